@@ -23,6 +23,7 @@ type cli struct {
 	Runs     runsCmd     `cmd:"" help:"Show the figures of each run of a crawl."`
 	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
 	Serve    serveCmd    `cmd:"" help:"Serve an HTTP API to crawls."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve tools to a client of the Model Context Protocol, by standard input and output."`
 	Token    tokenCmd    `cmd:"" help:"Make and revoke the tokens that let callers in to seine serve."`
 	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`
 	Explain  explainCmd  `cmd:"" help:"Tell what became of a URL."`

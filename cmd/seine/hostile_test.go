@@ -67,6 +67,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"runs":            {nats("runs")},
 		"top":             {nats("top", "--"+hostile)}, // its screen: internal/ops/top
 		"serve":           {{"serve", "--listen", hostile}, {"serve", "--tokens", none + "/x"}},
+		"mcp":             {{"mcp", "--state", "/dev/null/" + hostile}, {"mcp", hostile}},
 		"token create":    {{"token", "create", hostile, "--tokens", strings.ReplaceAll(none, "\x9b", "")}},
 		"token list":      {{"token", "list", "--tokens", "/dev/null/" + hostile}},
 		"token revoke":    {{"token", "revoke", hostile, "--tokens", filepath.Join(t.TempDir(), "tokens.json")}},

@@ -20,6 +20,7 @@ import (
 	"seine/internal/serve/audit"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/figures"
+	"seine/internal/serve/mcp"
 	"seine/internal/serve/pages"
 	"seine/internal/serve/runner"
 	"seine/internal/serve/scrape"
@@ -95,14 +96,26 @@ type server struct {
 
 // run serves until ctx is done.
 func (s *server) run(ctx context.Context, l net.Listener) error {
+	return s.work(ctx, func(ctx context.Context) error { return serve.Serve(ctx, &s.Options, l) })
+}
+
+// work looks at crawls, and runs those that are begun, for as long as answer takes.
+func (s *server) work(ctx context.Context, answer func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { s.feed.Run(ctx); return nil })
 	g.Go(func() error { s.webhooks.Run(ctx); return nil })
 	if s.runner != nil {
 		g.Go(func() error { s.runner.Run(ctx); return nil })
 	}
-	g.Go(func() error { return serve.Serve(ctx, &s.Options, l) })
+	g.Go(func() error { defer stop(); return answer(ctx) })
 	return g.Wait()
+}
+
+// tools are those of the Model Context Protocol.
+func (s *server) tools() mcp.Options {
+	return mcp.Options{API: s.Calls(), ReadOnly: s.ReadOnly, Log: s.Log}
 }
 
 func (s *server) close() {
@@ -150,6 +163,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	s.Pages = pages.New(pages.Deps{
 		Cluster: s.cluster, Feed: s.feed, Figures: s.figures, API: a, Audit: o.Audit, Prefix: c.PathPrefix, ReadOnly: c.ReadOnly, Log: log,
 	})
+	s.MCP = mcp.Handler(s.tools())
 	return s, nil
 }
 

@@ -14,5 +14,7 @@
 //   - read_only.go: nothing that changes anything, if the owner says so
 //   - body_limits.go: how large a body may be, and how slowly it may come
 //
+// /mcp is for clients of the Model Context Protocol: what they call passes the last four within the process.
+//
 // What a caller may do is asked where it is done: each operation of the API has its scope.
 package serve

@@ -23,7 +23,7 @@ func (o *Options) readOnly(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := harmless.Handler(r); !isSafe(r) && pattern == "" {
-			problem.Write(w, http.StatusForbidden, "this server only shows crawls (--read-only): change them by the seine command, or by a server without that flag")
+			problem.Write(w, http.StatusForbidden, "this server only shows crawls (--read-only, or seine mcp without --allow-write): change them by the seine command, or by a server that may")
 			return
 		}
 		next.ServeHTTP(w, r)

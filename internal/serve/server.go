@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"seine/internal/serve/audit"
+	"seine/internal/serve/mcp"
 	"seine/internal/serve/problem"
 	"seine/internal/serve/tokens"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	// change nothing although they are no GET.
 	API      http.Handler
 	Harmless []string
+	// MCP answers at /mcp, by way of Calls; nil for nothing there.
+	MCP http.Handler
 	// Pages answers for all other paths, without the prefix; nil for none.
 	Pages http.Handler
 	Audit *audit.Log
@@ -57,16 +60,39 @@ func Handler(o *Options) http.Handler {
 	mux.HandleFunc("POST /login", o.login)
 	mux.HandleFunc("POST /logout", o.logout)
 	mux.Handle("/", o.pages())
-	var h http.Handler = mux
-	h = limitBodies(h)
-	h = o.readOnly(h)
-	h = o.audited(h)
-	h = o.limitCallers(h)
+	h := o.withMCP(o.guard(mux))
 	h = o.authenticate(h)
 	h = refuseCrossOrigin(h)
 	h = o.stripPrefix(h)
 	h = o.checkHost(h)
 	return responseHeaders(h)
+}
+
+// guard holds requests, whose caller is known, to what is allowed, and writes them down.
+func (o *Options) guard(h http.Handler) http.Handler {
+	h = limitBodies(h)
+	h = o.readOnly(h)
+	h = o.audited(h)
+	return o.limitCallers(h)
+}
+
+// Calls returns the API for requests from within the process that have their caller in the context: they are
+// held to what requests of clients are held to.
+func (o *Options) Calls() http.Handler { return o.guard(o.API) }
+
+// withMCP answers at /mcp beside all else. A message there is no write by itself: what it calls is guarded.
+func (o *Options) withMCP(rest http.Handler) http.Handler {
+	if o.MCP == nil {
+		return rest
+	}
+	tools := o.limitCallers(limitBodies(o.MCP))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == mcp.Path {
+			tools.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
 }
 
 // pages are those that there are.

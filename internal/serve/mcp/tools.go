@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/ops/history"
+	"seine/internal/ops/overview"
+	"seine/internal/serve/scrape"
+	"seine/pkg/messages"
+)
+
+// askFor is what single pages are fetched by.
+type askFor struct {
+	URL   string `json:"url" jsonschema:"The URL, with http:// or https://."`
+	Spec  any    `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: its rules, access and pace hold. Leave it out for the default, which has the whole page as a record."`
+	Crawl string `json:"crawl,omitempty" jsonschema:"Instead of a spec: the name of a crawl whose spec holds."`
+}
+
+type mapFor struct {
+	askFor
+	Limit int `json:"limit,omitempty" jsonschema:"At most so many URLs, up to 50000; 500 without it."`
+}
+
+type crawlFor struct {
+	Name  string   `json:"name" jsonschema:"A new name for the crawl: letters, digits, - and _."`
+	Spec  any      `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: scope, limits such as max_pages, rules. Leave it out for the default."`
+	Seeds []string `json:"seeds,omitempty" jsonschema:"URLs to begin with; at least one, here or in the spec."`
+	Key   string   `json:"idempotency_key,omitempty" jsonschema:"A name of your own for this call: sent again with the same one within a day, nothing is begun twice."`
+}
+
+type statusFor struct {
+	Crawl  string `json:"crawl,omitempty" jsonschema:"Only this crawl; all crawls, a page at a time, without it."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"next of the page before."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"At most so many crawls, up to 200; 50 without it."`
+}
+
+type explainFor struct {
+	Crawl string `json:"crawl" jsonschema:"Name of the crawl."`
+	URL   string `json:"url" jsonschema:"The URL to explain."`
+	Brief bool   `json:"brief,omitempty" jsonschema:"Only its state, at once: without a look for its requests, pages and records."`
+}
+
+type recordsFor struct {
+	Crawl  string `json:"crawl,omitempty" jsonschema:"Only of this crawl."`
+	Kind   string `json:"kind,omitempty" jsonschema:"Only of this kind; page are those of whole pages."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"next of the page before."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"At most so many, up to 200; 10 without it."`
+}
+
+// crawls are how some crawls stand.
+type crawls struct {
+	Crawls []overview.Crawl `json:"crawls"`
+	Next   string           `json:"next,omitempty" jsonschema:"Give it as cursor to have the next page; absent at the end."`
+}
+
+// recordsPage is a part of the records.
+type recordsPage struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next,omitempty" jsonschema:"Give it as cursor to have the next page; absent at the end. A page without records that has it is not the last."`
+}
+
+// Defaults that are smaller than those of the API: a model reads all of it.
+const (
+	mapLimit     = 500
+	recordsLimit = 10
+)
+
+// addTools adds all tools.
+func (c *client) addTools(s *sdk.Server) {
+	addTool(s, &tool[askFor, scrape.Page]{
+		name: "scrape", title: "Scrape a page", open: true, text: pageText, call: func(ctx context.Context, in *askFor) (json.RawMessage, error) {
+			return c.post(ctx, "/scrape", in, "")
+		},
+		about: "Fetch one web page, in no crawl, and read it: its main content as Markdown, records by the rules of a spec, links, and metadata. " +
+			"robots.txt and the host's pace hold, so it may take some seconds. " + dataNotice,
+	})
+	addTool(s, &tool[mapFor, scrape.Map]{
+		name: "map", title: "List the URLs of a site", open: true, text: mapText, call: func(ctx context.Context, in *mapFor) (json.RawMessage, error) {
+			if in.Limit == 0 {
+				in.Limit = mapLimit
+			}
+			return c.post(ctx, "/map", in, "")
+		},
+		about: "List URLs of a web site, as the links of one page and the site's sitemaps have them, without fetching them. " + dataNotice,
+	})
+	addTool(s, &tool[crawlFor, overview.Crawl]{
+		name: "crawl", title: "Begin a crawl", open: true, writes: true, text: crawlText, call: c.begin,
+		about: "Begin a crawl of web sites, of a new name. It returns at once: the crawl goes on by itself, status tells how it stands, and records what it has extracted. " + dataNotice,
+	})
+	addTool(s, &tool[statusFor, crawls]{
+		name: "status", title: "How crawls stand", text: crawlsText, call: c.status,
+		about: "Tell how one crawl stands, or all: state, and counts of URLs that are queued, done, failed (by class) and excluded. An end means that a crawl has nothing to do.",
+	})
+	addTool(s, &tool[explainFor, history.History]{
+		name: "explain", title: "What became of a URL", text: historyText, call: func(ctx context.Context, in *explainFor) (json.RawMessage, error) {
+			return c.ofCrawl(ctx, in.Crawl, "/explain", url.Values{"url": {in.URL}, "brief": {strconv.FormatBool(in.Brief)}})
+		},
+		about: "Tell what became of a URL in a crawl, and why: its state, its requests, its page, its records; or what is known like it. " + dataNotice,
+	})
+	addTool(s, &tool[recordsFor, recordsPage]{
+		name: "records", title: "Records of crawls", text: recordsText, call: c.records,
+		about: "Read what crawls have extracted and committed to their output, a page at a time. " + dataNotice,
+	})
+}
+
+// begin begins a crawl.
+func (c *client) begin(ctx context.Context, in *crawlFor) (json.RawMessage, error) {
+	key := in.Key
+	in.Key = ""
+	return c.post(ctx, "/crawls", in, key)
+}
+
+// status answers for one crawl as for a list of one.
+func (c *client) status(ctx context.Context, in *statusFor) (json.RawMessage, error) {
+	if in.Crawl != "" {
+		one, err := c.ofCrawl(ctx, in.Crawl, "", nil)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string][]json.RawMessage{"crawls": {one}})
+	}
+	list, err := c.get(ctx, "/crawls", pageQuery(url.Values{}, in.Cursor, in.Limit))
+	if err != nil {
+		return nil, err
+	}
+	var p recordsPage
+	if err := jsontext.Unmarshal(list, &p); err != nil {
+		return nil, fmt.Errorf("read the list of crawls: %w", err)
+	}
+	return json.Marshal(map[string]any{"crawls": p.Items, "next": p.Next})
+}
+
+// ofCrawl asks for what a crawl has.
+func (c *client) ofCrawl(ctx context.Context, crawl, path string, query url.Values) (json.RawMessage, error) {
+	if err := messages.CheckCrawl(crawl); err != nil { // the path would be another
+		return nil, &toolError{fmt.Sprintf("crawl: %v; the tool status lists the crawls that there are", err)}
+	}
+	return c.get(ctx, "/crawls/"+crawl+path, query)
+}
+
+func (c *client) records(ctx context.Context, in *recordsFor) (json.RawMessage, error) {
+	if in.Limit == 0 {
+		in.Limit = recordsLimit
+	}
+	q := pageQuery(url.Values{}, in.Cursor, in.Limit)
+	for name, value := range map[string]string{"crawl": in.Crawl, "kind": in.Kind} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return c.get(ctx, "/records", q)
+}
+
+// pageQuery adds which part of a list is asked for.
+func pageQuery(q url.Values, cursor string, limit int) url.Values {
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	if limit != 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	return q
+}
