@@ -26,7 +26,7 @@ SEQUENTIAL := /internal/(page/(article|charset|feed|htmlpage|language|mediatype|
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
-test: sites node versitygw postgres warcio readers promtool shells chromium axe ## run all tests with the race detector, end-to-end included
+test: sites node versitygw postgres warcio readers promtool shells chromium axe openapiclient ## run all tests with the race detector, end-to-end included
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run Crash ./pkg/stages/writer # kills processes that are not slowed down
@@ -78,6 +78,10 @@ chromium: ## see to it that there is Chromium, for the tests of the pages of sei
 .PHONY: axe
 axe: node ## install axe-core, which the tests check pages with
 	@scripts/axe
+
+.PHONY: openapiclient
+openapiclient: node ## install what makes a client of the HTTP API, which a test crawls by
+	@scripts/openapiclient
 
 .PHONY: lint
 lint: ## check format, vet, and golangci-lint (built from its module at first)

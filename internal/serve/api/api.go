@@ -85,6 +85,7 @@ func New(o Options) *API {
 	} {
 		register()
 	}
+	sayText(a.huma.OpenAPI())
 	return a
 }
 

@@ -16,6 +16,9 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 	s, seed, data := crawled(t)
 	s.spoil(data, "shop", 3)
 	text := s.want(200, nil, "GET", "/openapi.json", "").text
+	if bytes.Contains(text, []byte("application/octet-stream")) {
+		t.Error("a body is binary data, so that clients made from the document want a file for it")
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)

@@ -32,8 +32,8 @@ type recordsInput struct {
 	Writer string `query:"writer" maxLength:"64" default:"default" doc:"Name of the writer whose output is read."`
 }
 
-func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[raw]], error) {
-	p := page[raw]{Items: []raw{}}
+func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
+	p := page[record]{Items: []record{}}
 	out, err := a.output(ctx, in.Writer)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[raw
 		return nil, problemf(http.StatusConflict, "%v", err)
 	}
 	for _, r := range part.Records {
-		p.Items = append(p.Items, raw(r))
+		p.Items = append(p.Items, record{raw(r)})
 	}
 	p.Next = part.Next
 	return answerOf(p, err)

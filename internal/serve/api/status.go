@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
+	"seine/internal/serve/snapshots"
 )
 
 // Status is what the server is, and what the caller may do.
@@ -50,8 +52,16 @@ func (a *API) status(ctx context.Context, _ *struct{}) (*body[Status], error) {
 	}}, nil
 }
 
+// stats is a snapshot that is encoded already.
+type stats struct{ raw }
+
+// Schema is that of what was encoded.
+func (stats) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[snapshots.Snapshot](), true, "")
+}
+
 // stats passes on the last look of the one that looks for all.
-func (a *API) stats(ctx context.Context, _ *struct{}) (*body[raw], error) {
+func (a *API) stats(ctx context.Context, _ *struct{}) (*body[stats], error) {
 	s := a.Feed.Last()
 	if s == nil {
 		news, end := a.Feed.Watch()
@@ -62,7 +72,7 @@ func (a *API) stats(ctx context.Context, _ *struct{}) (*body[raw], error) {
 			return nil, ctx.Err()
 		}
 	}
-	return &body[raw]{raw(s.JSON())}, nil
+	return &body[stats]{stats{raw(s.JSON())}}, nil
 }
 
 type auditInput struct {

@@ -66,3 +66,28 @@ func (r *raw) UnmarshalJSON(text []byte) error {
 
 // Schema says that it may be anything.
 func (raw) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+// record is one of the output, as the rules of its crawl made it.
+type record struct{ raw }
+
+// Schema says that it is an object, of which only its crawl knows the members.
+func (record) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// sayText says that bodies are text that huma reads as bytes, which it takes for binary data: clients made from
+// the document would want files.
+func sayText(doc *huma.OpenAPI) {
+	for _, at := range doc.Paths {
+		for _, op := range []*huma.Operation{at.Post, at.Put} {
+			if op == nil || op.RequestBody == nil {
+				continue
+			}
+			for _, kind := range []string{"text/plain", "application/yaml"} {
+				if b := op.RequestBody.Content[kind]; b != nil {
+					b.Schema = &huma.Schema{Type: huma.TypeString}
+				}
+			}
+		}
+	}
+}

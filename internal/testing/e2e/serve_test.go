@@ -14,7 +14,9 @@ import (
 	"syscall"
 	"testing"
 
+	"seine/internal/testing/openapiclient"
 	"seine/internal/testing/testweb"
+	"seine/pkg/messages"
 )
 
 // served starts `seine serve` and returns where it answers.
@@ -111,6 +113,20 @@ func TestServeRunsCrawlsThatTheAPIBegins(t *testing.T) {
 	if items, _ := a["items"].([]any); len(items) != 1 {
 		t.Errorf("%d, %d records, %v", status, len(items), a["detail"])
 	}
+}
+
+// A client made from the OpenAPI document does a whole crawl: it begins it, waits for its end, reads its records and
+// deletes it. What is wrong with the document, the compiler of the client finds.
+func TestGeneratedClientCrawls(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 10})
+	p := newWorkspace(t)
+	_, url := served(t, "--data", p.data, "--out", p.out, "--allow-private")
+	var got []messages.Record
+	if err := json.Unmarshal(openapiclient.Crawl(t, url, "news", site.seed), &got); err != nil {
+		t.Fatal(err)
+	}
+	wantPages(t, got, site.pages)
 }
 
 // `seine crawl --serve` prints where it serves, and serves until the crawl has ended.
