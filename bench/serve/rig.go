@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"seine/bench/fleet"
+	"seine/bench/proc"
+	"seine/internal/base/sleep"
+	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
+)
+
+// rig is a web, a crawl of it, and the server that looks into that.
+type rig struct {
+	web    *testweb.Web
+	site   *testweb.Server
+	crawl  *fleet.Fleet
+	server *proc.Process
+	url    string // of the API
+	seeds  []string
+}
+
+// start starts all of them, and waits until the server has found the crawl.
+func (o *options) start(ctx context.Context, bin, work string, fail context.CancelCauseFunc) (r *rig, err error) {
+	r = &rig{web: testweb.New(testweb.Config{Hosts: o.Hosts, PagesPerHost: o.Pages, PageBytes: 8 << 10, LinksPerPage: 10, LogLimit: 1})}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.site, err = r.web.Start(); err != nil {
+		return r, fmt.Errorf("serve the test web: %w", err)
+	}
+	for h := range o.Hosts {
+		r.seeds = append(r.seeds, r.site.URL(h, "/"))
+	}
+	spec := crawlspec.Default()
+	spec.Delay, spec.PerHost = 0, 16
+	if r.crawl, err = fleet.StartOne(fail, bin, work, &spec, r.seeds); err != nil {
+		return r, err //nolint:wrapcheck // says all
+	}
+	ports, err := proc.FreePorts(1)
+	if err != nil {
+		return r, err //nolint:wrapcheck // says all
+	}
+	listen := "127.0.0.1:" + ports[0]
+	r.url = "http://" + listen + "/api/v1"
+	if r.server, err = proc.Start(fail, work, filepath.Join(bin, "seine"), "serve", "--data", filepath.Join(work, "data"), "--listen", listen); err != nil {
+		return r, err //nolint:wrapcheck // says all
+	}
+	return r, r.await(ctx)
+}
+
+// await waits until the server knows the crawl.
+func (r *rig) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		_, err := proc.Get(ctx, r.url+"/crawls/default")
+		if err == nil {
+			return nil
+		}
+		if sleep.For(ctx, 100*time.Millisecond) != nil {
+			return fmt.Errorf("the server does not know the crawl: %w", err)
+		}
+	}
+}
+
+func (r *rig) close() {
+	if r.server != nil {
+		r.server.Stop(true)
+	}
+	if r.crawl != nil {
+		r.crawl.Close(false)
+	}
+	if r.site != nil {
+		_ = r.site.Close()
+	}
+}
+
+// pagesWhile tells how many pages the crawl asked for a second while something was done.
+func (r *rig) pagesWhile(do func() error) (float64, error) {
+	before, began := r.web.Log().Dropped(), time.Now()
+	err := do()
+	return float64(r.web.Log().Dropped()-before) / time.Since(began).Seconds(), err
+}
+
+// requests are those for some paths, or for what pages and programs ask for most.
+func (r *rig) requests(paths []string) (all []request) {
+	if len(paths) == 0 {
+		paths = []string{
+			"/status", "/stats", "/crawls", "/crawls/default", "/hosts?limit=20", "/crawls/default/failures?limit=20", "/records?limit=10",
+			"/crawls/default/explain?brief=true&url=" + url.QueryEscape(r.seeds[0]),
+		}
+	}
+	for _, path := range paths {
+		name, _, _ := strings.Cut(path, "?")
+		all = append(all, request{name, r.url + path})
+	}
+	return all
+}
