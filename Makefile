@@ -104,7 +104,7 @@ soak: versitygw ## crawl for DURATION (10m) while everything breaks at random, a
 
 .PHONY: images
 images: ## build the container images
-	for stage in nats frontier fetcher parser writer seine; do \
+	for stage in nats frontier fetcher parser writer serve seine; do \
 		docker build --file deploy/Dockerfile --target $$stage --tag seine/$$stage . || exit 1; done
 
 .PHONY: clean

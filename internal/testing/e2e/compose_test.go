@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/s3server"
+	"seine/internal/testing/testweb"
 )
 
 // interpolation is a variable in docker-compose.yml, and its default. With a colon the
@@ -114,6 +115,58 @@ func TestComposeOutputs(t *testing.T) {
 	env["S3_ENDPOINT"] = composeS3(t, composed(t, env))
 	if said := planOf(t, composed(t, env)); !strings.Contains(said, "s3://crawls/seine") {
 		t.Errorf("with S3 the writer says: %s", said)
+	}
+}
+
+// The server of docker-compose.yml ends while there is no token. With one that is made as deploy/README.md says, it is
+// healthy, and shows the cluster to whoever has the token.
+func TestComposeServes(t *testing.T) {
+	t.Parallel()
+	s := composed(t, nil).Services["serve"]
+	c := newCluster(t, shape{})
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 1})
+	c.begin(c.bus(), "news", quick(), site.seed)
+	addr := freeport.Addr(t)
+	replaced := strings.NewReplacer("nats://nats:4222", c.url, "0.0.0.0:8077", addr, "127.0.0.1:8077", addr, "/state", t.TempDir())
+	run := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(bin, "seine"), args...)
+		for name, value := range s.Environment {
+			cmd.Env = append(cmd.Env, name+"="+replaced.Replace(value))
+		}
+		return cmd
+	}
+	if said, err := run("serve").CombinedOutput(); err == nil || !strings.Contains(string(said), "seine token create") {
+		t.Errorf("without a token: %v, %s", err, said)
+	}
+	secret, err := run("token", "create", "laptop").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := run("serve")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	eventually(t, patience, "be healthy", func() (bool, string) {
+		said, err := run("health", replaced.Replace(s.Healthcheck.Test[len(s.Healthcheck.Test)-1])).CombinedOutput()
+		return err == nil, string(said)
+	})
+	for token, want := range map[string]int{"": http.StatusUnauthorized, strings.TrimSpace(string(secret)): http.StatusOK} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/api/v1/crawls/news", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != want {
+			t.Errorf("with the token %q: %s", token, resp.Status)
+		}
 	}
 }
 
