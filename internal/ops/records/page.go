@@ -1,5 +1,5 @@
-// Package records reads what crawls have extracted, a part at a time: of an output as its commit log has it, and
-// of the stream RECORDS as it comes.
+// Package records reads what crawls have extracted, a part at a time: of an output its files and their records, as
+// its commit log has them, and of the stream RECORDS what came last and what comes.
 package records
 
 import (
@@ -26,7 +26,10 @@ var (
 )
 
 // Choice is which records are wanted; what is empty chooses all.
-type Choice struct{ Crawl, Kind string }
+type Choice struct {
+	Crawl, Kind string
+	File        string // path of the only file of an output that is read, of the first entry that has it
+}
 
 // Bounds of one page.
 const (
@@ -95,8 +98,8 @@ func Read(ctx context.Context, o output.Output, c Choice, cursor string, most in
 			r.page.Next = position{entry: ref.String()}.String()
 			break
 		}
-		full, err := r.entry(ref, from)
-		if err != nil || full {
+		over, err := r.entry(ref, from)
+		if err != nil || over {
 			return r.page, err
 		}
 		from = position{}
@@ -115,8 +118,8 @@ type reader struct {
 	page   Page
 }
 
-// entry takes records of an entry of the log, and reports whether the page is full.
-func (r *reader) entry(ref output.Ref, from position) (full bool, err error) {
+// entry takes records of an entry of the log, and reports whether the page is full, or the one file was read.
+func (r *reader) entry(ref output.Ref, from position) (over bool, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return false, err
 	}
@@ -133,8 +136,8 @@ func (r *reader) entry(ref output.Ref, from position) (full bool, err error) {
 			continue
 		}
 		full, err := r.file(f, position{ref.String(), i, skip})
-		if err != nil || full {
-			return full, err
+		if err != nil || full || r.choice.File != "" {
+			return true, err
 		}
 	}
 	return false, nil
@@ -142,7 +145,7 @@ func (r *reader) entry(ref output.Ref, from position) (full bool, err error) {
 
 // has reports whether a file may have records that are chosen.
 func (c Choice) has(f *output.File) bool {
-	return (c.Crawl == "" || f.Crawl == c.Crawl) && (c.Kind == "" || f.RecordsOf(c.Kind) > 0)
+	return (c.Crawl == "" || f.Crawl == c.Crawl) && (c.Kind == "" || f.RecordsOf(c.Kind) > 0) && (c.File == "" || f.Path == c.File)
 }
 
 // errFull ends the reading of a file.

@@ -1,8 +1,10 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -16,12 +18,8 @@ const tailPull = 64
 // Tail calls do for each record that is chosen and is made from now on, as JSON, until it returns false or ctx is
 // done. A record comes as often as the stream has it: once, but for a page that was parsed again after a crash.
 func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte) bool) error {
-	crawl := c.Crawl
-	if crawl == "" {
-		crawl = "*"
-	}
 	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{"seine.records." + crawl + ".*"}, DeliverPolicy: jetstream.DeliverNewPolicy,
+		FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverNewPolicy,
 	})
 	if err != nil {
 		return fmt.Errorf("read RECORDS: %w", err)
@@ -39,15 +37,22 @@ func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte)
 		if err != nil {
 			return fmt.Errorf("read RECORDS: %w", err)
 		}
-		whole := &stages.Message{Header: m.Headers(), Data: m.Data()}
-		parts, err := whole.Parts()
-		if err != nil {
-			continue // that is for the writer to tell
-		}
-		for _, p := range parts {
-			if kind := messages.RecordKind(p.Header, p.Data); (c.Kind == "" || kind == c.Kind) && !do(p.Data) {
+		for _, p := range c.parts(m) {
+			if !do(p.Data) {
 				return nil
 			}
 		}
 	}
+}
+
+// subject is that of messages with records that may be chosen.
+func (c Choice) subject() string { return "seine.records." + cmp.Or(c.Crawl, "*") + ".*" }
+
+// parts are the records of a message that are chosen.
+func (c Choice) parts(m jetstream.Msg) []*stages.Message {
+	whole := &stages.Message{Header: m.Headers(), Data: m.Data()}
+	parts, _ := whole.Parts() // what cannot be read is for the writer to tell
+	return slices.DeleteFunc(parts, func(p *stages.Message) bool {
+		return c.Kind != "" && messages.RecordKind(p.Header, p.Data) != c.Kind
+	})
 }

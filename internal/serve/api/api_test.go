@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"seine/internal/serve"
 	"seine/internal/serve/api"
@@ -150,9 +152,45 @@ func testRecords(t *testing.T, s *server) {
 	if slices.Sort(urls); len(slices.Compact(urls)) != 10 {
 		t.Errorf("the records are of %v", urls)
 	}
+	testFiles(t, s)
 	var none list
 	if s.want(200, &none, "GET", "/records?kind=product", ""); len(none.Items) != 0 || none.Next != "" {
 		t.Errorf("of another kind: %v", none)
+	}
+}
+
+// testFiles has each file of the output once, the newest first, and the records of each from its cursor on.
+func testFiles(t *testing.T, s *server) {
+	t.Helper()
+	var urls []string
+	var seen time.Time
+	for path := "/files?limit=1"; path != ""; {
+		var l struct {
+			Items []struct {
+				Path, Cursor string
+				Records      int
+				Stored       time.Time
+			}
+			Next string
+		}
+		s.want(200, &l, "GET", path, "")
+		for _, f := range l.Items {
+			var of list
+			s.want(200, &of, "GET", "/records?file="+url.QueryEscape(f.Path)+"&cursor="+f.Cursor, "")
+			if len(of.Items) != f.Records || of.Next != "" {
+				t.Errorf("%s has %d records, %q; want %d", f.Path, len(of.Items), of.Next, f.Records)
+			}
+			if urls = append(urls, of.strings("url")...); !seen.IsZero() && f.Stored.After(seen) {
+				t.Errorf("%s is newer than the file before it", f.Path)
+			}
+			seen = f.Stored
+		}
+		if path = ""; l.Next != "" {
+			path = "/files?limit=1&cursor=" + l.Next
+		}
+	}
+	if slices.Sort(urls); len(urls) != 10 || len(slices.Compact(urls)) != 10 {
+		t.Errorf("the files have records of %v", urls)
 	}
 }
 

@@ -67,6 +67,7 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 		{"GET", "/crawls/shop/failures?cursor=0:zz", "", 422, "give next of the page before", nil},
 		{"GET", "/audit?cursor=-1", "", 422, "give next of the page before", nil},
 		{"GET", "/records?cursor=../../etc/passwd", "", 422, "give next of the page before", nil},
+		{"GET", "/files?cursor=0/0-99999", "", 422, "give next of the page before", nil},
 		{"GET", "/records?writer=nobody", "", 404, "start one", nil},
 		{"GET", "/records?crawl=A", "", 422, "a-z", nil},
 		{"GET", "/records/tail?crawl=nobody", "", 404, "lists", nil},

@@ -55,6 +55,7 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"get", "/dead-letters/{seq}", "/dead-letters/1", "", "200", nil},
 		{"post", "/dead-letters/drop", "/dead-letters/drop", `{"seqs": [1]}`, "200", nil},
 		{"get", "/records", "/records", "", "200", nil},
+		{"get", "/files", "/files", "", "200", nil},
 		{"post", "/crawls/{crawl}/seeds", "/crawls/shop/seeds?verdicts=all", seed + "/x\nnonsense", "200", plain},
 		{"post", "/crawls/{crawl}/pause", "/crawls/shop/pause", "", "200", nil},
 		{"post", "/crawls/{crawl}/resume", "/crawls/shop/resume", "", "200", nil},

@@ -22,14 +22,53 @@ func (a *API) registerRecords() {
 		method: http.MethodGet, path: "/records", id: "list-records", tag: "records", scope: caller.Records, errors: []int{404, 409},
 		summary: "Records of the output", about: "What is committed, in the order of the commit log. A page looks at so many files; one with none and a cursor is not the last.",
 	}, a.listRecords)
+	register(a, operation{
+		method: http.MethodGet, path: "/files", id: "list-files", tag: "records", scope: caller.Records, errors: []int{404, 409},
+		summary: "Files of the output", about: "Those that are committed, the newest first. A page looks at so many commits; one with none and a cursor is not the last.",
+	}, a.listFiles)
 	a.registerTail()
+}
+
+type filesInput struct {
+	CrawlQuery
+	PageInput
+	WriterQuery
+}
+
+// WriterQuery names an output.
+type WriterQuery struct {
+	Writer string `query:"writer" maxLength:"64" default:"default" doc:"Name of the writer whose output is read."`
 }
 
 type recordsInput struct {
 	CrawlQuery
 	PageInput
-	Kind   string `query:"kind" maxLength:"64" doc:"Only of this kind; page are those of whole pages."`
-	Writer string `query:"writer" maxLength:"64" default:"default" doc:"Name of the writer whose output is read."`
+	Kind string `query:"kind" maxLength:"64" doc:"Only of this kind; page are those of whole pages."`
+	File string `query:"file" maxLength:"4096" doc:"Only of this file of GET …/files, whose cursor leads there at once."`
+	WriterQuery
+}
+
+func (a *API) listFiles(ctx context.Context, in *filesInput) (*body[page[records.File]], error) {
+	p := page[records.File]{Items: []records.File{}}
+	out, err := a.output(ctx, in.Writer)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	part, err := records.Files(ctx, out, in.Crawl, in.Cursor, in.Limit)
+	p.Items, p.Next = append(p.Items, part.Files...), part.Next
+	return answerOf(p, problemOfRecords(err))
+}
+
+// problemOfRecords is for what of an output cannot be read.
+func problemOfRecords(err error) error {
+	switch {
+	case errors.Is(err, records.ErrCursor):
+		return badCursor()
+	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase):
+		return problemf(http.StatusConflict, "%v", err)
+	}
+	return err
 }
 
 func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
@@ -39,18 +78,12 @@ func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[rec
 		return nil, err
 	}
 	defer out.Close()
-	part, err := records.Read(ctx, out, records.Choice{Crawl: in.Crawl, Kind: in.Kind}, in.Cursor, in.Limit)
-	switch {
-	case errors.Is(err, records.ErrCursor):
-		return nil, badCursor()
-	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase):
-		return nil, problemf(http.StatusConflict, "%v", err)
-	}
+	part, err := records.Read(ctx, out, records.Choice{Crawl: in.Crawl, Kind: in.Kind, File: in.File}, in.Cursor, in.Limit)
 	for _, r := range part.Records {
 		p.Items = append(p.Items, record{raw(r)})
 	}
 	p.Next = part.Next
-	return answerOf(p, err)
+	return answerOf(p, problemOfRecords(err))
 }
 
 // output opens where a writer writes, as the cluster knows it.

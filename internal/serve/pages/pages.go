@@ -100,6 +100,8 @@ var readers = map[string]page{
 	"/dead":                {name: "dead", title: "Dead letters", read: (*server).dead},
 	"/dead/{seq}":          {name: "letter", title: "Dead letter", read: (*server).letter},
 	"/records":             {name: "records", title: "Records", scope: caller.Records, read: (*server).records},
+	"/files":               {name: "files", title: "Files", scope: caller.Records, read: (*server).files},
+	"/files/view":          {name: "file", title: "File", scope: caller.Records, read: (*server).file},
 	"/processes":           {name: "processes", title: "Processes", read: (*server).processes},
 	"/new":                 {name: "new", title: "New crawl", scope: caller.Write, read: (*server).newCrawl},
 	"/seeds":               {name: "seeds", title: "Seeds", scope: caller.Write, read: (*server).seeds},

@@ -73,7 +73,7 @@ func all(seed string) []string {
 	q := url.QueryEscape
 	return []string{
 		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
-		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/processes", "/settings",
+		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/files", "/processes", "/settings",
 		"/new", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
 	}
 }
@@ -132,6 +132,26 @@ func TestTextOfSitesIsNeverMarkup(t *testing.T) {
 			t.Errorf("%s ran the script of a site", path)
 		}
 	}
+}
+
+// Files that are committed are listed, whoever wrote them, and one is looked into without being fetched.
+func TestFilesOfTheOutputAreLookedInto(t *testing.T) {
+	t.Parallel()
+	c, _ := shop(t)
+	tab := c.tab()
+	c.until("/files?crawl=shop", ".jsonl.zst")
+	tab.Go(c.url + "/crawls/shop")
+	tab.Eval(`[...document.querySelectorAll("main a")].find(a => a.textContent === "Files").click()`, nil)
+	tab.Holds(`document.querySelector("#list tbody a")`)
+	axe.Check(t, tab)
+	tab.Eval(`document.querySelector("#list tbody a").click()`, nil)
+	tab.Holds(`document.querySelector("details.record")`)
+	tab.Eval(`document.querySelector("details.record summary").click()`, nil)
+	tab.Holds(`JSON.parse(document.querySelector("details[open] pre").textContent).url.startsWith("http://")`)
+	axe.Check(t, tab)
+	c.says("/files?crawl=shop&before=0/0-99999", "That was refused")
+	c.says("/files?writer=nobody", "no writer of the name nobody has written anything yet")
+	c.says("/files/view?path=none", "It has no records that can be shown")
 }
 
 // Who reads without scripts is told everything but what is drawn.

@@ -10,8 +10,8 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/safeprint"
-	"seine/internal/ops/newestrecords"
 	"seine/internal/ops/overview"
+	"seine/internal/ops/records"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -52,15 +52,20 @@ func (s *server) records(r *http.Request) (any, error) {
 	if err := messages.CheckCrawl(p.Crawl); err != nil {
 		return nil, badInput{err}
 	}
-	found, err := asked(r.Context(), s, "records "+p.Crawl, 2*fresh, func(ctx context.Context, bus *stages.Bus) (*newestrecords.Found, error) {
-		return newestrecords.Find(ctx, bus, p.Crawl, "", 1000)
+	type end struct {
+		records []records.Recent
+		partial bool
+	}
+	found, err := asked(r.Context(), s, "records "+p.Crawl, 2*fresh, func(ctx context.Context, bus *stages.Bus) (e end, err error) {
+		e.records, e.partial, err = records.Newest(ctx, bus, records.Choice{Crawl: p.Crawl}, 1000)
+		return e, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.Partial = found.Partial
+	p.Partial = found.partial
 	kinds := make(map[string]int64)
-	for _, record := range found.Records {
+	for _, record := range found.records {
 		kinds[record.Kind]++
 		if len(p.Records) < recordsShown && (p.Kind == "" || p.Kind == record.Kind) {
 			p.Records = append(p.Records, shown(record))
@@ -70,7 +75,8 @@ func (s *server) records(r *http.Request) (any, error) {
 	return p, nil
 }
 
-func shown(record newestrecords.Record) recordShown {
+// shown is a record in the stream, or in a file, for a person.
+func shown(record records.Recent) recordShown {
 	out := recordShown{Stored: record.Stored, Kind: record.Kind}
 	var about struct {
 		URL   string `json:"url"`

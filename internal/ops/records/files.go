@@ -1,0 +1,147 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seine/internal/output"
+)
+
+// File is a committed file of an output.
+type File struct {
+	Path    string         `json:"path" doc:"Below that of the output."`
+	Crawl   string         `json:"crawl"`
+	Kind    string         `json:"kind,omitempty" doc:"Of its records, if they are all of one."`
+	Kinds   map[string]int `json:"kinds,omitempty" doc:"Records by kind, if they are of several."`
+	Records int            `json:"records"`
+	Bytes   int64          `json:"bytes"`
+	SHA256  string         `json:"sha256"`
+	Stored  time.Time      `json:"stored" doc:"When the last of what is in it was made."`
+	Cursor  string         `json:"cursor" doc:"Of its first record, for GET …/records?file=."`
+}
+
+// FilePage is a part of the files of an output. Next is the cursor of older ones, "" at the end; a part may have no
+// file and not be the last.
+type FilePage struct {
+	Files []File
+	Next  string
+}
+
+// Files returns at most so many files of a crawl, or for "" of all, the newest first, as the commit log has them.
+func Files(ctx context.Context, o output.Output, crawl, cursor string, most int) (page FilePage, err error) {
+	if _, database := o.Log.(output.Reader); database {
+		return page, ErrDatabase
+	}
+	refs, err := o.List(-1)
+	if err != nil {
+		return page, fmt.Errorf("read commits: %w", err)
+	}
+	b := backwards{out: o, left: make(map[int][]output.Ref), heads: make(map[int]*output.Commit)}
+	for _, ref := range refs {
+		b.left[ref.Partition] = append(b.left[ref.Partition], ref)
+	}
+	if cursor != "" {
+		if err := b.goTo(cursor); err != nil {
+			return page, err
+		}
+	}
+	until := time.Now().Add(pageTime)
+	for range maxCommits {
+		p, err := b.newest()
+		if err != nil || p < 0 {
+			return page, err
+		}
+		if b.take(p, crawl, most, &page) || ctx.Err() != nil || time.Now().After(until) {
+			break
+		}
+	}
+	page.Next = b.String()
+	return page, ctx.Err()
+}
+
+// backwards goes through a commit log from the newest entry to the oldest, whatever its partition.
+type backwards struct {
+	out   output.Output
+	left  map[int][]output.Ref   // entries of each partition that were not told
+	heads map[int]*output.Commit // the last of them
+	told  int                    // files of the newest of those
+}
+
+// newest returns the partition whose last entry is the newest of those left, -1 if none is.
+func (b *backwards) newest() (partition int, err error) {
+	partition = -1
+	for _, p := range slices.Sorted(maps.Keys(b.left)) {
+		refs := b.left[p]
+		if len(refs) == 0 {
+			continue
+		}
+		if b.heads[p] == nil {
+			if b.heads[p], err = b.out.Read(refs[len(refs)-1]); err != nil {
+				return -1, fmt.Errorf("read commit %s: %w", refs[len(refs)-1], err)
+			}
+		}
+		if partition < 0 || b.heads[p].Stored.After(b.heads[partition].Stored) {
+			partition = p
+		}
+	}
+	return partition, nil
+}
+
+// take tells the files of the last entry of a partition, and reports whether the page is full.
+func (b *backwards) take(p int, crawl string, most int, page *FilePage) (full bool) {
+	c, refs := b.heads[p], b.left[p]
+	for ; b.told < len(c.Files); b.told++ {
+		f := &c.Files[b.told]
+		if crawl != "" && f.Crawl != crawl {
+			continue
+		}
+		if len(page.Files) >= most {
+			return true
+		}
+		page.Files = append(page.Files, File{
+			Path: f.Path, Crawl: f.Crawl, Kind: f.Kind, Kinds: f.Kinds, Records: f.Records, Bytes: f.Bytes, SHA256: f.SHA256, Stored: c.Stored,
+			Cursor: position{entry: refs[len(refs)-1].String(), file: b.told}.String(),
+		})
+	}
+	b.left[p], b.heads[p], b.told = refs[:len(refs)-1], nil, 0
+	return false
+}
+
+// String is the cursor: how many files of the newest entry were told, and how many entries of each partition are left.
+// Those that are committed later do not change what it means. It is "" at the end.
+func (b *backwards) String() string {
+	var counts []string
+	for _, p := range slices.Sorted(maps.Keys(b.left)) {
+		if n := len(b.left[p]); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d-%d", p, n))
+		}
+	}
+	if len(counts) == 0 {
+		return ""
+	}
+	return strconv.Itoa(b.told) + "/" + strings.Join(counts, ".")
+}
+
+// goTo goes to where a cursor was made.
+func (b *backwards) goTo(cursor string) error {
+	told, counts, _ := strings.Cut(cursor, "/")
+	var err error
+	if b.told, err = strconv.Atoi(told); err != nil || b.told < 0 {
+		return ErrCursor
+	}
+	left := make(map[int][]output.Ref)
+	for count := range strings.SplitSeq(counts, ".") {
+		var p, n int
+		if _, err := fmt.Sscanf(count, "%d-%d", &p, &n); err != nil || n < 1 || n > len(b.left[p]) {
+			return ErrCursor
+		}
+		left[p] = b.left[p][:n]
+	}
+	b.left = left
+	return nil
+}

@@ -1,0 +1,107 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Recent is a record in the stream.
+type Recent struct {
+	Stored time.Time
+	Kind   string
+	Line   []byte // JSON
+}
+
+// Bounds of a look at the end of the stream: messages of all crawls, and bytes of those that are read.
+const (
+	lookMessages = 1024
+	lookBytes    = 16 << 20
+)
+
+// Newest returns at most so many of the newest records that are chosen, the newest first, wherever a writer writes
+// them. It reads the end of the stream only: partial says that there may be older ones.
+func Newest(ctx context.Context, bus *stages.Bus, c Choice, most int) (found []Recent, partial bool, err error) {
+	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
+	if err != nil {
+		return nil, false, fmt.Errorf("open RECORDS: %w", err)
+	}
+	last, err := lastOf(ctx, s, c.Crawl, bus.Layout.Partitions)
+	if err != nil || last == 0 {
+		return nil, false, wrapped(err)
+	}
+	for look := uint64(lookMessages); ; look /= 4 {
+		from := max(last, look) - look + 1
+		found, whole, err := c.between(ctx, s, from, last)
+		if err != nil {
+			return nil, false, wrapped(err)
+		}
+		if !whole && look > 4 { // they are large: fewer of them, then, and the newest
+			continue
+		}
+		slices.Reverse(found)
+		return found[:min(len(found), most)], from > 1 || len(found) > most, nil
+	}
+}
+
+func wrapped(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read RECORDS: %w", err)
+}
+
+// lastOf returns the sequence of the last message of a crawl, 0 if there is none.
+func lastOf(ctx context.Context, s jetstream.Stream, crawl string, partitions int) (last uint64, err error) {
+	for p := range partitions {
+		m, err := s.GetLastMsgForSubject(ctx, messages.SubjectRecords(crawl, p))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, err //nolint:wrapcheck // by Newest
+		}
+		last = max(last, m.Sequence)
+	}
+	return last, nil
+}
+
+// between returns the records that are chosen of a part of the stream, the oldest first, and whether it has read all
+// of it.
+func (c Choice) between(ctx context.Context, s jetstream.Stream, first, last uint64) (found []Recent, whole bool, err error) {
+	consumer, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first,
+	})
+	if err != nil {
+		return nil, false, err //nolint:wrapcheck // by Newest
+	}
+	it, err := consumer.Messages(jetstream.PullMaxMessages(tailPull))
+	if err != nil {
+		return nil, false, err //nolint:wrapcheck // by Newest
+	}
+	defer it.Stop()
+	for left := lookBytes; left > 0; {
+		m, err := it.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return nil, false, err //nolint:wrapcheck // by Newest
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return nil, false, err //nolint:wrapcheck // by Newest
+		}
+		for _, p := range c.parts(m) {
+			found = append(found, Recent{meta.Timestamp, messages.RecordKind(p.Header, p.Data), p.Data})
+		}
+		if left -= len(m.Data()); meta.Sequence.Stream >= last || meta.NumPending == 0 {
+			return found, true, nil
+		}
+	}
+	return found, false, nil
+}

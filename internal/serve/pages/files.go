@@ -1,0 +1,83 @@
+package pages
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+
+	"seine/internal/ops/overview"
+	"seine/internal/ops/records"
+	"seine/pkg/messages"
+)
+
+// filesPage is what writers have committed, the newest first.
+type filesPage struct {
+	Crawl, Writer string
+	Names         []string
+	Outputs       []overview.Output
+	Files         []records.File `json:"items"`
+	Next          string         `json:"next"`
+	Refused       string         // why there is no list
+}
+
+// defaultWriter is the name of a writer that was given none.
+const defaultWriter = "default"
+
+func (s *server) files(r *http.Request) (any, error) {
+	p := &filesPage{Crawl: r.FormValue("crawl"), Writer: cmp.Or(r.FormValue("writer"), defaultWriter), Names: s.crawlNames(r)}
+	if look := s.look(r.Context()).Overview; look != nil {
+		p.Outputs = look.Outputs
+	}
+	q := url.Values{"writer": {p.Writer}, "limit": {strconv.Itoa(perPage)}}
+	for name, value := range map[string]string{"crawl": p.Crawl, "cursor": r.FormValue("before")} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return p, p.refused(s.carryOut(r, http.MethodGet, "/files?"+q.Encode(), nil, "", p))
+}
+
+// refused keeps why there is nothing to list: the page says so, and others can be asked for there.
+func (p *filesPage) refused(err error) error {
+	if no, ok := errors.AsType[*refusal](err); ok && (no.Status == http.StatusNotFound || no.Status == http.StatusConflict) {
+		p.Refused = no.Detail
+		return nil
+	}
+	return err
+}
+
+// filePage is the beginning of a file.
+type filePage struct {
+	Path, Crawl, Writer string
+	Records             []recordShown
+	Next                string // there are more
+}
+
+func (p filePage) title() string { return path.Base(p.Path) }
+
+// perPreview is how many records of a file are shown at a time.
+const perPreview = 20
+
+func (s *server) file(r *http.Request) (any, error) {
+	p := filePage{Path: r.FormValue("path"), Crawl: r.FormValue("crawl"), Writer: r.FormValue("writer")}
+	q := url.Values{"file": {p.Path}, "writer": {cmp.Or(p.Writer, defaultWriter)}, "limit": {strconv.Itoa(perPreview)}}
+	if at := r.FormValue("at"); at != "" {
+		q.Set("cursor", at)
+	}
+	var found struct {
+		Items []json.RawMessage `json:"items"`
+		Next  string            `json:"next"`
+	}
+	if err := s.carryOut(r, http.MethodGet, "/records?"+q.Encode(), nil, "", &found); err != nil {
+		return nil, err
+	}
+	for _, line := range found.Items {
+		p.Records = append(p.Records, shown(records.Recent{Kind: messages.RecordKind(nil, line), Line: line}))
+	}
+	p.Next = found.Next
+	return p, nil
+}
