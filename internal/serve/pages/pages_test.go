@@ -72,7 +72,7 @@ func all(seed string) []string {
 	at, _ := url.Parse(seed)
 	q := url.QueryEscape
 	return []string{
-		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
+		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/crawls/shop/exclude?pattern=*", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
 		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/files", "/processes", "/settings",
 		"/new", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
 	}

@@ -155,6 +155,41 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	tab.Holds(`!document.getElementById("text").value.includes("\"max_depth\": 5")`)
 }
 
+// What a pattern would drop is told before it is stored, and the URLs are dropped then; not if somebody else has changed
+// the spec meanwhile.
+func TestURLsAreExcludedOnceItIsKnownHowMany(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	_, seed := site(t, 1)
+	var seeds []string
+	for i := range 30 {
+		seeds = append(seeds, fmt.Sprintf("https://paused.example/%d%s", i, []string{"", "?sort=up", "?sort=down"}[i%3]))
+	}
+	c.crawl("shop", "delay: 0s\nscope: any\nsources: [{hosts: [paused.example], state: paused}]\n", append(seeds, seed+"/")...)
+	await.Eventually(t, "know the URLs", func() bool { o := c.overview(); return len(o.Crawls) == 1 && o.Crawls[0].Queued == 30 })
+	tab := c.tab()
+	tab.Allow("412")
+	tab.Go(c.url + "/crawls/shop")
+	tab.Eval(`[...document.querySelectorAll("main a")].find(a => a.textContent === "Exclude").click()`, nil)
+	tab.Holds(`document.querySelector("main [name=pattern]")`)
+	fill(tab, "main [name=pattern]", "re:(")
+	press(tab, ".filter", "Count")
+	tab.Shows("missing closing )")
+	fill(tab, "main [name=pattern]", "*?sort=up")
+	press(tab, ".filter", "Count")
+	tab.Shows("It would drop 10 of 30 URLs that wait")
+	axe.Check(t, tab)
+	press(tab, ".card", "Exclude them")
+	tab.Shows("Crawl shop excludes *?sort=up now.")
+	await.Eventually(t, "drop the URLs", func() bool { return c.overview().Crawls[0].Queued == 20 })
+
+	tab.Go(c.url + "/crawls/shop/exclude?pattern=" + url.QueryEscape("*?sort=*"))
+	tab.Shows("It would drop 10 of 20 URLs that wait")
+	c.add("shop", "scope: any\nexclude: [nothing]\nsources: [{hosts: [paused.example], state: paused}]\n") // by somebody else
+	press(tab, ".card", "Exclude them")
+	tab.Shows("it has revision")
+}
+
 // Seeds are judged line by line before they are fed, and 100,000 of a file are taken at once.
 func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,8 @@ type Query struct {
 	Examples bool `json:"examples,omitempty"`
 	// Runs asks status for the figures of as many runs, the newest.
 	Runs int `json:"runs,omitempty"`
+	// Drop asks status what one more pattern of exclude would drop.
+	Drop string `json:"drop,omitempty"`
 	// Awake asks status, without a crawl, for those in which something is to happen.
 	Awake bool `json:"awake,omitempty"`
 }

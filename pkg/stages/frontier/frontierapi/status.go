@@ -25,6 +25,8 @@ type PartitionStatus struct {
 	Examples *Examples `json:"examples,omitempty"`
 	// Runs are the answer to Query.Runs, the oldest first.
 	Runs []Run `json:"runs,omitempty"`
+	// Dropped is the answer to Query.Drop.
+	Dropped *Dropped `json:"dropped,omitempty"`
 	// Awake is the answer to Query.Awake.
 	Awake *AwakeCrawls `json:"awake,omitempty"`
 	// Deletion is the revision of the last deletion of the crawl's name that the

@@ -30,6 +30,9 @@ func (s *Partition) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 	if err == nil && about.Runs > 0 && !st.Removing {
 		st.Runs, err = s.runsOf(about.Crawl, about.Runs)
 	}
+	if err == nil && about.Drop != "" && !st.Removing {
+		st.Dropped, err = s.wouldDrop(about.Crawl, about.Drop)
+	}
 	if about.Awake {
 		st.Awake = s.awake()
 	}

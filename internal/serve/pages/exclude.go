@@ -1,0 +1,109 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"seine/internal/serve/api"
+	"seine/internal/serve/caller"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// excludePage is a pattern to exclude, and what it would drop.
+type excludePage struct {
+	Crawl, Pattern string
+	Rev            uint64   // of the spec that the pattern is added to
+	Have           []string // patterns that it has
+	Refused        string
+	frontierapi.Dropped
+	Estimate int64 // of the URLs that wait, by those that were looked at
+}
+
+func (p excludePage) title() string { return "Exclude URLs of crawl " + p.Crawl }
+
+func (s *server) exclude(r *http.Request) (any, error) { return s.excludePage(r) }
+
+// excludePage is what the pattern of a request would drop.
+func (s *server) excludePage(r *http.Request) (*excludePage, error) {
+	p := &excludePage{Crawl: r.PathValue("crawl"), Pattern: strings.TrimSpace(r.FormValue("pattern"))}
+	c, err := s.findCrawl(r, p.Crawl)
+	if err == nil {
+		err = allowed(r, caller.Write)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rev, err := s.specNow(r, p.Crawl)
+	if err != nil {
+		return nil, err
+	}
+	p.Rev, p.Have = rev.Rev, rev.Spec.Exclude
+	if p.Pattern == "" {
+		return p, nil
+	}
+	if _, err := crawlspec.CompilePattern(p.Pattern); err != nil {
+		p.Refused = err.Error()
+		return p, nil
+	}
+	p.Dropped, err = asked(r.Context(), s, "drop "+p.Crawl+" "+p.Pattern, fresh, func(ctx context.Context, bus *stages.Bus) (frontierapi.Dropped, error) {
+		client := frontierapi.Client{Bus: bus}
+		return client.WouldDrop(ctx, p.Crawl, p.Pattern)
+	})
+	if p.Waiting > 0 {
+		p.Estimate = int64(float64(p.URLs) / float64(p.Waiting) * float64(c.Queued+c.Waiting))
+	}
+	return p, err
+}
+
+// specNow returns the spec of a crawl as it is stored.
+func (s *server) specNow(r *http.Request, crawl string) (rev crawlspec.Revision, err error) {
+	err = s.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+		rev, err = specOf(ctx, bus, crawl)
+		return err
+	})
+	return rev, err
+}
+
+// storeExclusion is POST /crawls/{crawl}/exclude: a pattern is added to the spec. It fails if the spec is another by now
+// than that which the pattern was tried with.
+func (s *server) storeExclusion(w http.ResponseWriter, r *http.Request) {
+	crawl, pattern := r.PathValue("crawl"), strings.TrimSpace(r.FormValue("pattern"))
+	if err := messages.CheckCrawl(crawl); err != nil {
+		s.failed(w, r, badInput{err})
+		return
+	}
+	err := s.addExclusion(r, crawl, pattern)
+	if err == nil {
+		s.done(w, r, "/crawls/"+crawl, fmt.Sprintf("Crawl %s excludes %s now.", crawl, pattern))
+		return
+	}
+	p, readErr := s.excludePage(r)
+	if readErr != nil {
+		s.failed(w, r, readErr)
+		return
+	}
+	p.Refused = err.Error()
+	s.render(w, r, statusOf(err), "exclude", p.title(), p)
+}
+
+func (s *server) addExclusion(r *http.Request, crawl, pattern string) error {
+	if _, err := crawlspec.CompilePattern(pattern); err != nil {
+		return badInput{err}
+	}
+	rev, err := s.specNow(r, crawl)
+	if err != nil {
+		return err
+	}
+	spec := *rev.Spec
+	spec.Exclude = append(spec.Exclude[:len(spec.Exclude):len(spec.Exclude)], pattern)
+	var change api.SpecChange
+	return s.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", bytes.TrimSpace(spec.Encode()), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
+}
