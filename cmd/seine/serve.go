@@ -160,6 +160,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	s.figures = figures.New(filepath.Join(c.stateDir(), "figures"), log)
 	s.feed.Each = s.figures.Saw
 	s.API, s.Harmless = a, append(a.Harmless(), pages.Harmless...)
+	s.Style = pages.StyleSheet()
 	s.Pages = pages.New(pages.Deps{
 		Cluster: s.cluster, Feed: s.feed, Figures: s.figures, API: a, Audit: o.Audit, Prefix: c.PathPrefix, ReadOnly: c.ReadOnly, Log: log,
 	})

@@ -34,12 +34,15 @@ func isLoopback(host string) bool {
 // openPaths need no caller: who has no token yet gets one in there, and health checks have none.
 var openPaths = map[string]bool{"/login": true, "/logout": true, "/healthz": true}
 
+// isOpen reports whether a path needs no caller. What pages load is the same for everybody, and the page of login loads it.
+func isOpen(path string) bool { return openPaths[path] || strings.HasPrefix(path, "/static/") }
+
 // authenticate finds out who calls.
 func (o *Options) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, why := o.caller(r)
 		switch {
-		case why == "" || openPaths[r.URL.Path]:
+		case why == "" || isOpen(r.URL.Path):
 			next.ServeHTTP(w, r.WithContext(caller.With(r.Context(), c)))
 		case wantsPage(r):
 			http.Redirect(w, r, o.PathPrefix+"/login?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)

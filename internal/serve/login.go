@@ -15,13 +15,14 @@ const loginLife = 30 * 24 * time.Hour
 
 var loginPage = template.Must(template.New("login").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>Log in · Seine</title></head>
-<body><main><h1>Seine</h1>
-{{with .Problem}}<p role="alert">{{.}}</p>{{end}}
-<form method="post" action="{{.Prefix}}/login"><input type="hidden" name="to" value="{{.To}}">
-<p><label>Token <input type="password" name="token" autocomplete="current-password" required autofocus></label></p>
-<p><button>Log in</button></p></form>
-<p>The owner of this server makes tokens with <code>seine token create</code>.</p>
+<meta name="color-scheme" content="light dark"><title>Log in · Seine</title>
+{{with .Style}}<link rel="stylesheet" href="{{$.Prefix}}{{.}}">{{end}}</head>
+<body class="login"><main class="card"><h1>Seine</h1>
+{{with .Problem}}<p class="banner bad" role="alert">{{.}}</p>{{end}}
+<form class="fields" method="post" action="{{.Prefix}}/login"><input type="hidden" name="to" value="{{.To}}">
+<label>Token <input type="password" name="token" autocomplete="current-password" required autofocus></label>
+<p><button class="primary">Log in</button></p></form>
+<p class="muted">The owner of this server makes tokens with <code>seine token create</code>.</p>
 </main></body></html>
 `))
 
@@ -32,7 +33,7 @@ func (o *Options) showLogin(w http.ResponseWriter, r *http.Request) {
 func (o *Options) writeLogin(w http.ResponseWriter, status int, to, trouble string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = loginPage.Execute(w, map[string]string{"Prefix": o.PathPrefix, "To": to, "Problem": trouble}) // the client may be gone
+	_ = loginPage.Execute(w, map[string]string{"Prefix": o.PathPrefix, "To": to, "Problem": trouble, "Style": o.Style}) // the client may be gone
 }
 
 // login has the browser keep a token, if it is one.

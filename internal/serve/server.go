@@ -42,8 +42,10 @@ type Options struct {
 	Harmless []string
 	// MCP answers at /mcp, by way of Calls; nil for nothing there.
 	MCP http.Handler
-	// Pages answers for all other paths, without the prefix; nil for none.
+	// Pages answers for all other paths, without the prefix; nil for none. Style is the path of their style sheet, below
+	// /static/, which needs no caller.
 	Pages http.Handler
+	Style string
 	Audit *audit.Log
 	Log   *slog.Logger
 }

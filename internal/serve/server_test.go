@@ -207,6 +207,11 @@ func TestLoginKeepsTheToken(t *testing.T) {
 	if w := call(h, "GET", "/login?to="+url.QueryEscape(`"><script>alert(1)</script>`), ""); strings.Contains(w.Body.String(), "<script>") {
 		t.Errorf("the page has a script: %s", w.Body)
 	}
+	for _, target := range []string{"/static/../api/x", "/static/%2e%2e/api/x"} { // what its style needs opens nothing else
+		if w := call(h, "GET", target, ""); w.Code == http.StatusOK {
+			t.Errorf("%s without a token: %d", target, w.Code)
+		}
+	}
 	if c := call(h, "POST", "/logout", "").Result().Cookies(); len(c) != 1 || c[0].MaxAge >= 0 {
 		t.Errorf("after the end: %v", c)
 	}

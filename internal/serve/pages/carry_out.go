@@ -42,7 +42,7 @@ func (s *server) carryOut(r *http.Request, method, path string, body []byte, kin
 			Detail string `json:"detail"`
 		}
 		_ = jsontext.Unmarshal(out.body.Bytes(), &p) // an answer without one has its status
-		return &refusal{out.status, cmp.Or(p.Detail, http.StatusText(out.status))}
+		return &refusal{out.status, cmp.Or(inPageWords(p.Detail), http.StatusText(out.status))}
 	}
 	if to == nil {
 		return nil

@@ -28,6 +28,9 @@ var edition = func() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }()
 
+// StyleSheet is the path of the style of all pages, without the prefix.
+func StyleSheet() string { return "/static/" + edition + "/seine.css" }
+
 // types are those of static files; nothing is left to the tables of the machine.
 var types = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
