@@ -83,6 +83,10 @@ axe: node ## install axe-core, which the tests check pages with
 openapiclient: node ## install what makes a client of the HTTP API, which a test crawls by
 	@scripts/openapiclient
 
+.PHONY: pictures
+pictures: chromium ## make the pictures of the pages of seine serve, in docs/pages
+	go test -count 1 -timeout 15m -run TestPictures ./internal/serve/pages -pictures "$(CURDIR)/docs/pages"
+
 .PHONY: lint
 lint: ## check format, vet, and golangci-lint (built from its module at first)
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -73,7 +72,7 @@ func all(seed string) []string {
 	q := url.QueryEscape
 	return []string{
 		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/crawls/shop/exclude?pattern=*", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
-		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/files", "/processes", "/settings",
+		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/files", "/processes", "/settings", "/login",
 		"/new", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
 	}
 }
@@ -326,59 +325,6 @@ func TestStaticFilesAreThoseOfThePages(t *testing.T) {
 		serveStatic(w, r)
 		if w.Code != want {
 			t.Errorf("%s: %d, want %d", path, w.Code, want)
-		}
-	}
-}
-
-// documented are the pictures that are in docs/pages: a page in a window of a size.
-var documented = []struct {
-	name, path    string
-	width, height int64
-	dark          bool
-}{
-	{"overview-light", "/", 1100, 560, false}, {"crawl-narrow-dark", "/crawls/news", 390, 760, true},
-	{"dead-letters-light", "/dead", 1100, 520, false}, {"spec-dark", "/crawls/news/spec", 1100, 520, true},
-}
-
-var pictures = flag.String("pictures", "", "write pictures of the pages into this folder")
-
-// TestPictures writes pictures of all pages, if it is asked to: -pictures DIR.
-func TestPictures(t *testing.T) {
-	if *pictures == "" {
-		t.Skip("no -pictures")
-	}
-	c, seed := shop(t)
-	c.dead(12)
-	_, slowSeed := site(t, 3000)
-	c.add("news", "delay: 40ms\n", slowSeed+"/")
-	c.until("/crawls", "news")
-	time.Sleep(25 * time.Second) // for the charts to have something
-	tab := c.tab()
-	tab.Allow("404")
-	for _, p := range documented {
-		tab.Dark(p.dark)
-		tab.Size(p.width, p.height)
-		tab.Go(c.url + p.path)
-		time.Sleep(400 * time.Millisecond)
-		if err := os.WriteFile(filepath.Join(*pictures, p.name+".png"), tab.Screenshot(false), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, dark := range []bool{false, true} {
-		tab.Dark(dark)
-		for _, width := range []int64{390, 1280, 2560} {
-			tab.Size(width, 900)
-			for i, path := range append(all(seed), "/crawls/news", "/hosts?crawl=news") {
-				if width == 2560 && i > 3 {
-					continue
-				}
-				tab.Go(c.url + path)
-				time.Sleep(400 * time.Millisecond)
-				name := fmt.Sprintf("%02d%s-%d-%v.png", i, strings.NewReplacer("/", "_", "?", "_", "&", "_", "%", "_", ":", "_", "=", "_").Replace(path), width, map[bool]string{true: "dark", false: "light"}[dark])
-				if err := os.WriteFile(filepath.Join(*pictures, name), tab.Screenshot(true), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
 		}
 	}
 }
