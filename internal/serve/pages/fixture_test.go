@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
@@ -114,6 +115,7 @@ func (c *fixture) crawl(name, spec string, seeds ...string) {
 		},
 	}
 	o.Frontier.Partitions = 4
+	o.Writer.ChunkAge = crawlspec.Duration(100 * time.Millisecond)
 	o.Frontier.State, o.Writer.State, o.Writer.Out = filepath.Join(dir, "frontier"), filepath.Join(dir, "writer"), filepath.Join(dir, "out")
 	for _, url := range seeds {
 		o.Seeds = append(o.Seeds, messages.Seed{URL: url})

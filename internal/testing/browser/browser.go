@@ -179,10 +179,22 @@ func (tab *Tab) Holds(expression string) {
 	})
 }
 
-// Eval evaluates an expression in the page.
+// Eval evaluates an expression in the page. One whose value is wanted is evaluated in the next page, if this one is
+// left meanwhile; of another it is the work to leave it, as a click does.
 func (tab *Tab) Eval(expression string, to any) {
 	tab.t.Helper()
-	tab.Run(chromedp.Evaluate(expression, to))
+	ctx, cancel := context.WithTimeout(tab.ctx, await.Patience)
+	defer cancel()
+	err := chromedp.Run(ctx, chromedp.Evaluate(expression, to))
+	for err != nil && strings.Contains(err.Error(), "Inspected target navigated") && ctx.Err() == nil {
+		if to == nil {
+			return
+		}
+		err = chromedp.Run(ctx, chromedp.Evaluate(expression, to))
+	}
+	if err != nil {
+		tab.t.Fatalf("%s: %v", tab.Path(), err)
+	}
 }
 
 // EvalAsync is Eval for a promise.
