@@ -21,6 +21,7 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/internal/base/version"
+	"seine/internal/serve/answers"
 	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
@@ -64,11 +65,12 @@ type API struct {
 	harmless []string
 	writes   []string
 	idem     *idempotency
+	answers  answers.Cache
 }
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), idem: newIdempotency()}
+	a := &API{Options: o, mux: http.NewServeMux(), idem: newIdempotency(), answers: answers.Cache{Within: askTime}}
 	config := huma.DefaultConfig("Seine", version.Number)
 	config.Info.Description = "Crawls, and single pages, of a Seine web crawler."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = Base+"/openapi", "", ""
@@ -99,6 +101,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.idem.serve(a.mux, w, r)
+	if r.Method != http.MethodGet {
+		a.answers.Forget() // whatever has changed
+	}
 }
 
 // askTime bounds an operation, but for streams.
@@ -112,6 +117,7 @@ type operation struct {
 	tag          string
 	scope        caller.Scope
 	harmless     bool // it changes nothing, and is no GET
+	shared       bool // all have one answer who ask the same within a second: it asks the frontier
 	again        bool // to do it twice is to do it once
 	status       int  // of success; 0 is 200, or 204 if nothing is answered
 	body         int64
@@ -122,6 +128,9 @@ type operation struct {
 // register adds an operation.
 func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, error)) {
 	spec := a.describe(&op)
+	if op.shared {
+		do = share(a, op.id, do)
+	}
 	huma.Register(a.huma, spec, func(ctx context.Context, in *I) (*O, error) {
 		ctx, cancel := context.WithTimeout(ctx, cmp.Or(op.time, askTime))
 		defer cancel()
@@ -137,6 +146,16 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 		}
 		return out, nil
 	})
+}
+
+// fresh is how long an answer is told to others who ask the same.
+const fresh = time.Second
+
+// share has one answer for all who ask the same: questions that pile up at the frontier keep it from its work.
+func share[I, O any](a *API, id string, do func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
+	return func(ctx context.Context, in *I) (*O, error) {
+		return answers.Of(ctx, &a.answers, fmt.Sprintf("%s %#v", id, *in), fresh, func(ctx context.Context) (*O, error) { return do(ctx, in) })
+	}
 }
 
 // repeatable reports whether the operation may be done again when it is not known whether it was done.

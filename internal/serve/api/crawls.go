@@ -44,11 +44,11 @@ type PageInput struct {
 
 func (a *API) registerCrawls() {
 	register(a, operation{
-		method: http.MethodGet, path: "/crawls", id: "list-crawls", tag: "crawls", scope: caller.Read,
+		method: http.MethodGet, path: "/crawls", id: "list-crawls", shared: true, tag: "crawls", scope: caller.Read,
 		summary: "List crawls", about: "Crawls by name, with how they stand.",
 	}, a.listCrawls)
 	register(a, operation{
-		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", tag: "crawls", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "How a crawl stands", about: "Its state and counts. The ETag changes with them.",
 	}, a.getCrawl)
 	register(a, operation{
@@ -64,11 +64,11 @@ func (a *API) registerCrawls() {
 		summary: "How far a deletion is", about: "Of the last crawl of the name that was deleted.",
 	}, a.getDeletion)
 	register(a, operation{
-		method: http.MethodGet, path: "/crawls/{crawl}/runs", id: "list-runs", tag: "crawls", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/crawls/{crawl}/runs", id: "list-runs", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "What each run found", about: "The newest first: new, changed and gone pages, records by kind.",
 	}, a.listRuns)
 	register(a, operation{
-		method: http.MethodGet, path: "/crawls/{crawl}/reasons", id: "get-reasons", tag: "crawls", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/crawls/{crawl}/reasons", id: "get-reasons", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "Why URLs ended without a page", about: "Counts by reason, with an example of each: failures, exclusions, pages without a record.",
 	}, a.getReasons)
 }

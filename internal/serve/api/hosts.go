@@ -30,11 +30,11 @@ type hostInput struct {
 
 func (a *API) registerHosts() {
 	register(a, operation{
-		method: http.MethodGet, path: "/hosts", id: "list-hosts", tag: "hosts", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/hosts", id: "list-hosts", shared: true, tag: "hosts", scope: caller.Read, errors: []int{404},
 		summary: "Hosts with work", about: "The first in some order, and how many wait for what.",
 	}, a.listHosts)
 	register(a, operation{
-		method: http.MethodGet, path: "/hosts/{host}", id: "get-host", tag: "hosts", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/hosts/{host}", id: "get-host", shared: true, tag: "hosts", scope: caller.Read, errors: []int{404},
 		summary: "What is known of a host", about: "What it waits for and until when, its delay, its last answers, and which crawls want something of it.",
 	}, a.getHost)
 }

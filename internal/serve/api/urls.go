@@ -24,11 +24,11 @@ type explainInput struct {
 
 func (a *API) registerURLs() {
 	register(a, operation{
-		method: http.MethodGet, path: "/crawls/{crawl}/explain", id: "explain-url", tag: "urls", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/crawls/{crawl}/explain", id: "explain-url", shared: true, tag: "urls", scope: caller.Read, errors: []int{404},
 		summary: "What became of a URL", about: "In every stage: its state and why, its requests, its page, its records, its dead letters.",
 	}, a.explain)
 	register(a, operation{
-		method: http.MethodGet, path: "/crawls/{crawl}/failures", id: "list-failures", tag: "urls", scope: caller.Read, errors: []int{404},
+		method: http.MethodGet, path: "/crawls/{crawl}/failures", id: "list-failures", shared: true, tag: "urls", scope: caller.Read, errors: []int{404},
 		summary: "URLs whose last visit failed", about: "Of any class or one, a part at a time, with the reason of each.",
 	}, a.listFailures)
 }

@@ -5,13 +5,17 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
+	"seine/internal/serve/answers"
 	"seine/internal/serve/cluster"
 	"seine/pkg/stages"
 )
 
-// asked is cached for what is asked of the cluster.
+// fresh is how long an answer of the cluster is told to others who ask the same.
+const fresh = 2 * time.Second
+
+// asked is an answer of the cluster that all have who ask the same while it is fresh.
 func asked[T any](ctx context.Context, s *server, key string, keep time.Duration, ask func(context.Context, *stages.Bus) (T, error)) (T, error) {
-	return cached(ctx, &s.cache, key, keep, func(ctx context.Context) (value T, err error) {
+	return answers.Of(ctx, &s.answers, key, keep, func(ctx context.Context) (value T, err error) {
 		err = s.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			value, err = ask(ctx, bus)
 			return err

@@ -79,7 +79,7 @@ func (s *server) done(w http.ResponseWriter, r *http.Request, to, said string) {
 		Name: saidCookie, Value: url.QueryEscape(said), Path: s.Prefix + "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	})
 	s.Feed.Refresh()
-	s.cache.forget()
+	s.answers.Forget()
 	http.Redirect(w, r, s.Prefix+backTo(to), http.StatusSeeOther) //nolint:gosec // backTo leads to no other server
 }
 

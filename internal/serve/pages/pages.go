@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"time"
 
+	"seine/internal/serve/answers"
 	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
@@ -45,14 +46,14 @@ const askTime = 15 * time.Second
 
 type server struct {
 	Deps
-	cache     cache
+	answers   answers.Cache
 	mux       *http.ServeMux
 	templates map[string]*template.Template // by name of the page
 }
 
 // New returns a handler of all pages, of what they load, and of their stream of events.
 func New(d Deps) http.Handler {
-	s := &server{Deps: d, mux: http.NewServeMux()}
+	s := &server{Deps: d, answers: answers.Cache{Within: askTime}, mux: http.NewServeMux()}
 	s.templates = parse(s)
 	s.mux.Handle("GET /static/", http.HandlerFunc(serveStatic))
 	s.mux.HandleFunc("GET /events", s.events)
