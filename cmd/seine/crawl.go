@@ -31,10 +31,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/fetcher"
-	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/parser"
 	"seine/pkg/stages/writer"
 )
 
@@ -307,14 +304,12 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	if err := errors.Join(messages.CheckCrawl(c.Name), crawl.CheckListen(c.Bind)); err != nil {
 		return crawl.Options{}, err
 	}
-	o := crawl.Options{
-		Crawl: c.Name, Seeds: seeds, Spec: c.spec, Again: c.Again, Data: c.Data, EncryptState: c.EncryptState, NATS: c.NATS, Listen: c.Bind, Sync: state.Sync(c.Sync),
-		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(),
-		Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(), Chain: c.Chain,
-	}
-	o.Frontier.State, o.Frontier.Sync = filepath.Join(c.Data, "frontier"), o.Sync
+	o := crawl.DefaultOptions(c.Name, c.Data)
+	o.Seeds, o.Spec, o.Again, o.EncryptState, o.NATS, o.Listen, o.Chain = seeds, c.spec, c.Again, c.EncryptState, c.NATS, c.Bind, c.Chain
+	o.Sync = state.Sync(c.Sync)
+	o.Frontier.Sync = o.Sync
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText = c.Workers, c.Secrets, c.MaxText
-	o.Writer.OutputConfig, o.Writer.State, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), filepath.Join(c.Data, "writer"), c.ChangeOutput
+	o.Writer.OutputConfig, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), c.ChangeOutput
 	o.Opened = c.remember
 	if writer.IsDatabase(c.WARC) {
 		return o, fmt.Errorf("--warc %s: is a database, and an archive is of files: name a directory, or s3://BUCKET/PREFIX", writer.Redact(c.WARC))

@@ -80,6 +80,16 @@ type Options struct {
 	Health   *stages.Health      // of this process; it is told when the crawl has begun
 }
 
+// DefaultOptions are those of a crawl whose state is in a directory, with everything else as the stages have it by default.
+func DefaultOptions(name, data string) Options {
+	o := Options{
+		Crawl: name, Data: data, Log: slog.New(slog.DiscardHandler),
+		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(), Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
+	}
+	o.Frontier.State, o.Writer.State = filepath.Join(data, "frontier"), filepath.Join(data, "writer")
+	return o
+}
+
 // Progress is how a crawl stands.
 type Progress struct {
 	frontierapi.CrawlStatus
@@ -405,7 +415,7 @@ func storeAcks(bus *stages.Bus) error {
 // stopServer ends the embedded server, or leaves it to the end of the process if it has
 // stored what it would forget.
 func (c *crawl) stopServer() {
-	if !c.acksStored || !c.server.Leave() {
+	if !c.acksStored || !c.server.CanBeLeft() {
 		c.server.Stop()
 	}
 }

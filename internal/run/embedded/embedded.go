@@ -98,11 +98,10 @@ func (s *Server) Stop() {
 	_ = s.lock.Close()
 }
 
-// Leave ends nothing, for a process that ends at once: the server dies with it, as in a crash.
-// What it has stored is with the operating system. The directory stays taken until then. It
-// reports whether it may be left: of more than 512 MiB, what the next start has to read may take
-// longer than Stop saves.
-func (s *Server) Leave() bool {
+// CanBeLeft reports whether a process that ends at once need not call Stop: the server then dies with it, as in a
+// crash, and the directory stays taken until then. What it has stored is with the operating system. Of more than 512 MiB,
+// what the next start has to read may take longer than Stop saves.
+func (s *Server) CanBeLeft() bool {
 	info, err := s.s.Jsz(nil)
 	return err == nil && info.Store <= leavable
 }

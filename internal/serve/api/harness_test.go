@@ -32,10 +32,6 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/fetcher"
-	"seine/pkg/stages/frontier"
-	"seine/pkg/stages/parser"
-	"seine/pkg/stages/writer"
 )
 
 // site is a small web site: /, /1 … /9 with a product each, /broken, which the server fails to send, and what
@@ -79,13 +75,10 @@ func shop(seed string) *crawlspec.Spec {
 // runCrawl runs a crawl in a directory until the test ends, or the function it returns is called.
 func runCrawl(t *testing.T, data, name string, spec *crawlspec.Spec) (stop func()) {
 	t.Helper()
-	o := crawl.Options{
-		Crawl: name, Data: data, Listen: "127.0.0.1:0", Chain: true, Log: slog.New(slog.DiscardHandler), Vitals: procstats.NewReporter("crawl"), Health: stages.NewHealth(),
-		Spec:     func(have crawlspec.Spec) (*crawlspec.Spec, error) { return spec, nil },
-		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(), Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
-	}
-	o.Frontier.State, o.Writer.State, o.Writer.Out = filepath.Join(data, "frontier"), filepath.Join(data, "writer"), filepath.Join(data, "out")
-	o.Writer.ChunkAge = crawlspec.Duration(100 * time.Millisecond)
+	o := crawl.DefaultOptions(name, data)
+	o.Listen, o.Chain, o.Vitals, o.Health = "127.0.0.1:0", true, procstats.NewReporter("crawl"), stages.NewHealth()
+	o.Spec = func(crawlspec.Spec) (*crawlspec.Spec, error) { return spec, nil }
+	o.Writer.Out, o.Writer.ChunkAge = filepath.Join(data, "out"), crawlspec.Duration(100*time.Millisecond)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,10 +32,6 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/fetcher"
-	"seine/pkg/stages/frontier"
-	"seine/pkg/stages/parser"
-	"seine/pkg/stages/writer"
 )
 
 // fixture is a NATS server with the streams of Seine, and pages about it on a port of loopback.
@@ -107,16 +102,13 @@ func (c *fixture) overview() *overview.Overview {
 func (c *fixture) crawl(name, spec string, seeds ...string) {
 	c.t.Helper()
 	dir := c.t.TempDir()
-	o := crawl.Options{
-		Crawl: name, Data: dir, Vitals: procstats.NewReporter("crawl"), Health: stages.NewHealth(), NATS: connect.Options{NATS: c.broker.URL()}, Chain: true, Log: slog.New(slog.DiscardHandler),
-		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(), Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
-		Spec: func(crawlspec.Spec) (*crawlspec.Spec, error) {
-			return specfile.Load("spec", []byte("allow_private: true\nschedule: \"@every 720h\"\n"+spec))
-		},
+	o := crawl.DefaultOptions(name, dir)
+	o.NATS, o.Chain, o.Vitals, o.Health = connect.Options{NATS: c.broker.URL()}, true, procstats.NewReporter("crawl"), stages.NewHealth()
+	o.Spec = func(crawlspec.Spec) (*crawlspec.Spec, error) {
+		return specfile.Load("spec", []byte("allow_private: true\nschedule: \"@every 720h\"\n"+spec))
 	}
 	o.Frontier.Partitions = 4
-	o.Writer.ChunkAge = crawlspec.Duration(100 * time.Millisecond)
-	o.Frontier.State, o.Writer.State, o.Writer.Out = filepath.Join(dir, "frontier"), filepath.Join(dir, "writer"), filepath.Join(dir, "out")
+	o.Writer.Out, o.Writer.ChunkAge = filepath.Join(dir, "out"), crawlspec.Duration(100*time.Millisecond)
 	for _, url := range seeds {
 		o.Seeds = append(o.Seeds, messages.Seed{URL: url})
 	}
