@@ -20,6 +20,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // Level is how bad a finding is.
@@ -171,16 +172,14 @@ func owners(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	}
 	owned := map[string]map[int]bool{messages.StageFrontier: {}} // by group
 	for _, key := range keys {
-		tokens := strings.Split(key, ".")
-		if len(tokens) != 3 || tokens[0] != "lease" || tokens[1] == watchdog.Group { // that one is of no partition
+		group, p, ok := partition.ParseLeaseKey(key)
+		if !ok || group == watchdog.Group { // that one is of no partition
 			continue
 		}
-		if owned[tokens[1]] == nil {
-			owned[tokens[1]] = make(map[int]bool)
+		if owned[group] == nil {
+			owned[group] = make(map[int]bool)
 		}
-		if p, err := strconv.Atoi(tokens[2]); err == nil {
-			owned[tokens[1]][p] = true
-		}
+		owned[group][p] = true
 	}
 	var found []Finding
 	for group, have := range owned {

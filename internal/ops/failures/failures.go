@@ -9,10 +9,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 
+	"seine/internal/base/weburl"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -56,7 +56,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
 			return errEnough
 		}
 		found.Looked++
-		if host := hostOf(u.URL); q.matches(u, host) {
+		if host := weburl.Host(u.URL); q.matches(u, host) {
 			found.add(u, host, hosts, q.Keep)
 		}
 		return nil
@@ -90,12 +90,4 @@ func (f *Found) add(u *frontierapi.FailedURL, host string, hosts map[string]*Hos
 		hosts[host] = h
 	}
 	h.N++
-}
-
-func hostOf(u string) string {
-	parsed, err := url.Parse(u)
-	if err != nil {
-		return ""
-	}
-	return parsed.Host
 }

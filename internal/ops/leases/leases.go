@@ -5,14 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/ops/watchdog"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
 )
 
 // Group is who shares partitions: frontiers, or the writers of one name.
@@ -38,12 +37,8 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 	}
 	groups := make(map[string]map[string]*Owner)
 	for _, key := range keys {
-		tokens := strings.Split(key, ".")
-		if len(tokens) != 3 || tokens[0] != "lease" || tokens[1] == watchdog.Group { // that one is of no partition
-			continue
-		}
-		p, err := strconv.Atoi(tokens[2])
-		if err != nil {
+		name, p, ok := partition.ParseLeaseKey(key)
+		if !ok || name == watchdog.Group { // that one is of no partition
 			continue
 		}
 		text, rev, err := bus.ReadKey(ctx, messages.BucketLeases, key)
@@ -51,7 +46,7 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 			return nil, fmt.Errorf("read lease %s: %w", key, err)
 		}
 		if rev > 0 {
-			add(groups, tokens[1], p, text)
+			add(groups, name, p, text)
 		}
 	}
 	var all []Group
@@ -63,24 +58,21 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 }
 
 func add(groups map[string]map[string]*Owner, name string, p int, text []byte) {
-	var held struct {
-		Owner   string    `json:"owner"`
-		Renewed time.Time `json:"since"`
-	}
-	if jsontext.Unmarshal(text, &held) != nil {
+	owner, renewed, ok := partition.LeaseOwner(text)
+	if !ok {
 		return // what is no lease is nobody's
 	}
 	if groups[name] == nil {
 		groups[name] = make(map[string]*Owner)
 	}
-	o := groups[name][held.Owner]
+	o := groups[name][owner]
 	if o == nil {
-		o = &Owner{Name: held.Owner}
-		groups[name][held.Owner] = o
+		o = &Owner{Name: owner}
+		groups[name][owner] = o
 	}
 	o.Partitions = append(o.Partitions, p)
-	if held.Renewed.After(o.Renewed) {
-		o.Renewed = held.Renewed
+	if renewed.After(o.Renewed) {
+		o.Renewed = renewed
 	}
 }
 

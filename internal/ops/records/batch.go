@@ -118,14 +118,9 @@ func (b *batchReader) begin(info *jetstream.StreamInfo) {
 
 // read reads until the batch is full, or there is nothing more in time.
 func (b *batchReader) read(ctx context.Context, bus *stages.Bus) error {
-	crawl := b.choice.Crawl
-	if crawl == "" {
-		crawl = "*"
-	}
-	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{"seine.records." + crawl + ".*"}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq: b.to.Sequence + 1, InactiveThreshold: 30 * time.Second,
-	})
+	config := b.choice.from(b.to.Sequence + 1)
+	config.InactiveThreshold = 30 * time.Second
+	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, config)
 	if err != nil {
 		return err
 	}

@@ -76,9 +76,7 @@ func lastOf(ctx context.Context, s jetstream.Stream, crawl string, partitions in
 // between returns the records that are chosen of a part of the stream, the oldest first, and whether it has read all
 // of it.
 func (c Choice) between(ctx context.Context, s jetstream.Stream, first, last uint64) (found []Recent, whole bool, err error) {
-	consumer, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first,
-	})
+	consumer, err := s.OrderedConsumer(ctx, c.from(first))
 	if err != nil {
 		return nil, false, err //nolint:wrapcheck // by Newest
 	}

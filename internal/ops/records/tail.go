@@ -45,6 +45,13 @@ func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte)
 	}
 }
 
+// from is a consumer of what is chosen, from a sequence on.
+func (c Choice) from(first uint64) jetstream.OrderedConsumerConfig {
+	return jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first,
+	}
+}
+
 // subject is that of messages with records that may be chosen.
 func (c Choice) subject() string { return "seine.records." + cmp.Or(c.Crawl, "*") + ".*" }
 

@@ -25,6 +25,24 @@ type leaseValue struct {
 	Only   []int     `json:"only,omitempty"`   // of a member: what it was told to take
 }
 
+// ParseLeaseKey returns of which group and partition a key of BucketLeases is the lease; ok is false for a key that is of
+// no numbered lease.
+func ParseLeaseKey(key string) (group string, p int, ok bool) {
+	tokens := strings.Split(key, ".")
+	if len(tokens) != 3 || tokens[0] != "lease" {
+		return "", 0, false
+	}
+	p, err := strconv.Atoi(tokens[2])
+	return tokens[1], p, err == nil
+}
+
+// LeaseOwner returns who has a lease, and when it was last renewed; ok is false for what is no lease.
+func LeaseOwner(value []byte) (owner string, renewed time.Time, ok bool) {
+	var v leaseValue
+	err := jsontext.Unmarshal(value, &v)
+	return v.Owner, v.Since, err == nil
+}
+
 // tryAcquire creates the key of p, or takes over what this same owner had before.
 func (l *Leases) tryAcquire(p int) (uint64, error) {
 	ctx, cancel := l.timeout()
