@@ -22,7 +22,7 @@ type cli struct {
 	Status   statusCmd   `cmd:"" help:"Show how stages, streams and crawls stand."`
 	Runs     runsCmd     `cmd:"" help:"Show the figures of each run of a crawl."`
 	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
-	Serve    serveCmd    `cmd:"" help:"Serve an HTTP API to crawls."`
+	Serve    serveCmd    `cmd:"" help:"Serve pages about crawls, and an HTTP API to them."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve tools to a client of the Model Context Protocol, by standard input and output."`
 	Token    tokenCmd    `cmd:"" help:"Make and revoke the tokens that let callers in to seine serve."`
 	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`

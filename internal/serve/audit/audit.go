@@ -110,7 +110,7 @@ func (l *Log) Add(e Entry) error {
 		}
 	}
 	l.last++
-	e.ID, e.Path, e.Reason, e.Request = l.last, clip(e.Path), clip(e.Reason), clip(e.Request)
+	e.ID, e.Path, e.Reason, e.Request = l.last, messages.Clip(e.Path), messages.Clip(e.Reason), messages.Clip(e.Request)
 	text, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
@@ -121,9 +121,6 @@ func (l *Log) Add(e Entry) error {
 	}
 	return nil
 }
-
-// clip keeps a text that a client chose well below a line.
-func clip(s string) string { return messages.Clip(s) }
 
 func (l *Log) rotate() error {
 	err := l.file.Close()

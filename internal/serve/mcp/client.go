@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/serve/api"
 	"seine/internal/serve/caller"
+	"seine/internal/serve/responsebuffer"
 )
 
 // client sends the requests of one caller to the API.
@@ -51,46 +52,22 @@ func (c *client) send(ctx context.Context, method, path string, body []byte, key
 	if key != "" {
 		r.Header.Set("Idempotency-Key", key)
 	}
-	a := &answer{status: http.StatusOK, header: make(http.Header)}
+	a := responsebuffer.New()
 	c.handle(a, r)
-	if a.status >= http.StatusMultipleChoices {
+	if a.Status >= http.StatusMultipleChoices {
 		return nil, errorOf(a)
 	}
-	return a.body.Bytes(), nil
+	return a.Body.Bytes(), nil
 }
 
 // handle has the API answer. A server of HTTP would end the connection of a handler that panics, not the process.
-func (c *client) handle(a *answer, r *http.Request) {
+func (c *client) handle(a *responsebuffer.Buffer, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("a tool's request panicked", "path", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			a.body.Reset()
-			a.status, a.wrote = http.StatusInternalServerError, true
+			a.Body.Reset()
+			a.Status = http.StatusInternalServerError
 		}
 	}()
 	c.api.ServeHTTP(a, r)
-}
-
-// answer is what the API answers, in memory: it bounds its answers itself.
-type answer struct {
-	status int
-	wrote  bool
-	header http.Header
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (a *answer) Header() http.Header { return a.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (a *answer) WriteHeader(status int) {
-	if !a.wrote && status >= http.StatusOK {
-		a.status, a.wrote = status, true
-	}
-}
-
-// Write implements io.Writer.
-func (a *answer) Write(p []byte) (int, error) {
-	a.wrote = true
-	return a.body.Write(p) //nolint:wrapcheck // never fails
 }

@@ -23,6 +23,7 @@ import (
 	"seine/internal/base/version"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
+	"seine/internal/serve/responsebuffer"
 )
 
 // Path is where the server answers.
@@ -128,12 +129,12 @@ var inTools = strings.NewReplacer(
 )
 
 // errorOf returns the error of an answer of the API.
-func errorOf(a *answer) error {
+func errorOf(a *responsebuffer.Buffer) error {
 	var p struct {
 		Detail string `json:"detail"`
 	}
-	if err := jsontext.Unmarshal(a.body.Bytes(), &p); err != nil || p.Detail == "" {
-		p.Detail = fmt.Sprintf("the server answers %d: try again, or ask its owner to look into its log", a.status)
+	if err := jsontext.Unmarshal(a.Body.Bytes(), &p); err != nil || p.Detail == "" {
+		p.Detail = fmt.Sprintf("the server answers %d: try again, or ask its owner to look into its log", a.Status)
 	}
 	return &toolError{inTools.Replace(p.Detail)}
 }

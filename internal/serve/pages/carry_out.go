@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/serve/api"
+	"seine/internal/serve/responsebuffer"
 )
 
 // refusal is why the API has not done what a form asked for.
@@ -35,19 +36,19 @@ func (s *server) carryOut(r *http.Request, method, path string, body []byte, kin
 	for i := 0; i+1 < len(header); i += 2 {
 		ask.Header.Set(header[i], header[i+1])
 	}
-	out := &recorder{header: make(http.Header), status: http.StatusOK}
+	out := responsebuffer.New()
 	s.API.ServeHTTP(out, ask)
-	if out.status >= http.StatusBadRequest {
+	if out.Status >= http.StatusBadRequest {
 		var p struct {
 			Detail string `json:"detail"`
 		}
-		_ = jsontext.Unmarshal(out.body.Bytes(), &p) // an answer without one has its status
-		return &refusal{out.status, cmp.Or(inPageWords(p.Detail), http.StatusText(out.status))}
+		_ = jsontext.Unmarshal(out.Body.Bytes(), &p) // an answer without one has its status
+		return &refusal{out.Status, cmp.Or(inPageWords(p.Detail), http.StatusText(out.Status))}
 	}
 	if to == nil {
 		return nil
 	}
-	return jsontext.Unmarshal(out.body.Bytes(), to)
+	return jsontext.Unmarshal(out.Body.Bytes(), to)
 }
 
 // carryOutJSON is carryOut for a body that is JSON.
@@ -58,17 +59,6 @@ func (s *server) carryOutJSON(r *http.Request, method, path string, body, to any
 	}
 	return s.carryOut(r, method, path, text, "application/json", to)
 }
-
-// recorder keeps an answer of the API.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (o *recorder) Header() http.Header         { return o.header }
-func (o *recorder) WriteHeader(status int)      { o.status = status }
-func (o *recorder) Write(p []byte) (int, error) { return o.body.Write(p) }
 
 // saidCookie has what came of the last form, until the next page has told it.
 const saidCookie = "seine-said"

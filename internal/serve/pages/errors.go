@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -41,14 +40,6 @@ const (
 	failuresKeep = 1000
 	failuresTold = 30 * time.Second // how long what was found is told again
 )
-
-func hostOf(u string) string {
-	parsed, err := url.Parse(u)
-	if err != nil {
-		return ""
-	}
-	return parsed.Host
-}
 
 func (s *server) errors(r *http.Request) (any, error) {
 	p := errorsPage{Crawl: r.FormValue("crawl"), Class: r.FormValue("class"), Names: s.crawlNames(r)}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"seine/internal/base/weburl"
 	"seine/internal/ops/lookup"
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
@@ -155,7 +156,7 @@ func (s *server) host(r *http.Request) (any, error) {
 		p.Robots, err = overview.RobotsOf(ctx, bus, p.Host)
 		if look := s.look(r.Context()).Overview; look != nil && look.Hosts != nil {
 			for _, t := range look.Hosts.Troubles {
-				if hostOf(t.URL) == p.Host {
+				if weburl.Host(t.URL) == p.Host {
 					p.Recent = append(p.Recent, t)
 				}
 			}

@@ -134,8 +134,7 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 const purgedShare = 1.0 / 8
 
 // overBudget returns the last sequence to purge of a stream that is over its budget, 0 when
-// it is not. Where in the stream that is is estimated from
-// the mean size of its messages; the next round corrects it.
+// it is not. It is estimated from the mean size of the stream's messages; the next round corrects it.
 func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 	st, limit := info.State, info.Config.MaxBytes
 	if st.Msgs == 0 {
