@@ -27,6 +27,7 @@ import (
 	"seine/internal/testing/await"
 	"seine/internal/testing/browser"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/slow"
 	"seine/internal/testing/stagestest"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
@@ -193,8 +194,12 @@ func (c *fixture) until(path, want string) {
 	})
 }
 
-// tab opens a tab of a browser of the test.
-func (c *fixture) tab() *browser.Tab { return browser.Start(c.t).Open() }
+// tab opens a tab of a browser of the test, which `make check` leaves out as it does all tests of whole processes.
+func (c *fixture) tab() *browser.Tab {
+	c.t.Helper()
+	slow.Skip(c.t)
+	return browser.Start(c.t).Open()
+}
 
 func sha256Of(t *testing.T, name string) string {
 	t.Helper()
