@@ -14,8 +14,8 @@ import (
 )
 
 // batcher joins small messages of one subject that come while an earlier one of it is on its way, as databases
-// commit transactions in groups: who publishes alone waits for nobody, and the faster messages come, the more of them
-// share what the server does for one.
+// commit transactions in groups: who publishes while nothing of its subject is on its way sends its message itself, and
+// the faster messages come, the more of them share what the server does for one.
 type batcher struct {
 	pub *Publisher
 	mu  sync.Mutex
@@ -50,20 +50,33 @@ func (b *batcher) takes(m *nats.Msg) bool {
 	return false
 }
 
-// add sends m, at once or with what else comes for its subject meanwhile.
-func (b *batcher) add(m *nats.Msg) *batched {
-	item := &batched{Msg: m, done: make(chan struct{})}
+// join has m wait for the message of its subject that is on its way. Without one it returns nil: then the caller sends m
+// itself, which then is the one on its way, until the caller calls passOn.
+func (b *batcher) join(m *nats.Msg) *batched {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	waiting, busy := b.waiting[m.Subject]
-	if b.waiting == nil {
-		b.waiting = make(map[string][]*batched)
-	}
-	b.waiting[m.Subject] = append(waiting, item)
 	if !busy {
-		go b.run(m.Subject)
+		if b.waiting == nil {
+			b.waiting = make(map[string][]*batched)
+		}
+		b.waiting[m.Subject] = nil
+		return nil
 	}
+	item := &batched{Msg: m, done: make(chan struct{})}
+	b.waiting[m.Subject] = append(waiting, item)
 	return item
+}
+
+// passOn has what came behind a message of the subject sent, now that the message is on its way no longer.
+func (b *batcher) passOn(subject string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting[subject]) == 0 {
+		delete(b.waiting, subject)
+		return
+	}
+	go b.run(subject)
 }
 
 // run sends what waits for a subject until nothing does, or the Bus is closed. It outlives those who have added the

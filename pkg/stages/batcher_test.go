@@ -33,11 +33,7 @@ func publishAll(t *testing.T, b *Bus, p *Publisher, msgs []*nats.Msg) *await.Job
 		g.Wait()
 		return errors.Join(errs...)
 	})
-	await.Eventually(t, "the others wait behind it", func() bool {
-		p.batches.mu.Lock()
-		defer p.batches.mu.Unlock()
-		return len(p.batches.waiting[records]) == len(msgs)
-	})
+	await.Eventually(t, "the others wait behind it", func() bool { return waitBehind(p) == len(msgs) })
 	natstest.Limit(t, b.JS, messages.StreamRecords, -1)
 	if err := first.Wait(); err != nil {
 		t.Fatal(err)
@@ -149,7 +145,8 @@ func TestBatchThatIsRefusedAsAWholeIsSentInParts(t *testing.T) {
 	}
 }
 
-func TestPublisherLeavesABatchThatIsStoredLater(t *testing.T) {
+// TestMessageBehindOneThatIsGivenUpIsSent: who gives up a message does not give up those of others behind it.
+func TestMessageBehindOneThatIsGivenUpIsSent(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	natstest.Limit(t, b.JS, messages.StreamRecords, 1)
@@ -157,19 +154,28 @@ func TestPublisherLeavesABatchThatIsStoredLater(t *testing.T) {
 	p := NewPublisher(b, "test")
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	j := await.Start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "a", "a")) })
+	first := await.Start(t, func(context.Context) error { return p.Publish(ctx, msg(records, "a", "a")) })
 	await.Eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
+	behind := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "b", "b")) })
+	await.Eventually(t, "one waits behind it", func() bool { return waitBehind(p) == 1 })
 	cancel(why)
-	if err := j.Wait(); !errors.Is(err, why) {
+	if err := first.Wait(); !errors.Is(err, why) {
 		t.Errorf("Publish returned %v", err)
 	}
 	natstest.Limit(t, b.JS, messages.StreamRecords, -1)
-	if err := p.Publish(t.Context(), msg(records, "b", "b")); err != nil {
+	if err := behind.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := natstest.Stored(t, b.JS, messages.StreamRecords); !slices.Equal(got, []string{"0", "a", "b"}) {
+	if got := natstest.Stored(t, b.JS, messages.StreamRecords); !slices.Equal(got, []string{"0", "b"}) {
 		t.Errorf("stored %q", got)
 	}
+}
+
+// waitBehind counts the messages that wait for one of records that is on its way.
+func waitBehind(p *Publisher) int {
+	p.batches.mu.Lock()
+	defer p.batches.mu.Unlock()
+	return len(p.batches.waiting[records])
 }
 
 func TestPartsOfABatchKnowTheirPlace(t *testing.T) {

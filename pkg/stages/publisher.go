@@ -48,19 +48,27 @@ const deadPrefix = "seine.dead."
 // some msgs may be stored then, or be stored later. Messages with an identity may be
 // published again.
 func (p *Publisher) Publish(ctx context.Context, msgs ...*nats.Msg) error {
-	var items []*batched
-	var alone []*nats.Msg
+	var now []*nats.Msg
+	var behind []*batched
+	var first []string // subjects of which a message in now may have others behind it
 	for _, m := range msgs {
 		if p.batches.takes(m) {
-			items = append(items, p.batches.add(m))
-		} else {
-			alone = append(alone, m)
+			if item := p.batches.join(m); item != nil {
+				behind = append(behind, item)
+				continue
+			}
+			first = append(first, m.Subject)
 		}
+		now = append(now, m)
 	}
-	if _, err := p.PublishSequenced(ctx, alone); err != nil {
+	_, err := p.PublishSequenced(ctx, now)
+	for _, subject := range first {
+		p.batches.passOn(subject)
+	}
+	if err != nil {
 		return err
 	}
-	return awaitStored(ctx, items)
+	return awaitStored(ctx, behind)
 }
 
 // PublishSequenced is Publish without batches, and returns the sequence that each
