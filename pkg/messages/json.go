@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-
 	"seine/internal/base/jsontext"
 )
 
@@ -38,15 +36,11 @@ type versioned[T any] interface {
 	version() int
 }
 
-// decode reads a message. What comes with every page is read by the next encoding/json, which takes 0.4 of the time
-// (BenchmarkDecode) and is exact about names; what that does not take, by the one that is more lenient.
+// decode reads a message.
 func decode[T any, M versioned[T]](payload []byte) (*T, error) {
 	m := new(T)
-	if jsonv2.Unmarshal(payload, m) != nil {
-		m = new(T)
-		if err := jsontext.Unmarshal(payload, m); err != nil {
-			return nil, err
-		}
+	if err := jsontext.Unmarshal(payload, m); err != nil {
+		return nil, err
 	}
 	return m, checkVersion(M(m).version())
 }

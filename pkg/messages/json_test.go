@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 )
 
@@ -69,29 +68,6 @@ func TestOwnJSONIsAsTheTagsSay(t *testing.T) {
 		same(t, req.appendJSON(nil), req)
 		same(t, c.appendJSON(nil), c)
 	})
-}
-
-// What this package writes is read as encoding/json reads it.
-func TestOwnJSONIsReadAsEncodingJSONDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		readsAsEncodingJSON[Page](t, genPage(t).appendJSON(nil))
-		readsAsEncodingJSON[Result](t, genResult(t).appendJSON(nil))
-		readsAsEncodingJSON[Request](t, genRequest(t).appendJSON(nil))
-		readsAsEncodingJSON[Candidates](t, genCandidates(t).appendJSON(nil))
-	})
-}
-
-func readsAsEncodingJSON[T any, M versioned[T]](t *rapid.T, text []byte) {
-	var got, want T
-	if err := jsonv2.Unmarshal(text, &got); err != nil {
-		t.Fatalf("%v: not read by the quick reader: %s", err, text)
-	}
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("%s\ngot  %+v\nwant %+v", text, got, want)
-	}
 }
 
 // A field that a stranger names in another case, or by escapes, is none of Seine's.

@@ -2,7 +2,6 @@ package sqlsink
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 
 	"seine/internal/base/jsontext"
@@ -13,7 +12,7 @@ import (
 // JSON.
 func decode(data []byte, v any) error {
 	err := jsontext.Unmarshal(data, v)
-	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); !mismatch {
+	if !jsontext.IsTypeError(err) {
 		return err
 	}
 	var members map[string]json.RawMessage

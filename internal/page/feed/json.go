@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -30,8 +29,7 @@ var errJSON = errors.New("its version is not one of a JSON Feed")
 // parseJSON reads a JSON Feed. Values of a wrong type are left out.
 func parseJSON(body []byte, at urlBase) (*Feed, error) {
 	var j jsonFeed
-	var wrong *json.UnmarshalTypeError
-	if err := jsontext.Unmarshal(body, &j); err != nil && !errors.As(err, &wrong) {
+	if err := jsontext.Unmarshal(body, &j); err != nil && !jsontext.IsTypeError(err) {
 		return nil, err
 	}
 	if !strings.Contains(j.Version, "jsonfeed.org/version/") {
