@@ -20,14 +20,16 @@ import (
 // crawl is the name of the crawl that is measured.
 const crawl = "bench"
 
-// testbed is what is measured: a nats-server and a frontier, in processes of their own.
+// testbed is what is measured: a nats-server and a frontier, in processes of their own, and perhaps a server of pages.
 type testbed struct {
 	options
 	startFrontier  func() error
 	work           string
 	fail           context.CancelCauseFunc // ends everything
 	nats, frontier *proc.Process
-	admin          string // where the frontier serves its figures
+	admin          string        // where the frontier serves its figures
+	server         *proc.Process // seine serve, of the lists
+	pages          string        // where it serves
 	bus            *stages.Bus
 	rev            uint64 // of the crawl's spec
 	broken         error  // limits that were, by the first phase
@@ -133,7 +135,7 @@ func (m *testbed) stop() {
 	if m.bus != nil {
 		m.bus.Close()
 	}
-	for _, p := range []*proc.Process{m.frontier, m.nats} {
+	for _, p := range []*proc.Process{m.server, m.frontier, m.nats} {
 		if p != nil {
 			p.Stop(m.Keep)
 		}

@@ -7,6 +7,7 @@
 //	cd bench && go run ./frontier -urls 5000000 -hosts 1 -phase open -max-rss 500
 //	cd bench && go run ./frontier -max-rss 500 -min-rate 40000 -min-share 0.5
 //	cd bench && go run ./frontier -phase ended -crawls 10000          # what crawls that have ended cost
+//	cd bench && go run ./frontier -phase lists                        # how long seine serve takes for lists of so much
 //
 // Three processes share the machine: this one, a nats-server and the frontier, both built from this tree. So its own
 // CPU time is printed as well. Candidates count when the frontier has applied them, not when they were published.
@@ -36,12 +37,13 @@ const (
 	phaseAll    = "all"
 	phaseOpen   = "open"
 	phaseEnded  = "ended"
+	phaseLists  = "lists"
 )
 
 // options are the command line.
 type options struct {
 	URLs, Hosts, Links, Partitions int
-	Crawls                         int
+	Crawls, Dead                   int
 	Mix, Phase                     string
 	Report                         float64 // millions
 	Dir                            string
@@ -66,8 +68,9 @@ func parseOptions(args []string) (o options, err error) {
 	f.IntVar(&o.Links, "links", 50, "`number` of links of a page, half of them to URLs injected before")
 	f.StringVar(&o.Mix, "mix", mixSite, "where links lead: site (four in five to the host of their page) or uniform (any host)")
 	f.IntVar(&o.Partitions, "partitions", messages.DefaultPartitions, "`number` of partitions")
-	f.StringVar(&o.Phase, "phase", phaseAll, "inject, or all: then let every URL come out; open: as all, but the URLs are out of scope until seeds open their hosts; ended: crawls that have ended instead")
+	f.StringVar(&o.Phase, "phase", phaseAll, "inject, or all: then let every URL come out; open: as all, but the URLs are out of scope until seeds open their hosts; ended: crawls that have ended instead; lists: inject, then ask seine serve for lists")
 	f.IntVar(&o.Crawls, "crawls", 10_000, "`number` of crawls that have ended, with a URL in each partition")
+	f.IntVar(&o.Dead, "dead", 1_000_000, "`number` of dead letters to list")
 	f.Float64Var(&o.Report, "report", 1, "`millions` of distinct URLs between two lines of the table")
 	f.StringVar(&o.Dir, "dir", "", "`folder` to make the work folder in; the system's for temporary files if empty")
 	f.BoolVar(&o.Keep, "keep", false, "keep the work folder, and say where")
@@ -105,10 +108,12 @@ func (o *options) check() error {
 		return errors.New("-ahead: from 0; -fetch-messages: from 1")
 	case o.Mix != mixSite && o.Mix != mixUniform:
 		return errors.New("-mix: site or uniform")
-	case !slices.Contains([]string{phaseInject, phaseAll, phaseOpen, phaseEnded}, o.Phase):
-		return errors.New("-phase: inject, all, open or ended")
+	case !slices.Contains([]string{phaseInject, phaseAll, phaseOpen, phaseEnded, phaseLists}, o.Phase):
+		return errors.New("-phase: inject, all, open, ended or lists")
 	case o.Crawls < 1 || o.Crawls > 1_000_000:
 		return errors.New("-crawls: from 1 to 1000000")
+	case o.Dead < 1 || o.Dead > 100_000_000:
+		return errors.New("-dead: from 1 to 100000000")
 	case o.Report <= 0:
 		return errors.New("-report: more than 0")
 	case (o.CPUProfile != "" || o.HeapProfile != "") && int(o.ProfileAt*1e6) > o.URLs:
@@ -146,8 +151,11 @@ func (m *testbed) measureAll(ctx context.Context) error {
 	if m.Phase == phaseOpen {
 		m.broken = errors.Join(m.broken, m.open(ctx, w))
 	}
-	if m.Phase == phaseInject {
+	switch m.Phase {
+	case phaseInject:
 		return m.broken
+	case phaseLists:
+		return errors.Join(m.broken, m.lists(ctx, w))
 	}
 	return errors.Join(m.broken, m.drain(ctx, w))
 }

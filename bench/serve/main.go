@@ -6,6 +6,7 @@
 //	cd bench && go run ./serve                           # 200 requests/s for a minute, 50 streams for ten minutes
 //	cd bench && go run ./serve -seconds 20s -rounds 3 -stream-time 1m
 //	cd bench && go run ./serve -get /stats -get /crawls -stream-time 0
+//	cd bench && go run ./serve -open -rounds 5 -seconds 20s  # what one page costs that is left open, and fifty
 //
 // Pages are requests, as the web counts them. The web and the sender of requests are this process, which shares the cores.
 // The time of an answer is from when the request was due, so that a server that stands still is not asked less.
@@ -37,6 +38,7 @@ type options struct {
 	StreamTime time.Duration
 	Hosts      int
 	Pages      int // per host
+	Open       bool
 	Keep       bool
 }
 
@@ -57,6 +59,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.DurationVar(&o.StreamTime, "stream-time", 10*time.Minute, "`time` for which they are open; 0 for none")
 	f.IntVar(&o.Hosts, "hosts", 200, "`number` of hosts")
 	f.IntVar(&o.Pages, "pages", 20_000, "`number` of pages of each host: enough that the crawl does not end before")
+	f.BoolVar(&o.Open, "open", false, "measure pages that are left open in browsers instead: one, and as many as -streams")
 	f.BoolVar(&o.Keep, "keep", false, "keep the work folder with the logs, and say where")
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("read flags: %w", err)
@@ -96,6 +99,9 @@ func run(ctx context.Context, args []string) error {
 func (o *options) measure(ctx context.Context, r *rig) error {
 	if err := sleep.For(ctx, o.Warmup); err != nil {
 		return err //nolint:wrapcheck // says all
+	}
+	if o.Open {
+		return o.openPages(ctx, r)
 	}
 	sent := newAnswers()
 	for range o.Rounds {

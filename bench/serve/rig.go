@@ -21,6 +21,7 @@ type rig struct {
 	site   *testweb.Server
 	crawl  *fleet.Fleet
 	server *proc.Process
+	pages  string // where the server is
 	url    string // of the API
 	seeds  []string
 }
@@ -49,7 +50,8 @@ func (o *options) start(ctx context.Context, bin, work string, fail context.Canc
 		return r, err //nolint:wrapcheck // says all
 	}
 	listen := "127.0.0.1:" + ports[0]
-	r.url = "http://" + listen + "/api/v1"
+	r.pages = "http://" + listen
+	r.url = r.pages + "/api/v1"
 	if r.server, err = proc.Start(fail, work, filepath.Join(bin, "seine"), "serve", "--data", filepath.Join(work, "data"), "--listen", listen); err != nil {
 		return r, err //nolint:wrapcheck // says all
 	}

@@ -29,7 +29,9 @@ func (o *options) stream(ctx context.Context, r *rig) error {
 	streams, ctx := errgroup.WithContext(ctx)
 	var events atomic.Int64
 	for range o.Streams {
-		streams.Go(func() error { return listen(ctx, r.url+"/events", &events) })
+		streams.Go(func() error {
+			return listen(ctx, r.url+"/events", "event: stats", func() error { events.Add(1); return nil })
+		})
 	}
 	var sizes []string
 	for range looks {
@@ -51,13 +53,16 @@ func (o *options) stream(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// listen counts the events of a stream until ctx is done. That it ends before is an error.
-func listen(ctx context.Context, url string, events *atomic.Int64) error {
+// listen calls do for each event of a kind in a stream, until ctx is done. That it ends before is an error.
+func listen(ctx context.Context, url, event string, do func() error) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return fmt.Errorf("open a stream: %w", err)
 	}
 	resp, err := http.DefaultClient.Do(req)
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("open a stream: %w", err)
 	}
@@ -70,8 +75,10 @@ func listen(ctx context.Context, url string, events *atomic.Int64) error {
 			return nil
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
 			return fmt.Errorf("a stream ended (%s): %w", resp.Status, err)
-		case strings.HasPrefix(string(line), "event: stats"):
-			events.Add(1)
+		case strings.HasPrefix(string(line), event):
+			if err := do(); err != nil {
+				return err
+			}
 		}
 	}
 }
