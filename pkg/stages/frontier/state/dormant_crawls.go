@@ -40,7 +40,7 @@ const idleTime = int64(time.Minute)
 var buildPrint = sync.OnceValue(func() uint64 {
 	var none weburl.NormalizeOptions
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %d %d seeds", weburl.Version, none.Fingerprint(), layoutRoots)
+	fmt.Fprintf(h, "%d %d %d seeds", weburl.Version, none.Fingerprint(), layoutFailed)
 	return h.Sum64()
 })
 
@@ -79,7 +79,7 @@ func (c *crawlState) ended() bool {
 }
 
 // stale reports whether another build judged the crawl's URLs, or laid out its keys.
-func (c *crawlState) stale() bool { return c.Layout < layoutRoots || c.Build != buildPrint() }
+func (c *crawlState) stale() bool { return c.Layout < layoutFailed || c.Build != buildPrint() }
 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.

@@ -16,10 +16,29 @@ const (
 	maxFailedScanned = 10_000
 )
 
+// listFailed keeps the list of failed URLs: a URL was on it, and is to be.
+func (s *Partition) listFailed(id urlID, was, is bool) {
+	switch {
+	case is && !was:
+		s.tx.set(s.failedKey(id), nil)
+	case was && !is:
+		s.tx.delete(s.failedKey(id))
+	}
+}
+
 // FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
-// each is told once, whatever happens between two questions.
+// each is told once, whatever happens between two questions. While the list of a crawl
+// of an older build is being made, all its URLs are looked at.
 func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
-	pre := named(prefix(s.partition, kindURL), about.Crawl)
+	c, err := s.stateOf(about.Crawl)
+	if err != nil {
+		return page, err
+	}
+	kind := byte(kindFailed)
+	if c.Layout < layoutFailed {
+		kind = kindURL
+	}
+	pre := named(prefix(s.partition, kind), about.Crawl)
 	from := pre
 	if about.After != "" {
 		last, err := hex.DecodeString(about.After)
@@ -33,10 +52,16 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 		most = min(most, about.Top)
 	}
 	scanned := 0
-	err = s.store.scan(pre, from, func(key, value []byte) (bool, error) {
-		r, err := decodeRecord(value)
-		if err != nil {
-			return true, nil // it is set aside when it is its turn
+	err = s.store.scan(pre, from, func(key, record []byte) (bool, error) {
+		if kind == kindFailed {
+			var err error
+			if record, err = s.store.get(s.urlKey(urlID{about.Crawl, messages.URLHash(key[len(pre):])})); err != nil {
+				return false, err
+			}
+		}
+		r, err := decodeRecord(record)
+		if err != nil { // it is set aside when it is its turn
+			r = &urlRecord{}
 		}
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
 			page.URLs = append(page.URLs, frontierapi.FailedURL{URL: r.URL, Class: class, Reason: r.Reason})

@@ -14,6 +14,7 @@ import (
 //	C crawl                                    → counters
 //	c crawl                                    → crawl that has not ended: see loadCrawls
 //	U crawl hash                               → URL record
+//	f crawl hash                               → URL whose last visit failed
 //	Q host crawl priority depth arrival hash   → queued, in the order of dispatch
 //	T due host                                 → host with work, by the time it may go; or a domain
 //	D domain                                   → domain record
@@ -46,6 +47,7 @@ const (
 	kindCounters = 'C'
 	kindAwake    = 'c'
 	kindURL      = 'U'
+	kindFailed   = 'f'
 	kindQueue    = 'Q'
 	kindDue      = 'T'
 	kindHost     = 'H'
@@ -94,6 +96,10 @@ type urlID struct {
 
 func (s *Partition) urlKey(id urlID) []byte {
 	return append(named(prefix(s.partition, kindURL), id.crawl), id.hash[:]...)
+}
+
+func (s *Partition) failedKey(id urlID) []byte {
+	return append(named(prefix(s.partition, kindFailed), id.crawl), id.hash[:]...)
 }
 
 func (s *Partition) inFlightKey(id urlID) []byte {

@@ -599,6 +599,7 @@ type stored struct {
 	retries  map[string]bool       // keys
 	waits    map[urlID]bool        // for which there is one of them
 	inFlight map[urlID]bool
+	failed   map[urlID]bool
 	oldSent  map[urlID]bool    // the same of crawls that are being removed
 	named    map[string]string // crawls that a key names, and one of the keys
 	parked   map[[2]string]bool
@@ -612,7 +613,7 @@ func (m *model) load() *stored {
 	st := &stored{
 		doomed: m.doomed, old: make(map[urlID]*urlRecord), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*urlRecord), queues: make(map[string][]queueKey), due: make(map[string][]int64),
-		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool),
+		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool), failed: make(map[urlID]bool),
 		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*frontierapi.Run), labels: make(map[urlID]*metadata),
 	}
 	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
@@ -640,6 +641,14 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		}
 		records[id], err = decodeRecord(value)
 		return err
+	case kindFailed:
+		id, ok := idAtEnd(key)
+		if !ok {
+			return fmt.Errorf("failed key %q", key)
+		}
+		if !st.doomed(id.crawl) {
+			st.failed[id] = true
+		}
 	case kindMetadata:
 		id, ok := idAtEnd(key)
 		if !ok {
@@ -804,10 +813,17 @@ func (m *model) checkCounters(st *stored) {
 		if r.State < Queued || r.State > Excluded {
 			m.Fatalf("%s is in no state: %v", m.describe(id), r.State)
 		}
+		if st.failed[id] != (r.State == Failed) {
+			m.Fatalf("%s is %v, and in the list of those that failed: %v", m.describe(id), r.State, st.failed[id])
+		}
+		delete(st.failed, id)
 		countRecord(c, r, 1)
 		if r.State.ended() && r.Due != 0 {
 			c.Planned++
 		}
+	}
+	for id := range st.failed {
+		m.Fatalf("%s is in the list of those that failed, and not known", m.describe(id))
 	}
 	for name, want := range counted {
 		got := st.counters[name]

@@ -78,6 +78,7 @@ func (s *Partition) reevaluateURL(id urlID, rules *Rules, now int64) error {
 	if err != nil || r == nil {
 		return err
 	}
+	s.listFailed(id, false, r.State == Failed && s.crawl(id.crawl).Layout < layoutFailed)
 	if r.Seed {
 		if err := s.addScopeRoots(id.crawl, r.URL); err != nil {
 			return err

@@ -106,6 +106,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.must(w.store.db.Set(append(named(prefix(0, oldKindOutside), "c"), "a.test"...), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
 	w.must(w.store.db.Set(w.part.parkedKey("c", "a.test"), nil, pebble.Sync))
+	w.must(w.store.db.Set(w.part.failedKey(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.linksPrefix(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
 	w.must(w.store.db.Set(named(prefix(0, kindUnchanged), "c"), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.orderKey("c", messages.HashURL("https://b.test/late?a=2&b=1")), nil, pebble.Sync))
@@ -120,7 +121,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 		kinds[key[0]] = true
 	}
 	for _, kind := range []byte{
-		kindCounters, kindAwake, kindURL, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
+		kindCounters, kindAwake, kindURL, kindFailed, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
 		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, kindRun, oldKindRoot, oldKindOutside,
 	} {
 		if !kinds[kind] {

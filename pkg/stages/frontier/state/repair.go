@@ -305,6 +305,7 @@ func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) erro
 func (s *Partition) unreadable(id urlID, err error) error {
 	key := s.urlKey(id)
 	s.tx.records[id] = nil
+	s.tx.delete(s.failedKey(id))
 	s.reportRepair(repairURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
 	s.audit(id.crawl)
 	return s.setAside(key)
@@ -393,7 +394,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 // Whether it came after the last deletion of its name is seen by its visits.
 func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error {
 	s.reportRepair(repairCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
-	c.crawlState = crawlState{Layout: layoutRoots}
+	c.crawlState = crawlState{Layout: layoutListing}
 	c.Started = 1
 	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 	rules, err := s.specs.Rules(name, 0)

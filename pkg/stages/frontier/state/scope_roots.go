@@ -83,7 +83,7 @@ func (s *Partition) addScopeRoots(name, url string) error {
 	for _, r := range rootsOf(url) {
 		if open, err := s.isOpen(name, r); err != nil {
 			return err
-		} else if open && c.Layout == layoutRoots {
+		} else if open && c.Layout >= layoutRoots {
 			continue
 		}
 		c.roots[r], c.opening = true, true

@@ -7,6 +7,7 @@ func (s *Partition) setState(r *urlRecord, id urlID, to State, reason string, no
 	c := s.crawl(id.crawl)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, -1) })
 	forgetExample(&c.Examples, r)
+	s.listFailed(id, r.State == Failed, to == Failed)
 	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, 1) })
 	addExample(&c.Examples, r)

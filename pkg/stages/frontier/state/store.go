@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -130,6 +131,19 @@ func (s *Store) has(key []byte) (bool, error) {
 		return false, fmt.Errorf("read store: %w", err)
 	}
 	return true, closer.Close()
+}
+
+// get returns a copy of the value of a key, nil if it is not there.
+func (s *Store) get(key []byte) ([]byte, error) {
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read store: %w", err)
+	}
+	defer closer.Close()
+	return bytes.Clone(value), nil
 }
 
 func scan(db pebble.Reader, prefix, lower []byte, do func(key, value []byte) (bool, error)) error {

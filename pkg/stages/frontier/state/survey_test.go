@@ -73,6 +73,66 @@ func TestHostTellsItsLastAnswers(t *testing.T) {
 	}
 }
 
+// However many URLs there are, those that failed are told without a look at the others.
+func TestFewFailedURLsAmongManyAreFoundAtOnce(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
+	w.seed("https://a.test/")
+	w.dispatch(1)
+	w.result("https://a.test/", class(messages.Gone))
+	for i := range maxFailedScanned/messages.MaxBatchURLs + 1 {
+		var urls []string
+		for j := range messages.MaxBatchURLs {
+			urls = append(urls, fmt.Sprintf("https://b.test/%d/%d", i, j))
+		}
+		w.link(1, urls...)
+	}
+	page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c"})
+	if err != nil || len(page.URLs) != 1 || page.URLs[0].URL != "https://a.test/" || page.Next != "" {
+		t.Errorf("the first answer is %+v, %v", page, err)
+	}
+}
+
+// A store of an older build, or one that an older build has used again, has its failed URLs listed by a review, and
+// tells them before it, too.
+func TestFailedURLsOfAnOlderStoreAreListed(t *testing.T) {
+	for name, older := range map[string]func(*crawl){
+		"an older build":            func(c *crawl) { c.Layout = layoutRoots },
+		"an older build used again": func(c *crawl) { c.Build++ },
+		"the first layout":          func(c *crawl) { c.Layout = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
+			w.seed("https://a.test/", "https://b.test/")
+			for _, url := range w.dispatch(2) {
+				w.result(url, class(messages.Gone))
+			}
+			s := w.part
+			s.tx.deletePrefix(named(prefix(0, kindFailed), "c"))
+			older(s.crawl("c"))
+			s.crawl("c").dirty = true
+			w.must(s.Commit(w.at()))
+			w.restart()
+			told := func() int {
+				page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c"})
+				w.must(err)
+				return len(page.URLs)
+			}
+			if n := told(); n != 2 {
+				t.Errorf("before the review %d are told", n)
+			}
+			for range 3 {
+				w.tend()
+			}
+			if c := w.part.crawl("c"); c.Layout != layoutFailed || c.Review != nil {
+				t.Errorf("after the review the layout is %d, %+v", c.Layout, c.Review)
+			}
+			if n := told(); n != 2 {
+				t.Errorf("after the review %d are told", n)
+			}
+		})
+	}
+}
+
 // Whatever is fed meanwhile, each failed URL is told once.
 func TestFailedURLsAreToldPageByPage(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
