@@ -65,7 +65,7 @@ func problemOf(err error) problem {
 		}
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem{
-			http.StatusGatewayTimeout, "The cluster does not answer", err.Error(),
+			http.StatusGatewayTimeout, "The cluster does not answer", "It was asked, and had not answered all after " + askTime.String() + ".",
 			"See under Processes which stages run; the NATS server may be away.",
 		}
 	default:
