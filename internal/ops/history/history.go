@@ -342,31 +342,53 @@ func (f *finder) records() error {
 // letters are those of any stage about the URL.
 func (f *finder) letters() error {
 	filter := deadletters.Filter{Crawl: f.Crawl}
-	if ws := merged(f.windows()); len(ws) > 0 {
+	switch ws := merged(f.windows()); {
+	case len(ws) > 0:
 		filter.Since = ws[0].From
+	case f.Sent > 0:
+		filter.Since = time.UnixMilli(f.ChangedMS).Add(-f.q.Within)
+	default: // nobody else was told of it
+		filter.Stage = messages.StageFrontier
 	}
-	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
-		if l.URL == f.URL || strings.HasPrefix(l.Message.Header.Get(messages.HeaderDeadID), f.prefix) {
-			f.Dead = append(f.Dead, *l)
-		}
-		return nil
+	return f.eachLetter(filter, func(l *deadletters.DeadLetter) bool {
+		return l.URL == f.URL || strings.HasPrefix(l.Message.Header.Get(messages.HeaderDeadID), f.prefix)
 	})
 }
 
 // deadSeeds are lines that were fed and could not be read as URLs.
 func (f *finder) deadSeeds() error {
 	filter := deadletters.Filter{Crawl: f.Crawl, Stage: messages.StageFrontier}
-	return deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
+	return f.eachLetter(filter, func(l *deadletters.DeadLetter) bool {
 		text := strings.TrimSpace(string(l.Message.Data))
 		var fed messages.Seed
 		if jsontext.Unmarshal(l.Message.Data, &fed) == nil && fed.URL != "" {
 			text = fed.URL
 		}
-		if text == f.Asked {
+		return text == f.Asked
+	})
+}
+
+var errEnough = errors.New("enough was looked at")
+
+// eachLetter finds the letters that are about the URL.
+func (f *finder) eachLetter(filter deadletters.Filter, about func(*deadletters.DeadLetter) bool) error {
+	s := Search{Stream: messages.StreamDead}
+	err := deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
+		if s.Looked == maxLooked {
+			s.Cut = true
+			f.Searches = append(f.Searches, s)
+			return errEnough
+		}
+		s.Looked++
+		if about(l) {
 			f.Dead = append(f.Dead, *l)
 		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
 
 // writers are those that read the partition.

@@ -257,7 +257,7 @@ func (e text) searched() {
 		found[at.Stream]++
 	}
 	for _, s := range e.Searches {
-		if s.Stream != messages.StreamResults && !e.fetched() {
+		if !s.Cut && s.Stream != messages.StreamResults && !e.fetched() {
 			continue // no attempt has made a page
 		}
 		if s.Purged || s.Cut || found[s.Stream] == 0 {
