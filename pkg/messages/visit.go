@@ -22,12 +22,20 @@ type URLHash [16]byte
 // HashURL returns the identity of a canonical URL.
 func HashURL(canonical string) URLHash {
 	var h URLHash
-	host := fnv.New32a()
-	host.Write([]byte(weburl.Host(canonical)))
-	binary.BigEndian.PutUint32(h[:4], host.Sum32())
+	host := HashHost(weburl.Host(canonical))
+	copy(h[:], host[:])
 	sum := sha256.Sum256([]byte(canonical))
 	copy(h[4:], sum[:12])
 	return h
+}
+
+// HashHost returns what the hashes of all URLs of a host begin with, which is with its port if there is one. Few
+// other hosts have the same.
+func HashHost(host string) (hash [4]byte) {
+	h := fnv.New32a()
+	h.Write([]byte(host))
+	binary.BigEndian.PutUint32(hash[:], h.Sum32())
+	return hash
 }
 
 // String returns the hash as 32 hexadecimal digits.

@@ -42,7 +42,7 @@ func (in *Installation) frontier() Role {
 			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
 			{Why: "answer questions", Subjects: []string{
 				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
-				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.explain.*",
+				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.urls.*", "seine.frontier.explain.*",
 				"seine.frontier." + messages.OpClaim + ".*", "seine.frontier." + messages.OldOpClaim + ".*", messages.SubjectControl,
 			}},
 		},

@@ -175,7 +175,9 @@ func asked(questions ...string) Permissions {
 }
 
 // questions are those that tell how crawls stand.
-func questions() Permissions { return asked("status", "hosts", "host", "survey", "failed", "explain") }
+func questions() Permissions {
+	return asked("status", "hosts", "host", "survey", "failed", "urls", "explain")
+}
 
 // each calls for every partition, and joins what comes.
 func (in *Installation) each(of func(p int) []string) (all []string) {

@@ -26,6 +26,8 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 			reply, err = p.survey(about)
 		case frontierapi.OpFailed:
 			reply, err = p.state.FailedURLs(about)
+		case frontierapi.OpURLs:
+			reply, err = p.state.URLsOfHost(about)
 		case frontierapi.OpExplain:
 			reply, err = p.state.Explain(about.Crawl, about.URL)
 		case messages.OpClaim, messages.OldOpClaim:

@@ -36,7 +36,7 @@ func (f *Frontier) serve(ctx context.Context) error {
 	}
 	defer func() { _ = svc.Stop() }()
 	for _, op := range []string{
-		frontierapi.OpStatus, frontierapi.OpHosts, frontierapi.OpHost, frontierapi.OpExplain, frontierapi.OpSurvey, frontierapi.OpFailed,
+		frontierapi.OpStatus, frontierapi.OpHosts, frontierapi.OpHost, frontierapi.OpExplain, frontierapi.OpSurvey, frontierapi.OpFailed, frontierapi.OpURLs,
 		messages.OpClaim, messages.OldOpClaim,
 	} {
 		subject := "seine.frontier." + op + ".*"

@@ -11,6 +11,7 @@ const (
 	OpExplain = "explain" // Query.Crawl and URL → Explanation
 	OpSurvey  = "survey"  // Query.Crawl and Top → Survey
 	OpFailed  = "failed"  // Query.Crawl, Class, After and Top → FailedPage
+	OpURLs    = "urls"    // Query.Crawl, Host, After and Top → KnownPage
 	OpControl = "control" // Control → {"rev": …}
 )
 

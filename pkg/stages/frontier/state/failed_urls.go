@@ -12,8 +12,8 @@ const (
 	// maxFailed bounds the URLs of one answer: with 2 KiB each and a reason they
 	// stay below what a message may hold.
 	maxFailed = 200
-	// maxFailedScanned bounds the work of one answer to some 20 ms.
-	maxFailedScanned = 10_000
+	// maxScanned bounds the work of one answer to some 20 ms.
+	maxScanned = 10_000
 )
 
 // listFailed keeps the list of failed URLs: a URL was on it, and is to be.
@@ -41,11 +41,9 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 	pre := named(prefix(s.partition, kind), about.Crawl)
 	from := pre
 	if about.After != "" {
-		last, err := hex.DecodeString(about.After)
-		if err != nil || len(last) != len(messages.URLHash{}) {
-			return page, fmt.Errorf("after %q: must be what the last answer said is next", messages.Clip(about.After))
+		if from, err = keyAfter(pre, about.After); err != nil {
+			return page, err
 		}
-		from = append(append(pre[:len(pre):len(pre)], last...), 0)
 	}
 	most := maxFailed
 	if about.Top > 0 {
@@ -66,13 +64,22 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
 			page.URLs = append(page.URLs, frontierapi.FailedURL{URL: r.URL, Class: class, Reason: r.Reason})
 		}
-		if scanned++; scanned == maxFailedScanned || len(page.URLs) == most {
+		if scanned++; scanned == maxScanned || len(page.URLs) == most {
 			page.Next = hex.EncodeToString(key[len(pre):])
 			return false, nil
 		}
 		return true, nil
 	})
 	return page, err
+}
+
+// keyAfter returns the first key that may follow the one of a hash, which is in hexadecimal digits.
+func keyAfter(pre []byte, hash string) ([]byte, error) {
+	last, err := hex.DecodeString(hash)
+	if err != nil || len(last) != len(messages.URLHash{}) {
+		return nil, fmt.Errorf("after %q: must be what the last answer said is next", messages.Clip(hash))
+	}
+	return append(append(pre[:len(pre):len(pre)], last...), 0), nil
 }
 
 // failedBy is what the URL failed by, "" if it did not.

@@ -15,7 +15,7 @@ func (s *Partition) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, erro
 	d, scanned := new(frontierapi.Dropped), 0
 	pre := named(prefix(s.partition, kindURL), crawl)
 	err = s.store.scan(pre, pre, func(_, value []byte) (bool, error) {
-		if scanned++; scanned > maxFailedScanned {
+		if scanned++; scanned > maxScanned {
 			d.Partial = true
 			return false, nil
 		}
