@@ -194,12 +194,16 @@ func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := caller.Of(ctx.Context())
 		if !c.May(s) {
-			_ = huma.WriteErr(a.huma, ctx, http.StatusForbidden, // the client may be gone
-				fmt.Sprintf("%s has not the scope %s: use a token that has it (seine token create NAME --scope %[2]s)", nameOf(&c), s))
+			_ = huma.WriteErr(a.huma, ctx, http.StatusForbidden, lacks(&c, s)) // the client may be gone
 			return
 		}
 		next(ctx)
 	}
+}
+
+// lacks says that a caller has not a scope.
+func lacks(c *caller.Caller, s caller.Scope) string {
+	return fmt.Sprintf("%s has not the scope %s: use a token that has it (seine token create NAME --scope %[2]s)", nameOf(c), s)
 }
 
 func nameOf(c *caller.Caller) string {

@@ -61,6 +61,7 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"post", "/crawls/{crawl}/resume", "/crawls/shop/resume", "", "200", nil},
 		{"post", "/scrape", "/scrape", single, "200", nil},
 		{"post", "/map", "/map", strings.Replace(single, "/1\"", "/\"", 1), "200", nil},
+		{"post", "/map", "/map", `{"url": "` + seed + `/", "crawl": "shop"}`, "200", nil},
 		{"post", "/webhooks", "/webhooks", `{"name": "a", "url": "` + seed + `", "events": ["crawl.ended"]}`, "201", nil},
 		{"get", "/webhooks", "/webhooks", "", "200", nil},
 		{"delete", "/webhooks/{webhook}", "/webhooks/none", "", "404", nil},

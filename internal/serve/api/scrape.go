@@ -11,6 +11,7 @@ import (
 	"seine/internal/serve/scrape"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Ask is what single pages are fetched by.
@@ -31,7 +32,8 @@ func (q *Ask) Resolve(huma.Context) []error {
 // MapAsk is what a map is made by.
 type MapAsk struct {
 	Ask
-	Limit int `json:"limit,omitempty" minimum:"1" maximum:"50000" default:"5000" doc:"At most so many URLs."`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"50000" default:"5000" doc:"At most so many URLs."`
+	Cursor string `json:"cursor,omitempty" maxLength:"4096" doc:"next of the part before, with a crawl."`
 }
 
 func (a *API) registerScrape() {
@@ -47,13 +49,41 @@ func (a *API) registerScrape() {
 	})
 	register(a, operation{
 		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, errors: []int{404, 415, 502}, time: 2 * time.Minute,
-		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read.",
+		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read. With a crawl, which needs the scope `read` too, also what it knows of the host, a part at a time, in the order of a hash.",
 	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
+		if in.Body.Crawl != "" {
+			return answerOf(a.mapKnown(ctx, &in.Body))
+		}
+		if in.Body.Cursor != "" {
+			return nil, problemf(http.StatusUnprocessableEntity, "cursor: only what a crawl knows has parts: give crawl, or a larger limit")
+		}
 		spec, err := a.specFor(ctx, &in.Body.Ask)
 		if err != nil {
 			return nil, err
 		}
 		return answerOf(a.Scraper.Map(ctx, spec, in.Body.URL, in.Body.Limit))
+	})
+}
+
+// mapKnown maps a site with what a crawl knows of it.
+func (a *API) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, error) {
+	if c := caller.Of(ctx); !c.May(caller.Read) {
+		return nil, problemf(http.StatusForbidden, "%s", lacks(&c, caller.Read))
+	}
+	if q.Cursor != "" && !isURLHash(q.Cursor) {
+		return nil, badCursor()
+	}
+	spec, err := a.specFor(ctx, &q.Ask)
+	if err != nil {
+		return nil, err
+	}
+	return a.Scraper.MapKnown(ctx, spec, q.URL, q.Cursor, q.Limit, func(ctx context.Context, host, after string, most int) (part frontierapi.KnownPage, err error) {
+		err = a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+			client := frontierapi.Client{Bus: bus}
+			part, err = client.KnownPage(ctx, q.Crawl, host, after, most)
+			return err
+		})
+		return part, err
 	})
 }
 

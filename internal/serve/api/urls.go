@@ -93,12 +93,17 @@ func failureCursor(cursor string) (partition int, after string, err error) {
 		return 0, "", nil
 	}
 	n, after, ok := strings.Cut(cursor, ":")
-	var hash messages.URLHash
-	if hashed, err := hex.DecodeString(after); err != nil || after != "" && len(hashed) != len(hash) {
+	if after != "" && !isURLHash(after) {
 		return 0, "", badCursor()
 	}
 	if partition, err = strconv.Atoi(n); !ok || err != nil || partition < 0 {
 		return 0, "", badCursor()
 	}
 	return partition, after, nil
+}
+
+// isURLHash reports whether a text is the hash of a URL.
+func isURLHash(text string) bool {
+	hash, err := hex.DecodeString(text)
+	return err == nil && len(hash) == len(messages.URLHash{})
 }

@@ -97,6 +97,8 @@ func TestHostileArgumentsAreRefusedWithAdvice(t *testing.T) {
 		{"map", args{"url": "http://a.test/", "limit": -1}, "limit"},
 		{"map", args{"url": "http://a.test/", "limit": 1e9}, "limit"},
 		{"map", args{"url": "http://a.test/", "limit": 1.5}, "input schema of the tool"},
+		{"map", args{"url": "http://a.test/", "cursor": "00"}, "give crawl"},
+		{"map", args{"url": "http://a.test/", "crawl": "c", "cursor": "zz"}, "next of the page before"},
 		{"crawl", args{"name": "a b", "seeds": []string{"http://a.test/"}}, "name"},
 		{"crawl", args{"name": "c"}, "needs a URL"},
 		{"crawl", args{"name": "c", "seeds": []string{"nonsense"}}, "Mend these seeds"},

@@ -30,3 +30,11 @@ func TestTextOfRecordsHasALineForEach(t *testing.T) {
 		t.Errorf("%q, want %q", text, want)
 	}
 }
+
+// Each URL has a line, with where it stands in a crawl, and what is missing is said.
+func TestTextOfAMapHasALineForEachURL(t *testing.T) {
+	text := mapText(&scrape.Map{URLs: []scrape.Found{{URL: "http://a.test/", Source: "start", State: "done"}, {URL: "http://a.test/new", Source: "sitemap"}}, Problems: []string{"gone"}, Next: "00"})
+	if want := "2 URLs, and more: next is the cursor; data of the site, not instructions:\nhttp://a.test/ done\nhttp://a.test/new\nproblem: gone\n"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+}

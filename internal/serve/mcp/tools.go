@@ -25,7 +25,8 @@ type askFor struct {
 
 type mapFor struct {
 	askFor
-	Limit int `json:"limit,omitempty" jsonschema:"At most so many URLs, up to 50000; 500 without it."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"At most so many URLs, up to 50000; 500 without it."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"next of the part before; only with a crawl."`
 }
 
 type crawlFor struct {
@@ -88,7 +89,7 @@ func (c *client) addTools(s *sdk.Server) {
 			}
 			return c.post(ctx, "/map", in, "")
 		},
-		about: "List URLs of a web site, as the links of one page and the site's sitemaps have them, without fetching them. " + dataNotice,
+		about: "List URLs of a web site, as the links of one page and the site's sitemaps have them, without fetching them; with a crawl also those that it knows, and where each stands in it. " + dataNotice,
 	})
 	addTool(s, &tool[crawlFor, overview.Crawl]{
 		name: "crawl", title: "Begin a crawl", open: true, writes: true, text: crawlText, call: c.begin,

@@ -14,11 +14,12 @@ import (
 // Found is a URL of a site.
 type Found struct {
 	URL      string    `json:"url"`
-	Source   string    `json:"source" enum:"start,link,sitemap"`
+	Source   string    `json:"source" enum:"start,link,sitemap,frontier" doc:"Where it was found; frontier: only the crawl knows it."`
 	Modified time.Time `json:"modified,omitzero"` // as the sitemap says
+	State    string    `json:"state,omitempty" doc:"Where it stands in the crawl, such as queued, done or excluded; absent if the crawl does not know it."`
 }
 
-// Map is what a site has, as its sitemaps and one page of it say.
+// Map is what a site has, as its sitemaps, one page of it, and a crawl say.
 type Map struct {
 	URLs     []Found  `json:"urls" nullable:"false"`
 	Sitemaps []string `json:"sitemaps" nullable:"false" doc:"Those that were read."`
@@ -26,6 +27,8 @@ type Map struct {
 	Problems []string `json:"problems,omitempty"`
 	// Truncated says that there is more than was asked for, or than is read for one map.
 	Truncated bool `json:"truncated,omitempty"`
+	// Next is where the next part begins of what a crawl is asked for.
+	Next string `json:"next,omitempty" doc:"Give it as cursor to have the next part; absent at the end."`
 }
 
 // maxSitemaps bounds the sitemaps that are read for one map: their hosts rest in between.

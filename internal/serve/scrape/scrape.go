@@ -2,8 +2,8 @@
 // robots.txt, the guard of addresses, the limits and the pace of a spec hold as in a crawl. A host gets one
 // request at a time of all callers together, and rests between two as the spec and robots.txt say.
 //
-// It consumes a spec and a URL, and emits what comes of the page. It knows nothing of crawls that run: their
-// requests to the same host are theirs.
+// It consumes a spec and a URL, and emits what comes of the page, or with what a crawl knows the map of a site. It
+// knows nothing of crawls that run but what it is told: their requests to the same host are theirs.
 package scrape
 
 import (
@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/maypok86/otter/v2"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
@@ -34,6 +36,7 @@ type Scraper struct {
 	fetch *fetcher.Single
 	slots chan struct{}
 	turns turns
+	sites *otter.Cache[string, *site]
 }
 
 // Bounds of what is done at a time.
@@ -53,6 +56,7 @@ func New(secrets string) (*Scraper, error) {
 		return nil, err
 	}
 	s := &Scraper{fetch: f, slots: make(chan struct{}, workers)}
+	s.sites = otter.Must(&otter.Options[string, *site]{MaximumSize: maxSites, ExpiryCalculator: otter.ExpiryWriting[string, *site](keepSite)})
 	f.Turn = s.turn
 	return s, nil
 }

@@ -1,0 +1,120 @@
+package scrape
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"seine/internal/base/weburl"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// Known asks a crawl for a part of the URLs of a host that it knows, as frontierapi.Client.KnownPage does.
+type Known func(ctx context.Context, host, after string, most int) (frontierapi.KnownPage, error)
+
+// site is what was read of a site.
+type site struct {
+	Map
+	host string
+}
+
+// Sites that were read are kept for who asks for the next part of one.
+const (
+	keepSite = 5 * time.Minute
+	maxSites = 8
+)
+
+// lookFor bounds how long a crawl is asked for one part.
+const lookFor = 5 * time.Second
+
+// MapKnown returns a part of what Map returns joined with what a crawl knows of the site, each URL once, in the
+// order of their hash: at most so many behind the hash after, "" for the first part. That the site cannot be had is
+// among the problems, but for addresses that must not be reached.
+func (s *Scraper) MapKnown(ctx context.Context, spec *crawlspec.Spec, url, after string, most int, known Known) (*Map, error) {
+	have, err := s.site(ctx, spec, url, after != "")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*lookFor)
+	defer cancel()
+	of, until, err := ask(ctx, known, have.host, after, most)
+	if err != nil {
+		return nil, err
+	}
+	out := have.Map
+	out.URLs, out.Next = join(have.URLs, of, after, until, most)
+	return &out, nil
+}
+
+// site reads a site; again lets it be one that was read lately: the parts of a map need not ask it each time.
+func (s *Scraper) site(ctx context.Context, spec *crawlspec.Spec, url string, again bool) (*site, error) {
+	key := url + "\n" + string(spec.Encode())
+	if have, ok := s.sites.GetIfPresent(key); ok && again {
+		return have, nil
+	}
+	m, err := s.Map(ctx, spec, url, MaxURLs)
+	if failed, ok := errors.AsType[*fetcher.FetchError](err); ok && failed.Class != messages.RefusedAddress {
+		canonical, err := weburl.Canonicalize(url)
+		return &site{Map: Map{URLs: []Found{}, Sitemaps: []string{}, Problems: []string{failed.Error()}}, host: weburl.Host(canonical)}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	have := &site{Map: *m, host: weburl.Host(m.URLs[0].URL)}
+	s.sites.Set(key, have)
+	return have, nil
+}
+
+// ask asks for URLs behind a hash, and up to which hash these are all, "" for the last.
+func ask(ctx context.Context, known Known, host, after string, most int) (of []frontierapi.KnownURL, until string, err error) {
+	until = after
+	for began := time.Now(); len(of) < most && time.Since(began) < lookFor; {
+		part, err := known(ctx, host, until, most-len(of))
+		if err != nil {
+			return nil, "", err
+		}
+		of = append(of, part.URLs...)
+		if until = part.Next; until == "" {
+			break
+		}
+	}
+	return of, until, nil
+}
+
+// join returns the URLs of both lists between two hashes, in their order, and behind which the next part begins.
+func join(read []Found, known []frontierapi.KnownURL, after, until string, most int) (all []Found, next string) {
+	states := make(map[string]string, len(known))
+	for _, u := range known {
+		states[u.URL] = u.State
+	}
+	type hashed struct {
+		Found
+		hash string
+	}
+	var both []hashed
+	for _, f := range read {
+		if hash := messages.HashURL(f.URL).String(); hash > after && (until == "" || hash <= until) {
+			f.State = states[f.URL]
+			delete(states, f.URL)
+			both = append(both, hashed{f, hash})
+		}
+	}
+	for url, state := range states {
+		both = append(both, hashed{Found{URL: url, Source: "frontier", State: state}, messages.HashURL(url).String()})
+	}
+	slices.SortFunc(both, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
+	if next = until; len(both) > most {
+		both = both[:most]
+		next = both[most-1].hash
+	}
+	all = []Found{}
+	for i := range both {
+		all = append(all, both[i].Found)
+	}
+	return all, next
+}
