@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/procname"
@@ -26,6 +27,8 @@ const Subject = "seine.vitals"
 
 // Process is how a process is.
 type Process struct {
+	// ID tells it from all others, earlier ones of its machine too; "" of an older build.
+	ID    string `json:"id,omitempty"`
 	Stage string `json:"stage"` // frontier, fetcher, parser, writer NAME, crawl
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
@@ -36,6 +39,10 @@ type Process struct {
 	Disks    []Disk `json:"disks,omitempty"`
 	// Unready is what keeps it from its work, as its /readyz says; "" if nothing does.
 	Unready string `json:"unready,omitempty"`
+	// Drains says that it ends by Drain; one that is a whole crawl is ended where it runs.
+	Drains bool `json:"drains,omitempty"`
+	// Draining says that it takes nothing new, and ends when it has finished what it has.
+	Draining bool `json:"draining,omitempty"`
 }
 
 // maxUnready bounds Unready, in bytes.
@@ -56,18 +63,23 @@ type Disk struct {
 // Reporter is this process. It is safe for concurrent use.
 type Reporter struct {
 	limit int64
+	id    string
 
-	mu    sync.Mutex
-	stage string
-	disks []watchedDir
-	ready func() error
+	mu       sync.Mutex
+	stage    string
+	disks    []watchedDir
+	ready    func() error
+	drain    func()
+	draining bool
 }
 
 // watchedDir is a directory that is watched.
 type watchedDir struct{ name, path string }
 
 // NewReporter returns this process as one of a stage.
-func NewReporter(stage string) *Reporter { return &Reporter{stage: stage, limit: memoryLimit()} }
+func NewReporter(stage string) *Reporter {
+	return &Reporter{stage: stage, limit: memoryLimit(), id: nuid.Next()}
+}
 
 // Rename adds what tells a stage from others of its kind: the name of a writer.
 func (s *Reporter) Rename(stage string) {
@@ -96,6 +108,7 @@ func (s *Reporter) Now() Process {
 	defer s.mu.Unlock()
 	host, _, _ := strings.Cut(procname.Host(), ".")
 	p := Process{Stage: s.stage, Host: host, PID: os.Getpid(), Resident: residentMemory(), Limit: s.limit}
+	p.ID, p.Drains, p.Draining = s.id, s.drain != nil, s.draining
 	if s.ready != nil {
 		if err := s.ready(); err != nil {
 			p.Unready = truncate.To(strings.ReplaceAll(err.Error(), "\n", "; "), maxUnready)
@@ -110,21 +123,24 @@ func (s *Reporter) Now() Process {
 	return p
 }
 
-// Serve answers who asks how the processes are, until the connection is closed.
+// Serve answers who asks how the processes are, and who asks this one to drain if it can, until the connection is
+// closed.
 func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
-	_, err := nc.Subscribe(Subject, func(m *nats.Msg) {
-		text, err := json.Marshal(s.Now())
-		if err == nil {
-			err = m.Respond(text)
-		}
-		if err != nil {
-			log.Debug("cannot tell how this process is", "error", err)
-		}
-	})
-	if err != nil {
+	if _, err := nc.Subscribe(Subject, func(m *nats.Msg) { s.answer(m, log) }); err != nil {
 		return fmt.Errorf("tell how this process is: %w", err)
 	}
-	return nil
+	return s.serveDrain(nc, log)
+}
+
+// answer tells how the process is.
+func (s *Reporter) answer(m *nats.Msg, log *slog.Logger) {
+	text, err := json.Marshal(s.Now())
+	if err == nil {
+		err = m.Respond(text)
+	}
+	if err != nil {
+		log.Debug("cannot tell how this process is", "error", err)
+	}
 }
 
 // Collect asks all processes, and takes a silence for the end.

@@ -142,9 +142,9 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	for _, text := range config.UnknownVariables(os.Environ()) {
 		log.Warn("an environment variable does nothing", "reason", text)
 	}
-	ctx, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
+	ctx, drain, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
 	defer stop()
-	err = serve(ctx, stage, common, log, run)
+	err = serve(ctx, stage, common, log, drain, run)
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return ExitOK
@@ -183,8 +183,9 @@ func fail(stage string, err error, code int) int {
 	return code
 }
 
-// serve connects, serves metrics and health, and runs the stage.
-func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run func(context.Context, Env) error) error {
+// serve connects, serves metrics and health, and runs the stage. Drain is called when somebody asks for that by NATS,
+// and ends ctx.
+func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain func(), run func(context.Context, Env) error) error {
 	bus, err := dial(ctx, stage, c, log)
 	if err != nil {
 		return err
@@ -197,6 +198,8 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, run f
 	env := Env{Bus: bus, Health: stages.NewHealth(), Vitals: procstats.NewReporter(stage)}
 	env.Health.Add("nats", bus.Ready)
 	env.Vitals.ReadyBy(env.Health.Err)
+	env.Vitals.DrainBy(drain)
+	defer context.AfterFunc(ctx, env.Vitals.Draining)()
 	env.Started = func(name string) error {
 		env.Health.Start()
 		if name != "" {
@@ -289,12 +292,15 @@ func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stag
 // ends the process at once: nothing that was acknowledged depends on a clean
 // end.
 func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
-	return signals(ctx, func() { safeprint.Fprintln(w, "finishing what is under way; once more to stop at once") })
+	ctx, _, stop := signals(ctx, func() { safeprint.Fprintln(w, "finishing what is under way; once more to stop at once") })
+	return ctx, stop
 }
 
-// signals is Signals that calls tell at the first.
-func signals(ctx context.Context, tell func()) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
+// signals is Signals that calls tell at the first. Drain ends the context as the
+// first does; the first that comes then is still not the second.
+func signals(ctx context.Context, tell func()) (until context.Context, drain, stop context.CancelFunc) {
+	ctx, stop = context.WithCancel(ctx)
+	until, drain = context.WithCancel(ctx)
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -304,9 +310,9 @@ func signals(ctx context.Context, tell func()) (context.Context, context.CancelF
 			return
 		}
 		tell()
-		cancel()
+		drain()
 		<-c
 		os.Exit(exitCut)
 	}()
-	return ctx, cancel
+	return until, drain, stop
 }

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/ops/procstats"
 	"seine/internal/run/connect"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
@@ -30,7 +32,7 @@ func common(t *testing.T) *Common {
 // meanwhile waits, as it does for NATS itself.
 func TestStageThatStartsDuringAnElectionWaits(t *testing.T) {
 	tries := 0
-	err := serve(t.Context(), "test", common(t), slog.New(slog.DiscardHandler), func(_ context.Context, env Env) error {
+	err := serve(t.Context(), "test", common(t), slog.New(slog.DiscardHandler), func() {}, func(_ context.Context, env Env) error {
 		if tries++; tries == 1 {
 			return fmt.Errorf("open bucket: %w", context.DeadlineExceeded)
 		}
@@ -52,7 +54,7 @@ func TestStageEndsWithAnErrorThatWaitingDoesNotMend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
-			err := serve(t.Context(), "test", common(t), slog.New(slog.DiscardHandler), func(_ context.Context, env Env) error {
+			err := serve(t.Context(), "test", common(t), slog.New(slog.DiscardHandler), func() {}, func(_ context.Context, env Env) error {
 				if tries++; c.start {
 					if err := env.Started(""); err != nil {
 						return err
@@ -64,5 +66,53 @@ func TestStageEndsWithAnErrorThatWaitingDoesNotMend(t *testing.T) {
 				t.Errorf("after %d tries: %v", tries, err)
 			}
 		})
+	}
+}
+
+// Who asks a process to drain ends its context, as a signal does, and is told that it drains; until it has ended it says so.
+func TestProcessThatIsAskedToDrainEnds(t *testing.T) {
+	o := common(t)
+	ctx, drain := context.WithCancel(t.Context())
+	defer drain()
+	started, finish, ended := make(chan *nats.Conn), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- serve(ctx, "test", o, slog.New(slog.DiscardHandler), drain, func(ctx context.Context, env Env) error {
+			if err := env.Started(""); err != nil {
+				return err
+			}
+			started <- env.Bus.NC
+			<-ctx.Done()
+			<-finish
+			return nil
+		})
+	}()
+	nc := <-started
+	is := func() procstats.Process {
+		t.Helper()
+		all, err := procstats.Collect(t.Context(), nc)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		return all[0]
+	}
+	was := is()
+	if !was.Drains || was.Draining {
+		t.Errorf("%+v", was)
+	}
+	if _, err := procstats.Drain(t.Context(), nc, was.ID+"x"); !errors.Is(err, procstats.ErrNoProcess) || ctx.Err() != nil {
+		t.Errorf("another was asked: %v, %v", err, ctx.Err())
+	}
+	for range 2 {
+		if p, err := procstats.Drain(t.Context(), nc, was.ID); err != nil || !p.Draining || p.ID != was.ID {
+			t.Errorf("%+v, %v", p, err)
+		}
+		<-ctx.Done()
+	}
+	if p := is(); !p.Draining {
+		t.Errorf("%+v", p)
+	}
+	close(finish)
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ var victims = []string{
 	"$KV.seine_leases.lease.writer-victim.9", "$KV.seine_robots.victim.x", "$KV.seine_duplicates.victim.x",
 	"seine.seeds.victim", "seine.urls.victim.0", "seine.fetch.victim.0", "seine.pages.victim.0", "seine.results.victim.0", "seine.records.victim.0",
 	"seine.dead.frontier.victim", "seine.dead.parser.victim", "$O.seine_bodies.M.victim", "$O.seine_bodies.C.victim", "$O.seine_snapshots.M.victim",
-	messages.SubjectControl, "_INBOX_operator.victim", "_INBOX_frontier.victim",
+	messages.SubjectControl, "seine.drain.victim", "_INBOX_operator.victim", "_INBOX_frontier.victim",
 }
 
 // watched is what arrives at the victims.

@@ -160,9 +160,9 @@ func leaderOf(streams ...string) (subjects []string) {
 	return subjects
 }
 
-// vital lets a process tell how much memory and disk it has.
+// vital lets a process tell how much memory and disk it has, and be asked to drain.
 func vital() Permissions {
-	return Permissions{Why: "tell of its memory and disks", Subjects: []string{procstats.Subject}, Way: Answers}
+	return Permissions{Why: "tell of its memory and disks, be asked to drain", Subjects: []string{procstats.Subject, procstats.SubjectDrain("*")}, Way: Answers}
 }
 
 // asked are questions that a frontier answers about a partition.

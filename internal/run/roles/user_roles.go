@@ -65,6 +65,7 @@ func (in *Installation) operator() Role {
 			Permissions{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}},
 			spec("*"), specs(),
 			Permissions{Why: "pause, resume, cancel, delete", Subjects: []string{messages.SubjectControl}},
+			Permissions{Why: "drain processes (`seine serve`)", Subjects: []string{procstats.SubjectDrain("*")}},
 			Permissions{Why: "read and remove dead letters", Subjects: []string{
 				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
 				"$JS.API.CONSUMER.INFO." + messages.StreamDead + ".*", "$JS.API.CONSUMER.DELETE." + messages.StreamDead + ".*",

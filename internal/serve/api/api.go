@@ -83,7 +83,7 @@ func New(o Options) *API {
 	a.huma = humago.New(a.mux, config)
 	for _, register := range []func(){
 		a.registerStatus, a.registerCrawls, a.registerSteering, a.registerSeeds, a.registerSpecs, a.registerHosts, a.registerURLs,
-		a.registerDeadLetters, a.registerRecords, a.registerScrape, a.registerWebhooks,
+		a.registerDeadLetters, a.registerRecords, a.registerScrape, a.registerWebhooks, a.registerProcesses,
 	} {
 		register()
 	}

@@ -83,8 +83,34 @@ func TestCrawlIsLookedInto(t *testing.T) {
 	if s.want(200, &stats, "GET", "/stats", ""); stats.Mode != "running" || len(stats.Overview.Crawls) != 1 {
 		t.Errorf("%+v", stats)
 	}
+	testProcesses(t, s)
 	testDeadLetters(t, s, data)
 	testRecords(t, s)
+}
+
+// testProcesses has the crawl as a process, which is not drained.
+func testProcesses(t *testing.T, s *server) {
+	t.Helper()
+	var p struct {
+		Items []struct {
+			ID, Stage        string
+			Drains, Draining bool
+		}
+	}
+	await.Eventually(t, "the crawl answers", func() bool { s.want(200, &p, "GET", "/processes", ""); return len(p.Items) == 1 })
+	if p.Items[0].Stage != "crawl" || p.Items[0].Drains || p.Items[0].Draining {
+		t.Fatalf("%+v", p)
+	}
+	await.Eventually(t, "be refused", func() bool {
+		a := s.do("POST", "/processes/"+p.Items[0].ID+"/drain", "")
+		return a.status == http.StatusConflict && strings.Contains(s.problemOf(a), "pause the crawl")
+	})
+	if a := s.want(404, nil, "POST", "/processes/nobody/drain", ""); !strings.Contains(s.problemOf(a), "/processes lists") {
+		t.Errorf("%v", a)
+	}
+	for _, id := range []string{"%2a", "a.b", "%3E", strings.Repeat("x", 65)} { // no subject but that of a process is asked
+		s.want(422, nil, "POST", "/processes/"+id+"/drain", "")
+	}
 }
 
 // testDeadLetters has 25 of them, in pages, and removes some.

@@ -202,7 +202,7 @@ func TestEachOperationNeedsItsScope(t *testing.T) {
 		}
 	}
 	s.want(200, &doc, "GET", "/openapi.json", "", "Authorization", "Bearer "+secrets[caller.Secrets])
-	fill := strings.NewReplacer("{crawl}", "shop", "{host}", "127.0.0.1", "{seq}", "1", "{revision}", "1", api.Base, "")
+	fill := strings.NewReplacer("{crawl}", "shop", "{host}", "127.0.0.1", "{seq}", "1", "{revision}", "1", "{id}", "x", api.Base, "")
 	n := 0
 	for path, operations := range doc.Paths {
 		for method, op := range operations {

@@ -49,6 +49,8 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"post", "/specs/check", "/specs/check", "scope: moon", "200", yaml},
 		{"post", "/specs/check", "/specs/check", "scope: any", "200", yaml},
 		{"get", "/hosts", "/hosts", "", "200", nil},
+		{"get", "/processes", "/processes", "", "200", nil},
+		{"post", "/processes/{id}/drain", "/processes/none/drain", "", "404", nil},
 		{"get", "/hosts/{host}", "/hosts/" + strings.TrimPrefix(seed, "http://"), "", "200", nil},
 		{"get", "/dead-letters", "/dead-letters", "", "200", nil},
 		{"get", "/dead-letters/count", "/dead-letters/count", "", "200", nil},

@@ -85,6 +85,7 @@ var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
 	"/crawls/{crawl}/exclude":             (*server).storeExclusion,
 	"/seeds":                              (*server).feed,
 	"/seeds/check":                        (*server).feed,
+	"/processes/{id}/drain":               (*server).drain,
 	"/dead/redrive":                       (*server).redrive,
 	"/dead/drop":                          (*server).drop,
 }

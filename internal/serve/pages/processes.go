@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -41,4 +42,14 @@ func (s *server) processes(r *http.Request) (any, error) {
 		p.Stages, p.Streams = look.Stages, look.Streams
 	}
 	return p, err
+}
+
+// drain is POST /processes/{id}/drain.
+func (s *server) drain(w http.ResponseWriter, r *http.Request) {
+	var p procstats.Process
+	if err := s.carryOut(r, http.MethodPost, "/processes/"+url.PathEscape(r.PathValue("id"))+"/drain", nil, "", &p); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.done(w, r, "/processes", p.Name()+" finishes what it has, and ends.")
 }

@@ -11,6 +11,7 @@ var refusalWords = []struct {
 	{regexp.MustCompile(`: change its spec by PUT .*, or give another name`), ": open that one, or give another name"},
 	{regexp.MustCompile(`: GET \S+/hosts lists some; "new": true takes one that nothing is known of yet`), ": the page Hosts has some"},
 	{regexp.MustCompile(`: GET \S+/dead-letters lists those there are`), ": the page Dead letters has those there are"},
+	{regexp.MustCompile(`: GET \S+/processes lists those there are`), ": it may have ended meanwhile"},
 	{regexp.MustCompile(`: POST \S+/crawls begins one, and so does`), ": begin one on the page Crawls, or by"},
 	{regexp.MustCompile(`: GET \S+/spec/revisions lists those there are`), ": the page of its spec has those there are"},
 	{regexp.MustCompile(`: DELETE \S+/crawls/\S+ deletes one`), ""},

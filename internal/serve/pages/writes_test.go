@@ -262,14 +262,14 @@ func TestReadOnlyServerChangesNothing(t *testing.T) {
 	_, seed := site(t, 3)
 	c.crawl("shop", "delay: 0s\n", seed+"/")
 	c.until("/crawls/shop", "How requests ended")
-	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls"} {
+	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls", "/processes"} {
 		_, text := c.get(path)
 		if strings.Count(text, `method="post"`) != 1 { // that of the colours
 			t.Errorf("%s has a form that changes something:\n%s", path, text)
 		}
 	}
 	for path := range writers {
-		resp, err := http.PostForm(c.url+strings.NewReplacer("{crawl}", "shop", "{host}", "x.example", "{verb}", "pause").Replace(path), url.Values{"name": {"shop"}, "before": {"99"}, "crawl": {"shop"}, "text": {"max_pages: 1"}})
+		resp, err := http.PostForm(c.url+strings.NewReplacer("{crawl}", "shop", "{host}", "x.example", "{verb}", "pause", "{id}", "x").Replace(path), url.Values{"name": {"shop"}, "before": {"99"}, "crawl": {"shop"}, "text": {"max_pages: 1"}})
 		if err != nil {
 			t.Fatal(err)
 		}

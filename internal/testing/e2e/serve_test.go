@@ -23,18 +23,18 @@ import (
 func served(t *testing.T, args ...string) (c *command, url string) {
 	t.Helper()
 	c = seine(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	return c, addressOf(t, c, c.stdout)
+	return c, addressOf(t, c.stdout)
 }
 
 // addressOf is where a command says that it serves.
-func addressOf(t *testing.T, c *command, out *logBuffer) (url string) {
+func addressOf(t *testing.T, out *logBuffer) (url string) {
 	t.Helper()
 	at := regexp.MustCompile(`serving at (http://\S+)/`)
 	eventually(t, patience, "say where it serves", func() (bool, string) {
 		if m := at.FindStringSubmatch(out.String()); m != nil {
 			url = m[1]
 		}
-		return url != "", c.said()
+		return url != "", out.String()
 	})
 	return url
 }
@@ -141,7 +141,7 @@ func TestCrawlServes(t *testing.T) {
 	g := newGate(t, web, "/gate")
 	p := newWorkspace(t)
 	c := p.crawl("--serve=127.0.0.1:0", site.URL(0, "/gate"))
-	url := addressOf(t, c, c.stderr)
+	url := addressOf(t, c.stderr)
 	g.wait(t)
 	eventually(t, patience, "tell of the crawl", func() (bool, string) {
 		status, a := ask(t, "GET", url+"/api/v1/crawls/default", "")
@@ -213,7 +213,7 @@ func TestExamplesOfTheAPI(t *testing.T) {
 		}
 		line = strings.TrimSpace(to.Replace(line))
 		out, err := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", line).CombinedOutput()
-		refused := strings.Contains(line, "nwes") || strings.Contains(line, "/tail") // no such crawl; and it has ended
+		refused := strings.Contains(line, "nwes") || strings.Contains(line, "/tail") || strings.Contains(line, "/drain") // no such crawl; it has ended; and no such process
 		if n++; err != nil || isProblem.Match(out) != refused {
 			t.Errorf("%s: %v\n%.2000s", line, err, out)
 		}
@@ -238,7 +238,10 @@ func (c *locked) wantServed(seed string) {
 	for user, more := range map[string][]string{
 		"viewer": nil, "operator": {"/dead-letters", "/dead-letters/1", "/crawls/site/explain?url=" + seed, "/records?limit=1"},
 	} {
-		_, url := served(c.t, append(c.as(user), "--state", c.t.TempDir())...)
+		_, url := served(c.t, append(c.as(user), "--state", c.t.TempDir(), "--allow-private")...)
+		if status, a := ask(c.t, "POST", url+"/api/v1/map", fmt.Sprintf(`{"url": %q, "crawl": "site"}`, seed)); status != http.StatusOK || !strings.Contains(fmt.Sprint(a["urls"]), "state:done") {
+			c.t.Errorf("map as %s: %d %v", user, status, a)
+		}
 		for _, path := range append(more, looks...) {
 			if status, a := ask(c.t, "GET", url+"/api/v1"+path, ""); status != http.StatusOK {
 				c.t.Errorf("%s as %s: %d %v", path, user, status, a["detail"])

@@ -1,0 +1,85 @@
+package procstats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/base/jsontext"
+)
+
+// SubjectDrain is where the process of an ID is asked to drain.
+func SubjectDrain(id string) string { return "seine.drain." + id }
+
+// Errors of Drain.
+var (
+	ErrNoProcess = errors.New("no process of that ID answers")
+	ErrNoDrain   = errors.New("the process cannot be drained from afar")
+)
+
+// DrainBy has ServeDrain call drain, which is as the first signal, when somebody asks for it.
+func (s *Reporter) DrainBy(drain func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain = drain
+}
+
+// Draining notes that the process finishes what is under way, and ends.
+func (s *Reporter) Draining() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+}
+
+// serveDrain answers who asks this process to drain, and does so.
+func (s *Reporter) serveDrain(nc *nats.Conn, log *slog.Logger) error {
+	s.mu.Lock()
+	drain := s.drain
+	s.mu.Unlock()
+	if drain == nil {
+		return nil
+	}
+	_, err := nc.Subscribe(SubjectDrain(s.id), func(m *nats.Msg) {
+		s.Draining()
+		s.answer(m, log)
+		log.Info("was asked to drain")
+		drain()
+	})
+	if err != nil {
+		return fmt.Errorf("be asked to drain: %w", err)
+	}
+	return nil
+}
+
+// drainTime is how long Drain waits for the process to answer.
+const drainTime = 2 * time.Second
+
+// Drain has the process of an ID finish what is under way and end, and returns how it is. It is ErrNoProcess if none
+// answers, ErrNoDrain if that process can only be ended where it runs. To ask twice is to ask once.
+func Drain(ctx context.Context, nc *nats.Conn, id string) (p Process, err error) {
+	asking, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	m, err := nc.RequestWithContext(asking, SubjectDrain(id), nil)
+	switch {
+	case err == nil:
+		if err := jsontext.Unmarshal(m.Data, &p); err != nil {
+			return p, fmt.Errorf("ask a process to drain: %w", err)
+		}
+		return p, nil
+	case ctx.Err() != nil, !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded):
+		return p, fmt.Errorf("ask a process to drain: %w", err)
+	}
+	all, err := Collect(ctx, nc)
+	if err != nil {
+		return p, err
+	}
+	if i := slices.IndexFunc(all, func(p Process) bool { return p.ID == id }); i >= 0 {
+		return all[i], ErrNoDrain
+	}
+	return p, ErrNoProcess
+}

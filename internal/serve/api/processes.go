@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"seine/internal/ops/procstats"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
+)
+
+func (a *API) registerProcesses() {
+	register(a, operation{
+		method: http.MethodGet, path: "/processes", id: "list-processes", shared: true, tag: "processes", scope: caller.Read,
+		summary: "Processes that run", about: "With their memory and disks, in bytes, and whether they are ready, or drain.",
+	}, a.listProcesses)
+	register(a, operation{
+		method: http.MethodPost, path: "/processes/{id}/drain", id: "drain-process", tag: "processes", scope: caller.Write, again: true, status: http.StatusAccepted, errors: []int{404, 409},
+		summary: "Have a process drain", about: "As SIGTERM does: it takes nothing new, finishes what it has or gives it back, and ends; what starts processes may start it again. A whole crawl in one process is ended where it runs.",
+	}, a.drainProcess)
+}
+
+func (a *API) listProcesses(ctx context.Context, _ *struct{}) (*body[page[procstats.Process]], error) {
+	p := page[procstats.Process]{Items: []procstats.Process{}}
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		all, err := procstats.Collect(ctx, bus.NC)
+		p.Items = append(p.Items, all...)
+		return err
+	})
+	if errors.Is(err, cluster.ErrEmpty) {
+		err = nil
+	}
+	return answerOf(p, err)
+}
+
+func (a *API) drainProcess(ctx context.Context, in *struct {
+	ID string `path:"id" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+$" patternDescription:"letters and digits" doc:"ID of the process."`
+}) (*body[procstats.Process], error) {
+	var p procstats.Process
+	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		p, err = procstats.Drain(ctx, bus.NC, in.ID)
+		return err
+	})
+	switch {
+	case errors.Is(err, procstats.ErrNoProcess):
+		err = problemf(http.StatusNotFound, "%v: GET %s/processes lists those there are", err, Base)
+	case errors.Is(err, procstats.ErrNoDrain):
+		err = problemf(http.StatusConflict, "%s is a whole crawl in one process: pause the crawl, or end the process where it runs (SIGTERM)", p.Name())
+	}
+	return answerOf(p, err)
+}

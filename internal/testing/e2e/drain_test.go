@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"seine/internal/testing/browser"
+)
+
+// processesOf returns the IDs of the processes of a stage, as the API lists them.
+func processesOf(t *testing.T, url, stage string) (ids []string) {
+	t.Helper()
+	_, a := ask(t, "GET", url+"/api/v1/processes", "")
+	items, _ := a["items"].([]any)
+	for _, one := range items {
+		if p, _ := one.(map[string]any); p["stage"] == stage && p["drains"] == true {
+			ids = append(ids, fmt.Sprint(p["id"]))
+		}
+	}
+	return ids
+}
+
+// awaitProcesses waits until there are so many.
+func awaitProcesses(t *testing.T, url, stage string, n int, ps ...*process) (ids []string) {
+	t.Helper()
+	eventually(t, patience, fmt.Sprintf("know %d of %s", n, stage), func() (bool, string) {
+		ids = processesOf(t, url, stage)
+		return len(ids) == n, fmt.Sprint(ids)
+	}, ps...)
+	return ids
+}
+
+// wantDrained waits until a process has ended by itself, and well.
+func wantDrained(t *testing.T, ps ...*process) (which *process) {
+	t.Helper()
+	eventually(t, patience, "end", func() (bool, string) {
+		for _, p := range ps {
+			select {
+			case <-p.gone:
+				which = p
+			default:
+			}
+		}
+		return which != nil, ""
+	})
+	if which.err != nil || !strings.Contains(which.log.String(), "drained") {
+		t.Errorf("%s ended with %v", which.name, which.err)
+	}
+	return which
+}
+
+// A process is drained by a button, and another by a program; none ends but these.
+func TestProcessesAreDrainedFromAfar(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, shape{fetchers: 2})
+	_, url := served(t, "--nats", c.url, "--state", t.TempDir())
+	awaitProcesses(t, url, "fetcher", 2, c.all()...)
+	tab := browser.Start(t).Open()
+	tab.Go(url + "/processes")
+	button := `[...document.querySelectorAll("button")].find(b => b.textContent === "Drain fetcher")`
+	tab.Holds(button)
+	tab.Eval(button+".closest('details').querySelector('summary').click()", nil)
+	tab.Eval(button+".click()", nil)
+	tab.Shows("finishes what it has, and ends.")
+	left := c.fetch[0]
+	if wantDrained(t, c.fetch...) == left {
+		left = c.fetch[1]
+	}
+	id := awaitProcesses(t, url, "fetcher", 1)[0]
+	if status, a := ask(t, "POST", url+"/api/v1/processes/"+id+"/drain", ""); status != http.StatusAccepted || a["draining"] != true {
+		t.Errorf("%d %v", status, a)
+	}
+	wantDrained(t, left)
+	awaitProcesses(t, url, "fetcher", 0)
+	if status, a := ask(t, "POST", url+"/api/v1/processes/"+id+"/drain", ""); status != http.StatusNotFound {
+		t.Errorf("%d %v", status, a)
+	}
+	if processes := append(processesOf(t, url, "parser"), processesOf(t, url, "frontier")...); len(processes) != 2 {
+		t.Errorf("a parser and a frontier run, and %v are known", processes)
+	}
+	tab.Go(url + "/audit")
+	tab.Shows("/processes/" + id + "/drain")
+}
+
+// wantDrainedByOperator checks on a locked server that the operator can drain a stage in an account of its own, and the
+// viewer cannot.
+func (c *locked) wantDrainedByOperator(spare *process) {
+	c.t.Helper()
+	_, url := served(c.t, append(c.as("operator"), "--state", c.t.TempDir())...)
+	_, look := served(c.t, append(c.as("viewer"), "--state", c.t.TempDir())...)
+	ids := awaitProcesses(c.t, url, "fetcher", 2, c.all()...)
+	status, a := ask(c.t, "POST", look+"/api/v1/processes/"+ids[0]+"/drain", "")
+	if status != http.StatusForbidden || !strings.Contains(fmt.Sprint(a["detail"]), "does not let user viewer") {
+		c.t.Errorf("drain as viewer: %d %v", status, a)
+	}
+	if status, a = ask(c.t, "POST", url+"/api/v1/processes/"+ids[0]+"/drain", ""); status != http.StatusAccepted {
+		c.t.Errorf("drain as operator: %d %v", status, a)
+	}
+	if left := c.fetch[0]; wantDrained(c.t, left, spare) == left {
+		c.fetch[0] = spare
+	}
+}
