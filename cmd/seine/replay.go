@@ -173,7 +173,7 @@ func (c *replayFlags) options(stream string, to *writer.Config) (replay.Options,
 		}
 		o.State = filepath.Clean(out) + ".replay"
 	}
-	return o, o.Choice.Validate()
+	return o, nil
 }
 
 // run replays, and tells how it went.
@@ -296,18 +296,9 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 		return o, errors.New("--into-records and --out both say where the records go: give one")
 	case !c.Into && c.Out == defaultOut:
 		return o, errNoOut
-	case c.Generation != "" && !c.Into:
-		return o, errors.New("--generation is for --into-records")
-	case c.Beyond && (!c.Into || c.Spec == ""):
-		return o, errors.New("--beyond-spec is for --into-records with --spec")
 	case !c.Into:
 		if to, err = c.config(c.OutputConfig); err != nil {
 			return o, err
-		}
-	}
-	if c.Generation != "" {
-		if err := messages.CheckGeneration(c.Generation); err != nil {
-			return o, fmt.Errorf("--generation: %w", err)
 		}
 	}
 	if o, err = c.replayFlags.options(messages.StreamPages, to); err != nil {
@@ -320,7 +311,7 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 	}
 	o.Generation, o.Beyond = c.Generation, c.Beyond
 	o.Parser.Workers, o.Parser.MaxText, o.Parser.MaxLinks = c.Workers, c.MaxText, c.MaxLinks
-	return o, o.Parser.Validate()
+	return o, o.Validate()
 }
 
 type replayWriteCmd struct {
@@ -350,6 +341,9 @@ func (c *replayWriteCmd) Run() error {
 		return usageError{err}
 	}
 	o, err := c.options(messages.StreamRecords, to)
+	if err == nil {
+		err = o.Validate()
+	}
 	if err != nil {
 		return usageError{err}
 	}

@@ -22,6 +22,7 @@ import (
 	"seine/internal/serve/figures"
 	"seine/internal/serve/mcp"
 	"seine/internal/serve/pages"
+	"seine/internal/serve/replays"
 	"seine/internal/serve/runner"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
@@ -44,7 +45,8 @@ type serveCmd struct {
 	Listen string `help:"Where to listen. Other addresses than those of this machine alone need --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
 	serverFlags
 	AllowPrivate bool   `help:"Let crawls and single pages that the API asks for reach loopback and private addresses."`
-	State        string `help:"Directory of what the server keeps: the log of writes, and webhooks (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	State        string `help:"Directory of what the server keeps: the log of writes, webhooks, and replays under way (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	Replayed     string `help:"Directory in which replays write, each in a folder of its own (default replayed in --state)." placeholder:"DIR"`
 	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
 	Secrets      string `help:"Folder with a file for each {secret:NAME} of specs by which single pages are fetched; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 	process.Logging
@@ -91,6 +93,7 @@ type server struct {
 	feed     *snapshots.Feed
 	figures  *figures.Sampler
 	webhooks *webhooks.Service
+	replays  *replays.Service
 	runner   *runner.Runner // nil where others run crawls
 }
 
@@ -106,6 +109,7 @@ func (s *server) work(ctx context.Context, answer func(context.Context) error) e
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { s.feed.Run(ctx); return nil })
 	g.Go(func() error { s.webhooks.Run(ctx); return nil })
+	g.Go(func() error { s.replays.Run(ctx); return nil })
 	if s.runner != nil {
 		g.Go(func() error { s.runner.Run(ctx); return nil })
 	}
@@ -149,8 +153,13 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
 	s.webhooks.AllowPrivate = c.AllowPrivate
+	replayed := cmp.Or(c.Replayed, filepath.Join(c.stateDir(), "replayed"))
+	if s.replays, err = replays.New(filepath.Join(c.stateDir(), "replays"), replayed, s.cluster, log); err != nil {
+		return nil, fmt.Errorf("--state: %w", err)
+	}
+	s.replays.Off = c.ReadOnly
 	ao := api.Options{
-		Cluster: s.cluster, Webhooks: s.webhooks, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out, Log: log,
+		Cluster: s.cluster, Webhooks: s.webhooks, Replays: s.replays, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out, Log: log,
 	}
 	if crawls && c.Options == (connect.Options{}) && !c.ReadOnly {
 		s.runner = runner.New(s.cluster, c.crawlOptions, log)

@@ -67,7 +67,7 @@ type Progress struct {
 // tells which; it is returned with an error too, if there is one and the replay
 // had begun.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if err := o.Choice.Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if o.Writer != nil {

@@ -41,8 +41,8 @@ type scratchServer struct {
 func sideDir(state string) string { return filepath.Join(state, "nats") }
 
 // openScratchServer starts the server at the side, with the partitions of the source.
-func openScratchServer(ctx context.Context, state string, key *stateencryption.Key, partitions int, log *slog.Logger) (s *scratchServer, err error) {
-	s = new(scratchServer)
+func openScratchServer(ctx context.Context, state string, key *stateencryption.Key, partitions int, log *slog.Logger) (_ *scratchServer, err error) {
+	s := new(scratchServer)
 	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true, Key: key.NATS()}); err != nil {
 		return nil, err
 	}

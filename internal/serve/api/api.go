@@ -1,5 +1,5 @@
 // Package api is the HTTP API of the server, below /api/v1: crawls, seeds, specs, hosts, URLs, dead letters,
-// records, single pages, webhooks, and how everything stands, as it happens. Its OpenAPI document is made from the
+// records, replays, single pages, webhooks, and how everything stands, as it happens. Its OpenAPI document is made from the
 // handlers, at /api/v1/openapi.json.
 //
 // It consumes requests with a [caller.Caller] in their context, and emits JSON, newline-delimited JSON, or
@@ -25,6 +25,7 @@ import (
 	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
+	"seine/internal/serve/replays"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
 	"seine/internal/serve/webhooks"
@@ -50,6 +51,8 @@ type Options struct {
 	Scraper *scrape.Scraper
 	// Webhooks tells receivers of what happens.
 	Webhooks *webhooks.Service
+	// Replays runs replays.
+	Replays *replays.Service
 	// Starter begins crawls where nothing runs; nil for nobody.
 	Starter Starter
 	// Out is the output that records are read from, "" for that of the writer of the name default.
@@ -83,7 +86,7 @@ func New(o Options) *API {
 	a.huma = humago.New(a.mux, config)
 	for _, register := range []func(){
 		a.registerStatus, a.registerCrawls, a.registerSteering, a.registerSeeds, a.registerSpecs, a.registerHosts, a.registerURLs,
-		a.registerDeadLetters, a.registerRecords, a.registerScrape, a.registerWebhooks, a.registerProcesses,
+		a.registerDeadLetters, a.registerRecords, a.registerScrape, a.registerWebhooks, a.registerProcesses, a.registerReplays,
 	} {
 		register()
 	}

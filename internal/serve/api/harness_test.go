@@ -25,6 +25,7 @@ import (
 	"seine/internal/serve/api"
 	"seine/internal/serve/audit"
 	"seine/internal/serve/cluster"
+	"seine/internal/serve/replays"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
 	"seine/internal/serve/webhooks"
@@ -134,6 +135,9 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 		t.Fatal(err)
 	}
 	ao.Webhooks.AllowPrivate, ao.Webhooks.Wait = true, func(int) time.Duration { return 10 * time.Millisecond }
+	if ao.Replays, err = replays.New(filepath.Join(t.TempDir(), "replays"), filepath.Join(t.TempDir(), "replayed"), c, log); err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range edit {
 		e(&so, &ao)
 	}
@@ -147,6 +151,7 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 		var all sync.WaitGroup
 		all.Go(func() { ao.Feed.Run(ctx) })
 		all.Go(func() { ao.Webhooks.Run(ctx) })
+		all.Go(func() { ao.Replays.Run(ctx) })
 		all.Wait()
 	}()
 	t.Cleanup(func() {

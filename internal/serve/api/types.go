@@ -19,7 +19,7 @@ func newRegistry() huma.Registry {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
-		if pkg := path.Base(t.PkgPath()); slices.Contains([]string{"history", "trial", "extract", "seeds", "alerts"}, pkg) && t.Name() != "" {
+		if pkg := path.Base(t.PkgPath()); slices.Contains([]string{"history", "trial", "extract", "seeds", "alerts", "replay"}, pkg) && t.Name() != "" {
 			if pkg = strings.ToUpper(pkg[:1]) + pkg[1:]; !strings.HasPrefix(name, pkg) {
 				name = pkg + name
 			}

@@ -221,17 +221,9 @@ func (c *Cluster) connect(ctx context.Context) (*stages.Bus, func(), error) {
 	if time.Now().Before(c.retryAt) {
 		return nil, nil, c.failed
 	}
-	bus, err := c.dial()
-	if errors.Is(err, connect.ErrNoCrawl) && c.local != "" && connect.HasStreams(c.local) {
-		return c.openStored(ctx) // it was killed
-	}
-	if err == nil {
-		joining, cancel := context.WithTimeout(ctx, joinTime)
-		err = bus.Join(joining)
-		if cancel(); err != nil {
-			err = fmt.Errorf("there are no streams of Seine at %s (a frontier makes them when it starts): %w", bus.NC.ConnectedUrlRedacted(), bus.WithPermissionErr(err))
-			bus.Close()
-		}
+	bus, err := c.join(ctx)
+	if c.wasKilled(err) {
+		return c.openStored(ctx)
 	}
 	if err != nil {
 		c.failed, c.retryAt = fmt.Errorf("%w: %w", ErrAway, err), time.Now().Add(redial)
@@ -240,3 +232,21 @@ func (c *Cluster) connect(ctx context.Context) (*stages.Bus, func(), error) {
 	c.bus = bus
 	return bus, func() {}, nil
 }
+
+// join dials, and finds the streams.
+func (c *Cluster) join(ctx context.Context) (*stages.Bus, error) {
+	bus, err := c.dial()
+	if err != nil {
+		return nil, err
+	}
+	joining, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	if err := bus.Join(joining); err != nil {
+		defer bus.Close()
+		return nil, fmt.Errorf("there are no streams of Seine at %s (a frontier makes them when it starts): %w", bus.NC.ConnectedUrlRedacted(), bus.WithPermissionErr(err))
+	}
+	return bus, nil
+}
+
+// Local is the directory of a seine crawl that is looked into, "" if NATS is elsewhere.
+func (c *Cluster) Local() string { return c.local }

@@ -26,11 +26,13 @@ const (
 // stored is what is stored in a directory, open.
 type stored struct {
 	bus    *stages.Bus
-	opened time.Time
 	end    context.CancelFunc
-	ended  chan struct{} // closed when it is closed
+	ended  chan struct{}   // closed when it is closed
+	yield  context.Context // ends when whoever holds it is to let go
+	yields context.CancelFunc
 
 	mu    sync.Mutex
+	until time.Time // nobody else gets it then
 	users int
 	over  bool // nobody else gets it
 	timer *time.Timer
@@ -52,7 +54,8 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 		}
 		c.stored = nil
 	}
-	s := &stored{opened: time.Now(), users: 1, ended: make(chan struct{})}
+	s := &stored{until: time.Now().Add(openFor), users: 1, ended: make(chan struct{})}
+	s.yield, s.yields = context.WithCancel(context.WithoutCancel(ctx))
 	var open context.Context
 	open, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	opened, failed := make(chan *stages.Bus), make(chan error, 1)
@@ -66,6 +69,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 		if errors.Is(err, context.Canceled) || err == nil {
 			time.Sleep(pause)
 		}
+		s.yields()
 		close(s.ended)
 	}()
 	select {
@@ -82,7 +86,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 func (s *stored) use() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || time.Since(s.opened) > openFor {
+	if s.over || time.Now().After(s.until) {
 		s.over = true
 		s.endIfIdle()
 		return false
@@ -125,9 +129,7 @@ func (s *stored) close() {
 	if s == nil {
 		return
 	}
-	s.mu.Lock()
-	s.over = true
-	s.mu.Unlock()
+	s.giveWay()
 	s.end()
 	<-s.ended
 }

@@ -141,6 +141,7 @@ func (r *Runner) work(ctx context.Context, s *start) {
 		}
 		return s.spec, nil
 	}
+	r.Cluster.GiveWay()
 	summary, err := crawl.Run(ctx, o)
 	if err != nil {
 		select {

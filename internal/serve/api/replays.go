@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"seine/internal/run/replay"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/replays"
+	"seine/pkg/stages"
+)
+
+func (a *API) registerReplays() {
+	register(a, operation{
+		method: http.MethodPost, path: "/crawls/{crawl}/replays", id: "create-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, body: 4 << 20, errors: []int{404, 409},
+		summary: "Parse stored pages again, or write stored records again", about: "What the streams still hold of a crawl, while that goes on; no request is made. It goes on by itself, one replay at a time, also after a restart of the server: GET …/replays/{replay} tells how far it is.",
+	}, a.createReplay)
+	register(a, operation{
+		method: http.MethodPost, path: "/crawls/{crawl}/replays/check", id: "check-replay", tag: "replays", scope: caller.Read, harmless: true, body: 4 << 20, errors: []int{404},
+		summary: "What a replay would read", about: "How many messages of the stream, and from when on it has any; nothing is begun.",
+	}, a.checkReplay)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/replays", id: "list-replays", tag: "replays", scope: caller.Read, errors: []int{409},
+		summary: "Replays of a crawl", about: "The newest first, with how they stand.",
+	}, a.listReplays)
+	register(a, operation{
+		method: http.MethodGet, path: "/crawls/{crawl}/replays/{replay}", id: "get-replay", tag: "replays", scope: caller.Read, errors: []int{404, 409},
+		summary: "How a replay stands", about: "Its state, how far it is, its counts when it has ended, and why it has failed.",
+	}, a.getReplay)
+	register(a, operation{
+		method: http.MethodPost, path: "/crawls/{crawl}/replays/{replay}/resume", id: "resume-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, errors: []int{404, 409},
+		summary: "Have a replay go on that has failed", about: "From where it was. What made it fail should be mended first.",
+	}, a.resumeReplay)
+	register(a, operation{
+		method: http.MethodDelete, path: "/crawls/{crawl}/replays/{replay}", id: "delete-replay", tag: "replays", scope: caller.Write, errors: []int{404, 409},
+		summary: "End a replay, and forget it", about: "What it has written stays.",
+	}, a.deleteReplay)
+}
+
+// NewReplay is a replay to begin.
+type NewReplay struct {
+	replays.Request
+	Spec raw `json:"spec,omitempty" doc:"What pages are parsed by: a string of YAML, or an object; the spec that the crawl has without it."`
+}
+
+type newReplayInput struct {
+	CrawlPath
+	Body NewReplay
+}
+
+// asked is the replay that a caller asks for.
+func (in *newReplayInput) asked(ctx context.Context) replays.Job {
+	who := caller.Of(ctx)
+	return replays.Job{Crawl: in.Crawl, Request: in.Body.Request, Spec: string(specText(in.Body.Spec)), By: who.Name}
+}
+
+type createdReplay struct {
+	Location string `header:"Location"`
+	Body     replays.Replay
+}
+
+func (a *API) createReplay(ctx context.Context, in *newReplayInput) (*createdReplay, error) {
+	if _, err := a.checkReplay(ctx, in); err != nil {
+		return nil, err
+	}
+	st, err := a.Replays.Begin(in.asked(ctx))
+	if err != nil {
+		return nil, problemOfReplay(err, in.Crawl)
+	}
+	return &createdReplay{a.PathPrefix + replaysOf(in.Crawl) + "/" + st.ID, st}, nil
+}
+
+func replaysOf(crawl string) string { return Base + "/crawls/" + crawl + "/replays" }
+
+func (a *API) checkReplay(ctx context.Context, in *newReplayInput) (*body[replay.Preview], error) {
+	var out body[replay.Preview]
+	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		p, err := a.Replays.Look(ctx, bus, in.asked(ctx))
+		if err == nil {
+			out.Body = *p
+		}
+		return err
+	})
+	if err != nil {
+		return nil, problemOfReplay(err, in.Crawl)
+	}
+	return &out, nil
+}
+
+func (a *API) listReplays(_ context.Context, in *struct {
+	CrawlPath
+	PageInput
+}) (*body[page[replays.Replay]], error) {
+	p := page[replays.Replay]{Items: []replays.Replay{}}
+	all, err := a.Replays.List(in.Crawl)
+	if i := slices.IndexFunc(all, func(s replays.Replay) bool { return in.Cursor == "" || s.ID < in.Cursor }); i >= 0 {
+		all = all[i:]
+	} else {
+		all = nil
+	}
+	if len(all) > in.Limit {
+		all = all[:in.Limit]
+		p.Next = all[in.Limit-1].ID
+	}
+	for _, s := range all {
+		s.Spec = "" // that of one may be long
+		p.Items = append(p.Items, s)
+	}
+	return answerOf(p, problemOfReplay(err, in.Crawl))
+}
+
+type replayPath struct {
+	CrawlPath
+	ID string `path:"replay" maxLength:"64" doc:"The id of the replay."`
+}
+
+func (a *API) getReplay(_ context.Context, in *replayPath) (*body[replays.Replay], error) {
+	st, err := a.Replays.Get(in.Crawl, in.ID)
+	return answerOf(st, problemOfReplay(err, in.Crawl))
+}
+
+func (a *API) resumeReplay(_ context.Context, in *replayPath) (*body[replays.Replay], error) {
+	st, err := a.Replays.Resume(in.Crawl, in.ID)
+	return answerOf(st, problemOfReplay(err, in.Crawl))
+}
+
+func (a *API) deleteReplay(_ context.Context, in *replayPath) (*struct{}, error) {
+	return nil, problemOfReplay(a.Replays.Remove(in.Crawl, in.ID), in.Crawl)
+}
+
+// problemOfReplay says what to do about a replay that cannot be had.
+func problemOfReplay(err error, crawl string) error {
+	input, wrong := errors.AsType[*replays.InputError](err)
+	switch {
+	case wrong:
+		return problemf(http.StatusUnprocessableEntity, "%v", input)
+	case errors.Is(err, replays.ErrNone):
+		return problemf(http.StatusNotFound, "%v: GET %s lists those there are", err, replaysOf(crawl))
+	case errors.Is(err, replays.ErrFolder):
+		return problemf(http.StatusConflict, "%v: name another, or none to have one made", err)
+	case errors.Is(err, replays.ErrTooMany):
+		return problemf(http.StatusConflict, "%v: DELETE %s/crawls/{crawl}/replays/{replay} forgets one", err, Base)
+	case errors.Is(err, replays.ErrElsewhere):
+		return problemf(http.StatusConflict, "%v: ask that one, or give this one a --state of its own", err)
+	case errors.Is(err, replays.ErrRuns), errors.Is(err, replays.ErrOff):
+		return problemf(http.StatusConflict, "%v", err)
+	}
+	return err
+}

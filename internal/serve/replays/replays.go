@@ -1,0 +1,284 @@
+// Package replays runs replays of stored pages and records inside the server, one at a time, in the order in which
+// they were begun.
+//
+// It consumes requests, and what the streams of a cluster or of a directory hold; package replay does the work. It emits
+// files in a folder for each replay, all inside of one folder of the server, or records of a new generation. What was
+// asked for, how far that is and how it ended is on disk: a server that is killed goes on with it when it next
+// starts, and nothing is lost or done twice. While the cluster is away, a replay waits for it. Of what is stored in a
+// directory where no crawl runs, it lets go every few seconds, so that a crawl can start there.
+package replays
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seine/internal/base/filelock"
+	"seine/internal/run/replay"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
+)
+
+// MostReplays bounds the replays that are known, those that have ended among them.
+const MostReplays = 100
+
+// Errors.
+var (
+	ErrNone      = errors.New("there is no such replay")
+	ErrTooMany   = fmt.Errorf("there are %d replays, and there may be no more", MostReplays)
+	ErrFolder    = errors.New("the folder has something already")
+	ErrRuns      = errors.New("the replay has not failed: there is nothing to resume")
+	ErrElsewhere = errors.New("another server that has the same --state runs the replays")
+	ErrOff       = errors.New("this server changes nothing, and runs no replays")
+)
+
+// Service has the replays of a server. It is safe for concurrent use.
+type Service struct {
+	// Off says that none is run, as of a server that changes nothing: those that are stored are told.
+	Off bool
+
+	cluster  *cluster.Cluster
+	dir, out string
+	log      *slog.Logger
+	wake     chan struct{}
+
+	mu   sync.Mutex
+	lock *os.File // of the directory, nil while another server has it
+	all  map[string]*task
+}
+
+// New returns the replays that are kept in a directory, which it makes if need be. Their files are in folders of out.
+// It runs none before Run.
+func New(dir, out string, c *cluster.Cluster, log *slog.Logger) (*Service, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("replays: %w", err)
+	}
+	return &Service{cluster: c, dir: dir, out: out, log: log, wake: make(chan struct{}, 1)}, nil
+}
+
+// mine takes the directory and reads what is there, unless another server has it. It is called with the lock.
+func (s *Service) mine() error {
+	if s.Off || s.lock != nil {
+		return nil
+	}
+	lock, err := filelock.Take(filepath.Join(s.dir, "LOCK"))
+	if errors.Is(err, filelock.ErrTaken) {
+		return ErrElsewhere
+	}
+	if err != nil {
+		return fmt.Errorf("replays: %w", err)
+	}
+	if s.all, err = s.read(); err != nil {
+		_ = lock.Close()
+		return err
+	}
+	s.lock = lock
+	return nil
+}
+
+// known returns all replays by their ids. It is called with the lock.
+func (s *Service) known() (map[string]*task, error) {
+	if s.Off { // another server may have others by now
+		return s.read()
+	}
+	err := s.mine()
+	return s.all, err
+}
+
+// Look tells what a replay would read that were begun now, or what is wrong with it: a *InputError or a
+// *specfile.Errors, or an error of the streams. It changes nothing.
+func (s *Service) Look(ctx context.Context, bus *stages.Bus, r Job) (*replay.Preview, error) {
+	o, err := s.options(&r)
+	if err != nil {
+		return nil, err
+	}
+	o.Source = bus
+	return replay.Look(ctx, o)
+}
+
+// Begin stores a replay of what was asked for, and has it run when it is its turn.
+func (s *Service) Begin(r Job) (Replay, error) {
+	if s.Off {
+		return Replay{}, ErrOff
+	}
+	r.Created = time.Now().UTC().Truncate(time.Millisecond)
+	r.ID = newID(r.Created)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.mine(); err != nil {
+		return Replay{}, err
+	}
+	if len(s.all) >= MostReplays {
+		return Replay{}, ErrTooMany
+	}
+	if _, err := s.options(&r); err != nil {
+		return Replay{}, err
+	}
+	if err := s.checkFree(&r); err != nil {
+		return Replay{}, err
+	}
+	if err := s.save(&r); err != nil {
+		return Replay{}, err
+	}
+	j := newTask(r)
+	s.all[r.ID] = j
+	s.awake()
+	return s.told(j), nil
+}
+
+// checkFree reports that the folder of a replay is another one's, or has something. It is called with the lock.
+func (s *Service) checkFree(r *Job) error {
+	if r.To == ToRecords {
+		return nil
+	}
+	folder, taken := s.folderOf(r), false
+	for _, j := range s.all {
+		other := j.job.Load()
+		taken = taken || other.To != ToRecords && s.folderOf(other) == folder
+	}
+	if there, err := os.ReadDir(folder); taken || len(there) > 0 {
+		return fmt.Errorf("folder %s: %w", filepath.Base(folder), ErrFolder)
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("folder of the replay: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) awake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// told is how a replay stands.
+func (s *Service) told(j *task) Replay {
+	st := j.status(!s.Off)
+	if st.To != ToRecords {
+		st.Out = s.folderOf(&st.Job)
+	}
+	return st
+}
+
+// newID is the id of a replay: of two the later one is greater.
+func newID(at time.Time) string {
+	return strings.ToLower(strings.ReplaceAll(at.Format("r20060102t150405.000"), ".", "") + "-" + rand.Text()[:6])
+}
+
+// ordered are replays, the oldest first.
+func ordered(all map[string]*task) (list []*task) {
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[id])
+	}
+	return list
+}
+
+// List returns those of a crawl, the newest first, with how they stand.
+func (s *Service) List(crawl string) (list []Replay, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.known()
+	for _, j := range slices.Backward(ordered(all)) {
+		if j.job.Load().Crawl == crawl {
+			list = append(list, s.told(j))
+		}
+	}
+	return list, err
+}
+
+// Get returns one of a crawl.
+func (s *Service) Get(crawl, id string) (Replay, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, err := s.find(crawl, id)
+	if err != nil {
+		return Replay{}, err
+	}
+	return s.told(j), nil
+}
+
+func (s *Service) find(crawl, id string) (*task, error) {
+	all, err := s.known()
+	if err != nil {
+		return nil, err
+	}
+	if j := all[id]; j != nil && j.job.Load().Crawl == crawl {
+		return j, nil
+	}
+	return nil, fmt.Errorf("%w: %s", ErrNone, id)
+}
+
+// Remove ends a replay if it has not ended, and forgets it. What it has committed stays.
+func (s *Service) Remove(crawl, id string) error {
+	if s.Off {
+		return ErrOff
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, err := s.find(crawl, id)
+	if err != nil {
+		return err
+	}
+	j.interrupt()
+	delete(s.all, id)
+	return s.forget(id)
+}
+
+// Resume has a replay go on that has failed.
+func (s *Service) Resume(crawl, id string) (Replay, error) {
+	if s.Off {
+		return Replay{}, ErrOff
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, err := s.find(crawl, id)
+	if err != nil {
+		return Replay{}, err
+	}
+	again := *j.job.Load()
+	if again.Error == "" {
+		return Replay{}, ErrRuns
+	}
+	again.Error, again.Ended, again.Report = "", time.Time{}, nil
+	if err := s.save(&again); err != nil {
+		return Replay{}, err
+	}
+	j.job.Store(&again)
+	s.awake()
+	return s.told(j), nil
+}
+
+// next begins the oldest replay that there is something to do of; nil is returned if there is none.
+func (s *Service) next(ctx context.Context) (context.Context, *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.mine(); err != nil {
+		s.log.Debug("replays are not run by this server", "error", err)
+		return ctx, nil
+	}
+	for _, j := range ordered(s.all) {
+		if j.job.Load().Ended.IsZero() {
+			return j.begin(ctx), j
+		}
+	}
+	return ctx, nil
+}
+
+// close gives the directory back.
+func (s *Service) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock != nil {
+		_ = s.lock.Close()
+		s.lock = nil
+	}
+}

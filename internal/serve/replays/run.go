@@ -1,0 +1,109 @@
+package replays
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"seine/internal/base/sleep"
+	"seine/internal/base/stateencryption"
+	"seine/internal/run/embedded"
+	"seine/internal/run/replay"
+	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
+)
+
+// Waits.
+const (
+	lookWait  = 2 * time.Second        // between looks whether another server still has the directory
+	retryWait = 500 * time.Millisecond // before what is away is asked again
+)
+
+// Run runs replays until ctx is done, one at a time; that which is under way is interrupted then.
+func (s *Service) Run(ctx context.Context) {
+	if s.Off {
+		return
+	}
+	defer s.close()
+	for ctx.Err() == nil {
+		if ctx, j := s.next(ctx); j != nil {
+			s.run(ctx, j)
+			continue
+		}
+		timer := time.NewTimer(lookWait)
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// run runs one that has begun until it has ended, or ctx is done.
+func (s *Service) run(ctx context.Context, j *task) {
+	defer j.stop()
+	for {
+		report, err := s.attempt(ctx, j)
+		switch {
+		case report != nil && report.Outcome == replay.Complete && err == nil:
+			s.end(j, report, nil)
+			return
+		case ctx.Err() != nil:
+			return
+		case err == nil: // it has given way to a crawl
+		case passes(err):
+			j.wait(err)
+		default:
+			s.end(j, report, err)
+			return
+		}
+		if sleep.For(ctx, retryWait) != nil {
+			return
+		}
+	}
+}
+
+// passes reports whether an error is of what is away, or gives way, and not of the replay.
+func passes(err error) bool {
+	for _, of := range []error{cluster.ErrAway, cluster.ErrEmpty, embedded.ErrInUse, replay.ErrSourceGone, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
+}
+
+// attempt goes on with one for as long as what it reads is there. The report is nil if it has not begun.
+func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, err error) {
+	o, err := s.options(j.job.Load())
+	if err != nil {
+		return nil, err
+	}
+	if data := s.cluster.Local(); data != "" {
+		if o.Key, err = stateencryption.Open(data, ""); err != nil {
+			return nil, err
+		}
+	}
+	o.Progress = j.saw
+	err = s.cluster.Hold(ctx, func(ctx context.Context, bus *stages.Bus, ends bool) (err error) {
+		o.Source, o.Ends = bus, ends
+		report, err = replay.Run(ctx, o)
+		return err
+	})
+	return report, err
+}
+
+// end stores how a replay has ended.
+func (s *Service) end(j *task, report *replay.Report, err error) {
+	r := *j.job.Load()
+	r.Ended, r.Report = time.Now().UTC(), report
+	if err != nil {
+		r.Error = inWords(err)
+	}
+	s.log.Info("a replay has ended", "replay", r.ID, "crawl", r.Crawl, "error", r.Error)
+	if err := s.save(&r); err != nil { // the next server does it once more, which changes nothing
+		s.log.Error("the end of a replay is not stored", "error", err)
+	}
+	j.job.Store(&r)
+}
