@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"seine/internal/serve/audit"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/figures"
+	"seine/internal/serve/replays"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
 	"seine/internal/testing/await"
@@ -76,7 +78,12 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(scraper.Close)
-	a := api.New(api.Options{Cluster: looked, Feed: c.feed, Scraper: scraper, Audit: written, AllowPrivate: true, ReadOnly: o.ReadOnly, PathPrefix: o.PathPrefix, Log: log})
+	again, err := replays.New(filepath.Join(t.TempDir(), "replays"), filepath.Join(t.TempDir(), "replayed"), looked, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Off = o.ReadOnly
+	a := api.New(api.Options{Cluster: looked, Feed: c.feed, Scraper: scraper, Replays: again, Audit: written, AllowPrivate: true, ReadOnly: o.ReadOnly, PathPrefix: o.PathPrefix, Log: log})
 	o.API, o.Harmless = a, append(a.Harmless(), Harmless...)
 	o.Style = StyleSheet()
 	o.Pages = New(Deps{Cluster: looked, Feed: c.feed, Figures: drawn, API: a, Audit: written, Prefix: o.PathPrefix, ReadOnly: o.ReadOnly, Log: log})
@@ -86,6 +93,7 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	}
 	c.url = strings.TrimSuffix(o.URL(l), "/")
 	await.Start(t, func(ctx context.Context) error { c.feed.Run(ctx); return nil })
+	await.Start(t, func(ctx context.Context) error { again.Run(ctx); return nil })
 	await.Start(t, func(ctx context.Context) error { return serve.Serve(ctx, &o, l) })
 	await.Eventually(t, "look at the cluster", func() bool { return c.overview() != nil })
 	return c
@@ -139,6 +147,17 @@ func (c *fixture) add(name, spec string, seeds ...string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// replay has stored pages or records of a crawl replayed.
+func (c *fixture) replay(crawl string, form url.Values) {
+	c.t.Helper()
+	resp, err := http.PostForm(c.url+"/crawls/"+crawl+"/replay", form)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	c.until("/crawls/"+crawl+"/replay", "complete")
 }
 
 // site serves a site of so many pages; some are missing and some fail at first.

@@ -70,7 +70,7 @@ func New(d Deps) http.Handler {
 }
 
 // Harmless are the patterns of what is no GET and changes nothing of any crawl.
-var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try"}
+var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
 
 // writers are what forms ask for.
 var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
@@ -83,6 +83,9 @@ var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
 	"/crawls/{crawl}/spec/try":            (*server).try,
 	"/crawls/{crawl}/spec/rollback":       (*server).rollback,
 	"/crawls/{crawl}/exclude":             (*server).storeExclusion,
+	"/crawls/{crawl}/replay":              (*server).beginReplay,
+	"/crawls/{crawl}/replay/check":        (*server).beginReplay,
+	"/crawls/{crawl}/replay/{id}/{verb}":  (*server).steerReplay,
 	"/seeds":                              (*server).feed,
 	"/seeds/check":                        (*server).feed,
 	"/processes/{id}/drain":               (*server).drain,
@@ -97,6 +100,7 @@ var readers = map[string]page{
 	"/crawls/{crawl}":         {name: "crawl", title: "Crawl", read: (*server).crawl},
 	"/crawls/{crawl}/spec":    {name: "spec", title: "Spec", read: (*server).spec},
 	"/crawls/{crawl}/exclude": {name: "exclude", title: "Exclude URLs", scope: caller.Write, read: (*server).exclude},
+	"/crawls/{crawl}/replay":  {name: "replay", title: "Replay", read: (*server).replay},
 	"/hosts":                  {name: "hosts", title: "Hosts", read: (*server).hosts},
 	"/hosts/{host}":           {name: "host", title: "Host", read: (*server).host},
 	"/errors":                 {name: "errors", title: "Errors", read: (*server).errors},

@@ -71,7 +71,7 @@ func all(seed string) []string {
 	at, _ := url.Parse(seed)
 	q := url.QueryEscape
 	return []string{
-		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/crawls/shop/exclude?pattern=*", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
+		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/crawls/shop/exclude?pattern=*", "/crawls/shop/replay", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
 		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/files", "/processes", "/settings", "/login",
 		"/new", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
 	}
@@ -83,6 +83,7 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
 	c.dead(12)
+	c.replay("shop", url.Values{"of": {"pages"}, "spec": {"records: [{kind: thing, fields: {name: {css: nothing, required: true}}}]"}})
 	tab := c.tab()
 	tab.Allow("404")
 	for _, dark := range []bool{false, true} {

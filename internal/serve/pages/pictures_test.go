@@ -46,6 +46,7 @@ func TestPictures(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
+	c.replay("shop", url.Values{"of": {"pages"}, "folder": {"again"}})
 	c.until("/files?crawl=shop", ".jsonl.zst")
 	await.Eventually(t, "have something to draw", func() bool { _, done := c.state("news"); return done > 500 })
 	tab, total := c.tab(), 0
@@ -75,7 +76,7 @@ func (c *fixture) pictured(seed string) map[string]string {
 	_, files := c.get("/files?crawl=shop")
 	file := regexp.MustCompile(`/files/view\?[^"]*`).FindString(files)
 	return map[string]string{
-		"overview": "/", "crawls": "/crawls", "crawl": "/crawls/news", "spec": "/crawls/shop/spec", "exclude": "/crawls/news/exclude?pattern=*.html",
+		"overview": "/", "crawls": "/crawls", "crawl": "/crawls/news", "spec": "/crawls/shop/spec", "exclude": "/crawls/news/exclude?pattern=*.html", "replay": "/crawls/shop/replay",
 		"new": "/new", "seeds": "/seeds?crawl=shop", "hosts": "/hosts", "host": "/hosts/" + at.Host, "errors": "/errors", "errors-class": "/errors?crawl=shop&class=gone",
 		"explain": "/explain?crawl=shop&url=" + url.QueryEscape(seed+"/"), "dead": "/dead", "letter": "/dead/1", "records": "/records?crawl=shop",
 		"files": "/files", "file": html.UnescapeString(file), "processes": "/processes", "audit": "/audit", "settings": "/settings", "login": "/login", "not-found": "/no/such/page",

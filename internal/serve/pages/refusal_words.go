@@ -15,6 +15,8 @@ var refusalWords = []struct {
 	{regexp.MustCompile(`: POST \S+/crawls begins one, and so does`), ": begin one on the page Crawls, or by"},
 	{regexp.MustCompile(`: GET \S+/spec/revisions lists those there are`), ": the page of its spec has those there are"},
 	{regexp.MustCompile(`: DELETE \S+/crawls/\S+ deletes one`), ""},
+	{regexp.MustCompile(`: GET \S+/replays lists those there are`), ": the page Replay has those there are"},
+	{regexp.MustCompile(`: DELETE \S+/replays/{replay} forgets one`), ": forget one"},
 	{regexp.MustCompile(`: PUT another spec`), ": store another spec"},
 	{regexp.MustCompile(`send the URLs by POST \S+/seeds`), "feed the URLs on the page Seeds"},
 	{regexp.MustCompile(`: get the spec again, and change that`), ": load the page again, and change what it shows"},

@@ -27,6 +27,9 @@ func TestRefusalsSpeakOfThePages(t *testing.T) {
 		{"/new", url.Values{"crawl": {"Not right"}, "seeds": {"https://example.org/"}}, 422, "name"},
 		{"/new", url.Values{"crawl": {"other"}, "seeds": {"nonsense"}}, 422, "seeds: no_url"},
 		{"/new", url.Values{"crawl": {"other"}, "seeds": {"https://example.org/"}, "spec": {"seeds: [{file: urls.txt}]"}}, 422, "the page Seeds"},
+		{"/crawls/none/replay", url.Values{"of": {"pages"}}, 404, "the page Crawls has those there are"},
+		{"/crawls/shop/replay", url.Values{"of": {"pages"}, "since": {"yesterday"}}, 422, "must be how long ago"},
+		{"/crawls/shop/replay/none/forget", nil, 404, "the page Replay has those there are"},
 		{"/seeds", url.Values{"crawl": {"none"}, "text": {"https://example.org/"}}, 404, "the page Crawls has those there are"},
 	} {
 		resp, err := http.PostForm(c.url+ask.path, ask.form)

@@ -255,6 +255,39 @@ func TestDeadLettersAreGivenBackOrDropped(t *testing.T) {
 	c.until("/dead", "12 are chosen")
 }
 
+// A replay is looked at before it is begun by a form, followed to its end, and forgotten. One that cannot be is refused, and
+// the form keeps what was written.
+func TestPagesAreReplayedByAForm(t *testing.T) {
+	t.Parallel()
+	c, _ := shop(t)
+	tab := c.tab()
+	tab.Allow("422")
+	tab.Size(390, 844)
+	tab.Go(c.url + "/crawls/shop")
+	tab.Eval(`[...document.querySelectorAll("main a")].find(a => a.textContent === "Replay").click()`, nil)
+	tab.Holds(`document.querySelector("main [name=spec]")`)
+	fill(tab, "[name=since]", "yesterday")
+	fill(tab, "[name=spec]", "records: [{kind: thing, fields: {name: title}}]\n")
+	press(tab, ".fields", "Look")
+	tab.Shows("must be how long ago")
+	fill(tab, "[name=since]", "2d")
+	press(tab, ".fields", "Look")
+	tab.Shows("nothing was begun")
+	axe.Check(t, tab)
+	tab.Holds(`document.querySelector("main [name=since]").value === "2d" && document.querySelector("main [name=spec]").value.includes("kind: thing")`)
+	fill(tab, "[name=folder]", "again")
+	press(tab, ".fields", "Begin")
+	tab.Shows("The replay has begun")
+	tab.Holds(`document.querySelector("#list .mark")?.textContent === "complete"`) // as it happens
+	tab.Shows("since 2d")
+	axe.Check(t, tab)
+	tab.Go(c.url + "/crawls/shop/replay")
+	sure(tab, "Forget")
+	press(tab, "#list", "Forget it")
+	tab.Shows("The replay is forgotten")
+	tab.Holds(`document.querySelector("#list .empty")`)
+}
+
 // A server that only reads has no form that changes anything, and refuses what is sent to it all the same.
 func TestReadOnlyServerChangesNothing(t *testing.T) {
 	t.Parallel()
@@ -262,7 +295,7 @@ func TestReadOnlyServerChangesNothing(t *testing.T) {
 	_, seed := site(t, 3)
 	c.crawl("shop", "delay: 0s\n", seed+"/")
 	c.until("/crawls/shop", "How requests ended")
-	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls", "/processes"} {
+	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls", "/processes", "/crawls/shop/replay"} {
 		_, text := c.get(path)
 		if strings.Count(text, `method="post"`) != 1 { // that of the colours
 			t.Errorf("%s has a form that changes something:\n%s", path, text)

@@ -50,10 +50,12 @@ type Progress struct {
 // Replay is one, and how it stands.
 type Replay struct {
 	Job
-	State    State     `json:"state" enum:"queued,running,waiting,interrupted,complete,failed" doc:"One replay runs at a time. waiting: what it reads is away now; interrupted: this server runs no replays."`
-	Waits    string    `json:"waits,omitempty" doc:"Why it waits."`
-	Out      string    `json:"out,omitempty" doc:"Folder of the files, on the machine of the server."`
-	Progress *Progress `json:"progress,omitempty"`
+	State State  `json:"state" enum:"queued,running,waiting,interrupted,complete,failed" doc:"One replay runs at a time. waiting: what it reads is away now; interrupted: this server runs no replays."`
+	Waits string `json:"waits,omitempty" doc:"Why it waits."`
+	Out   string `json:"out,omitempty" doc:"Folder of the files, on the machine of the server."`
+	// OtherSpec is told in lists, too, where the spec is not.
+	OtherSpec bool      `json:"other_spec" doc:"Whether it has a spec of its own."`
+	Progress  *Progress `json:"progress,omitempty"`
 }
 
 // task is a replay in the life of this server.
@@ -78,6 +80,7 @@ func (j *task) status(runs bool) Replay {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	st := Replay{Job: *j.job.Load(), Waits: j.waits, Progress: j.progress}
+	st.OtherSpec = st.Spec != ""
 	switch {
 	case st.Error != "":
 		st.State = Failed

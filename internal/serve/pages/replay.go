@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"seine/internal/run/replay"
+	"seine/internal/serve/replays"
+	"seine/pkg/messages"
+)
+
+// replayPage is the form that begins a replay of a crawl, what one would read, and those that were begun.
+type replayPage struct {
+	Crawl string
+	replays.Request
+	Spec    string
+	Refused string
+	Would   *replay.Preview // what was asked about
+	Items   []replayShown   `json:"items"`
+	Next    string          `json:"next"`
+	Unknown string          // why there is no list
+}
+
+// replayShown is one of the list.
+type replayShown struct{ replays.Replay }
+
+// Chosen says in words what is replayed.
+func (r replayShown) Chosen() string {
+	c := replay.Selection{Host: r.Host, Since: replay.TimeSpec(r.Since), Until: replay.TimeSpec(r.Until), FromSeq: r.FromSeq}
+	return c.String()
+}
+
+// ToFiles reports whether records go to files.
+func (r replayShown) ToFiles() bool { return r.To != replays.ToRecords }
+
+func (p *replayPage) title() string { return "Replay of crawl " + p.Crawl }
+
+func (s *server) replay(r *http.Request) (any, error) {
+	p := &replayPage{Crawl: r.PathValue("crawl")}
+	p.Of = replays.Pages
+	return p, s.listReplays(r, p)
+}
+
+// listReplays reads the replays of a crawl, which need not be there any more.
+func (s *server) listReplays(r *http.Request, p *replayPage) error {
+	if err := messages.CheckCrawl(p.Crawl); err != nil {
+		return badInput{err}
+	}
+	q := url.Values{"limit": {strconv.Itoa(perPage)}, "cursor": {r.FormValue("before")}}
+	err := s.carryOut(r, http.MethodGet, pathOfReplays(p.Crawl)+"?"+q.Encode(), nil, "", p)
+	if no, ok := errors.AsType[*refusal](err); ok && no.Status == http.StatusConflict {
+		p.Unknown = no.Detail
+		return nil
+	}
+	return err
+}
+
+func pathOfReplays(crawl string) string { return "/crawls/" + url.PathEscape(crawl) + "/replays" }
+
+// beginReplay is POST /crawls/{crawl}/replay, and POST /crawls/{crawl}/replay/check, which begins nothing.
+func (s *server) beginReplay(w http.ResponseWriter, r *http.Request) {
+	p := askedReplay(r)
+	body := map[string]any{"of": p.Of, "to": p.To, "host": p.Host, "since": p.Since, "until": p.Until, "folder": p.Folder, "format": p.Format}
+	for name, value := range body {
+		if value == "" {
+			delete(body, name)
+		}
+	}
+	if p.Spec != "" {
+		body["spec"] = p.Spec
+	}
+	var err error
+	if strings.HasSuffix(r.URL.Path, "/check") {
+		p.Would = new(replay.Preview)
+		err = s.carryOutJSON(r, http.MethodPost, pathOfReplays(p.Crawl)+"/check", body, p.Would)
+	} else if err = s.carryOutJSON(r, http.MethodPost, pathOfReplays(p.Crawl), body, nil); err == nil {
+		s.done(w, r, "/crawls/"+p.Crawl+"/replay", "The replay has begun, or waits for others to end.")
+		return
+	}
+	status := http.StatusOK
+	if err != nil {
+		p.Would, p.Refused, status = nil, err.Error(), statusOf(err)
+	}
+	if err := s.listReplays(r, p); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.render(w, r, status, "replay", p.title(), p)
+}
+
+// askedReplay is what a form asks for.
+func askedReplay(r *http.Request) *replayPage {
+	field := func(name string) string { return strings.TrimSpace(r.FormValue(name)) }
+	p := &replayPage{Crawl: r.PathValue("crawl"), Spec: strings.TrimSpace(plainLines(r.FormValue("spec")))}
+	p.Of, p.To = replays.Source(field("of")), replays.Target(cmp.Or(field("to"), string(replays.ToFiles)))
+	p.Host, p.Since, p.Until, p.Folder, p.Format = field("host"), field("since"), field("until"), field("folder"), field("format")
+	return p
+}
+
+// replayVerbs are what a form can have done with a replay, and what is told then.
+var replayVerbs = map[string]struct{ method, path, said string }{
+	"resume": {http.MethodPost, "/resume", "The replay goes on."},
+	"forget": {http.MethodDelete, "", "The replay is forgotten; what it has written stays."},
+}
+
+// steerReplay is POST /crawls/{crawl}/replay/{id}/{verb}.
+func (s *server) steerReplay(w http.ResponseWriter, r *http.Request) {
+	crawl, do := r.PathValue("crawl"), replayVerbs[r.PathValue("verb")]
+	if do.method == "" {
+		s.failed(w, r, errNoPage)
+		return
+	}
+	if err := s.carryOut(r, do.method, pathOfReplays(crawl)+"/"+url.PathEscape(r.PathValue("id"))+do.path, nil, "", nil); err != nil {
+		s.failed(w, r, err)
+		return
+	}
+	s.done(w, r, "/crawls/"+crawl+"/replay", do.said)
+}
