@@ -2,19 +2,25 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"seine/internal/ops/overview"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
+	"seine/internal/run/connect"
 	"seine/internal/run/replay"
 	"seine/internal/serve"
 	"seine/internal/serve/api"
+	"seine/internal/serve/cluster"
 	"seine/internal/serve/replays"
 	"seine/internal/testing/await"
+	"seine/pkg/stages"
 	"seine/pkg/stages/writer"
 )
 
@@ -158,6 +164,49 @@ func TestStoredCrawlIsReplayedAndGivesWay(t *testing.T) {
 	runCrawl(t, data, "shop", shop(seed+"/"))
 	if r := s.awaitReplay(location, "complete"); r.Report.Records != 9 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Who holds what is stored keeps nobody else from it, and lets go when a crawl is to begin there.
+func TestHeldDirectoryIsSharedAndGivenUp(t *testing.T) {
+	t.Parallel()
+	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
+	stop := runCrawl(t, data, "shop", shop(seed+"/"))
+	s := newServer(t, data)
+	s.awaitPages("shop", 10)
+	stop()
+	c := cluster.New(connect.Operator{Data: data}, slog.New(slog.DiscardHandler))
+	t.Cleanup(c.Close)
+	names := func(ctx context.Context, bus *stages.Bus) error {
+		all, err := overview.Names(ctx, bus)
+		if err == nil && !slices.Equal(all, []string{"shop"}) {
+			t.Errorf("there are %v", all)
+		}
+		return err
+	}
+	err := c.Hold(t.Context(), func(held context.Context, bus *stages.Bus, ends bool) error {
+		if ends {
+			t.Error("what is stored ends by itself")
+		}
+		if err := errors.Join(names(held, bus), c.Do(t.Context(), names)); err != nil {
+			return err
+		}
+		c.GiveWay()
+		<-held.Done()
+		return held.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("it is held until %v", err)
+	}
+	runCrawl(t, data, "shop", shop(seed+"/"))
+	err = c.Hold(t.Context(), func(held context.Context, bus *stages.Bus, ends bool) error {
+		if !ends {
+			t.Error("a crawl that runs never ends")
+		}
+		return names(held, bus)
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
