@@ -17,15 +17,24 @@ func (o *Options) readOnly(next http.Handler) http.Handler {
 	if !o.ReadOnly {
 		return next
 	}
-	harmless := http.NewServeMux()
-	for _, pattern := range append([]string{"POST /login", "POST /logout"}, o.Harmless...) {
-		harmless.Handle(pattern, http.NotFoundHandler())
-	}
+	harmless := matcher(append([]string{"POST /login", "POST /logout"}, o.Harmless...))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := harmless.Handler(r); !isSafe(r) && pattern == "" {
+		if !isSafe(r) && !harmless(r) {
 			problem.Write(w, http.StatusForbidden, "this server only shows crawls (--read-only, or seine mcp without --allow-write): change them by the seine command, or by a server that may")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// matcher returns what reports whether a request is like one of some patterns, as of http.ServeMux.
+func matcher(patterns []string) func(*http.Request) bool {
+	mux := http.NewServeMux()
+	for _, pattern := range patterns {
+		mux.Handle(pattern, http.NotFoundHandler())
+	}
+	return func(r *http.Request) bool {
+		_, pattern := mux.Handler(r)
+		return pattern != ""
+	}
 }

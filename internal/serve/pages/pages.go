@@ -70,7 +70,10 @@ func New(d Deps) http.Handler {
 }
 
 // Harmless are the patterns of what is no GET and changes nothing of any crawl.
-var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
+var Harmless = append([]string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}, Unaudited...)
+
+// Unaudited are those of them that come with every few keys that somebody presses.
+var Unaudited = []string{"POST /specs/completion"}
 
 // writers are what forms ask for.
 var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
@@ -89,6 +92,7 @@ var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
 	"/seeds":                              (*server).feed,
 	"/seeds/check":                        (*server).feed,
 	"/processes/{id}/drain":               (*server).drain,
+	"/specs/completion":                   (*server).complete,
 	"/dead/redrive":                       (*server).redrive,
 	"/dead/drop":                          (*server).drop,
 }

@@ -5,11 +5,13 @@ import { drawCharts } from "./charts.js";
 import { follow } from "./events.js";
 import { replaceParts } from "./parts.js";
 import { leadToLines } from "./lines.js";
+import { editSpecs } from "./spec-editor.js";
 
 showTimes(document);
 setInterval(() => showTimes(document), 1000);
 drawCharts();
 leadToLines();
+editSpecs();
 
 if ("follow" in document.body.dataset) {
   follow(document.body.dataset.events, async () => {
