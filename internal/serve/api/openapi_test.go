@@ -108,3 +108,32 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		}
 	}
 }
+
+// What has one of a few values has them in the document, and no other there.
+func TestTheDocumentListsTheValuesOfClosedSets(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct {
+					Enum  []string
+					Items struct{ Enum []string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(newServer(t, t.TempDir()).want(200, nil, "GET", "/openapi.json", "").text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{
+		"Crawl.state": "running paused cancelled", "Crawl.end": "empty complete pages_limit bytes_limit time_limit", "Status.mode": "running stored empty away",
+		"AlertsAlert.alert": "error_rate no_progress lag stream_full disk memory dead_letters yield blocked",
+		"NewWebhook.events": "crawl.ended records",
+	} {
+		of, property, _ := strings.Cut(at, ".")
+		p := doc.Components.Schemas[of].Properties[property]
+		if got := strings.Join(append(p.Enum, p.Items.Enum...), " "); got != want {
+			t.Errorf("%s: %q, want %q", at, got, want)
+		}
+	}
+}

@@ -20,7 +20,7 @@ import (
 // Status is what the server is, and what the caller may do.
 type Status struct {
 	Version      string         `json:"version"`
-	Mode         cluster.Mode   `json:"mode" enum:"running,stored,empty,away" doc:"What is looked into: processes that run; what a crawl has stored that does not run; nothing yet; a NATS server that cannot be reached."`
+	Mode         cluster.Mode   `json:"mode" doc:"What is looked into: processes that run; what a crawl has stored that does not run; nothing yet; a NATS server that cannot be reached."`
 	Where        string         `json:"where"`
 	ReadOnly     bool           `json:"read_only"`
 	AllowPrivate bool           `json:"allow_private"`

@@ -27,6 +27,7 @@ func newRegistry() huma.Registry {
 		return name
 	})
 	registerTypes(r)
+	registerClosedSets(r)
 	return r
 }
 

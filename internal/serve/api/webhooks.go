@@ -31,7 +31,7 @@ func (a *API) registerWebhooks() {
 type NewWebhook struct {
 	Name   string           `json:"name" maxLength:"64" example:"pipeline"`
 	URL    string           `json:"url" maxLength:"4096" format:"uri" doc:"Where to post to: http or https."`
-	Events []webhooks.Event `json:"events,omitempty" enum:"crawl.ended,records" doc:"Of what to tell; of all without it."`
+	Events []webhooks.Event `json:"events,omitempty" doc:"Of what to tell; of all without it."`
 	Crawl  string           `json:"crawl,omitempty" maxLength:"64" doc:"The crawl to tell of, which need not be there yet; all without it."`
 	Kind   string           `json:"kind,omitempty" maxLength:"64" doc:"The kind of records; all without it."`
 	Batch  struct {
