@@ -52,7 +52,7 @@ type crawlCmd struct {
 	NATS         connect.Options `embed:""`
 	Bind         string          `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
 	Metrics      string          `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9464." placeholder:"HOST:PORT"`
-	Serve        serveAt         `help:"Serve an HTTP API beside the crawl, as seine serve does, here or at 127.0.0.1:8077; others have it on this machine alone." placeholder:"HOST:PORT"`
+	Serve        serveAt         `help:"Serve pages and an HTTP API beside the crawl, as seine serve does, here or at 127.0.0.1:8077; others have it on this machine alone." placeholder:"HOST:PORT"`
 	EncryptState string          `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data, with the key in this file: 32 random characters or more. The file is needed to resume." placeholder:"KEYFILE"`
 	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 

@@ -26,7 +26,7 @@ func (s *serveAt) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// serve begins to serve the API beside the crawl, if that is asked for, until stop is called.
+// serve begins to serve pages and the API beside the crawl, if that is asked for, until stop is called.
 func (c *crawlCmd) serve(ctx context.Context, log *slog.Logger) (stop func(), err error) {
 	if c.Serve == "" {
 		return func() {}, nil
@@ -52,7 +52,7 @@ func (c *crawlCmd) serve(ctx context.Context, log *slog.Logger) (stop func(), er
 	go func() {
 		defer close(ended)
 		if err := server.run(ctx, l); err != nil {
-			log.Error("the API cannot be served", "error", err)
+			log.Error("pages and the API cannot be served", "error", err)
 		}
 	}()
 	return func() { cancel(); <-ended; server.close() }, nil
