@@ -27,22 +27,18 @@ type LetterFilter struct {
 
 // Resolve implements huma.Resolver.
 func (f *LetterFilter) Resolve(huma.Context) []error {
-	if f.Crawl != "" {
-		if errs := checkCrawl(f.Crawl, "crawl"); errs != nil {
-			return errs
-		}
-	}
-	if d, err := time.ParseDuration(f.Since); f.Since != "" && (err != nil || d <= 0) {
-		return []error{&huma.ErrorDetail{Location: "since", Message: "must be how long ago, such as 2h", Value: f.Since}}
+	if _, err := f.query().Filter(time.Now()); err != nil {
+		return []error{&huma.ErrorDetail{Location: "filter", Message: err.Error()}}
 	}
 	return nil
 }
 
+func (f *LetterFilter) query() deadletters.Query {
+	return deadletters.Query{Stage: f.Stage, Crawl: f.Crawl, Reason: f.Reason, Host: f.Host, Since: f.Since}
+}
+
 func (f *LetterFilter) filter() deadletters.Filter {
-	d := deadletters.Filter{Stage: f.Stage, Crawl: f.Crawl, Reason: f.Reason, Host: f.Host}
-	if since, err := time.ParseDuration(f.Since); err == nil {
-		d.Since = time.Now().Add(-since)
-	}
+	d, _ := f.query().Filter(time.Now()) // Resolve has refused what is wrong
 	return d
 }
 

@@ -76,19 +76,11 @@ func (s *server) dead(r *http.Request) (any, error) {
 
 // deadFilter reads which letters are asked for.
 func deadFilter(r *http.Request) (f deadletters.Filter, before uint64, err error) {
-	f = deadletters.Filter{
-		Stage: r.FormValue("stage"), Crawl: r.FormValue("crawl"),
-		Reason: strings.TrimSpace(r.FormValue("reason")), Host: strings.TrimSpace(r.FormValue("host")),
-	}
-	if f.Stage != "" && !slices.Contains([]string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}, f.Stage) {
-		return f, 0, badInput{fmt.Errorf("stage %q: must be frontier, fetcher, parser or writer", f.Stage)}
-	}
-	if text := r.FormValue("since"); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			return f, 0, badInput{fmt.Errorf("since %q: must be how long ago, as 2h or 30m", text)}
-		}
-		f.Since = time.Now().Add(-d)
+	f, err = deadletters.Query{
+		Stage: r.FormValue("stage"), Crawl: r.FormValue("crawl"), Reason: r.FormValue("reason"), Host: r.FormValue("host"), Since: r.FormValue("since"),
+	}.Filter(time.Now())
+	if err != nil {
+		return f, 0, badInput{err}
 	}
 	if text := r.FormValue("before"); text != "" {
 		if before, err = strconv.ParseUint(text, 10, 64); err != nil {

@@ -1,0 +1,37 @@
+package deadletters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// Query is a Filter as people and programs write it; what is empty chooses all.
+type Query struct {
+	Stage, Crawl, Reason, Host string
+	Since                      string // how long ago, as 2h
+}
+
+// Filter returns what it says, as of now. The error names what is wrong, and what would be right.
+func (q Query) Filter(now time.Time) (Filter, error) {
+	f := Filter{Stage: q.Stage, Crawl: q.Crawl, Reason: strings.TrimSpace(q.Reason), Host: strings.TrimSpace(q.Host)}
+	if f.Stage != "" && !slices.Contains([]string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}, f.Stage) {
+		return Filter{}, fmt.Errorf("stage %q: must be frontier, fetcher, parser or writer", f.Stage)
+	}
+	if f.Crawl != "" {
+		if err := messages.CheckCrawl(f.Crawl); err != nil {
+			return Filter{}, err
+		}
+	}
+	if q.Since != "" {
+		d, err := time.ParseDuration(q.Since)
+		if err != nil || d <= 0 {
+			return Filter{}, fmt.Errorf("since %q: must be how long ago, such as 2h or 30m", q.Since)
+		}
+		f.Since = now.Add(-d)
+	}
+	return f, nil
+}
