@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"seine/internal/base/truncate"
 	"seine/internal/ops/deadletters"
 	"seine/internal/serve/caller"
 	"seine/pkg/stages"
@@ -132,7 +133,7 @@ func (a *API) getLetter(ctx context.Context, in *struct {
 		}
 		data := l.Message.Data
 		out.DeadLetter, out.Headers, out.Truncated = *l, l.Message.Header, len(data) > maxPayload
-		out.Payload = strings.ToValidUTF8(string(data[:min(len(data), maxPayload)]), "\ufffd")
+		out.Payload = strings.ToValidUTF8(string(truncate.To(data, maxPayload)), "\ufffd")
 		return nil
 	})
 	return answerOf(out, err)

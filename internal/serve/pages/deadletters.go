@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/base/truncate"
 	"seine/internal/ops/deadletters"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -156,6 +157,6 @@ func (s *server) letter(r *http.Request) (any, error) {
 		}
 	}
 	slices.SortFunc(p.Headers, func(a, b header) int { return strings.Compare(a.Name, b.Name) })
-	p.Text = safeprint.Lines(string(l.Message.Data[:min(len(l.Message.Data), maxPayload)]))
+	p.Text = safeprint.Lines(string(truncate.To(l.Message.Data, maxPayload)))
 	return p, nil
 }

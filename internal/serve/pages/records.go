@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/safeprint"
+	"seine/internal/base/truncate"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/records"
 	"seine/pkg/messages"
@@ -93,10 +94,10 @@ func shown(record records.Recent) recordShown {
 		text.Reset()
 		text.Write(record.Line)
 	}
-	if text.Len() > maxRecord {
-		text.Truncate(maxRecord)
-		text.WriteString("…")
+	cut := truncate.To(text.String(), maxRecord)
+	if len(cut) < text.Len() {
+		cut += "…"
 	}
-	out.Text = safeprint.Lines(text.String())
+	out.Text = safeprint.Lines(cut)
 	return out
 }

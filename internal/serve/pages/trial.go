@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/base/truncate"
 	"seine/internal/serve/scrape"
 )
 
@@ -51,10 +52,9 @@ func tried(found *scrape.Page) *trialOfSpec {
 		if json.Indent(&text, raw, "", "  ") != nil {
 			continue // the API has made it
 		}
-		text.Truncate(min(text.Len(), maxTrial))
-		t.Shown = append(t.Shown, safeprint.Lines(text.String()))
+		t.Shown = append(t.Shown, safeprint.Lines(truncate.To(text.String(), maxTrial)))
 	}
 	found.Links = found.Links[:min(len(found.Links), maxLinks)]
-	found.Markdown = found.Markdown[:min(len(found.Markdown), maxTrial)]
+	found.Markdown = truncate.To(found.Markdown, maxTrial)
 	return t
 }
