@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 
-	"seine/internal/run/connect"
 	"seine/internal/run/process"
 	"seine/internal/serve"
 	"seine/internal/serve/caller"
@@ -17,7 +15,7 @@ type mcpCmd struct {
 	connection
 	AllowWrite   bool   `help:"Let the client begin crawls."`
 	AllowPrivate bool   `help:"Let crawls and single pages that the client asks for reach loopback and private addresses."`
-	State        string `help:"Directory of the log of writes (default mcp in --data, or ./seine-mcp)." placeholder:"DIR"`
+	State        string `help:"Directory of the log of writes (default that of seine serve: serve in --data, or ./seine-serve)." placeholder:"DIR"`
 	Out          string `help:"Where records are, and where crawls that the client begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
 	Secrets      string `help:"Folder with a file for each {secret:NAME}: lets the client use specs that name secrets." placeholder:"DIR"`
 	process.Logging
@@ -53,16 +51,13 @@ func (c *mcpCmd) Run() error {
 	})
 }
 
-// server is that of seine serve, which listens nowhere.
+// server is that of seine serve, which listens nowhere. Both have one log of writes; what else the server keeps is for one
+// process at a time.
 func (c *mcpCmd) server() (*server, error) {
 	s := serveCmd{connection: c.connection, Listen: serve.DefaultListen, AllowPrivate: c.AllowPrivate, State: c.State, Out: c.Out, Secrets: c.Secrets}
 	s.Rate, s.ReadOnly = serve.DefaultRate, !c.AllowWrite
-	if s.State == "" {
-		s.State = "./seine-mcp"
-		if c.Options == (connect.Options{}) {
-			s.State = filepath.Join(cmp.Or(c.Data, connect.DefaultData), "mcp")
-		}
-	}
+	s.auditDir = s.stateDir()
+	s.State = filepath.Join(s.auditDir, "mcp")
 	return s.server(c.Logger(os.Stderr), true)
 }
 

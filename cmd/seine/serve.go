@@ -48,6 +48,7 @@ type serveCmd struct {
 	State        string `help:"Directory of what the server keeps: the log of writes, webhooks, and replays under way (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
 	Replayed     string `help:"Directory in which replays write, each in a folder of its own (default replayed in --state)." placeholder:"DIR"`
 	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
+	auditDir     string // "" for State
 	Secrets      string `help:"Folder with a file for each {secret:NAME} of specs by which single pages are fetched; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 	process.Logging
 }
@@ -141,7 +142,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	if err = errors.Join(err, o.Validate()); err != nil {
 		return nil, usageError{err}
 	}
-	if o.Audit, err = audit.Open(c.stateDir()); err != nil {
+	if o.Audit, err = audit.Open(cmp.Or(c.auditDir, c.stateDir())); err != nil {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
 	s := &server{Options: o, cluster: cluster.New(c.Operator, log)}

@@ -23,3 +23,21 @@ func Take(name string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// Wait is Take for what others have for a moment alone: it waits until they have done.
+func Wait(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			_ = f.Close()
+			return nil, &os.PathError{Op: "lock", Path: name, Err: err}
+		}
+	}
+}

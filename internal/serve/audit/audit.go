@@ -1,5 +1,6 @@
 // Package audit keeps who changed what by way of the server: a line of JSON for each write, in a file that
-// is bounded. When it is full it becomes the older of two, so at least the last MaxBytes of lines are there.
+// is bounded. When it is full it becomes the older of two, so at least the last MaxBytes of lines are there. Several processes may
+// add to one log.
 package audit
 
 import (
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"seine/internal/base/filelock"
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
@@ -45,6 +47,7 @@ const maxLine = 16 << 10
 const (
 	current = "audit.jsonl"
 	older   = "audit.1.jsonl"
+	lock    = "audit.lock" // whoever adds to the others or reads them has it
 )
 
 // Log is the log in a directory. It is safe for concurrent use.
@@ -64,16 +67,26 @@ func Open(dir string) (*Log, error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	l := &Log{dir: dir, max: MaxBytes}
-	for _, name := range []string{older, current} {
-		if err := l.each(name, func(e *Entry) { l.last = max(l.last, e.ID) }); err != nil {
-			return nil, err
-		}
+	return l, l.alone(l.open)
+}
+
+// alone does something while no other process does anything with the log.
+func (l *Log) alone(do func() error) error {
+	have, err := filelock.Wait(filepath.Join(l.dir, lock))
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
 	}
-	return l, l.open()
+	defer have.Close()
+	return do()
 }
 
 // open opens the current file, behind what is in it. A line that was cut off by a crash is ended.
 func (l *Log) open() error {
+	for _, name := range []string{older, current} {
+		if err := l.each(name, func(e *Entry) { l.last = max(l.last, e.ID) }); err != nil {
+			return err
+		}
+	}
 	f, err := os.OpenFile(filepath.Join(l.dir, current), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
@@ -104,6 +117,13 @@ func (l *Log) Close() error {
 func (l *Log) Add(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.alone(func() error { return l.add(e) })
+}
+
+func (l *Log) add(e Entry) error {
+	if err := l.catchUp(); err != nil {
+		return err
+	}
 	if l.size >= l.max {
 		if err := l.rotate(); err != nil {
 			return err
@@ -122,6 +142,20 @@ func (l *Log) Add(e Entry) error {
 	return nil
 }
 
+// catchUp opens the file anew if another process has added to it, or begun another.
+func (l *Log) catchUp() error {
+	have, err := l.file.Stat()
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	now, err := os.Stat(filepath.Join(l.dir, current))
+	if err == nil && os.SameFile(have, now) && now.Size() == l.size {
+		return nil
+	}
+	_ = l.file.Close() // each line was written when it was added
+	return l.open()
+}
+
 func (l *Log) rotate() error {
 	err := l.file.Close()
 	if err == nil {
@@ -134,9 +168,17 @@ func (l *Log) rotate() error {
 }
 
 // Newest returns at most so many of the entries before an ID, the last first; of all for 0.
-func (l *Log) Newest(before uint64, most int) ([]Entry, error) {
+func (l *Log) Newest(before uint64, most int) (all []Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	err = l.alone(func() error {
+		all, err = l.newest(before, most)
+		return err
+	})
+	return all, err
+}
+
+func (l *Log) newest(before uint64, most int) ([]Entry, error) {
 	var ring []Entry
 	for _, name := range []string{older, current} {
 		err := l.each(name, func(e *Entry) {

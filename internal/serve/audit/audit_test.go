@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,7 +23,7 @@ func add(t *testing.T, l *Log, n int) {
 	t.Helper()
 	for i := range n {
 		if err := l.Add(Entry{Who: "somebody", Method: "POST", Path: fmt.Sprint("/", i), Status: 200}); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
 }
@@ -110,5 +111,40 @@ func TestTextsOfClientsAreBounded(t *testing.T) {
 	all, err := l.Newest(0, 2)
 	if err != nil || len(all) != 1 || len(all[0].Path) > 4<<10 {
 		t.Errorf("%d entries, %v", len(all), err)
+	}
+}
+
+// Several processes add to one log at a time, also while it begins a new file: each entry has an ID of its own, and all read all.
+func TestProcessesShareALog(t *testing.T) {
+	dir := t.TempDir()
+	logs := []*Log{open(t, dir), open(t, dir), open(t, dir)}
+	add(t, logs[0], 1)
+	add(t, logs[1], 1)
+	add(t, logs[0], 1)
+	for _, l := range logs {
+		if got := ids(t, l, 0, 9); got != "3 2 1" {
+			t.Errorf("there are %s", got)
+		}
+		l.max = 2000
+	}
+	var adders sync.WaitGroup
+	for _, l := range logs {
+		adders.Go(func() { add(t, l, 50) })
+	}
+	adders.Wait()
+	for _, l := range logs {
+		all, err := l.Newest(0, 10)
+		if err != nil || len(all) != 10 {
+			t.Fatalf("%d entries, %v", len(all), err)
+		}
+		for i, e := range all {
+			if e.ID != uint64(153-i) {
+				t.Errorf("entry %d has the ID %d", i, e.ID)
+			}
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, current))
+	if err != nil || info.Size() > 3*2000/2 {
+		t.Errorf("%v, %v", info.Size(), err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -178,8 +179,42 @@ func TestMCPByStandardInput(t *testing.T) {
 	if text, m := c.call("map", map[string]any{"url": site.seed, "limit": 3, "spec": spec}); len(m["urls"].([]any)) != 3 || !strings.Contains(text, site.seed) {
 		t.Errorf("%s\n%v", text, m)
 	}
+	_, url := served(t, "--data", p.data) // meanwhile
+	resp, err := http.Get(url + "/api/v1/audit?limit=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil || strings.Count(string(text), `"who":"mcp","from":"standard input","method":"POST"`) != 2 {
+		t.Errorf("the server does not know what was done by standard input: %s, %v", text, err)
+	}
 	if err := c.Close(); err != nil || cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("%v, %v\n%s", err, cmd.ProcessState, log)
+	}
+	wantWritten(t, p.data, "mcp /scrape 200", "mcp /crawls 403", "mcp /crawls 201", "mcp /crawls 201", "mcp /map 200")
+}
+
+// wantWritten checks who did what in the log of writes of a data directory.
+func wantWritten(t *testing.T, data string, want ...string) {
+	t.Helper()
+	writes, err := os.ReadFile(filepath.Join(data, "serve", "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(writes)) {
+		var e struct {
+			Who, Path string
+			Status    int
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %d", e.Who, strings.TrimPrefix(e.Path, "/api/v1"), e.Status))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("written down: %q, want %q", got, want)
 	}
 }
 
@@ -213,25 +248,7 @@ func TestMCPByHTTP(t *testing.T) {
 	b.refuses("scrape", map[string]any{"url": site.seed}, "scope scrape")
 	b.refuses("status", nil, "scope read")
 
-	writes, err := os.ReadFile(filepath.Join(p.data, "serve", "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for line := range strings.Lines(string(writes)) {
-		var e struct {
-			Who, Path string
-			Status    int
-		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, fmt.Sprintf("%s %s %d", e.Who, strings.TrimPrefix(e.Path, "/api/v1"), e.Status))
-	}
-	want := []string{"reader /scrape 200", "reader /crawls 403", "writer /crawls 201", "writer /crawls 201", "blind /scrape 403"}
-	if !slices.Equal(got, want) {
-		t.Errorf("written down: %q, want %q", got, want)
-	}
+	wantWritten(t, p.data, "reader /scrape 200", "reader /crawls 403", "writer /crawls 201", "writer /crawls 201", "blind /scrape 403")
 	_, url = served(t, "--data", p.data, "--state", t.TempDir(), "--tokens", file, "--read-only")
 	w = toolsAt(t, url, writer)
 	w.wantTools(reading...)
