@@ -79,7 +79,7 @@ func TestFewFailedURLsAmongManyAreFoundAtOnce(t *testing.T) {
 	w.seed("https://a.test/")
 	w.dispatch(1)
 	w.result("https://a.test/", class(messages.Gone))
-	for i := range maxFailedScanned/messages.MaxBatchURLs + 1 {
+	for i := range maxScanned/messages.MaxBatchURLs + 1 {
 		var urls []string
 		for j := range messages.MaxBatchURLs {
 			urls = append(urls, fmt.Sprintf("https://b.test/%d/%d", i, j))
