@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/testing/axe"
 	"seine/internal/testing/browser"
 )
 
@@ -51,7 +52,8 @@ func wantDrained(t *testing.T, ps ...*process) (which *process) {
 	return which
 }
 
-// A process is drained by a button, and another by a program; none ends but these.
+// A process is drained by a button, and another by the form alone, as a browser without scripts sends it; none ends but
+// these.
 func TestProcessesAreDrainedFromAfar(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shape{fetchers: 2})
@@ -62,6 +64,7 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 	button := `[...document.querySelectorAll("button")].find(b => b.textContent === "Drain fetcher")`
 	tab.Holds(button)
 	tab.Eval(button+".closest('details').querySelector('summary').click()", nil)
+	axe.Check(t, tab)
 	tab.Eval(button+".click()", nil)
 	tab.Shows("finishes what it has, and ends.")
 	left := c.fetch[0]
@@ -69,8 +72,13 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 		left = c.fetch[1]
 	}
 	id := awaitProcesses(t, url, "fetcher", 1)[0]
-	if status, a := ask(t, "POST", url+"/api/v1/processes/"+id+"/drain", ""); status != http.StatusAccepted || a["draining"] != true {
-		t.Errorf("%d %v", status, a)
+	resp, err := http.PostForm(url+"/processes/"+id+"/drain", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/processes" { // to which it leads back
+		t.Errorf("%s of %s", resp.Status, resp.Request.URL)
 	}
 	wantDrained(t, left)
 	awaitProcesses(t, url, "fetcher", 0)
@@ -95,7 +103,7 @@ func (c *locked) wantDrainedByOperator(spare *process) {
 	if status != http.StatusForbidden || !strings.Contains(fmt.Sprint(a["detail"]), "does not let user viewer") {
 		c.t.Errorf("drain as viewer: %d %v", status, a)
 	}
-	if status, a = ask(c.t, "POST", url+"/api/v1/processes/"+ids[0]+"/drain", ""); status != http.StatusAccepted {
+	if status, a = ask(c.t, "POST", url+"/api/v1/processes/"+ids[0]+"/drain", ""); status != http.StatusAccepted || a["draining"] != true {
 		c.t.Errorf("drain as operator: %d %v", status, a)
 	}
 	if left := c.fetch[0]; wantDrained(c.t, left, spare) == left {
