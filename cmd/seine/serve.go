@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/ops/procstats"
 	"seine/internal/run/connect"
 	"seine/internal/run/process"
 	"seine/internal/serve"
@@ -28,6 +30,7 @@ import (
 	"seine/internal/serve/snapshots"
 	"seine/internal/serve/tokens"
 	"seine/internal/serve/webhooks"
+	"seine/pkg/stages"
 )
 
 // serverFlags say where and to whom the server answers.
@@ -45,6 +48,7 @@ type serveCmd struct {
 	Listen string `help:"Where to listen. Other addresses than those of this machine alone need --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
 	serverFlags
 	AllowPrivate bool   `help:"Let crawls and single pages that the API asks for reach loopback and private addresses."`
+	Metrics      string `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9465." placeholder:"HOST:PORT"`
 	State        string `help:"Directory of what the server keeps: the log of writes, webhooks, and replays under way (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
 	Replayed     string `help:"Directory in which replays write, each in a folder of its own (default replayed in --state)." placeholder:"DIR"`
 	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
@@ -78,12 +82,34 @@ func (c *serveCmd) Run() error {
 	defer s.close()
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
+	end, err := c.serveMetrics(log)
+	if err != nil {
+		return err
+	}
+	defer end()
 	l, err := s.Open()
 	if err != nil {
 		return err
 	}
 	safeprint.Printf("serving at %s\n", s.URL(l))
 	return s.run(ctx, l)
+}
+
+// serveMetrics serves metrics and health, if that is asked for, until stop is called.
+func (c *serveCmd) serveMetrics(log *slog.Logger) (stop func(), err error) {
+	if c.Metrics == "" {
+		return func() {}, nil
+	}
+	if err := process.CheckAddress("--metrics", c.Metrics); err != nil {
+		return nil, usageError{err}
+	}
+	self, health := procstats.NewReporter("serve"), stages.NewHealth()
+	self.AddDisk("state", c.stateDir())
+	health.Start()
+	if stop, err = process.Admin(c.Metrics, self, health, false, log); err != nil {
+		return nil, fmt.Errorf("--metrics %s: %w", c.Metrics, err)
+	}
+	return stop, nil
 }
 
 // server is what serves.
@@ -100,6 +126,8 @@ type server struct {
 
 // run serves until ctx is done.
 func (s *server) run(ctx context.Context, l net.Listener) error {
+	prometheus.MustRegister(s.webhooks)
+	defer prometheus.Unregister(s.webhooks)
 	return s.work(ctx, func(ctx context.Context) error { return serve.Serve(ctx, &s.Options, l) })
 }
 

@@ -91,6 +91,22 @@ func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e 
 	return b.Batch(), nil
 }
 
+// MayRead returns an error if what is chosen cannot be read. Where NATS refuses it, no answer comes: ctx should be one of
+// Bus.CancelOnDenied.
+func MayRead(ctx context.Context, bus *stages.Bus, c Choice) error {
+	config := c.from(1)
+	config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverNewPolicy, 0
+	config.InactiveThreshold = time.Second
+	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, config)
+	if err == nil {
+		_, err = consumer.Info(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("read RECORDS: %w", err)
+	}
+	return nil
+}
+
 // batchReader reads a batch.
 type batchReader struct {
 	choice   Choice

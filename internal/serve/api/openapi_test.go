@@ -66,6 +66,7 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"post", "/map", "/map", `{"url": "` + seed + `/", "crawl": "shop"}`, "200", nil},
 		{"post", "/webhooks", "/webhooks", `{"name": "a", "url": "` + seed + `", "events": ["crawl.ended"]}`, "201", nil},
 		{"get", "/webhooks", "/webhooks", "", "200", nil},
+		{"post", "/webhooks/{webhook}/secret", "/webhooks/a/secret", "", "200", nil},
 		{"delete", "/webhooks/{webhook}", "/webhooks/none", "", "404", nil},
 		{"post", "/crawls/{crawl}/replays/check", "/crawls/shop/replays/check", `{"of": "pages"}`, "200", nil},
 		{"post", "/crawls/{crawl}/replays", "/crawls/shop/replays", `{"of": "pages", "spec": {"scope": "any"}}`, "202", nil},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -21,6 +22,10 @@ func (a *API) registerWebhooks() {
 		method: http.MethodGet, path: "/webhooks", id: "list-webhooks", tag: "webhooks", scope: caller.Write, errors: []int{409},
 		summary: "Webhooks", about: "With how they stand: of their URLs the host alone.",
 	}, a.listWebhooks)
+	register(a, operation{
+		method: http.MethodPost, path: "/webhooks/{webhook}/secret", id: "rotate-webhook-secret", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
+		summary: "Give a webhook another secret", about: "The answer has it, once. The one before signs too for the time of overlap.",
+	}, a.rotateWebhook)
 	register(a, operation{
 		method: http.MethodDelete, path: "/webhooks/{webhook}", id: "delete-webhook", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
 		summary: "End a webhook", about: "What was not told is not told any more.",
@@ -59,7 +64,12 @@ type Webhook struct {
 	Name   string           `json:"name"`
 	Secret string           `json:"secret" doc:"The key of signatures: it is shown this once."`
 	Events []webhooks.Event `json:"events" nullable:"false"`
+	// OldUntil is until when the secret before signs too.
+	OldUntil time.Time `json:"old_secret_until,omitzero" doc:"Until when posts are signed by the secret before, too."`
 }
+
+// maxOverlap bounds for how long a secret that was replaced signs.
+const maxOverlap = 30 * 24 * time.Hour
 
 func (a *API) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) (*body[Webhook], error) {
 	who := caller.Of(ctx)
@@ -74,7 +84,21 @@ func (a *API) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) 
 		return nil, err
 	}
 	made, err := a.Webhooks.Add(ctx, h)
-	return answerOf(Webhook{made.Name, made.Secret, made.Events}, problemOfWebhook(err))
+	return answerOf(webhookOf(&made), problemOfWebhook(err))
+}
+
+func webhookOf(h *webhooks.Hook) Webhook { return Webhook{h.Name, h.Secret, h.Events, h.OldUntil} }
+
+func (a *API) rotateWebhook(_ context.Context, in *struct {
+	Name    string `path:"webhook" maxLength:"64" doc:"Name of the webhook."`
+	Overlap string `query:"overlap" default:"24h" maxLength:"32" doc:"For how long the secret before signs too, such as 1h; 0s if it has leaked."`
+}) (*body[Webhook], error) {
+	overlap, err := time.ParseDuration(in.Overlap)
+	if err != nil || overlap < 0 || overlap > maxOverlap {
+		return nil, problemf(http.StatusUnprocessableEntity, "overlap %q: must be from 0s to 720h, such as 24h", in.Overlap)
+	}
+	made, err := a.Webhooks.Rotate(in.Name, overlap)
+	return answerOf(webhookOf(&made), problemOfWebhook(err))
 }
 
 // checkWebhook reports what may not be: to reach private addresses, and to be told what the caller may not read.
@@ -105,7 +129,10 @@ func (a *API) deleteWebhook(_ context.Context, in *struct {
 
 // problemOfWebhook says what to do about a webhook that cannot be had.
 func problemOfWebhook(err error) error {
+	_, records := errors.AsType[*webhooks.RecordsRefusedError](err)
 	switch {
+	case records:
+		return problemf(http.StatusForbidden, "%v", err)
 	case errors.Is(err, webhooks.ErrNone):
 		return problemf(http.StatusNotFound, "%v: GET %s/webhooks lists those there are", err, Base)
 	case errors.Is(err, webhooks.ErrThere):

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"seine/internal/serve"
 	"seine/internal/serve/api"
 	"seine/internal/serve/caller"
@@ -190,6 +192,10 @@ func TestDeadReceiverHoldsUpNobody(t *testing.T) {
 		t.Errorf("%d records", n)
 	}
 	s.awaitHooks("the receiver answers 500")
+	figures := s.webhookFigures()
+	if figures["waiting dead"] != 1 || figures["oldest dead"] == 0 || figures["failed dead"] == 0 || figures["taken dead"] != 0 || figures["waiting slow"] != 1 || figures["failed well"] != 0 || figures["taken well"] == 0 {
+		t.Errorf("%v", figures)
+	}
 	dead.mu.Lock()
 	defer dead.mu.Unlock()
 	for _, one := range dead.tries {
@@ -250,5 +256,78 @@ func TestWebhooksAreGuarded(t *testing.T) {
 	s.want(201, nil, "POST", "/webhooks", `{"name": "a", "url": "`+named+`"`+ends+`}`, "Authorization", "Bearer "+secret)
 	if a := s.do("POST", "/webhooks", `{"name": "a", "url": "`+named+`"`+ends+`}`, "Authorization", "Bearer "+secret); a.status != 409 || !strings.Contains(s.problemOf(a), "DELETE") {
 		t.Errorf("%v", a)
+	}
+}
+
+// webhookFigures are the metrics of webhooks, by a word of their name or outcome and the webhook.
+func (s *server) webhookFigures() map[string]float64 {
+	s.t.Helper()
+	all := prometheus.NewPedanticRegistry()
+	all.MustRegister(s.API.Webhooks)
+	families, err := all.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	figures := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			word, hook := strings.Split(f.GetName(), "_")[2], ""
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "outcome" {
+					word = l.GetValue()
+				} else {
+					hook = l.GetValue()
+				}
+			}
+			figures[word+" "+hook] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	return figures
+}
+
+// Another secret signs beside the one before for as long as is said, and alone if that has leaked.
+func TestSecretOfAWebhookIsReplaced(t *testing.T) {
+	t.Parallel()
+	s, seed, _ := crawled(t)
+	r := newReceiver(t, func(int) int { return http.StatusNoContent })
+	secrets := []string{s.hook("pipeline", r.URL, `, "events": ["records"], "batch": {"seconds": 1}`)}
+	for i, overlap := range []string{"", "?overlap=1h", "?overlap=0s"} {
+		var made struct {
+			Secret   string
+			OldUntil string `json:"old_secret_until"`
+		}
+		s.want(200, &made, "POST", "/webhooks/pipeline/secret"+overlap, "")
+		if secrets = append(secrets, made.Secret); (made.OldUntil == "") != (overlap == "?overlap=0s") {
+			t.Errorf("%s: until %q", overlap, made.OldUntil)
+		}
+		s.want(200, nil, "POST", "/crawls/shop/seeds", fmt.Sprintf("%s/new/%d", seed, i), "Content-Type", "text/plain")
+		await.Eventually(t, "the record is told", func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.taken) == i+1
+		})
+		r.mu.Lock()
+		one := r.taken[i]
+		r.mu.Unlock()
+		want := webhooks.Sign(made.Secret, one.ID, one.stamp, []byte(one.body))
+		if overlap != "?overlap=0s" {
+			want += " " + webhooks.Sign(secrets[i], one.ID, one.stamp, []byte(one.body))
+		}
+		if one.signature != want {
+			t.Errorf("%s: signed %s, want %s", overlap, one.signature, want)
+		}
+	}
+	if list := s.awaitHooks(`"delivered":3`); strings.Contains(list, "whsec_") {
+		t.Error(list)
+	}
+	for _, c := range []badRequest{
+		{"", "/webhooks/nobody/secret", "", 404, "GET /api/v1/webhooks", nil},
+		{"", "/webhooks/pipeline/secret?overlap=long", "", 422, "such as 24h", nil},
+		{"", "/webhooks/pipeline/secret?overlap=-1h", "", 422, "such as 24h", nil},
+		{"", "/webhooks/pipeline/secret?overlap=9999h", "", 422, "such as 24h", nil},
+	} {
+		if a := s.do("POST", c.path, ""); a.status != c.status || !strings.Contains(s.problemOf(a), c.advice) {
+			t.Errorf("%s: %v", c.path, a)
+		}
 	}
 }

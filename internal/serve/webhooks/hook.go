@@ -27,8 +27,11 @@ type Hook struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	// Secret is the key of signatures.
-	Secret string  `json:"secret,omitempty"`
-	Events []Event `json:"events"`
+	Secret string `json:"secret,omitempty"`
+	// Old is the key before it, which signs too until OldUntil.
+	Old      string    `json:"old_secret,omitempty"`
+	OldUntil time.Time `json:"old_secret_until,omitzero" doc:"Until when posts are signed by the secret before, too."`
+	Events   []Event   `json:"events"`
 	// Crawl is the one to hear of, Kind that of the records; "" for all.
 	Crawl string `json:"crawl,omitempty"`
 	Kind  string `json:"kind,omitempty"`
@@ -48,7 +51,7 @@ func (h *Hook) hears(crawl string) bool { return h.Crawl == "" || h.Crawl == cra
 // public is without what may be secret.
 func (h *Hook) public() Hook {
 	p := *h
-	p.Secret, p.URL = "", crawlspec.WebhookOrigin(h.URL)
+	p.Secret, p.Old, p.URL = "", "", crawlspec.WebhookOrigin(h.URL)
 	return p
 }
 
@@ -94,6 +97,8 @@ type State struct {
 	Delivered int64     `json:"delivered" doc:"Posts that were taken since the server was started."`
 	Last      time.Time `json:"last,omitzero" doc:"When the last one was taken."`
 	Missed    uint64    `json:"missed,omitempty" doc:"Messages of RECORDS, of whichever crawl, that were gone before they could be told."`
+	Failed    int64     `json:"failed,omitempty" doc:"Tries in vain since the server was started."`
+	Since     time.Time `json:"waiting_since,omitzero" doc:"When what is told now was first to be told; absent if nothing waits."`
 	// Tries is how often what is told now was sent in vain, Error why, Next when it is sent again.
 	Tries int       `json:"tries,omitempty" doc:"How often the next post was tried in vain."`
 	Error string    `json:"error,omitempty" doc:"Why."`

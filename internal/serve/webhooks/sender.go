@@ -18,9 +18,10 @@ import (
 
 // Waits of a sender.
 const (
-	newsPoll = 500 * time.Millisecond // between looks whether there is something to tell
-	awayWait = 2 * time.Second        // after a look that failed
-	readTime = 15 * time.Second       // for a batch to be read, beside the time in which it may fill up
+	newsPoll    = 500 * time.Millisecond // between looks whether there is something to tell
+	awayWait    = 2 * time.Second        // after a look that failed
+	refusedWait = time.Minute            // after one that NATS refused
+	readTime    = 15 * time.Second       // for a batch to be read, beside the time in which it may fill up
 )
 
 // sender delivers for one webhook.
@@ -30,6 +31,7 @@ type sender struct {
 	cancel  context.CancelFunc
 	ended   chan struct{}
 	read    time.Time // the stamp of what is stored and was read to its end
+	may     bool      // NATS has let this server read records
 
 	mu    sync.Mutex
 	stand State
@@ -56,7 +58,7 @@ func (s *sender) run(ctx context.Context) {
 		case err != nil:
 			s.service.log.Debug("cannot look what a webhook is to tell", "webhook", s.file.Hook.Name, "error", err)
 			s.note(func(st *State) { st.Error = err.Error() })
-			_ = sleep.For(ctx, awayWait)
+			_ = sleep.For(ctx, waitAfter(err))
 		case d == nil:
 			s.note(func(st *State) { st.Error = "" })
 			_ = sleep.For(ctx, newsPoll)
@@ -64,6 +66,15 @@ func (s *sender) run(ctx context.Context) {
 			s.deliver(ctx, d)
 		}
 	}
+}
+
+// waitAfter is how long to wait after a look that failed. NATS tells of what it refuses to all that use the connection,
+// so what it will refuse again is not asked often.
+func waitAfter(err error) time.Duration {
+	if _, refused := errors.AsType[*RecordsRefusedError](err); refused {
+		return refusedWait
+	}
+	return awayWait
 }
 
 // next returns what is to be told, which is stored; nil if that is nothing. An end comes behind the records that were
@@ -171,19 +182,30 @@ func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime+e.Fill)
 	defer cancel()
-	err = s.service.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-		if s.service.cluster.IsStored(bus) {
-			e.Fill = 0 // nothing more will come
-		}
-		b, err = records.ReadBatch(ctx, bus, records.Choice{Crawl: h.Crawl, Kind: h.Kind}, from, e)
-		return err
-	})
+	if !s.may { // said also while there is nothing to read
+		err = s.service.mayRead(ctx, h)
+	}
+	if s.may = err == nil; s.may {
+		b, err = s.readBatch(ctx, e)
+	}
 	if errors.Is(err, cluster.ErrEmpty) {
 		return records.Batch{To: from}, nil
 	}
 	if err == nil && len(b.Records) == 0 {
 		s.read = stamp
 	}
+	return b, recordsRefused(err)
+}
+
+func (s *sender) readBatch(ctx context.Context, e records.Extent) (b records.Batch, err error) {
+	h := &s.file.Hook
+	err = s.service.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		if s.service.cluster.IsStored(bus) {
+			e.Fill = 0 // nothing more will come
+		}
+		b, err = records.ReadBatch(ctx, bus, records.Choice{Crawl: h.Crawl, Kind: h.Kind}, s.file.Progress.At, e)
+		return err
+	})
 	return b, err
 }
 
@@ -191,8 +213,9 @@ func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, 
 func (s *sender) deliver(ctx context.Context, d *delivery) {
 	h := &s.file.Hook
 	m := &webhook.Message{URL: h.URL, Origin: crawlspec.WebhookOrigin(h.URL), Body: d.body, AllowPrivate: s.service.AllowPrivate, Hint: hint}
+	s.note(func(st *State) { st.Since = d.Time })
 	for tries := 1; ctx.Err() == nil; tries++ {
-		m.Header = signed(h.Secret, d.ID, time.Now(), d.body)
+		m.Header = h.signed(d.ID, time.Now(), d.body)
 		err := webhook.Post(ctx, m)
 		if err == nil {
 			s.taken(d)
@@ -202,7 +225,10 @@ func (s *sender) deliver(ctx context.Context, d *delivery) {
 			return
 		}
 		wait := s.service.Wait(tries)
-		s.note(func(st *State) { st.Tries, st.Error, st.Next = tries, err.Error(), time.Now().Add(wait).UTC() })
+		s.note(func(st *State) {
+			st.Failed++
+			st.Tries, st.Error, st.Next = tries, err.Error(), time.Now().Add(wait).UTC()
+		})
 		s.service.log.Warn("a webhook was not taken", "webhook", h.Name, "id", d.ID, "tries", tries, "error", err)
 		_ = sleep.For(ctx, wait)
 	}
@@ -218,6 +244,6 @@ func (s *sender) taken(d *delivery) {
 		s.service.log.Error("how far a webhook is cannot be stored", "webhook", s.file.Hook.Name, "error", err)
 	}
 	s.note(func(st *State) {
-		*st = State{Delivered: st.Delivered + 1, Last: time.Now().UTC(), Missed: st.Missed + d.Missed}
+		*st = State{Delivered: st.Delivered + 1, Last: time.Now().UTC(), Missed: st.Missed + d.Missed, Failed: st.Failed}
 	})
 }

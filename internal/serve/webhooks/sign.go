@@ -15,7 +15,7 @@ import (
 const (
 	HeaderID        = "Webhook-Id"
 	HeaderTimestamp = "Webhook-Timestamp" // Unix seconds, of this try
-	HeaderSignature = "Webhook-Signature" // "v1," and the signature in base64
+	HeaderSignature = "Webhook-Signature" // "v1," and a signature in base64; several with blanks between
 )
 
 // secretPrefix marks secrets, so that one in a wrong place is known.
@@ -41,8 +41,12 @@ func Sign(secret, id, timestamp string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signed are the headers of a try.
-func signed(secret, id string, at time.Time, body []byte) http.Header {
+// signed are the headers of a try. While a secret is replaced there are two signatures, with a blank between.
+func (h *Hook) signed(id string, at time.Time, body []byte) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
-	return http.Header{HeaderID: {id}, HeaderTimestamp: {stamp}, HeaderSignature: {Sign(secret, id, stamp, body)}}
+	signatures := Sign(h.Secret, id, stamp, body)
+	if h.Old != "" && at.Before(h.OldUntil) {
+		signatures += " " + Sign(h.Old, id, stamp, body)
+	}
+	return http.Header{HeaderID: {id}, HeaderTimestamp: {stamp}, HeaderSignature: {signatures}}
 }

@@ -190,7 +190,10 @@ func (s *Service) mayAddLocked(name string) error {
 
 // beginNow has a webhook begin where everything stands now. Where no crawl was ever begun, that is the beginning.
 func (s *Service) beginNow(ctx context.Context, f *file) error {
-	err := s.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return f.beginNow(ctx, bus) })
+	err := s.mayRead(ctx, &f.Hook)
+	if err == nil {
+		err = s.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return f.beginNow(ctx, bus) })
+	}
 	if errors.Is(err, cluster.ErrEmpty) {
 		return nil
 	}
@@ -202,20 +205,53 @@ func (s *Service) Remove(name string) error {
 	s.awaitBegin()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.senders[name]
-	switch {
-	case s.ctx == nil:
-		return ErrElsewhere
-	case one == nil:
-		return ErrNone
+	if _, err := s.stopOne(name); err != nil {
+		return err
 	}
-	one.cancel()
-	<-one.ended // it writes its file no more
 	if err := os.Remove(filepath.Join(s.dir, name+suffix)); err != nil {
 		return fmt.Errorf("forget webhook %s: %w", name, err)
 	}
 	delete(s.senders, name)
 	return nil
+}
+
+// stopOne stops one, whose file is written no more then. It is called with the lock.
+func (s *Service) stopOne(name string) (*sender, error) {
+	one := s.senders[name]
+	switch {
+	case s.ctx == nil:
+		return nil, ErrElsewhere
+	case one == nil:
+		return nil, ErrNone
+	}
+	one.cancel()
+	<-one.ended
+	return one, nil
+}
+
+// Rotate gives a webhook another secret. The one before signs too for a while, so that the receiver can learn the new
+// one; for none, it is of no use from now on. What is being told is posted anew.
+func (s *Service) Rotate(name string, overlap time.Duration) (Hook, error) {
+	s.awaitBegin()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, err := s.stopOne(name)
+	if err != nil {
+		return Hook{}, err
+	}
+	h := &one.file.Hook
+	was := *h
+	h.Secret, h.Old, h.OldUntil = newSecret(), "", time.Time{}
+	if overlap > 0 {
+		h.Old, h.OldUntil = was.Secret, time.Now().Add(overlap).UTC()
+	}
+	if err = one.file.save(s.dir); err != nil {
+		*h = was
+	}
+	made := *h
+	s.startOne(one.file)
+	s.senders[name].note(func(st *State) { *st = one.state() })
+	return made, err
 }
 
 // List returns all webhooks by name, with how they stand, without their secrets.

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -49,6 +52,7 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 60, ErrorRate: 0.1})
 	c := newCluster(t, shape{writerAge: "1m"}) // something waits for a writer meanwhile
 	bus := c.bus()
+	server := c.serveWithWebhook()
 	spec := quick()
 	spec.Alerts.Over = crawlspec.Duration(time.Second) // looks often
 	c.begin(bus, "site", spec, site.seed)
@@ -57,7 +61,7 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	c.front.start() // which finds the crawl when it first looks
 	exposed := make(map[string]bool)
 	eventually(t, time.Minute, "expose every metric", func() (bool, string) {
-		for _, p := range c.all() {
+		for _, p := range append(c.all(), server) {
 			for line := range strings.Lines(p.metrics()) {
 				if name, ok := strings.CutPrefix(line, "# TYPE seine_"); ok {
 					exposed["seine_"+strings.Fields(name)[0]] = true
@@ -73,7 +77,7 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 			t.Errorf("docs/operations.md does not tell of %s", name)
 		}
 	}
-	for _, p := range c.all() {
+	for _, p := range append(c.all(), server) {
 		text := p.metrics()
 		for _, general := range []string{"go_goroutines", "process_resident_memory_bytes", "seine_build_info"} {
 			if !strings.Contains(text, "\n"+general) {
@@ -91,4 +95,18 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 			t.Errorf("%s exposes a host or a URL", p.name)
 		}
 	}
+}
+
+// serveWithWebhook starts the server, with a webhook whose receiver takes nothing.
+func (c *cluster) serveWithWebhook() *process {
+	c.t.Helper()
+	dead := httptest.NewServer(http.NotFoundHandler())
+	c.t.Cleanup(dead.Close)
+	p := start(c.t, "seine", "serve", "--nats", c.url, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--allow-private", "--state", c.t.TempDir())
+	url := addressOf(c.t, p.log)
+	eventually(c.t, patience, "create a webhook", func() (bool, string) {
+		status, a := ask(c.t, "POST", url+"/api/v1/webhooks", fmt.Sprintf(`{"name": "pipeline", "url": %q, "batch": {"seconds": 1}}`, dead.URL))
+		return status == http.StatusCreated, fmt.Sprint(a)
+	}, p)
+	return p
 }

@@ -169,6 +169,7 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	wantOutput(t, c.seine("viewer", "status"), "writer archive", "crawl site")
 	wantOutput(t, c.seine("viewer", "spec", "get", "--crawl", "site"), `"delay": "20ms"`)
 	c.wantServed(site.seed)
+	c.wantWebhooksWithoutRecords(site.seed)
 	c.wantDrainedByOperator(c.stage("fetcher", "fetcher"))
 	if out := c.seine("operator", "doctor"); !strings.Contains(out.stdout.String(), "frontier: all 4 have an owner") {
 		t.Errorf("doctor: %s%s", out.stdout, out.stderr)

@@ -1,0 +1,40 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"seine/internal/ops/records"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// RecordsRefusedError says that NATS lets this server read no records.
+type RecordsRefusedError struct{ Cause *stages.PermissionError }
+
+func (e *RecordsRefusedError) Error() string {
+	return fmt.Sprintf("records: this server may not read them (%v); have it connect as a user who may, such as operator, or leave the event records out", e.Cause)
+}
+
+// Unwrap returns what NATS refuses.
+func (e *RecordsRefusedError) Unwrap() error { return e.Cause }
+
+// recordsRefused returns err, or what it means if NATS refuses to have RECORDS read.
+func recordsRefused(err error) error {
+	if refused, ok := errors.AsType[*stages.PermissionError](err); ok && strings.Contains(refused.Subject, "."+messages.StreamRecords) {
+		return &RecordsRefusedError{refused}
+	}
+	return err
+}
+
+// mayRead reports that a webhook wants records and NATS refuses them.
+func (s *Service) mayRead(ctx context.Context, h *Hook) error {
+	if !h.Wants(NewRecords) {
+		return nil
+	}
+	return recordsRefused(s.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		return records.MayRead(ctx, bus, records.Choice{Crawl: h.Crawl, Kind: h.Kind})
+	}))
+}
