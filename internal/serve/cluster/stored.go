@@ -61,8 +61,11 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 	opened, failed := make(chan *stages.Bus), make(chan error, 1)
 	go func() {
 		err := crawl.Open(open, c.local, c.log, func(ctx context.Context, bus *stages.Bus) error {
-			opened <- bus
-			<-ctx.Done()
+			select {
+			case opened <- bus:
+				<-ctx.Done()
+			case <-ctx.Done(): // nobody waits any more
+			}
 			return nil
 		})
 		failed <- err
@@ -79,6 +82,9 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 	case err := <-failed:
 		s.end()
 		return nil, nil, fmt.Errorf("open what is stored in %s: %w", c.local, err)
+	case <-ctx.Done():
+		s.end()
+		return nil, nil, ctx.Err()
 	}
 }
 
