@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"seine/internal/testing/childproc"
 )
 
 // NATSServer is the command of the broker.
@@ -100,7 +102,7 @@ func Start(fail context.CancelCauseFunc, logs, path string, args ...string) (*Pr
 	p.cmd.Env = append(os.Environ(), "SEINE_NATS_URL=") // arguments say which, or none
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the bench
-	if err := p.cmd.Start(); err != nil {
+	if err := childproc.Start(p.cmd); err != nil {
 		_ = log.Close()
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}

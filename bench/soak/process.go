@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"seine/internal/testing/childproc"
 )
 
 // process is a command that is started again whenever it ends, as long as it is wanted: what an init system does.
@@ -90,8 +92,8 @@ func (p *process) start() (gone chan struct{}, begin int64, err error) {
 	}
 	cmd := exec.Command(p.path, p.args...) //nolint:gosec,noctx // built here; killed by kill
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), p.env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL} // an interrupt is for the soak
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the soak
+	if err := childproc.Start(cmd); err != nil {
 		return nil, 0, err //nolint:wrapcheck // says all
 	}
 	gone = make(chan struct{})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/testing/childproc"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/crawlspec"
@@ -76,7 +77,7 @@ func (p *process) start() {
 	cmd := exec.Command(filepath.Join(bin, p.name), p.args...)
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	cmd.Env = append(os.Environ(), "SEINE_NATS_URL=")
-	if err := cmd.Start(); err != nil {
+	if err := childproc.Start(cmd); err != nil {
 		p.t.Fatal(err)
 	}
 	gone := make(chan struct{})

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/run/crawl"
+	"seine/internal/testing/childproc"
 	"seine/internal/testing/testweb"
 )
 
@@ -57,7 +58,7 @@ func seineIn(t *testing.T, dir string, in *os.File, args ...string) *command {
 			c.cmd.Env = append(c.cmd.Env, v)
 		}
 	}
-	if err := c.cmd.Start(); err != nil {
+	if err := childproc.Start(c.cmd); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"seine/internal/testing/childproc"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/s3server"
 	"seine/internal/testing/testweb"
@@ -196,7 +197,7 @@ func composeS3(t *testing.T, c compose) string {
 	for name, value := range s.Environment {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := childproc.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/testing/childproc"
 	"seine/internal/testing/faultproxy"
 )
 
@@ -72,7 +73,7 @@ func (n *Node) Start() error {
 	}
 	cmd := exec.Command(n.server, "-c", filepath.Join(n.dir, "nats.conf")) //nolint:gosec,noctx // ended by Kill and Stop
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                  // an interrupt is for who runs the cluster
-	if err := cmd.Start(); err != nil {
+	if err := childproc.Start(cmd); err != nil {
 		return fmt.Errorf("start nats-server: %w", err)
 	}
 	gone := make(chan struct{})

@@ -21,6 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"seine/internal/testing/childproc"
 	"seine/internal/testing/freeport"
 )
 
@@ -101,7 +102,7 @@ func (s *Server) Start() {
 		s.cmd = s.command("postgres", "-D", s.data(), "-p", port, "-h", "127.0.0.1", "-k", s.Dir,
 			"-c", "shared_buffers=32MB", "-c", "max_wal_size=128MB", "-c", "log_min_messages=log")
 		s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-		check(s.t, s.cmd.Start())
+		check(s.t, childproc.Start(s.cmd))
 		ended := make(chan struct{})
 		go func() { defer close(ended); _ = s.cmd.Wait() }()
 		if s.isUp(ended, deadline) {

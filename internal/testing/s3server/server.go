@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"seine/internal/testing/childproc"
 	"seine/internal/testing/freeport"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command(Program(s.t), "--port", s.Addr, "--quiet", "posix", s.dir)
 	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+Key, "ROOT_SECRET_ACCESS_KEY="+Secret)
-	check(s.t, s.cmd.Start())
+	check(s.t, childproc.Start(s.cmd))
 	deadline := time.NewTimer(30 * time.Second)
 	defer deadline.Stop()
 	for {
