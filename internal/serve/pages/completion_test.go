@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -86,8 +87,19 @@ func written(tab *browser.Tab, text string) {
 	tab.Holds(fmt.Sprintf(`document.activeElement.value === %q`, text))
 }
 
+// key presses keys, one after the other. Enter is sent with its text as a keyboard does: chromedp sends two events, of
+// which Chromium takes the second for another key, so that nobody can prevent it.
 func key(tab *browser.Tab, keys string, modifiers ...chromedp.KeyOption) {
-	tab.Run(chromedp.KeyEvent(keys, modifiers...))
+	for i, part := range strings.Split(keys, kb.Enter) {
+		if i > 0 {
+			enter := input.DispatchKeyEvent(input.KeyDown).WithKey("Enter").WithCode("Enter").WithText("\r").WithWindowsVirtualKeyCode(13)
+			tab.Run(enter)
+			tab.Run(input.DispatchKeyEvent(input.KeyUp).WithKey("Enter").WithCode("Enter").WithWindowsVirtualKeyCode(13))
+		}
+		if part != "" {
+			tab.Run(chromedp.KeyEvent(part, modifiers...))
+		}
+	}
 }
 
 // Somebody writes a spec by keyboard alone: what may stand there is listed as it is begun, and is chosen, taken, put away

@@ -10,7 +10,7 @@ export function editSpecs() {
 class SpecEditor {
   constructor(field) {
     this.field = field;
-    this.list = part("ul", { id: field.id + "-list", className: "candidates", role: "listbox", ariaLabel: "What may be written here", hidden: true });
+    this.list = part("ul", { id: field.id + "-list", className: "candidates", role: "listbox", ariaLabel: "What may be written here", tabIndex: 0, hidden: true }); // it may scroll
     this.help = part("p", { id: field.id + "-help", className: "key-help muted" });
     this.count = part("p", { className: "hide", role: "status" });
     (field.closest("label") ?? field).after(this.list, this.help, this.count);
