@@ -143,6 +143,10 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantOutput(t, c.seine("owner", "spec", "apply", spec, "--crawl", "site"), "as revision 1")
+	eventually(t, time.Minute, "have all writers read: a page that the parser alone has read is purged", func() (bool, string) {
+		archive, results := durables(t, bus, messages.StreamPages), durables(t, bus, messages.StreamResults)
+		return len(archive) == 5 && len(results) == 8, fmt.Sprint(archive, results) // the parser's too, and the frontier's
+	}, c.all()...)
 	wantOutput(t, c.seine("feeder", "seed", "--crawl", "site", site.seed, large), "2 URLs were fed")
 	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", site.seed), "1 URL was fed")
 	if err := stages.NewPublisher(bus, "test").Publish(t.Context(), &nats.Msg{Subject: messages.SubjectSeeds("site"), Data: []byte("not a URL")}); err != nil {
