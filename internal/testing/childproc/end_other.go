@@ -1,7 +1,0 @@
-//go:build !linux
-
-package childproc
-
-import "syscall"
-
-func endWithParent(*syscall.SysProcAttr) {}

@@ -1,0 +1,33 @@
+package childproc
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// start keeps a thread until the process has ended: Linux takes the end of the thread that has started a process for that
+// of its parent.
+func start(cmd *exec.Cmd, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	err := cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	for {
+		// How it ended is left to who waits for the command.
+		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
