@@ -49,6 +49,7 @@ type member struct {
 type Setup struct {
 	Fetchers int
 	Fetch    []string // arguments of each
+	Chain    bool     // fetchers parse their pages themselves, and there is no parser
 	Write    []string // arguments of the writer
 }
 
@@ -70,10 +71,15 @@ func Start(fail context.CancelCauseFunc, bin, dir string, s Setup) (*Fleet, erro
 	}
 	start(proc.NATSServer, proc.NATSArgs(bin, filepath.Join(dir, "nats"), ports[0])...)
 	stage(messages.StageFrontier, "--state", filepath.Join(dir, "frontier"))
+	if s.Chain {
+		s.Fetch = append([]string{"--chain"}, s.Fetch...)
+	}
 	for range s.Fetchers {
 		stage(messages.StageFetcher, s.Fetch...)
 	}
-	stage(messages.StageParser)
+	if !s.Chain {
+		stage(messages.StageParser)
+	}
 	stage(messages.StageWriter, append([]string{"--out", Out(dir), "--state", filepath.Join(dir, "writer")}, s.Write...)...)
 	if err != nil {
 		f.Close(false)

@@ -10,13 +10,14 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 )
 
 // workers are the requests at a time in all.
 const workers = "64"
 
 // crawl does one crawl of a web of its own, and tells how many requests that had a second, and what each has cost in ms.
-func (o *options) crawl(ctx context.Context, fail context.CancelCauseFunc, bin, work string) (rate float64, cpu fleet.Usage, err error) {
+func (o *options) crawl(ctx context.Context, fail context.CancelCauseFunc, bin, work string, chain bool) (rate float64, cpu fleet.Usage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	dir, err := os.MkdirTemp(work, "run-")
@@ -32,7 +33,7 @@ func (o *options) crawl(ctx context.Context, fail context.CancelCauseFunc, bin, 
 		return 0, nil, fmt.Errorf("serve the test web: %w", err)
 	}
 	defer func() { _ = s.Close() }()
-	c := &crawl{web: web, bin: bin, dir: dir, fail: fail, spec: crawlspec.Default()}
+	c := &crawl{web: web, bin: bin, dir: dir, fail: fail, chain: chain, spec: crawlspec.Default()}
 	c.spec.Delay, c.spec.PerHost, c.spec.AllowPrivate = 0, 16, true
 	for h := range o.Hosts {
 		c.seeds = append(c.seeds, s.URL(h, "/"))
@@ -65,12 +66,13 @@ type crawl struct {
 	spec     crawlspec.Spec
 	bin, dir string
 	fail     context.CancelCauseFunc
+	chain    bool // the fetcher parses its pages
 }
 
 // byStages crawls by a nats-server and the stages, and tells what they have cost from the seeds to the last record.
 func (c *crawl) byStages(ctx context.Context) (fleet.Usage, error) {
 	f, err := fleet.Start(c.fail, c.bin, c.dir, fleet.Setup{
-		Fetchers: 1, Fetch: []string{"--workers", workers}, Write: []string{"--chunk-age", "2s"},
+		Fetchers: 1, Chain: c.chain, Fetch: []string{"--workers", workers}, Write: []string{"--chunk-age", "2s"},
 	})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
@@ -90,7 +92,11 @@ func (c *crawl) byStages(ctx context.Context) (fleet.Usage, error) {
 		return nil, err
 	}
 	after, err := f.CPU()
-	return after.Since(before), err //nolint:wrapcheck // says all
+	used := after.Since(before)
+	if c.chain {
+		used[messages.StageParser] = 0
+	}
+	return used, err //nolint:wrapcheck // says all
 }
 
 // await waits until all pages are written. The output is looked at only since all were asked for.

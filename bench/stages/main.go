@@ -4,6 +4,7 @@
 //
 //	cd bench && go run ./stages                          # of this tree
 //	cd bench && go run ./stages -one                     # in one process
+//	cd bench && go run ./stages -chain                   # by a fetcher that parses its pages itself; of two builds, by A alone
 //	cd bench && go run ./stages -runs 5 -bin A -beside B # two builds in turn
 //
 // Pages are requests, those for robots.txt among them. The stages are measured from the seeds to the last record, the one
@@ -31,6 +32,7 @@ type options struct {
 	Beside   string
 	Runs     int
 	One      bool
+	Chain    bool
 	Hosts    int
 	Pages    int // per host
 	PageSize int
@@ -45,6 +47,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.StringVar(&o.Beside, "beside", "", "run those of this `folder` too, in turn")
 	f.IntVar(&o.Runs, "runs", 3, "`number` of runs of each build")
 	f.BoolVar(&o.One, "one", false, "crawl by one process, seine crawl")
+	f.BoolVar(&o.Chain, "chain", false, "have the fetcher parse its pages itself, without a parser; with -beside, that of -bin alone")
 	f.IntVar(&o.Hosts, "hosts", 200, "`number` of hosts")
 	f.IntVar(&o.Pages, "pages", 50, "`number` of pages of each host")
 	f.IntVar(&o.PageSize, "page-bytes", 8<<10, "median `size` of a page")
@@ -94,7 +97,7 @@ func (o *options) measure(ctx context.Context, work string, fail context.CancelC
 	var names []string
 	for round := range o.Runs {
 		for i, bin := range builds {
-			rate, cpu, err := o.crawl(ctx, fail, bin, work)
+			rate, cpu, err := o.crawl(ctx, fail, bin, work, o.Chain && i == 0)
 			if err != nil {
 				return fmt.Errorf("run %d of %s: %w", round+1, bin, err)
 			}
