@@ -197,7 +197,7 @@ func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
 	tab := c.tab()
 	tab.Go(c.url + "/seeds?crawl=shop")
 	fill(tab, "[name=text]", seed+"/fed\nno url at all\n"+seed+"/fed\n# a comment\n")
-	press(tab, ".fields", "Try")
+	press(tab, ".fields", "Dry run")
 	tab.Shows("nothing was fed")
 	tab.Shows("1 accepted, 1 repeated, 0 excluded by the spec, 1 no URLs.")
 	tab.Shows("no url at all")
@@ -219,7 +219,7 @@ func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
 	tab.Run(chromedp.Nodes("[name=file]", &nodes, chromedp.ByQuery), chromedp.ActionFunc(func(ctx context.Context) error {
 		return dom.SetFileInputFiles([]string{name}).WithNodeID(nodes[0].NodeID).Do(ctx)
 	}))
-	press(tab, ".fields", "Try")
+	press(tab, ".fields", "Dry run")
 	tab.Shows("100,000 accepted")
 }
 
@@ -268,10 +268,10 @@ func TestPagesAreReplayedByAForm(t *testing.T) {
 	tab.Holds(`document.querySelector("main [name=spec]")`)
 	fill(tab, "[name=since]", "yesterday")
 	fill(tab, "[name=spec]", "records: [{kind: thing, fields: {name: title}}]\n")
-	press(tab, ".fields", "Look")
+	press(tab, ".fields", "Dry run")
 	tab.Shows("must be how long ago")
 	fill(tab, "[name=since]", "2d")
-	press(tab, ".fields", "Look")
+	press(tab, ".fields", "Dry run")
 	tab.Shows("nothing was begun")
 	axe.Check(t, tab)
 	tab.Holds(`document.querySelector("main [name=since]").value === "2d" && document.querySelector("main [name=spec]").value.includes("kind: thing")`)
