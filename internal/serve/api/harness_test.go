@@ -234,6 +234,7 @@ func crawled(t *testing.T) (s *server, seed, data string) {
 	runCrawl(t, data, "shop", shop(seed+"/"))
 	s = newServer(t, data)
 	s.awaitPages("shop", 10)
+	await.Eventually(t, "the writer says where it writes", func() bool { return s.do("GET", "/files", "").status == http.StatusOK })
 	return s, seed, data
 }
 
