@@ -1,6 +1,7 @@
 package dir
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/procname"
+	"seine/internal/base/sleep"
 	"seine/internal/output"
 )
 
@@ -41,13 +43,26 @@ func (s *Sink) writeOwner(p int, created time.Time) {
 	}
 }
 
+// ownerWait is how long who finds a lock taken waits for the file of its owner, who writes it as soon as it has the lock.
+const ownerWait = time.Second
+
 // held returns the error of who finds p locked. Another crawl, whose stream is another,
 // does not give it up; a writer of the same stream does, as its lease has ended.
 func (s *Sink) held(p int, created time.Time) error {
-	var by owner
-	text, err := os.ReadFile(s.ownerFile(p))
-	if err != nil || jsontext.Unmarshal(text, &by) != nil || by.Created.Equal(created) {
+	by, err := s.readOwner(p)
+	for began := time.Now(); err != nil && time.Since(began) < ownerWait; by, err = s.readOwner(p) {
+		_ = sleep.For(context.Background(), 10*time.Millisecond)
+	}
+	if err != nil || by.Created.Equal(created) {
 		return fmt.Errorf("partition %d of %s: %w", p, s.out, output.ErrHeld)
 	}
 	return fmt.Errorf("--out %s: %w (process %d on %s): wait for its end, or name another directory", s.out, output.ErrInUse, by.Process, by.Host)
+}
+
+func (s *Sink) readOwner(p int) (by owner, err error) {
+	text, err := os.ReadFile(s.ownerFile(p))
+	if err == nil {
+		err = jsontext.Unmarshal(text, &by)
+	}
+	return by, err
 }
