@@ -54,7 +54,7 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 		if kind == kindFailed {
 			var err error
 			if record, err = s.store.get(s.urlKey(urlID{about.Crawl, messages.URLHash(key[len(pre):])})); err != nil {
-				return false, err
+				return false, fmt.Errorf("read store: %w", err)
 			}
 		}
 		r, err := decodeRecord(record)

@@ -2,10 +2,7 @@ package state
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/schedule/politeness"
@@ -32,14 +29,13 @@ func (s *Partition) forgetLater(now int64) {
 }
 
 func (s *Partition) loadForgetting() error {
-	value, closer, err := s.store.db.Get(prefix(s.partition, kindForgetting))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil
-	}
+	value, err := s.store.get(prefix(s.partition, kindForgetting))
 	if err != nil {
 		return fmt.Errorf("read which hosts are to be forgotten: %w", err)
 	}
-	defer closer.Close()
+	if value == nil {
+		return nil
+	}
 	f := &forgetting{}
 	if err := jsontext.Unmarshal(value, f); err != nil {
 		s.reportRepair(repairIndex, "where the forgetting of hosts has come to cannot be read, it begins again", "error", err)

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"seine/internal/base/jsontext"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -208,14 +206,13 @@ func (s *Partition) readCrawl(name string) (state crawlState, err error) {
 	if s.gone[name] {
 		return state, nil
 	}
-	value, closer, err := s.store.db.Get(s.countersKey(name))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return state, nil
-	}
+	value, err := s.store.get(s.countersKey(name))
 	if err != nil {
 		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
 	}
-	defer closer.Close()
+	if value == nil {
+		return state, nil
+	}
 	if err := jsontext.Unmarshal(value, &state); err != nil {
 		return crawlState{}, fmt.Errorf("crawl %s: %w: %w", name, errCounters, err)
 	}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
@@ -200,15 +198,14 @@ func (s *Partition) metadataOf(id urlID) (*metadata, error) {
 
 // readMetadata is metadataOf by the store alone.
 func (s *Partition) readMetadata(id urlID) (*metadata, error) {
-	value, closer, err := s.store.db.Get(s.metadataKey(id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
+	value, err := s.store.get(s.metadataKey(id))
 	if err != nil {
 		return nil, fmt.Errorf("read store: %w", err)
 	}
+	if value == nil {
+		return nil, nil
+	}
 	m, err := decodeMetadata(value)
-	_ = closer.Close()
 	if err != nil {
 		return nil, s.unreadableMetadata(id, err)
 	}
@@ -255,13 +252,9 @@ func (s *Partition) inheritedText(crawl string, digest []byte) ([]byte, error) {
 	if text := s.tx.inherited[string(key)]; text != nil {
 		return text, nil
 	}
-	value, closer, err := s.store.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
+	text, err := s.store.get(key)
 	if err != nil {
 		return nil, fmt.Errorf("read store: %w", err)
 	}
-	text := bytes.Clone(value)
-	return text, closer.Close() //nolint:wrapcheck // nothing to add
+	return text, nil
 }

@@ -2,12 +2,9 @@ package state
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/schedule/politeness"
@@ -123,14 +120,13 @@ func (t *partitionTime) mark() mark {
 // readMark reads where the partition's time had come to. Found is false if there is no
 // mark that can be read.
 func (s *Partition) readMark() (from mark, found bool, err error) {
-	value, closer, err := s.store.db.Get(prefix(s.partition, kindTime))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return from, false, nil
-	}
+	value, err := s.store.get(prefix(s.partition, kindTime))
 	if err != nil {
 		return from, false, fmt.Errorf("read the partition's time: %w", err)
 	}
-	defer closer.Close()
+	if value == nil {
+		return from, false, nil
+	}
 	if bad := jsontext.Unmarshal(value, &from); bad != nil {
 		s.reportRepair(repairTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
 		return mark{}, false, nil

@@ -3,13 +3,11 @@ package state
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -313,14 +311,13 @@ func (s *Partition) unreadable(id urlID, err error) error {
 
 // setAside moves a value out of the way, to where a person may look at it.
 func (s *Partition) setAside(key []byte) error {
-	val, closer, err := s.store.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil
-	}
+	val, err := s.store.get(key)
 	if err != nil {
 		return fmt.Errorf("read store: %w", err)
 	}
-	defer closer.Close()
+	if val == nil {
+		return nil
+	}
 	s.tx.set(append(prefix(s.partition, kindSetAside), key[2:]...), val)
 	s.tx.delete(key)
 	return nil

@@ -3,11 +3,8 @@ package state
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/tally"
@@ -56,14 +53,13 @@ func (s *Partition) figuresOf(name string, run, now int64) *frontierapi.Run {
 
 // readRun returns the figures of a run, nil if there are none.
 func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
-	val, closer, err := s.store.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
+	val, err := s.store.get(key)
 	if err != nil {
 		return nil, fmt.Errorf("read figures of a run: %w", err)
 	}
-	defer closer.Close()
+	if val == nil {
+		return nil, nil
+	}
 	r := new(frontierapi.Run)
 	if err := jsontext.Unmarshal(val, r); err != nil {
 		s.reportRepair(repairCounters, "the figures of a run cannot be read, they begin anew", "key", key, "error", err)

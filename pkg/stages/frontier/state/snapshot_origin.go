@@ -1,7 +1,6 @@
 package state
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,15 +40,11 @@ func (s *Store) MarkNew(p int, object string) error {
 
 // Origin returns what markNew noted, if it did.
 func (s *Store) Origin(p int) (object string, isNew bool, err error) {
-	value, closer, err := s.db.Get(prefix(p, kindNew))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return "", false, nil
-	}
+	value, err := s.get(prefix(p, kindNew))
 	if err != nil {
 		return "", false, fmt.Errorf("read the origin of partition %d: %w", p, err)
 	}
-	object = string(value)
-	return object, true, closer.Close()
+	return string(value), value != nil, nil
 }
 
 // Resume goes on with the requests under way, once the state has caught up with its

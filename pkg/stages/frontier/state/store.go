@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -133,17 +132,19 @@ func (s *Store) has(key []byte) (bool, error) {
 	return true, closer.Close()
 }
 
-// get returns a copy of the value of a key, nil if it is not there.
+// get returns a copy of the value of a key, nil if it is not there; of one that is empty a slice without bytes.
+//
+//nolint:wrapcheck // who asks says what for
 func (s *Store) get(key []byte) ([]byte, error) {
 	value, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read store: %w", err)
+		return nil, err
 	}
 	defer closer.Close()
-	return bytes.Clone(value), nil
+	return append([]byte{}, value...), nil
 }
 
 func scan(db pebble.Reader, prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
