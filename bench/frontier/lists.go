@@ -94,14 +94,7 @@ func (m *testbed) serve(ctx context.Context) error {
 	if err != nil {
 		return err //nolint:wrapcheck // says all
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
-	for {
-		_, err := proc.Get(ctx, m.pages+"/api/v1/crawls/"+crawl)
-		if err == nil || sleep.For(ctx, lookEvery) != nil {
-			return err //nolint:wrapcheck // says all
-		}
-	}
+	return proc.Await(ctx, m.pages+"/api/v1/crawls/"+crawl) //nolint:wrapcheck // says all
 }
 
 // ask asks for a list from its beginning, part by part, and prints how long that takes.

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"seine/internal/base/sleep"
 	"seine/internal/testing/childproc"
 )
 
@@ -166,6 +167,21 @@ func FreePorts(n int) (ports []string, err error) {
 		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 	}
 	return ports, nil
+}
+
+// Await asks a process for something until it has it, for a minute at most.
+func Await(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		_, err := Get(ctx, url)
+		if err == nil {
+			return nil
+		}
+		if sleep.For(ctx, 100*time.Millisecond) != nil {
+			return fmt.Errorf("wait for %s: %w", url, err)
+		}
+	}
 }
 
 // Get asks a process for what it serves at a URL.

@@ -10,7 +10,6 @@ import (
 
 	"seine/bench/fleet"
 	"seine/bench/proc"
-	"seine/internal/base/sleep"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 )
@@ -55,22 +54,7 @@ func (o *options) start(ctx context.Context, bin, work string, fail context.Canc
 	if r.server, err = proc.Start(fail, work, filepath.Join(bin, "seine"), "serve", "--data", filepath.Join(work, "data"), "--listen", listen); err != nil {
 		return r, err //nolint:wrapcheck // says all
 	}
-	return r, r.await(ctx)
-}
-
-// await waits until the server knows the crawl.
-func (r *rig) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		_, err := proc.Get(ctx, r.url+"/crawls/default")
-		if err == nil {
-			return nil
-		}
-		if sleep.For(ctx, 100*time.Millisecond) != nil {
-			return fmt.Errorf("the server does not know the crawl: %w", err)
-		}
-	}
+	return r, proc.Await(ctx, r.url+"/crawls/default") //nolint:wrapcheck // says all
 }
 
 func (r *rig) close() {
