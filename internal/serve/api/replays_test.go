@@ -147,15 +147,22 @@ func TestReplaysFollowEachOther(t *testing.T) {
 	}
 }
 
+// stoppedCrawl is a server of what a crawl has stored that does not run.
+func stoppedCrawl(t *testing.T) (s *server, seed, data string) {
+	t.Helper()
+	data, seed = filepath.Join(t.TempDir(), "data"), site(t)
+	stop := runCrawl(t, data, "shop", shop(seed+"/"))
+	s = newServer(t, data)
+	s.awaitPages("shop", 10)
+	stop()
+	return s, seed, data
+}
+
 // What is stored of a crawl that does not run is replayed, too; a crawl can start there meanwhile, and the replay goes on
 // with its server.
 func TestStoredCrawlIsReplayedAndGivesWay(t *testing.T) {
 	t.Parallel()
-	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
-	stop := runCrawl(t, data, "shop", shop(seed+"/"))
-	s := newServer(t, data)
-	s.awaitPages("shop", 10)
-	stop()
+	s, seed, data := stoppedCrawl(t)
 	location := s.want(202, nil, "POST", "/crawls/shop/replays", titles).header.Get("Location")
 	if r := s.awaitReplay(location, "complete"); r.Report.Records != 9 {
 		t.Errorf("%+v", r)
@@ -170,11 +177,7 @@ func TestStoredCrawlIsReplayedAndGivesWay(t *testing.T) {
 // Who holds what is stored keeps nobody else from it, and lets go when a crawl is to begin there.
 func TestHeldDirectoryIsSharedAndGivenUp(t *testing.T) {
 	t.Parallel()
-	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
-	stop := runCrawl(t, data, "shop", shop(seed+"/"))
-	s := newServer(t, data)
-	s.awaitPages("shop", 10)
-	stop()
+	_, seed, data := stoppedCrawl(t)
 	c := cluster.New(connect.Operator{Data: data}, slog.New(slog.DiscardHandler))
 	t.Cleanup(c.Close)
 	names := func(ctx context.Context, bus *stages.Bus) error {

@@ -64,6 +64,16 @@ func TestCompletionIsAskedFor(t *testing.T) {
 	}
 }
 
+// openEditor opens the page with an editor of a spec.
+func openEditor(t *testing.T) *browser.Tab {
+	t.Helper()
+	c := newFixture(t)
+	tab := c.tab()
+	tab.Go(c.url + "/new")
+	tab.Holds(`document.querySelector(".key-help")`)
+	return tab
+}
+
 // offered waits until the list of an editor has these names, the first of them chosen.
 func offered(tab *browser.Tab, names ...string) {
 	tab.Holds(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll(".candidates:not([hidden]) b")].map(b => b.textContent)) === %q`, mustJSON(names)))
@@ -174,10 +184,7 @@ func TestJSONOfASpecIsCompleted(t *testing.T) {
 // A server that is away leaves a field in which one can write.
 func TestEditorWithoutAServerIsAPlainField(t *testing.T) {
 	t.Parallel()
-	c := newFixture(t)
-	tab := c.tab()
-	tab.Go(c.url + "/new")
-	tab.Holds(`document.querySelector(".key-help")`)
+	tab := openEditor(t)
 	tab.Allow("404")
 	tab.Eval(`document.querySelector("#spec").dataset.completion = "/no/such/path"; document.querySelector("#spec").focus(); document.querySelector("#spec").select()`, nil)
 	key(tab, "dela"+kb.Enter+"x")
@@ -188,10 +195,7 @@ func TestEditorWithoutAServerIsAPlainField(t *testing.T) {
 // A question that is not answered yet when somebody writes on gives way to the next one.
 func TestAnswersThatAreLateAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	c := newFixture(t)
-	tab := c.tab()
-	tab.Go(c.url + "/new")
-	tab.Holds(`document.querySelector(".key-help")`)
+	tab := openEditor(t)
 	tab.Eval(`{
 		const ask = fetch;
 		window.asked = 0;
