@@ -13,20 +13,24 @@ import (
 )
 
 // closedSets are the values of types of text that have a few, of which clients made from the document know that there are no others.
-var closedSets = map[reflect.Type][]any{
-	reflect.TypeFor[crawlspec.RunState]():    values(crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled),
-	reflect.TypeFor[frontierapi.EndReason](): values(frontierapi.Empty, frontierapi.Complete, frontierapi.PagesLimit, frontierapi.BytesLimit, frontierapi.TimeLimit),
-	reflect.TypeFor[alerts.Kind]():           values(alerts.Kinds...),
-	reflect.TypeFor[webhooks.Event]():        values(webhooks.CrawlEnded, webhooks.NewRecords),
-	reflect.TypeFor[cluster.Mode]():          values(cluster.Running, cluster.Stored, cluster.Empty, cluster.Away),
+var closedSets = make(map[reflect.Type][]any)
+
+// registerClosed have the OpenAPI document list them.
+var registerClosed = []func(huma.Registry){
+	closedSet(crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled),
+	closedSet(frontierapi.Empty, frontierapi.Complete, frontierapi.PagesLimit, frontierapi.BytesLimit, frontierapi.TimeLimit),
+	closedSet(alerts.Kinds...),
+	closedSet(webhooks.CrawlEnded, webhooks.NewRecords),
+	closedSet(cluster.Running, cluster.Stored, cluster.Empty, cluster.Away),
 }
 
-// values are texts, as what a request has is compared with them.
-func values[T ~string](all ...T) (texts []any) {
+// closedSet notes all values of a type, as texts: so they are compared with what a request has.
+func closedSet[T ~string](all ...T) func(huma.Registry) {
+	of := reflect.TypeFor[T]()
 	for _, v := range all {
-		texts = append(texts, string(v))
+		closedSets[of] = append(closedSets[of], string(v))
 	}
-	return texts
+	return func(r huma.Registry) { r.RegisterTypeAlias(of, reflect.TypeFor[closed[T]]()) }
 }
 
 // closed stands for a type of closedSets in the OpenAPI document.
@@ -37,14 +41,8 @@ func (closed[T]) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: closedSets[reflect.TypeFor[T]()]}
 }
 
-func registerClosed[T ~string](r huma.Registry) {
-	r.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[closed[T]]())
-}
-
 func registerClosedSets(r huma.Registry) {
-	registerClosed[crawlspec.RunState](r)
-	registerClosed[frontierapi.EndReason](r)
-	registerClosed[alerts.Kind](r)
-	registerClosed[webhooks.Event](r)
-	registerClosed[cluster.Mode](r)
+	for _, register := range registerClosed {
+		register(r)
+	}
 }
