@@ -316,6 +316,8 @@ func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 		if one.signature != want {
 			t.Errorf("%s: signed %s, want %s", overlap, one.signature, want)
 		}
+		// What is being told while the secret is replaced is told again.
+		s.awaitHooks(fmt.Sprintf(`"delivered":%d`, i+1))
 	}
 	if list := s.awaitHooks(`"delivered":3`); strings.Contains(list, "whsec_") {
 		t.Error(list)

@@ -103,7 +103,7 @@ func (s *Service) start(ctx context.Context) error {
 	defer s.mu.Unlock()
 	s.ctx = ctx
 	for _, f := range all {
-		s.startOne(f)
+		s.startOne(f, State{})
 	}
 	close(s.began)
 	return nil
@@ -122,10 +122,10 @@ func (s *Service) awaitBegin() {
 	}
 }
 
-// startOne starts one. It is called with the lock.
-func (s *Service) startOne(f *file) {
+// startOne starts one that stands so. It is called with the lock.
+func (s *Service) startOne(f *file, stand State) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	one := &sender{service: s, file: f, cancel: cancel, ended: make(chan struct{})}
+	one := &sender{service: s, file: f, cancel: cancel, ended: make(chan struct{}), stand: stand}
 	s.senders[f.Hook.Name] = one
 	s.running.Go(func() {
 		defer close(one.ended)
@@ -165,7 +165,7 @@ func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := f.save(s.dir); err != nil {
 		return h, err
 	}
-	s.startOne(f)
+	s.startOne(f, State{})
 	return h, nil
 }
 
@@ -249,8 +249,7 @@ func (s *Service) Rotate(name string, overlap time.Duration) (Hook, error) {
 		*h = was
 	}
 	made := *h
-	s.startOne(one.file)
-	s.senders[name].note(func(st *State) { *st = one.state() })
+	s.startOne(one.file, one.state())
 	return made, err
 }
 
