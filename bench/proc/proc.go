@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"seine/internal/base/sleep"
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 )
 
 // NATSServer is the command of the broker.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 )
 
 // process is a command that is started again whenever it ends, as long as it is wanted: what an init system does.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/crawlspec"

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/run/crawl"
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 	"seine/internal/testing/testweb"
 )
 

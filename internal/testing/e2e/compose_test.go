@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/s3server"
 	"seine/internal/testing/testweb"

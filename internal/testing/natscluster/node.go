@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"seine/internal/base/jsontext"
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 	"seine/internal/testing/faultproxy"
 )
 

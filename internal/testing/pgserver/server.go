@@ -21,7 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"seine/internal/testing/childproc"
+	"seine/internal/base/childproc"
 	"seine/internal/testing/freeport"
 )
 

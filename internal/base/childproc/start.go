@@ -1,5 +1,5 @@
 // Package childproc starts processes that end with the one that has started them, also where that is killed and cleans nothing
-// up: servers of tests and benchmarks. Linux alone does that; elsewhere they stay.
+// up: a browser, servers of tests and benchmarks. Linux alone does that; elsewhere they stay.
 package childproc
 
 import "os/exec"
