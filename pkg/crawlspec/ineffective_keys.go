@@ -21,6 +21,7 @@ func (s *Spec) Ineffective() (found []string) {
 	s.idleRules(note)
 	s.idlePace(note)
 	s.idleFetch(note)
+	s.idleRender(note)
 	s.idleRecords(note)
 	s.idleSections(note)
 	s.idleAlerts(note)

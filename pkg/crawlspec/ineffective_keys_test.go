@@ -41,6 +41,14 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 	perHost := func(s *Spec) { s.PerHost = 4 }
 	noDelay := func(s *Spec) { s.Delay = 0 }
 	inZone := func(s *Spec) { s.TimeZone = zone }
+	render := func(change func(*Render)) func(*Spec) {
+		return func(s *Spec) {
+			r := DefaultRender()
+			r.Mode = RenderAuto
+			change(&r)
+			s.Render = &r
+		}
+	}
 	contact := func(s *Spec) { s.Contact = "me@example.org" }
 	for name, tt := range map[string]struct {
 		does, idle func(*Spec)
@@ -104,6 +112,39 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		"rules": {
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "/a/*"}, {Match: "*"}} },
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
+		},
+		"option of rendering": {
+			render(func(r *Render) { r.Screenshot = true }), render(func(r *Render) { r.Mode, r.Screenshot = RenderNever, true }),
+			"render.screenshot: does nothing while no page is rendered",
+		},
+		"option where a rule renders": {
+			render(func(r *Render) {
+				r.Mode, r.Scroll, r.Modes = RenderNever, 3, []RenderRule{{Match: Strings{"/app/*"}, Mode: RenderAuto}}
+			}),
+			render(func(r *Render) {
+				r.Mode, r.Modes = RenderNever, []RenderRule{{Match: Strings{"/app/*"}, Mode: RenderNever}}
+			}),
+			"render.modes: does nothing while no page is rendered",
+		},
+		"rule of rendering": {
+			render(func(r *Render) {
+				r.Modes = []RenderRule{{Match: Strings{"/a/*"}, Mode: RenderNever}, {Match: Strings{"*"}, Mode: RenderAuto}}
+			}),
+			render(func(r *Render) {
+				r.Modes = []RenderRule{{Match: Strings{"/a/*", "*"}, Mode: RenderNever}, {Match: Strings{"/b/*"}, Mode: RenderAuto}}
+			}), "render.modes[1]: does nothing after the rule before it",
+		},
+		"pattern of rendering": {
+			render(func(r *Render) { r.Block.URLs = Strings{"*ads*"} }), render(func(r *Render) { r.Block.URLs = Strings{"ads"} }),
+			`render.block.urls[0]: does nothing as "ads" is not a whole URL`,
+		},
+		"capture of what is blocked": {
+			render(func(r *Render) { r.Capture, r.Block.Types = Strings{"/api/*"}, Strings{"xhr"} }),
+			render(func(r *Render) { r.Capture, r.Block.Types = Strings{"/api/*"}, Strings{"fetch", "xhr"} }), "render.capture: does nothing beside xhr and fetch",
+		},
+		"capture without requests": {
+			render(func(r *Render) { r.Capture = Strings{"/api/*"} }),
+			render(func(r *Render) { r.Capture, r.MaxRequests = Strings{"/api/*"}, 0 }), "render.capture: does nothing beside max_requests: 0",
 		},
 		"each as a selector": {
 			sections("", "@position"), func(s *Spec) { s.Records = []RecordRule{{Each: &Each{Selector: Selector{CSS: "sections"}}}} },

@@ -76,6 +76,8 @@ type Spec struct {
 	// Requests say how some URLs are asked for, where a plain GET is not enough;
 	// the first that matches decides.
 	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
+	// Render says which pages are shown in a browser before they are parsed; without it, none is.
+	Render *Render `json:"render,omitempty" yaml:"render,omitempty"`
 	// Extraction says what is made of a page: records, links.
 	Extraction `yaml:",inline"`
 	// GroupBy says what a host is to Politeness.
@@ -166,7 +168,7 @@ func Default() Spec {
 func (s *Spec) Validate() error {
 	checks := []func() error{
 		s.checkSeeds, s.checkScope, s.checkBudgets, s.Politeness.check, s.checkSources, s.Traps.check, s.Normalize.check,
-		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.Extraction.check, s.Alerts.check,
+		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.checkRender, s.Extraction.check, s.Alerts.check,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {

@@ -15,7 +15,7 @@ func TestParseSpecDefaults(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "blank": " \n\n", "an empty object": "{}", "a document mark": "---\n",
 		"the version": "v: 1\n", "keys without a value": "delay:\nscope:\nmax_depth:\nmax_body:\nv:\n",
-		"new keys without a value": "rate:\nbreaker:\ntraps:\nnormalize:\nsources:\nhours:\nschedule:\nstate:\n",
+		"new keys without a value": "rate:\nbreaker:\ntraps:\nnormalize:\nsources:\nhours:\nschedule:\nstate:\nrender:\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := parseSpec([]byte(text))
@@ -161,6 +161,24 @@ requests:
   query: {key: "{secret:K}"}
   headers: {Content-Type: application/json}
   body: '{"q": "{q}"}'
+render:
+  mode: auto
+  modes:
+    - {match: "/app/*", mode: always}
+    - {match: ["/print/*", "*.xml"], mode: never}
+  wait: {until: load, selector: "#done", expression: window.ready, time: 500ms}
+  scroll: 20
+  click: [{selector: button.more, times: 5}, {selector: "#accept"}]
+  scripts: {before: "window.a = 1", after: "await b()"}
+  viewport: {width: 390, height: 844}
+  language: pt-BR
+  block: {types: [image, websocket], urls: "*/ads/*"}
+  capture: ["/api/*", "*.json"]
+  screenshot: true
+  pdf: true
+  timeout: 1m
+  max_requests: 50
+  max_bytes: 10MiB
 allow_private: true
 sitemaps: true
 accept: [image/*]
@@ -234,6 +252,7 @@ func TestParseSpec(t *testing.T) {
 			Match: "https://api.example.org/*", Method: "POST", Query: map[string]Template{"key": "{secret:K}"},
 			Headers: map[string]string{"Content-Type": "application/json"}, Body: `{"q": "{q}"}`,
 		}},
+		Render:         everyRender(),
 		AllowAddresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, Archive: true,
 		Sitemaps: true, Accept: Strings{"image/*"}, SkipExtensions: Extensions{"zip", "tar"}, AllowPrivate: true, MaxBody: 8 << 20, Timeout: Duration(90 * time.Second),
 		Alerts: Alerts{

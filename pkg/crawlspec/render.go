@@ -1,0 +1,170 @@
+package crawlspec
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"seine/internal/base/jsontext"
+)
+
+// RenderMode says whether a page is shown in a browser before it is parsed.
+type RenderMode string
+
+// Modes of rendering.
+const (
+	RenderNever  RenderMode = "never"  // pages are parsed as they came
+	RenderAuto   RenderMode = "auto"   // those are rendered that say less without a browser
+	RenderAlways RenderMode = "always" // all HTML is rendered
+)
+
+// RenderModes are all of them.
+var RenderModes = []string{string(RenderNever), string(RenderAuto), string(RenderAlways)}
+
+// RenderUntil is what a page is waited for.
+type RenderUntil string
+
+// What a page is waited for.
+const (
+	UntilDOM  RenderUntil = "dom"  // the document is parsed (DOMContentLoaded)
+	UntilLoad RenderUntil = "load" // its styles, scripts and pictures have come as well
+	UntilIdle RenderUntil = "idle" // and no request has been under way for half a second
+)
+
+// Render says which pages are shown in a browser before they are parsed, and what the
+// browser does with them. In YAML and JSON, a mode stands for that mode with the defaults
+// of all else.
+type Render struct {
+	// Mode is that of pages which no rule of Modes names.
+	Mode RenderMode `json:"mode" yaml:"mode"`
+	// Modes give URLs their mode; the first rule that matches decides.
+	Modes []RenderRule `json:"modes,omitempty" yaml:"modes"`
+	// Wait says when a page is complete.
+	Wait RenderWait `json:"wait" yaml:"wait"`
+	// Scroll is how many screens a page is scrolled down at most, for lists that grow
+	// and pictures that come late, 0 to 200. It ends where nothing more comes.
+	Scroll int `json:"scroll,omitempty" yaml:"scroll"`
+	// Click lists buttons that are clicked, such as "more", one after the other.
+	Click   []RenderClick `json:"click,omitempty" yaml:"click"`
+	Scripts RenderScripts `json:"scripts,omitzero" yaml:"scripts"`
+	// Viewport is the size of the browser's window.
+	Viewport RenderViewport `json:"viewport" yaml:"viewport"`
+	// Language is a BCP 47 tag that pages see as that of the browser, and servers as
+	// Accept-Language. Without it, the browser has its own.
+	Language string `json:"language,omitempty" yaml:"language"`
+	// Block says what a page does not load.
+	Block RenderBlock `json:"block" yaml:"block"`
+	// Capture lists patterns, as in Spec.Include, of the URLs that the scripts of a page
+	// ask for: what matches is parsed as a page of its own, by rules for json and others.
+	Capture Strings `json:"capture,omitempty" yaml:"capture"`
+	// Screenshot keeps a PNG of the whole page, PDF the page as it is printed.
+	Screenshot bool `json:"screenshot,omitempty" yaml:"screenshot"`
+	PDF        bool `json:"pdf,omitempty" yaml:"pdf"`
+	// Timeout bounds the rendering of one page, 1s to 5m. What it has by then is parsed.
+	Timeout Duration `json:"timeout" yaml:"timeout"`
+	// MaxRequests is how many requests a page may make beside that for the page itself,
+	// 0 to 2000; those beyond it fail.
+	MaxRequests int `json:"max_requests" yaml:"max_requests"`
+	// MaxBytes is how many bytes the bodies of their answers may have in all, on the wire.
+	MaxBytes Bytes `json:"max_bytes" yaml:"max_bytes"`
+}
+
+// RenderRule gives the URLs that match one of its patterns, as in Spec.Include, a mode.
+type RenderRule struct {
+	Match Strings    `json:"match" yaml:"match"`
+	Mode  RenderMode `json:"mode" yaml:"mode"`
+
+	compiled urlPatterns
+}
+
+// RenderWait says when a page is complete: when all that is given holds.
+type RenderWait struct {
+	// Until is what the page is waited for at first.
+	Until RenderUntil `json:"until" yaml:"until"`
+	// Selector is a CSS selector that must find something.
+	Selector string `json:"selector,omitempty" yaml:"selector"`
+	// Expression is one of JavaScript that must become true; a promise is waited for.
+	Expression string `json:"expression,omitempty" yaml:"expression"`
+	// Time is waited after that.
+	Time Duration `json:"time,omitempty" yaml:"time"`
+}
+
+// RenderClick clicks what a CSS selector finds first: so often, or until it finds nothing.
+type RenderClick struct {
+	Selector string `json:"selector" yaml:"selector"`
+	// Times is how often at most, 1 to 200; 1 if it is left out.
+	Times int `json:"times,omitempty" yaml:"times"`
+}
+
+// Most is how often is clicked at most.
+func (c *RenderClick) Most() int { return max(c.Times, 1) }
+
+// RenderScripts are run in a page, in JavaScript.
+type RenderScripts struct {
+	// Before is run in each document before any script of the page.
+	Before string `json:"before,omitempty" yaml:"before"`
+	// After is run once, when the page is complete; a promise is waited for.
+	After string `json:"after,omitempty" yaml:"after"`
+}
+
+// RenderViewport is the size of a browser's window in CSS pixels, each side from 200 to 4096.
+type RenderViewport struct {
+	Width  int `json:"width" yaml:"width"`
+	Height int `json:"height" yaml:"height"`
+}
+
+// RenderBlock says what a page does not load. What is blocked counts as no request.
+type RenderBlock struct {
+	// Types of what is loaded, of BlockTypes; [] blocks none.
+	Types Strings `json:"types" yaml:"types"`
+	// URLs lists patterns, as in Spec.Include.
+	URLs Strings `json:"urls,omitempty" yaml:"urls"`
+}
+
+// BlockTypes are the types of what a page loads, as browsers tell them apart.
+var BlockTypes = []string{
+	"stylesheet", "image", "media", "font", "script", "texttrack", "xhr", "fetch",
+	"eventsource", "websocket", "manifest", "ping", "other",
+}
+
+// Defaults of a Render.
+const (
+	DefaultRenderTimeout     = Duration(30 * time.Second)
+	DefaultRenderMaxRequests = 200
+	DefaultRenderMaxBytes    = Bytes(50 << 20)
+)
+
+// DefaultRender renders no page, and loads no pictures, films and fonts of those that are
+// rendered.
+func DefaultRender() Render {
+	return Render{
+		Mode: RenderNever, Wait: RenderWait{Until: UntilIdle}, Viewport: RenderViewport{Width: 1280, Height: 800},
+		Block:   RenderBlock{Types: Strings{"image", "media", "font"}},
+		Timeout: DefaultRenderTimeout, MaxRequests: DefaultRenderMaxRequests, MaxBytes: DefaultRenderMaxBytes,
+	}
+}
+
+// UnmarshalYAML reads keys, or a mode alone. What is left out has its default.
+func (r *Render) UnmarshalYAML(n *yaml.Node) error {
+	*r = DefaultRender()
+	if mode, ok := scalarText(n); ok {
+		r.Mode = RenderMode(mode)
+		return nil
+	}
+	type plain Render
+	err := load(n, (*plain)(r))
+	r.compile()
+	return err
+}
+
+// UnmarshalJSON reads keys, or a mode alone. What is left out has its default.
+func (r *Render) UnmarshalJSON(b []byte) error {
+	*r = DefaultRender()
+	if len(b) > 0 && b[0] == '"' {
+		return jsontext.Unmarshal(b, &r.Mode)
+	}
+	type plain Render
+	err := jsontext.Unmarshal(b, (*plain)(r))
+	r.compile()
+	return err
+}

@@ -1,0 +1,143 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Bounds of a Render.
+const (
+	MaxScroll       = 200
+	MaxClicks       = 200
+	MaxRenderScript = 256 << 10 // bytes of each script
+
+	maxClickRules     = 20
+	maxRenderRules    = 500
+	maxRenderPatterns = 500
+	minViewport       = 200
+	maxViewport       = 4096
+	minRenderTimeout  = Duration(time.Second)
+	maxRenderTimeout  = Duration(5 * time.Minute)
+	maxRenderRequests = 2000
+	maxRenderBytes    = Bytes(1 << 30)
+)
+
+func (s *Spec) checkRender() error {
+	if s.Render == nil {
+		return nil
+	}
+	return s.Render.check()
+}
+
+// check reports everything that is wrong, as FieldErrors.
+func (r *Render) check() error {
+	var p Problems
+	p.oneOf("render.mode", string(r.Mode), RenderModes)
+	r.checkModes(&p)
+	r.checkWait(&p)
+	r.checkClicks(&p)
+	p.script("render.scripts.before", r.Scripts.Before)
+	p.script("render.scripts.after", r.Scripts.After)
+	p.between("render.viewport.width", r.Viewport.Width, minViewport, maxViewport)
+	p.between("render.viewport.height", r.Viewport.Height, minViewport, maxViewport)
+	if r.Language != "" {
+		p.languages("render.language", []string{r.Language})
+	}
+	p.list("render.block.types", r.Block.Types, BlockTypes)
+	p.patterns("render.block.urls", r.Block.URLs)
+	p.patterns("render.capture", r.Capture)
+	r.checkBounds(&p)
+	return p.Err()
+}
+
+func (r *Render) checkModes(p *Problems) {
+	if len(r.Modes) > maxRenderRules {
+		p.Addf("render.modes", "%d rules: at most %d", len(r.Modes), maxRenderRules)
+		return
+	}
+	for i := range r.Modes {
+		rule, path := &r.Modes[i], fmt.Sprintf("render.modes[%d]", i)
+		if len(rule.Match) == 0 {
+			p.Addf(path+".match", `is missing: say which URLs the rule is for, as in "/app/*"`)
+		}
+		p.patterns(path+".match", rule.Match)
+		p.oneOf(path+".mode", string(rule.Mode), RenderModes)
+	}
+}
+
+func (r *Render) checkWait(p *Problems) {
+	p.oneOf("render.wait.until", string(r.Wait.Until), []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)})
+	p.long("render.wait.selector", r.Wait.Selector)
+	p.long("render.wait.expression", r.Wait.Expression)
+	p.noSecret("render.wait.expression", r.Wait.Expression)
+	if r.Wait.Time < 0 || r.Wait.Time > 0 && r.Wait.Time >= r.Timeout {
+		p.Addf("render.wait.time", "%s: must be from 0s to less than the timeout of rendering, which is %s", r.Wait.Time, r.Timeout)
+	}
+}
+
+func (r *Render) checkClicks(p *Problems) {
+	if len(r.Click) > maxClickRules {
+		p.Addf("render.click", "%d buttons: at most %d", len(r.Click), maxClickRules)
+		return
+	}
+	for i := range r.Click {
+		c, path := &r.Click[i], fmt.Sprintf("render.click[%d]", i)
+		if c.Selector == "" {
+			p.Addf(path+".selector", "is missing: say what is clicked, as in button.more")
+		}
+		p.long(path+".selector", c.Selector)
+		if c.Times != 0 {
+			p.between(path+".times", c.Times, 1, MaxClicks)
+		}
+	}
+}
+
+func (r *Render) checkBounds(p *Problems) {
+	p.between("render.scroll", r.Scroll, 0, MaxScroll)
+	p.between("render.max_requests", r.MaxRequests, 0, maxRenderRequests)
+	if r.Timeout < minRenderTimeout || r.Timeout > maxRenderTimeout {
+		p.Addf("render.timeout", "%s: must be from 1s to 5m", r.Timeout)
+	}
+	if r.MaxBytes < 1 || r.MaxBytes > maxRenderBytes {
+		p.Addf("render.max_bytes", "%s: must be from 1B to 1GiB", r.MaxBytes)
+	}
+}
+
+func (p *Problems) between(path string, n, least, most int) {
+	if n < least || n > most {
+		p.Addf(path, "%d: must be from %d to %d", n, least, most)
+	}
+}
+
+// patterns reports those of a list that are none.
+func (p *Problems) patterns(path string, patterns []string) {
+	if len(patterns) > maxRenderPatterns {
+		p.Addf(path, "%d patterns: at most %d", len(patterns), maxRenderPatterns)
+		return
+	}
+	for i, pattern := range patterns {
+		at := path
+		if len(patterns) > 1 {
+			at = fmt.Sprintf("%s[%d]", path, i)
+		}
+		p.long(at, pattern)
+		_, err := CompilePattern(pattern)
+		p.Add(at, err)
+	}
+}
+
+var errSecretInPage = errors.New("secrets are for requests only: a page could read what its scripts have")
+
+func (p *Problems) noSecret(path, script string) {
+	if secretPattern.MatchString(script) {
+		p.Add(path, errSecretInPage)
+	}
+}
+
+func (p *Problems) script(path, text string) {
+	if len(text) > MaxRenderScript {
+		p.Addf(path, "has %d bytes: at most %d", len(text), MaxRenderScript)
+	}
+	p.noSecret(path, text)
+}

@@ -1,0 +1,57 @@
+package crawlspec
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// idleRender finds keys of render that do nothing, as no page is rendered or as others are
+// in their way.
+func (s *Spec) idleRender(note noter) {
+	r := s.Render
+	if r == nil {
+		return
+	}
+	if !s.MayRender() {
+		r.idleOptions(note)
+		return
+	}
+	r.idleModes(note)
+	look := func(key string, patterns []string) {
+		for i, pattern := range patterns {
+			if re, err := CompilePattern(pattern); err == nil && matchesNoURL(re) {
+				note(true, fmt.Sprintf("%s[%d]", key, i), "%s", insteadOf(pattern))
+			}
+		}
+	}
+	for i := range r.Modes {
+		look(fmt.Sprintf("render.modes[%d].match", i), r.Modes[i].Match)
+	}
+	look("render.block.urls", r.Block.URLs)
+	look("render.capture", r.Capture)
+	blocks := func(name string) bool { return slices.Contains(r.Block.Types, name) }
+	note(len(r.Capture) > 0 && blocks("xhr") && blocks("fetch"), "render.capture", "beside xhr and fetch in block.types: the page asks for nothing")
+	note(r.MaxRequests == 0 && len(r.Capture) > 0, "render.capture", "beside max_requests: 0: the page asks for nothing")
+}
+
+// idleModes finds rules behind one that matches every URL.
+func (r *Render) idleModes(note noter) {
+	for i := range len(r.Modes) - 1 {
+		if slices.Contains(r.Modes[i].Match, "*") {
+			note(true, fmt.Sprintf("render.modes[%d]", i+1), "after the rule before it, which matches every URL: the first that matches decides")
+			return
+		}
+	}
+}
+
+// idleOptions names the keys that say something where no page is rendered.
+func (r *Render) idleOptions(note noter) {
+	has, none := reflect.ValueOf(*r), reflect.ValueOf(DefaultRender())
+	for i := range has.NumField() {
+		key := has.Type().Field(i).Tag.Get("yaml")
+		if key != "mode" && !reflect.DeepEqual(has.Field(i).Interface(), none.Field(i).Interface()) {
+			note(true, "render."+key, "while no page is rendered: write mode: auto or always, or a rule into modes")
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package crawlspec
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// everyRender is the render of everyKey.
+func everyRender() *Render {
+	r := &Render{
+		Mode: RenderAuto,
+		Modes: []RenderRule{
+			{Match: Strings{"/app/*"}, Mode: RenderAlways}, {Match: Strings{"/print/*", "*.xml"}, Mode: RenderNever},
+		},
+		Wait:   RenderWait{Until: UntilLoad, Selector: "#done", Expression: "window.ready", Time: Duration(500 * time.Millisecond)},
+		Scroll: 20, Click: []RenderClick{{Selector: "button.more", Times: 5}, {Selector: "#accept"}},
+		Scripts:  RenderScripts{Before: "window.a = 1", After: "await b()"},
+		Viewport: RenderViewport{Width: 390, Height: 844}, Language: "pt-BR",
+		Block:   RenderBlock{Types: Strings{"image", "websocket"}, URLs: Strings{"*/ads/*"}},
+		Capture: Strings{"/api/*", "*.json"}, Screenshot: true, PDF: true,
+		Timeout: Duration(time.Minute), MaxRequests: 50, MaxBytes: 10 << 20,
+	}
+	r.compile()
+	return r
+}
+
+// The example of every key says of every key of render what is no default.
+func TestEveryKeyOfRenderIsInTheExample(t *testing.T) {
+	has, none := reflect.ValueOf(*everyRender()), reflect.ValueOf(DefaultRender())
+	for i := range has.NumField() {
+		if reflect.DeepEqual(has.Field(i).Interface(), none.Field(i).Interface()) {
+			t.Errorf("the example says of %s what the default is", has.Type().Field(i).Name)
+		}
+	}
+}
+
+// A mode alone, and keys in part, have the defaults of all else, in YAML and in JSON.
+func TestWhatRenderLeavesOutHasItsDefault(t *testing.T) {
+	for _, mode := range []RenderMode{RenderNever, RenderAuto, RenderAlways} {
+		want := DefaultRender()
+		want.Mode = mode
+		for _, text := range []string{"render: " + string(mode), "render: {mode: " + string(mode) + "}"} {
+			s, err := parseSpec([]byte(text))
+			if err != nil || !reflect.DeepEqual(s.Render, &want) {
+				t.Fatalf("%s: %+v, %v", text, s, err)
+			}
+			comesBack(t, s)
+		}
+		s, err := Decode([]byte(`{"v":1,"render":"` + string(mode) + `"}`))
+		if err != nil || !reflect.DeepEqual(s.Render, &want) {
+			t.Fatalf("%s in JSON: %+v, %v", mode, s, err)
+		}
+	}
+	want := DefaultRender()
+	want.Wait.Selector, want.Block.URLs, want.Viewport.Width = "#done", Strings{"*/ads/*"}, 390
+	s, err := parseSpec([]byte("render: {wait: {selector: '#done'}, block: {urls: '*/ads/*'}, viewport: {width: 390}}"))
+	if err != nil || !reflect.DeepEqual(s.Render, &want) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	comesBack(t, s)
+}
+
+// An empty list of types blocks none, and stays one when it is stored.
+func TestNoTypeIsBlocked(t *testing.T) {
+	s, err := parseSpec([]byte("render: {mode: always, block: {types: []}}"))
+	if err != nil || s.Render.Block.Types == nil || len(s.Render.Block.Types) > 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	comesBack(t, s)
+}
+
+// A spec without render is stored as builds did that knew nothing of it.
+func TestSpecWithoutRenderDoesNotMentionIt(t *testing.T) {
+	s := Default()
+	if text := string(s.Encode()); strings.Contains(text, "render") {
+		t.Error(text)
+	}
+}
+
+func TestModeOfAURL(t *testing.T) {
+	none := Default()
+	if none.MayRender() || none.Renders("https://a.example/") != RenderNever {
+		t.Error("a spec without render renders")
+	}
+	read := Default()
+	read.Render = everyRender()
+	written := Default()
+	written.Render = &Render{Mode: RenderAuto, Modes: []RenderRule{
+		{Match: Strings{"/app/*"}, Mode: RenderAlways}, {Match: Strings{"/print/*", "*.xml"}, Mode: RenderNever},
+	}}
+	for url, want := range map[string]RenderMode{
+		"https://a.example/":              RenderAuto,
+		"https://a.example/app/x":         RenderAlways,
+		"https://a.example/app/x.xml":     RenderAlways, // the first rule decides
+		"https://a.example/print/1":       RenderNever,
+		"https://a.example/sitemap-2.xml": RenderNever,
+	} {
+		for name, s := range map[string]*Spec{"read": &read, "written in Go": &written} {
+			if got := s.Renders(url); got != want || !s.MayRender() {
+				t.Errorf("%s, %s: %s, want %s", name, url, got, want)
+			}
+		}
+	}
+}
+
+func TestPagesMayBeRenderedByARuleAlone(t *testing.T) {
+	for text, want := range map[string]bool{
+		"render: never": false, "render: auto": true, "render: always": true,
+		`render: {modes: [{match: "/a/*", mode: never}]}`:                              false,
+		`render: {modes: [{match: "/a/*", mode: never}, {match: "/b/*", mode: auto}]}`: true,
+	} {
+		if s, err := parseSpec([]byte(text)); err != nil || s.MayRender() != want {
+			t.Errorf("%s: %+v, %v", text, s, err)
+		}
+	}
+}
+
+// A mode from outside changes the spec that is given, and none that shares its Render.
+func TestSetRender(t *testing.T) {
+	shared := Default()
+	shared.Render = everyRender()
+	s := shared
+	s.SetRender(RenderAlways)
+	want := everyRender()
+	want.Mode = RenderAlways
+	if !reflect.DeepEqual(s.Render, want) || shared.Render.Mode != RenderAuto {
+		t.Errorf("%+v, shared %+v", s.Render, shared.Render)
+	}
+	if s.SetRender(RenderNever); s.MayRender() || s.Renders("https://a.example/app/x") != RenderNever {
+		t.Errorf("never: %+v", s.Render)
+	}
+	s = Default()
+	if s.SetRender(RenderAuto); s.Validate() != nil || s.Renders("https://a.example/") != RenderAuto {
+		t.Errorf("auto: %+v", s.Render)
+	}
+}
+
+func TestWhatRenderMustNotSay(t *testing.T) {
+	for text, want := range map[string]string{
+		"sometimes":                          `render.mode: "sometimes": must be one of never, auto, always`,
+		"{modes: [{match: x}]}":              `render.modes[0].mode: "": must be one of`,
+		"{modes: [{mode: auto}]}":            "render.modes[0].match: is missing",
+		"{modes: [{match: 're:('}]}":         "render.modes[0].match: pattern",
+		"{modes: [{match: [x, '']}]}":        "render.modes[0].match[1]: a pattern is empty",
+		"{wait: {until: networkidle}}":       `render.wait.until: "networkidle": must be one of dom, load, idle`,
+		"{wait: {time: -1s}}":                "render.wait.time: -1s: must be from 0s",
+		"{wait: {time: 30s}}":                "render.wait.time: 30s: must be from 0s to less than",
+		"{wait: {expression: '{secret:A}'}}": "render.wait.expression: secrets are for requests only",
+		"{scroll: -1}":                       "render.scroll: -1: must be from 0 to 200",
+		"{scroll: 201}":                      "render.scroll: 201",
+		"{click: [{times: 2}]}":              "render.click[0].selector: is missing",
+		"{click: [{selector: a, times: -1}, {selector: a, times: 201}]}": "render.click[0].times: -1: must be from 1 to 200",
+		"{scripts: {before: 'x = \"{secret:A}\"'}}":                      "render.scripts.before: secrets are for requests only",
+		"{scripts: {after: '" + strings.Repeat("x", 256<<10+1) + "'}}":   "render.scripts.after: has 262145 bytes: at most 262144",
+		"{viewport: {width: 100}}":                                       "render.viewport.width: 100: must be from 200 to 4096",
+		"{viewport: {height: 5000}}":                                     "render.viewport.height: 5000",
+		"{language: english}":                                            `render.language: "english": must be the tag of a language`,
+		"{block: {types: [picture]}}":                                    `render.block.types[0]: "picture": must be one of`,
+		"{block: {types: [image, image]}}":                               `render.block.types[1]: "image" is there twice`,
+		"{block: {urls: 're:('}}":                                        "render.block.urls: pattern",
+		"{capture: ['re:(']}":                                            "render.capture: pattern",
+		"{timeout: 500ms}":                                               "render.timeout: 500ms: must be from 1s to 5m",
+		"{timeout: 6m}":                                                  "render.timeout: 6m0s",
+		"{max_requests: -1}":                                             "render.max_requests: -1: must be from 0 to 2000",
+		"{max_requests: 2001}":                                           "render.max_requests: 2001",
+		"{max_bytes: 0}":                                                 "render.max_bytes: 0B: must be from 1B to 1GiB",
+		"{max_bytes: 2GiB}":                                              "render.max_bytes: 2GiB",
+	} {
+		_, err := parseSpec([]byte("render: " + text))
+		if err == nil || !slices.ContainsFunc(FieldErrors(err), func(e *FieldError) bool { return strings.HasPrefix(e.Error(), want) }) {
+			t.Errorf("%.80s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Each bound of rendering itself is allowed.
+func TestWhatRenderMaySay(t *testing.T) {
+	for _, text := range []string{
+		"{scroll: 200}", "{click: [{selector: a, times: 200}]}", "{viewport: {width: 200, height: 4096}}", "{language: zh-Hans-CN}",
+		"{timeout: 1s}", "{timeout: 5m}", "{max_requests: 0}", "{max_requests: 2000}", "{max_bytes: 1B}", "{max_bytes: 1GiB}",
+		"{wait: {until: dom, time: 29s}}", "{scripts: {before: '" + strings.Repeat("x", 256<<10) + "'}}", "{}",
+	} {
+		if _, err := parseSpec([]byte("render: " + text)); err != nil {
+			t.Errorf("%.80s: %v", text, err)
+		}
+	}
+}
+
+func BenchmarkModeOfAURL(b *testing.B) {
+	none, some := Default(), Default()
+	some.Render = everyRender()
+	for name, s := range map[string]*Spec{"without render": &none, "three patterns": &some} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Renders("https://shop.example/products/12345?color=red")
+			}
+		})
+	}
+}
