@@ -56,25 +56,26 @@ type crawlCmd struct {
 	EncryptState string          `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data, with the key in this file: 32 random characters or more. The file is needed to resume." placeholder:"KEYFILE"`
 	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
 
-	Scope        *crawlspec.Scope    `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
-	Include      []string            `help:"Only URLs that match; * stands for anything, /p/* is compared with the path, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
-	Exclude      []string            `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
-	MaxPages     *int64              `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
-	MaxBytes     *crawlspec.Bytes    `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`
-	MaxDuration  *crawlspec.Duration `help:"Stop so long after the first request; 0s for no limit." placeholder:"TIME"`
-	MaxDepth     *int                `help:"Follow at most so many links from a seed." placeholder:"N"`
-	Delay        *crawlspec.Duration `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
-	PerHost      *int                `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
-	Workers      int                 `help:"Requests at a time in all." default:"64"`
-	MaxText      crawlspec.Bytes     `help:"Text kept of a page, at most." default:"512KiB"`
-	Contact      *string             `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
-	UserAgent    *string             `help:"What to call oneself." placeholder:"TEXT"`
-	Robots       *crawlspec.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
-	Sitemaps     *bool               `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
-	Fields       []string            `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
-	AllowPrivate *bool               `help:"Allow loopback and private addresses."`
-	Chain        bool                `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
-	Secrets      string              `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	Scope        *crawlspec.Scope      `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
+	Include      []string              `help:"Only URLs that match; * stands for anything, /p/* is compared with the path, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
+	Exclude      []string              `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
+	MaxPages     *int64                `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
+	MaxBytes     *crawlspec.Bytes      `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`
+	MaxDuration  *crawlspec.Duration   `help:"Stop so long after the first request; 0s for no limit." placeholder:"TIME"`
+	MaxDepth     *int                  `help:"Follow at most so many links from a seed." placeholder:"N"`
+	Delay        *crawlspec.Duration   `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
+	PerHost      *int                  `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
+	Workers      int                   `help:"Requests at a time in all." default:"64"`
+	MaxText      crawlspec.Bytes       `help:"Text kept of a page, at most." default:"512KiB"`
+	Contact      *string               `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
+	UserAgent    *string               `help:"What to call oneself." placeholder:"TEXT"`
+	Robots       *crawlspec.Robots     `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	Sitemaps     *bool                 `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
+	Render       *crawlspec.RenderMode `help:"Show pages in a browser before they are parsed: never, auto (those that say less without one) or always (default never). Rules in the spec for some URLs go before auto and always." placeholder:"auto"`
+	Fields       []string              `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
+	AllowPrivate *bool                 `help:"Allow loopback and private addresses."`
+	Chain        bool                  `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
+	Secrets      string                `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
 	ChangeOutput bool `help:"Write, from now on, what the flags of this command say, not what --data remembers; what the streams still hold is written there."`
 
@@ -276,6 +277,9 @@ func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 	override(&s.Robots, c.Robots)
 	override(&s.Sitemaps, c.Sitemaps)
 	override(&s.AllowPrivate, c.AllowPrivate)
+	if c.Render != nil {
+		s.SetRender(*c.Render)
+	}
 	if c.WARC != "" {
 		s.Archive = true
 	}

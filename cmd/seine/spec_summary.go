@@ -36,6 +36,9 @@ func describe(w io.Writer, s *crawlspec.Spec) {
 	for _, line := range credentials(s) {
 		row("secrets", "%s", line)
 	}
+	if s.MayRender() {
+		row("renders", "%s", rendered(s.Render))
+	}
 	describeRecords(w, s)
 	if s.Schedule != "" {
 		row("again", "%s", s.Schedule)

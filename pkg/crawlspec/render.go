@@ -49,8 +49,8 @@ type Render struct {
 	Scripts RenderScripts `json:"scripts,omitzero" yaml:"scripts"`
 	// Viewport is the size of the browser's window.
 	Viewport RenderViewport `json:"viewport" yaml:"viewport"`
-	// Language is a BCP 47 tag that pages see as that of the browser, and servers as
-	// Accept-Language. Without it, the browser has its own.
+	// Language is the tag (BCP 47) of what the browser tells pages and sites to be that of
+	// its user. Without it, the browser has its own.
 	Language string `json:"language,omitempty" yaml:"language"`
 	// Block says what a page does not load.
 	Block RenderBlock `json:"block" yaml:"block"`

@@ -155,7 +155,7 @@ var (
 	word = regexp.MustCompile(`[A-Za-z]+`)
 	// listed is where a comment says in which list of Go the values are: a schema
 	// has the values.
-	listed = regexp.MustCompile(`(,? |^)of (PageFields|LinkKinds|MaskKinds|DocumentTypes)\b`)
+	listed = regexp.MustCompile(`(,? |^)of (PageFields|LinkKinds|MaskKinds|DocumentTypes|BlockTypes)\b`)
 	// humps is a word that is no word but a name of Go.
 	humps = regexp.MustCompile(`^[A-Z][a-z]+[A-Z]`)
 )

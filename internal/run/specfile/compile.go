@@ -14,7 +14,7 @@ import (
 // is a slip though a stored spec may have it.
 func compile(spec *crawlspec.Spec) error {
 	_, err := extract.Compile(spec)
-	return errors.Join(err, slips(spec.Records), textLanguages(spec))
+	return errors.Join(err, slips(spec.Records), textLanguages(spec), renderSelectors(spec.Render))
 }
 
 // slips are rules that say something, but hardly what was meant: records that replace each

@@ -33,12 +33,14 @@ var choices = map[string][]string{
 	"RequestRule.Method": crawlspec.Methods,
 	"TLS.MinVersion":     crawlspec.TLSVersions,
 	"Spec.Schemes":       {"http", "https"},
+	"RenderBlock.Types":  crawlspec.BlockTypes,
 }
 
 // required are the keys without which a rule is none.
 var required = map[string][]string{
 	"HostRule": {"hosts"}, "RecordRule": {"kind", "fields"}, "RequestRule": {"match"}, "PriorityRule": {"match"},
 	"RecrawlRule": {"match"}, "Replace": {"regex"}, "Paginate": {"parameter", "while"},
+	"RenderRule": {"match", "mode"}, "RenderClick": {"selector"},
 }
 
 // forms are the types that read a text of their own.
@@ -206,6 +208,15 @@ func setDefaults(root, defs object) {
 		}
 	}
 	set(root, values)
+	var render object
+	text, err := json.Marshal(crawlspec.DefaultRender())
+	if err == nil {
+		err = json.Unmarshal(text, &render)
+	}
+	if err != nil {
+		panic(err)
+	}
+	set(defs["Render"].(object), render)
 }
 
 func TestSchemaIsUpToDate(t *testing.T) {
@@ -331,7 +342,7 @@ func TestGoodSpecs(t *testing.T) {
 
 // beyondSchema are the broken specs that are right in form.
 var beyondSchema = []string{
-	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "metadata-inherit", "metadata-names", "patterns", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "slips", "sources", "tag", "text-languages", "values", "version", "wide",
+	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "metadata-inherit", "metadata-names", "patterns", "render-selectors", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "slips", "sources", "tag", "text-languages", "values", "version", "wide",
 }
 
 func TestBrokenSpecsDoNotFitTheSchema(t *testing.T) {

@@ -77,13 +77,15 @@ var specShape = shapes{}.of(reflect.TypeFor[crawlspec.Spec]())
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
 // Types that read YAML by themselves. Beside these two, a list that does takes one
-// member for a list of one, and a struct takes a CSS selector; alerts take off, a seed a URL.
+// member for a list of one, and a struct takes a CSS selector; alerts take off, a seed a URL,
+// render a mode.
 var (
 	yamlUnmarshaler = reflect.TypeFor[yaml.Unmarshaler]()
 	valueType       = reflect.TypeFor[crawlspec.Value]()
 	fieldsType      = reflect.TypeFor[crawlspec.Fields]()
 	seedType        = reflect.TypeFor[crawlspec.Seed]()
 	alertsType      = reflect.TypeFor[crawlspec.Alerts]()
+	renderType      = reflect.TypeFor[crawlspec.Render]()
 )
 
 func (all shapes) of(t reflect.Type) *typeSchema {
@@ -114,6 +116,8 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 		s.short = s.elem
 	case t == alertsType:
 		s.short = all.of(reflect.TypeFor[crawlspec.AlertsOff]())
+	case t == renderType:
+		s.short = all.of(reflect.TypeFor[crawlspec.RenderMode]())
 	case reads && s.form == formObject:
 		s.short = all.of(reflect.TypeFor[string]())
 	}

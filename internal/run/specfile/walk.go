@@ -263,6 +263,7 @@ var elsewhere = map[string]string{
 	"rate_limit": "delay", "download_delay": "delay", "wait": "delay", "crawl_delay": "delay", "concurrency": "per_host",
 	"limit": "max_pages", "pages": "max_pages", "agent": "user_agent", "cron": "schedule", "email": "contact", "allow": "include",
 	"deny": "exclude", "robots_txt": "robots", "rules": "records", "items": "records", "name": "kind", "selector": "css", "type": "as",
+	"javascript": "render", "js": "render", "browser": "render", "headless": "render",
 	"url_pattern": "match", "pattern": "match", "attr": "get", "attribute": "get",
 }
 
@@ -290,6 +291,8 @@ func wanted(s *typeSchema) string {
 	switch {
 	case s.typ == alertsType:
 		return "off, or keys such as error_rate, no_progress and webhook"
+	case s.typ == renderType:
+		return "never, auto or always, or keys such as mode, wait and block"
 	case s.typ == seedType:
 		return "a URL, or one of the keys url, sitemap and file"
 	case s.form == formObject && s.short != nil:

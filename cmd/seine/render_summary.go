@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"seine/pkg/crawlspec"
+)
+
+// rendered says which pages are shown in a browser, and what is kept of that beside their
+// text.
+func rendered(r *crawlspec.Render) string {
+	var all []string
+	for i := range r.Modes {
+		all = append(all, renderedAt(r.Modes[i].Mode, patterns(r.Modes[i].Match)))
+	}
+	if len(all) > fewPatterns {
+		all = append(all[:fewPatterns], fmt.Sprintf("and %d rules more", len(all)-fewPatterns))
+	}
+	others := renderedAt(r.Mode, "")
+	if len(all) > 0 {
+		others = "else " + others
+	}
+	all = append(all, others)
+	return strings.Join(all, "; ") + list(", and keeps a ", keptOf(r))
+}
+
+// renderedAt says what a mode means for the URLs that match, for all if nothing must.
+func renderedAt(mode crawlspec.RenderMode, match string) string {
+	at := ""
+	if match != "" {
+		at = " at " + match
+	}
+	switch mode {
+	case crawlspec.RenderAlways:
+		return "every page" + at
+	case crawlspec.RenderAuto:
+		return "pages" + at + " that say less without a browser"
+	default:
+		return "no page" + at
+	}
+}
+
+// keptOf names what is kept of a page as it looks.
+func keptOf(r *crawlspec.Render) (kept []string) {
+	if r.Screenshot {
+		kept = append(kept, "screenshot")
+	}
+	if r.PDF {
+		kept = append(kept, "PDF")
+	}
+	return kept
+}
