@@ -22,7 +22,10 @@ func rendered(r *crawlspec.Render) string {
 		others = "else " + others
 	}
 	all = append(all, others)
-	return strings.Join(all, "; ") + list(", and keeps a ", keptOf(r))
+	if kept := keptOf(r); len(kept) > 0 {
+		return strings.Join(all, "; ") + ", and keeps " + strings.Join(kept, " and ")
+	}
+	return strings.Join(all, "; ")
 }
 
 // renderedAt says what a mode means for the URLs that match, for all if nothing must.
@@ -44,10 +47,10 @@ func renderedAt(mode crawlspec.RenderMode, match string) string {
 // keptOf names what is kept of a page as it looks.
 func keptOf(r *crawlspec.Render) (kept []string) {
 	if r.Screenshot {
-		kept = append(kept, "screenshot")
+		kept = append(kept, "a screenshot")
 	}
 	if r.PDF {
-		kept = append(kept, "PDF")
+		kept = append(kept, "a PDF")
 	}
 	return kept
 }

@@ -11,7 +11,7 @@ func TestSpecCheckTellsWhatIsRendered(t *testing.T) {
 	for text, want := range map[string]string{
 		"render: always": "renders   every page\n",
 		"render: auto":   "renders   pages that say less without a browser\n",
-		`render: {mode: auto, screenshot: true, pdf: true, modes: [{match: "/app/*", mode: always}, {match: ["/a", "/b"], mode: never}]}`: "renders   every page at /app/*; no page at /a  /b; else pages that say less without a browser, and keeps a screenshot, PDF\n",
+		`render: {mode: auto, screenshot: true, pdf: true, modes: [{match: "/app/*", mode: always}, {match: ["/a", "/b"], mode: never}]}`: "renders   every page at /app/*; no page at /a  /b; else pages that say less without a browser, and keeps a screenshot and a PDF\n",
 		`render: {modes: [{match: "/app/*", mode: auto}]}`: "renders   pages at /app/* that say less without a browser; else no page\n",
 		"render: never": "",
 	} {

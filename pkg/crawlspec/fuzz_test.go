@@ -13,6 +13,8 @@ func FuzzParseSpec(f *testing.F) {
 	f.Add([]byte(everyKey))
 	f.Add([]byte("schedule: TZ=0\n"))
 	f.Add([]byte("schedule: '@every 6h'\ntime_zone: Asia/Tokyo\nmax_duration: 1d12h\nrate: 1e3/1h\n"))
+	f.Add([]byte("render: auto\n"))
+	f.Add([]byte("render: {mode: always, modes: [{match: '*', mode: never}], block: {types: []}, click: [{selector: a}]}\n"))
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := parseSpec(b)

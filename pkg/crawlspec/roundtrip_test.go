@@ -27,6 +27,7 @@ func TestAnySpecComesBack(t *testing.T) {
 		s.Jitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
 		s.Rate = genRate.Draw(t, "rate")
 		s.Sources = rapid.SliceOfN(rapid.Custom(genSource), 1, 3).Draw(t, "sources")
+		s.Render = rapid.Ptr(rapid.Custom(genRender), true).Draw(t, "render")
 		comesBackFromStore(t, &s)
 	})
 }
@@ -48,4 +49,19 @@ func genSource(t *rapid.T) HostRule {
 		TimeZone:        rapid.Ptr(rapid.SampledFrom([]string{"", "UTC", "Asia/Tokyo"}), true).Draw(t, "time_zone"),
 		MaxPagesPerHost: rapid.Ptr(anyCount, true).Draw(t, "max_pages_per_host"),
 	}
+}
+
+func genRender(t *rapid.T) Render {
+	mode := rapid.SampledFrom([]RenderMode{RenderNever, RenderAuto, RenderAlways})
+	r := DefaultRender()
+	r.Mode = mode.Draw(t, "mode")
+	r.Modes = []RenderRule{{Match: rapid.SliceOfN(rapid.StringMatching(`[a-z*/.]{1,9}`), 1, 3).Draw(t, "match"), Mode: mode.Draw(t, "mode of a rule")}}
+	r.Block.Types = rapid.SliceOfNDistinct(rapid.SampledFrom(BlockTypes), 0, len(BlockTypes), rapid.ID).Draw(t, "types")
+	r.Wait.Expression = rapid.StringMatching(`[a-z(){} ]{0,20}`).Draw(t, "expression")
+	r.Wait.Time = Duration(rapid.Int64Range(0, int64(29*time.Second)).Draw(t, "time"))
+	r.Scroll = rapid.IntRange(0, MaxScroll).Draw(t, "scroll")
+	r.MaxRequests = rapid.IntRange(0, 2000).Draw(t, "max_requests")
+	r.PDF = rapid.Bool().Draw(t, "pdf")
+	r.compile()
+	return r
 }
