@@ -1,0 +1,16 @@
+package scriptweb
+
+// heavyPages do not end, or take much memory: at most 4 GiB where nothing stops them.
+func heavyPages() []Page {
+	return []Page{
+		at("endless-loop", Page{Fails: true, Render: bounded}),
+		at("endless-loop-later", Page{Fails: true, Render: `{"wait":{"time":"2s"},"timeout":"3s"}`}),
+		at("endless-promises", Page{Fails: true, Render: bounded}),
+		at("out-of-memory", Page{Fails: true, Render: `{"timeout":"20s"}`}),
+		at("out-of-memory-buffers", Page{Fails: true, Render: `{"timeout":"20s"}`}),
+		at("growing-document", Page{MayFail: true, Render: bounded}),
+		at("million-nodes", Page{MayFail: true, Text: []string{"the first of a million"}, Render: `{"timeout":"20s"}`}),
+		at("deep-nodes", Page{MayFail: true, Text: []string{"the top of the deep document"}, Render: `{"timeout":"20s"}`}),
+		at("huge-text", Page{MayFail: true, Text: []string{"the beginning of much text"}, Render: `{"timeout":"20s"}`}),
+	}
+}

@@ -1,0 +1,18 @@
+package scriptweb
+
+// slowPages are never at rest, or wait for what does not come; what they show must be found in bounded time.
+func slowPages() []Page {
+	shows := func(name, text string) Page {
+		return at(name, Page{Text: []string{text}, Render: bounded})
+	}
+	return []Page{
+		shows("never-idle", "shown beside polls"),
+		shows("long-poll", "shown beside a long poll"),
+		shows("never-still", "shown beside a clock"),
+		shows("slow-script", "shown before a missing script"),
+		shows("slow-async-script", "shown beside a missing script"),
+		shows("slow-style", "shown before a missing style"),
+		shows("slow-iframe", "shown around a missing frame"),
+		at("broken-script", Page{Text: []string{"shown before the fault", "shown after the fault"}}),
+	}
+}

@@ -1,0 +1,1 @@
+fetch('{{other}}/secret/worker-shared', { mode: 'no-cors' })

@@ -1,0 +1,1 @@
+export const words = ['modules', 'made', 'this']

@@ -1,0 +1,35 @@
+package scriptweb
+
+import (
+	"net"
+	"testing"
+)
+
+// udpTargets are sockets that attacks by UDP aim at, one for each way to do so.
+var udpTargets = []string{"udp-transport", "udp-stun", "udp-turn", "udp-candidate"}
+
+// listenUDP opens the sockets, and logs their packets as requests for /secret/ and their name.
+func (w *Web) listenUDP(t testing.TB) {
+	t.Helper()
+	w.udp = map[string]net.PacketConn{}
+	for _, name := range udpTargets {
+		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // for as long as the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.udp[name] = socket
+		t.Cleanup(func() { _ = socket.Close() })
+		go w.readUDP(name, socket)
+	}
+}
+
+func (w *Web) readUDP(name string, socket net.PacketConn) {
+	packet := make([]byte, 1<<16)
+	for {
+		_, from, err := socket.ReadFrom(packet)
+		if err != nil {
+			return // it is closed
+		}
+		w.add(Request{Server: "udp", Method: "UDP", Host: from.String(), Path: "/secret/" + name})
+	}
+}
