@@ -1,0 +1,101 @@
+// Package vueapp is a shop for tests made with Vue, whose pages show nothing without JavaScript: the server answers every
+// route with the same empty shell, and the browser shows what the JSON API behind it says. scripts/vueapp builds it.
+//
+// Its pages are / (the categories), /about, /category/NAME for lamps, chairs, tables and offers, and /item/ID for each
+// item. A category shows 12 items at first. It loads 12 more whenever the end of the list comes into view (lamps and
+// tables), or by a click on button.more (chairs and offers). Each item is in lamps, chairs or tables, and each fifth one
+// in offers as well. No page links to an item but the lists of its categories. The page of an item is a chunk of script
+// that is loaded when the first item is shown.
+package vueapp
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// App is a server of the shop.
+type App struct {
+	server *httptest.Server
+	items  []Item
+
+	mu       sync.Mutex
+	requests map[string]int
+}
+
+// Start serves a shop with so many items on a free port of the loopback address, until the test ends. If the application
+// is not built, it fails in CI, and skips the test elsewhere.
+func Start(t testing.TB, items int) *App {
+	t.Helper()
+	dir := built(t)
+	shell, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := &App{items: makeItems(items), requests: map[string]int{}}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", api(app.items))
+	mux.Handle("/assets/", assets(dir))
+	mux.Handle("/", everyRoute(shell))
+	app.server = httptest.NewServer(app.counted(mux))
+	t.Cleanup(app.server.Close)
+	return app
+}
+
+// URL is that of the server, without a slash at its end.
+func (app *App) URL() string { return app.server.URL }
+
+// Items returns all items, in the order of their IDs.
+func (app *App) Items() []Item { return slices.Clone(app.items) }
+
+// Requests returns how many requests came for a path, such as /item/1. The query belongs to it:
+// /api/categories/lamps/items?page=2.
+func (app *App) Requests(path string) int {
+	app.mu.Lock()
+	defer app.mu.Unlock()
+	return app.requests[path]
+}
+
+// counted counts the requests before they are answered.
+func (app *App) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		app.mu.Lock()
+		app.requests[r.URL.RequestURI()]++
+		app.mu.Unlock()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// everyRoute answers the path of every page with the same shell, as servers of such applications do. What looks like a
+// file, such as robots.txt, is not found.
+func everyRoute(shell []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Ext(r.URL.Path) != "" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, "index.html", time.Time{}, bytes.NewReader(shell))
+	})
+}
+
+// assets answers with the scripts and styles that Vite made, which a browser may keep: their names change with their content.
+func assets(dir string) http.Handler {
+	files := http.FileServerFS(os.DirFS(dir))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/") { // a list of the files
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		files.ServeHTTP(w, r)
+	})
+}
