@@ -1,0 +1,187 @@
+package devtools
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ErrClosed is the end of commands whose browser is gone.
+var ErrClosed = errors.New("the browser has closed its connection")
+
+// MaxMessage bounds one message of the browser, in bytes: the snapshot of a document of a million nodes takes less. A
+// longer one closes the connection.
+const MaxMessage = 512 << 20
+
+// Conn is the connection with a browser. It runs the commands that are for the browser as a whole. It is safe for
+// concurrent use.
+type Conn struct {
+	root  Session
+	pipe  io.ReadWriteCloser
+	done  chan struct{}
+	write sync.Mutex
+
+	mu       sync.Mutex
+	last     int64
+	calls    map[int64]chan<- message
+	sessions map[target.SessionID]*Session
+	err      error // once closed
+}
+
+// message is one of the protocol: a command, its answer, or an event.
+type message struct {
+	ID        int64            `json:"id,omitzero"`
+	SessionID target.SessionID `json:"sessionId,omitempty"`
+	Method    string           `json:"method,omitempty"`
+	Params    jsontext.Value   `json:"params,omitempty"`
+	Result    jsontext.Value   `json:"result,omitempty"`
+	Error     *cdpError        `json:"error,omitempty"`
+}
+
+// cdpError is how a command failed.
+type cdpError struct {
+	Code    int64  `json:"code"`
+	Message string `json:"message"`
+	Data    string `json:"data,omitempty"`
+}
+
+// CommandError is a command that the browser refused.
+type CommandError struct{ Method, Reason string }
+
+// Error names the command and the reason.
+func (e *CommandError) Error() string { return e.Method + ": " + e.Reason }
+
+// Open speaks over a pipe until it ends, or Close. The function heard is told the events that are of no session; nil
+// hears none.
+func Open(pipe io.ReadWriteCloser, heard func(event any)) *Conn {
+	c := &Conn{pipe: pipe, done: make(chan struct{}), calls: make(map[int64]chan<- message), sessions: make(map[target.SessionID]*Session)}
+	c.root = Session{conn: c, heard: heard}
+	go c.read()
+	return c
+}
+
+// Done is closed when the browser has closed the connection.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Close closes the connection, upon which the browser ends. It waits for who reads.
+func (c *Conn) Close() {
+	_ = c.pipe.Close()
+	<-c.done
+}
+
+// Execute runs a command for the browser as a whole: Conn is a cdp.Executor.
+func (c *Conn) Execute(ctx context.Context, method string, params, res any) error {
+	return c.root.Execute(ctx, method, params, res)
+}
+
+// Attach opens a session with a target. Events of it are told to heard, one after the other; it must not wait for a
+// command, which would never be answered.
+func (c *Conn) Attach(ctx context.Context, id target.ID, heard func(event any)) (*Session, error) {
+	session, err := target.AttachToTarget(id).WithFlatten(true).Do(cdp.WithExecutor(ctx, c))
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{conn: c, id: session, heard: heard}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sessions[session] = s
+	return s, nil
+}
+
+// read hears the browser until the pipe ends.
+func (c *Conn) read() {
+	in := bufio.NewReaderSize(c.pipe, 64<<10)
+	for {
+		text, err := readMessage(in)
+		if err != nil {
+			c.closed(err)
+			return
+		}
+		c.take(text)
+	}
+}
+
+// readMessage reads up to the next NUL.
+func readMessage(in *bufio.Reader) (text []byte, err error) {
+	for {
+		part, err := in.ReadSlice(0)
+		if len(text)+len(part) > MaxMessage {
+			return nil, fmt.Errorf("a message of the browser is longer than %d bytes", MaxMessage)
+		}
+		text = append(text, part...)
+		if err == nil {
+			return text[:len(text)-1], nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+	}
+}
+
+// take gives a message to who waits for it.
+func (c *Conn) take(text []byte) {
+	var m message
+	if json.Unmarshal(text, &m, jsontext.AllowInvalidUTF8(true)) != nil {
+		return // of a newer protocol: an answer that nobody understands ends with its context
+	}
+	c.mu.Lock()
+	answer, s := c.calls[m.ID], c.sessions[m.SessionID]
+	delete(c.calls, m.ID)
+	c.mu.Unlock()
+	switch {
+	case m.ID != 0 && answer != nil:
+		answer <- m
+	case m.ID != 0:
+	case m.SessionID == "":
+		c.root.hear(m)
+	case s != nil:
+		s.hear(m)
+	}
+}
+
+// closed ends all that wait.
+func (c *Conn) closed(err error) {
+	_ = c.pipe.Close()
+	c.mu.Lock()
+	c.err = fmt.Errorf("%w: %w", ErrClosed, err)
+	c.mu.Unlock()
+	close(c.done)
+}
+
+// call sends a command and returns the channel that its answer comes by.
+func (c *Conn) call(m message) (answer <-chan message, forget func(), err error) {
+	come := make(chan message, 1)
+	c.mu.Lock()
+	if err := c.err; err != nil {
+		c.mu.Unlock()
+		return nil, nil, err
+	}
+	c.last++
+	m.ID = c.last
+	c.calls[m.ID] = come
+	c.mu.Unlock()
+	forget = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.calls, m.ID)
+	}
+	text, err := json.Marshal(m)
+	if err == nil {
+		c.write.Lock()
+		_, err = c.pipe.Write(append(text, 0))
+		c.write.Unlock()
+	}
+	if err != nil {
+		forget()
+		return nil, nil, fmt.Errorf("send %s to the browser: %w", m.Method, err)
+	}
+	return come, forget, nil
+}
