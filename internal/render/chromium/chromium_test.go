@@ -1,0 +1,168 @@
+package chromium
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"seine/internal/base/childproc"
+	"seine/internal/render/devtools"
+	"seine/internal/testing/await"
+)
+
+// executable returns a browser. Without one the test fails in CI, and is skipped elsewhere.
+func executable(t *testing.T) string {
+	t.Helper()
+	path, err := Find("")
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// processes are those whose command line names a folder.
+func processes(folder string) (ids []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range all {
+		if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), folder) {
+			ids = append(ids, filepath.Base(filepath.Dir(name)))
+		}
+	}
+	return ids
+}
+
+func TestBrowserRunsScriptsAndLeavesNothing(t *testing.T) {
+	path, dir := executable(t), openFolder(t)
+	b, err := Start(t.Context(), Options{Path: path, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if text, err := evaluate(t.Context(), b, "'one' + 'two'"); err != nil || text != `"onetwo"` {
+		t.Errorf("%s, %v", text, err)
+	}
+	if n := len(processes(dir)); n < 2 {
+		t.Errorf("it has %d processes", n)
+	}
+	b.Close()
+	await.Eventually(t, "its processes have ended", func() bool { return len(processes(dir)) == 0 })
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("it leaves %v", left)
+	}
+	if _, err := evaluate(t.Context(), b, "1"); !errors.Is(err, devtools.ErrClosed) {
+		t.Errorf("a command to a browser that was closed: %v", err)
+	}
+}
+
+// openFolder returns a folder that the browser's user may use.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "chromium-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // root's browser is another user's
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func evaluate(ctx context.Context, b *Browser, script string) (string, error) {
+	id, err := target.CreateTarget("about:blank").Do(cdp.WithExecutor(ctx, b))
+	if err != nil {
+		return "", err
+	}
+	tab, err := b.Attach(ctx, id, nil)
+	if err != nil {
+		return "", err
+	}
+	value, _, err := runtime.Evaluate(script).Do(cdp.WithExecutor(ctx, tab))
+	if err != nil {
+		return "", err
+	}
+	return string(value.Value), nil
+}
+
+func TestBrowserThatIsKilledEndsItsConnection(t *testing.T) {
+	b, err := Start(t.Context(), Options{Path: executable(t), Dir: openFolder(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	killGroup(b.cmd)
+	<-b.Done()
+	if _, err := evaluate(t.Context(), b, "1"); !errors.Is(err, devtools.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A process that is killed with SIGKILL takes its browser along, and the next one removes its folder.
+func TestNothingIsLeftBehindAKilledProcess(t *testing.T) {
+	path, dir := executable(t), openFolder(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run", "TestHelperProcess")
+	cmd.Env = append(os.Environ(), "SEINE_BROWSER_DIR="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := childproc.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if _, notID := strconv.Atoi(strings.TrimSpace(line)); err != nil || notID != nil {
+		t.Fatalf("it says %q, %v", line, err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	await.Eventually(t, "the browser of a killed process has ended", func() bool { return len(processes(dir)) == 0 })
+	b, err := Start(t.Context(), Options{Path: path, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("after the next start and end there are %v", left)
+	}
+}
+
+// TestHelperProcess is the process that is killed.
+func TestHelperProcess(t *testing.T) {
+	dir := os.Getenv("SEINE_BROWSER_DIR")
+	if dir == "" {
+		t.Skip("it is for TestNothingIsLeftBehindAKilledProcess")
+	}
+	b, err := Start(t.Context(), Options{Path: executable(t), Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = os.Stdout.WriteString(strconv.Itoa(b.ID()) + "\n")
+	select {}
+}
+
+func TestWhoHasNoBrowserIsToldHowToGetOne(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Find(""); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "apt-get install chromium") {
+		t.Error(err)
+	}
+	if _, err := Find("/no/such/browser"); err == nil || !strings.Contains(err.Error(), "/no/such/browser") {
+		t.Error(err)
+	}
+}

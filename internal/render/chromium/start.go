@@ -1,0 +1,160 @@
+package chromium
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+
+	"seine/internal/base/childproc"
+	"seine/internal/render/devtools"
+)
+
+// Options are how a browser is started.
+type Options struct {
+	Path string // of the executable (Find)
+	Dir  string // where its folder is made; "" is the system's folder for temporary files
+	SPKI string // the key whose certificates it believes (pageproxy.Authority)
+	// Heard is told the events of the browser as a whole; nil hears none.
+	Heard func(event any)
+}
+
+// Browser is a Chromium that runs.
+type Browser struct {
+	*devtools.Conn
+	cmd     *exec.Cmd
+	profile *profile
+	errors  *tail
+	ended   chan struct{} // closed when the process has ended
+	once    sync.Once
+}
+
+// startTime is how long a browser may take to answer first. On a busy machine with two cores it takes seconds.
+const startTime = time.Minute
+
+// Start starts a browser, which runs until Close, or until it ends by itself (Done).
+func Start(ctx context.Context, o Options) (*Browser, error) {
+	as := otherUser()
+	p, err := newProfile(o.Dir, as)
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{profile: p, errors: new(tail), ended: make(chan struct{})}
+	if err := b.start(&o, as); err != nil {
+		p.remove()
+		return nil, fmt.Errorf("start the browser: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if _, _, _, _, _, err := browser.GetVersion().Do(cdp.WithExecutor(ctx, b)); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("start the browser %s: %w%s", o.Path, err, b.errors.said())
+	}
+	return b, nil
+}
+
+// start starts the process.
+func (b *Browser) start(o *Options, as *user) error {
+	commandsRead, commands, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	answers, answersWrite, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, commandsRead.Close(), commands.Close())
+	}
+	b.cmd = exec.Command(o.Path, append(o.flags(b.profile.dir), "about:blank")...) //nolint:gosec // the path is the user's to choose
+	b.cmd.Dir, b.cmd.Env = b.profile.dir, environment(b.profile.dir)
+	b.cmd.ExtraFiles = []*os.File{commandsRead, answersWrite} // descriptors 3 and 4, as --remote-debugging-pipe wants them
+	b.cmd.Stderr = b.errors
+	b.cmd.WaitDelay = time.Second // its children have the pipe of its messages too
+	runAs(b.cmd, as)
+	err = childproc.Start(b.cmd)
+	_, _ = commandsRead.Close(), answersWrite.Close()
+	if err != nil {
+		return errors.Join(err, commands.Close(), answers.Close())
+	}
+	go func() {
+		defer close(b.ended)
+		_ = b.cmd.Wait()
+	}()
+	b.Conn = devtools.Open(&pipes{answers, commands}, o.Heard)
+	return nil
+}
+
+// environment is that of the browser, which needs none of this process's secrets.
+func environment(home string) []string {
+	env := []string{"HOME=" + home, "TMPDIR=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home, "DBUS_SESSION_BUS_ADDRESS=disabled:"}
+	for _, name := range []string{"PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// ID is the process ID of the browser.
+func (b *Browser) ID() int { return b.cmd.Process.Pid }
+
+// closeTime is how long a browser may take to end by itself.
+const closeTime = 2 * time.Second
+
+// Close ends the browser and all its processes, and removes its folder.
+func (b *Browser) Close() {
+	b.once.Do(func() {
+		b.Conn.Close()
+		timer := time.NewTimer(closeTime)
+		defer timer.Stop()
+		select {
+		case <-b.ended:
+		case <-timer.C:
+		}
+		killGroup(b.cmd)
+		<-b.ended
+		b.profile.remove()
+	})
+}
+
+// pipes are the two that a browser is spoken with.
+type pipes struct {
+	io.ReadCloser
+	commands io.WriteCloser
+}
+
+func (p *pipes) Write(b []byte) (int, error) { return p.commands.Write(b) }
+func (p *pipes) Close() error                { return errors.Join(p.commands.Close(), p.ReadCloser.Close()) }
+
+// tail keeps the last that a browser has written to its standard error.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const maxTail = 2 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-maxTail):]
+	return len(b), nil
+}
+
+// said is the last that the browser wrote, to be added to an error.
+func (t *tail) said() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimSpace(string(t.text))
+	if text == "" {
+		return ""
+	}
+	return "; it wrote: " + text
+}
