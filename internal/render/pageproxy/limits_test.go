@@ -1,0 +1,153 @@
+package pageproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"seine/internal/fetch/netguard"
+	"seine/internal/testing/await"
+)
+
+func TestLimitOfRequests(t *testing.T) {
+	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
+	f.begin(Visit{MaxRequests: 2})
+	f.get("http://example.com/1")
+	f.get("https://example.com/2")
+	f.wantRefused(f.get("https://example.com/3"), http.StatusForbidden, "the page has reached its limit of 2 requests")
+	got := f.End()
+	if got.Requests != 2 || got.Refusals != 1 || got.Refused[0] != (Refusal{"https://example.com/3", "the page has reached its limit of 2 requests"}) {
+		t.Errorf("%+v", got)
+	}
+	if len(f.requestsOfWeb()) != 2 || len(f.exchanges) != 2 {
+		t.Errorf("%d requests, %d exchanges", len(f.requestsOfWeb()), len(f.exchanges))
+	}
+}
+
+func TestLimitOfBytes(t *testing.T) {
+	f := newFixture(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 100)) })
+	for _, scheme := range []string{"http", "https"} {
+		f.begin(Visit{MaxBytes: 150})
+		if r := f.get(scheme + "://example.com/whole"); r.err != nil || len(r.body) != 100 {
+			t.Errorf("%d bytes, %v", len(r.body), r.err)
+		}
+		if r := f.get(scheme + "://example.com/cut"); r.err == nil {
+			t.Errorf("the browser takes %d bytes for all", len(r.body))
+		}
+		f.wantRefused(f.get(scheme+"://example.com/none"), http.StatusForbidden, "the page has reached its limit of 150 bytes")
+		if got := f.End(); got.Requests != 2 || got.Bytes != 150 || got.Refusals != 2 || got.Failed != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+	cut := f.exchanges[1]
+	if len(cut.Body) != 50 || !cut.Truncated || cut.Err == nil {
+		t.Errorf("%d bytes, %+v", len(cut.Body), cut)
+	}
+}
+
+func TestLimitOfBytesHoldsForUploads(t *testing.T) {
+	f := newFixture(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	f.begin(Visit{MaxBytes: 1000})
+	f.do(f.request("POST", "https://example.com/", strings.NewReader(strings.Repeat("x", 5000))))
+	if got := f.End(); got.Bytes != 1000 || got.Refusals != 1 || got.Requests != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAllowRefuses sees what permission is asked for.
+func TestAllowRefuses(t *testing.T) {
+	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
+	var asked []string
+	f.begin(Visit{Allow: func(_ context.Context, r *http.Request) error {
+		asked = append(asked, r.Method+" "+r.URL.String())
+		if strings.HasSuffix(r.URL.Path, "/private") {
+			return errors.New("robots.txt forbids it:\nDisallow: /private – for all")
+		}
+		return nil
+	}})
+	f.wantRefused(f.get("https://Example.com:443/private?a=b"), http.StatusForbidden, "robots.txt forbids it: Disallow: /private ? for all")
+	f.get("http://example.com:80/open")
+	if got, want := fmt.Sprint(asked), "[GET https://example.com/private?a=b GET http://example.com/open]"; got != want {
+		t.Errorf("asked for %s, want %s", got, want)
+	}
+	if got := f.End(); got.Requests != 1 || got.Refusals != 1 || len(f.requestsOfWeb()) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRefusalsAreListedUpTo100(t *testing.T) {
+	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
+	f.begin(Visit{Allow: func(context.Context, *http.Request) error { return errors.New("no") }})
+	for range maxRefusals + 5 {
+		f.get("http://example.com/")
+	}
+	if got := f.End(); got.Refusals != maxRefusals+5 || len(got.Refused) != maxRefusals {
+		t.Errorf("%d, %d listed", got.Refusals, len(got.Refused))
+	}
+}
+
+// TestAddressGuard has a name that leads to loopback, as by DNS rebinding; and
+// one whose server the test calls public.
+func TestAddressGuard(t *testing.T) {
+	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
+	guarded := f.toWeb()
+	t.Cleanup(guarded.CloseIdleConnections)
+	guarded.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if strings.HasPrefix(address, "public.example:") {
+			return f.dial(ctx, network, address)
+		}
+		d := net.Dialer{Control: netguard.New(nil, false).Control}
+		return d.DialContext(ctx, network, f.secure.Listener.Addr().String())
+	}
+	f.begin(Visit{Transport: guarded})
+	if r := f.get("https://public.example/"); r.StatusCode != 200 {
+		t.Errorf("%d %q", r.StatusCode, r.body)
+	}
+	f.wantRefused(f.get("https://rebound.example/"), http.StatusForbidden, "the address is not public: loopback (127.0.0.0/8, RFC 1122)")
+	f.wantRefused(f.get("http://169.254.169.254/"), http.StatusForbidden, "the address is not public: loopback (127.0.0.0/8, RFC 1122)")
+	got := f.End()
+	if got.Requests != 1 || got.Failed != 0 || got.Refusals != 2 || !strings.Contains(got.Refused[0].Reason, "allow_private") {
+		t.Errorf("%+v", got)
+	}
+	if x := f.recorded(); x.URL != "https://public.example/" {
+		t.Errorf("%+v", x)
+	}
+}
+
+// TestRequestsOfAHostWaitForASlot has more requests than may be under way.
+func TestRequestsOfAHostWaitForASlot(t *testing.T) {
+	var underWay, most, begun atomic.Int64
+	finish := make(chan struct{})
+	f := newFixture(t, func(http.ResponseWriter, *http.Request) {
+		n := underWay.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		begun.Add(1)
+		<-finish
+		underWay.Add(-1)
+	})
+	f.begin(Visit{PerHost: 2})
+	var jobs []*await.Job
+	get := func(url string) {
+		jobs = append(jobs, await.Start(t, func(context.Context) error { f.get(url); return nil }))
+	}
+	for range 5 {
+		get("https://example.com/")
+	}
+	await.Eventually(t, "two are under way", func() bool { return begun.Load() == 2 })
+	get("https://other.example/")
+	await.Eventually(t, "another host has its own slots", func() bool { return begun.Load() == 3 })
+	close(finish)
+	for _, j := range jobs {
+		_ = j.Wait()
+	}
+	if begun.Load() != 6 || most.Load() != 3 {
+		t.Errorf("%d requests, %d at once", begun.Load(), most.Load())
+	}
+}

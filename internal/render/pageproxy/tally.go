@@ -1,0 +1,111 @@
+package pageproxy
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// maxRefusals is how many refusals are listed.
+const maxRefusals = 100
+
+// Totals says what a visit did.
+type Totals struct {
+	// Main is how often the document of the page was asked for. 0 means that the
+	// browser did not navigate to it.
+	Main int
+	// Requests is how many requests were sent to the web.
+	Requests int
+	// Bytes is how many bytes of bodies and WebSockets passed, both directions together,
+	// as they are on the wire.
+	Bytes int64
+	// Failed is how many of Requests got no response from the web, or a broken one. What the browser gave up
+	// does not count, nor what the end of the visit cut off.
+	Failed int
+	// Refusals is how many requests were refused, or cut off by a limit.
+	Refusals int
+	// Refused are the first 100 of them.
+	Refused []Refusal
+}
+
+// Refusal is a request that was not sent to the web, or not to its end.
+type Refusal struct {
+	URL    string
+	Reason string
+}
+
+// tally counts what a visit does.
+type tally struct {
+	maxRequests int
+	maxBytes    int64
+
+	mu  sync.Mutex
+	sum Totals
+}
+
+// reserve counts a request that is about to be sent, if the limits permit.
+func (t *tally) reserve() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.maxRequests > 0 && t.sum.Requests >= t.maxRequests {
+		return refusal(fmt.Sprintf("the page has reached its limit of %d requests", t.maxRequests))
+	}
+	if t.maxBytes > 0 && t.sum.Bytes >= t.maxBytes {
+		return t.tooManyBytes()
+	}
+	t.sum.Requests++
+	return nil
+}
+
+// unreserve takes back a request that was not sent.
+func (t *tally) unreserve() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum.Requests--
+}
+
+// take counts n bytes, and returns how many of them may pass; an error if that
+// is not all.
+func (t *tally) take(n int) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if left := t.maxBytes - t.sum.Bytes; t.maxBytes > 0 && int64(n) > left {
+		t.sum.Bytes = t.maxBytes
+		return int(left), t.tooManyBytes()
+	}
+	t.sum.Bytes += int64(n)
+	return n, nil
+}
+
+func (t *tally) tooManyBytes() error {
+	return refusal(fmt.Sprintf("the page has reached its limit of %d bytes", t.maxBytes))
+}
+
+func (t *tally) refused(url, reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum.Refusals++
+	if len(t.sum.Refused) < maxRefusals {
+		t.sum.Refused = append(t.sum.Refused, Refusal{URL: url, Reason: reason})
+	}
+}
+
+func (t *tally) failed() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum.Failed++
+}
+
+func (t *tally) main() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum.Main++
+}
+
+func (t *tally) totals() Totals {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sum := t.sum
+	sum.Refused = slices.Clone(sum.Refused)
+	return sum
+}

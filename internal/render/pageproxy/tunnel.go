@@ -1,0 +1,148 @@
+package pageproxy
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// tlsHandshake is the first byte of a TLS connection, RFC 8446 5.1.
+	tlsHandshake = 0x16
+	// maxHostname is the longest name that DNS has.
+	maxHostname = 253
+)
+
+// established is the answer to CONNECT.
+const established = "HTTP/1.1 200 Connection established\r\n\r\n"
+
+// tunnel is a connection on which the client talks to a host, as it believes.
+type tunnel struct {
+	*connection
+	scheme   string // http, https
+	hostname string // without the brackets of IPv6
+	host     string // as in a URL: without the port if that is the scheme's own
+	head     []byte // was read, and is to be read again
+}
+
+func (t *tunnel) Read(p []byte) (int, error) {
+	if len(t.head) == 0 {
+		return t.connection.Read(p)
+	}
+	n := copy(p, t.head)
+	t.head = t.head[n:]
+	return n, nil
+}
+
+// openTunnel answers CONNECT. The host is not connected to: each request on
+// the tunnel is sent as any other.
+func (p *Proxy) openTunnel(w http.ResponseWriter, r *http.Request) {
+	hostname, port, ok := splitAuthority(r.RequestURI)
+	if !ok {
+		answer(w, http.StatusBadRequest, "the tunnel needs a host and a port")
+		return
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		answer(w, http.StatusBadRequest, "a tunnel needs HTTP/1.1")
+		return
+	}
+	t := &tunnel{connection: conn.(*connection), hostname: hostname}
+	if err := t.answerAndListen(buffered.Reader); err != nil {
+		_ = t.Close()
+		return
+	}
+	t.scheme = "http"
+	if t.head[0] == tlsHandshake {
+		t.scheme = "https"
+	}
+	t.host = hostInURL(t.scheme, hostname, port)
+	p.tunnels.put(p.decrypted(t))
+}
+
+// answerAndListen waits for what the client says first.
+func (t *tunnel) answerAndListen(buffered *bufio.Reader) error {
+	if err := t.SetDeadline(time.Now().Add(headerTimeout)); err != nil {
+		return err
+	}
+	if _, err := t.Write([]byte(established)); err != nil {
+		return err
+	}
+	if err := t.listen(buffered); err != nil {
+		return err
+	}
+	return t.SetDeadline(time.Time{})
+}
+
+// listen reads the head: what came together with CONNECT, else what comes now.
+func (t *tunnel) listen(buffered *bufio.Reader) error {
+	if n := buffered.Buffered(); n > 0 {
+		head, err := buffered.Peek(n)
+		t.head = append(t.head, head...)
+		return err
+	}
+	first := make([]byte, 2048) // a ClientHello, as a rule
+	n, err := t.connection.Read(first)
+	t.head = first[:n]
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+func (p *Proxy) decrypted(t *tunnel) net.Conn {
+	if t.scheme == "https" {
+		return tls.Server(t, p.authority.serverTLS)
+	}
+	return t
+}
+
+// tunnelOf finds the tunnel of a request.
+func tunnelOf(ctx context.Context) *tunnel {
+	c := ctx.Value(connectionKey{})
+	if encrypted, ok := c.(*tls.Conn); ok {
+		c = encrypted.NetConn()
+	}
+	t, _ := c.(*tunnel)
+	return t
+}
+
+// splitAuthority takes a "host:port" apart; the host is in lower case.
+func splitAuthority(authority string) (hostname, port string, ok bool) {
+	hostname, port, err := net.SplitHostPort(authority)
+	if err != nil || hostname == "" || len(hostname) > maxHostname || strings.ContainsFunc(hostname, notInHost) {
+		return "", "", false
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", "", false
+	}
+	return strings.ToLower(hostname), port, true
+}
+
+// notInHost reports what no host has in a URL as browsers write it.
+func notInHost(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"#%/<>?@[\]^|`+"`{}", r)
+}
+
+// hostInURL leaves the port out if it is the scheme's own.
+func hostInURL(scheme, hostname, port string) string {
+	if port != defaultPort(scheme) {
+		return net.JoinHostPort(hostname, port)
+	}
+	if strings.Contains(hostname, ":") {
+		return "[" + hostname + "]"
+	}
+	return hostname
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "https" {
+		return "443"
+	}
+	return "80"
+}

@@ -1,0 +1,108 @@
+package pageproxy
+
+import (
+	"context"
+	"net/http"
+	"sync"
+)
+
+// defaultPerHost is how many requests browsers have under way to one host by
+// HTTP/1.1.
+const defaultPerHost = 6
+
+// Visit is what is served between [Proxy.Begin] and [Proxy.End]. Only Transport
+// is needed.
+type Visit struct {
+	// Main is the document of the page, which was fetched before. A navigation to exactly its URL is answered with it, also a second
+	// time, and never sent to the web. A script's request for that URL is sent, as it may want another representation. Without a URL,
+	// all requests are sent.
+	Main Document
+	// Transport sends requests to the web. It must have the address guard, follow no redirects, and leave bodies in the coding in
+	// which they came (DisableCompression). Errors of netguard count as refusals.
+	Transport http.RoundTripper
+	// Allow is asked for permission to send a request, just before. It may wait, for as long as the context lasts. The request has an
+	// absolute URL, and Allow must neither change it nor read its body. An error refuses the request, and its text is the reason that the
+	// page is told. nil allows all.
+	Allow func(ctx context.Context, r *http.Request) error
+	// Record is given each exchange with the web that has ended or failed, if set; not what was refused, nor Main. It is called
+	// by several goroutines at once.
+	Record func(Exchange)
+	// MaxRequests is how many requests may be sent to the web. 0 is no limit.
+	MaxRequests int
+	// MaxBytes bounds the bytes of bodies and WebSockets, of both directions together, as they pass on the wire. Bodies that reach
+	// it are cut off, and the browser sees that they are. 0 is no limit.
+	MaxBytes int64
+	// MaxRecorded bounds the body of an exchange that Record is given, in bytes. 0 keeps none.
+	MaxRecorded int64
+	// PerHost is how many requests may be under way to one host and port at once; others wait. WebSockets and
+	// event streams do not count, once they are open. The default is 6.
+	PerHost int
+}
+
+// visit is one that is served.
+type visit struct {
+	Visit
+	mainURL  string // canonical, "" without a document
+	ctx      context.Context
+	cancel   context.CancelFunc
+	tally    tally
+	slots    hostSlots
+	activity activity
+	requests sync.WaitGroup // under way
+
+	mu    sync.Mutex
+	ended bool
+}
+
+func newVisit(v Visit) *visit {
+	if v.PerHost <= 0 {
+		v.PerHost = defaultPerHost
+	}
+	begun := &visit{
+		Visit: v, mainURL: canonicalURL(v.Main.URL), slots: newHostSlots(v.PerHost), activity: newActivity(),
+		tally: tally{maxRequests: v.MaxRequests, maxBytes: v.MaxBytes},
+	}
+	begun.ctx, begun.cancel = context.WithCancel(context.Background())
+	return begun
+}
+
+// enter reports whether a request is one of a visit that goes on; leave must
+// follow then. There need not be a visit.
+func (v *visit) enter() bool {
+	if v == nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ended {
+		return false
+	}
+	v.requests.Add(1)
+	return true
+}
+
+func (v *visit) leave() { v.requests.Done() }
+
+// end lets no more requests enter, and cancels those that did.
+func (v *visit) end() {
+	v.mu.Lock()
+	v.ended = true
+	v.mu.Unlock()
+	v.cancel()
+}
+
+// serve answers a request that has an absolute URL.
+func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
+	v.activity.begin()
+	calm := sync.OnceFunc(v.activity.end)
+	defer calm()
+	if v.isMain(r) {
+		v.tally.main()
+		v.Main.serve(w)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(v.ctx, cancel)()
+	newTransfer(v, r, calm).serve(bare{w}, r.WithContext(ctx))
+}
