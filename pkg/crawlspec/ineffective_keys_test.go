@@ -114,8 +114,8 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
 		},
 		"option of rendering": {
-			render(func(r *Render) { r.Screenshot = true }), render(func(r *Render) { r.Mode, r.Screenshot = RenderNever, true }),
-			"render.screenshot: does nothing while no page is rendered",
+			render(func(r *Render) { r.Scroll = 1 }), render(func(r *Render) { r.Mode, r.Scroll = RenderNever, 1 }),
+			"render.scroll: does nothing while no page is rendered",
 		},
 		"option where a rule renders": {
 			render(func(r *Render) {
@@ -141,6 +141,12 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		"capture of what is blocked": {
 			render(func(r *Render) { r.Capture, r.Block.Types = Strings{"/api/*"}, Strings{"xhr"} }),
 			render(func(r *Render) { r.Capture, r.Block.Types = Strings{"/api/*"}, Strings{"fetch", "xhr"} }), "render.capture: does nothing beside xhr and fetch",
+		},
+		"screenshot without an archive": {
+			func(s *Spec) {
+				s.Archive = true
+				render(func(r *Render) { r.Screenshot = true })(s)
+			}, render(func(r *Render) { r.Screenshot = true }), "render.screenshot: does nothing without an archive",
 		},
 		"capture without requests": {
 			render(func(r *Render) { r.Capture = Strings{"/api/*"} }),

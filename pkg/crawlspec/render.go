@@ -57,7 +57,7 @@ type Render struct {
 	// Capture lists patterns, as in Spec.Include, of the URLs that the scripts of a page
 	// ask for: what matches is parsed as a page of its own, by rules for json and others.
 	Capture Strings `json:"capture,omitempty" yaml:"capture"`
-	// Screenshot keeps a PNG of the whole page, PDF the page as it is printed.
+	// Screenshot keeps a PNG of the whole page in the archive, PDF the page as it is printed.
 	Screenshot bool `json:"screenshot,omitempty" yaml:"screenshot"`
 	PDF        bool `json:"pdf,omitempty" yaml:"pdf"`
 	// Timeout bounds the rendering of one page, 1s to 5m. What it has by then is parsed.
@@ -67,6 +67,8 @@ type Render struct {
 	MaxRequests int `json:"max_requests" yaml:"max_requests"`
 	// MaxBytes is how many bytes the bodies of their answers may have in all, on the wire.
 	MaxBytes Bytes `json:"max_bytes" yaml:"max_bytes"`
+
+	captured urlPatterns
 }
 
 // RenderRule gives the URLs that match one of its patterns, as in Spec.Include, a mode.
@@ -119,6 +121,8 @@ type RenderBlock struct {
 	Types Strings `json:"types" yaml:"types"`
 	// URLs lists patterns, as in Spec.Include.
 	URLs Strings `json:"urls,omitempty" yaml:"urls"`
+
+	compiled urlPatterns
 }
 
 // BlockTypes are the types of what a page loads, as browsers tell them apart.

@@ -32,6 +32,8 @@ func (s *Spec) idleRender(note noter) {
 	look("render.capture", r.Capture)
 	blocks := func(name string) bool { return slices.Contains(r.Block.Types, name) }
 	note(len(r.Capture) > 0 && blocks("xhr") && blocks("fetch"), "render.capture", "beside xhr and fetch in block.types: the page asks for nothing")
+	note(r.Screenshot && !s.Archive, "render.screenshot", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
+	note(r.PDF && !s.Archive, "render.pdf", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
 	note(r.MaxRequests == 0 && len(r.Capture) > 0, "render.capture", "beside max_requests: 0: the page asks for nothing")
 }
 
@@ -50,7 +52,7 @@ func (r *Render) idleOptions(note noter) {
 	has, none := reflect.ValueOf(*r), reflect.ValueOf(DefaultRender())
 	for i := range has.NumField() {
 		key := has.Type().Field(i).Tag.Get("yaml")
-		if key != "mode" && !reflect.DeepEqual(has.Field(i).Interface(), none.Field(i).Interface()) {
+		if key != "" && key != "mode" && !reflect.DeepEqual(has.Field(i).Interface(), none.Field(i).Interface()) {
 			note(true, "render."+key, "while no page is rendered: write mode: auto or always, or a rule into modes")
 		}
 	}

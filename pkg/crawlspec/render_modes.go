@@ -49,11 +49,37 @@ func (s *Spec) SetRender(mode RenderMode) {
 	r.Mode, s.Render = mode, &r
 }
 
+// Blocks reports whether a page must not load a canonical URL, by the patterns of Block.
+func (r *Render) Blocks(url string) bool {
+	if len(r.Block.compiled) != len(r.Block.URLs) { // of a spec that was not read
+		r.Block.compiled = compiledPatterns(r.Block.URLs)
+	}
+	return r.Block.compiled.match(url)
+}
+
+// Captures reports whether what a script asks for by a canonical URL is parsed as a page of its own.
+func (r *Render) Captures(url string) bool {
+	if len(r.captured) != len(r.Capture) { // of a spec that was not read
+		r.captured = compiledPatterns(r.Capture)
+	}
+	return r.captured.match(url)
+}
+
 // compile compiles the patterns of the rules. What is wrong with them, check reports.
 func (r *Render) compile() {
+	r.Block.compiled, r.captured = compiledPatterns(r.Block.URLs), compiledPatterns(r.Capture)
 	for i := range r.Modes {
-		r.Modes[i].compiled, _ = CompilePatterns(r.Modes[i].Match)
+		r.Modes[i].compiled = compiledPatterns(r.Modes[i].Match)
 	}
+}
+
+// compiledPatterns are nil if there are none, or one of them is wrong.
+func compiledPatterns(patterns []string) urlPatterns {
+	if len(patterns) == 0 {
+		return nil
+	}
+	compiled, _ := CompilePatterns(patterns)
+	return compiled
 }
 
 // patterns are those of the rule, which are compiled now in a spec that was not read.
