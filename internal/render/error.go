@@ -1,0 +1,33 @@
+package render
+
+import "errors"
+
+// Kind is in which way a page could not be rendered.
+type Kind string
+
+// Kinds.
+const (
+	NoAnswer Kind = "no_answer" // it does not answer: a script that never ends, a dialog after the other
+	Crash    Kind = "crash"     // its process ended, for want of memory above all
+	TooLarge Kind = "too_large" // its document is larger than may be kept
+	NoStart  Kind = "no_start"  // the browser does not show it at all
+)
+
+// Error is why a page cannot be rendered, where that is the page's doing.
+type Error struct {
+	Kind Kind
+	Text string
+}
+
+// Error returns the text.
+func (e *Error) Error() string { return e.Text }
+
+var (
+	errTooLarge = &Error{TooLarge, "the document that scripts have made is larger than max_body"}
+	errElements = &Error{TooLarge, "the document that scripts have made has too many nodes: at most 1,000,000"}
+	errCrash    = &Error{Crash, "the page crashed in the browser: its scripts may take 512 MB of memory, and all of it 1 GiB"}
+	errDialogs  = &Error{NoAnswer, "the page opens one dialog after the other"}
+)
+
+// errBrowserGone is the end of what a browser was doing that ended.
+var errBrowserGone = errors.New("the browser ended while it showed the page")

@@ -1,0 +1,71 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"seine/internal/render/pageproxy"
+	"seine/pkg/crawlspec"
+)
+
+// Job is a page that is to be rendered.
+type Job struct {
+	// Crawl names the pages that may share a cache: those of one crawl and one revision of its spec.
+	Crawl string
+	// Main is the document that was fetched.
+	Main pageproxy.Document
+	// How says what is waited for, blocked and run.
+	How *crawlspec.Render
+	// UserAgent is what the browser calls itself.
+	UserAgent string
+	// Transport asks for what the page wants beside its document. It has the guard of addresses, and follows no redirect.
+	Transport http.RoundTripper
+	// Allow is asked before each such request; see pageproxy.Visit.
+	Allow func(ctx context.Context, r *http.Request) error
+	// Record is given each such exchange, if set, with up to MaxRecorded bytes of its body; see pageproxy.Visit.
+	Record      func(pageproxy.Exchange)
+	MaxRecorded int64
+	// MaxBody bounds the document that is made, in bytes.
+	MaxBody int64
+}
+
+// Page is what a browser shows of a document.
+type Page struct {
+	// HTML is the document as its scripts have made it, in UTF-8.
+	HTML []byte
+	// Redirect is the URL that scripts or a meta element of the document lead to at once, "" if they do not. Then there
+	// is no HTML.
+	Redirect string
+	// Cut says what was not waited for, "" if the page was complete.
+	Cut string
+	// Screenshot is a PNG of the whole page, PDF the page as it is printed, if the job wants them.
+	Screenshot, PDF []byte
+	// Totals are the requests that the page made.
+	Totals pageproxy.Totals
+}
+
+// Reasons why a page may not make a request.
+var (
+	errNoRequests = errors.New("the page may make no request (max_requests: 0)")
+	errImage      = errors.New("pictures are blocked")
+)
+
+// allow is Allow with what the browser does not ask about: whether the icon of the page is blocked with its pictures. A
+// limit of no request at all is one that the proxy would take for none.
+func (j *Job) allow() func(ctx context.Context, r *http.Request) error {
+	pictures := !slices.Contains(j.How.Block.Types, "image")
+	return func(ctx context.Context, r *http.Request) error {
+		switch {
+		case j.How.MaxRequests == 0:
+			return errNoRequests
+		case !pictures && strings.HasPrefix(r.Header.Get("Accept"), "image/"):
+			return errImage
+		case j.Allow != nil:
+			return j.Allow(ctx, r)
+		}
+		return nil
+	}
+}

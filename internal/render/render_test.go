@@ -1,0 +1,185 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/render/chromium"
+	"seine/internal/render/pageproxy"
+	"seine/internal/testing/scriptweb"
+	"seine/pkg/crawlspec"
+)
+
+// start starts a renderer. Without a browser the test fails in CI, and is skipped elsewhere.
+func start(t *testing.T, cfg Config) *Renderer {
+	t.Helper()
+	err := cfg.Check()
+	if errors.Is(err, chromium.ErrNone) && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(cfg, slog.New(slog.DiscardHandler))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// guarded is a way to some origins alone.
+type guarded []string
+
+func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !slices.Contains(g, r.URL.Scheme+"://"+r.URL.Host) {
+		return nil, fmt.Errorf("the guard refuses %s", r.URL.Host)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// jobFor is a page of the web, fetched as the fetcher would.
+func jobFor(t *testing.T, w *scriptweb.Web, p scriptweb.Page) *Job {
+	t.Helper()
+	how := crawlspec.DefaultRender()
+	if p.Render != "" {
+		if err := jsontext.Unmarshal([]byte(p.Render), &how); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := http.Get(w.URL(p.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := guarded{w.Origin(), w.Secure()}
+	if p.NeedsOther {
+		allowed = append(allowed, w.Other(), w.Elsewhere())
+	}
+	return &Job{
+		Crawl: "shop " + p.Render, How: &how, UserAgent: "seine/test", MaxBody: 64 << 20, Transport: allowed,
+		Main: pageproxy.Document{URL: w.URL(p.Path), Status: res.StatusCode, Header: res.Header, Body: body},
+	}
+}
+
+// Every behaviour of pages that need a browser ends as its page says: with its text and links, with where it leads, or with a
+// failure; and nothing is asked for that must not be.
+func TestPagesOfTheScriptWeb(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 2, Pages: 1000})
+	for _, p := range scriptweb.Pages() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			job := jobFor(t, w, p)
+			page, err := r.Render(t.Context(), job)
+			checkEnd(t, w, p, page, err)
+			if err == nil && page.Redirect == "" {
+				checkContent(t, w, p, page)
+			}
+			for _, path := range p.Asked {
+				if w.Requests(path) == 0 {
+					t.Errorf("%s was not asked for", path)
+				}
+			}
+			for _, path := range p.NotAsked {
+				if n := w.Requests(path); n > 0 {
+					t.Errorf("%s was asked for %d times", path, n)
+				}
+			}
+			if t.Failed() && page != nil {
+				t.Logf("%.4000s\n%+v %q", page.HTML, page.Totals, page.Cut)
+			}
+		})
+	}
+}
+
+// checkEnd checks that a page came of it, or what its script says instead.
+func checkEnd(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page, err error) {
+	t.Helper()
+	var failed *Error
+	switch {
+	case p.MayFail && errors.As(err, &failed):
+	case p.Fails != (err != nil) || err != nil && !errors.As(err, &failed):
+		t.Fatalf("it ends with %v", err)
+	case err == nil && p.RedirectTo == "" && page.Redirect != "":
+		t.Errorf("it leads to %s", page.Redirect)
+	case err == nil && p.RedirectTo != "" && page.Redirect != w.URL(p.RedirectTo):
+		t.Errorf("it leads to %q, want %s", page.Redirect, w.URL(p.RedirectTo))
+	}
+}
+
+func checkContent(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page) {
+	t.Helper()
+	text, links := read(t, w.URL(p.Path), page.HTML)
+	for _, want := range p.Text {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no text %q", want)
+		}
+	}
+	for _, want := range p.Without {
+		if strings.Contains(text, want) {
+			t.Errorf("there is the text %q", want)
+		}
+	}
+	for _, want := range p.Links {
+		if !links[w.URL(want)] {
+			t.Errorf("there is no link to %s", w.URL(want))
+		}
+	}
+}
+
+// read returns the text and the links of a document, by another parser than Seine's.
+func read(t *testing.T, at string, html []byte) (text string, links map[string]bool) {
+	t.Helper()
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(html))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if href, ok := doc.Find("base[href]").First().Attr("href"); ok {
+		if base, err = base.Parse(href); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links = make(map[string]bool)
+	for _, name := range []string{"href", "src"} {
+		doc.Find("[" + name + "]").Each(func(_ int, s *goquery.Selection) {
+			if u, err := base.Parse(s.AttrOr(name, "")); err == nil {
+				links[u.String()] = true
+			}
+		})
+	}
+	doc.Find("script, style").Remove()
+	return strings.Join(strings.Fields(doc.Text()), " "), links
+}
+
+func TestRenderEndsWithItsContext(t *testing.T) {
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	w := scriptweb.Start(t)
+	job := jobFor(t, w, scriptweb.Named("fetch-list"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Render(ctx, job); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := r.Render(t.Context(), job); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}

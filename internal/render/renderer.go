@@ -1,0 +1,234 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/chromedp/cdproto/target"
+
+	"seine/internal/render/chromium"
+	"seine/internal/render/pageproxy"
+)
+
+// Config is what an operator chooses of browsers. Defaults are in the tags only.
+type Config struct {
+	Path  string `name:"browser" help:"Chromium that shows pages, as a path; one on the PATH otherwise."`
+	Tabs  int    `name:"browser-tabs" help:"Pages that are shown at a time." default:"4"`
+	Pages int    `name:"browser-pages" help:"Pages after which the browser is replaced by a new one." default:"200"`
+	Dir   string `name:"browser-dir" help:"Folder for what browsers store while they run; the system's folder for temporary files otherwise."`
+}
+
+// Validate names the first flag that is wrong, and what would be right.
+func (c Config) Validate() error {
+	switch {
+	case c.Tabs < 1 || c.Tabs > 100:
+		return fmt.Errorf("browser-tabs %d: must be from 1 to 100", c.Tabs)
+	case c.Pages < 1:
+		return fmt.Errorf("browser-pages %d: must be at least 1", c.Pages)
+	}
+	return nil
+}
+
+// DefaultConfig returns the defaults of the tags.
+func DefaultConfig() Config {
+	var c Config
+	if err := kong.ApplyDefaults(&c); err != nil {
+		panic(fmt.Sprintf("defaults of browsers: %v", err))
+	}
+	return c
+}
+
+// Renderer shows pages in a browser, so many at a time. It is safe for concurrent use.
+type Renderer struct {
+	cfg       Config
+	log       *slog.Logger
+	path      string // of the browser
+	authority *pageproxy.Authority
+	slots     chan *slot
+
+	starting sync.Mutex
+	mu       sync.Mutex
+	browser  *sharedBrowser // nil until there is something to show
+}
+
+// slot is a place for a tab.
+type slot struct {
+	proxy *pageproxy.Proxy // nil until the first tab is opened
+	tab   *tab             // nil if none is open
+}
+
+// New returns a renderer, which finds and starts a browser when there is something to show.
+func New(cfg Config, log *slog.Logger) *Renderer {
+	r := &Renderer{cfg: cfg, log: log, slots: make(chan *slot, cfg.Tabs)}
+	for range cfg.Tabs {
+		r.slots <- new(slot)
+	}
+	return r
+}
+
+// Check returns an error that says what to do if there is no browser.
+func (c *Config) Check() error {
+	_, err := chromium.Find(c.Path)
+	return err
+}
+
+// Close ends the browser. No page may be shown any more.
+func (r *Renderer) Close() {
+	for len(r.slots) > 0 {
+		s := <-r.slots
+		s.leave(context.Background())
+		if s.proxy != nil {
+			_ = s.proxy.Close()
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.browser != nil {
+		r.browser.Close()
+	}
+}
+
+// maxTries is how often a page is shown whose browser ends meanwhile.
+const maxTries = 3
+
+// Render shows a page when a tab is free. It returns an *Error if the page cannot be shown.
+func (r *Renderer) Render(ctx context.Context, job *Job) (*Page, error) {
+	var s *slot
+	select {
+	case s = <-r.slots:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { r.slots <- s }()
+	for try := 1; ; try++ {
+		p, err := r.showIn(ctx, s, job)
+		if err == nil || !errors.Is(err, errBrowserGone) {
+			return p, err
+		}
+		s.leave(ctx)
+		if try == maxTries {
+			return nil, &Error{Crash, "the browser ended each time that it showed the page"}
+		}
+		r.log.Warn("the browser ended, and another one is started", "url", job.Main.URL)
+	}
+}
+
+// showIn shows a page in a slot, whose tab is used again if it is of the same crawl and well.
+func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error) {
+	if err := r.tabFor(ctx, s, job); err != nil {
+		return nil, err
+	}
+	s.proxy.Begin(pageproxy.Visit{
+		Main: job.Main, Transport: job.Transport, Allow: job.allow(), Record: job.Record, MaxRecorded: job.MaxRecorded,
+		MaxRequests: job.How.MaxRequests, MaxBytes: int64(job.How.MaxBytes),
+	})
+	p, err := s.tab.show(ctx, s.proxy, job)
+	totals := s.proxy.End()
+	if err == nil {
+		p.Totals = totals
+		ctx, cancel := context.WithTimeout(ctx, commandTime)
+		defer cancel()
+		if s.tab.clean(ctx, originOf(job.Main.URL)) == nil {
+			return p, nil
+		}
+	}
+	s.leave(ctx) // it may be in any state
+	return p, err
+}
+
+// originOf returns the origin of a canonical URL.
+func originOf(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// tabFor sees to it that the slot has a tab for the job.
+func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
+	if s.tab != nil && (s.tab.crawl != job.Crawl || s.tab.browser.isRetired()) {
+		s.leave(ctx)
+	}
+	if s.tab != nil {
+		s.tab.browser.count()
+		return nil
+	}
+	b, err := r.current(ctx)
+	if err != nil {
+		return err
+	}
+	if s.proxy == nil {
+		if s.proxy, err = pageproxy.Listen(r.authority, r.log); err != nil {
+			return err
+		}
+	}
+	b.enter()
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	if s.tab, err = openTab(ctx, b, s.proxy, job); err == nil {
+		return nil
+	}
+	s.tab = nil
+	b.leave()
+	if ctx.Err() != nil || b.ended() {
+		b.retire()
+		return fmt.Errorf("%w: %w", errBrowserGone, err)
+	}
+	return err
+}
+
+// openTime is how long a browser may take to open a tab.
+const openTime = 30 * time.Second
+
+// leave closes the tab of a slot.
+func (s *slot) leave(ctx context.Context) {
+	if s.tab == nil {
+		return
+	}
+	s.tab.close(ctx)
+	s.tab.browser.leave()
+	s.tab = nil
+}
+
+// current returns the browser for new tabs, which it starts if need be.
+func (r *Renderer) current(ctx context.Context) (*sharedBrowser, error) {
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	r.mu.Lock()
+	b := r.browser
+	r.mu.Unlock()
+	if b != nil && !b.isRetired() {
+		return b, nil
+	}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	b = &sharedBrowser{most: r.cfg.Pages}
+	started, err := chromium.Start(ctx, chromium.Options{Path: r.path, Dir: r.cfg.Dir, SPKI: r.authority.SPKI(), Heard: b.heard})
+	if err != nil {
+		return nil, err
+	}
+	b.Browser = started
+	b.watch()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.browser = b
+	return b, nil
+}
+
+// prepare finds the browser, and makes the authority that it is told to believe.
+func (r *Renderer) prepare() (err error) {
+	if r.path, err = chromium.Find(r.cfg.Path); err != nil || r.authority != nil {
+		return err
+	}
+	r.authority, err = pageproxy.NewAuthority()
+	return err
+}
+
+// isPopup reports whether a target is a window that a page has opened.
+func isPopup(info *target.Info) bool { return info.Type == "page" && info.OpenerID != "" }

@@ -1,0 +1,184 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
+	"github.com/chromedp/cdproto/target"
+
+	"seine/internal/render/devtools"
+	"seine/internal/render/pageproxy"
+	"seine/pkg/crawlspec"
+)
+
+// tab is one of a browser, in a browser context of its own, that shows pages of one crawl.
+type tab struct {
+	browser *sharedBrowser
+	crawl   string // Job.Crawl of its pages
+	context cdp.BrowserContextID
+	target  target.ID
+	session *devtools.Session
+
+	mu    sync.Mutex
+	visit *visit // that is under way, nil between two
+}
+
+// openTab opens a tab that reaches the web by a proxy alone.
+func openTab(ctx context.Context, b *sharedBrowser, proxy *pageproxy.Proxy, job *Job) (t *tab, err error) {
+	t = &tab{browser: b, crawl: job.Crawl}
+	whole := cdp.WithExecutor(ctx, b)
+	t.context, err = target.CreateBrowserContext().WithDisposeOnDetach(true).
+		WithProxyServer("http://" + proxy.Addr()).WithProxyBypassList("<-loopback>").Do(whole)
+	if err != nil {
+		return nil, fmt.Errorf("open a browser context: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			t.close(ctx)
+			err = fmt.Errorf("open a tab: %w", err)
+		}
+	}()
+	if err = browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorDeny).WithBrowserContextID(t.context).Do(whole); err != nil {
+		return t, err
+	}
+	if t.target, err = target.CreateTarget("about:blank").WithBrowserContextID(t.context).WithNewWindow(true).Do(whole); err != nil {
+		return t, err
+	}
+	if t.session, err = b.Attach(ctx, t.target, t.heard); err != nil {
+		return t, err
+	}
+	return t, t.prepare(t.within(ctx), job)
+}
+
+// within returns a context in which commands are for this tab.
+func (t *tab) within(ctx context.Context) context.Context { return cdp.WithExecutor(ctx, t.session) }
+
+// action is a command without an answer.
+type action interface {
+	Do(ctx context.Context) error
+}
+
+// prepare sets what holds for all pages of the tab.
+func (t *tab) prepare(ctx context.Context, job *Job) error {
+	how := job.How
+	agent := emulation.SetUserAgentOverride(job.UserAgent)
+	if how.Language != "" {
+		agent = agent.WithAcceptLanguage(how.Language)
+	}
+	all := []action{
+		page.Enable(), page.SetLifecycleEventsEnabled(true), inspector.Enable(), agent,
+		emulation.SetDeviceMetricsOverride(int64(how.Viewport.Width), int64(how.Viewport.Height), 1, false),
+		emulation.SetFocusEmulationEnabled(true), fetch.Enable().WithPatterns(pausedRequests(how)),
+	}
+	for _, a := range all {
+		if err := a.Do(ctx); err != nil {
+			return err
+		}
+	}
+	if how.Scripts.Before == "" {
+		return nil
+	}
+	_, err := page.AddScriptToEvaluateOnNewDocument(how.Scripts.Before).Do(ctx)
+	return err
+}
+
+// pausedRequests are those that the browser asks about: documents, since a page may lead elsewhere, and what is blocked.
+func pausedRequests(how *crawlspec.Render) []*fetch.RequestPattern {
+	all := []*fetch.RequestPattern{{ResourceType: network.ResourceTypeDocument}}
+	for _, name := range how.Block.Types {
+		for _, known := range blockable {
+			if strings.EqualFold(name, string(known)) {
+				all = append(all, &fetch.RequestPattern{ResourceType: known})
+			}
+		}
+	}
+	return all
+}
+
+// blockable are the types of what a page loads (crawlspec.BlockTypes).
+var blockable = []network.ResourceType{
+	network.ResourceTypeStylesheet, network.ResourceTypeImage, network.ResourceTypeMedia, network.ResourceTypeFont, network.ResourceTypeScript,
+	network.ResourceTypeTextTrack, network.ResourceTypeXHR, network.ResourceTypeFetch, network.ResourceTypeEventSource,
+	network.ResourceTypeWebSocket, network.ResourceTypeManifest, network.ResourceTypePing, network.ResourceTypeOther,
+}
+
+// heard is told the events of the tab. It must not wait.
+func (t *tab) heard(event any) {
+	t.mu.Lock()
+	v := t.visit
+	t.mu.Unlock()
+	if v != nil {
+		v.heard(event)
+		return
+	}
+	switch e := event.(type) {
+	case *fetch.EventRequestPaused: // of a page that is shown no more
+		go t.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
+	case *page.EventJavascriptDialogOpening:
+		go t.do(page.HandleJavaScriptDialog(true))
+	}
+}
+
+// do runs a command that nobody waits for: a page that is gone refuses it.
+func (t *tab) do(a action) {
+	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+	defer cancel()
+	_ = a.Do(t.within(ctx))
+}
+
+// use has events be told to a visit; nil is none.
+func (t *tab) use(v *visit) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.visit = v
+}
+
+// clean leaves the page, and forgets what it has stored, but for the cache of the crawl.
+func (t *tab) clean(ctx context.Context, origin string) error {
+	ctx = t.within(ctx)
+	if _, _, _, _, err := page.Navigate("about:blank").Do(ctx); err != nil {
+		return err
+	}
+	if err := storage.ClearCookies().WithBrowserContextID(t.context).Do(cdp.WithExecutor(ctx, t.browser)); err != nil {
+		return err
+	}
+	if err := storage.ClearDataForOrigin(origin, "all").Do(ctx); err != nil {
+		return err
+	}
+	return page.ResetNavigationHistory().Do(ctx)
+}
+
+// evaluate runs a script in the page and returns whether what it yields is true. A promise is waited for.
+func (t *tab) evaluate(ctx context.Context, script string) (bool, error) {
+	value, exception, err := runtime.Evaluate("(async () => !!(" + script + "\n))()").WithAwaitPromise(true).WithReturnByValue(true).WithUserGesture(true).Do(t.within(ctx))
+	switch {
+	case err != nil:
+		return false, err
+	case exception != nil:
+		return false, exception
+	}
+	return string(value.Value) == "true", nil
+}
+
+// close closes the tab with all that its pages have stored.
+func (t *tab) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commandTime)
+	defer cancel()
+	if t.session != nil {
+		t.session.Detach()
+	}
+	if err := target.DisposeBrowserContext(t.context).Do(cdp.WithExecutor(ctx, t.browser)); err != nil && ctx.Err() != nil {
+		t.browser.retire() // it does not answer
+	}
+}

@@ -1,0 +1,349 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/domsnapshot"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/memory"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+
+	"seine/internal/base/sleep"
+	"seine/internal/render/pageproxy"
+	"seine/pkg/crawlspec"
+)
+
+// visit is a page while a tab shows it.
+type visit struct {
+	tab   *tab
+	proxy *pageproxy.Proxy
+	job   *Job
+	url   string // of the document, without a fragment
+
+	ctx  context.Context // done when the page is to be left
+	stop context.CancelCauseFunc
+
+	mu       sync.Mutex
+	frame    cdp.FrameID     // the main one
+	reached  map[string]bool // events of its life
+	changed  chan struct{}   // closed when one more is reached
+	loads    int             // of the document
+	settled  bool            // scripts of the job are at work: where they lead is no redirect
+	redirect string
+	leads    string // where the main frame begins to navigate to
+	dialogs  int
+}
+
+// Bounds of a visit.
+const (
+	maxLoads    = 3               // of a document that reloads itself
+	maxDialogs  = 20              // of a page that opens one after the other
+	maxNodes    = 1_000_000       // of a document
+	commandTime = 5 * time.Second // for a command that needs no answer of the page
+	snapTime    = 10 * time.Second
+)
+
+// errRedirected ends the wait for a page that leads elsewhere.
+var errRedirected = errors.New("the page leads elsewhere")
+
+// show shows the page, and returns what it has become.
+func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page, error) {
+	v := &visit{tab: t, proxy: proxy, job: job, frame: cdp.FrameID(t.target), reached: make(map[string]bool), changed: make(chan struct{})}
+	v.url, _, _ = strings.Cut(job.Main.URL, "#")
+	v.ctx, v.stop = context.WithCancelCause(ctx)
+	defer v.stop(nil)
+	t.use(v)
+	defer t.use(nil)
+	p := new(Page)
+	err := v.complete(p)
+	if errors.Is(err, errRedirected) {
+		p.Redirect = v.redirect
+		return p, nil
+	}
+	if err == nil {
+		err = v.capture(p)
+	}
+	if err != nil {
+		return nil, v.failure(ctx, err)
+	}
+	return p, nil
+}
+
+// failure says why there is no page: the browser is gone, or the page does not answer.
+func (v *visit) failure(ctx context.Context, err error) error {
+	var known *Error
+	select {
+	case <-v.tab.browser.Done():
+		return errBrowserGone
+	default:
+	}
+	switch cause := context.Cause(v.ctx); {
+	case errors.As(cause, &known), errors.As(err, &known):
+		return known
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{NoAnswer, "the page did not answer within " + v.job.How.Timeout.String() + " and " + snapTime.String() + ": a script of it may never end"}
+	}
+	return &Error{NoStart, "the browser does not show the page: " + err.Error()}
+}
+
+// complete opens the page, and waits until it is complete. When the time is over, the page is taken as it is.
+func (v *visit) complete(p *Page) error {
+	ctx, cancel := context.WithTimeoutCause(v.ctx, time.Duration(v.job.How.Timeout), errTimeout)
+	defer cancel()
+	for _, step := range []func(context.Context) error{v.open, v.wait, v.act} {
+		err := step(ctx)
+		switch {
+		case v.ctx.Err() != nil:
+			return context.Cause(v.ctx)
+		case ctx.Err() != nil:
+			p.Cut = "what the page was waited for did not come within " + v.job.How.Timeout.String()
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+var errTimeout = errors.New("the time for the page is over")
+
+// open has the browser navigate to the page.
+func (v *visit) open(ctx context.Context) error {
+	_, _, failed, _, err := page.Navigate(v.job.Main.URL).Do(v.tab.within(ctx))
+	if err == nil && failed != "" {
+		err = &Error{NoStart, "the browser does not show the page: " + failed}
+	}
+	return err
+}
+
+// Events of the life of a frame.
+const (
+	eventDOM  = "DOMContentLoaded"
+	eventLoad = "load"
+)
+
+// wait waits for what the job says.
+func (v *visit) wait(ctx context.Context) error {
+	w := &v.job.How.Wait
+	if err := v.settle(ctx, w.Until); err != nil {
+		return err
+	}
+	if w.Selector != "" {
+		if err := v.until(ctx, "document.querySelector("+quote(w.Selector)+")"); err != nil {
+			return err
+		}
+	}
+	if w.Expression != "" {
+		if err := v.until(ctx, w.Expression); err != nil {
+			return err
+		}
+	}
+	return sleep.For(ctx, time.Duration(w.Time))
+}
+
+// settle waits for the page to be loaded, or idle. A page that is not loaded, though nothing of it is under way any more, counts as
+// idle: one whose frame is never closed, or that leads to another program.
+func (v *visit) settle(ctx context.Context, until crawlspec.RenderUntil) error {
+	if until != crawlspec.UntilIdle {
+		return v.await(ctx, map[crawlspec.RenderUntil]string{crawlspec.UntilDOM: eventDOM, crawlspec.UntilLoad: eventLoad}[until])
+	}
+	if err := v.await(ctx, eventDOM); err != nil {
+		return err
+	}
+	loading, loaded := context.WithCancelCause(ctx)
+	defer loaded(nil)
+	go func() {
+		if v.proxy.AwaitIdle(loading, stillTime) == nil {
+			loaded(errStill)
+		}
+	}()
+	if err := v.await(loading, eventLoad); err != nil && !errors.Is(err, errStill) {
+		return err
+	}
+	return v.proxy.AwaitIdle(ctx, idleTime)
+}
+
+var errStill = errors.New("nothing of the page is under way")
+
+// stillTime is for how long no request may be under way until a page that is not loaded is taken as it is.
+const stillTime = 3 * time.Second
+
+// idleTime is for how long no request may be under way until a page counts as idle, as for Puppeteer and Playwright.
+const idleTime = 500 * time.Millisecond
+
+// pollTime is between looks whether something holds in a page.
+const pollTime = 50 * time.Millisecond
+
+// until waits until a script yields what is true. What it throws is as if it were false.
+func (v *visit) until(ctx context.Context, script string) error {
+	for {
+		ok, err := v.tab.evaluate(ctx, script)
+		if ok && err == nil {
+			return nil
+		}
+		if err := sleep.For(ctx, pollTime); err != nil {
+			return err
+		}
+	}
+}
+
+// await waits for an event of the life of the main frame.
+func (v *visit) await(ctx context.Context, name string) error {
+	for {
+		v.mu.Lock()
+		reached, changed := v.reached[name], v.changed
+		v.mu.Unlock()
+		if reached {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-v.tab.browser.Done():
+			return errBrowserGone
+		}
+	}
+}
+
+// heard is told the events of the tab while the page is shown. It must not wait.
+func (v *visit) heard(event any) {
+	switch e := event.(type) {
+	case *page.EventLifecycleEvent:
+		v.lifecycle(e)
+	case *page.EventFrameStartedNavigating:
+		v.navigates(e)
+	case *page.EventFrameStoppedLoading:
+		v.stopped(e.FrameID)
+	case *page.EventJavascriptDialogOpening:
+		go v.tab.do(page.HandleJavaScriptDialog(e.Type == page.DialogTypeBeforeunload))
+		v.dialog()
+	case *fetch.EventRequestPaused:
+		v.paused(e)
+	case *inspector.EventTargetCrashed:
+		v.stop(errCrash)
+	}
+}
+
+func (v *visit) lifecycle(e *page.EventLifecycleEvent) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e.FrameID != v.frame || v.loads == 0 { // of the blank page before
+		return
+	}
+	if e.Name == "init" {
+		clear(v.reached)
+	}
+	v.reach(e.Name)
+}
+
+// navigates notes where the main frame begins to navigate to. A document that is asked for without that is a file for the
+// user to keep.
+func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e.FrameID == v.frame {
+		v.leads, _, _ = strings.Cut(e.URL, "#")
+	}
+}
+
+// stopped notes that the main frame loads no further: also where the page has left for another program, and no event of its life
+// says so.
+func (v *visit) stopped(frame cdp.FrameID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if frame == v.frame && v.reached["init"] {
+		v.reach(eventDOM, eventLoad)
+	}
+}
+
+// reach notes events of the life of the main frame. It is called with the lock.
+func (v *visit) reach(events ...string) {
+	for _, name := range events {
+		v.reached[name] = true
+	}
+	close(v.changed)
+	v.changed = make(chan struct{})
+}
+
+func (v *visit) dialog() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.dialogs++; v.dialogs > maxDialogs {
+		v.stop(errDialogs)
+	}
+}
+
+// paused decides on a request that the browser asks about: it may be for a document of the main frame, which another page
+// would be, for one of another frame, or blocked.
+func (v *visit) paused(e *fetch.EventRequestPaused) {
+	if e.ResourceType != network.ResourceTypeDocument {
+		go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonBlockedByClient))
+		return
+	}
+	if e.FrameID != v.frame || v.isOwn(e.Request) {
+		go v.tab.do(fetch.ContinueRequest(e.RequestID))
+		return
+	}
+	go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
+}
+
+// isOwn reports whether the main frame asks for the document of the visit. Where it asks for another, that is where the
+// page leads, unless it is told to by the job, or sends a form there.
+func (v *visit) isOwn(r *network.Request) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r.URL == v.url && r.Method == "GET" {
+		v.loads++
+		return v.loads <= maxLoads
+	}
+	if !v.settled && v.redirect == "" && r.Method == "GET" && r.URL == v.leads {
+		v.redirect = r.URL
+		v.stop(errRedirected)
+	}
+	return false
+}
+
+// capture takes the page as it is.
+func (v *visit) capture(p *Page) error {
+	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
+	defer cancel()
+	ctx = v.tab.within(ctx)
+	_, nodes, _, err := memory.GetDOMCounters().Do(ctx)
+	if err != nil {
+		return err
+	}
+	if nodes > maxNodes {
+		return errElements
+	}
+	documents, text, err := domsnapshot.CaptureSnapshot([]string{}).Do(ctx)
+	if err != nil {
+		return err
+	}
+	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody)); err != nil {
+		return err
+	}
+	return v.pictures(ctx, p)
+}
+
+// pictures takes the page as people see it.
+func (v *visit) pictures(ctx context.Context, p *Page) (err error) {
+	if v.job.How.Screenshot {
+		if p.Screenshot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).Do(ctx); err != nil {
+			return err
+		}
+	}
+	if v.job.How.PDF {
+		p.PDF, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
+	}
+	return err
+}
