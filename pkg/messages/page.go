@@ -78,12 +78,40 @@ type Page struct {
 	// Asked is the URL that an archived page was asked for in the end, where that is not
 	// URL: redirects led there that the fetcher has followed.
 	Asked string `json:"asked,omitempty"`
+	// Rendered says why the page was shown in a browser, for a person, "" if it was not. Then the body is the document as its
+	// scripts have made it.
+	Rendered string `json:"rendered,omitempty"`
+	// Part says which part of a rendered page it is.
+	Part Part `json:"part,omitempty"`
 	// Class is of an answer that is no page: how its request ended, RobotsFetched if it
 	// was for a robots.txt. Its body is in the payload as it came, or decoded where its
 	// head says so.
 	Class Class `json:"class,omitempty"`
 	// Truncated says why the body of an answer is not all there.
 	Truncated Truncation `json:"truncated,omitempty"`
+}
+
+// Part is what is kept of a rendered page beside the document that it has become.
+type Part string
+
+// Parts.
+const (
+	PartDocument  Part = "document"  // the document as it came, before it was rendered
+	PartRequisite Part = "requisite" // what the page asked for while it was rendered
+
+	PartScreenshot Part = "screenshot" // the page as a picture
+	PartPDF        Part = "pdf"        // the page as it is printed
+
+	// PartCapture is no answer, but a page of its own: what a script of another page has asked for. No visit ends with it.
+	PartCapture Part = "capture"
+)
+
+func (p Part) valid() bool {
+	switch p {
+	case "", PartDocument, PartRequisite, PartScreenshot, PartPDF, PartCapture:
+		return true
+	}
+	return false
 }
 
 // Truncation is why a body was cut, in the words of WARC 1.1, section 5.13.
@@ -124,8 +152,11 @@ func PageID(header nats.Header) string {
 // robots.txt are counted apart: a request that is made again may find one in memory.
 func (pg *Page) AnswerMsg(p, n int, body []byte) *nats.Msg {
 	what := "answer"
-	if pg.Class == RobotsFetched {
+	switch {
+	case pg.Class == RobotsFetched:
 		what = "robots"
+	case pg.Part != "":
+		what = string(pg.Part)
 	}
 	id := fmt.Sprintf("%s.%s.%d.%d", VisitID(pg.Crawl, pg.Visit), what, pg.Attempt, n)
 	return pg.msg(SubjectAnswers(pg.Crawl, p), id, body)
@@ -187,6 +218,8 @@ func (pg *Page) appendJSON(b []byte) []byte {
 	o.TextSet("robots", pg.Robots)
 	o.TextSet("contact", pg.Contact)
 	o.TextSet("asked", pg.Asked)
+	o.TextSet("rendered", pg.Rendered)
+	o.TextSet("part", string(pg.Part))
 	o.TextSet("class", string(pg.Class))
 	o.TextSet("truncated", string(pg.Truncated))
 	return o.End()
@@ -204,7 +237,9 @@ func appendHeader(b []byte, h map[string][]string) []byte {
 func (pg *Page) version() int { return pg.V }
 
 // IsAnswer reports whether this is an answer that is no page.
-func (pg *Page) IsAnswer() bool { return pg.Class != "" && pg.Class != OK }
+func (pg *Page) IsAnswer() bool {
+	return pg.Part != "" && pg.Part != PartCapture || pg.Class != "" && pg.Class != OK
+}
 
 func (t Truncation) valid() bool {
 	switch t {
@@ -231,7 +266,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if err := checkExchange(pg.Crawl, pg.URL, visited, pg.Visit, pg.Attempt); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
-	if err := cmp.Or(checkDepth(pg.Depth), pg.Metadata.Check(pg.Inherit)); err != nil {
+	if err := cmp.Or(checkDepth(pg.Depth), checkText("rendered", pg.Rendered), pg.Metadata.Check(pg.Inherit)); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	switch {
@@ -243,6 +278,8 @@ func DecodePage(header nats.Header) (*Page, error) {
 		return nil, fmt.Errorf("decode page: body_size %d: must not be negative", pg.BodySize)
 	case pg.Class != "" && !pg.Class.Valid():
 		return nil, fmt.Errorf("decode page: unknown class %q", Clip(string(pg.Class)))
+	case !pg.Part.valid():
+		return nil, fmt.Errorf("decode page: part %q: must be document, requisite, screenshot, pdf or capture", Clip(string(pg.Part)))
 	case !pg.Truncated.valid():
 		return nil, fmt.Errorf("decode page: truncated %q: must be length, time, disconnect or unspecified", Clip(string(pg.Truncated)))
 	case pg.Run < 0:

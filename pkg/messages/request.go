@@ -59,6 +59,8 @@ type Request struct {
 	Inherit  bool     `json:"inherit,omitempty"`
 	// Sitemap says that the URL is known for a sitemap: see Candidate.
 	Sitemap bool `json:"sitemap,omitempty"`
+	// Render says that the page may need a browser: the request is for renderers.
+	Render bool `json:"render,omitempty"`
 	// Epoch is that of the lease of the frontier that sent it.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
@@ -137,6 +139,9 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.metadata("metadata", r.Metadata, "inherit", r.Inherit)
 	if r.Sitemap {
 		o.Bool("sitemap", true)
+	}
+	if r.Render {
+		o.Bool("render", true)
 	}
 	o.UintSet("epoch", r.Epoch)
 	return o.End()

@@ -52,6 +52,10 @@ type Result struct {
 	// Digest is the start of the SHA-256 of the decoded body, in hexadecimal:
 	// whether a page has changed.
 	Digest string `json:"digest,omitempty"`
+	// Rendered says why the page was shown in a browser, for a person, "" if it was not; and Requisites how many requests it
+	// made beside the one for its document. BytesWire has their bodies too.
+	Rendered   string `json:"rendered,omitempty"`
+	Requisites int    `json:"requisites,omitempty"`
 	// GoneRecord says that a GoneRecord was published, as the request has asked for.
 	GoneRecord bool   `json:"gone_record,omitempty"`
 	Fetcher    string `json:"fetcher,omitempty"` // instance, for a person
@@ -112,6 +116,8 @@ func (r *Result) appendJSON(b []byte) []byte {
 	o.TextSet("etag", r.ETag)
 	o.TextSet("last_modified", r.LastModified)
 	o.TextSet("digest", r.Digest)
+	o.TextSet("rendered", r.Rendered)
+	o.IntSet("requisites", int64(r.Requisites))
 	if r.GoneRecord {
 		o.Bool("gone_record", true)
 	}
@@ -149,10 +155,12 @@ func DecodeResult(payload []byte) (*Result, error) {
 		return nil, fmt.Errorf("decode result: run %d: must not be negative", r.Run)
 	case r.BytesWire < 0:
 		return nil, fmt.Errorf("decode result: bytes_wire %d: must not be negative", r.BytesWire)
+	case r.Requisites < 0:
+		return nil, fmt.Errorf("decode result: requisites %d: must not be negative", r.Requisites)
 	case r.BytesBody < 0:
 		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
 	}
-	if err := cmp.Or(checkText("error", r.Error), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
+	if err := cmp.Or(checkText("error", r.Error), checkText("rendered", r.Rendered), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	return r, nil

@@ -55,6 +55,7 @@ const (
 	DetailDecoded     Detail = "decoded"     // too_large: the body decoded
 	DetailRatio       Detail = "ratio"       // too_large: decompresses to too many times its size
 	DetailCut         Detail = "cut"         // protocol_error: the body was cut short
+	DetailRender      Detail = "render"      // timeout, protocol_error, too_large: in the browser, after the response
 )
 
 // maxDetail bounds a Detail, in bytes.

@@ -22,6 +22,7 @@ const (
 const (
 	StageFrontier = "frontier"
 	StageFetcher  = "fetcher"
+	StageRenderer = "renderer" // a fetcher with a browser
 	StageParser   = "parser"
 	StageWriter   = "writer"
 )
@@ -54,6 +55,13 @@ func SubjectURLs(crawl string, p int) string { return partitioned("urls", crawl,
 
 // SubjectFetch carries the requests of partition p that are due now.
 func SubjectFetch(crawl string, p int) string { return partitioned("fetch", crawl, p) }
+
+// SubjectRender carries the requests of partition p that are due now and whose pages may need a browser.
+func SubjectRender(crawl string, p int) string { return partitioned("render", crawl, p) }
+
+// SubjectRequests matches the requests of partition p, whoever takes them: all that FETCH has of a crawl, or of all with
+// "*".
+func SubjectRequests(crawl string, p int) string { return partitioned("*", crawl, p) }
 
 // SubjectResults carries how the requests of partition p ended.
 func SubjectResults(crawl string, p int) string { return partitioned("results", crawl, p) }

@@ -96,7 +96,7 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 			Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: DedupWindow, AllowDirect: true,
 		}
 	}
-	fetch := log(StreamFetch, "seine.fetch.*.*", "requests that are due now", 0)
+	fetch := log(StreamFetch, "seine.fetch.*.* seine.render.*.*", "requests that are due now", 0)
 	fetch.Retention, fetch.MaxMsgs, fetch.MaxBytes = jetstream.WorkQueuePolicy, l.FetchMessages, -1
 	dead := log(StreamDead, "seine.dead.*.*", "messages that could not be handled", l.DeadBytes)
 	dead.Discard, dead.MaxAge = jetstream.DiscardOld, l.DeadAge
@@ -176,6 +176,7 @@ const (
 	ConsumerURLs    = "frontier-urls"    // on URLS, one per partition
 	ConsumerResults = "frontier-results" // on RESULTS, one per partition
 	ConsumerFetch   = "fetcher"          // on FETCH, shared by fetchers
+	ConsumerRender  = "renderer"         // on FETCH, shared by renderers
 	ConsumerParse   = "parser"           // on PAGES, shared by parsers
 	ConsumerWriter  = "writer"           // on RECORDS, one per writer name and partition
 )

@@ -82,19 +82,20 @@ func (b *Bus) StoreAcks(ctx context.Context) error { return b.resetWorkers(ctx) 
 
 // resetWorkers lets the consumers that workers share deliver anew what is not acknowledged.
 func (b *Bus) resetWorkers(ctx context.Context) error {
-	for stream, durable := range map[string]string{
-		messages.StreamSeeds: messages.ConsumerSeeds, messages.StreamFetch: messages.ConsumerFetch, messages.StreamPages: messages.ConsumerParse,
+	for _, c := range []struct{ stream, durable string }{
+		{messages.StreamSeeds, messages.ConsumerSeeds}, {messages.StreamFetch, messages.ConsumerFetch}, {messages.StreamFetch, messages.ConsumerRender},
+		{messages.StreamPages, messages.ConsumerParse},
 	} {
 		// A reset of a consumer that was never made gets no answer (2.15.2).
-		_, err := b.JS.Consumer(ctx, stream, durable)
+		_, err := b.JS.Consumer(ctx, c.stream, c.durable)
 		if errors.Is(err, jetstream.ErrConsumerNotFound) {
 			continue
 		}
 		if err == nil {
-			_, err = b.JS.ResetConsumer(ctx, stream, durable)
+			_, err = b.JS.ResetConsumer(ctx, c.stream, c.durable)
 		}
 		if err != nil {
-			return fmt.Errorf("release %s: %w", durable, err)
+			return fmt.Errorf("release %s: %w", c.durable, err)
 		}
 	}
 	return nil

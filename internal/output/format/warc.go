@@ -104,6 +104,7 @@ func (a *archiver) Append(r *Record) error {
 type exchange struct {
 	*Page
 	target  string // that was asked for
+	view    string // what target begins with, "" unless a browser has made this
 	id      func(kind string) string
 	head    []byte // as it is written
 	sums    warc.Sums
@@ -118,6 +119,11 @@ func newExchange(r *Record) (*exchange, error) {
 		return nil, fmt.Errorf("record %s is no page", r.ID)
 	}
 	x := &exchange{Page: r.Page, target: cmp.Or(r.Page.Asked, r.Page.URL), payload: r.Page.Body}
+	x.view = views[r.Page.Part]
+	if r.Page.Rendered != "" && r.Page.Part == "" {
+		x.view = "urn:dom:"
+	}
+	x.target = x.view + x.target
 	if x.Wire != nil {
 		x.payload, x.head = x.Wire, archivedHead(x.Head)
 	}
@@ -135,6 +141,12 @@ func newExchange(r *Record) (*exchange, error) {
 		err = cerr
 	}
 	return x, err
+}
+
+// views begin the URIs of what a browser has made of a page, as other archivers have it. The page under its own URL is the
+// document as it came, which replays with its scripts.
+var views = map[messages.Part]string{
+	messages.PartScreenshot: "urn:view:", messages.PartPDF: "urn:pdf:", messages.PartCapture: "urn:capture:",
 }
 
 // transferFields are fields of a head that say how its body was framed. Bodies
@@ -262,7 +274,9 @@ func (a *archiver) response(x *exchange) error {
 		return err
 	}
 	a.remember(x, h, kind)
-	a.index.Add(c)
+	if x.view == "" {
+		a.index.Add(c)
+	}
 	return nil
 }
 
@@ -348,8 +362,11 @@ func (a *archiver) metadata(x *exchange) error {
 		fields = append(fields, warc.Field{Name: "seed"})
 	}
 	hops := strings.Repeat("L", x.Depth)
-	if x.Class == messages.RobotsFetched {
-		hops += "P" // a prerequisite of the page, in the words of Heritrix
+	switch { // in the words of Heritrix
+	case x.Class == messages.RobotsFetched:
+		hops += "P" // a prerequisite of the page
+	case x.Part == messages.PartRequisite:
+		hops += "E" // embedded in it
 	}
 	fields = append(fields, warc.Field{Name: "hopsFromSeed", Value: hops})
 	add := func(name, value string) {

@@ -51,7 +51,11 @@ func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]o
 	msgs := make([]*nats.Msg, len(batch))
 	var spans []trace.Span
 	for i, o := range batch {
-		m := nats.NewMsg(messages.SubjectFetch(o.wire.Crawl, p.partition))
+		subject := messages.SubjectFetch
+		if o.wire.Render {
+			subject = messages.SubjectRender
+		}
+		m := nats.NewMsg(subject(o.wire.Crawl, p.partition))
 		m.Header.Set(nats.MsgIdHdr, o.wire.ID())
 		m.Data = o.wire.Encode()
 		msgs[i] = m

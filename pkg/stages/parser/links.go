@@ -61,6 +61,12 @@ func (p *Parser) links(r *parsedPage, own int) stages.Output {
 		batches[to] = cs
 	}
 	last := batch(end, batches[end])
+	if page.Part == messages.PartCapture { // no visit ends
+		if len(last.URLs) > 0 {
+			out.First = append(out.First, urlsMsg(own, last))
+		}
+		return out
+	}
 	last.Ends, last.Content, last.Warning, last.Records = page.Visit, r.scanned.Content, r.warning, r.kinds()
 	last.LeftOut = r.leftOut
 	if len(out.First) > 0 {

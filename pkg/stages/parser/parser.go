@@ -212,8 +212,8 @@ func digestOf(r *parsedPage) uint64 {
 // onDeadLetter ends the visit of a page that goes to DEAD, so that the crawl can end.
 func (p *Parser) onDeadLetter(m *stages.Message, why error) stages.Output {
 	page, err := messages.DecodePage(m.Header)
-	if err != nil {
-		return stages.Output{} // no visit can be told
+	if err != nil || page.Part == messages.PartCapture {
+		return stages.Output{} // there is no visit, or none can be told
 	}
 	c := &messages.Candidates{
 		Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: min(page.Depth+1, messages.MaxDepth),

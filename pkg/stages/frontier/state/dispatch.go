@@ -354,7 +354,7 @@ func (s *Partition) Message(req *Request) (*messages.Request, error) {
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
-		NoResend: req.host.polite.Failing(), Follow: req.GateTried, Sitemap: req.Sitemap,
+		NoResend: req.host.polite.Failing(), Follow: req.GateTried, Sitemap: req.Sitemap, Render: rules.Renders(req.URL) != crawlspec.RenderNever,
 	}
 	if m.Metadata, m.Inherit, err = s.metadataFor(req.id); err != nil {
 		return nil, err
