@@ -176,7 +176,7 @@ func (d *dialer) first(ctx context.Context, addrs []netip.Addr, port uint16) (*c
 		return nil, d.connectFailure(failed)
 	}
 	r, _ := errors.AsType[*netguard.RefusedError](refused)
-	return nil, &Failure{Class: messages.RefusedAddress, Text: r.Error()}
+	return nil, &Failure{Class: messages.RefusedAddress, Text: r.Error(), cause: r}
 }
 
 func (d *dialer) one(ctx context.Context, a netip.AddrPort, timeout time.Duration) (*conn, error) {

@@ -17,7 +17,12 @@ type Failure struct {
 	Class  messages.Class
 	Text   string
 	Detail messages.Detail
+
+	cause error // nil if nobody asks for it
 }
+
+// Unwrap returns the refusal of the address guard that is behind it, if one is.
+func (f *Failure) Unwrap() error { return f.cause }
 
 // Error is the text.
 func (f *Failure) Error() string { return f.Text }

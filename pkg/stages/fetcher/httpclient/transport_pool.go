@@ -24,6 +24,7 @@ type transportKey struct {
 	allow   string // other networks that may, with spaces between
 	tls     crawlspec.TLS
 	proxy   string // its URL with the password, "" is none
+	http1   bool   // for requests that HTTP/2 does not have
 }
 
 // transportKeyOf returns the key of requests without a proxy.
@@ -123,9 +124,14 @@ func (s *transportPools) pool(w transportKey) *pool {
 }
 
 func (s *transportPools) open(w transportKey) *pool {
-	d := newDialer(s.cfg, s.resolver, w.guard(), s.tlsFor(w.tls))
+	secure := s.tlsFor(w.tls)
+	if w.http1 {
+		secure = secure.Clone()
+		secure.NextProtos = []string{"http/1.1"}
+	}
+	d := newDialer(s.cfg, s.resolver, w.guard(), secure)
 	t := &http.Transport{
-		DialContext: d.plain, DialTLSContext: d.secure, ForceAttemptHTTP2: true,
+		DialContext: d.plain, DialTLSContext: d.secure, ForceAttemptHTTP2: !w.http1,
 		DisableCompression: true, MaxResponseHeaderBytes: int64(s.cfg.MaxHeader),
 		MaxIdleConns: s.idle, MaxIdleConnsPerHost: s.cfg.MaxIdlePerHost, IdleConnTimeout: idleConnTimeout,
 		HTTP2: &http.HTTP2Config{
