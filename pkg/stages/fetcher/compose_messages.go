@@ -113,7 +113,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 	p.Unchanged = t.req.Digest != "" && strings.HasPrefix(r.Digest, t.req.Digest)
 	p.Inherit, p.Sitemap = t.req.Inherit, t.req.Sitemap
 	body := r.Body.Data
-	if r.Body.Object == "" && r.Body.Encoding == "" && !t.ask.Archive {
+	if r.Body.Object == "" && r.Body.Encoding == "" && (!t.ask.Archive || t.rendered.why != "") {
 		body, p.BodyEncoding = f.bodies.compress(body)
 		r.Body.Data = nil
 		r.Shrink(len(body))
@@ -133,7 +133,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 		r.Shrink(0)
 	}
 	if len(heads)+len(body) > messages.InlineBody {
-		p.BodyObject = t.ask.Object
+		p.BodyObject = t.object
 		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
 			return nil, nil, err
 		}
@@ -158,7 +158,7 @@ func (t *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 // pageOf is a page, but for where its body is.
 func (t *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
 	p := t.answerOf(r)
-	p.Header, p.BodySize, p.Digest = keptHeader(r.Header), r.Body.Size, r.Digest
+	p.Header, p.BodySize, p.Digest, p.Rendered = keptHeader(r.Header), r.Body.Size, r.Digest, t.rendered.why
 	return p
 }
 
@@ -180,6 +180,10 @@ func (t *fetchJob) result(name string) *messages.Result {
 	res.RetryAfter, res.CrawlDelay = messages.Millis(r.RetryAfter), t.delay
 	if !r.Started.IsZero() {
 		res.Age = messages.Millis(max(0, time.Since(r.Started)-time.Duration(r.Timings.Total)))
+	}
+	if t.rendered.why != "" { // the host was asked until then
+		res.Rendered, res.Requisites = t.rendered.why, t.rendered.requests
+		res.Age = messages.Millis(time.Since(t.rendered.ended))
 	}
 	if r.Class == messages.OK {
 		res.BytesBody, res.Digest = r.Body.Size, r.Digest

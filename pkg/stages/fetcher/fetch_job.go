@@ -19,6 +19,7 @@ type fetchJob struct {
 	req       *messages.Request
 	spec      crawlspec.Revision
 	partition int
+	object    string // what a large body is stored as
 	ask       httpclient.Request
 	reply     *httpclient.Reply // how it ended
 	robots    *robots.File      // nil if it was not asked for
@@ -30,19 +31,24 @@ type fetchJob struct {
 	hops    int
 	via     string
 	noted   *httpclient.Reply // whose answer is among them
+
+	rendered renderedVisit
 }
 
 // newJob is a request that is to be fetched as its spec wants it.
 func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJob {
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
+	object := objectName(partition, messages.VisitID(req.Crawl, req.Visit))
 	t := &fetchJob{
-		req: req, spec: spec, partition: partition,
+		req: req, spec: spec, partition: partition, object: object,
 		ask: httpclient.Request{
 			CookieJar: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), URL: req.URL,
 			Spacing: time.Duration(max(req.Delay, req.Interval)), Archive: spec.Archive,
-			Object: objectName(partition, messages.VisitID(req.Crawl, req.Visit)),
-			ETag:   req.ETag, LastModified: req.LastModified, NoResend: req.NoResend,
+			Object: object, ETag: req.ETag, LastModified: req.LastModified, NoResend: req.NoResend,
 		},
+	}
+	if f.renderer != nil && spec.Renders(req.URL) != crawlspec.RenderNever {
+		t.ask.Object = "" // the browser is given the document whole
 	}
 	t.bound()
 	return t
@@ -97,7 +103,10 @@ func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
 	if err := f.doExchange(ctx, t); err != nil {
 		return err
 	}
-	return f.followSelfRedirects(ctx, t)
+	if err := f.followSelfRedirects(ctx, t); err != nil {
+		return err
+	}
+	return f.renderPage(ctx, t)
 }
 
 // doExchange does one exchange. It returns an error only if ctx is done, or httpclient.ErrNotSent.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nuid"
+	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/procname"
 	"seine/internal/base/weburl"
@@ -26,7 +27,10 @@ type Fetcher struct {
 	hands      inFlightLocks
 	epochs     epochFence
 
-	parser *stages.Chain // nil if pages are parsed elsewhere
+	parser   *stages.Chain // nil if pages are parsed elsewhere
+	renderer pageRenderer  // nil if no page is shown in a browser
+	alone    bool          // it takes no requests but those whose pages may need a browser
+	auto     *autoRender
 
 	client *httpclient.Client
 	get    exchanger // client, unless something else is to fetch
@@ -86,6 +90,9 @@ func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*F
 		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
 		scopes: stages.SpecCache[*redirectScope]{Make: newRedirectScope},
 	}
+	if f.auto, err = newAutoRender(); err != nil {
+		return nil, err
+	}
 	if f.sitemapsTold, err = newLoggedOnce(); err != nil {
 		return nil, err
 	}
@@ -102,14 +109,26 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		return err
 	}
 	defer f.client.Close()
-	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, messages.ConsumerFetch)
+	g, ctx := errgroup.WithContext(ctx)
+	if !f.alone {
+		g.Go(func() error { return f.take(ctx, messages.StageFetcher, messages.ConsumerFetch, "seine.fetch.*.*") })
+	}
+	if f.renderer != nil {
+		g.Go(func() error { return f.takeRendered(ctx) })
+	}
+	return g.Wait()
+}
+
+// take takes the requests of a consumer of FETCH.
+func (f *Fetcher) take(ctx context.Context, stage, consumer, filter string) error {
+	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, consumer)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	r := &stages.Runner{
-		Stage: messages.StageFetcher, Bus: f.bus, Stream: messages.StreamFetch,
-		Consumer: messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", maxPending),
+		Stage: stage, Bus: f.bus, Stream: messages.StreamFetch,
+		Consumer: messages.WorkConsumer(consumer, filter, maxPending),
 		Workers:  f.cfg.Workers, Prefetch: f.cfg.prefetch(),
 		Handle: f.handle, OnDeadLetter: f.onDeadLetter, Describe: subject, Drain: time.Duration(f.cfg.Drain),
 	}

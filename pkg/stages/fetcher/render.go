@@ -1,0 +1,223 @@
+package fetcher
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+
+	"seine/internal/base/contentcoding"
+	"seine/internal/base/sleep"
+	"seine/internal/base/weburl"
+	"seine/internal/page/mediatype"
+	"seine/internal/render"
+	"seine/internal/render/chromium"
+	"seine/internal/render/pageproxy"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher/httpclient"
+)
+
+// pageRenderer shows pages in a browser.
+type pageRenderer interface {
+	Render(ctx context.Context, job *render.Job) (*render.Page, error)
+}
+
+// Render has the fetcher take also the requests whose pages may need a browser, and show such pages; alone, it takes no others.
+// It is called before Run.
+func (f *Fetcher) Render(r *render.Renderer, alone bool) { f.renderer, f.alone = r, alone }
+
+// takeRendered takes the requests whose pages may need a browser: at once if it is there for nothing else, else as soon as there
+// is a crawl that wants pages rendered.
+func (f *Fetcher) takeRendered(ctx context.Context) error {
+	if !f.alone {
+		if err := f.awaitRendering(ctx); err != nil {
+			return nil //nolint:nilerr // the fetcher is stopped, and no crawl wanted pages rendered
+		}
+	}
+	return f.take(ctx, messages.StageRenderer, messages.ConsumerRender, "seine.render.*.*")
+}
+
+// specPoll is between looks whether a spec has changed, which cost one atomic load.
+const specPoll = 100 * time.Millisecond
+
+// awaitRendering waits for the first crawl that wants pages rendered. It returns an error only if ctx is done.
+func (f *Fetcher) awaitRendering(ctx context.Context) error {
+	for known := uint64(0); ; {
+		now := f.specs.Generation()
+		for _, c := range f.specs.Changes(known) {
+			if spec, err := f.specs.Get(ctx, c.Crawl, 0); err == nil && spec.Spec != nil && spec.MayRender() {
+				return nil
+			}
+		}
+		for known = now; f.specs.Generation() == known; {
+			if err := sleep.For(ctx, specPoll); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// renderPage shows the page in a browser, if the spec wants it and the page is one of HTML, and makes what that shows the
+// reply. The page was fetched as any other; what it asks for is sent by the same client. It returns an error only if ctx is
+// done.
+func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
+	mode := t.spec.Renders(t.req.URL)
+	if f.renderer == nil || mode == crawlspec.RenderNever || t.reply.Class != messages.OK || !isHTML(t.reply.ContentType) {
+		return nil
+	}
+	body, err := decodedBody(t.reply)
+	if err != nil {
+		t.reply.Failed(httpclient.Failf(messages.BadEncoding, "%v", err))
+		return nil
+	}
+	plan := f.auto.plan(mode, t, body)
+	if plan.why == "" {
+		return nil
+	}
+	requisites := new(requisiteLog)
+	page, err := f.renderer.Render(ctx, f.renderJob(t, body, requisites))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	t.rendered = renderedVisit{why: plan.why, ended: time.Now()}
+	if err != nil {
+		t.reply.Failed(renderFailure(err))
+		return nil
+	}
+	t.rendered.requests = page.Totals.Requests
+	t.reply.BytesWire += page.Totals.Bytes
+	if err := f.keepParts(ctx, t, page, requisites.exchanges); err != nil {
+		return err
+	}
+	if page.Redirect != "" {
+		t.leadTo(page.Redirect)
+		return nil
+	}
+	f.auto.learn(plan, t, page.HTML)
+	page.HTML = t.ask.Policy.Hide(page.HTML)
+	t.show(page)
+	return nil
+}
+
+// renderedVisit is what is known of a page that was shown in a browser.
+type renderedVisit struct {
+	why      string    // "" if it was not
+	ended    time.Time // when the browser had done with the host
+	requests int       // beside the one for the document
+}
+
+func isHTML(contentType string) bool {
+	media := mediatype.Declared(contentType)
+	return media == "text/html" || media == "application/xhtml+xml"
+}
+
+// decodedBody returns the body without the content codings that an archive keeps.
+func decodedBody(r *httpclient.Reply) ([]byte, error) {
+	if r.Body.Encoding == "" {
+		return r.Body.Data, nil
+	}
+	names, err := contentcoding.Parse([]string{r.Body.Encoding})
+	if err != nil {
+		return nil, err
+	}
+	z := contentcoding.NewReader(bytes.NewReader(r.Body.Data), names, 0)
+	body, err := io.ReadAll(z)
+	return body, errors.Join(err, z.Close())
+}
+
+// renderJob is how the page is shown.
+func (f *Fetcher) renderJob(t *fetchJob, body []byte, requisites *requisiteLog) *render.Job {
+	ask, agent := t.ask, t.ask.Policy.UserAgent(t.ask.URL)
+	header := maps.Clone(t.reply.Header)
+	delete(header, "Content-Disposition") // a browser would store the page
+	job := &render.Job{
+		Crawl:     fmt.Sprint(t.ask.CookieJar, " ", t.spec.Rev, " ", agent),
+		Main:      pageproxy.Document{URL: t.ask.URL, Status: t.reply.Status, Header: header, Body: body},
+		How:       t.spec.Render,
+		UserAgent: agent,
+		Transport: f.client.Requisites(&ask),
+		Allow:     func(ctx context.Context, r *http.Request) error { return f.allowRequisite(ctx, t, r) },
+		MaxBody:   t.ask.MaxBody,
+	}
+	if how := t.spec.Render; t.ask.Archive || len(how.Capture) > 0 {
+		job.Record, job.MaxRecorded = requisites.record, int64(how.MaxBytes)
+	}
+	return job
+}
+
+// Why a requisite is not asked for.
+var (
+	errRequisiteRobots  = errors.New("robots.txt forbids it")
+	errRequisiteBlocked = errors.New("the spec blocks it (render.block.urls)")
+)
+
+// allowRequisite reports whether a page may ask for something: neither the spec nor robots.txt of its host may forbid it.
+func (f *Fetcher) allowRequisite(ctx context.Context, t *fetchJob, r *http.Request) error {
+	url, err := weburl.Canonicalize(r.URL.Scheme + "://" + r.URL.Host + r.URL.RequestURI())
+	if err != nil {
+		return err
+	}
+	if t.spec.Render.Blocks(url) {
+		return errRequisiteBlocked
+	}
+	if t.spec.Robots != crawlspec.RobotsObey {
+		return nil
+	}
+	ask := httpclient.Request{URL: url, Policy: t.ask.Policy, CookieJar: t.ask.CookieJar, Timeout: t.ask.Timeout, MaxBody: t.ask.MaxBody, Robots: true}
+	got, err := f.robots.get(ctx, &ask)
+	switch {
+	case err != nil:
+		return err
+	case got.file == nil:
+		return errors.New(unreachable(got.last).Text)
+	case !got.file.Group(t.spec.ProductToken()).Allowed(weburl.Path(url)):
+		return errRequisiteRobots
+	}
+	return nil
+}
+
+// renderFailure is how a page ended that could not be shown.
+func renderFailure(err error) *httpclient.Failure {
+	var page *render.Error
+	if errors.Is(err, chromium.ErrNone) {
+		return httpclient.Failf(messages.Misconfigured, "the spec wants the page rendered, and %v", err)
+	}
+	if !errors.As(err, &page) { // the browser cannot be started
+		return &httpclient.Failure{Class: messages.ProtocolError, Text: "the page cannot be rendered: " + err.Error(), Detail: messages.DetailRender}
+	}
+	class := map[render.Kind]messages.Class{render.NoAnswer: messages.Timeout, render.TooLarge: messages.TooLarge}[page.Kind]
+	if class == "" {
+		class = messages.ProtocolError
+	}
+	return &httpclient.Failure{Class: class, Text: "rendering: " + page.Text, Detail: messages.DetailRender}
+}
+
+// leadTo makes the page a redirect to where its scripts lead.
+func (t *fetchJob) leadTo(url string) {
+	r := t.reply
+	r.Header = maps.Clone(r.Header)
+	r.Header.Set("Location", url)
+	r.Class, r.Text = messages.Redirect, "the page leads there by itself"
+	r.Body, r.Request, r.Head = httpclient.Body{}, nil, nil
+	r.Shrink(0)
+}
+
+// show makes what the browser shows the body of the page. What is known of the document as it came says nothing of that: a
+// page of the same shell may have changed.
+func (t *fetchJob) show(page *render.Page) {
+	r := t.reply
+	sum := sha256.Sum256(page.HTML)
+	r.Digest, r.ETag, r.LastModified = messages.Digest(sum[:]), "", ""
+	r.ContentType = "text/html; charset=utf-8"
+	r.Header = maps.Clone(r.Header)
+	r.Header.Set("Content-Type", r.ContentType)
+	r.Body = httpclient.Body{Data: page.HTML, Size: int64(len(page.HTML))}
+	r.Request, r.Head = nil, nil
+	r.Text = page.Cut
+}

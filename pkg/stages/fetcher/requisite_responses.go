@@ -1,0 +1,119 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"seine/internal/render"
+	"seine/internal/render/pageproxy"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher/httpclient"
+)
+
+// requisiteLog keeps what a page was answered while it was rendered.
+type requisiteLog struct {
+	mu        sync.Mutex
+	exchanges []pageproxy.Exchange
+}
+
+// record keeps an exchange. It is safe for concurrent use.
+func (l *requisiteLog) record(x pageproxy.Exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.exchanges = append(l.exchanges, x)
+}
+
+// keepParts keeps what a rendered page has beside the document that it has become: for the archive, the document as it came, what
+// the page asked for, and its pictures; and as pages of their own, what the spec wants captured. It returns an error only if
+// ctx is done.
+func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {
+	if t.ask.Archive {
+		if err := f.keepPart(ctx, t, t.reply, messages.PartDocument, 0); err != nil {
+			return err
+		}
+	}
+	for n := range exchanges {
+		r := t.ask.Policy.RequisiteReply(&exchanges[n])
+		if r == nil {
+			continue
+		}
+		if t.ask.Archive {
+			if err := f.keepPart(ctx, t, r, messages.PartRequisite, n); err != nil {
+				return err
+			}
+		}
+		if isCaptured(t, &exchanges[n], r) {
+			if err := f.keepCapture(ctx, t, r); err != nil {
+				return err
+			}
+		}
+	}
+	if !t.ask.Archive {
+		return nil
+	}
+	for part, picture := range map[messages.Part]httpclient.Reply{
+		messages.PartScreenshot: {ContentType: "image/png", Body: httpclient.Body{Data: page.Screenshot}},
+		messages.PartPDF:        {ContentType: "application/pdf", Body: httpclient.Body{Data: page.PDF}},
+	} {
+		picture.URL, picture.Status, picture.Started = t.ask.URL, t.reply.Status, t.reply.Started
+		if err := f.keepPart(ctx, t, &picture, part, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepPart adds a part of the page to what is published. A large body is stored first.
+func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply, part messages.Part, n int) error {
+	if len(r.Head) == 0 && len(r.Body.Data) == 0 || len(r.Request)+len(r.Head) > messages.InlineBody {
+		return nil
+	}
+	p := t.answerOf(r)
+	p.URL, p.Referrer, p.IP, p.Part = r.URL, t.req.URL, r.Source, part
+	if part != messages.PartRequisite {
+		p.Referrer = t.req.Referrer
+	}
+	p.RequestSize, p.HeadSize, p.BodySize, p.Truncated = len(r.Request), len(r.Head), int64(len(r.Body.Data)), r.Truncated
+	t.describe(&p)
+	body := r.Body.Data
+	if len(r.Request)+len(r.Head)+len(body) > messages.InlineBody {
+		p.BodyObject = fmt.Sprintf("%s.%s.%d", t.object, part, n)
+		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
+			return err
+		}
+		body = nil
+	}
+	t.answers = append(t.answers, p.AnswerMsg(t.partition, n, slices.Concat(r.Request, r.Head, body)))
+	return nil
+}
+
+// isCaptured reports whether an answer is one that the spec wants parsed as a page of its own.
+func isCaptured(t *fetchJob, x *pageproxy.Exchange, r *httpclient.Reply) bool {
+	return x.Method == http.MethodGet && x.Status == http.StatusOK && !x.Truncated && t.spec.Render.Captures(r.URL)
+}
+
+// keepCapture adds an answer as a page of its own. Its identity is that of its URL in the round of the page, so that it is parsed
+// once, however many pages ask for it.
+func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
+	body, err := decodedBody(&httpclient.Reply{Body: httpclient.Body{Data: r.Body.Data, Encoding: r.Header.Get("Content-Encoding")}})
+	if err != nil {
+		return nil //nolint:nilerr // the page that has asked for it could not read it either
+	}
+	p := t.answerOf(r)
+	p.URL, p.Visit = r.URL, messages.Visit{URL: messages.HashURL(r.URL), Round: t.req.Visit.Round}
+	p.Depth, p.Referrer, p.Inherit, p.Part = min(t.req.Depth+1, messages.MaxDepth), t.req.URL, t.req.Inherit, messages.PartCapture
+	p.Header, p.BodySize = keptHeader(r.Header), int64(len(body))
+	body, p.BodyEncoding = f.bodies.compress(t.ask.Policy.Hide(body))
+	if len(body) > messages.InlineBody {
+		p.BodyObject = t.object + ".capture." + p.Visit.URL.String()
+		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
+			return err
+		}
+		body = nil
+	}
+	t.answers = append(t.answers, p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), body))
+	return nil
+}
