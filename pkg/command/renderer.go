@@ -1,0 +1,51 @@
+package command
+
+import (
+	"context"
+	"errors"
+
+	"seine/internal/render"
+	"seine/internal/run/process"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher"
+)
+
+// Renderer runs the renderer stage as a command, with the options of the process, and returns its exit code.
+func Renderer() int {
+	var o rendererOptions
+	return process.Main(messages.StageRenderer, "Seine's renderer: a fetcher that shows pages in a browser, for crawls that want that.\n\n  renderer --nats nats://127.0.0.1:4222 --browser-tabs 4",
+		&o, &o.Common, o.run)
+}
+
+type rendererOptions struct {
+	process.Common
+	fetcher.Config
+	Browser render.Config `embed:""`
+}
+
+// Validate names the first flag that is wrong.
+func (o *rendererOptions) Validate() error {
+	return errors.Join(o.Config.Validate(), o.Browser.Validate())
+}
+
+func (o *rendererOptions) run(ctx context.Context, env process.Env) error {
+	if err := o.Browser.Check(); err != nil {
+		return err
+	}
+	specs, stop, err := join(ctx, env.Bus)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	f, err := fetcher.New(o.Config, env.Bus, specs)
+	if err != nil {
+		return err
+	}
+	browser := render.New(o.Browser, env.Bus.Log)
+	defer browser.Close()
+	f.Render(browser, true)
+	if err := env.Started(""); err != nil {
+		return err
+	}
+	return f.Run(ctx)
+}
