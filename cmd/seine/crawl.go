@@ -23,6 +23,7 @@ import (
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/seeds"
 	"seine/internal/output/bucket"
+	"seine/internal/render"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
@@ -72,6 +73,7 @@ type crawlCmd struct {
 	Robots       *crawlspec.Robots     `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
 	Sitemaps     *bool                 `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
 	Render       *crawlspec.RenderMode `help:"Show pages in a browser before they are parsed: never, auto (those that say less without one) or always (default never). Rules in the spec for some URLs go before auto and always." placeholder:"auto"`
+	Browser      render.Config         `embed:""`
 	Fields       []string              `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
 	AllowPrivate *bool                 `help:"Allow loopback and private addresses."`
 	Chain        bool                  `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
@@ -312,7 +314,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o.Seeds, o.Spec, o.Again, o.EncryptState, o.NATS, o.Listen, o.Chain = seeds, c.spec, c.Again, c.EncryptState, c.NATS, c.Bind, c.Chain
 	o.Sync = state.Sync(c.Sync)
 	o.Frontier.Sync = o.Sync
-	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText = c.Workers, c.Secrets, c.MaxText
+	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText, o.Browser = c.Workers, c.Secrets, c.MaxText, c.Browser
 	o.Writer.OutputConfig, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), c.ChangeOutput
 	o.Opened = c.remember
 	if writer.IsDatabase(c.WARC) {

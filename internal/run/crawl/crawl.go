@@ -26,6 +26,7 @@ import (
 	"seine/internal/base/version"
 	"seine/internal/ops/procstats"
 	"seine/internal/output/bucket"
+	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
 	"seine/internal/run/stagegroup"
@@ -61,6 +62,7 @@ type Options struct {
 	Listen   string
 	Sync     state.Sync
 	Fetcher  fetcher.Config
+	Browser  render.Config // for pages that the spec wants rendered
 	Parser   parser.Config
 	Writer   writer.Config   // of the records
 	More     []writer.Config // further writers, as of an archive
@@ -85,6 +87,7 @@ func DefaultOptions(name, data string) Options {
 	o := Options{
 		Crawl: name, Data: data, Log: slog.New(slog.DiscardHandler),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(), Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
+		Browser: render.DefaultConfig(),
 	}
 	o.Frontier.State, o.Writer.State = filepath.Join(data, "frontier"), filepath.Join(data, "writer")
 	return o
@@ -253,6 +256,7 @@ type crawl struct {
 	specRev   uint64 // of the spec that this run began with
 	frontier  *frontier.Frontier
 	fetcher   *fetcher.Fetcher
+	renderer  *render.Renderer
 	parser    *parser.Parser
 	writers   []*writer.Writer // that of the records first
 	last      frontierapi.Counters
@@ -350,6 +354,8 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	if c.fetcher, err = fetcher.New(c.Fetcher, own[0], c.specs); err != nil {
 		return err
 	}
+	c.renderer = render.New(c.Browser, c.Log)
+	c.fetcher.Render(c.renderer, false)
 	if c.parser, err = parser.New(c.Parser, own[1], c.specs); err != nil {
 		return err
 	}
@@ -388,6 +394,9 @@ func (c *crawl) connection(stage string) (*stages.Bus, error) {
 func (c *crawl) close() {
 	if c.abandoned {
 		return // the end of the process closes it all, as kill -9 would
+	}
+	if c.renderer != nil {
+		c.renderer.Close()
 	}
 	if c.unfollow != nil {
 		c.unfollow()
@@ -435,6 +444,11 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 		// What it has is not to be replaced by what stands for it.
 		if own, err := c.Spec(crawlspec.Default()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
 			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
+		}
+	}
+	if spec.MayRender() {
+		if err := c.Browser.Check(); err != nil {
+			return fmt.Errorf("crawl %s: its spec wants pages rendered, but %w", c.Crawl, err)
 		}
 	}
 	for _, text := range spec.Ineffective() {
