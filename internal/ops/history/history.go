@@ -69,6 +69,9 @@ type Result struct {
 	Timings  messages.Timings `json:"timings,omitzero"`
 	IP       string           `json:"ip,omitempty"`
 	Fetcher  string           `json:"fetcher,omitempty"`
+	// Rendered says why the page was shown in a browser, Requisites how many requests it made beside the one for its document.
+	Rendered   string `json:"rendered,omitempty"`
+	Requisites int    `json:"requisites,omitempty"`
 }
 
 // Page is a message of PAGES.
@@ -266,6 +269,7 @@ func (f *finder) results() error {
 			if res, err = messages.DecodeResult(data); err == nil {
 				r.Visit, r.Attempt, r.Class, r.Status, r.Error = res.Visit, res.Attempt, res.Class, res.Status, res.Error
 				r.Location, r.Started, r.Timings, r.IP, r.Fetcher = res.Location, res.Started, res.Timings, res.IP, res.Fetcher
+				r.Rendered, r.Requisites = res.Rendered, res.Requisites
 			}
 		}
 		f.Results = append(f.Results, r)

@@ -161,6 +161,9 @@ func (e text) streams() {
 			text += ": " + r.Error
 		}
 		e.message(r.StoredMessage, text)
+		if r.Rendered != "" {
+			e.row("rendered", fmt.Sprintf("%s; the page made %s beside the one for its document", r.Rendered, humanize.Plural(r.Requisites, "request")))
+		}
 	}
 	for _, p := range e.Pages {
 		text := fmt.Sprintf("%s, body %s, stored as %s", cmp.Or(p.ContentType, "no type"), humanize.Size(p.BodySize), humanize.Size(int64(p.Size)))
