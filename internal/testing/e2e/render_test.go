@@ -1,0 +1,253 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"seine/internal/render"
+	"seine/internal/testing/scriptweb"
+	"seine/internal/testing/vueapp"
+	"seine/internal/testing/warctest"
+	"seine/pkg/messages"
+)
+
+// needBrowser skips a test where there is no browser, but for CI.
+func needBrowser(t *testing.T) {
+	t.Helper()
+	browser := render.DefaultConfig()
+	if err := browser.Check(); err != nil && os.Getenv("CI") == "" {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// byPath are records by the path of their URL. Each is there once.
+func byPath(t *testing.T, all []messages.Record, origin string) map[string]messages.Record {
+	t.Helper()
+	paths := make(map[string]messages.Record)
+	for _, r := range all {
+		path := strings.TrimPrefix(r.URL, origin)
+		if _, twice := paths[path]; twice {
+			t.Errorf("%s has two records", path)
+		}
+		paths[path] = r
+	}
+	return paths
+}
+
+// A shop of pages that are whole without a browser and of others that are empty shells, whose links only scripts make: never
+// finds half of it, always and auto find all, and auto shows few of the whole ones in the browser.
+func TestCrawlRendersWhatNeedsIt(t *testing.T) {
+	needBrowser(t)
+	t.Parallel()
+	const static, app = 40, 6
+	for mode, leaves := range map[string]int{"never": 0, "auto": app, "always": app} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := scriptweb.Start(t)
+			p := newWorkspace(t)
+			p.crawl(w.URL(scriptweb.ShopPath(static, app)), "--render", mode, "--allow-private", "--delay", "0s", "--robots", "ignore", "--browser-tabs", "2").expect(0)
+			all := byPath(t, records(t, p.out, "default"), w.Origin())
+			for n := range app {
+				text, leaf := all[fmt.Sprintf("/app/%d", n+1)].Text, all[fmt.Sprintf("/leaf/app-%d", n+1)]
+				if found := strings.Contains(text, scriptweb.AppText(n+1)); found != (mode != "never") {
+					t.Errorf("app %d has the text %q", n+1, text)
+				}
+				if (leaf.URL != "") != (mode != "never") {
+					t.Errorf("leaf %d: %v", n+1, leaf.URL)
+				}
+			}
+			if len(all) != 1+static+app+leaves {
+				t.Errorf("%d records: %v", len(all), slices.Sorted(maps.Keys(all)))
+			}
+		})
+	}
+}
+
+// An application made with Vue, with a router, parts that are loaded when they are needed, lists that grow by scrolling and by
+// buttons, and an API behind: every item is found, once.
+func TestCrawlOfAnApplicationFindsEveryItemOnce(t *testing.T) {
+	needBrowser(t)
+	t.Parallel()
+	app := vueapp.Start(t, 30)
+	p := newWorkspace(t)
+	spec := file(t, "spec.yaml", `
+seeds: ["`+app.URL()+`/"]
+allow_private: true
+delay: 0s
+render:
+  mode: always
+  scroll: 20
+  click: [{selector: button.more, times: 20}]
+`)
+	p.crawl("--spec", spec, "--browser-tabs", "2").expect(0)
+	all := byPath(t, records(t, p.out, "default"), app.URL())
+	for _, item := range app.Items() {
+		if text := all[item.Path].Text; !strings.Contains(text, item.Description) || !strings.Contains(text, item.Name) {
+			t.Errorf("%s has the text %q", item.Path, text)
+		}
+	}
+	if len(all) != len(app.Items())+6 {
+		t.Errorf("%d records: %v", len(all), slices.Sorted(maps.Keys(all)))
+	}
+}
+
+// A rendered page is archived with all that replays it: the document as it came, what the page asked for, the document that it has
+// become, and its picture. What scripts have asked for is parsed as a page of its own, if the spec wants that.
+func TestArchiveHasWhatARenderedPageIsMadeOf(t *testing.T) {
+	needBrowser(t)
+	t.Parallel()
+	w := scriptweb.Start(t)
+	p := newWorkspace(t)
+	spec := file(t, "spec.yaml", `
+seeds: ["`+w.URL("/fetch-list")+`"]
+max_depth: 0
+allow_private: true
+robots: ignore
+render:
+  mode: always
+  screenshot: true
+  pdf: true
+  capture: ["/fetch-list/*"]
+records:
+  - kind: captured
+    types: [json]
+    match: ["/fetch-list/*"]
+    fields: {first: {jq: ".. | strings"}}
+`)
+	dir := filepath.Join(t.TempDir(), "archive")
+	p.crawl("--spec", spec, "--warc", dir).expect(0)
+	archive := archiveOf(t, dir)
+	page, data := archive.pages[w.URL("/fetch-list")], archive.pages[w.URL("/fetch-list/items.json")]
+	if page == nil || bytes.Contains(page.Payload(), []byte("fetched item one")) || page.Type() != "response" {
+		t.Errorf("the document as it came is %+v", page)
+	}
+	if data == nil || !bytes.Contains(data.Payload(), []byte("fetched item one")) || data.Type() != "response" {
+		t.Errorf("what the page asked for is %+v", data)
+	}
+	views := archive.resources()
+	for target, begin := range map[string]string{"urn:dom:": "<!DOCTYPE html>", "urn:view:": "\x89PNG", "urn:pdf:": "%PDF-"} {
+		if r := views[target+w.URL("/fetch-list")]; r == nil || !bytes.HasPrefix(r.Block, []byte(begin)) {
+			t.Errorf("%s is %.200q", target, r)
+		}
+	}
+	var captured int
+	all := everyLine(t, p.out)
+	for _, r := range all {
+		if r["first"] == "fetched item one" {
+			captured++
+		}
+	}
+	if captured != 1 {
+		t.Errorf("%d records of what the page asked for: %v", captured, all)
+	}
+}
+
+// everyLine reads all files of records of an output.
+func everyLine(t *testing.T, out string) (all []map[string]any) {
+	t.Helper()
+	err := filepath.WalkDir(out, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(filepath.Base(path), ".jsonl") {
+			all = append(all, lines(t, path)...)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A browser that is killed while it shows pages, and the process that is killed with its browser, cost the pages that are being
+// shown: they are visited again, and the output has each once.
+func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
+	needBrowser(t)
+	t.Parallel()
+	const pages = 40
+	w := scriptweb.Start(t)
+	p := newWorkspace(t)
+	browsers := filepath.Join(t.TempDir(), "browsers")
+	if err := errors.Join(os.MkdirAll(browsers, 0o777), os.Chmod(browsers, 0o777), os.Chmod(filepath.Dir(browsers), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{w.URL(scriptweb.LightPath(pages)), "--render", "always", "--allow-private", "--delay", "0s", "--per-host", "4", "--robots", "ignore",
+		"--browser-tabs", "2", "--browser-dir", browsers}
+	for _, kill := range []string{"process", "browser"} {
+		c, target := p.crawl(args...), visits(w)+8
+		eventually(t, patience, "show some pages", func() (bool, string) { return visits(w) >= target && len(browserIDs(browsers)) > 0 || c.ended(), c.said() })
+		if kill == "process" {
+			c.signal(os.Kill)
+			c.expect(-1)
+			continue
+		}
+		for _, id := range browserIDs(browsers) {
+			_ = syscall.Kill(id, syscall.SIGKILL)
+		}
+		c.expect(0)
+	}
+	all := byPath(t, records(t, p.out, "default"), w.Origin())
+	for n := range pages {
+		if text := all[fmt.Sprintf("/light/%d", n+1)].Text; !strings.Contains(text, scriptweb.LightText(n+1)) {
+			t.Errorf("page %d has the text %q", n+1, text)
+		}
+	}
+	eventually(t, patience, "all browsers have ended", func() (bool, string) { return len(browserIDs(browsers)) == 0, "" })
+	if left, _ := os.ReadDir(browsers); len(left) > 0 {
+		t.Errorf("the browsers leave %v", left)
+	}
+}
+
+func visits(w *scriptweb.Web) (n int) {
+	for _, r := range w.Log() {
+		if strings.HasPrefix(r.Path, "/light/") {
+			n++
+		}
+	}
+	return n
+}
+
+// browserIDs are the processes of browsers whose profiles are in a folder.
+func browserIDs(folder string) (ids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		id, notID := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err == nil && notID == nil && bytes.Contains(text, []byte("--user-data-dir="+folder)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// resources are what an archive has beside responses, by target.
+func (c *captures) resources() map[string]*warctest.Record {
+	c.t.Helper()
+	found := make(map[string]*warctest.Record)
+	for _, name := range c.files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all, err := warctest.All(name, bytes.NewReader(content))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, r := range all {
+			if r.Type() == "resource" {
+				found[r.Get("WARC-Target-URI")] = r
+			}
+		}
+	}
+	return found
+}
