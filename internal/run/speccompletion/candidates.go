@@ -18,6 +18,7 @@ type place struct {
 	alone      bool        // in its line, or after dashes: keys of an object may be there
 	flow, json bool
 	space      bool // a blank is missing before it
+	comma      int  // byte of the line where a comma is missing before it, 0 if none is
 	key        *Key // that the place is in
 	dead       bool // nothing may be written
 
@@ -142,8 +143,12 @@ func (p *place) values(s *schema, w word, before string) (all []Candidate) {
 	return all
 }
 
+// spaced is a text with what is missing before it.
 func (p *place) spaced(text string) string {
-	if p.space {
+	switch {
+	case p.comma > 0:
+		return ", " + text
+	case p.space:
 		return " " + text
 	}
 	return text

@@ -62,7 +62,9 @@ func Complete(text string, line, column int) (*Answer, error) {
 	if r.found != nil {
 		w := wordAt(here, r.found.start, r.found.end, r.cursor)
 		a.From, a.To = columnOf(here, w.start), columnOf(here, w.end)
-		a.Candidates = append(a.Candidates, r.found.candidates(w)...)
+		if a.Candidates = append(a.Candidates, r.found.candidates(w)...); r.found.comma > 0 && len(a.Candidates) > 0 {
+			a.From = columnOf(here, r.found.comma) // the comma comes with what is taken
+		}
 		a.Key = r.found.key
 	}
 	return a, nil

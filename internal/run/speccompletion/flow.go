@@ -1,10 +1,14 @@
 package speccompletion
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // flow reads a line from a byte on that is in brackets, or where they begin.
 func (r *reader) flow(text string, at int) {
 	fresh := true // no token of the line has been read
+	r.ended(0)    // in this line nothing has
 	for began := false; !r.full; began = true {
 		if began && !r.inFlow() {
 			return // what follows the last bracket is of no interest
@@ -18,12 +22,13 @@ func (r *reader) flow(text string, at int) {
 		}
 		switch c := text[at]; c {
 		case '{', '[':
-			r.nextLine(fresh)
+			r.withoutComma(fresh)
 			r.push(&collection{flow: true, list: c == '['})
 			at++
 		case '}', ']':
 			r.pop()
 			at++
+			r.ended(at)
 		case ',':
 			r.next()
 			at++
@@ -31,8 +36,7 @@ func (r *reader) flow(text string, at int) {
 			r.top().colon = true
 			at++
 		default:
-			r.nextLine(fresh)
-			at = r.token(text, at)
+			at = r.separated(text, at, fresh)
 		}
 		fresh = false
 	}
@@ -43,26 +47,53 @@ func isPunctuation(c byte) bool { return strings.IndexByte("{}[],:", c) >= 0 }
 // next begins another key or member.
 func (r *reader) next() {
 	t := r.top()
-	t.key, t.colon, t.filled = "", false, false
+	t.key, t.colon, t.filled, t.end = "", false, false, 0
 }
 
-// nextLine takes the end of a line for a comma that is missing, before a token that comes first in the next one.
-func (r *reader) nextLine(fresh bool) {
-	if t := r.top(); fresh && t != nil && t.flow && t.filled {
-		r.next()
+// ended notes where in the line a value in brackets has ended, after which there can be but a comma or a bracket.
+func (r *reader) ended(end int) {
+	if t := r.top(); t != nil && t.flow {
+		t.end = end
 	}
+}
+
+// withoutComma begins another key or member where a comma is missing: behind a value that has ended, or, as in a plain text
+// blanks may be part of the value, in the next line. It returns where in the line the comma belongs, 0 if it does not belong there.
+func (r *reader) withoutComma(fresh bool) (comma int) {
+	t := r.top()
+	if t == nil || !t.flow || !t.filled || !fresh && t.end == 0 {
+		return 0
+	}
+	if !fresh {
+		comma = t.end
+	}
+	r.next()
+	return comma
+}
+
+// separated reads a text in brackets, before which a comma may be missing, and returns where it ends.
+func (r *reader) separated(text string, at int, fresh bool) (end int) {
+	before, comma := r.found, r.withoutComma(fresh)
+	end = r.token(text, at)
+	if r.found != before {
+		r.found.comma = comma
+	}
+	return end
 }
 
 // gap is the cursor between two tokens.
 func (r *reader) gap(fresh bool) {
+	comma := r.withoutComma(fresh)
 	t := r.top()
 	switch {
-	case t.filled && !fresh:
+	case t.filled:
 		r.inside()
-	case t.list || t.colon && !t.filled:
+	case t.list || t.colon:
 		r.foundValue(r.cursor, r.cursor)
-	case t.key == "" || t.filled:
+		r.found.comma = comma
+	case t.key == "":
 		r.foundKey(r.cursor, r.cursor, false)
+		r.found.comma = comma
 	}
 }
 
@@ -70,18 +101,17 @@ func (r *reader) gap(fresh bool) {
 func (r *reader) token(text string, at int) int {
 	q := text[at]
 	isQuoted := q == '"' || q == '\''
-	end := flowEnd(text, at)
+	t := r.top()
+	end, isWhole := flowEnd(text, at), isQuoted
 	if isQuoted {
 		if end = closing(text, at+1, q); end < 0 {
-			end, r.quote = len(strings.TrimRight(text, " \t")), q
+			end, r.quote, isWhole = len(strings.TrimRight(text, " \t")), q, false
 		}
+	} else if literal := literalEnd(text, at); t.json && literal > 0 {
+		end, isWhole = literal, true
 	}
-	t := r.top()
 	if t.list || t.colon {
-		if r.in(at, end) {
-			r.foundValue(at, end)
-		}
-		t.filled = true
+		r.flowValue(at, end, isWhole)
 		return end
 	}
 	name := text[at:end]
@@ -92,6 +122,17 @@ func (r *reader) token(text string, at int) int {
 	r.flowKey(name, at, end, colon < len(text) && text[colon] == ':')
 	t.json = t.json || q == '"'
 	return end
+}
+
+// flowValue is a value in brackets. If it is whole, what comes behind it in the line does not belong to it.
+func (r *reader) flowValue(at, end int, isWhole bool) {
+	if r.in(at, end) {
+		r.foundValue(at, end)
+	}
+	r.fill()
+	if isWhole {
+		r.ended(end)
+	}
 }
 
 // flowKey is a key in braces.
@@ -119,4 +160,16 @@ func flowEnd(text string, at int) int {
 		}
 	}
 	return at + len(strings.TrimRight(text[at:], " \t"))
+}
+
+// literalEnd is where a number, true, false or null of JSON ends, 0 if there is none.
+func literalEnd(text string, at int) int {
+	length := strings.IndexAny(text[at:], " \t,[]{}\"'")
+	if length < 0 {
+		length = len(text) - at
+	}
+	if length == 0 || !json.Valid([]byte(text[at:at+length])) {
+		return 0
+	}
+	return at + length
 }

@@ -16,6 +16,7 @@ type collection struct {
 	key    string          // the last one
 	colon  bool            // of a mapping in braces: the key has its colon
 	filled bool            // the last key, or member of the list, has its value
+	end    int             // where in the line the value ended that is filled, 0 if it may go on
 	json   bool            // keys are in double quotes
 }
 
