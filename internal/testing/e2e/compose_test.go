@@ -128,7 +128,7 @@ func TestComposeServes(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 1})
 	c.begin(c.bus(), "news", quick(), site.seed)
 	addr := freeport.Addr(t)
-	replaced := strings.NewReplacer("nats://nats:4222", c.url, "0.0.0.0:8077", addr, "127.0.0.1:8077", addr, "/state", t.TempDir())
+	replaced := strings.NewReplacer("nats://nats:4222", c.url, "0.0.0.0:8077", addr, "127.0.0.1:8077", addr, "0.0.0.0:9400", freeport.Addr(t), "/state", t.TempDir())
 	run := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, "seine"), args...)
 		for name, value := range s.Environment {

@@ -112,7 +112,7 @@ func TestGrafanaDashboard(t *testing.T) {
 			fmt.Fprintf(&queries, "      - {record: 'panel:%d:%s', expr: %q}\n", p.ID, q.RefID, expr)
 		}
 	}
-	if want := []string{"Overview", "Frontier", "Fetcher", "Parser", "Writer", "NATS"}; !slices.Equal(rows, want) {
+	if want := []string{"Overview", "Frontier", "Fetcher", "Parser", "Writer", "NATS", "Webhooks"}; !slices.Equal(rows, want) {
 		t.Errorf("rows are %v, want %v", rows, want)
 	}
 	for _, v := range d.Templating.List {
@@ -219,14 +219,14 @@ func TestComposeMonitoring(t *testing.T) {
 		for _, d := range job.DNS {
 			for _, name := range d.Names {
 				scraped++
-				if listen := c.Services[name].Environment["SEINE_LISTEN"]; listen != fmt.Sprintf("0.0.0.0:%d", d.Port) || job.JobName != "seine-"+name {
-					t.Errorf("job %s scrapes %s at %d, which serves at %q", job.JobName, name, d.Port, listen)
+				if at := metricsAddress(c.Services[name].Environment); at != fmt.Sprintf("0.0.0.0:%d", d.Port) || job.JobName != "seine-"+name {
+					t.Errorf("job %s scrapes %s at %d, which serves at %q", job.JobName, name, d.Port, at)
 				}
 			}
 		}
 	}
-	if scraped != 4 {
-		t.Errorf("%d stages are scraped", scraped)
+	if scraped != 5 {
+		t.Errorf("%d services are scraped", scraped)
 	}
 	provider := readFile(t, "../../../deploy/grafana/provisioning/dashboards/seine.yml")
 	if !strings.Contains(provider, "path: /etc/grafana/dashboards\n") || !slices.Contains(c.Services["grafana"].Volumes, "./deploy/grafana/dashboards:/etc/grafana/dashboards:ro") {
@@ -235,6 +235,14 @@ func TestComposeMonitoring(t *testing.T) {
 	if source := readFile(t, "../../../deploy/grafana/provisioning/datasources/prometheus.yml"); !strings.Contains(source, "url: http://prometheus:9090\n") {
 		t.Errorf("the data source is %s", source)
 	}
+}
+
+// metricsAddress is where a service has its metrics: the stages where they listen, the server of pages apart from those.
+func metricsAddress(environment map[string]string) string {
+	if at := environment["SEINE_METRICS"]; at != "" {
+		return at
+	}
+	return environment["SEINE_LISTEN"]
 }
 
 func readFile(t *testing.T, path string) string {
