@@ -18,7 +18,8 @@ type Preview struct {
 	ToSeq     uint64    `json:"to_seq"` // before FromSeq if there is nothing
 }
 
-// Look tells what a replay would read. It changes nothing.
+// Look tells what a replay would read. It changes nothing. It fails if the NATS server refuses to have the stream read, also
+// when that has nothing.
 func Look(ctx context.Context, o Options) (*Preview, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -30,6 +31,11 @@ func Look(ctx context.Context, o Options) (*Preview, error) {
 	w, err := source.resolve(ctx, &o.Choice, time.Now())
 	if err != nil {
 		return nil, err
+	}
+	if w.From > w.To { // nobody has asked yet whether the stream may be read
+		if _, err := source.pending(ctx, w.From); err != nil {
+			return nil, err
+		}
 	}
 	return &Preview{w.Messages, o.Choice.Host == "", w.First, w.FirstTime, w.From, w.To}, nil
 }

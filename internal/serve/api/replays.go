@@ -133,7 +133,10 @@ func (a *API) deleteReplay(_ context.Context, in *replayPath) (*struct{}, error)
 // problemOfReplay says what to do about a replay that cannot be had.
 func problemOfReplay(err error, crawl string) error {
 	input, wrong := errors.AsType[*replays.InputError](err)
+	refused, denied := errors.AsType[*stages.PermissionError](err)
 	switch {
+	case denied:
+		return problemf(http.StatusForbidden, "replay: this server may not read what is stored (%v); have it connect as a user who may, such as operator", refused)
 	case wrong:
 		return problemf(http.StatusUnprocessableEntity, "%v", input)
 	case errors.Is(err, replays.ErrNone):

@@ -174,6 +174,7 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	wantOutput(t, c.seine("viewer", "spec", "get", "--crawl", "site"), `"delay": "20ms"`)
 	c.wantServed(site.seed)
 	c.wantWebhooksWithoutRecords(site.seed)
+	c.wantReplaysByOperatorAlone()
 	c.wantDrainedByOperator(c.stage("fetcher", "fetcher"))
 	if out := c.seine("operator", "doctor"); !strings.Contains(out.stdout.String(), "frontier: all 4 have an owner") {
 		t.Errorf("doctor: %s%s", out.stdout, out.stderr)
