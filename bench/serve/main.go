@@ -6,7 +6,8 @@
 //	cd bench && go run ./serve                           # 200 requests/s for a minute, 50 streams for ten minutes
 //	cd bench && go run ./serve -seconds 20s -rounds 3 -stream-time 1m
 //	cd bench && go run ./serve -get /stats -get /crawls -stream-time 0
-//	cd bench && go run ./serve -open -rounds 5 -seconds 20s  # what one page costs that is left open, and fifty
+//	cd bench && go run ./serve -open -rounds 5 -seconds 20s  # what one page costs that is left open, and fifty:
+//	                                                     # by CPU time, which says more than pages a second on a shared machine
 //
 // Pages are requests, as the web counts them. The web and the sender of requests are this process, which shares the cores.
 // The time of an answer is from when the request was due, so that a server that stands still is not asked less.
