@@ -171,6 +171,18 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 	}
 }
 
+// Of a body that cannot be read, only that is told: nobody is sent looking for what its parts would lack.
+func TestUnreadableBodyIsAllThatIsTold(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, filepath.Join(t.TempDir(), "data"))
+	for body, header := range map[string]string{`{"name": `: "application/json", "\xff": "application/json", "name=new": "application/x-www-form-urlencoded"} {
+		detail := s.problemOf(s.do("POST", "/crawls", body, "Content-Type", header))
+		if strings.Contains(detail, "crawl name") || strings.Contains(detail, "validation failed") || !strings.Contains(detail, "/openapi.json") {
+			t.Errorf("%q: %s", body, detail)
+		}
+	}
+}
+
 // A client that sends a body by and by, and stops, is told, and holds up nobody else.
 func TestSlowClientHoldsUpNobody(t *testing.T) {
 	t.Parallel()

@@ -31,10 +31,7 @@ func init() { huma.NewError = newProblem } // once, before any server begins
 func newProblem(status int, msg string, errs ...error) huma.StatusError {
 	p := &huma.ErrorModel{Status: status, Title: http.StatusText(status)}
 	var all []string
-	for _, err := range errs {
-		if err == nil {
-			continue
-		}
+	for _, err := range told(status, errs) {
 		p.Add(err)
 		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma's own, which nobody wraps
 			all = append(all, detailText(d.ErrorDetail()))
@@ -44,6 +41,18 @@ func newProblem(status int, msg string, errs ...error) huma.StatusError {
 		p.Detail = strings.Join(all[:min(len(all), mostDetails)], "; ") + ". " + p.Detail
 	}
 	return p
+}
+
+// told are the errors that somebody can mend: of a body that could not be read, what its parts lack is not among them.
+func told(status int, errs []error) (all []error) {
+	unread := status == http.StatusBadRequest || status == http.StatusUnsupportedMediaType
+	for _, err := range errs {
+		d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma's own, which nobody wraps
+		if err != nil && !(unread && ok && strings.HasPrefix(d.ErrorDetail().Location, "body.")) {
+			all = append(all, err)
+		}
+	}
+	return all
 }
 
 // mostDetails is how many of what is wrong the detail has; the list has all.
@@ -56,10 +65,15 @@ func detailText(d *huma.ErrorDetail) string {
 	return d.Location + ": " + d.Message
 }
 
+// invalid is what huma says before its list of what is wrong.
+const invalid = "validation failed"
+
 // advice adds to huma's own words what to do.
 func advice(status int, msg string) string {
 	switch {
-	case status == http.StatusUnprocessableEntity && msg == "validation failed":
+	case status == http.StatusUnsupportedMediaType && msg == invalid:
+		return "Set Content-Type to one that " + Base + "/openapi.json has for this operation"
+	case msg == invalid:
 		return "Send what " + Base + "/openapi.json says of this operation"
 	case status == http.StatusRequestEntityTooLarge:
 		return "the body is too large (" + msg + "): send less at a time"
