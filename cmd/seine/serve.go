@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -31,6 +32,7 @@ import (
 	"seine/internal/serve/tokens"
 	"seine/internal/serve/webhooks"
 	"seine/pkg/stages"
+	"seine/pkg/stages/writer"
 )
 
 // serverFlags say where and to whom the server answers.
@@ -167,11 +169,11 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	if c.Tokens != "" {
 		o.Tokens, err = tokens.Open(c.Tokens)
 	}
-	if err = errors.Join(err, o.Validate()); err != nil {
+	if err = errors.Join(err, o.Validate(), c.checkPlaces()); err != nil {
 		return nil, usageError{err}
 	}
 	if o.Audit, err = audit.Open(cmp.Or(c.auditDir, c.stateDir())); err != nil {
-		return nil, fmt.Errorf("--state: %w", err)
+		return nil, fmt.Errorf("%s: %w", c.stateFlag(), err)
 	}
 	s := &server{Options: o, cluster: cluster.New(c.Operator, log)}
 	s.feed = snapshots.New(s.cluster, log)
@@ -179,12 +181,12 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 		return nil, usageError{err}
 	}
 	if s.webhooks, err = webhooks.New(filepath.Join(c.stateDir(), "webhooks"), s.cluster, log); err != nil {
-		return nil, fmt.Errorf("--state: %w", err)
+		return nil, fmt.Errorf("%s: %w", c.stateFlag(), err)
 	}
 	s.webhooks.AllowPrivate = c.AllowPrivate
 	replayed := cmp.Or(c.Replayed, filepath.Join(c.stateDir(), "replayed"))
 	if s.replays, err = replays.New(filepath.Join(c.stateDir(), "replays"), replayed, s.cluster, log); err != nil {
-		return nil, fmt.Errorf("--state: %w", err)
+		return nil, fmt.Errorf("%s: %w", c.stateFlag(), err)
 	}
 	s.replays.Off = c.ReadOnly
 	ao := api.Options{
@@ -215,6 +217,28 @@ func (c *serveCmd) stateDir() string {
 		return "./seine-serve"
 	}
 	return filepath.Join(c.data(), "serve")
+}
+
+// stateFlag is the flag that says where that is.
+func (c *serveCmd) stateFlag() string {
+	if c.State == "" && c.Options == (connect.Options{}) {
+		return "--data"
+	}
+	return "--state"
+}
+
+// checkPlaces reports that crawls or replays could not write where they are to.
+func (c *serveCmd) checkPlaces() error {
+	if c.Out != "" && !writer.IsDatabase(c.Out) && !strings.HasPrefix(c.Out, "s3://") { // those have options, which a crawl checks
+		out := writer.DefaultConfig().OutputConfig
+		if out.Out = c.Out; out.Validate() != nil {
+			return out.Validate() //nolint:wrapcheck // names the flag
+		}
+	}
+	if at, err := os.Stat(c.Replayed); err == nil && !at.IsDir() {
+		return fmt.Errorf("--replayed %s: is a file: name a folder, which is made if there is none", c.Replayed)
+	}
+	return nil
 }
 
 // data is the directory of crawls.

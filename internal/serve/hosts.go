@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -24,12 +25,22 @@ func (o *Options) checkHost(next http.Handler) http.Handler {
 	})
 }
 
+// checkHosts reports a name of the server that is none, and so would let nobody in.
+func (o *Options) checkHosts() error {
+	for _, name := range o.Hosts {
+		if name == "" || strings.ContainsAny(name, "/:?#@* \t") {
+			return fmt.Errorf("--host %q: must be a name alone, without scheme, port and path, such as crawls.example.org", name)
+		}
+	}
+	return nil
+}
+
 // named reports whether a host, in lower case and without a port, is this server.
 func (o *Options) named(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
 		return true
 	}
-	return host != "" && (host == hostOf(o.Listen) || slices.ContainsFunc(o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }))
+	return host != "" && (host == hostOf(o.Listen) || slices.ContainsFunc(o.Hosts, func(h string) bool { return hostOf(h) == host }))
 }
 
 // hostOf is the host of an address that may have a port, in lower case.

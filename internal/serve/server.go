@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (o *Options) Validate() error {
 	if !(o.Rate > 0) {
 		return fmt.Errorf("--rate %g: must be more than nothing", o.Rate)
 	}
-	if err := o.TLS.validate(); err != nil {
+	if err := cmp.Or(o.checkHosts(), o.TLS.validate()); err != nil {
 		return err
 	}
 	return o.checkExposure(host)

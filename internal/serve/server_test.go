@@ -96,6 +96,7 @@ func TestAddressesThatOthersReachNeedCallersToBeKnown(t *testing.T) {
 		func(o *Options) { o.Listen = "8077" }, func(o *Options) { o.PathPrefix = "seine" }, func(o *Options) { o.PathPrefix = "/a/" },
 		func(o *Options) { o.Rate = 0 }, func(o *Options) { o.TLS.Cert = "c" }, func(o *Options) { o.TLS.ClientCA = "c" },
 		func(o *Options) { o.TLS.Cert, o.TLS.Key = "none", "none" },
+		func(o *Options) { o.Hosts = []string{"http://crawls.example.org"} }, func(o *Options) { o.Hosts = []string{"crawls.example.org:8443"} }, func(o *Options) { o.Hosts = []string{""} },
 	} {
 		o := options(t)
 		if wrong(o); o.Validate() == nil {
