@@ -115,6 +115,46 @@ func TestServeRunsCrawlsThatTheAPIBegins(t *testing.T) {
 	}
 }
 
+// Of a crawl whose server was killed, the next server says that nobody works on it, and its page has what makes it go on.
+func TestKilledServerGoesOnByAPage(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 40})
+	p := newWorkspace(t)
+	args := []string{"--data", p.data, "--out", p.out, "--allow-private"}
+	first, url := served(t, args...)
+	body := fmt.Sprintf(`{"name": "news", "spec": {"allow_private": true, "delay": "100ms"}, "seeds": [%q]}`, site.seed)
+	if status, a := ask(t, "POST", url+"/api/v1/crawls", body); status != http.StatusCreated {
+		t.Fatalf("%d %v", status, a)
+	}
+	eventually(t, patience, "fetch a page", func() (bool, string) {
+		_, c := ask(t, "GET", url+"/api/v1/crawls/news", "")
+		done, _ := c["done"].(float64)
+		return done > 0, fmt.Sprint(c)
+	})
+	first.signal(syscall.SIGKILL)
+	<-first.gone
+	_, url = served(t, args...)
+	eventually(t, patience, "say that nobody works on it", func() (bool, string) {
+		_, c := ask(t, "GET", url+"/api/v1/crawls/news", "")
+		return c["idle"] == true, fmt.Sprint(c)
+	})
+	resp, err := http.Get(url + "/crawls/news")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil || !strings.Contains(string(page), "no process works on it") || !strings.Contains(string(page), `action="/crawls/news/resume"`) {
+		t.Errorf("its page offers nothing: %v, %s", err, page)
+	}
+	resp, err = http.PostForm(url+"/crawls/news/resume", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	awaitDone(t, url, "news", len(site.pages))
+}
+
 // A client made from the OpenAPI document does a whole crawl: it begins it, waits for its end, reads its records and
 // deletes it. What is wrong with the document, the compiler of the client finds.
 func TestGeneratedClientCrawls(t *testing.T) {
