@@ -22,6 +22,7 @@ var refusalWords = []struct {
 	{regexp.MustCompile(`: get the spec again, and change that`), ": load the page again, and change what it shows"},
 	{regexp.MustCompile(`: give next of the page before, or none to begin`), ": begin at the first page"},
 	{regexp.MustCompile(`(?i)[.:]? send what \S+/openapi\.json says of this operation`), ""},
+	{regexp.MustCompile(`^request body is required`), "there is no text in the field"},
 	{regexp.MustCompile(`\bbody\.`), ""},
 }
 

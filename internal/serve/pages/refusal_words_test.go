@@ -30,6 +30,8 @@ func TestRefusalsSpeakOfThePages(t *testing.T) {
 		{"/crawls/none/replay", url.Values{"of": {"pages"}}, 404, "the page Crawls has those there are"},
 		{"/crawls/shop/replay", url.Values{"of": {"pages"}, "since": {"yesterday"}}, 422, "must be how long ago"},
 		{"/crawls/shop/replay/none/forget", nil, 404, "the page Replay has those there are"},
+		{"/seeds", url.Values{"text": {"https://example.org/"}}, 400, "name the crawl"},
+		{"/crawls/shop/spec", url.Values{"rev": {"1"}, "text": {""}}, 400, "there is no text in the field"},
 		{"/seeds", url.Values{"crawl": {"none"}, "text": {"https://example.org/"}}, 404, "the page Crawls has those there are"},
 	} {
 		resp, err := http.PostForm(c.url+ask.path, ask.form)

@@ -44,6 +44,9 @@ func (s *server) feed(w http.ResponseWriter, r *http.Request) {
 	if len(text) <= shownAgain {
 		p.Text = text
 	}
+	if err == nil && p.Crawl == "" {
+		err = badInput{errors.New("name the crawl that is fed")}
+	}
 	if err == nil {
 		p.SeedVerdicts = new(api.SeedVerdicts)
 		err = s.carryOut(r, http.MethodPost, p.path(text), []byte(text), "text/plain", p.SeedVerdicts)
