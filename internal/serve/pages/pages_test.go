@@ -88,7 +88,7 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 	tab.Allow("404")
 	for _, dark := range []bool{false, true} {
 		tab.Dark(dark)
-		for _, width := range []int64{390, 1280} {
+		for _, width := range []int64{390, 1280, 2560} {
 			tab.Size(width, 900)
 			for _, path := range all(seed) {
 				tab.Go(c.url + path)
