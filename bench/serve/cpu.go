@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"seine/bench/proc"
@@ -42,16 +43,11 @@ func (c cost) plus(d cost) cost {
 	return cost{c.seconds + d.seconds, c.pages + d.pages, c.crawl + d.crawl, c.server + d.server}
 }
 
-func (c cost) pagesPerSecond() float64 { return c.pages / c.seconds }
-func (c cost) crawlPerPage() float64   { return c.crawl / c.pages }
-func (c cost) serverPerSecond() float64 {
-	return c.server / c.seconds
-}
-
-// extra is how much more CPU time was taken than alone, as a part of what the crawl took alone: by the crawl for a page, and by the
-// server in a second. Neither depends on how much of the machine others have.
-func (c cost) extra(alone cost) (crawl, server float64) {
-	crawl = c.crawlPerPage()/alone.crawlPerPage() - 1
-	server = (c.serverPerSecond() - alone.serverPerSecond()) / (alone.crawl / alone.seconds)
-	return crawl, server
+// String tells it for a page of the crawl and for a second of the server; of a crawl that stands still for a second, too.
+func (c cost) String() string {
+	crawl := fmt.Sprintf("%.3f ms a page", 1e3*c.crawl/c.pages)
+	if c.pages < c.seconds {
+		crawl = fmt.Sprintf("%.1f ms a second", 1e3*c.crawl/c.seconds)
+	}
+	return fmt.Sprintf("%.0f pages/s, CPU of the crawl %s, of the server %.1f ms a second", c.pages/c.seconds, crawl, 1e3*c.server/c.seconds)
 }

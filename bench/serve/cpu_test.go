@@ -1,20 +1,15 @@
 package main
 
-import (
-	"math"
-	"testing"
-)
+import "testing"
 
-// What a page costs is told by CPU time: a machine that others slow down to half does not change it.
-func TestExtraIsOfCPUTime(t *testing.T) {
-	alone := cost{seconds: 10, pages: 1000, crawl: 10, server: 0.1}
-	beside := cost{seconds: 20, pages: 1000, crawl: 10.1, server: 0.6}
-	crawl, server := beside.extra(alone)
-	if math.Abs(crawl-0.01) > 1e-9 || math.Abs(server-0.02) > 1e-9 {
-		t.Errorf("%v of the crawl, %v of the server", crawl, server)
+func TestCostIsToldByPageOrBySecond(t *testing.T) {
+	running := cost{seconds: 10, pages: 1000, crawl: 10, server: 0.1}
+	if got := running.plus(running).String(); got != "100 pages/s, CPU of the crawl 10.000 ms a page, of the server 10.0 ms a second" {
+		t.Error(got)
 	}
-	if sum := alone.plus(alone); sum.crawlPerPage() != alone.crawlPerPage() || sum.pagesPerSecond() != alone.pagesPerSecond() {
-		t.Errorf("%+v", sum)
+	paused := cost{seconds: 10, crawl: 0.5, server: 0.1}
+	if got := paused.String(); got != "0 pages/s, CPU of the crawl 50.0 ms a second, of the server 10.0 ms a second" {
+		t.Error(got)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,44 +14,70 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// openPages measures the crawl beside no open page, one, and as many as there are streams, in turn. As a crawl needs more CPU for a
-// page the more it knows, each window is compared with those before and after it in which no page is open.
+// openPages measures the crawl beside no open page, one, and as many as there are streams, in turn: at full speed, and then paused,
+// when its processes do nothing but answer.
 func (o *options) openPages(ctx context.Context, r *rig) error {
-	nothing := func() error { return sleep.For(ctx, o.Window) }
-	before, err := r.costWhile(nothing)
+	full, err := o.beside(ctx, r, "full speed")
 	if err != nil {
 		return err
 	}
-	extras := make(map[int][]float64)
-	for range o.Rounds {
-		for _, n := range []int{1, o.Streams} {
-			var shown atomic.Int64
-			beside, err := r.costWhile(func() error { return r.leaveOpen(ctx, n, o.Window, &shown) })
-			if err != nil {
-				return err
-			}
-			after, err := r.costWhile(nothing)
-			if err != nil {
-				return err
-			}
-			extras[n] = append(extras[n], reportOpen(n, beside, before.plus(after), shown.Load()))
-			before = after
-		}
+	if err := r.pause(ctx); err != nil {
+		return err
 	}
-	for _, n := range []int{1, o.Streams} {
-		fmt.Printf("%d open: %+.2f %% of the crawl's CPU (median of %d, %+.2f to %+.2f)\n",
-			n, 100*middle(extras[n]), o.Rounds, 100*slices.Min(extras[n]), 100*slices.Max(extras[n]))
+	if err := sleep.For(ctx, o.Warmup); err != nil { // what is under way is finished
+		return err //nolint:wrapcheck // says all
+	}
+	rest, err := o.beside(ctx, r, "paused")
+	if err != nil {
+		return err
+	}
+	alone := full.alone.crawl / full.alone.seconds
+	for _, n := range o.open() {
+		crawl, server := middle(rest.crawl[n]), middle(rest.server[n])
+		fmt.Printf("%d open: %.1f ms of CPU a second more in the crawl's processes, %.1f in the server: %.2f %% of the %.0f ms that the crawl took, %.2f %% of %d cores\n",
+			n, 1e3*crawl, 1e3*server, 100*(crawl+server)/alone, 1e3*alone, 100*(crawl+server)/float64(runtime.NumCPU()), runtime.NumCPU())
 	}
 	return nil
 }
 
-// reportOpen prints what happened beside open pages and without, and returns the CPU that was taken more, as a part of the crawl's.
-func reportOpen(n int, beside, alone cost, shown int64) float64 {
-	crawl, server := beside.extra(alone)
-	fmt.Printf("%d open, shown %d times: %.0f pages/s (%.0f without); the crawl %.3f ms of CPU a page (%.3f), the server %.1f ms a second (%.1f): %+.2f %% and %+.2f %%\n",
-		n, shown, beside.pagesPerSecond(), alone.pagesPerSecond(), 1e3*beside.crawlPerPage(), 1e3*alone.crawlPerPage(),
-		1e3*beside.serverPerSecond(), 1e3*alone.serverPerSecond(), 100*crawl, 100*server)
-	return crawl + server
+// open are the numbers of open pages.
+func (o *options) open() []int { return []int{1, o.Streams} }
+
+// extras are the seconds of CPU that were taken more in a second by numbers of open pages, in each round, and all that was taken
+// without one.
+type extras struct {
+	crawl, server map[int][]float64
+	alone         cost
+}
+
+// beside does the rounds. As a crawl needs more CPU the more it knows, each window is compared with those before and after it in
+// which no page is open.
+func (o *options) beside(ctx context.Context, r *rig, how string) (*extras, error) {
+	nothing := func() error { return sleep.For(ctx, o.Window) }
+	before, err := r.costWhile(nothing)
+	if err != nil {
+		return nil, err
+	}
+	e := &extras{crawl: make(map[int][]float64), server: make(map[int][]float64), alone: before}
+	for range o.Rounds {
+		for _, n := range o.open() {
+			var shown atomic.Int64
+			beside, err := r.costWhile(func() error { return r.leaveOpen(ctx, n, o.Window, &shown) })
+			if err != nil {
+				return nil, err
+			}
+			after, err := r.costWhile(nothing)
+			if err != nil {
+				return nil, err
+			}
+			alone := before.plus(after)
+			fmt.Printf("%s, %d open, shown %d times: %v; without: %v\n", how, n, shown.Load(), beside, alone)
+			e.crawl[n] = append(e.crawl[n], beside.crawl/beside.seconds-alone.crawl/alone.seconds)
+			e.server[n] = append(e.server[n], beside.server/beside.seconds-alone.server/alone.seconds)
+			before, e.alone = after, e.alone.plus(after)
+		}
+	}
+	return e, nil
 }
 
 // middle is the median.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,23 @@ func (r *rig) pagesWhile(do func() error) (float64, error) {
 	before, began := r.web.Log().Dropped(), time.Now()
 	err := do()
 	return float64(r.web.Log().Dropped()-before) / time.Since(began).Seconds(), err
+}
+
+// pause has the crawl send nothing more.
+func (r *rig) pause(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/crawls/default/pause", nil)
+	if err != nil {
+		return fmt.Errorf("pause the crawl: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("pause the crawl: %w", err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("pause the crawl: %s", resp.Status)
+	}
+	return nil
 }
 
 // requests are those for some paths, or for what pages and programs ask for most.
