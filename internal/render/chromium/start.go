@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -50,6 +51,9 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 	b := &Browser{profile: p, errors: new(tail), ended: make(chan struct{})}
 	if err := b.start(&o, as); err != nil {
 		p.remove()
+		if as != nil && errors.Is(err, os.ErrPermission) {
+			return nil, fmt.Errorf("start the browser: %w: since this process is root, the browser runs as the user %d, who must be able to run %s and to reach %s", err, as.uid, o.Path, filepath.Dir(p.dir))
+		}
 		return nil, fmt.Errorf("start the browser: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -177,8 +176,12 @@ func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
 	const pages = 40
 	w := scriptweb.Start(t)
 	p := newWorkspace(t)
-	browsers := filepath.Join(t.TempDir(), "browsers")
-	if err := errors.Join(os.MkdirAll(browsers, 0o777), os.Chmod(browsers, 0o777), os.Chmod(filepath.Dir(browsers), 0o755)); err != nil {
+	browsers, err := os.MkdirTemp("", "seine-browsers-") // which root's browser can reach, being another user's
+	if err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(browsers) })
+		err = os.Chmod(browsers, 0o777)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	args := []string{w.URL(scriptweb.LightPath(pages)), "--render", "always", "--allow-private", "--delay", "0s", "--per-host", "4", "--robots", "ignore",
