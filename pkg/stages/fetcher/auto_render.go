@@ -64,7 +64,7 @@ func (a *autoRender) plan(mode crawlspec.RenderMode, t *fetchJob, body []byte) r
 	if !hasScript(body) {
 		return renderPlan{}
 	}
-	document := yieldOf(body, t)
+	document := yieldOf(body, t.req.URL, t.reply.ContentType)
 	if document.text < shellText {
 		return renderPlan{why: fmt.Sprintf("the document is an empty shell: %d characters of text", document.text), document: document}
 	}
@@ -97,7 +97,7 @@ func (a *autoRender) learn(plan renderPlan, t *fetchJob, shown []byte) {
 	if plan.template == nil {
 		return
 	}
-	now := yieldOf(shown, t)
+	now := yieldOf(shown, t.req.URL, renderedType)
 	plan.template.mu.Lock()
 	defer plan.template.mu.Unlock()
 	plan.template.renders = now.more(plan.document)
@@ -109,8 +109,8 @@ func (y pageYield) more(than pageYield) bool {
 	return y.text-than.text >= max(200, than.text/10) || y.links-than.links >= max(3, than.links/10)
 }
 
-func yieldOf(body []byte, t *fetchJob) pageYield {
-	page, err := htmlpage.Scan(body, t.req.URL, t.reply.ContentType, htmlpage.Options{})
+func yieldOf(body []byte, url, contentType string) pageYield {
+	page, err := htmlpage.Scan(body, url, contentType, htmlpage.Options{})
 	if err != nil {
 		return pageYield{}
 	}

@@ -208,13 +208,16 @@ func (t *fetchJob) leadTo(url string) {
 	r.Shrink(0)
 }
 
+// renderedType is the type of a document as a browser has made it.
+const renderedType = "text/html; charset=utf-8"
+
 // show makes what the browser shows the body of the page. What is known of the document as it came says nothing of that: a
 // page of the same shell may have changed.
 func (t *fetchJob) show(page *render.Page) {
 	r := t.reply
 	sum := sha256.Sum256(page.HTML)
 	r.Digest, r.ETag, r.LastModified = messages.Digest(sum[:]), "", ""
-	r.ContentType = "text/html; charset=utf-8"
+	r.ContentType = renderedType
 	r.Header = maps.Clone(r.Header)
 	r.Header.Set("Content-Type", r.ContentType)
 	r.Body = httpclient.Body{Data: page.HTML, Size: int64(len(page.HTML))}

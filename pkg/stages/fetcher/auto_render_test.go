@@ -1,0 +1,105 @@
+package fetcher
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/fetcher/httpclient"
+)
+
+// rendersAuto asks for a plan, and teaches what the browser would have shown; "" is that it fails.
+func rendersAuto(a *autoRender, path, document, shown string) bool {
+	t := &fetchJob{req: &messages.Request{Crawl: "c", URL: "http://shop.example" + path}, reply: &httpclient.Reply{ContentType: "text/html"}}
+	plan := a.plan(crawlspec.RenderAuto, t, []byte(document))
+	if plan.why != "" && shown != "" {
+		a.learn(plan, t, []byte(shown))
+	}
+	return plan.why != ""
+}
+
+const (
+	shell = `<!doctype html><title>Shop</title><div id="root">Loading…</div><script src="/app.js"></script>`
+	plain = "<!doctype html><title>Shop</title>"
+)
+
+var (
+	text  = "<p>" + strings.Repeat("words of an article ", 40)
+	whole = plain + text + `<script src="/menu.js"></script>`
+)
+
+func newAuto(t *testing.T) *autoRender {
+	t.Helper()
+	a, err := newAutoRender()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAutoRendersEmptyShellsAlways(t *testing.T) {
+	a := newAuto(t)
+	for n := range 20 {
+		if !rendersAuto(a, fmt.Sprintf("/app/%d", n), shell, shell) {
+			t.Errorf("shell %d is not rendered", n)
+		}
+	}
+}
+
+// What has no script shows the same in a browser; structured data are no script.
+func TestAutoNeverRendersWhatHasNoScript(t *testing.T) {
+	for _, document := range []string{plain, plain + text, plain + `<SCRIPT type="application/ld+json">{}</SCRIPT>`, plain + "<scr", ""} {
+		if rendersAuto(newAuto(t), "/a", document, "") {
+			t.Errorf("%.80s is rendered", document)
+		}
+	}
+}
+
+// Of pages that are whole, samples are rendered: the first two of their template, and then one each time that there are four times
+// as many.
+func TestAutoTakesFewSamplesOfWholePages(t *testing.T) {
+	a := newAuto(t)
+	var rendered []int
+	for n := 1; n <= 1000; n++ {
+		if rendersAuto(a, fmt.Sprintf("/article/%d", n), whole, whole) {
+			rendered = append(rendered, n)
+		}
+	}
+	if got := fmt.Sprint(rendered); got != "[1 2 8 32 128 512]" {
+		t.Error(got)
+	}
+}
+
+// A template whose sample shows more is rendered until a page shows no more. What fails teaches nothing, and another template and
+// another host are samples of their own.
+func TestAutoLearnsByTemplate(t *testing.T) {
+	a := newAuto(t)
+	more := whole + text + text
+	for n := range 10 {
+		if !rendersAuto(a, fmt.Sprintf("/item/%d", n), whole, more) {
+			t.Errorf("item %d is not rendered", n)
+		}
+	}
+	if !rendersAuto(a, "/item/10", whole, "") || !rendersAuto(a, "/item/11", whole, whole) {
+		t.Error("a failure, or the page after it, is not rendered")
+	}
+	if !rendersAuto(a, "/item/12", whole, whole) || rendersAuto(a, "/item/13", whole, whole) {
+		t.Error("behind a page that shows no more, there must be one sample, and no more")
+	}
+	if !rendersAuto(a, "/other/12", whole, whole) {
+		t.Error("another template is not sampled")
+	}
+}
+
+func TestPathTemplate(t *testing.T) {
+	for path, want := range map[string]string{
+		"/": "/", "/about": "/about", "/item/7": "/item/*", "/item/red-chair": "/item/*", "/2024/05/a-title": "/*/*/*", "/item/7?page=2": "/item/*",
+		"/category/": "/category/", "/a-very-long-name-of-one-page": "/*",
+	} {
+		if got := pathTemplate("http://a.example" + path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
