@@ -78,11 +78,11 @@ const (
 
 // All returns the roles, in the order in which they are told.
 func (in *Installation) All() []Role {
-	frontier, fetcher, parser := in.frontier(), in.fetcher(), in.parser()
+	frontier, fetcher, renderer, parser := in.frontier(), in.fetcher(), in.renderer(), in.parser()
 	if in.Chain {
 		fetcher.Publish, fetcher.Subscribe = append(fetcher.Publish, parser.Publish...), append(fetcher.Subscribe, parser.Subscribe...)
 	}
-	all := []Role{frontier, fetcher, parser}
+	all := []Role{frontier, fetcher, renderer, parser}
 	for _, w := range in.Writers {
 		all = append(all, in.writer(w))
 	}

@@ -281,7 +281,7 @@ func TestSetupIsDoneOnce(t *testing.T) {
 	}
 	after, err := os.ReadFile(filepath.Join(dir, "server/users.conf"))
 	check(t, err)
-	if n := len(common(string(before), string(after))); n != 8 { // all but fetcher and feeder
+	if n := len(common(string(before), string(after))); n != 9 { // all but fetcher and feeder
 		t.Errorf("%d users have kept their keys:\n%s\n%s", n, before, after)
 	}
 	for want, change := range map[string]string{
@@ -310,7 +310,7 @@ func TestInstallationOfTheDeploymentGuide(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(dir, "installation.yaml"), []byte("url: "+text), 0o600))
 	_, err = setup.Run(dir)
 	check(t, err)
-	for _, user := range []string{"frontier", "fetcher", "parser", "writer", "operator"} { // that docker-compose.locked.yml mounts
+	for _, user := range []string{"frontier", "fetcher", "renderer", "parser", "writer", "operator"} { // that docker-compose.locked.yml mounts
 		if _, err := os.Stat(filepath.Join(dir, "users", user, "context.json")); err != nil {
 			t.Error(err)
 		}
@@ -330,10 +330,41 @@ func common(a, b string) (keys []string) {
 func TestFetcherThatIsChainedMayParse(t *testing.T) {
 	in := some()
 	in.Chain = true
-	all := in.All()
-	for _, subject := range examples(all[2].Publish) {
-		if !allows(all[1].Publish, subject) {
+	all := make(map[string]roles.Role)
+	for _, r := range in.All() {
+		all[r.Name] = r
+	}
+	for _, subject := range examples(all["parser"].Publish) {
+		if !allows(all["fetcher"].Publish, subject) {
 			t.Errorf("the fetcher may not publish to %s, as the parser may", subject)
+		}
+	}
+}
+
+// A renderer may do what a fetcher may, with requests of its own, and no more: neither takes what is the other's.
+func TestRendererMayDoWhatAFetcherMay(t *testing.T) {
+	in := some()
+	all := make(map[string]roles.Role)
+	for _, r := range in.All() {
+		all[r.Name] = r
+	}
+	asRenderer := strings.NewReplacer("seine.fetch.", "seine.render.", "seine.dead.fetcher.", "seine.dead.renderer.", ".FETCH.fetcher", ".FETCH.renderer",
+		"inflight.fetcher", "inflight.renderer", "held.fetcher", "held.renderer", "seine-fetcher", "seine-renderer", "_INBOX_fetcher", "_INBOX_renderer")
+	for _, g := range [][2][]roles.Permissions{{all["fetcher"].Publish, all["renderer"].Publish}, {all["fetcher"].Subscribe, all["renderer"].Subscribe}} {
+		var want []string
+		for _, subject := range examples(g[0]) {
+			want = append(want, asRenderer.Replace(subject))
+		}
+		slices.Sort(want)
+		if got := examples(g[1]); !slices.Equal(got, want) {
+			t.Errorf("the renderer may\n%q\nwant\n%q", got, want)
+		}
+	}
+	for user, subject := range map[string]string{
+		"renderer": "$JS.API.CONSUMER.MSG.NEXT.FETCH.fetcher", "fetcher": "$JS.API.CONSUMER.MSG.NEXT.FETCH.renderer",
+	} {
+		if allows(all[user].Publish, subject) {
+			t.Errorf("the %s may publish to %s", user, subject)
 		}
 	}
 }

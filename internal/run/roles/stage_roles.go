@@ -26,7 +26,7 @@ func (in *Installation) frontier() Role {
 		Name: messages.StageFrontier, About: "the stage `frontier`",
 		Publish: append([]Permissions{
 			own, janitor, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
-			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("urls")}},
+			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned("urls")}},
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),
 			lease(messages.StageFrontier),
@@ -106,17 +106,27 @@ func snapshots() Permissions {
 }
 
 func (in *Installation) fetcher() Role {
+	return fetching(messages.StageFetcher, messages.ConsumerFetch, "fetch")
+}
+
+// renderer does what a fetcher does, for the requests whose pages may need a browser.
+func (in *Installation) renderer() Role {
+	return fetching(messages.StageRenderer, messages.ConsumerRender, "render")
+}
+
+// fetching lets a stage take the requests of a kind from FETCH, and tell what came of them.
+func fetching(stage, durable, kind string) Role {
 	b := messages.BucketBodies
 	return Role{
-		Name: messages.StageFetcher, About: "the stage `fetcher`", Apart: true,
+		Name: stage, About: "the stage `" + stage + "`", Apart: true,
 		Publish: append(join(),
-			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, messages.ConsumerFetch, partitioned("fetch"))},
-			askHolders(messages.ConsumerFetch),
+			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, durable, partitioned(kind))},
+			askHolders(durable),
 			Permissions{Why: "pages, answers that are not pages, results, targets of redirects", Subjects: []string{
 				partitioned(messages.KindOfPages), partitioned(messages.KindOfChained), partitioned("answers"), partitioned("results"), partitioned("urls"),
 			}},
 			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
-			dead(messages.StageFetcher),
+			dead(stage),
 			specs(),
 			Permissions{Why: "share robots.txt", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"), put(messages.BucketRobots, ">"),
@@ -126,8 +136,8 @@ func (in *Installation) fetcher() Role {
 			}},
 			asked(messages.OpClaim, messages.OldOpClaim),
 		),
-		Subscribe: []Permissions{announced("seine-fetcher"), vital(), holder(messages.ConsumerFetch), {Why: "learn that requests may be delivered again", Subjects: []string{
-			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + messages.ConsumerFetch,
+		Subscribe: []Permissions{announced("seine-" + stage), vital(), holder(durable), {Why: "learn that requests may be delivered again", Subjects: []string{
+			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + durable,
 		}, Way: Hears}},
 	}
 }
