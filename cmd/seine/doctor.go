@@ -11,13 +11,14 @@ import (
 
 type doctorCmd struct {
 	connection
-	JSON bool `name:"json" help:"Print JSON, an object for each finding."`
+	JSON    bool   `name:"json" help:"Print JSON, an object for each finding."`
+	Browser string `help:"Chromium that renderers on this machine would use, as a path; one on the PATH otherwise." placeholder:"PATH"`
 }
 
 // Help is shown below the list of flags.
 func (c *doctorCmd) Help() string {
-	return `It checks the server, that all stages run, the room in the streams, the owners of partitions, clocks, specs, dead letters
-and limits, and says what to do.
+	return `It checks the server, that all stages run, the room in the streams, the owners of partitions, clocks, specs, dead letters,
+who shows pages in a browser, and limits, and says what to do.
 
   seine doctor --nats nats://nats.example:4222
 
@@ -29,7 +30,7 @@ func (c *doctorCmd) Run() error {
 	return c.withRunning("doctor", func(ctx context.Context, bus *stages.Bus) error {
 		ctx, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
-		findings, err := doctor.Examine(ctx, bus)
+		findings, err := doctor.Examine(ctx, bus, c.Browser)
 		if err != nil {
 			return err
 		}

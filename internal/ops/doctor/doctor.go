@@ -48,8 +48,9 @@ const (
 	minFiles   = 4096 // that a process may have open
 )
 
-// Examine runs all checks. It returns an error only where it could not look.
-func Examine(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
+// Examine runs all checks. It returns an error only where it could not look. The browser is looked
+// for at a path, or on the PATH if that is "".
+func Examine(ctx context.Context, bus *stages.Bus, browser string) ([]Finding, error) {
 	o, err := overview.Read(ctx, bus)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func Examine(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 		findings = append(findings, found...)
 	}
 	findings = append(findings, specs(o)...)
-	return append(findings, dead(o), limits()), nil
+	return append(findings, dead(o), rendering(o, browser), limits()), nil
 }
 
 // Worst returns the highest level of the findings.

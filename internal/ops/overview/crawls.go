@@ -161,7 +161,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	if err != nil {
 		return err
 	}
-	c.State, c.Rev = spec.State, spec.Rev
+	c.State, c.Rev, c.renders = spec.State, spec.Rev, spec.MayRender()
 	if spec.State == crawlspec.Running {
 		c.NextRun, _ = spec.NextRun(time.Now()) // a schedule that is none is told with the spec
 	}

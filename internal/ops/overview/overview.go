@@ -48,7 +48,7 @@ type Overview struct {
 
 // Stage is a stage, or one of several writers.
 type Stage struct {
-	Name      string   `json:"name"` // frontier, fetcher, parser, writer NAME
+	Name      string   `json:"name"` // frontier, fetcher, renderer, parser, writer NAME
 	Instances int      `json:"instances"`
 	Versions  []string `json:"versions,omitempty"`
 	// Lag is how many messages wait for the stage, InFlight how many it holds.
@@ -109,6 +109,8 @@ type Crawl struct {
 	Problem string `json:"problem,omitempty"`
 	// Unasked says that there are so many crawls that this one was left out.
 	Unasked bool `json:"unasked,omitempty"`
+
+	renders bool // its spec may want pages rendered
 }
 
 // Read returns how everything stands now. What cannot be known of a crawl is its
@@ -166,7 +168,7 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	for i := range o.Crawls {
 		o.Crawls[i].Dead = deadOf[o.Crawls[i].Name]
 	}
-	o.Stages = merge(consumers, services)
+	o.Stages = merge(consumers, services, len(o.Rendering()) > 0)
 	for i := range o.Stages {
 		stage := kindOf(o.Stages[i].Name)
 		o.Stages[i].Dead = dead[stage]
@@ -224,7 +226,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 
 // stageOf returns the stage that reads as a durable consumer.
 func stageOf(durable string) string {
-	for _, stage := range []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser} {
+	for _, stage := range []string{messages.StageFrontier, messages.StageFetcher, messages.StageRenderer, messages.StageParser} {
 		if strings.HasPrefix(durable, stage) {
 			return stage
 		}
@@ -250,11 +252,15 @@ func add(byStage map[string]*Stage, name string, c *jetstream.ConsumerInfo) {
 }
 
 // merge adds how many processes each stage has. Writers of all names announce
-// themselves as one stage.
-func merge(byStage map[string]*Stage, services []micro.Info) []Stage {
+// themselves as one stage. The renderer is there only if it has a consumer or a crawl wants
+// it: most clusters have none.
+func merge(byStage map[string]*Stage, services []micro.Info, rendering bool) []Stage {
+	if byStage[messages.StageRenderer] == nil && rendering {
+		byStage[messages.StageRenderer] = &Stage{Name: messages.StageRenderer}
+	}
 	for i := range services {
 		name, ok := strings.CutPrefix(services[i].Name, "seine-")
-		if !ok || !slices.Contains(order, name) {
+		if !ok || !slices.Contains(order, name) || name == messages.StageRenderer && byStage[name] == nil {
 			continue
 		}
 		if named := services[i].Metadata["name"]; named != "" {
@@ -280,7 +286,7 @@ func merge(byStage map[string]*Stage, services []micro.Info) []Stage {
 	return all
 }
 
-var order = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
+var order = []string{messages.StageFrontier, messages.StageFetcher, messages.StageRenderer, messages.StageParser, messages.StageWriter}
 
 func stageOrder(name string) int { return slices.Index(order, kindOf(name)) }
 

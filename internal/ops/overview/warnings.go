@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Full returns the part of its limit that a stream fills, 0 if it has none.
@@ -24,25 +26,42 @@ func (s *Stream) NearlyFull() bool {
 }
 
 // Missing returns the stages that nobody runs, in the order of the pipeline: each
-// that has consumers, and one of each kind at least. A process that did not answer
-// in one look may have been busy.
+// that has consumers, and one of each kind at least. The renderer is missing only where it
+// has something to do. A process that did not answer in one look may have been busy.
 func (o *Overview) Missing() (missing []string) {
 	for _, stage := range order {
 		known := false
 		for i := range o.Stages {
-			if kindOf(o.Stages[i].Name) != stage {
+			s := &o.Stages[i]
+			if kindOf(s.Name) != stage {
 				continue
 			}
 			known = true
-			if o.Stages[i].Instances == 0 {
-				missing = append(missing, o.Stages[i].Name)
+			if s.Instances == 0 && (stage != messages.StageRenderer || o.needsRenderer(s)) {
+				missing = append(missing, s.Name)
 			}
 		}
-		if !known {
+		if !known && stage != messages.StageRenderer {
 			missing = append(missing, stage)
 		}
 	}
 	return missing
+}
+
+// needsRenderer reports whether something waits for a renderer, or may in a moment.
+func (o *Overview) needsRenderer(s *Stage) bool {
+	return s.Lag > 0 || s.InFlight > 0 || len(o.Rendering()) > 0
+}
+
+// Rendering returns the names of the crawls that go on and whose specs may want pages
+// rendered.
+func (o *Overview) Rendering() (names []string) {
+	for i := range o.Crawls {
+		if c := &o.Crawls[i]; c.renders && c.State == crawlspec.Running && c.End == frontierapi.NotEnded {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // warn fills in the warnings of o, which came after before.

@@ -3,6 +3,9 @@ package overview
 import (
 	"slices"
 	"testing"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestWarnings(t *testing.T) {
@@ -20,6 +23,16 @@ func TestWarnings(t *testing.T) {
 		}
 		return o
 	}
+	// rendering has a renderer with so many instances and so much that waits, and a crawl.
+	rendering := func(instances int, lag uint64, c Crawl) *Overview {
+		o := without()
+		o.Stages = append(o.Stages, Stage{Name: "renderer", Instances: instances, Lag: lag})
+		o.Crawls = []Crawl{c}
+		return o
+	}
+	wants := Crawl{State: crawlspec.Running, renders: true}
+	paused, over := wants, wants
+	paused.State, over.End = crawlspec.Paused, frontierapi.Complete
 	filled := func(bytes uint64) *Overview {
 		o := without()
 		o.Streams = []Stream{{Name: "FETCH", Bytes: 1 << 40}, {Name: "DEAD", Bytes: 1000, Limit: 1000}, {Name: "PAGES", Bytes: bytes, Limit: 1000}}
@@ -34,6 +47,11 @@ func TestWarnings(t *testing.T) {
 		"a writer of several": {without("writer pages"), without("writer pages"), []string{"nobody runs writer pages"}},
 		"several":             {without("fetcher", "parser"), without("parser", "fetcher"), []string{"nobody runs fetcher, parser"}},
 		"busy in one look":    {without("parser"), without("fetcher"), nil},
+		"no renderer":         {rendering(0, 0, wants), rendering(0, 0, wants), []string{"nobody runs renderer"}},
+		"a renderer runs":     {rendering(1, 9, wants), rendering(1, 9, wants), nil},
+		"its crawl is paused": {rendering(0, 0, paused), rendering(0, 0, paused), nil},
+		"its crawl is over":   {rendering(0, 0, over), rendering(0, 0, over), nil},
+		"pages are left":      {rendering(0, 1, paused), rendering(0, 1, paused), []string{"nobody runs renderer"}},
 		"never was any":       {new(Overview), new(Overview), []string{"nobody runs frontier, fetcher, parser, writer"}},
 		"stream has room":     {filled(900), filled(900), nil},
 		"stream nearly full":  {filled(100), filled(930), []string{"stream PAGES is 93% full"}},

@@ -35,7 +35,7 @@ func (s *server) processes(r *http.Request) (any, error) {
 		if p.Leases, err = leases.Read(ctx, bus); err != nil {
 			return p, err
 		}
-		p.Findings, err = doctor.Examine(ctx, bus)
+		p.Findings, err = doctor.Examine(ctx, bus, "")
 		return p, err
 	})
 	if look := s.look(r.Context()).Overview; look != nil {
