@@ -70,7 +70,8 @@ var outcomes = []string{"done", "retried", "dead", "cut"}
 // publishes are the streams that each stage publishes to, by the second word of
 // their subjects.
 var publishes = map[string][]string{
-	messages.StageFrontier: {"urls", "fetch", "dead"}, messages.StageFetcher: {"pages", "urls", "results", "dead"},
+	messages.StageFrontier: {"urls", "fetch", "render", "dead"},
+	messages.StageFetcher:  {"pages", "urls", "results", "dead"}, messages.StageRenderer: {"pages", "urls", "results", "dead"},
 	messages.StageParser: {"records", "urls", "dead"}, messages.StageWriter: {"dead"},
 }
 

@@ -23,7 +23,7 @@ type MessageContext struct {
 
 // verbs are the names of the spans of a stage's work on one message.
 var verbs = map[string]string{
-	messages.StageFetcher: "fetch", messages.StageParser: "parse", messages.StageFrontier: "intake",
+	messages.StageFetcher: "fetch", messages.StageRenderer: "render", messages.StageParser: "parse", messages.StageFrontier: "intake",
 }
 
 // startSpan starts the span of a message whose visit is traced, nil if it is not.
