@@ -13,7 +13,7 @@ func TestCompletion(t *testing.T) {
 		"sta":                            "words: status",
 		"spec ":                          "words: check schema apply get",
 		"dead list --st":                 "words: --stage",
-		"dead list --stage ":             "words: frontier fetcher parser writer",
+		"dead list --stage ":             "words: frontier fetcher renderer parser writer",
 		"dead list --stage parser --rea": "words: --reason",
 		"status -w --ev":                 "words: --every",
 		"crawl --sync=":                  "words: --sync=os --sync=always",

@@ -25,7 +25,7 @@ type deadCmd struct {
 
 // deadFilter chooses dead letters.
 type deadFilter struct {
-	Stage  string        `help:"Only of this stage: frontier, fetcher, parser or writer." enum:",frontier,fetcher,parser,writer" default:"" placeholder:"NAME"`
+	Stage  string        `help:"Only of this stage: frontier, fetcher, renderer, parser or writer." enum:",frontier,fetcher,renderer,parser,writer" default:"" placeholder:"NAME"`
 	Crawl  string        `help:"Only of this crawl." placeholder:"NAME"`
 	Reason string        `help:"Only with this in the reason." placeholder:"TEXT"`
 	Host   string        `help:"Only about URLs of this host." placeholder:"HOST"`

@@ -18,8 +18,8 @@ type Query struct {
 // Filter returns what it says, as of now. The error names what is wrong, and what would be right.
 func (q Query) Filter(now time.Time) (Filter, error) {
 	f := Filter{Stage: q.Stage, Crawl: q.Crawl, Reason: strings.TrimSpace(q.Reason), Host: strings.TrimSpace(q.Host)}
-	if f.Stage != "" && !slices.Contains([]string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}, f.Stage) {
-		return Filter{}, fmt.Errorf("stage %q: must be frontier, fetcher, parser or writer", f.Stage)
+	if f.Stage != "" && !slices.Contains([]string{messages.StageFrontier, messages.StageFetcher, messages.StageRenderer, messages.StageParser, messages.StageWriter}, f.Stage) {
+		return Filter{}, fmt.Errorf("stage %q: must be frontier, fetcher, renderer, parser or writer", f.Stage)
 	}
 	if f.Crawl != "" {
 		if err := messages.CheckCrawl(f.Crawl); err != nil {

@@ -16,7 +16,7 @@ func TestQueriesAreReadAsFilters(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for want, q := range map[string]Query{
-		"must be frontier, fetcher, parser or writer": {Stage: "printer"}, "not a name": {Crawl: "not a name"},
+		"must be frontier, fetcher, renderer, parser or writer": {Stage: "printer"}, "not a name": {Crawl: "not a name"},
 		`since "soon": must be how long ago`: {Since: "soon"}, `since "-2h"`: {Since: "-2h"}, `since "0s"`: {Since: "0s"},
 	} {
 		if _, err := q.Filter(now); err == nil || !strings.Contains(err.Error(), want) {

@@ -54,6 +54,8 @@ type History struct {
 	Archive  bool      `json:"archive_searched,omitempty"`
 	Sealed   bool      `json:"archive_encrypted,omitempty"`
 	Captures []Capture `json:"captures,omitempty"`
+
+	requestSubject string // of Request; "" where the history was not found here
 }
 
 // Result is a message of RESULTS.
@@ -236,7 +238,7 @@ func (f *finder) request() error {
 	}
 	at := stored(messages.StreamFetch, m.Seq, m.Time, header)[0]
 	at.Size = len(m.Data)
-	f.Request = &at
+	f.Request, f.requestSubject = &at, m.Subject
 	f.trace(at)
 	return nil
 }

@@ -144,11 +144,19 @@ func (e text) host() {
 	}
 }
 
+// taker returns the stage that takes a request, by the subject of that.
+func taker(subject string) string {
+	if strings.HasPrefix(subject, "seine.render.") {
+		return messages.StageRenderer
+	}
+	return messages.StageFetcher
+}
+
 // streams tells what the streams have of it.
 func (e text) streams() {
 	switch {
 	case e.Request != nil:
-		e.row("FETCH", fmt.Sprintf("%d, since %s: a fetcher has it, or will", e.Request.Seq, clock(e.Request.At)))
+		e.row("FETCH", fmt.Sprintf("%d, since %s: a %s has it, or will", e.Request.Seq, clock(e.Request.At), taker(e.requestSubject)))
 	case e.FetchSeq > 0:
 		e.row("FETCH", fmt.Sprintf("%d, which is gone: its result is on its way", e.FetchSeq))
 	}

@@ -57,3 +57,15 @@ func TestVerdictDoesNotContradictTheState(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// Who takes a request is told by where it waits.
+func TestRequestWaitsForItsStage(t *testing.T) {
+	h := History{Crawl: "c", Asked: "https://a.test/", Canonical: "https://a.test/", Explanation: frontierapi.Explanation{URL: "https://a.test/", State: "in_flight", Known: true}}
+	h.Request = &StoredMessage{Stream: "FETCH", Seq: 7}
+	for subject, want := range map[string]string{"seine.fetch.c.1": "a fetcher has it, or will", "seine.render.c.1": "a renderer has it, or will", "": "a fetcher has it, or will"} {
+		h.requestSubject = subject
+		if got := written(t, &h); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", subject, got)
+		}
+	}
+}

@@ -29,7 +29,7 @@ const Subject = "seine.vitals"
 type Process struct {
 	// ID tells it from all others, earlier ones of its machine too; "" of an older build.
 	ID    string `json:"id,omitempty"`
-	Stage string `json:"stage"` // frontier, fetcher, parser, writer NAME, crawl
+	Stage string `json:"stage"` // frontier, fetcher, renderer, parser, writer NAME, crawl
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
 	// Resident is the memory that it has, Limit what it may have: that of its

@@ -19,7 +19,7 @@ import (
 
 // LetterFilter chooses dead letters.
 type LetterFilter struct {
-	Stage  string `json:"stage,omitempty" query:"stage" enum:"frontier,fetcher,parser,writer" doc:"Only of this stage."`
+	Stage  string `json:"stage,omitempty" query:"stage" enum:"frontier,fetcher,renderer,parser,writer" doc:"Only of this stage."`
 	Crawl  string `json:"crawl,omitempty" query:"crawl" maxLength:"64" doc:"Only of this crawl."`
 	Reason string `json:"reason,omitempty" query:"reason" maxLength:"500" doc:"Only with this in the reason."`
 	Host   string `json:"host,omitempty" query:"host" maxLength:"255" doc:"Only about URLs of this host."`
@@ -100,7 +100,7 @@ func (a *API) listLetters(ctx context.Context, in *lettersInput) (*body[page[*de
 }
 
 func (a *API) countLetters(ctx context.Context, in *struct {
-	Stage string `query:"stage" enum:"frontier,fetcher,parser,writer"`
+	Stage string `query:"stage" enum:"frontier,fetcher,renderer,parser,writer"`
 	CrawlQuery
 }) (*body[deadletters.Counts], error) {
 	var c deadletters.Counts

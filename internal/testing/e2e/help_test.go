@@ -16,7 +16,7 @@ var variable = regexp.MustCompile(`SEINE_[A-Z0-9_]+`)
 
 // A person who asks a stage for help sees the command as it would be typed.
 func TestHelpOfEveryStageHasAnExample(t *testing.T) {
-	for _, stage := range []string{"frontier", "fetcher", "parser", "writer"} {
+	for _, stage := range []string{"frontier", "fetcher", "renderer", "parser", "writer"} {
 		out, err := exec.Command(filepath.Join(bin, stage), "--help").CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s --help: %v: %s", stage, err, out)
