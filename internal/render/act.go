@@ -34,7 +34,7 @@ func (v *visit) act(ctx context.Context) error {
 		}
 		return &Error{NoStart, "the script \"after\" fails: " + err.Error()}
 	}
-	return v.proxy.AwaitIdle(ctx, idleTime)
+	return v.idle(ctx, idleTime)
 }
 
 // scrollDown scrolls by one screen, and yields whether that moved the page or there was more of it than before.
@@ -53,7 +53,7 @@ func (v *visit) scroll(ctx context.Context, screens int) error {
 		if err != nil || !more {
 			return err
 		}
-		if err := v.proxy.AwaitIdle(ctx, actTime); err != nil {
+		if err := v.idle(ctx, actTime); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (v *visit) click(ctx context.Context, c *crawlspec.RenderClick) error {
 		if err := v.press(ctx, at.X, at.Y); err != nil {
 			return err
 		}
-		if err := v.proxy.AwaitIdle(ctx, actTime); err != nil {
+		if err := v.idle(ctx, actTime); err != nil {
 			return err
 		}
 	}

@@ -38,6 +38,7 @@ type visit struct {
 	settled  bool            // scripts of the job are at work: where they lead is no redirect
 	redirect string
 	leads    string // where the main frame begins to navigate to
+	leaving  bool   // and what becomes of that is not known yet
 	dialogs  int
 }
 
@@ -150,35 +151,16 @@ func (v *visit) wait(ctx context.Context) error {
 	return sleep.For(ctx, time.Duration(w.Time))
 }
 
-// settle waits for the page to be loaded, or idle. A page that is not loaded, though nothing of it is under way any more, counts as
-// idle: one whose frame is never closed, or that leads to another program.
+// settle waits for the page to be parsed, loaded, or idle.
 func (v *visit) settle(ctx context.Context, until crawlspec.RenderUntil) error {
-	if until != crawlspec.UntilIdle {
-		return v.await(ctx, map[crawlspec.RenderUntil]string{crawlspec.UntilDOM: eventDOM, crawlspec.UntilLoad: eventLoad}[until])
-	}
-	if err := v.await(ctx, eventDOM); err != nil {
+	if err := v.await(ctx, eventDOM); err != nil || until == crawlspec.UntilDOM {
 		return err
 	}
-	loading, loaded := context.WithCancelCause(ctx)
-	defer loaded(nil)
-	go func() {
-		if v.proxy.AwaitIdle(loading, stillTime) == nil {
-			loaded(errStill)
-		}
-	}()
-	if err := v.await(loading, eventLoad); err != nil && !errors.Is(err, errStill) {
+	if err := v.await(ctx, eventLoad); err != nil || until == crawlspec.UntilLoad {
 		return err
 	}
-	return v.proxy.AwaitIdle(ctx, idleTime)
+	return v.idle(ctx, idleTime)
 }
-
-var errStill = errors.New("nothing of the page is under way")
-
-// stillTime is for how long no request may be under way until a page that is not loaded is taken as it is.
-const stillTime = 3 * time.Second
-
-// idleTime is for how long no request may be under way until a page counts as idle, as for Puppeteer and Playwright.
-const idleTime = 500 * time.Millisecond
 
 // pollTime is between looks whether something holds in a page.
 const pollTime = 50 * time.Millisecond
@@ -253,6 +235,7 @@ func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
 	defer v.mu.Unlock()
 	if e.FrameID == v.frame {
 		v.leads, _, _ = strings.Cut(e.URL, "#")
+		v.leaving = e.NavigationType == page.FrameStartedNavigatingNavigationTypeDifferentDocument
 	}
 }
 
@@ -261,7 +244,10 @@ func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
 func (v *visit) stopped(frame cdp.FrameID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if frame == v.frame && v.reached["init"] {
+	if frame != v.frame {
+		return
+	}
+	if v.leaving = false; v.reached["init"] {
 		v.reach(eventDOM, eventLoad)
 	}
 }

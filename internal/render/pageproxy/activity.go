@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"seine/internal/base/sleep"
 )
 
 // activity tells whether requests are under way. WebSockets and event streams count until they are open.
@@ -31,44 +29,49 @@ func (a *activity) add(n int) {
 	a.changed = make(chan struct{})
 }
 
-// idleIn returns how long nothing may begin until there was nothing for d since a time; while requests are under way, it is not
-// known, and changed tells when to ask again.
-func (a *activity) idleIn(d time.Duration, since time.Time) (wait time.Duration, changed <-chan struct{}) {
+// state tells since when nothing has been under way; while something is, changed tells when to ask again.
+func (a *activity) state() (quiet time.Time, changed <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.busy > 0 {
-		return 0, a.changed
+		return time.Time{}, a.changed
 	}
-	if a.quiet.After(since) {
-		since = a.quiet
-	}
-	return max(0, d-time.Since(since)), nil
+	return a.quiet, nil
 }
 
-// AwaitIdle waits until from now on no request of the visit has been under way for d, beside WebSockets and event streams that
-// are open. Without a visit it does not wait.
-func (p *Proxy) AwaitIdle(ctx context.Context, d time.Duration) error {
-	p.mu.Lock()
-	v := p.current
-	p.mu.Unlock()
-	if v == nil {
-		return nil
-	}
-	for began := time.Now(); ; {
-		wait, changed := v.activity.idleIn(d, began)
-		switch {
-		case changed != nil:
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		case wait == 0:
+// AwaitQuiet waits until no request of the visit is under way, beside WebSockets and event streams that are open. Without a visit
+// it does not wait.
+func (p *Proxy) AwaitQuiet(ctx context.Context) error {
+	for {
+		v := p.visiting()
+		if v == nil {
 			return nil
-		default:
-			if err := sleep.For(ctx, wait); err != nil {
-				return err
-			}
+		}
+		_, changed := v.activity.state()
+		if changed == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
+}
+
+// QuietSince reports whether no request of the visit has been under way since a time. Without a visit there was none.
+func (p *Proxy) QuietSince(t time.Time) bool {
+	v := p.visiting()
+	if v == nil {
+		return true
+	}
+	quiet, changed := v.activity.state()
+	return changed == nil && !quiet.After(t)
+}
+
+// visiting returns the visit that goes on, nil if none does.
+func (p *Proxy) visiting() *visit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current
 }

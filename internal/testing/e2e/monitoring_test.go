@@ -225,7 +225,7 @@ func TestComposeMonitoring(t *testing.T) {
 			}
 		}
 	}
-	if scraped != 5 {
+	if scraped != 6 {
 		t.Errorf("%d services are scraped", scraped)
 	}
 	provider := readFile(t, "../../../deploy/grafana/provisioning/dashboards/seine.yml")
