@@ -26,7 +26,7 @@ SEQUENTIAL := /internal/(page/(article|charset|feed|htmlpage|language|mediatype|
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
-test: sites node versitygw postgres warcio readers promtool shells chromium axe openapiclient ## run all tests with the race detector, end-to-end included
+test: sites node versitygw postgres warcio readers promtool shells chromium vueapp axe openapiclient ## run all tests with the race detector, end-to-end included
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run Crash ./pkg/stages/writer # kills processes that are not slowed down
@@ -72,8 +72,12 @@ shells: ## see to it that there are the shells that completion is made for
 	@scripts/shells
 
 .PHONY: chromium
-chromium: ## see to it that there is Chromium, for the tests of the pages of seine serve
+chromium: ## see to it that there is Chromium, for the tests of rendering and of the pages of seine serve
 	@scripts/chromium
+
+.PHONY: vueapp
+vueapp: node ## build the application made with Vue, which tests crawl
+	@scripts/vueapp
 
 .PHONY: axe
 axe: node ## install axe-core, which the tests check pages with
@@ -108,7 +112,7 @@ soak: versitygw ## crawl for DURATION (10m) while everything breaks at random, a
 
 .PHONY: images
 images: ## build the container images
-	for stage in nats frontier fetcher parser writer serve seine; do \
+	for stage in nats frontier fetcher renderer parser writer serve seine; do \
 		docker build --file deploy/Dockerfile --target $$stage --tag seine/$$stage . || exit 1; done
 
 .PHONY: clean

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -168,6 +169,39 @@ func TestComposeServes(t *testing.T) {
 		if _ = resp.Body.Close(); resp.StatusCode != want {
 			t.Errorf("with the token %q: %s", token, resp.Status)
 		}
+	}
+}
+
+// Browsers run without root, capabilities and a disk, in their own sandbox: the profile of system calls that
+// docker-compose.yml names is there, and lets them make namespaces. What reaps their processes is beside them.
+func TestComposeRenderer(t *testing.T) {
+	t.Parallel()
+	s := composed(t, nil).Services["renderer"]
+	if !slices.Equal(s.Profiles, []string{"render"}) || !s.ReadOnly || !s.Init || s.User != "65532:65532" || !slices.Equal(s.CapDrop, []string{"ALL"}) || len(s.Tmpfs) != 1 {
+		t.Errorf("the renderer is %+v", s)
+	}
+	if len(s.SecurityOpt) != 2 || s.SecurityOpt[0] != "no-new-privileges:true" {
+		t.Fatalf("its options are %q", s.SecurityOpt)
+	}
+	path, _ := strings.CutPrefix(s.SecurityOpt[1], "seccomp:./")
+	var profile struct {
+		DefaultAction string
+		Syscalls      []struct {
+			Names  []string
+			Action string
+		}
+	}
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join("../../..", path))), &profile); err != nil {
+		t.Fatal(err)
+	}
+	allowed := make(map[string]bool)
+	for _, call := range profile.Syscalls {
+		for _, name := range call.Names {
+			allowed[name] = call.Action == "SCMP_ACT_ALLOW"
+		}
+	}
+	if profile.DefaultAction != "SCMP_ACT_ERRNO" || allowed["mount"] || allowed["bpf"] || !allowed["clone"] || !allowed["unshare"] || !allowed["chroot"] {
+		t.Errorf("the profile allows %v", allowed)
 	}
 }
 

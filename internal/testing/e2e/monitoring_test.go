@@ -159,6 +159,12 @@ type compose struct {
 		Ports       []string          `yaml:"ports"`
 		Environment map[string]string `yaml:"environment"`
 		Command     []string          `yaml:"command"`
+		ReadOnly    bool              `yaml:"read_only"`
+		Init        bool              `yaml:"init"`
+		User        string            `yaml:"user"`
+		Tmpfs       []string          `yaml:"tmpfs"`
+		CapDrop     []string          `yaml:"cap_drop"`
+		SecurityOpt []string          `yaml:"security_opt"`
 		Healthcheck struct {
 			Test []string `yaml:"test"`
 		} `yaml:"healthcheck"`
