@@ -80,6 +80,64 @@ func TestProvisionHasPagesTakeAnswers(t *testing.T) {
 	}
 }
 
+// FETCH of an older build takes no requests for renderers, before a frontier of this one has started. Fetchers of the older
+// build beside it are given none of them, and an older frontier that starts again takes the subject back, but not what waits.
+func TestProvisionHasFetchTakeRequestsForRenderers(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	older := natstest.StreamOf(t, b.JS, messages.StreamFetch).CachedInfo().Config
+	older.Subjects = []string{"seine.fetch.*.*"}
+	consumer := func(durable, filter string) jetstream.Consumer {
+		c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamFetch, messages.WorkConsumer(durable, filter, 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	wantNext := func(c jetstream.Consumer, subject string) {
+		t.Helper()
+		m, err := c.Next(jetstream.FetchMaxWait(await.Patience))
+		if err != nil || m.Subject() != subject {
+			t.Fatalf("got %v, %v, want a message of %s", m, err, subject)
+		}
+		if err := m.DoubleAck(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update := func() {
+		if _, err := b.JS.UpdateStream(t.Context(), older); err != nil {
+			t.Fatal(err)
+		}
+	}
+	provision := func() {
+		if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch, render := messages.SubjectFetch("c", 0), messages.SubjectRender("c", 0)
+
+	update()
+	fetcher := consumer(messages.ConsumerFetch, "seine.fetch.*.*")
+	natstest.Send(t, b.JS, fetch, 1)
+	provision()
+	natstest.Send(t, b.JS, render, 2)
+	natstest.Send(t, b.JS, fetch, 1)
+	wantNext(fetcher, fetch)
+	wantNext(fetcher, fetch)
+	renderer := consumer(messages.ConsumerRender, "seine.render.*.*")
+	wantNext(renderer, render)
+
+	update()
+	if _, err := b.JS.Publish(t.Context(), render, nil); err == nil {
+		t.Error("an older frontier has left the subject")
+	}
+	renderer = consumer(messages.ConsumerRender, "seine.render.*.*")
+	wantNext(renderer, render)
+	provision()
+	natstest.Send(t, b.JS, render, 1)
+	wantNext(renderer, render)
+}
+
 func TestProvisionRefuses(t *testing.T) {
 	t.Parallel()
 	br := natstest.NewBroker(t)
