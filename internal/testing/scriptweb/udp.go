@@ -1,25 +1,30 @@
 package scriptweb
 
 import (
+	"fmt"
 	"net"
-	"testing"
 )
 
 // udpTargets are sockets that attacks by UDP aim at, one for each way to do so.
 var udpTargets = []string{"udp-transport", "udp-stun", "udp-turn", "udp-candidate"}
 
 // listenUDP opens the sockets, and logs their packets as requests for /secret/ and their name.
-func (w *Web) listenUDP(t testing.TB) {
-	t.Helper()
+func (w *Web) listenUDP() error {
 	w.udp = map[string]net.PacketConn{}
 	for _, name := range udpTargets {
-		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // for as long as the test
+		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // for as long as the web
 		if err != nil {
-			t.Fatal(err)
+			return fmt.Errorf("open a UDP socket: %w", err)
 		}
 		w.udp[name] = socket
-		t.Cleanup(func() { _ = socket.Close() })
 		go w.readUDP(name, socket)
+	}
+	return nil
+}
+
+func (w *Web) closeUDP() {
+	for _, socket := range w.udp {
+		_ = socket.Close()
 	}
 }
 

@@ -24,16 +24,28 @@ type Web struct {
 // Start starts the servers of a web. They end with the test, and all answers that hang with them.
 func Start(t testing.TB) *Web {
 	t.Helper()
+	w, err := Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// Serve starts the servers of a web that is there until Close. It panics if no port of the loopback interface is free.
+func Serve() (*Web, error) {
 	w := &Web{ended: make(chan struct{})}
-	w.listenUDP(t)
+	if err := w.listenUDP(); err != nil {
+		w.closeUDP()
+		return nil, err
+	}
 	w.origin = w.server("main", nil)
 	w.other = w.server("other", &w.connections)
 	w.secure = w.server("secure", nil)
 	w.other.Start()
 	w.secure.StartTLS()
 	w.origin.Start()
-	t.Cleanup(w.end)
-	return w
+	return w, nil
 }
 
 // server makes a server, whose handler is made when all addresses are known: at its first request.
@@ -51,8 +63,10 @@ func (w *Web) server(name string, connections *atomic.Int64) *httptest.Server {
 	return s
 }
 
-func (w *Web) end() {
+// Close ends the servers, and all answers that hang.
+func (w *Web) Close() {
 	close(w.ended)
+	w.closeUDP()
 	for _, s := range []*httptest.Server{w.origin, w.other, w.secure} {
 		s.CloseClientConnections()
 		s.Close()
