@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"seine/internal/render/chromium"
+)
+
+// bare is what a user of chromedp would write: a browser with so many tabs, in each of which one page after the other is
+// opened. It has none of Seine's guards, and forgets nothing between two pages.
+type bare struct {
+	until string
+	tabs  chan context.Context
+	end   func()
+}
+
+// nobody is the user that root's browser runs as, as Seine's does: the sandbox of Chromium refuses root.
+const nobody = 65534
+
+func startBare(s setup) (browser, error) {
+	path, err := chromium.Find("")
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	profile, err := openProfile(s.work)
+	if err != nil {
+		return nil, err
+	}
+	all, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Env("HOME="+profile, "TMPDIR="+profile), chromedp.ModifyCmdFunc(runAsNobody))...)
+	b := &bare{until: s.until, tabs: make(chan context.Context, s.tabs), end: func() { end(); _ = os.RemoveAll(profile) }}
+	tab := all
+	for range s.tabs {
+		tab, _ = chromedp.NewContext(tab) //nolint:govet // all end with the allocator
+		if err := chromedp.Run(tab, page.SetLifecycleEventsEnabled(true)); err != nil {
+			b.end()
+			return nil, fmt.Errorf("open a tab: %w", err)
+		}
+		b.tabs <- tab
+	}
+	return b, nil
+}
+
+// openProfile makes a folder that the browser's user may use.
+func openProfile(work string) (string, error) {
+	profile, err := os.MkdirTemp("", "seine-bench-chromedp-")
+	if err == nil && os.Geteuid() == 0 {
+		err = os.Chown(profile, nobody, nobody)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the browser: %w", err)
+	}
+	return profile, nil
+}
+
+func runAsNobody(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+}
+
+func (b *bare) show(_ context.Context, url string) (html string, err error) {
+	tab := <-b.tabs
+	defer func() { b.tabs <- tab }()
+	open := chromedp.Navigate(url) // which waits for the load event
+	if b.until == "idle" {
+		open = navigateUntilIdle(url)
+	}
+	return html, chromedp.Run(tab, open, chromedp.OuterHTML("html", &html, chromedp.ByQuery))
+}
+
+// navigateUntilIdle opens a page and waits until its network is idle: no request for half a second, as Chromium counts.
+func navigateUntilIdle(url string) chromedp.NavigateAction {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		idle := make(chan cdp.LoaderID, 100)
+		chromedp.ListenTarget(ctx, func(event any) {
+			if e, ok := event.(*page.EventLifecycleEvent); ok && e.Name == "networkIdle" {
+				idle <- e.LoaderID
+			}
+		})
+		_, loader, failed, _, err := page.Navigate(url).Do(ctx)
+		if err != nil || failed != "" {
+			return fmt.Errorf("open %s: %s %w", url, failed, err)
+		}
+		for {
+			select {
+			case l := <-idle:
+				if l == loader {
+					return nil
+				}
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	})
+}
+
+func (b *bare) close() { b.end() }
