@@ -1,0 +1,153 @@
+package render
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"seine/internal/testing/await"
+	"seine/internal/testing/scriptweb"
+)
+
+// leakPages is the variable that says how many pages TestNothingIsLeftOfManyPages shows.
+const leakPages = "SEINE_LEAK_PAGES"
+
+// Browsers are replaced again and again, and leave nothing: no process, no folder, no descriptor, no goroutine, no memory. In CI the
+// pages are few; of 1,000, with a browser for each hundred, it is
+//
+//	SEINE_LEAK_PAGES=1000 go test ./internal/render -run TestNothingIsLeftOfManyPages -v -timeout 30m
+func TestNothingIsLeftOfManyPages(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	pages := pagesToShow(t)
+	w, dir := scriptweb.Start(t), openFolder(t)
+	http.DefaultClient.CloseIdleConnections()
+	before := footprintOf(dir)
+	r := start(t, Config{Tabs: 4, Pages: max(20, pages/10), Dir: dir})
+	showLight(t, r, w, 1, pages/5)
+	early, heap := footprintOf(dir), heapInUse()
+	showLight(t, r, w, pages/5+1, pages)
+	late, grown := footprintOf(dir), heapInUse()-heap
+	t.Logf("before: %+v; after %d pages: %+v; after %d: %+v and %d bytes more of heap", before, pages/5, early, pages, late, grown)
+	if grown > 4<<20 {
+		t.Errorf("from page %d to page %d the heap grows by %d bytes", pages/5, pages, grown)
+	}
+	if late.descriptors > early.descriptors+20 || late.goroutines > early.goroutines+40 || late.folders > 4 {
+		t.Errorf("while browsers run there is more and more: %+v after %d pages, %+v after %d", early, pages/5, late, pages)
+	}
+	r.Close()
+	await.Eventually(t, fmt.Sprintf("it is as before: %+v", before), func() bool {
+		http.DefaultClient.CloseIdleConnections()
+		return before.covers(footprintOf(dir))
+	})
+}
+
+// pagesToShow is as many as the variable says, else a few.
+func pagesToShow(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv(leakPages)
+	if text == "" {
+		return 40
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 10 {
+		t.Fatalf("%s=%s: must be a number from 10", leakPages, text)
+	}
+	return n
+}
+
+// openFolder returns a folder that the browser's user may use.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "render-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // root's browser is another user's
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// showLight shows light pages from one number to another, a few at a time, and checks that each has its text.
+func showLight(t *testing.T, r *Renderer, w *scriptweb.Web, from, to int) {
+	t.Helper()
+	slots := make(chan struct{}, 6) // more than there are tabs, so that some wait
+	for n := from; n <= to; n++ {
+		job := jobFor(t, w, scriptweb.Page{Path: fmt.Sprintf("/light/%d", n), Render: `{"wait":{"until":"load"}}`})
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			page, err := r.Render(t.Context(), job)
+			if err != nil || !strings.Contains(string(page.HTML), scriptweb.LightText(n)) {
+				t.Errorf("page %d: %v", n, err)
+			}
+		}()
+	}
+	for range cap(slots) {
+		slots <- struct{}{}
+	}
+	w.Forget()
+}
+
+// footprint is what there is at a moment.
+type footprint struct {
+	processes   int // that this one has started, with those that have ended and that nobody has waited for
+	descriptors int // of this one
+	goroutines  int
+	folders     int // and locks of browsers
+}
+
+func footprintOf(dir string) footprint {
+	descriptors, _ := os.ReadDir("/proc/self/fd")
+	folders, _ := os.ReadDir(dir)
+	return footprint{len(descendants(dir)), len(descriptors), runtime.NumGoroutine(), len(folders)}
+}
+
+// covers reports whether something is no more than this.
+func (f footprint) covers(now footprint) bool {
+	return now.processes <= f.processes && now.descriptors <= f.descriptors && now.goroutines <= f.goroutines && now.folders <= f.folders
+}
+
+// descendants are the processes that this one has started, by itself or by others, and those whose command line names a folder.
+func descendants(folder string) map[int]bool {
+	names, _ := filepath.Glob("/proc/[0-9]*/stat")
+	parents := make(map[int]int, len(names))
+	found := make(map[int]bool)
+	for _, name := range names {
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		text, _ := os.ReadFile(name)
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // from the state on: proc_pid_stat(5)
+		if len(fields) > 1 {
+			parents[id], _ = strconv.Atoi(fields[1])
+		}
+		if strings.Contains(string(command), folder) {
+			found[id] = true
+		}
+	}
+	for id := range parents {
+		for up := parents[id]; up > 1 && !found[id]; up = parents[up] {
+			if up == os.Getpid() {
+				found[id] = true
+			}
+		}
+	}
+	return found
+}
+
+// heapInUse is what is left of the heap after a collection, in bytes.
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers have let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // less than there is of memory
+}
