@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 // one is the command that crawls by itself.
 const one = "seine"
 
-// autoModes are the values of --render that are compared. The first is what others are held against.
-var autoModes = []string{"never", "auto", "always"}
+// renderModes are the values of --render. The others are held against the first.
+var renderModes = []string{"never", "auto", "always"}
 
 // crawled is what a crawl of a shop has shown.
 type crawled struct {
@@ -33,7 +34,7 @@ type crawled struct {
 	samples  int // of those, pages that need no browser
 }
 
-// auto crawls a shop, and one without pages that need a browser, by each mode in turn.
+// auto crawls shops by each mode in turn.
 func (o *options) auto(ctx context.Context, work string) error {
 	bin, err := proc.Commands(ctx, work, o.Bin, one)
 	if err != nil {
@@ -44,10 +45,10 @@ func (o *options) auto(ctx context.Context, work string) error {
 		return err //nolint:wrapcheck // says all
 	}
 	defer web.Close()
-	for _, app := range []int{0, o.App} {
-		for _, delay := range o.Delays {
-			c := autoCrawl{bin: bin, work: work, seed: web.URL(scriptweb.ShopPath(o.Static, app)), delay: delay, keep: o.Keep}
-			runs, err := o.autoRounds(ctx, c, app)
+	for _, delay := range o.Delays {
+		for _, app := range o.App {
+			c := autoCrawl{bin: bin, work: work, seed: web.URL(scriptweb.ShopPath(o.Static, app)), delay: delay, perHost: strconv.Itoa(o.PerHost), keep: o.Keep}
+			runs, err := o.autoRounds(ctx, c)
 			if err != nil {
 				return err
 			}
@@ -58,24 +59,16 @@ func (o *options) auto(ctx context.Context, work string) error {
 	return nil
 }
 
-// modes are those that are compared: of a shop without pages that need a browser, `always` tells nothing.
-func modes(app int) []string {
-	if app == 0 {
-		return autoModes[:2]
-	}
-	return autoModes
-}
-
 // autoRounds does the rounds of one shop and delay, and returns what they have shown by mode.
-func (o *options) autoRounds(ctx context.Context, c autoCrawl, app int) (map[string][]crawled, error) {
+func (o *options) autoRounds(ctx context.Context, c autoCrawl) (map[string][]crawled, error) {
 	runs := make(map[string][]crawled)
 	for round := range o.Rounds {
-		for _, mode := range modes(app) {
+		for _, mode := range o.Modes {
 			got, err := c.run(ctx, mode)
 			if err != nil {
 				return nil, fmt.Errorf("round %d, --render %s: %w", round+1, mode, err)
 			}
-			fmt.Fprintf(os.Stderr, "%d %s, %d app pages, %s: %+v\n", round+1, c.delay, app, mode, got)
+			fmt.Fprintf(os.Stderr, "%d %s %s, %s: %+v\n", round+1, c.delay, c.seed, mode, got)
 			runs[mode] = append(runs[mode], got)
 		}
 	}
@@ -84,9 +77,12 @@ func (o *options) autoRounds(ctx context.Context, c autoCrawl, app int) (map[str
 
 // autoCrawl is a crawl that is done by different modes.
 type autoCrawl struct {
-	bin, work, seed, delay string
-	keep                   bool
+	bin, work, seed, delay, perHost string
+	keep                            bool
 }
+
+// alikeAllowed is for pages that are much alike, which the guard against sites that make pages up would end the crawl of.
+const alikeAllowed = "traps: {same_content_after: 0}\n"
 
 // run crawls by one mode.
 func (c autoCrawl) run(ctx context.Context, mode string) (got crawled, err error) {
@@ -97,10 +93,13 @@ func (c autoCrawl) run(ctx context.Context, mode string) (got crawled, err error
 	if !c.keep {
 		defer func() { _ = os.RemoveAll(dir) }()
 	}
-	requests := filepath.Join(dir, "requests")
+	spec, requests := filepath.Join(dir, "spec.yaml"), filepath.Join(dir, "requests")
+	if err := os.WriteFile(spec, []byte("seeds: ["+c.seed+"]\n"+alikeAllowed), 0o600); err != nil {
+		return got, fmt.Errorf("write the spec: %w", err)
+	}
 	began := time.Now()
-	_, err = proc.Run(ctx, filepath.Join(c.bin, one), "crawl", c.seed, "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "out"),
-		"--log-requests", requests, "--render", mode, "--delay", c.delay, "--allow-private", "--quiet")
+	_, err = proc.Run(ctx, filepath.Join(c.bin, one), "crawl", "--spec", spec, "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "out"),
+		"--log-requests", requests, "--render", mode, "--delay", c.delay, "--per-host", c.perHost, "--allow-private", "--quiet")
 	if err != nil {
 		return got, err //nolint:wrapcheck // says all
 	}

@@ -1,12 +1,13 @@
 // Command render measures what pages cost that are shown in a browser: light pages by Seine's renderer beside a bare chromedp loop
-// over the same pages, in turn; the speed and the memory of more and fewer tabs; and crawls that render never, by themselves
-// (auto) and always, of a shop with many pages that need no browser and some that do. It prints Markdown tables.
+// over the same pages, in turn; the speed and the memory of more and fewer tabs; and crawls that render never, where it
+// helps (auto) and always, of a shop with many pages that need no browser and some that do. It prints Markdown tables.
 //
 //	cd bench && go run ./render                                # all of it
 //	cd bench && go run ./render -phase light -rounds 7 -pages 400
 //	cd bench && go run ./render -phase light -until load -browser-pages 1000000 -rounds 1 -cpuprofile render.pprof
 //	cd bench && go run ./render -phase tabs
-//	cd bench && go run ./render -phase auto -bin A -delay 0s -delay 5ms
+//	cd bench && go run ./render -phase auto -delay 5ms -delay 100ms
+//	cd bench && go run ./render -phase auto -delay 0s -per-host 4 -static 100 -mode never -mode auto -mode always
 //
 // The web is this process, which shares the cores with the browsers; what it costs is in its own CPU, for both alike. A page
 // counts once its HTML is here and has the text that its script makes. Pages are counted after some that warm the browser
@@ -19,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +41,9 @@ type options struct {
 	Bin          string
 	Delays       []string
 	Static       int
-	App          int
+	App          []int
+	Modes        []string
+	PerHost      int
 	Keep         bool
 }
 
@@ -60,7 +64,13 @@ func parseOptions(args []string) (o options, err error) {
 	f.StringVar(&o.Bin, "bin", "", "auto: `folder` with seine and nats-server, built before; else they are built")
 	f.Func("delay", "auto: the `time` between requests to the host; more than once for several; else 0s and 5ms", list(&o.Delays))
 	f.IntVar(&o.Static, "static", 1000, "auto: `number` of pages that need no browser")
-	f.IntVar(&o.App, "app", 50, "auto: `number` of pages that do")
+	f.Func("app", "auto: `number` of pages that do; more than once for several shops; else 50", func(text string) error {
+		n, err := strconv.Atoi(text)
+		o.App = append(o.App, n)
+		return err //nolint:wrapcheck // says all
+	})
+	f.Func("mode", "auto: the `value` of --render; more than once for several; else never and auto", list(&o.Modes))
+	f.IntVar(&o.PerHost, "per-host", 1, "auto: `number` of requests at a time to the host, where there is no delay")
 	f.BoolVar(&o.Keep, "keep", false, "keep the work folder, and say where")
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("read flags: %w", err)
@@ -68,6 +78,8 @@ func parseOptions(args []string) (o options, err error) {
 	setDefault(&o.Phases, phaseNames...)
 	setDefault(&o.Until, string(crawlspec.UntilLoad), string(crawlspec.UntilIdle))
 	setDefault(&o.Delays, "0s", "5ms")
+	setDefault(&o.Modes, renderModes[:2]...)
+	setDefault(&o.App, 50)
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
@@ -82,19 +94,24 @@ func list(values *[]string) func(string) error {
 	}
 }
 
-func setDefault(values *[]string, defaults ...string) {
+func setDefault[T any](values *[]T, defaults ...T) {
 	if len(*values) == 0 {
 		*values = defaults
 	}
 }
 
 func (o *options) check() error {
-	if o.Rounds < 1 || o.Pages < 1 || o.Tabs < 1 || o.BrowserPages < 1 || o.Static < 1 || o.App < 0 {
-		return errors.New("-rounds, -pages, -tabs, -browser-pages, -static: from 1; -app: from 0")
+	if o.Rounds < 1 || o.Pages < 1 || o.Tabs < 1 || o.BrowserPages < 1 || o.Static < 1 || o.PerHost < 1 || slices.Min(o.App) < 0 {
+		return errors.New("-rounds, -pages, -tabs, -browser-pages, -static, -per-host: from 1; -app: from 0")
 	}
 	for _, p := range o.Phases {
 		if !slices.Contains(phaseNames, p) {
 			return fmt.Errorf("-phase %s: must be one of %s", p, strings.Join(phaseNames, ", "))
+		}
+	}
+	for _, m := range o.Modes {
+		if !slices.Contains(renderModes, m) {
+			return fmt.Errorf("-mode %s: must be one of %s", m, strings.Join(renderModes, ", "))
 		}
 	}
 	for _, u := range o.Until {

@@ -33,11 +33,11 @@ func (o *options) reportAuto(w io.Writer, delay string, app int, runs map[string
 		fmt.Fprint(w, "---:|")
 	}
 	fmt.Fprintln(w)
-	for _, mode := range modes(app) {
+	for _, mode := range o.Modes {
 		autoRow(w, mode, runs[mode])
 	}
-	for _, mode := range modes(app)[1:] {
-		autoRatios(w, mode+" to "+autoModes[0]+", pairs", runs[mode], runs[autoModes[0]])
+	for _, mode := range o.Modes[1:] {
+		autoRatios(w, mode+" to "+o.Modes[0]+", pairs", runs[mode], runs[o.Modes[0]])
 	}
 }
 
