@@ -19,8 +19,8 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/base/sleep"
 	"seine/internal/base/childproc"
+	"seine/internal/base/sleep"
 )
 
 // NATSServer is the command of the broker.

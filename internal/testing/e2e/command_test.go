@@ -21,8 +21,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/net/html"
 
-	"seine/internal/run/crawl"
 	"seine/internal/base/childproc"
+	"seine/internal/run/crawl"
 	"seine/internal/testing/testweb"
 )
 

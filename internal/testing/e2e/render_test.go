@@ -188,7 +188,9 @@ func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
 		"--browser-tabs", "2", "--browser-dir", browsers}
 	for _, kill := range []string{"process", "browser"} {
 		c, target := p.crawl(args...), visits(w)+8
-		eventually(t, patience, "show some pages", func() (bool, string) { return visits(w) >= target && len(browserIDs(browsers)) > 0 || c.ended(), c.said() })
+		eventually(t, patience, "show some pages", func() (bool, string) {
+			return visits(w) >= target && len(browserIDs(browsers)) > 0 || c.ended(), c.said()
+		})
 		if kill == "process" {
 			c.signal(os.Kill)
 			c.expect(-1)

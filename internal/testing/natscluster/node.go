@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/childproc"
+	"seine/internal/base/jsontext"
 	"seine/internal/testing/faultproxy"
 )
 
