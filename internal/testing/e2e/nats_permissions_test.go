@@ -264,12 +264,19 @@ var forbidden = map[string][]string{
 		"$SYS.REQ.SERVER.PING", "_INBOX_operator.x", "<$SYS.>", "<_INBOX_operator.>", "<seine.records.>", "<$JS.EVENT.ADVISORY.>",
 	},
 	"fetcher": {
-		"seine.fetch.site.0", "seine.seeds.site", "seine.dead.parser.site", "seine.frontier.control", "seine.frontier.status.0",
+		"seine.fetch.site.0", "seine.render.site.0", "seine.seeds.site", "seine.dead.parser.site", "seine.frontier.control", "seine.frontier.status.0",
+		"$JS.API.CONSUMER.MSG.NEXT.FETCH.renderer",
 		"$JS.API.STREAM.DELETE.PAGES", "$JS.API.STREAM.PURGE.RESULTS", "$JS.API.STREAM.PURGE.FETCH", "$JS.API.STREAM.UPDATE.FETCH",
 		"$JS.API.DIRECT.GET.PAGES", "$JS.API.STREAM.MSG.GET.PAGES", "$JS.API.CONSUMER.CREATE.RECORDS.spy", "$JS.API.CONSUMER.DELETE.FETCH.fetcher",
 		"$JS.ACK.PAGES.parser.1.1.1.1.0", "$KV.seine_leases.lease.frontier.0", "$KV.seine_meta.layout", "$KV.seine_crawls.site",
 		"$O.seine_snapshots.M.x", "$JS.API.DIRECT.GET.OBJ_seine_snapshots", "$JS.API.CONSUMER.CREATE.OBJ_seine_bodies.spy",
 		"$SYS.REQ.SERVER.PING", "$SRV.INFO", "_INBOX_frontier.x", "<_INBOX_frontier.>", "<_INBOX.>", "<seine.frontier.claim.*", "<seine.frontier.wanted.*", "<seine.pages.>", "<$JS.>", "<>",
+	},
+	"renderer": {
+		"seine.render.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.fetcher.site", "seine.frontier.control",
+		"$JS.API.STREAM.PURGE.FETCH", "$JS.API.STREAM.UPDATE.FETCH", "$JS.API.CONSUMER.MSG.NEXT.FETCH.fetcher", "$JS.ACK.FETCH.fetcher.1.1.1.1.0",
+		"$JS.API.CONSUMER.CREATE.FETCH.renderer.seine.fetch.*.*", "$JS.API.CONSUMER.DELETE.FETCH.renderer", "$JS.API.DIRECT.GET.PAGES",
+		"$KV.seine_meta.layout", "$KV.seine_crawls.site", "$SRV.INFO", "_INBOX_fetcher.x", "<_INBOX_fetcher.>", "<seine.pages.>", "<seine.inflight.fetcher", "<>",
 	},
 	"parser": {
 		"seine.pages.site.0", "seine.results.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.fetcher.site", "seine.frontier.claim.0", "seine.frontier.wanted.0",
