@@ -128,7 +128,11 @@ const (
 // Msg returns the message for partition p with the body as its payload. What does not fit of the header is left out
 // of pg too.
 func (pg *Page) Msg(p int, body []byte) *nats.Msg {
-	return pg.msg(SubjectPages(pg.Crawl, p), VisitID(pg.Crawl, pg.Visit), body)
+	id := VisitID(pg.Crawl, pg.Visit)
+	if pg.Part == PartCapture { // its URL may be visited as well
+		id += "." + string(PartCapture)
+	}
+	return pg.msg(SubjectPages(pg.Crawl, p), id, body)
 }
 
 // chainedSuffix ends the Nats-Msg-Id of a chained page. Without it JetStream would drop the page that a request

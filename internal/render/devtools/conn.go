@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	basejson "seine/internal/base/jsontext"
 )
 
 // ErrClosed is the end of commands whose browser is gone.
@@ -129,7 +131,7 @@ func readMessage(in *bufio.Reader) (text []byte, err error) {
 // take gives a message to who waits for it.
 func (c *Conn) take(text []byte) {
 	var m message
-	if json.Unmarshal(text, &m, jsontext.AllowInvalidUTF8(true)) != nil {
+	if basejson.Unmarshal(text, &m) != nil {
 		return // of a newer protocol: an answer that nobody understands ends with its context
 	}
 	c.mu.Lock()

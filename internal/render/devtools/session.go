@@ -7,7 +7,8 @@ import (
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/target"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+
+	"seine/internal/base/jsontext"
 )
 
 // Session is a target of the browser, such as a tab, that takes commands. It is safe for concurrent use.
@@ -52,7 +53,7 @@ func (m *message) read(method string, res any) error {
 	case res == nil:
 		return nil
 	}
-	if err := json.Unmarshal(m.Result, res, jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := jsontext.Unmarshal(m.Result, res); err != nil {
 		return fmt.Errorf("decode the answer to %s: %w", method, err)
 	}
 	return nil

@@ -373,6 +373,7 @@ func (c *crawl) announce(own []*stages.Bus) error {
 	err := errors.Join(
 		stages.Announce(c.bus, messages.StageFrontier, version.Number, ""),
 		stages.Announce(own[0], messages.StageFetcher, version.Number, ""),
+		stages.Announce(own[0], messages.StageRenderer, version.Number, ""),
 		stages.Announce(own[1], messages.StageParser, version.Number, ""),
 	)
 	for i, w := range c.Writers() {
