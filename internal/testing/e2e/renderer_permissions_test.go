@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/testing/scriptweb"
+	"seine/pkg/messages"
 )
 
 // A renderer works with the least rights. Until it starts, those who look are told what waits for it; what it shows is fetched
@@ -54,6 +55,24 @@ func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
 	for _, p := range append(c.all(), c.nats) {
 		if said := p.log.String(); strings.Contains(said, "level=ERROR") || strings.Contains(said, "does not let") {
 			t.Errorf("%s was refused something: %s", p.name, said)
+		}
+	}
+}
+
+// A whole crawl in one process may show pages in a browser on a locked-down server, too.
+func TestCrawlRendersOverALockedServer(t *testing.T) {
+	needBrowser(t)
+	t.Parallel()
+	const pages = 3
+	w := scriptweb.Start(t)
+	c := newLocked(t, messages.DefaultPartitions, nil)
+	c.dial("crawl").Close() // waits for the server
+	p := newWorkspace(t)
+	p.crawl(append(c.as("crawl"), w.URL(scriptweb.LightPath(pages)), "--render", "always", "--allow-private", "--delay", "0s", "--robots", "ignore")...).expect(0)
+	all := byPath(t, records(t, p.out, "default"), w.Origin())
+	for n := range pages {
+		if text := all[fmt.Sprintf("/light/%d", n+1)].Text; !strings.Contains(text, scriptweb.LightText(n+1)) {
+			t.Errorf("page %d has the text %q", n+1, text)
 		}
 	}
 }
