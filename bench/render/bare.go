@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"seine/internal/render/chromium"
@@ -30,17 +31,25 @@ func startBare(s setup) (browser, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
-	profile, err := openProfile(s.work)
+	profile, err := openProfile()
 	if err != nil {
 		return nil, err
 	}
 	all, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Env("HOME="+profile, "TMPDIR="+profile), chromedp.ModifyCmdFunc(runAsNobody))...)
 	b := &bare{until: s.until, tabs: make(chan context.Context, s.tabs), end: func() { end(); _ = os.RemoveAll(profile) }}
-	tab := all
-	for range s.tabs {
-		tab, _ = chromedp.NewContext(tab) //nolint:govet // all end with the allocator
-		if err := chromedp.Run(tab, page.SetLifecycleEventsEnabled(true)); err != nil {
+	first, _ := chromedp.NewContext(all) //nolint:govet // all end with the allocator
+	tab := first
+	for n := range s.tabs {
+		if n > 0 && s.windows {
+			tab, err = newWindow(first)
+		} else if n > 0 {
+			tab, _ = chromedp.NewContext(first) //nolint:govet // as above
+		}
+		if err == nil {
+			err = chromedp.Run(tab, page.SetLifecycleEventsEnabled(true))
+		}
+		if err != nil {
 			b.end()
 			return nil, fmt.Errorf("open a tab: %w", err)
 		}
@@ -49,8 +58,19 @@ func startBare(s setup) (browser, error) {
 	return b, nil
 }
 
+// newWindow opens a tab in a window of its own, where it is in front and painted, as Seine's are.
+func newWindow(first context.Context) (tab context.Context, err error) {
+	var id target.ID
+	err = chromedp.Run(first, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		id, err = target.CreateTarget("about:blank").WithNewWindow(true).Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
+		return err
+	}))
+	tab, _ = chromedp.NewContext(first, chromedp.WithTargetID(id)) //nolint:govet // it ends with the allocator
+	return tab, err
+}
+
 // openProfile makes a folder that the browser's user may use.
-func openProfile(work string) (string, error) {
+func openProfile() (string, error) {
 	profile, err := os.MkdirTemp("", "seine-bench-chromedp-")
 	if err == nil && os.Geteuid() == 0 {
 		err = os.Chown(profile, nobody, nobody)

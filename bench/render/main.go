@@ -5,6 +5,7 @@
 //	cd bench && go run ./render                                # all of it
 //	cd bench && go run ./render -phase light -rounds 7 -pages 400
 //	cd bench && go run ./render -phase light -until load -browser-pages 1000000 -rounds 1 -cpuprofile render.pprof
+//	cd bench && go run ./render -phase light -until load -windows
 //	cd bench && go run ./render -phase tabs
 //	cd bench && go run ./render -phase auto -delay 5ms -delay 100ms
 //	cd bench && go run ./render -phase auto -delay 0s -per-host 4 -static 100 -mode never -mode auto -mode always
@@ -37,6 +38,7 @@ type options struct {
 	Pages        int // of a round
 	Tabs         int
 	BrowserPages int
+	Windows      bool
 	Profile      string
 	Bin          string
 	Delays       []string
@@ -60,6 +62,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.IntVar(&o.Pages, "pages", 400, "light and tabs: `number` of pages of a round")
 	f.IntVar(&o.Tabs, "tabs", render.DefaultConfig().Tabs, "light: `number` of tabs")
 	f.IntVar(&o.BrowserPages, "browser-pages", render.DefaultConfig().Pages, "light and tabs: `number` of pages after which Seine replaces its browser")
+	f.BoolVar(&o.Windows, "windows", false, "light: give chromedp's tabs a window each, where they are painted as Seine's are")
 	f.StringVar(&o.Profile, "cpuprofile", "", "light: write the CPU profile of this process while Seine's renderer works to a `file`")
 	f.StringVar(&o.Bin, "bin", "", "auto: `folder` with seine and nats-server, built before; else they are built")
 	f.Func("delay", "auto: the `time` between requests to the host; more than once for several; else 0s and 5ms", list(&o.Delays))
