@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -31,13 +32,15 @@ func startBare(s setup) (browser, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
-	profile, err := openProfile()
+	profile, err := openProfile(s.work)
 	if err != nil {
 		return nil, err
 	}
+	var group *exec.Cmd
+	runAs := func(cmd *exec.Cmd) { runAsNobody(cmd); group = cmd }
 	all, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Env("HOME="+profile, "TMPDIR="+profile), chromedp.ModifyCmdFunc(runAsNobody))...)
-	b := &bare{until: s.until, tabs: make(chan context.Context, s.tabs), end: func() { end(); _ = os.RemoveAll(profile) }}
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Env("HOME="+profile, "TMPDIR="+profile), chromedp.ModifyCmdFunc(runAs))...)
+	b := &bare{until: s.until, tabs: make(chan context.Context, s.tabs), end: func() { end(); endGroup(group, profile) }}
 	first, _ := chromedp.NewContext(all) //nolint:govet // all end with the allocator
 	tab := first
 	for n := range s.tabs {
@@ -69,9 +72,12 @@ func newWindow(first context.Context) (tab context.Context, err error) {
 	return tab, err
 }
 
-// openProfile makes a folder that the browser's user may use.
-func openProfile() (string, error) {
-	profile, err := os.MkdirTemp("", "seine-bench-chromedp-")
+// openProfile makes a folder that the browser's user may use. It goes with the work folder at the latest.
+func openProfile(work string) (string, error) {
+	profile, err := os.MkdirTemp(work, "chromedp-")
+	if err == nil {
+		err = os.Chmod(work, 0o711) //nolint:gosec // root's browser is another user's
+	}
 	if err == nil && os.Geteuid() == 0 {
 		err = os.Chown(profile, nobody, nobody)
 	}
@@ -82,9 +88,23 @@ func openProfile() (string, error) {
 }
 
 func runAsNobody(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+}
+
+// endGroup ends what a browser has left, and removes its folder, which those may still write to for a moment.
+func endGroup(cmd *exec.Cmd, profile string) {
+	if cmd != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	for range 50 {
+		_ = os.RemoveAll(profile)
+		time.Sleep(20 * time.Millisecond)
+		if _, err := os.Stat(profile); err != nil {
+			return
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ type setup struct {
 	tabs         int
 	until        string // load or idle
 	browserPages int    // after which Seine replaces its browser
+	work         string // a folder
 	windows      bool   // chromedp's tabs have a window each
 }
 

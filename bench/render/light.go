@@ -10,14 +10,14 @@ import (
 )
 
 // light compares the browsers, which show the same light pages in turn.
-func (o *options) light(ctx context.Context, _ string) error {
+func (o *options) light(ctx context.Context, work string) error {
 	web, err := scriptweb.Serve()
 	if err != nil {
 		return err //nolint:wrapcheck // says all
 	}
 	defer web.Close()
 	for _, until := range o.Until {
-		s := setup{tabs: o.Tabs, until: until, browserPages: o.BrowserPages, windows: o.Windows}
+		s := setup{tabs: o.Tabs, until: until, browserPages: o.BrowserPages, work: work, windows: o.Windows}
 		runs := make([][]figures, len(kinds))
 		for round := range o.Rounds {
 			for i := range kinds {

@@ -12,7 +12,7 @@ import (
 var tabCounts = []int{1, 2, 4, 8}
 
 // tabs measures Seine's renderer with more and fewer tabs, in turn.
-func (o *options) tabs(ctx context.Context, _ string) error {
+func (o *options) tabs(ctx context.Context, work string) error {
 	web, err := scriptweb.Serve()
 	if err != nil {
 		return err //nolint:wrapcheck // says all
@@ -22,7 +22,7 @@ func (o *options) tabs(ctx context.Context, _ string) error {
 		runs := make([][]figures, len(tabCounts))
 		for round := range o.Rounds {
 			for i, n := range tabCounts {
-				s := setup{tabs: n, until: until, browserPages: o.BrowserPages}
+				s := setup{tabs: n, until: until, browserPages: o.BrowserPages, work: work}
 				f, err := s.round(ctx, web, startSeine, o.Pages)
 				if err != nil {
 					return fmt.Errorf("round %d with %d tabs: %w", round+1, n, err)
