@@ -31,7 +31,7 @@ var offFeatures = []string{
 	"IsolateOrigins", "site-per-process", "Translate", "OptimizationHints", "OptimizationGuideModelDownloading", "MediaRouter",
 	"DialMediaRouteProvider", "AcceptCHFrame", "AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "InterestFeedContentSuggestions",
 	"HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "PreconnectToSearch", "NetworkTimeServiceQuerying", "PaintHolding",
-	"Prerender2", "SpareRendererForSitePerProcess",
+	"Prerender2", "SpareRendererForSitePerProcess", "BackForwardCache",
 }
 
 // network has everything go through the proxy of a browser context. Where a context has none, nothing answers.
