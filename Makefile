@@ -98,6 +98,10 @@ lint: ## check format, vet, and golangci-lint (built from its module at first)
 	cd bench && go vet ./...
 	$(GOLANGCI_LINT) run ./...
 
+.PHONY: render
+render: chromium ## test rendering at length: pages that take a core for long, a browser without a guard, 1,000 pages
+	SEINE_RENDER_ALL=1 SEINE_LEAK_PAGES=1000 go test -count 1 -timeout 60m -v ./internal/render ./internal/testing/scriptweb
+
 .PHONY: fuzz
 fuzz: ## fuzz everything that reads foreign bytes, FUZZTIME each
 	@scripts/fuzz $(or $(FUZZTIME),20s)

@@ -75,6 +75,9 @@ func each(t *testing.T, want func(Page) bool, f func(*testing.T, Page)) {
 // startChromium starts a Chromium that ends with the test. Without Chromium it fails in CI, and skips the test elsewhere.
 func startChromium(t *testing.T) context.Context {
 	t.Helper()
+	if os.Getenv("SEINE_RENDER_ALL") == "" {
+		t.Skip("it is of the test web itself, and takes a minute: make render runs it")
+	}
 	if testing.Short() {
 		t.Skip("shows some hundred pages")
 	}
