@@ -1,12 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"seine/bench/summary"
 )
 
 // header names the columns. The ratio is a crawler's pages/s to Seine's in the same round.
@@ -112,21 +113,11 @@ func spread(format string, values []float64) string {
 		return "–"
 	}
 	low, high := fmt.Sprintf(format, slices.Min(values)), fmt.Sprintf(format, slices.Max(values))
-	middle := fmt.Sprintf(format, median(values))
+	middle := fmt.Sprintf(format, summary.Median(values))
 	if low == high {
 		return middle
 	}
 	return fmt.Sprintf("%s (%s–%s)", middle, low, high)
-}
-
-// median is the mean of the two in the middle for an even number of values.
-func median(values []float64) float64 {
-	sorted := slices.SortedFunc(slices.Values(values), cmp.Compare)
-	n := len(sorted)
-	if n == 0 {
-		return 0
-	}
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // notes say what was marked, once each with the number of runs, and who was skipped.

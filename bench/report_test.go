@@ -60,19 +60,6 @@ func TestRowOfFailuresOnly(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{
-		{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3},
-	} {
-		if got := median(c.values); got != c.want {
-			t.Errorf("median(%v) = %v, want %v", c.values, got, c.want)
-		}
-	}
-}
-
 func TestField(t *testing.T) {
 	const text = "NAME=\"x\"\nPRETTY_NAME=\"An OS 12\"\nmodel name\t: A CPU\n"
 	for _, c := range [][3]string{{"PRETTY_NAME", "=", "An OS 12"}, {"model name", ":", "A CPU"}, {"no", "=", "none"}} {

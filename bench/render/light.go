@@ -29,11 +29,12 @@ func (o *options) light(ctx context.Context, work string) error {
 				runs[i] = append(runs[i], f)
 			}
 		}
-		heading(os.Stdout, fmt.Sprintf("until %s, %d tabs, %d pages, rounds: %d", until, o.Tabs, o.Pages, o.Rounds))
+		t := table[figures]{os.Stdout, columns}
+		t.heading(fmt.Sprintf("until %s, %d tabs, %d pages, rounds: %d", until, o.Tabs, o.Pages, o.Rounds))
 		for i, k := range kinds {
-			row(os.Stdout, k.name, runs[i])
+			t.row(k.name, runs[i])
 		}
-		ratioRow(os.Stdout, "Seine to bare, pairs", runs[0], runs[1])
+		t.ratios("Seine to bare, pairs", "%.2f", len(columns), runs[0], runs[1])
 	}
 	return nil
 }

@@ -31,9 +31,10 @@ func (o *options) tabs(ctx context.Context, work string) error {
 				runs[i] = append(runs[i], f)
 			}
 		}
-		heading(os.Stdout, fmt.Sprintf("until %s, %d pages, rounds: %d", until, o.Pages, o.Rounds))
+		t := table[figures]{os.Stdout, columns}
+		t.heading(fmt.Sprintf("until %s, %d pages, rounds: %d", until, o.Pages, o.Rounds))
 		for i, n := range tabCounts {
-			row(os.Stdout, fmt.Sprint(n), runs[i])
+			t.row(fmt.Sprint(n), runs[i])
 		}
 	}
 	return nil

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 
+	"seine/bench/summary"
 	"seine/pkg/messages"
 )
 
@@ -14,9 +14,7 @@ func median(runs []*crawlCosts, get func(*crawlCosts) float64) float64 {
 	for i, f := range runs {
 		values[i] = get(f)
 	}
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return summary.Median(values)
 }
 
 // ratio is the median of what runs of the same round have to each other.

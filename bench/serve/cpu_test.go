@@ -12,12 +12,3 @@ func TestCostIsToldByPageOrBySecond(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestMiddleOfAnEvenNumber(t *testing.T) {
-	if m := middle([]float64{4, 1, 3, 2}); m != 2.5 {
-		t.Error(m)
-	}
-	if m := middle([]float64{3, 1, 2}); m != 2 {
-		t.Error(m)
-	}
-}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"seine/bench/proc"
+	"seine/bench/summary"
 	"seine/internal/base/sleep"
 )
 
@@ -33,7 +33,7 @@ func (o *options) openPages(ctx context.Context, r *rig) error {
 	}
 	alone := full.alone.crawl / full.alone.seconds
 	for _, n := range o.open() {
-		crawl, server := middle(rest.crawl[n]), middle(rest.server[n])
+		crawl, server := summary.Median(rest.crawl[n]), summary.Median(rest.server[n])
 		fmt.Printf("%d open: %.1f ms of CPU a second more in the crawl's processes, %.1f in the server: %.2f %% of the %.0f ms that the crawl took, %.2f %% of %d cores\n",
 			n, 1e3*crawl, 1e3*server, 100*(crawl+server)/alone, 1e3*alone, 100*(crawl+server)/float64(runtime.NumCPU()), runtime.NumCPU())
 	}
@@ -78,13 +78,6 @@ func (o *options) beside(ctx context.Context, r *rig, how string) (*extras, erro
 		}
 	}
 	return e, nil
-}
-
-// middle is the median.
-func middle(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // leaveOpen does for some time what the script of a page that is left open does: it shows itself anew at each look.

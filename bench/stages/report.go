@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"seine/bench/fleet"
+	"seine/bench/summary"
 )
 
 // figures are what one run has in each column.
@@ -60,18 +60,7 @@ func row(w io.Writer, name string, runs []figures, rate, cost string) {
 		if column == 0 {
 			format = rate
 		}
-		fmt.Fprintf(w, " %s |", spread(format, values))
+		fmt.Fprintf(w, " %s |", summary.Spread(format, values))
 	}
 	fmt.Fprintln(w)
-}
-
-// spread writes the median with the least and the most.
-func spread(format string, values []float64) string {
-	s := slices.Sorted(slices.Values(values))
-	n := len(s)
-	text := fmt.Sprintf(format, (s[(n-1)/2]+s[n/2])/2)
-	if n == 1 {
-		return text
-	}
-	return text + fmt.Sprintf(" ("+format+"–"+format+")", s[0], s[n-1])
 }

@@ -25,11 +25,3 @@ func TestReportOfTwoBuilds(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }
-
-func TestSpreadOfFewRuns(t *testing.T) {
-	for want, values := range map[string][]float64{"3": {3}, "2 (1–3)": {3, 1}} {
-		if got := spread("%.0f", values); got != want {
-			t.Errorf("%v: %s, want %s", values, got, want)
-		}
-	}
-}
