@@ -71,7 +71,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	if f.renderer == nil || mode == crawlspec.RenderNever || t.reply.Class != messages.OK || !isHTML(t.reply.ContentType) {
 		return nil
 	}
-	body, err := decodedBody(t.reply)
+	body, err := decodedBody(t.reply.Body.Data, t.reply.Body.Encoding, t.ask.MaxBody)
 	if err != nil {
 		t.reply.Failed(httpclient.Failf(messages.BadEncoding, "%v", err))
 		return nil
@@ -117,17 +117,20 @@ func isHTML(contentType string) bool {
 	return media == "text/html" || media == "application/xhtml+xml"
 }
 
-// decodedBody returns the body without the content codings that an archive keeps.
-func decodedBody(r *httpclient.Reply) ([]byte, error) {
-	if r.Body.Encoding == "" {
-		return r.Body.Data, nil
+// decodedBody returns a body without the content codings that it has, of at most so many bytes.
+func decodedBody(data []byte, codings string, most int64) ([]byte, error) {
+	if codings == "" {
+		return data, nil
 	}
-	names, err := contentcoding.Parse([]string{r.Body.Encoding})
+	names, err := contentcoding.Parse([]string{codings})
 	if err != nil {
 		return nil, err
 	}
-	z := contentcoding.NewReader(bytes.NewReader(r.Body.Data), names, 0)
-	body, err := io.ReadAll(z)
+	z := contentcoding.NewReader(bytes.NewReader(data), names, 0)
+	body, err := io.ReadAll(io.LimitReader(z, most+1))
+	if int64(len(body)) > most {
+		err = fmt.Errorf("the body is over the limit of %s", crawlspec.Bytes(most))
+	}
 	return body, errors.Join(err, z.Close())
 }
 

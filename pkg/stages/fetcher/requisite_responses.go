@@ -98,9 +98,9 @@ func isCaptured(t *fetchJob, x *pageproxy.Exchange, r *httpclient.Reply) bool {
 // keepCapture adds an answer as a page of its own. Its identity is that of its URL in the round of the page, so that it is parsed
 // once, however many pages ask for it.
 func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
-	body, err := decodedBody(&httpclient.Reply{Body: httpclient.Body{Data: r.Body.Data, Encoding: r.Header.Get("Content-Encoding")}})
+	body, err := decodedBody(r.Body.Data, r.Header.Get("Content-Encoding"), t.ask.MaxBody)
 	if err != nil {
-		return nil //nolint:nilerr // the page that has asked for it could not read it either
+		return nil //nolint:nilerr // it is no page: a browser could not read it either, or it is larger than a page may be
 	}
 	p := t.answerOf(r)
 	p.URL, p.Visit = r.URL, messages.Visit{URL: messages.HashURL(r.URL), Round: t.req.Visit.Round}
