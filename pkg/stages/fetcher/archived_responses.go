@@ -25,7 +25,7 @@ func (t *fetchJob) noteAnswer() {
 	if via == "" {
 		via = t.req.Referrer
 	}
-	if m := t.answer(r, messages.Page{Class: r.Class}, via, t.hops); m != nil {
+	if m := t.answer(r, r.Class, via, t.hops); m != nil {
 		t.answers, t.via = append(t.answers, m), r.URL
 		t.hops++
 	}
@@ -35,15 +35,15 @@ func (t *fetchJob) noteAnswer() {
 func (t *fetchJob) noteRobots(hops []*httpclient.Reply) {
 	via := t.ask.URL
 	for n, r := range hops {
-		if m := t.answer(r, messages.Page{Class: messages.RobotsFetched}, via, n); m != nil {
+		if m := t.answer(r, messages.RobotsFetched, via, n); m != nil {
 			t.answers = append(t.answers, m)
 		}
 		via = r.URL
 	}
 }
 
-// answer is the message with an answer, nil if it is not known as it went over the wire. What it is, is says.
-func (t *fetchJob) answer(r *httpclient.Reply, is messages.Page, via string, n int) *nats.Msg {
+// answer is the message with an answer, nil if it is not known as it went over the wire.
+func (t *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string, n int) *nats.Msg {
 	room := messages.InlineBody - len(r.Request) - len(r.Head)
 	if len(r.Head) == 0 || room < 0 {
 		return nil
@@ -55,11 +55,18 @@ func (t *fetchJob) answer(r *httpclient.Reply, is messages.Page, via string, n i
 	if len(body) > room {
 		body, truncated = body[:room], messages.TruncatedLength
 	}
-	p := t.answerOf(r)
-	p.URL, p.Referrer, p.IP, p.Class, p.Part = r.URL, via, r.Source, is.Class, is.Part
-	p.RequestSize, p.HeadSize, p.BodySize, p.Truncated = len(r.Request), len(r.Head), int64(len(body)), truncated
-	t.describe(&p)
+	p := t.archivedAnswer(r, via, len(body))
+	p.Class, p.Truncated = class, truncated
 	return p.AnswerMsg(t.partition, n, slices.Concat(r.Request, r.Head, body))
+}
+
+// archivedAnswer is what all answers that are archived tell alike. So many bytes of the body are kept.
+func (t *fetchJob) archivedAnswer(r *httpclient.Reply, via string, size int) messages.Page {
+	p := t.answerOf(r)
+	p.URL, p.Referrer, p.IP = r.URL, via, r.Source
+	p.RequestSize, p.HeadSize, p.BodySize = len(r.Request), len(r.Head), int64(size)
+	t.describe(&p)
+	return p
 }
 
 // describe notes what an archive says of itself.

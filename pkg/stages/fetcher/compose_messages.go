@@ -129,21 +129,15 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 			p.Asked = t.ask.URL
 		}
 	}
-	if r.Body.Object != "" {
+	payload, err := f.bodies.payload(ctx, &p, t.object, heads, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.BodyObject != "" {
+		r.Body.Data = nil
 		r.Shrink(0)
 	}
-	if len(heads)+len(body) > messages.InlineBody {
-		p.BodyObject = t.object
-		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
-			return nil, nil, err
-		}
-		body, r.Body.Data = nil, nil
-		r.Shrink(0)
-	}
-	if len(heads) > 0 {
-		body = append(heads, body...)
-	}
-	return &p, p.Msg(t.partition, body), nil
+	return &p, p.Msg(t.partition, payload), nil
 }
 
 // answerOf is what a page and what is archived beside it tell alike.

@@ -71,23 +71,18 @@ func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply
 	if len(r.Head) == 0 && len(r.Body.Data) == 0 || len(r.Request)+len(r.Head) > messages.InlineBody {
 		return nil
 	}
-	p := t.answerOf(r)
-	p.URL, p.Referrer, p.IP, p.Part = r.URL, t.req.URL, r.Source, part
-	if part != messages.PartRequisite {
-		p.Referrer = t.req.Referrer
+	via := t.req.Referrer
+	if part == messages.PartRequisite {
+		via = t.req.URL
 	}
-	p.RequestSize, p.HeadSize, p.BodySize, p.Truncated = len(r.Request), len(r.Head), int64(len(r.Body.Data)), r.Truncated
-	t.describe(&p)
-	body := r.Body.Data
-	if len(r.Request)+len(r.Head)+len(body) > messages.InlineBody {
-		p.BodyObject = fmt.Sprintf("%s.%s.%d", t.object, part, n)
-		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
-			return err
-		}
-		body = nil
+	p := t.archivedAnswer(r, via, len(r.Body.Data))
+	p.Part, p.Truncated = part, r.Truncated
+	heads := slices.Concat(r.Request, r.Head)
+	payload, err := f.bodies.payload(ctx, &p, fmt.Sprintf("%s.%s.%d", t.object, part, n), heads, r.Body.Data)
+	if err == nil {
+		t.answers = append(t.answers, p.AnswerMsg(t.partition, n, payload))
 	}
-	t.answers = append(t.answers, p.AnswerMsg(t.partition, n, slices.Concat(r.Request, r.Head, body)))
-	return nil
+	return err
 }
 
 // isCaptured reports whether an answer is one that the spec wants parsed as a page of its own.
@@ -107,13 +102,9 @@ func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Re
 	p.Depth, p.Referrer, p.Inherit, p.Part = min(t.req.Depth+1, messages.MaxDepth), t.req.URL, t.req.Inherit, messages.PartCapture
 	p.Header, p.BodySize = keptHeader(r.Header), int64(len(body))
 	body, p.BodyEncoding = f.bodies.compress(t.ask.Policy.Hide(body))
-	if len(body) > messages.InlineBody {
-		p.BodyObject = t.object + ".capture." + p.Visit.URL.String()
-		if err := f.bodies.store(ctx, p.BodyObject, body); err != nil {
-			return err
-		}
-		body = nil
+	payload, err := f.bodies.payload(ctx, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
+	if err == nil {
+		t.answers = append(t.answers, p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload))
 	}
-	t.answers = append(t.answers, p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), body))
-	return nil
+	return err
 }
