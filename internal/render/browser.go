@@ -26,7 +26,7 @@ type sharedBrowser struct {
 // count counts a page more.
 func (b *sharedBrowser) count() {
 	if b.pages.Add(1) >= int64(b.most) {
-		b.retired.Store(true)
+		b.retire()
 	}
 }
 
@@ -50,7 +50,6 @@ func (b *sharedBrowser) enter() {
 	b.mu.Lock()
 	b.tabs++
 	b.mu.Unlock()
-	b.count()
 }
 
 // leave counts a tab that was closed. The last one of a retired browser closes it.

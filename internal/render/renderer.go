@@ -124,6 +124,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 	if err := r.tabFor(ctx, s, job); err != nil {
 		return nil, err
 	}
+	s.tab.browser.count()
 	s.proxy.Begin(pageproxy.Visit{
 		Main: job.Main, Transport: job.Transport, Allow: job.allow(), Record: job.Record, MaxRecorded: job.MaxRecorded,
 		MaxRequests: job.How.MaxRequests, MaxBytes: int64(job.How.MaxBytes),
@@ -155,7 +156,6 @@ func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 		s.leave(ctx)
 	}
 	if s.tab != nil {
-		s.tab.browser.count()
 		return nil
 	}
 	b, err := r.current(ctx)

@@ -1,8 +1,8 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"seine/internal/render"
 	"seine/internal/run/process"
@@ -25,7 +25,7 @@ type rendererOptions struct {
 
 // Validate names the first flag that is wrong.
 func (o *rendererOptions) Validate() error {
-	return errors.Join(o.Config.Validate(), o.Browser.Validate())
+	return cmp.Or(o.Config.Validate(), o.Browser.Validate())
 }
 
 func (o *rendererOptions) run(ctx context.Context, env process.Env) error {

@@ -1,12 +1,9 @@
 package chromium
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os/exec"
-	"strings"
-	"time"
 )
 
 // ErrNone is returned where there is no browser.
@@ -31,16 +28,4 @@ func Find(path string) (string, error) {
 		}
 	}
 	return "", ErrNone
-}
-
-// Version returns what a browser says of itself, such as "Chromium 140.0.7339.16".
-func Version(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output() //nolint:gosec // the path is the user's to choose
-	if err != nil {
-		return "", fmt.Errorf("%s --version: %w", path, err)
-	}
-	text, _, _ := strings.Cut(strings.TrimSpace(string(out)), " built on ")
-	return text, nil
 }

@@ -162,7 +162,7 @@ var (
 
 // allowRequisite reports whether a page may ask for something: neither the spec nor robots.txt of its host may forbid it.
 func (f *Fetcher) allowRequisite(ctx context.Context, t *fetchJob, r *http.Request) error {
-	url, err := weburl.Canonicalize(r.URL.Scheme + "://" + r.URL.Host + r.URL.RequestURI())
+	url, err := httpclient.RequisiteURL(r)
 	if err != nil {
 		return err
 	}

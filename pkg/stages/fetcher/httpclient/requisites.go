@@ -25,9 +25,14 @@ type requisites struct {
 // shared, if the spec keeps any. Redirects are not followed, and bodies are left in the coding in which they came.
 func (c *Client) Requisites(page *Request) http.RoundTripper { return &requisites{c, page} }
 
+// RequisiteURL returns the canonical URL of what a browser asks for.
+func RequisiteURL(req *http.Request) (string, error) {
+	return weburl.Canonicalize(req.URL.Scheme + "://" + req.URL.Host + req.URL.RequestURI())
+}
+
 // RoundTrip sends one request. An address that may not be dialled is a *netguard.RefusedError.
 func (q *requisites) RoundTrip(req *http.Request) (*http.Response, error) {
-	url, err := weburl.Canonicalize(req.URL.Scheme + "://" + req.URL.Host + req.URL.RequestURI())
+	url, err := RequisiteURL(req)
 	if err != nil {
 		return nil, err
 	}
