@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"seine/internal/testing/await"
+	"seine/internal/testing/browser"
 	"seine/internal/testing/scriptweb"
 )
 
@@ -26,7 +27,7 @@ func TestNothingIsLeftOfManyPages(t *testing.T) {
 		t.Skip("needs /proc")
 	}
 	pages := pagesToShow(t)
-	w, dir := scriptweb.Start(t), openFolder(t)
+	w, dir := scriptweb.Start(t), browser.Folder(t)
 	http.DefaultClient.CloseIdleConnections()
 	before := footprintOf(dir)
 	r := start(t, Config{Tabs: 4, Pages: max(20, pages/10), Dir: dir})
@@ -60,20 +61,6 @@ func pagesToShow(t *testing.T) int {
 		t.Fatalf("%s=%s: must be a number from 10", leakPages, text)
 	}
 	return n
-}
-
-// openFolder returns a folder that the browser's user may use.
-func openFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "render-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // root's browser is another user's
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // showLight shows light pages from one number to another, a few at a time, and checks that each has its text.
@@ -121,16 +108,15 @@ func descendants(folder string) map[int]bool {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parents := make(map[int]int, len(names))
 	found := make(map[int]bool)
+	for _, id := range browser.Processes(folder) {
+		found[id] = true
+	}
 	for _, name := range names {
 		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		text, _ := os.ReadFile(name)
-		command, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // from the state on: proc_pid_stat(5)
 		if len(fields) > 1 {
 			parents[id], _ = strconv.Atoi(fields[1])
-		}
-		if strings.Contains(string(command), folder) {
-			found[id] = true
 		}
 	}
 	for id := range parents {

@@ -17,8 +17,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"seine/internal/base/jsontext"
-	"seine/internal/render/chromium"
 	"seine/internal/render/pageproxy"
+	"seine/internal/testing/browser"
 	"seine/internal/testing/scriptweb"
 	"seine/pkg/crawlspec"
 )
@@ -26,13 +26,7 @@ import (
 // start starts a renderer. Without a browser the test fails in CI, and is skipped elsewhere.
 func start(t *testing.T, cfg Config) *Renderer {
 	t.Helper()
-	err := cfg.Check()
-	if errors.Is(err, chromium.ErrNone) && os.Getenv("CI") == "" {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	browser.Path(t)
 	r := New(cfg, slog.New(slog.DiscardHandler))
 	t.Cleanup(r.Close)
 	return r

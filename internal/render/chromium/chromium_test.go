@@ -1,4 +1,4 @@
-package chromium
+package chromium_test
 
 import (
 	"bufio"
@@ -6,9 +6,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -16,37 +16,15 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"seine/internal/base/childproc"
+	"seine/internal/render/chromium"
 	"seine/internal/render/devtools"
 	"seine/internal/testing/await"
+	"seine/internal/testing/browser"
 )
 
-// executable returns a browser. Without one the test fails in CI, and is skipped elsewhere.
-func executable(t *testing.T) string {
-	t.Helper()
-	path, err := Find("")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// processes are those whose command line names a folder.
-func processes(folder string) (ids []string) {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range all {
-		if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), folder) {
-			ids = append(ids, filepath.Base(filepath.Dir(name)))
-		}
-	}
-	return ids
-}
-
 func TestBrowserRunsScriptsAndLeavesNothing(t *testing.T) {
-	path, dir := executable(t), openFolder(t)
-	b, err := Start(t.Context(), Options{Path: path, Dir: dir})
+	path, dir := browser.Path(t), browser.Folder(t)
+	b, err := chromium.Start(t.Context(), chromium.Options{Path: path, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +32,11 @@ func TestBrowserRunsScriptsAndLeavesNothing(t *testing.T) {
 	if text, err := evaluate(t.Context(), b, "'one' + 'two'"); err != nil || text != `"onetwo"` {
 		t.Errorf("%s, %v", text, err)
 	}
-	if n := len(processes(dir)); n < 2 {
+	if n := len(browser.Processes(dir)); n < 2 {
 		t.Errorf("it has %d processes", n)
 	}
 	b.Close()
-	await.Eventually(t, "its processes have ended", func() bool { return len(processes(dir)) == 0 })
+	await.Eventually(t, "its processes have ended", func() bool { return len(browser.Processes(dir)) == 0 })
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("it leaves %v", left)
 	}
@@ -67,21 +45,7 @@ func TestBrowserRunsScriptsAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// openFolder returns a folder that the browser's user may use.
-func openFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "chromium-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // root's browser is another user's
-		t.Fatal(err)
-	}
-	return dir
-}
-
-func evaluate(ctx context.Context, b *Browser, script string) (string, error) {
+func evaluate(ctx context.Context, b *chromium.Browser, script string) (string, error) {
 	id, err := target.CreateTarget("about:blank").Do(cdp.WithExecutor(ctx, b))
 	if err != nil {
 		return "", err
@@ -98,12 +62,12 @@ func evaluate(ctx context.Context, b *Browser, script string) (string, error) {
 }
 
 func TestBrowserThatIsKilledEndsItsConnection(t *testing.T) {
-	b, err := Start(t.Context(), Options{Path: executable(t), Dir: openFolder(t)})
+	b, err := chromium.Start(t.Context(), chromium.Options{Path: browser.Path(t), Dir: browser.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	killGroup(b.cmd)
+	_ = syscall.Kill(-b.ID(), syscall.SIGKILL)
 	<-b.Done()
 	if _, err := evaluate(t.Context(), b, "1"); !errors.Is(err, devtools.ErrClosed) {
 		t.Errorf("%v", err)
@@ -112,7 +76,7 @@ func TestBrowserThatIsKilledEndsItsConnection(t *testing.T) {
 
 // A process that is killed with SIGKILL takes its browser along, and the next one removes its folder.
 func TestNothingIsLeftBehindAKilledProcess(t *testing.T) {
-	path, dir := executable(t), openFolder(t)
+	path, dir := browser.Path(t), browser.Folder(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +96,8 @@ func TestNothingIsLeftBehindAKilledProcess(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	await.Eventually(t, "the browser of a killed process has ended", func() bool { return len(processes(dir)) == 0 })
-	b, err := Start(t.Context(), Options{Path: path, Dir: dir})
+	await.Eventually(t, "the browser of a killed process has ended", func() bool { return len(browser.Processes(dir)) == 0 })
+	b, err := chromium.Start(t.Context(), chromium.Options{Path: path, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +113,7 @@ func TestHelperProcess(t *testing.T) {
 	if dir == "" {
 		t.Skip("it is for TestNothingIsLeftBehindAKilledProcess")
 	}
-	b, err := Start(t.Context(), Options{Path: executable(t), Dir: dir})
+	b, err := chromium.Start(t.Context(), chromium.Options{Path: browser.Path(t), Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,10 +123,10 @@ func TestHelperProcess(t *testing.T) {
 
 func TestWhoHasNoBrowserIsToldHowToGetOne(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Find(""); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "apt-get install chromium") {
+	if _, err := chromium.Find(""); !errors.Is(err, chromium.ErrNone) || !strings.Contains(err.Error(), "apt-get install chromium") {
 		t.Error(err)
 	}
-	if _, err := Find("/no/such/browser"); err == nil || !strings.Contains(err.Error(), "/no/such/browser") {
+	if _, err := chromium.Find("/no/such/browser"); err == nil || !strings.Contains(err.Error(), "/no/such/browser") {
 		t.Error(err)
 	}
 }

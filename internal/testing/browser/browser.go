@@ -4,8 +4,6 @@ package browser
 import (
 	"context"
 	"net/url"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -28,14 +26,13 @@ type Browser struct {
 // Start starts one. Without Chromium it fails in CI, and skips the test elsewhere.
 func Start(t *testing.T) *Browser {
 	t.Helper()
-	path := find()
-	if path == "" && os.Getenv("CI") == "" {
-		t.Skip("there is no Chromium here: scripts/chromium installs it")
-	}
-	if path == "" {
-		t.Fatal("there is no Chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+	return &Browser{t, Launch(t)}
+}
+
+// Launch is Start for who opens tabs himself, in the context of chromedp.
+func Launch(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Path(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-GB"), chromedp.WSURLReadTimeout(await.Patience))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocated)
@@ -47,16 +44,7 @@ func Start(t *testing.T) *Browser {
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("start Chromium: %v", err)
 	}
-	return &Browser{t, ctx}
-}
-
-func find() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
+	return ctx
 }
 
 // Tab is a tab. Whatever its pages complain about fails the test at its end: a script that breaks, or something that

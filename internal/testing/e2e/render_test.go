@@ -8,13 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"seine/internal/render"
+	"seine/internal/testing/browser"
 	"seine/internal/testing/scriptweb"
 	"seine/internal/testing/vueapp"
 	"seine/internal/testing/warctest"
@@ -23,17 +22,6 @@ import (
 
 // renderTime bounds a crawl that shows some 50 pages: half a minute on a quiet machine, and several on a busy one.
 const renderTime = 5 * time.Minute
-
-// needBrowser skips a test where there is no browser, but for CI.
-func needBrowser(t *testing.T) {
-	t.Helper()
-	browser := render.DefaultConfig()
-	if err := browser.Check(); err != nil && os.Getenv("CI") == "" {
-		t.Skip(err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // byPath are records by the path of their URL. Each is there once.
 func byPath(t *testing.T, all []messages.Record, origin string) map[string]messages.Record {
@@ -52,7 +40,7 @@ func byPath(t *testing.T, all []messages.Record, origin string) map[string]messa
 // A shop of pages that are whole without a browser and of others that are empty shells, whose links only scripts make: never
 // finds half of it, always and auto find all, and auto shows few of the whole ones in the browser.
 func TestCrawlRendersWhatNeedsIt(t *testing.T) {
-	needBrowser(t)
+	browser.Path(t)
 	t.Parallel()
 	const static, app = 12, 3
 	for mode, leaves := range map[string]int{"never": 0, "auto": app, "always": app} {
@@ -81,7 +69,7 @@ func TestCrawlRendersWhatNeedsIt(t *testing.T) {
 // An application made with Vue, with a router, parts that are loaded when they are needed, lists that grow by scrolling and by
 // buttons, and an API behind: every item is found, once.
 func TestCrawlOfAnApplicationFindsEveryItemOnce(t *testing.T) {
-	needBrowser(t)
+	browser.Path(t)
 	t.Parallel()
 	app := vueapp.Start(t, 39)
 	p := newWorkspace(t)
@@ -109,7 +97,7 @@ render:
 // A rendered page is archived with all that replays it: the document as it came, what the page asked for, the document that it has
 // become, and its picture. What scripts have asked for is parsed as a page of its own, if the spec wants that.
 func TestArchiveHasWhatARenderedPageIsMadeOf(t *testing.T) {
-	needBrowser(t)
+	browser.Path(t)
 	t.Parallel()
 	w := scriptweb.Start(t)
 	p := newWorkspace(t)
@@ -175,32 +163,25 @@ func everyLine(t *testing.T, out string) (all []map[string]any) {
 // A browser that is killed while it shows pages, and the process that is killed with its browser, cost the pages that are being
 // shown: they are visited again, and the output has each once.
 func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
-	needBrowser(t)
+	browser.Path(t)
 	t.Parallel()
 	const pages = 20
 	w := scriptweb.Start(t)
 	p := newWorkspace(t)
-	browsers, err := os.MkdirTemp("", "seine-browsers-") // which root's browser can reach, being another user's
-	if err == nil {
-		t.Cleanup(func() { _ = os.RemoveAll(browsers) })
-		err = os.Chmod(browsers, 0o777)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsers := browser.Folder(t)
 	args := []string{w.URL(scriptweb.LightPath(pages)), "--render", "always", "--allow-private", "--delay", "0s", "--per-host", "4", "--robots", "ignore",
 		"--browser-tabs", "2", "--browser-dir", browsers}
 	for _, kill := range []string{"process", "browser"} {
 		c, target := p.crawl(args...), visits(w)+5
 		eventually(t, patience, "show some pages", func() (bool, string) {
-			return visits(w) >= target && len(browserIDs(browsers)) > 0 || c.ended(), c.said()
+			return visits(w) >= target && len(browser.Processes(browsers)) > 0 || c.ended(), c.said()
 		})
 		if kill == "process" {
 			c.signal(os.Kill)
 			c.expect(-1)
 			continue
 		}
-		for _, id := range browserIDs(browsers) {
+		for _, id := range browser.Processes(browsers) {
 			_ = syscall.Kill(id, syscall.SIGKILL)
 		}
 		c.within(renderTime, 0)
@@ -211,7 +192,7 @@ func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
 			t.Errorf("page %d has the text %q", n+1, text)
 		}
 	}
-	eventually(t, patience, "all browsers have ended", func() (bool, string) { return len(browserIDs(browsers)) == 0, "" })
+	eventually(t, patience, "all browsers have ended", func() (bool, string) { return len(browser.Processes(browsers)) == 0, "" })
 	if left, _ := os.ReadDir(browsers); len(left) > 0 {
 		t.Errorf("the browsers leave %v", left)
 	}
@@ -224,19 +205,6 @@ func visits(w *scriptweb.Web) (n int) {
 		}
 	}
 	return n
-}
-
-// browserIDs are the processes of browsers whose profiles are in a folder.
-func browserIDs(folder string) (ids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range all {
-		text, err := os.ReadFile(name)
-		id, notID := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if err == nil && notID == nil && bytes.Contains(text, []byte("--user-data-dir="+folder)) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // resources are what an archive has beside responses, by target.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/browser"
 	"seine/internal/testing/scriptweb"
 	"seine/pkg/messages"
 )
@@ -13,7 +14,7 @@ import (
 // A renderer works with the least rights. Until it starts, those who look are told what waits for it; what it shows is fetched
 // once, and nobody is refused anything.
 func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
-	needBrowser(t)
+	browser.Path(t)
 	t.Parallel()
 	const pages = 6
 	w := scriptweb.Start(t)
@@ -61,7 +62,7 @@ func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
 
 // A whole crawl in one process may show pages in a browser on a locked-down server, too.
 func TestCrawlRendersOverALockedServer(t *testing.T) {
-	needBrowser(t)
+	browser.Path(t)
 	t.Parallel()
 	const pages = 3
 	w := scriptweb.Start(t)

@@ -3,7 +3,6 @@ package scriptweb
 import (
 	"context"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"seine/internal/testing/await"
+	"seine/internal/testing/browser"
 )
 
 // tabs is how many pages are shown at a time.
@@ -81,26 +80,7 @@ func startChromium(t *testing.T) context.Context {
 	if testing.Short() {
 		t.Skip("shows some hundred pages")
 	}
-	path, err := exec.LookPath("chromium")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip("there is no Chromium here: scripts/chromium installs it")
-	}
-	if err != nil {
-		t.Fatal("there is no Chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(await.Patience))
-	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocated)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits until it has ended
-		cancel()
-		stop()
-	})
-	if err := chromedp.Run(ctx); err != nil {
-		t.Fatalf("start Chromium: %v", err)
-	}
-	return ctx
+	return browser.Launch(t)
 }
 
 // openTab opens a tab that ends with the test. Opening a window takes three times as long.
