@@ -37,9 +37,10 @@ type Frontier struct {
 	saves    context.Context // of all that is saved
 	cutSaves context.CancelFunc
 
-	outstanding atomic.Int64 // requests under way, over all partitions
-	saving      atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
-	saveFrom    atomic.Int64 // when the next may be made, Unix ns
+	requests fetchRoom    // in FETCH, over all partitions
+	renders  fetchRoom    // of those, the ones whose pages may need a browser
+	saving   atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
+	saveFrom atomic.Int64 // when the next may be made, Unix ns
 
 	compiled stages.RecentCrawls[*state.Rules]
 	sets     stages.Recent[*crawlspec.Spec, *state.RuleSet]
@@ -77,6 +78,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}
 	f.saves, f.cutSaves = context.WithCancel(context.Background())
+	f.requests.limit, f.renders.limit = cfg.FetchMessages, max(1, cfg.FetchMessages/2)
 	f.addresses = state.NewIPLimiter(f.now)
 	f.budgets = &budgets{bus: bus, now: f.now}
 	f.leases = &partition.Leases{
@@ -142,22 +144,5 @@ func (f *Frontier) detach(p *partitionLoop) {
 	defer f.mu.Unlock()
 	if f.owned[p.partition] == p {
 		delete(f.owned, p.partition)
-	}
-}
-
-// reserve takes room in FETCH for requests of one partition: half of what is
-// left, so that there is some for the others. What it does not use it gives
-// back with recount.
-func (f *Frontier) reserve() int {
-	for {
-		now := f.outstanding.Load()
-		left := f.cfg.FetchMessages - now
-		if left <= 0 {
-			return 0
-		}
-		take := (left + 1) / 2
-		if f.outstanding.CompareAndSwap(now, now+take) {
-			return int(take)
-		}
 	}
 }

@@ -41,9 +41,9 @@ type partitionLoop struct {
 	published   chan []outgoing
 	publishing  int // batches in the outbox
 	dead        []*nats.Msg
-	replayed    int  // messages that it was behind
-	aside       bool // nobody's: what is bad in the streams is its owner's to tell
-	counted     int  // requests under way that the frontier's total includes
+	replayed    int        // messages that it was behind
+	aside       bool       // nobody's: what is bad in the streams is its owner's to tell
+	counted     state.Room // requests under way that the frontier's totals include
 	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
 	grants      chan *state.BudgetAnswer
@@ -206,15 +206,24 @@ func (p *partitionLoop) replayEnd(ctx context.Context, stream, subject string) (
 
 func (p *partitionLoop) close() {
 	p.saver.close()
-	p.f.outstanding.Add(int64(-p.counted))
+	p.f.requests.recount(&p.counted.Requests, 0)
+	p.f.renders.recount(&p.counted.Renders, 0)
 	p.state.Close()
 }
 
-// recount keeps the frontier's total of requests under way.
+// recount keeps the frontier's totals of requests under way.
 func (p *partitionLoop) recount() {
-	total := p.f.outstanding.Add(int64(p.state.InFlight() - p.counted))
-	p.counted = p.state.InFlight()
-	underWay.Set(float64(total))
+	now := p.state.Taken()
+	underWay.Set(float64(p.f.requests.recount(&p.counted.Requests, now.Requests)))
+	p.f.renders.recount(&p.counted.Renders, now.Renders)
+}
+
+// reserve takes room in FETCH. What is not used is given back by recount.
+func (p *partitionLoop) reserve() state.Room {
+	room := state.Room{Requests: p.f.requests.reserve(), Renders: p.f.renders.reserve()}
+	p.counted.Requests += room.Requests
+	p.counted.Renders += room.Renders
+	return room
 }
 
 // loop catches up with the streams and then takes turns until ctx is done.
@@ -436,9 +445,7 @@ func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) 
 		return nil, err
 	}
 	p.recount()
-	room := p.f.reserve()
-	p.counted += room
-	fresh, err := p.state.Dispatch(now, room)
+	fresh, err := p.state.Dispatch(now, p.reserve())
 	p.recount()
 	if err != nil {
 		return nil, err

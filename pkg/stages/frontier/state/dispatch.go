@@ -157,14 +157,15 @@ func (s *Partition) stray(changed bool, key []byte) {
 	s.auditAll()
 }
 
-// Dispatch picks up to room requests that are due, one host after the other,
+// Dispatch picks requests that are due while there is room, one host after the other,
 // so that a large host does not hold up the others.
-func (s *Partition) Dispatch(now int64, room int) ([]*Request, error) {
+func (s *Partition) Dispatch(now int64, room Room) ([]*Request, error) {
 	if err := s.loadDue(now); err != nil {
 		return nil, err
 	}
+	s.renderLine.left = room.Renders
 	var out []*Request
-	for serving := len(s.ready); serving > 0 && len(out) < room; {
+	for serving := len(s.ready); serving > 0 && len(out) < room.Requests; {
 		h := s.ready[0]
 		s.ready = s.ready[1:]
 		req, err := s.nextOfHost(h, now)
@@ -194,6 +195,7 @@ func (s *Partition) nextOfHost(h *host, now int64) (*Request, error) {
 	if goes, err := s.hostMayGo(h, now); err != nil || !goes {
 		return nil, err
 	}
+	s.renderLine.held = false
 	for range h.work {
 		w := h.work[h.turn%len(h.work)]
 		h.turn++
@@ -204,6 +206,10 @@ func (s *Partition) nextOfHost(h *host, now int64) (*Request, error) {
 		if req != nil || err != nil {
 			return req, err
 		}
+	}
+	if s.renderLine.held {
+		h.notBefore = s.renderLine.slot(now)
+		s.markDirty(h)
 	}
 	return nil, nil
 }
@@ -255,6 +261,9 @@ func (s *Partition) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, er
 			case more <= int64(had.inFlight): // what is under way may be the last pages
 				return nil, nil
 			}
+		}
+		if reason == "" && rules.Renders(r.URL) != crawlspec.RenderNever && !s.renderLine.takes() {
+			return nil, nil
 		}
 		s.drop(r, id, h)
 		if reason == "" {
@@ -324,7 +333,7 @@ func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request, error) {
 	r.Due = 0
 	s.setState(r, id, InFlight, r.leftOut(), now)
-	req := &Request{urlRecord: r, id: id, host: h, deadline: now + inFlightTimeout}
+	req := &Request{urlRecord: r, id: id, host: h, deadline: now + inFlightTimeout, renders: s.mayRender(id.crawl, r.URL)}
 	s.nextLease = min(s.nextLease, req.deadline)
 	if err := s.addInFlight(req); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/crawlspec"
 )
 
 // Request is one that is under way.
@@ -15,6 +16,7 @@ type Request struct {
 	deadline int64  // when to ask what became of it
 	missing  bool   // it was gone from FETCH when last asked
 	unsent   bool   // it must be published, perhaps once more
+	renders  bool   // its page may need a browser
 	ip       string // that the host had when it was sent, for addresses
 	claimant string // to whom it was last granted,
 	claimed  int64  // and when, Unix ns
@@ -40,7 +42,7 @@ func (s *Partition) loadInFlight() error {
 		if err != nil {
 			return false, err
 		}
-		req := &Request{urlRecord: r, id: id, host: h}
+		req := &Request{urlRecord: r, id: id, host: h, renders: s.mayRender(id.crawl, r.URL)}
 		if len(value) > 0 {
 			if err := jsontext.Unmarshal(value, &req.seq); err != nil { // it is sent again, with the same identity
 				s.reportRepair(repairInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
@@ -48,6 +50,12 @@ func (s *Partition) loadInFlight() error {
 		}
 		return true, s.addInFlight(req)
 	})
+}
+
+// mayRender reports whether a page may need a browser. Where the spec cannot be had now, it is taken for one that needs none.
+func (s *Partition) mayRender(crawl, url string) bool {
+	rules, err := s.rules(crawl, 0)
+	return err == nil && rules != nil && rules.Renders(url) != crawlspec.RenderNever
 }
 
 // addInFlight notes that a request is under way.
@@ -63,6 +71,9 @@ func (s *Partition) addInFlight(req *Request) error {
 	req.host.of(req.id.crawl).inFlight++
 	req.host.rules = nil
 	s.inFlight[req.id] = req
+	if req.renders {
+		s.renders++
+	}
 	req.ip = req.host.ip
 	s.addresses.begin(req.ip)
 	return nil
@@ -71,6 +82,9 @@ func (s *Partition) addInFlight(req *Request) error {
 // removeInFlight notes that it no longer is.
 func (s *Partition) removeInFlight(req *Request) {
 	delete(s.inFlight, req.id)
+	if req.renders {
+		s.renders--
+	}
 	req.host.inFlight--
 	req.host.of(req.id.crawl).inFlight--
 	req.host.rules = nil

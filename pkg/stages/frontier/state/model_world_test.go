@@ -366,7 +366,7 @@ func (r *simEnv) play(t turn) bool {
 	now = r.at()
 	again, err := r.lost(now)
 	r.must(err)
-	fresh, err := s.Dispatch(now, t.room)
+	fresh, err := s.Dispatch(now, Room{t.room, t.room})
 	r.must(err)
 	if t.end == beforeCommit {
 		return false

@@ -43,6 +43,8 @@ type Partition struct {
 	windows        int           // queues with a window in memory
 	changedQueues  []*crawlQueue // in the turn under way
 	inFlight       map[urlID]*Request
+	renders        int // of those under way, the ones whose pages may need a browser
+	renderLine     renderLine
 	addresses      *IPLimiter
 	arrival        uint64
 	replaying      bool   // the state is behind the streams
@@ -151,8 +153,8 @@ func (s *Partition) Now() int64 { return s.time.now() }
 // Positions are up to where the streams are applied. The caller must not change them.
 func (s *Partition) Positions() map[string]messages.Position { return s.positions }
 
-// InFlight is how many requests are under way.
-func (s *Partition) InFlight() int { return len(s.inFlight) }
+// Taken is how many requests are under way.
+func (s *Partition) Taken() Room { return Room{Requests: len(s.inFlight), Renders: s.renders} }
 
 // HasDue reports whether a host may be asked now.
 func (s *Partition) HasDue(now int64) bool { return len(s.ready) > 0 || s.nextDue <= now }

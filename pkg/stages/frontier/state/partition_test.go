@@ -181,11 +181,11 @@ func (w *partitionFixture) link(depth int, urls ...string) {
 func (w *partitionFixture) dispatch(room int) []string {
 	w.t.Helper()
 	w.tend()
-	reqs, err := w.part.Dispatch(w.at(), room)
+	reqs, err := w.part.Dispatch(w.at(), Room{room, room})
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
 	if w.grant() {
-		more, err := w.part.Dispatch(w.at(), room-len(reqs))
+		more, err := w.part.Dispatch(w.at(), Room{room - len(reqs), room})
 		w.must(err)
 		w.must(w.part.Commit(w.at()))
 		reqs = append(reqs, more...)

@@ -1,0 +1,82 @@
+package state
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"seine/pkg/crawlspec"
+)
+
+// Where renderers have no room for more, hosts whose next page may need a browser wait in line; others go on, and so do pages
+// of the same crawl that need none.
+func TestHostsWaitInLineForRenderers(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
+		s.SetRender(crawlspec.RenderAlways)
+		s.Render.Modes = []crawlspec.RenderRule{{Mode: crawlspec.RenderNever, Match: []string{"**/plain"}}}
+	})
+	w.seed("https://a.test/", "https://b.test/", "https://c.test/", "https://d.test/plain")
+	room := Room{Requests: 10, Renders: 1}
+	if got := w.sent(room); len(got) != 2 {
+		t.Errorf("sent %v, of which one needs a browser and one none", got)
+	}
+	if taken := w.part.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
+		t.Errorf("taken: %+v", taken)
+	}
+	room.Renders = 0
+	w.pass(time.Second)
+	if got := w.sent(room); len(got) != 0 {
+		t.Errorf("sent %v without room", got)
+	}
+	if w.sent(room); w.part.HasDue(w.at()) { // the first look finds that there is nothing more
+		t.Error("hosts in line are looked at without end")
+	}
+	w.restart()
+	if taken := w.part.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
+		t.Errorf("taken after a restart: %+v", taken)
+	}
+	room.Renders = 10
+	w.pass(time.Second)
+	if got := w.sent(room); len(got) != 2 {
+		t.Errorf("sent %v, and two waited", got)
+	}
+	w.result("https://d.test/plain", nil)
+	if taken := w.part.Taken(); taken != (Room{Requests: 3, Renders: 3}) {
+		t.Errorf("taken: %+v", taken)
+	}
+}
+
+// Hosts in line are looked at one by one, however many there are, and each has its turn.
+func TestLineForRenderersIsLookedAtSlowly(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.SetRender(crawlspec.RenderAuto) })
+	var hosts []string
+	for n := range 300 {
+		hosts = append(hosts, fmt.Sprintf("https://h%d.test/", n))
+	}
+	w.seed(hosts...)
+	w.sent(Room{Requests: 1000})
+	for range 3 {
+		w.pass(time.Duration(300 * renderSlot))
+		w.sent(Room{Requests: 1000})
+		if w.sent(Room{Requests: 1000}); w.part.HasDue(w.at()) {
+			t.Fatal("hosts are looked at again before their turn")
+		}
+	}
+	w.pass(time.Duration(300 * renderSlot))
+	if got := w.sent(Room{1000, 1000}); len(got) != len(hosts) {
+		t.Errorf("sent %d of %d", len(got), len(hosts))
+	}
+}
+
+// sent returns the URLs that are sent now, where there is so much room.
+func (w *partitionFixture) sent(room Room) (urls []string) {
+	w.t.Helper()
+	w.tend()
+	reqs, err := w.part.Dispatch(w.at(), room)
+	w.must(err)
+	w.must(w.part.Commit(w.at()))
+	for _, r := range reqs {
+		urls = append(urls, r.URL)
+	}
+	return urls
+}
