@@ -167,7 +167,7 @@ func (pg *Page) AnswerMsg(p, n int, body []byte) *nats.Msg {
 }
 
 func (pg *Page) msg(subject, id string, body []byte) *nats.Msg {
-	pg.V = Version
+	pg.V, pg.Rendered = Version, Clip(pg.Rendered)
 	m := nats.NewMsg(subject)
 	m.Header.Set(nats.MsgIdHdr, id)
 	text := asciiJSON(pg.appendJSON(make([]byte, 0, 1024)))

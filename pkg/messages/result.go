@@ -56,6 +56,8 @@ type Result struct {
 	// made beside the one for its document. BytesWire has their bodies too.
 	Rendered   string `json:"rendered,omitempty"`
 	Requisites int    `json:"requisites,omitempty"`
+	// NotRendered says why a page was not shown in a browser that the spec may want rendered, for a person.
+	NotRendered string `json:"not_rendered,omitempty"`
 	// GoneRecord says that a GoneRecord was published, as the request has asked for.
 	GoneRecord bool   `json:"gone_record,omitempty"`
 	Fetcher    string `json:"fetcher,omitempty"` // instance, for a person
@@ -76,7 +78,7 @@ func (r *Result) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
 // Encode returns the message's payload.
 func (r *Result) Encode() []byte {
 	r.V = Version
-	r.Error = Clip(r.Error)
+	r.Error, r.Rendered, r.NotRendered = Clip(r.Error), Clip(r.Rendered), Clip(r.NotRendered)
 	return r.appendJSON(make([]byte, 0, 768))
 }
 
@@ -118,6 +120,7 @@ func (r *Result) appendJSON(b []byte) []byte {
 	o.TextSet("digest", r.Digest)
 	o.TextSet("rendered", r.Rendered)
 	o.IntSet("requisites", int64(r.Requisites))
+	o.TextSet("not_rendered", r.NotRendered)
 	if r.GoneRecord {
 		o.Bool("gone_record", true)
 	}
@@ -160,7 +163,8 @@ func DecodeResult(payload []byte) (*Result, error) {
 	case r.BytesBody < 0:
 		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
 	}
-	if err := cmp.Or(checkText("error", r.Error), checkText("rendered", r.Rendered), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
+	if err := cmp.Or(checkText("error", r.Error), checkText("rendered", r.Rendered), checkText("not_rendered", r.NotRendered),
+		checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	return r, nil

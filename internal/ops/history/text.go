@@ -172,6 +172,9 @@ func (e text) streams() {
 		if r.Rendered != "" {
 			e.row("rendered", fmt.Sprintf("%s; the page made %s beside the one for its document", r.Rendered, humanize.Plural(r.Requisites, "request")))
 		}
+		if r.NotRendered != "" {
+			e.row("not rendered", r.NotRendered)
+		}
 	}
 	for _, p := range e.Pages {
 		text := fmt.Sprintf("%s, body %s, stored as %s", cmp.Or(p.ContentType, "no type"), humanize.Size(p.BodySize), humanize.Size(int64(p.Size)))

@@ -34,6 +34,7 @@ type templateYield struct {
 const (
 	maxTemplates = 1 << 16 // about 200 bytes each
 	firstSamples = 2       // of each template
+	sampleFactor = 10      // as many pages later is the next one
 	// shellText is the text that an empty shell may have, in characters: a title, "Loading…", a notice about cookies.
 	shellText = 200
 )
@@ -46,9 +47,10 @@ func newAutoRender() (*autoRender, error) {
 	return &autoRender{templates}, nil
 }
 
-// renderPlan is why a page is shown in a browser, "" if it is not, and what its document has.
+// renderPlan is why a page is shown in a browser, or why not, and what its document has.
 type renderPlan struct {
 	why      string
+	whyNot   string
 	template *templateYield // nil if there is nothing to learn
 	document pageYield
 }
@@ -62,7 +64,7 @@ func (a *autoRender) plan(mode crawlspec.RenderMode, t *fetchJob, body []byte) r
 		return renderPlan{why: "the spec wants all pages rendered"}
 	}
 	if !hasScript(body) {
-		return renderPlan{}
+		return renderPlan{whyNot: "the document has no script"}
 	}
 	document := yieldOf(body, t.req.URL, t.reply.ContentType)
 	if document.text < shellText {
@@ -71,7 +73,10 @@ func (a *autoRender) plan(mode crawlspec.RenderMode, t *fetchJob, body []byte) r
 	template := pathTemplate(t.req.URL)
 	key := t.req.Crawl + " " + weburl.Host(t.req.URL) + template
 	y, _ := a.templates.ComputeIfAbsent(key, func() (*templateYield, bool) { return &templateYield{next: 1}, false })
-	return renderPlan{why: y.turn(template), template: y, document: document}
+	if why := y.turn(template); why != "" {
+		return renderPlan{why: why, template: y, document: document}
+	}
+	return renderPlan{whyNot: "the last sample shows no more in a browser, of pages like " + template}
 }
 
 // turn counts a page, and says why it is shown.
@@ -87,7 +92,7 @@ func (y *templateYield) turn(template string) string {
 	case y.seen < firstSamples:
 		y.next = y.seen + 1
 	default:
-		y.next = 4 * y.seen
+		y.next = sampleFactor * y.seen
 	}
 	return "a sample of pages like " + template
 }

@@ -57,7 +57,7 @@ func TestAutoNeverRendersWhatHasNoScript(t *testing.T) {
 	}
 }
 
-// Of pages that are whole, samples are rendered: the first two of their template, and then one each time that there are four times
+// Of pages that are whole, samples are rendered: the first two of their template, and then one each time that there are ten times
 // as many.
 func TestAutoTakesFewSamplesOfWholePages(t *testing.T) {
 	a := newAuto(t)
@@ -67,7 +67,7 @@ func TestAutoTakesFewSamplesOfWholePages(t *testing.T) {
 			rendered = append(rendered, n)
 		}
 	}
-	if got := fmt.Sprint(rendered); got != "[1 2 8 32 128 512]" {
+	if got := fmt.Sprint(rendered); got != "[1 2 20 200]" {
 		t.Error(got)
 	}
 }
@@ -90,6 +90,24 @@ func TestAutoLearnsByTemplate(t *testing.T) {
 	}
 	if !rendersAuto(a, "/other/12", whole, whole) {
 		t.Error("another template is not sampled")
+	}
+}
+
+// It is said why a page is not rendered.
+func TestAutoSaysWhyAPageIsNotRendered(t *testing.T) {
+	a := newAuto(t)
+	for range firstSamples {
+		rendersAuto(a, "/item/1", whole, whole)
+	}
+	for path, page := range map[string]struct{ document, want string }{
+		"/plain":  {plain, "the document has no script"},
+		"/item/1": {whole, "the last sample shows no more in a browser, of pages like /item/*"},
+	} {
+		job := &fetchJob{req: &messages.Request{Crawl: "c", URL: "http://shop.example" + path}, reply: &httpclient.Reply{ContentType: "text/html"}}
+		plan := a.plan(crawlspec.RenderAuto, job, []byte(page.document))
+		if plan.why != "" || plan.whyNot != page.want {
+			t.Errorf("%s: %q, %q", path, plan.why, plan.whyNot)
+		}
 	}
 }
 

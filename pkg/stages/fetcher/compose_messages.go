@@ -175,6 +175,7 @@ func (t *fetchJob) result(name string) *messages.Result {
 	if !r.Started.IsZero() {
 		res.Age = messages.Millis(max(0, time.Since(r.Started)-time.Duration(r.Timings.Total)))
 	}
+	res.NotRendered = t.rendered.whyNot
 	if t.rendered.why != "" { // the host was asked until then
 		res.Rendered, res.Requisites = t.rendered.why, t.rendered.requests
 		res.Age = messages.Millis(time.Since(t.rendered.ended))

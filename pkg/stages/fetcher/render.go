@@ -26,6 +26,7 @@ import (
 // pageRenderer shows pages in a browser.
 type pageRenderer interface {
 	Render(ctx context.Context, job *render.Job) (*render.Page, error)
+	Warm(ctx context.Context)
 }
 
 // Render has the fetcher take also the requests whose pages may need a browser, and show such pages; alone, it takes no others.
@@ -40,6 +41,7 @@ func (f *Fetcher) takeRendered(ctx context.Context) error {
 			return nil //nolint:nilerr // the fetcher is stopped, and no crawl wanted pages rendered
 		}
 	}
+	go f.renderer.Warm(ctx)
 	return f.take(ctx, messages.StageRenderer, messages.ConsumerRender, "seine.render.*.*")
 }
 
@@ -78,6 +80,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	}
 	plan := f.auto.plan(mode, t, body)
 	if plan.why == "" {
+		t.rendered.whyNot = plan.whyNot
 		return nil
 	}
 	requisites := new(requisiteLog)
@@ -107,7 +110,8 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 
 // renderedVisit is what is known of a page that was shown in a browser.
 type renderedVisit struct {
-	why      string    // "" if it was not
+	why      string // "" if it was not
+	whyNot   string
 	ended    time.Time // when the browser had done with the host
 	requests int       // beside the one for the document
 }
