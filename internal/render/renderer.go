@@ -59,9 +59,14 @@ type Renderer struct {
 
 // slot is a place for a tab.
 type slot struct {
-	proxy *pageproxy.Proxy // nil until the first tab is opened
-	tab   *tab             // nil if none is open
+	mu      sync.Mutex       // held while it is used
+	proxy   *pageproxy.Proxy // of the tab
+	tab     *tab             // nil if none is open
+	resting *time.Timer      // until the tab leaves its page
 }
+
+// idleTab is after how long without a page to show a tab leaves the last one.
+const idleTab = time.Second
 
 // New returns a renderer, which finds and starts a browser when there is something to show.
 func New(cfg Config, log *slog.Logger) *Renderer {
@@ -78,14 +83,18 @@ func (c *Config) Check() error {
 	return err
 }
 
+// Warm starts the browser, so that it is there for the first page. Where it cannot be started, the first page says why.
+func (r *Renderer) Warm(ctx context.Context) { _, _ = r.current(ctx) }
+
 // Close ends the browser. No page may be shown any more.
 func (r *Renderer) Close() {
 	for len(r.slots) > 0 {
 		s := <-r.slots
-		s.leave(context.Background())
-		if s.proxy != nil {
-			_ = s.proxy.Close()
+		s.mu.Lock()
+		if s.resting != nil {
+			s.resting.Stop()
 		}
+		s.leave(context.Background())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +114,8 @@ func (r *Renderer) Render(ctx context.Context, job *Job) (*Page, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	defer func() { r.slots <- s }()
+	s.mu.Lock()
+	defer r.free(s)
 	for try := 1; ; try++ {
 		p, err := r.showIn(ctx, s, job)
 		if err == nil || !errors.Is(err, errBrowserGone) {
@@ -119,6 +129,33 @@ func (r *Renderer) Render(ctx context.Context, job *Job) (*Page, error) {
 	}
 }
 
+// free lets a slot be used again.
+func (r *Renderer) free(s *slot) {
+	s.mu.Unlock()
+	if s.resting == nil {
+		s.resting = time.AfterFunc(idleTab, s.rest)
+	} else {
+		s.resting.Reset(idleTab)
+	}
+	r.slots <- s
+}
+
+// rest has the tab leave its page, unless it is used again by now.
+func (s *slot) rest() {
+	if !s.mu.TryLock() {
+		return
+	}
+	defer s.mu.Unlock()
+	if s.tab == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+	defer cancel()
+	if s.tab.browser.isRetired() || s.tab.rest(ctx) != nil {
+		s.leave(ctx)
+	}
+}
+
 // showIn shows a page in a slot, whose tab is used again if it is of the same crawl and well.
 func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error) {
 	if err := r.tabFor(ctx, s, job); err != nil {
@@ -126,21 +163,17 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 	}
 	s.tab.browser.count()
 	s.proxy.Begin(pageproxy.Visit{
-		Main: job.Main, Transport: job.Transport, Allow: job.allow(), Record: job.Record, MaxRecorded: job.MaxRecorded,
+		Main: job.Main, Follows: s.tab.shows != "", Transport: job.Transport, Allow: job.allow(), Record: job.Record, MaxRecorded: job.MaxRecorded,
 		MaxRequests: job.How.MaxRequests, MaxBytes: int64(job.How.MaxBytes),
 	})
 	p, err := s.tab.show(ctx, s.proxy, job)
 	totals := s.proxy.End()
-	if err == nil {
-		p.Totals = totals
-		ctx, cancel := context.WithTimeout(ctx, commandTime)
-		defer cancel()
-		if s.tab.clean(ctx, originOf(job.Main.URL)) == nil {
-			return p, nil
-		}
+	if err != nil {
+		s.leave(ctx) // it may be in any state
+		return nil, err
 	}
-	s.leave(ctx) // it may be in any state
-	return p, err
+	p.Totals, s.tab.shows = totals, originOf(job.Main.URL)
+	return p, nil
 }
 
 // originOf returns the origin of a canonical URL.
@@ -152,7 +185,7 @@ func originOf(url string) string {
 
 // tabFor sees to it that the slot has a tab for the job.
 func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
-	if s.tab != nil && (s.tab.crawl != job.Crawl || s.tab.browser.isRetired()) {
+	if s.tab != nil && (s.tab.crawl != job.Crawl || s.tab.browser.isRetired() || s.tab.forget(ctx) != nil) {
 		s.leave(ctx)
 	}
 	if s.tab != nil {
@@ -162,18 +195,19 @@ func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 	if err != nil {
 		return err
 	}
-	if s.proxy == nil {
-		if s.proxy, err = pageproxy.Listen(r.authority, r.log); err != nil {
-			return err
-		}
+	proxy, err := pageproxy.Listen(r.authority, r.log)
+	if err != nil {
+		return err
 	}
 	b.enter()
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	if s.tab, err = openTab(ctx, b, s.proxy, job); err == nil {
+	t, err := openTab(ctx, b, proxy, job)
+	if err == nil {
+		s.tab, s.proxy = t, proxy
 		return nil
 	}
-	s.tab = nil
+	_ = proxy.Close()
 	b.leave()
 	if ctx.Err() != nil || b.ended() {
 		b.retire()
@@ -185,14 +219,16 @@ func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 // openTime is how long a browser may take to open a tab.
 const openTime = 30 * time.Second
 
-// leave closes the tab of a slot.
+// leave closes the tab of a slot, and its proxy: pages that the browser has not ended yet must not ask for anything by that of
+// another tab.
 func (s *slot) leave(ctx context.Context) {
 	if s.tab == nil {
 		return
 	}
 	s.tab.close(ctx)
 	s.tab.browser.leave()
-	s.tab = nil
+	_ = s.proxy.Close()
+	s.tab, s.proxy = nil, nil
 }
 
 // current returns the browser for new tabs, which it starts if need be.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/domstorage"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/inspector"
@@ -29,6 +31,8 @@ type tab struct {
 	context cdp.BrowserContextID
 	target  target.ID
 	session *devtools.Session
+
+	shows string // the origin of the page that it shows, "" if that is blank
 
 	mu    sync.Mutex
 	visit *visit // that is under way, nil between two
@@ -144,19 +148,51 @@ func (t *tab) use(v *visit) {
 	t.visit = v
 }
 
-// clean leaves the page, and forgets what it has stored, but for the cache of the crawl.
-func (t *tab) clean(ctx context.Context, origin string) error {
-	ctx = t.within(ctx)
-	if _, _, _, _, err := page.Navigate("about:blank").Do(ctx); err != nil {
+// forget empties the page that the tab shows, and forgets what it has stored, but for the cache of the crawl. The page lives on,
+// without its timers, listeners and frames, until the next one is in its place: to show an empty page in between takes as long as
+// to show a light one.
+func (t *tab) forget(ctx context.Context) error {
+	if t.shows == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(t.within(ctx), forgetTime)
+	defer cancel()
+	if _, _, err := runtime.Evaluate(stopTimers).Do(ctx); err != nil { // a page that hangs does not answer
 		return err
 	}
-	if err := storage.ClearCookies().WithBrowserContextID(t.context).Do(cdp.WithExecutor(ctx, t.browser)); err != nil {
+	all := []action{
+		page.StopLoading(),
+		page.SetDocumentContent(cdp.FrameID(t.target), ""),
+		domstorage.Clear(&domstorage.StorageID{SecurityOrigin: t.shows, IsLocalStorage: true}),
+		domstorage.Clear(&domstorage.StorageID{SecurityOrigin: t.shows}),
+		storage.ClearDataForOrigin(t.shows, storedTypes),
+	}
+	for _, a := range all {
+		if err := a.Do(ctx); err != nil {
+			return err
+		}
+	}
+	return storage.ClearCookies().WithBrowserContextID(t.context).Do(cdp.WithExecutor(ctx, t.browser))
+}
+
+// stopTimers stops the timers of a page: their numbers count up from 1.
+const stopTimers = `for (let id = Math.min(setTimeout(() => {}), 1e5); id > 0; id--) clearTimeout(id)`
+
+// forgetTime is how long a page may take to be emptied.
+const forgetTime = 2 * time.Second
+
+// storedTypes are what pages store beside cookies, local and session storage. To clear these alone takes 10 ms of CPU, and 30 ms to
+// clear "all".
+const storedTypes = "indexeddb,cache_storage,service_workers,file_systems"
+
+// rest leaves the page, so that nothing of it is at work while the tab has nothing to show.
+func (t *tab) rest(ctx context.Context) error {
+	if err := t.forget(ctx); err != nil || t.shows == "" {
 		return err
 	}
-	if err := storage.ClearDataForOrigin(origin, "all").Do(ctx); err != nil {
-		return err
-	}
-	return page.ResetNavigationHistory().Do(ctx)
+	t.shows = ""
+	_, _, _, _, err := page.Navigate("about:blank").Do(t.within(ctx))
+	return err
 }
 
 // evaluate runs a script in the page and returns whether what it yields is true. A promise is waited for.

@@ -219,11 +219,15 @@ func (v *visit) heard(event any) {
 func (v *visit) lifecycle(e *page.EventLifecycleEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if e.FrameID != v.frame || v.loads == 0 { // of the blank page before
+	if e.FrameID != v.frame || v.loads == 0 { // of the page before
 		return
 	}
 	if e.Name == "init" {
 		clear(v.reached)
+		v.proxy.InPlace()
+	}
+	if e.Name == eventDOM {
+		go v.tab.do(page.ResetNavigationHistory()) // so that no script goes back to the page before
 	}
 	v.reach(e.Name)
 }
@@ -284,7 +288,7 @@ func (v *visit) paused(e *fetch.EventRequestPaused) {
 }
 
 // isOwn reports whether the main frame asks for the document of the visit. Where it asks for another, that is where the
-// page leads, unless it is told to by the job, or sends a form there.
+// page leads, unless it is told to by the job, or sends a form there, or it is the page before that does.
 func (v *visit) isOwn(r *network.Request) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -292,7 +296,7 @@ func (v *visit) isOwn(r *network.Request) bool {
 		v.loads++
 		return v.loads <= maxLoads
 	}
-	if !v.settled && v.redirect == "" && r.Method == "GET" && r.URL == v.leads {
+	if v.loads > 0 && !v.settled && v.redirect == "" && r.Method == "GET" && r.URL == v.leads {
 		v.redirect = r.URL
 		v.stop(errRedirected)
 	}

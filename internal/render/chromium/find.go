@@ -7,10 +7,14 @@ import (
 )
 
 // ErrNone is returned where there is no browser.
-var ErrNone = errors.New("there is no Chromium on this machine: install it (on Debian and Ubuntu: apt-get install chromium), or name one with --browser PATH")
+var ErrNone = errors.New("there is no Chromium on this machine: install it (on Debian: apt-get install chromium-headless-shell), or name one with --browser PATH")
 
-// names are those under which a browser of the Chromium family may be on the PATH.
-var names = []string{"chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"}
+// names are those under which a browser of the Chromium family may be on the PATH. The headless shell is Chromium without windows of its
+// own: it shows the same, and takes half the CPU and two thirds of the memory (docs/benchmarks.md, Rendering).
+var names = []string{
+	"chromium-headless-shell", "chrome-headless-shell", "headless_shell",
+	"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge",
+}
 
 // Find returns the path of a browser: the one that is asked for, or, where path is "", the first on the PATH. It returns
 // ErrNone if there is none, and an error that names the path if that is no program.

@@ -17,6 +17,9 @@ type Visit struct {
 	// time, and never sent to the web. A script's request for that URL is sent, as it may want another representation. Without a URL,
 	// all requests are sent.
 	Main Document
+	// Follows says that the tab still shows the page before, whose requests must not pass. Requests wait until [Proxy.InPlace] is
+	// called; those that come before Main is asked for are refused.
+	Follows bool
 	// Transport sends requests to the web. It must have the address guard, follow no redirects, and leave bodies in the coding in
 	// which they came (DisableCompression). Errors of netguard count as refusals.
 	Transport http.RoundTripper
@@ -48,6 +51,7 @@ type visit struct {
 	tally    tally
 	slots    hostSlots
 	activity activity
+	succession
 	requests sync.WaitGroup // under way
 
 	mu    sync.Mutex
@@ -60,7 +64,8 @@ func newVisit(v Visit) *visit {
 	}
 	begun := &visit{
 		Visit: v, mainURL: canonicalURL(v.Main.URL), slots: newHostSlots(v.PerHost), activity: newActivity(),
-		tally: tally{maxRequests: v.MaxRequests, maxBytes: v.MaxBytes},
+		succession: newSuccession(!v.Follows),
+		tally:      tally{maxRequests: v.MaxRequests, maxBytes: v.MaxBytes},
 	}
 	begun.ctx, begun.cancel = context.WithCancel(context.Background())
 	return begun
@@ -93,10 +98,17 @@ func (v *visit) end() {
 
 // serve answers a request that has an absolute URL.
 func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
+	main := v.isMain(r)
+	if main {
+		v.ask()
+	} else if !v.isOfPage(v.ctx, r) {
+		refuseOutside(w)
+		return
+	}
 	v.activity.begin()
 	calm := sync.OnceFunc(v.activity.end)
 	defer calm()
-	if v.isMain(r) {
+	if main {
 		v.tally.main()
 		v.Main.serve(w)
 		return
