@@ -118,7 +118,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 // Crawls that have ended are judged by another build, by another spec, or removed, a
 // few at a time, whatever is asked about them meanwhile.
 func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
-	const many = 20 * maxStale
+	const many = 4 * maxStale
 	changes := map[string]func(w *partitionFixture){
 		"another build": func(w *partitionFixture) {
 			w.kill()
