@@ -104,6 +104,9 @@ func credentials(s *crawlspec.Spec) []string {
 			to("those of the rule for "+s.Requests[i].Match, origin)
 		}
 	}
+	if s.Render != nil && s.Render.Login.SecretsTo() != "" {
+		to("those of the login", s.Render.Login.SecretsTo())
+	}
 	return lines
 }
 

@@ -47,13 +47,16 @@ requests:
     query: {key: "{secret:KEY}"}
   - match: "https://c.example/*"
     query: {key: open}
+render:
+  mode: always
+  login: {url: "https://d.example/login?to=/", script: "f(secrets)", secrets: {word: "{secret:KEY}"}}
 `)
 	code, out, stderr := seine(t, "spec", "check", name)
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	says(t, "check", out, "secrets   auth, X-Key to https://api.example, http://10.1.2.3:8080 (in the clear) alone",
-		"secrets   those of the rule for https://b.example/search?* to https://b.example alone")
+		"secrets   those of the rule for https://b.example/search?* to https://b.example alone", "secrets   those of the login to https://d.example alone")
 	if strings.Contains(out, "open.example") || strings.Contains(out, "c.example") {
 		t.Errorf("hosts without secrets are told: %s", out)
 	}

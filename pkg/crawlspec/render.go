@@ -47,6 +47,11 @@ type Render struct {
 	// Click lists buttons that are clicked, such as "more", one after the other.
 	Click   []RenderClick `json:"click,omitempty" yaml:"click"`
 	Scripts RenderScripts `json:"scripts,omitzero" yaml:"scripts"`
+	// Storage says for how long cookies and all else that pages store in the browser is kept;
+	// beside Login always for the crawl.
+	Storage RenderStorage `json:"storage" yaml:"storage"`
+	// Login gets a session, for pages that are shown to members alone.
+	Login *RenderLogin `json:"login,omitempty" yaml:"login"`
 	// Viewport is the size of the browser's window.
 	Viewport RenderViewport `json:"viewport" yaml:"viewport"`
 	// Language is the tag (BCP 47) of what the browser tells pages and sites to be that of
@@ -142,7 +147,7 @@ const (
 // rendered.
 func DefaultRender() Render {
 	return Render{
-		Mode: RenderNever, Wait: RenderWait{Until: UntilIdle}, Viewport: RenderViewport{Width: 1280, Height: 800},
+		Mode: RenderNever, Wait: RenderWait{Until: UntilIdle}, Storage: StoragePage, Viewport: RenderViewport{Width: 1280, Height: 800},
 		Block:   RenderBlock{Types: Strings{"image", "media", "font"}},
 		Timeout: DefaultRenderTimeout, MaxRequests: DefaultRenderMaxRequests, MaxBytes: DefaultRenderMaxBytes,
 	}
@@ -157,6 +162,7 @@ func (r *Render) UnmarshalYAML(n *yaml.Node) error {
 	}
 	type plain Render
 	err := load(n, (*plain)(r))
+	r.Login.complete()
 	r.compile()
 	return err
 }
@@ -169,6 +175,7 @@ func (r *Render) UnmarshalJSON(b []byte) error {
 	}
 	type plain Render
 	err := jsontext.Unmarshal(b, (*plain)(r))
+	r.Login.complete()
 	r.compile()
 	return err
 }

@@ -35,10 +35,11 @@ func (r *Render) check() error {
 	var p Problems
 	p.oneOf("render.mode", string(r.Mode), RenderModes)
 	r.checkModes(&p)
-	r.checkWait(&p)
+	r.checkWait(&p, "render.wait", &r.Wait)
 	r.checkClicks(&p)
 	p.script("render.scripts.before", r.Scripts.Before)
 	p.script("render.scripts.after", r.Scripts.After)
+	r.checkLogin(&p)
 	p.between("render.viewport.width", r.Viewport.Width, minViewport, maxViewport)
 	p.between("render.viewport.height", r.Viewport.Height, minViewport, maxViewport)
 	if r.Language != "" {
@@ -66,13 +67,13 @@ func (r *Render) checkModes(p *Problems) {
 	}
 }
 
-func (r *Render) checkWait(p *Problems) {
-	p.oneOf("render.wait.until", string(r.Wait.Until), []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)})
-	p.long("render.wait.selector", r.Wait.Selector)
-	p.long("render.wait.expression", r.Wait.Expression)
-	p.noSecret("render.wait.expression", r.Wait.Expression)
-	if r.Wait.Time < 0 || r.Wait.Time > 0 && r.Wait.Time >= r.Timeout {
-		p.Addf("render.wait.time", "%s: must be from 0s to less than the timeout of rendering, which is %s", r.Wait.Time, r.Timeout)
+func (r *Render) checkWait(p *Problems, path string, w *RenderWait) {
+	p.oneOf(path+".until", string(w.Until), []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)})
+	p.long(path+".selector", w.Selector)
+	p.long(path+".expression", w.Expression)
+	p.noSecret(path+".expression", w.Expression)
+	if w.Time < 0 || w.Time > 0 && w.Time >= r.Timeout {
+		p.Addf(path+".time", "%s: must be from 0s to less than the timeout of rendering, which is %s", w.Time, r.Timeout)
 	}
 }
 

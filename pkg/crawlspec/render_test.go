@@ -17,7 +17,12 @@ func everyRender() *Render {
 		},
 		Wait:   RenderWait{Until: UntilLoad, Selector: "#done", Expression: "window.ready", Time: Duration(500 * time.Millisecond)},
 		Scroll: 20, Click: []RenderClick{{Selector: "button.more", Times: 5}, {Selector: "#accept"}},
-		Scripts:  RenderScripts{Before: "window.a = 1", After: "await b()"},
+		Scripts: RenderScripts{Before: "window.a = 1", After: "await b()"},
+		Storage: StorageCrawl,
+		Login: &RenderLogin{
+			URL: "https://shop.example/login", Script: "send(secrets.word)", Secrets: map[string]string{"word": "{secret:WORD}"},
+			Wait: RenderWait{Until: UntilLoad, Selector: "#hello"}, When: "!window.user",
+		},
 		Viewport: RenderViewport{Width: 390, Height: 844}, Language: "pt-BR",
 		Block:   RenderBlock{Types: Strings{"image", "websocket"}, URLs: Strings{"*/ads/*"}},
 		Capture: Strings{"/api/*", "*.json"}, Screenshot: true, PDF: true,
@@ -156,19 +161,30 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 		"{click: [{selector: a, times: -1}, {selector: a, times: 201}]}": "render.click[0].times: -1: must be from 1 to 200",
 		"{scripts: {before: 'x = \"{secret:A}\"'}}":                      "render.scripts.before: secrets are for requests only",
 		"{scripts: {after: '" + strings.Repeat("x", 256<<10+1) + "'}}":   "render.scripts.after: has 262145 bytes: at most 262144",
-		"{viewport: {width: 100}}":                                       "render.viewport.width: 100: must be from 200 to 4096",
-		"{viewport: {height: 5000}}":                                     "render.viewport.height: 5000",
-		"{language: english}":                                            `render.language: "english": must be the tag of a language`,
-		"{block: {types: [picture]}}":                                    `render.block.types[0]: "picture": must be one of`,
-		"{block: {types: [image, image]}}":                               `render.block.types[1]: "image" is there twice`,
-		"{block: {urls: 're:('}}":                                        "render.block.urls: pattern",
-		"{capture: ['re:(']}":                                            "render.capture: pattern",
-		"{timeout: 500ms}":                                               "render.timeout: 500ms: must be from 1s to 5m",
-		"{timeout: 6m}":                                                  "render.timeout: 6m0s",
-		"{max_requests: -1}":                                             "render.max_requests: -1: must be from 0 to 2000",
-		"{max_requests: 2001}":                                           "render.max_requests: 2001",
-		"{max_bytes: 0}":                                                 "render.max_bytes: 0B: must be from 1B to 1GiB",
-		"{max_bytes: 2GiB}":                                              "render.max_bytes: 2GiB",
+		"{storage: tab}":                      `render.storage: "tab": must be one of page, crawl`,
+		"{login: {script: f()}}":              "render.login.url: is missing",
+		"{login: {url: /login, script: f()}}": "render.login.url: ",
+		"{login: {url: 'https://a.example/{secret:A}', script: f()}}": "render.login.url: secrets are for requests only",
+		"{login: {url: 'https://a.example/', script: ' '}}":           "render.login.script: is missing",
+		"{login: {script: 'f(\"{secret:A}\")'}}":                      "render.login.script: secrets are for requests only",
+		"{login: {when: '\"{secret:A}\"'}}":                           "render.login.when: secrets are for requests only",
+		"{login: {wait: {until: never}}}":                             `render.login.wait.until: "never": must be one of`,
+		"{login: {wait: {time: 1m}}}":                                 "render.login.wait.time: 1m0s: must be",
+		"{login: {secrets: {a: plain}}}":                              `render.login.secrets.a: write the name of a secret`,
+		"{login: {secrets: {a: 'x{secret:A}'}}}":                      `render.login.secrets.a: write the name of a secret`,
+		"{viewport: {width: 100}}":                                    "render.viewport.width: 100: must be from 200 to 4096",
+		"{viewport: {height: 5000}}":                                  "render.viewport.height: 5000",
+		"{language: english}":                                         `render.language: "english": must be the tag of a language`,
+		"{block: {types: [picture]}}":                                 `render.block.types[0]: "picture": must be one of`,
+		"{block: {types: [image, image]}}":                            `render.block.types[1]: "image" is there twice`,
+		"{block: {urls: 're:('}}":                                     "render.block.urls: pattern",
+		"{capture: ['re:(']}":                                         "render.capture: pattern",
+		"{timeout: 500ms}":                                            "render.timeout: 500ms: must be from 1s to 5m",
+		"{timeout: 6m}":                                               "render.timeout: 6m0s",
+		"{max_requests: -1}":                                          "render.max_requests: -1: must be from 0 to 2000",
+		"{max_requests: 2001}":                                        "render.max_requests: 2001",
+		"{max_bytes: 0}":                                              "render.max_bytes: 0B: must be from 1B to 1GiB",
+		"{max_bytes: 2GiB}":                                           "render.max_bytes: 2GiB",
 	} {
 		_, err := parseSpec([]byte("render: " + text))
 		if err == nil || !slices.ContainsFunc(FieldErrors(err), func(e *FieldError) bool { return strings.HasPrefix(e.Error(), want) }) {
@@ -187,6 +203,34 @@ func TestWhatRenderMaySay(t *testing.T) {
 		if _, err := parseSpec([]byte("render: " + text)); err != nil {
 			t.Errorf("%.80s: %v", text, err)
 		}
+	}
+}
+
+// A login keeps what pages store, waits for an idle page, and names the secrets that a fetcher needs.
+func TestLogin(t *testing.T) {
+	s, err := parseSpec([]byte("render: {mode: always, login: {url: 'https://Shop.example/login?to=/', script: f(), secrets: {b: '{secret:B}', a: '{secret:A}'}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := s.Render.Login
+	if s.Render.Storage != StoragePage || !s.Render.KeepsStorage() || l.Wait.Until != UntilIdle {
+		t.Errorf("%+v", s.Render)
+	}
+	if names := s.Secrets(); !slices.Equal(names, []string{"A", "B"}) || l.SecretsTo() != "https://shop.example" {
+		t.Errorf("%v to %s", names, l.SecretsTo())
+	}
+	for url, want := range map[string]bool{
+		"https://shop.example/login": true, "https://shop.example/login?next=%2Fa": true,
+		"https://shop.example/login/help": false, "http://shop.example/login": false, "https://other.example/login": false,
+	} {
+		if l.Leads(url) != want {
+			t.Errorf("%s is the login: %v", url, !want)
+		}
+	}
+	comesBack(t, s)
+	r := DefaultRender()
+	if r.KeepsStorage() || r.Login.SecretsTo() != "" {
+		t.Error("the default has a login")
 	}
 }
 

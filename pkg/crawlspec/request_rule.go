@@ -109,7 +109,7 @@ func (r *RequestRule) templates() []Template {
 }
 
 // Secrets returns the names of the secrets that a fetcher needs for the spec, each
-// once and sorted: those in headers, credentials, proxies and request rules.
+// once and sorted: those in headers, credentials, proxies, request rules and the login.
 func (s *Spec) Secrets() []string {
 	var texts []Template
 	for source := -1; source < len(s.Sources); source++ {
@@ -126,6 +126,9 @@ func (s *Spec) Secrets() []string {
 	}
 	for i := range s.Requests {
 		texts = append(texts, s.Requests[i].templates()...)
+	}
+	if s.Render != nil {
+		texts = append(texts, s.Render.Login.templates()...)
 	}
 	var names []string
 	for _, t := range texts {

@@ -62,6 +62,15 @@ func genRender(t *rapid.T) Render {
 	r.Scroll = rapid.IntRange(0, MaxScroll).Draw(t, "scroll")
 	r.MaxRequests = rapid.IntRange(0, 2000).Draw(t, "max_requests")
 	r.PDF = rapid.Bool().Draw(t, "pdf")
+	r.Storage = rapid.SampledFrom([]RenderStorage{StoragePage, StorageCrawl}).Draw(t, "storage")
+	r.Login = rapid.Ptr(rapid.Custom(genLogin), true).Draw(t, "login")
 	r.compile()
 	return r
+}
+
+func genLogin(t *rapid.T) RenderLogin {
+	return RenderLogin{
+		URL: "https://a.test/" + rapid.StringMatching(`[a-z/?]{0,9}`).Draw(t, "url"), Script: rapid.StringMatching(`[a-z(){} ]{0,9}x`).Draw(t, "script"),
+		When: rapid.StringMatching(`[a-z(){} ]{0,9}`).Draw(t, "when"), Wait: RenderWait{Until: UntilDOM},
+	}
 }

@@ -170,6 +170,13 @@ render:
   scroll: 20
   click: [{selector: button.more, times: 5}, {selector: "#accept"}]
   scripts: {before: "window.a = 1", after: "await b()"}
+  storage: crawl
+  login:
+    url: https://shop.example/login
+    script: send(secrets.word)
+    secrets: {word: "{secret:WORD}"}
+    wait: {until: load, selector: "#hello"}
+    when: "!window.user"
   viewport: {width: 390, height: 844}
   language: pt-BR
   block: {types: [image, websocket], urls: "*/ads/*"}

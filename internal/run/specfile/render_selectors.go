@@ -19,6 +19,9 @@ func renderSelectors(r *crawlspec.Render) error {
 	if text := r.Wait.Selector; text != "" {
 		p.Add("render.wait.selector", browserSelector(text))
 	}
+	if l := r.Login; l != nil && l.Wait.Selector != "" {
+		p.Add("render.login.wait.selector", browserSelector(l.Wait.Selector))
+	}
 	for i := range r.Click {
 		if text := r.Click[i].Selector; text != "" {
 			p.Add(fmt.Sprintf("render.click[%d].selector", i), browserSelector(text))

@@ -41,6 +41,7 @@ var required = map[string][]string{
 	"HostRule": {"hosts"}, "RecordRule": {"kind", "fields"}, "RequestRule": {"match"}, "PriorityRule": {"match"},
 	"RecrawlRule": {"match"}, "Replace": {"regex"}, "Paginate": {"parameter", "while"},
 	"RenderRule": {"match", "mode"}, "RenderClick": {"selector"},
+	"RenderLogin": {"url", "script"},
 }
 
 // forms are the types that read a text of their own.

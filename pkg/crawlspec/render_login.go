@@ -1,0 +1,127 @@
+package crawlspec
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"seine/internal/base/weburl"
+)
+
+// RenderStorage says for how long what pages store in the browser is kept.
+type RenderStorage string
+
+// How long what pages store is kept.
+const (
+	StoragePage  RenderStorage = "page"  // it is forgotten behind each page
+	StorageCrawl RenderStorage = "crawl" // it is there for the next pages of the crawl
+)
+
+// RenderLogin says how a tab of the browser gets a session: before its first page, and when
+// a page shows that the session has ended.
+type RenderLogin struct {
+	// URL is that of the page where the script is run. Secrets are for its origin alone.
+	URL string `json:"url" yaml:"url"`
+	// Script is the body of an async function in JavaScript that logs in. Its one argument,
+	// secrets, is an object that has those of Secrets.
+	Script string `json:"script" yaml:"script"`
+	// Secrets are what the script is given by name, each as "{secret:NAME}", never the
+	// secret itself.
+	Secrets map[string]string `json:"secrets,omitempty" yaml:"secrets"`
+	// Wait says when the page of URL is complete, so that the script can run, and when the
+	// login is: until holds before and after the script, all else after it.
+	Wait RenderWait `json:"wait" yaml:"wait"`
+	// When is an expression of JavaScript that is true on a page which shows that there is no
+	// session; a promise is waited for.
+	When string `json:"when,omitempty" yaml:"when"`
+}
+
+// maxLoginSecrets bounds the secrets of a login.
+const maxLoginSecrets = 20
+
+// KeepsStorage reports whether what pages store in the browser is there for the next ones: a
+// login is of no use otherwise.
+func (r *Render) KeepsStorage() bool { return r.Storage == StorageCrawl || r.Login != nil }
+
+// complete gives a login what it leaves out.
+func (l *RenderLogin) complete() {
+	if l != nil && l.Wait.Until == "" {
+		l.Wait.Until = UntilIdle
+	}
+}
+
+// Leads reports whether a canonical URL is that of the login, whatever their queries.
+func (l *RenderLogin) Leads(url string) bool {
+	login, err := weburl.Canonicalize(l.URL)
+	if err != nil {
+		return false
+	}
+	login, _, _ = strings.Cut(login, "?")
+	url, _, _ = strings.Cut(url, "?")
+	return url == login
+}
+
+// SecretsTo returns the origin whose page may read the secrets, "" if there are none.
+func (l *RenderLogin) SecretsTo() string {
+	if l == nil || len(l.Secrets) == 0 {
+		return ""
+	}
+	url, err := weburl.Canonicalize(l.URL)
+	if err != nil {
+		return ""
+	}
+	return weburl.Origin(url)
+}
+
+// templates are the texts that name secrets, sorted by the names that the script has for them.
+func (l *RenderLogin) templates() (all []Template) {
+	if l == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Secrets)) {
+		all = append(all, Template(l.Secrets[name]))
+	}
+	return all
+}
+
+var (
+	errNoLoginURL    = errors.New("is missing: say where to log in, as in https://shop.example/login")
+	errNoLoginScript = errors.New("is missing: say how to log in, in JavaScript that fills the form and sends it")
+	errPlainSecret   = errors.New(`write the name of a secret, as in "{secret:NAME}": a spec is read by many`)
+)
+
+func (r *Render) checkLogin(p *Problems) {
+	p.oneOf("render.storage", string(r.Storage), []string{string(StoragePage), string(StorageCrawl)})
+	l := r.Login
+	if l == nil {
+		return
+	}
+	if l.URL == "" {
+		p.Add("render.login.url", errNoLoginURL)
+	} else if _, err := weburl.Canonicalize(l.URL); err != nil {
+		p.Add("render.login.url", err)
+	}
+	p.noSecret("render.login.url", l.URL)
+	if strings.TrimSpace(l.Script) == "" {
+		p.Add("render.login.script", errNoLoginScript)
+	}
+	p.script("render.login.script", l.Script)
+	p.long("render.login.when", l.When)
+	p.noSecret("render.login.when", l.When)
+	r.checkWait(p, "render.login.wait", &l.Wait)
+	l.checkSecrets(p)
+}
+
+func (l *RenderLogin) checkSecrets(p *Problems) {
+	if len(l.Secrets) > maxLoginSecrets {
+		p.Addf("render.login.secrets", "%d secrets: at most %d", len(l.Secrets), maxLoginSecrets)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Secrets)) {
+		if value := l.Secrets[name]; value == "" || value != secretIn(value) {
+			p.Add(fmt.Sprintf("render.login.secrets.%s", name), errPlainSecret)
+		}
+	}
+}
