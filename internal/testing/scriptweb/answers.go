@@ -42,6 +42,10 @@ func (w *Web) answerUnder(rw http.ResponseWriter, r *http.Request, first, rest s
 		writeHTML(rw, "<!doctype html><title>Leaf</title><p>leaf of "+html.EscapeString(rest))
 	case "shop", "static", "app", "light", "lights", "api":
 		return shop(rw, first, rest)
+	case "members":
+		w.members(rw, r, rest)
+	case "club":
+		w.club(rw, r, rest)
 	case "attack-redirect":
 		http.Redirect(rw, r, w.Other()+"/secret/"+path.Base(rest), http.StatusFound) //nolint:gosec // which is the attack
 	case "push-state-router":

@@ -8,5 +8,6 @@
 // a page is found by is therefore written in two halves in its scripts ('item ' + 'seven').
 //
 // Beside the behaviours it has many pages of one kind, made by number, for measurements and for the choice between
-// pages that need rendering and others: ShopPath and LightPath.
+// pages that need rendering and others: ShopPath and LightPath; and
+// pages behind logins: MembersPath and ClubPath.
 package scriptweb

@@ -14,6 +14,7 @@ import (
 // Web serves pages that show nothing without JavaScript. It is safe for concurrent use.
 type Web struct {
 	requestLog
+	sessions
 
 	origin, other, secure *httptest.Server
 	udp                   map[string]net.PacketConn
