@@ -12,6 +12,11 @@
 // answering is replaced, and the page shown once more. Cookies, storage and cache of one crawl are never of another: they
 // are in a browser context of the crawl, which goes with it. Nothing is downloaded, printed or asked of a user.
 //
+// # Sessions
+//
+// A job with a login has its tab log in before the tab's first page, and again where a page shows that there is no session; that
+// page is shown once more, and is an *Error if it still shows none. What a script of a login is told is in no record.
+//
 // # What a crash costs
 //
 // The pages that are being shown: who asked for them asks again. Package chromium sees to it that no process and no

@@ -11,6 +11,9 @@ const (
 	Crash    Kind = "crash"     // its process ended, for want of memory above all
 	TooLarge Kind = "too_large" // its document is larger than may be kept
 	NoStart  Kind = "no_start"  // the browser does not show it at all
+
+	LoginFailed Kind = "login_failed" // the login before it does not come to its end
+	NoSession   Kind = "no_session"   // it shows after a login that there is no session
 )
 
 // Error is why a page cannot be rendered, where that is the page's doing.
@@ -23,10 +26,11 @@ type Error struct {
 func (e *Error) Error() string { return e.Text }
 
 var (
-	errTooLarge = &Error{TooLarge, "the document that scripts have made is larger than max_body"}
-	errElements = &Error{TooLarge, "the document that scripts have made has too many nodes: at most 1,000,000"}
-	errCrash    = &Error{Crash, "the page crashed in the browser: its scripts may take 512 MB of memory, and all of it 1 GiB"}
-	errDialogs  = &Error{NoAnswer, "the page opens one dialog after the other"}
+	errTooLarge  = &Error{TooLarge, "the document that scripts have made is larger than max_body"}
+	errElements  = &Error{TooLarge, "the document that scripts have made has too many nodes: at most 1,000,000"}
+	errCrash     = &Error{Crash, "the page crashed in the browser: its scripts may take 512 MB of memory, and all of it 1 GiB"}
+	errNoSession = &Error{NoSession, "the page shows right after a login that there is no session: render.login.when holds, or it leads to render.login.url"}
+	errDialogs   = &Error{NoAnswer, "the page opens one dialog after the other"}
 )
 
 // errBrowserGone is the end of what a browser was doing that ended.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
@@ -30,6 +31,17 @@ type Job struct {
 	MaxRecorded int64
 	// MaxBody bounds the document that is made, in bytes.
 	MaxBody int64
+	// GiveCookie is told of cookies that the browser has now and had not before, each with a URL that it is for and as a
+	// Set-Cookie field, if it is set.
+	GiveCookie func(url, field string)
+	// Secrets are those of How.Login, by the names that its script has for them.
+	Secrets map[string]string
+	// LoggedOut says that the site has answered at Asked that there is no session, in the place of Main. It needs Again.
+	LoggedOut bool
+	Asked     time.Time
+	// Again fetches Main once more after a login, as the answer may be another then. Where there is no document to show any
+	// more, it returns nil. Without it, Main is shown as it is.
+	Again func(ctx context.Context) (*pageproxy.Document, error)
 }
 
 // Page is what a browser shows of a document.
@@ -39,6 +51,8 @@ type Page struct {
 	// Redirect is the URL that scripts or a meta element of the document lead to at once, "" if they do not. Then there
 	// is no HTML.
 	Redirect string
+	// Gone says that Job.Again has returned no document: there is nothing else.
+	Gone bool
 	// Cut says what was not waited for, "" if the page was complete.
 	Cut string
 	// Screenshot is a PNG of the whole page, PDF the page as it is printed, if the job wants them.

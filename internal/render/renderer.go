@@ -162,17 +162,22 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 		return nil, err
 	}
 	s.tab.browser.count()
+	s.tab.sentSecrets.Store(false)
 	s.proxy.Begin(pageproxy.Visit{
-		Main: job.Main, Follows: s.tab.shows != "", Transport: job.Transport, Allow: job.allow(), Record: job.Record, MaxRecorded: job.MaxRecorded,
+		Main: job.Main, Follows: s.tab.shows != "", Transport: job.Transport, Allow: job.allow(), Record: s.tab.record(job), MaxRecorded: job.MaxRecorded,
 		MaxRequests: job.How.MaxRequests, MaxBytes: int64(job.How.MaxBytes),
 	})
-	p, err := s.tab.show(ctx, s.proxy, job)
+	p, err := s.tab.showBehindLogin(ctx, s.proxy, job)
 	totals := s.proxy.End()
 	if err != nil {
 		s.leave(ctx) // it may be in any state
 		return nil, err
 	}
 	p.Totals, s.tab.shows = totals, originOf(job.Main.URL)
+	s.tab.giveCookies(ctx, job)
+	if job.How.KeepsStorage() && s.tab.leavePage(ctx) != nil {
+		s.leave(ctx)
+	}
 	return p, nil
 }
 

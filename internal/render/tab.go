@@ -2,9 +2,11 @@ package render
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
@@ -19,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/cdproto/target"
 
+	"seine/internal/base/sleep"
 	"seine/internal/render/devtools"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
@@ -33,6 +36,9 @@ type tab struct {
 	session *devtools.Session
 
 	shows string // the origin of the page that it shows, "" if that is blank
+	loggedIn    time.Time            // zero before the first login
+	sentSecrets atomic.Bool          // the visit has logged in
+	cookies     map[cookieKey]string // of the browser context, when they were last looked at
 
 	mu    sync.Mutex
 	visit *visit // that is under way, nil between two
@@ -155,6 +161,7 @@ func (t *tab) forget(ctx context.Context) error {
 	if t.shows == "" {
 		return nil
 	}
+	t.cookies = nil
 	ctx, cancel := context.WithTimeout(t.within(ctx), forgetTime)
 	defer cancel()
 	if _, _, err := runtime.Evaluate(stopTimers).Do(ctx); err != nil { // a page that hangs does not answer
@@ -178,22 +185,47 @@ func (t *tab) forget(ctx context.Context) error {
 // stopTimers stops the timers of a page: their numbers count up from 1.
 const stopTimers = `for (let id = Math.min(setTimeout(() => {}), 1e5); id > 0; id--) clearTimeout(id)`
 
-// forgetTime is how long a page may take to be emptied.
+// forgetTime is how long a page may take to be emptied, and left.
 const forgetTime = 2 * time.Second
 
 // storedTypes are what pages store beside cookies, local and session storage. To clear these alone takes 10 ms of CPU, and 30 ms to
 // clear "all".
 const storedTypes = "indexeddb,cache_storage,service_workers,file_systems"
 
-// rest leaves the page, so that nothing of it is at work while the tab has nothing to show.
+// rest forgets and leaves the page, so that nothing of it is at work while the tab has nothing to show.
 func (t *tab) rest(ctx context.Context) error {
 	if err := t.forget(ctx); err != nil || t.shows == "" {
 		return err
 	}
-	t.shows = ""
-	_, _, _, _, err := page.Navigate("about:blank").Do(t.within(ctx))
-	return err
+	return t.leavePage(ctx)
 }
+
+// leavePage shows an empty page. What pages have stored stays.
+func (t *tab) leavePage(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(t.within(ctx), forgetTime)
+	defer cancel()
+	t.shows = ""
+	if _, _, _, _, err := page.Navigate("about:blank").Do(ctx); err != nil {
+		return err
+	}
+	return t.forgetHistory(ctx)
+}
+
+// forgetHistory clears where the tab has been. The browser refuses that for a moment while it leaves a page.
+func (t *tab) forgetHistory(ctx context.Context) error {
+	for {
+		err := page.ResetNavigationHistory().Do(ctx)
+		if refused := (*devtools.CommandError)(nil); !errors.As(err, &refused) {
+			return err
+		}
+		if err := sleep.For(ctx, leaveTime); err != nil {
+			return err
+		}
+	}
+}
+
+// leaveTime is between looks whether a tab has left its page.
+const leaveTime = 5 * time.Millisecond
 
 // evaluate runs a script in the page and returns whether what it yields is true. A promise is waited for.
 func (t *tab) evaluate(ctx context.Context, script string) (bool, error) {

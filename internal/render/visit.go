@@ -40,6 +40,8 @@ type visit struct {
 	leads    string // where the main frame begins to navigate to
 	leaving  bool   // and what becomes of that is not known yet
 	dialogs  int
+
+	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
 }
 
 // Bounds of a visit.
@@ -64,11 +66,13 @@ func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page
 	defer t.use(nil)
 	p := new(Page)
 	err := v.complete(p)
-	if errors.Is(err, errRedirected) {
+	switch {
+	case errors.Is(err, errRedirected) && v.endsSession():
+		err = errNoSession
+	case errors.Is(err, errRedirected):
 		p.Redirect = v.redirect
 		return p, nil
-	}
-	if err == nil {
+	case err == nil:
 		err = v.capture(p)
 	}
 	if err != nil {
@@ -132,12 +136,20 @@ const (
 	eventLoad = "load"
 )
 
-// wait waits for what the job says.
+// wait waits for what the job says. A page that shows that there is no session may never have what is waited for.
 func (v *visit) wait(ctx context.Context) error {
 	w := &v.job.How.Wait
 	if err := v.settle(ctx, w.Until); err != nil {
 		return err
 	}
+	if err := v.checkSession(ctx); err != nil {
+		return err
+	}
+	return v.waitFor(ctx, w)
+}
+
+// waitFor waits for what a page that has settled is to have.
+func (v *visit) waitFor(ctx context.Context, w *crawlspec.RenderWait) error {
 	if w.Selector != "" {
 		if err := v.until(ctx, "document.querySelector("+quote(w.Selector)+")"); err != nil {
 			return err
@@ -292,6 +304,10 @@ func (v *visit) paused(e *fetch.EventRequestPaused) {
 func (v *visit) isOwn(r *network.Request) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.loggingIn {
+		v.loads++
+		return v.loads <= maxLoginLoads
+	}
 	if r.URL == v.url && r.Method == "GET" {
 		v.loads++
 		return v.loads <= maxLoads
@@ -307,6 +323,9 @@ func (v *visit) isOwn(r *network.Request) bool {
 func (v *visit) capture(p *Page) error {
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
+	if err := v.checkSession(ctx); err != nil {
+		return err
+	}
 	ctx = v.tab.within(ctx)
 	_, nodes, _, err := memory.GetDOMCounters().Do(ctx)
 	if err != nil {

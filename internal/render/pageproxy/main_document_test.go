@@ -37,6 +37,26 @@ func TestMainDocumentIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
+// TestMainDocumentIsReplaced has a visit learn another document, and none, for which the web is asked.
+func TestMainDocumentIsReplaced(t *testing.T) {
+	const url = "https://example.com/p"
+	f := newFixture(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "of the web") })
+	f.Replace(nil) // without a visit
+	f.begin(Visit{Main: page(url)})
+	for _, c := range []struct {
+		document *Document
+		want     string
+	}{{nil, "of the web"}, {&Document{URL: url, Body: []byte("another")}, "another"}} {
+		f.Replace(c.document)
+		if r := f.get(url); r.StatusCode != 200 || r.body != c.want {
+			t.Errorf("%d %q, want %q", r.StatusCode, r.body, c.want)
+		}
+	}
+	if got := f.End(); got.Main != 1 || got.Requests != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func wantHeader(t *testing.T, got, want http.Header) {
 	t.Helper()
 	if len(got) != len(want) {

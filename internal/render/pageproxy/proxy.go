@@ -88,6 +88,14 @@ func (p *Proxy) Begin(v Visit) {
 	p.open.closeOf(nil)
 }
 
+// Replace makes the visit answer with another document of the same URL from now on; with none if it is nil: then all requests are
+// sent. Without a visit it does nothing.
+func (p *Proxy) Replace(d *Document) {
+	if v := p.visiting(); v != nil {
+		v.main.Store(d)
+	}
+}
+
 // End ends the requests of the visit that are under way, closes its
 // connections, and says what it did. It waits until Transport, Allow and Record have
 // returned, which the first two must do soon after their context has ended.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // defaultPerHost is how many requests browsers have under way to one host by
@@ -45,6 +46,7 @@ type Visit struct {
 // visit is one that is served.
 type visit struct {
 	Visit
+	main     atomic.Pointer[Document]
 	mainURL  string // canonical, "" without a document
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -67,6 +69,7 @@ func newVisit(v Visit) *visit {
 		succession: newSuccession(!v.Follows),
 		tally:      tally{maxRequests: v.MaxRequests, maxBytes: v.MaxBytes},
 	}
+	begun.main.Store(&v.Main)
 	begun.ctx, begun.cancel = context.WithCancel(context.Background())
 	return begun
 }
@@ -98,7 +101,8 @@ func (v *visit) end() {
 
 // serve answers a request that has an absolute URL.
 func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
-	main := v.isMain(r)
+	document := v.main.Load()
+	main := document != nil && v.isMain(r)
 	if main {
 		v.ask()
 	} else if !v.isOfPage(v.ctx, r) {
@@ -110,7 +114,7 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 	defer calm()
 	if main {
 		v.tally.main()
-		v.Main.serve(w)
+		document.serve(w)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())

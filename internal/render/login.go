@@ -1,0 +1,218 @@
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/render/devtools"
+	"seine/internal/render/pageproxy"
+	"seine/pkg/crawlspec"
+)
+
+// maxLoginLoads bounds the documents that a login loads, with those that redirect.
+const maxLoginLoads = 20
+
+// showBehindLogin shows a page. If the job has a login, the tab logs in before its first page, and when a page shows that there is
+// no session any more; then that page is shown once more.
+func (t *tab) showBehindLogin(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page, error) {
+	if job.How.Login == nil {
+		return t.show(ctx, proxy, job)
+	}
+	fresh := t.loggedIn.IsZero() || job.LoggedOut && t.loggedIn.Before(job.Asked)
+	if !fresh && !job.LoggedOut {
+		p, err := t.show(ctx, proxy, job)
+		if !errors.Is(err, errNoSession) {
+			return p, err
+		}
+		fresh = true
+	}
+	if fresh {
+		if err := t.logIn(ctx, proxy, job); err != nil {
+			return nil, err
+		}
+	}
+	document := &job.Main
+	if job.Again != nil {
+		var err error
+		if document, err = job.Again(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if document == nil {
+		return &Page{Gone: true}, nil
+	}
+	proxy.Replace(document)
+	return t.show(ctx, proxy, job)
+}
+
+// logIn runs the script of the login in its page. What it sends is part of the visit.
+func (t *tab) logIn(ctx context.Context, proxy *pageproxy.Proxy, job *Job) error {
+	v := &visit{tab: t, proxy: proxy, job: job, loggingIn: true, frame: cdp.FrameID(t.target), reached: make(map[string]bool), changed: make(chan struct{})}
+	v.ctx, v.stop = context.WithCancelCause(ctx)
+	defer v.stop(nil)
+	t.use(v)
+	defer t.use(nil)
+	t.sentSecrets.Store(true)
+	proxy.Replace(nil) // where the login leads to the page, the site must see that
+	within, cancel := context.WithTimeoutCause(v.ctx, time.Duration(job.How.Timeout), errTimeout)
+	defer cancel()
+	if err := v.logIn(within); err != nil {
+		return v.loginFailure(ctx, within, err)
+	}
+	t.loggedIn = time.Now()
+	t.giveCookies(ctx, job)
+	return nil
+}
+
+// logIn takes the steps of a login, and leaves its last page.
+func (v *visit) logIn(ctx context.Context) error {
+	l := v.job.How.Login
+	if err := v.mayAsk(ctx, l.URL); err != nil {
+		return fmt.Errorf("its page may not be asked for: %w", err)
+	}
+	_, _, failed, _, err := page.Navigate(l.URL).Do(v.tab.within(ctx))
+	if err == nil && failed != "" {
+		err = errors.New("its page cannot be loaded: " + failed)
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.settle(ctx, l.Wait.Until); err != nil {
+		return err
+	}
+	if err := v.runLogin(ctx, l); err != nil {
+		return err
+	}
+	if err := v.settle(ctx, l.Wait.Until); err != nil {
+		return err
+	}
+	if err := v.waitFor(ctx, &l.Wait); err != nil {
+		return err
+	}
+	_, _, _, _, err = page.Navigate("about:blank").Do(v.tab.within(ctx))
+	return err
+}
+
+// mayAsk asks for permission as the proxy does, whose refusal would be a page like any other.
+func (v *visit) mayAsk(ctx context.Context, url string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	return v.job.allow()(ctx, r)
+}
+
+// loginScript runs a script where its secrets belong, if that is where the login leads; else it yields what is wrong. A page that
+// says who may not come in can have the form as well.
+const loginScript = `(async secrets => {
+	if (location.origin !== ORIGIN) return "its URL leads to " + location.origin + ", which the secrets are not for"
+	const status = performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0
+	if (status >= 400 && status !== 401 && status !== 403) return "its page is answered with status " + status
+	await (async () => {SCRIPT
+	})()
+	return ""
+})(SECRETS)`
+
+// runLogin runs the script of the login. One that leads to another page ends there: what follows is waited for.
+func (v *visit) runLogin(ctx context.Context, l *crawlspec.RenderLogin) error {
+	url, err := weburl.Canonicalize(l.URL)
+	if err != nil {
+		return err
+	}
+	secrets, err := json.Marshal(v.job.Secrets)
+	if err != nil {
+		return err
+	}
+	script := strings.NewReplacer("ORIGIN", quote(weburl.Origin(url)), "SCRIPT", l.Script, "SECRETS", string(secrets)).Replace(loginScript)
+	value, thrown, err := runtime.Evaluate(script).WithAwaitPromise(true).WithReturnByValue(true).WithUserGesture(true).Do(v.tab.within(ctx))
+	refused, why := (*devtools.CommandError)(nil), ""
+	switch {
+	case errors.As(err, &refused) && ctx.Err() == nil:
+		return nil
+	case err != nil:
+		return err
+	case thrown != nil:
+		return errors.New("its script fails: " + thrownText(thrown))
+	}
+	if err := jsontext.Unmarshal(value.Value, &why); err != nil || why == "" {
+		return err
+	}
+	return errors.New(why)
+}
+
+// thrownText is what a script has thrown, without where.
+func thrownText(thrown *runtime.ExceptionDetails) string {
+	text := thrown.Text
+	if e := thrown.Exception; e != nil && e.Description != "" {
+		text, _, _ = strings.Cut(e.Description, "\n")
+	} else if e != nil && len(e.Value) > 0 {
+		text = string(e.Value)
+	}
+	return text
+}
+
+// loginFailure says why there is no session: the browser is gone, the crawl ends, or the login is not as the spec says.
+func (v *visit) loginFailure(ctx, within context.Context, err error) error {
+	why := err.Error()
+	switch cause := context.Cause(v.ctx); {
+	case v.tab.browser.ended():
+		return errBrowserGone
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case cause != nil:
+		why = cause.Error()
+	case within.Err() != nil:
+		why = "what it is waited for did not come within " + v.job.How.Timeout.String()
+	}
+	return &Error{LoginFailed, "the login at " + v.job.How.Login.URL + " fails: " + why}
+}
+
+// checkSession returns errNoSession if the page shows that there is none.
+func (v *visit) checkSession(ctx context.Context) error {
+	l := v.job.How.Login
+	if l == nil || l.When == "" {
+		return nil
+	}
+	ended, err := v.tab.evaluate(ctx, l.When)
+	switch {
+	case ended:
+		return errNoSession
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return nil // what it throws is as if it were false
+}
+
+// endsSession reports whether the page has led to the login by itself.
+func (v *visit) endsSession() bool {
+	l := v.job.How.Login
+	if l == nil {
+		return false
+	}
+	to, err := weburl.Canonicalize(v.redirect)
+	return err == nil && l.Leads(to)
+}
+
+// record is that of the job, without what is sent in a visit that logs in: secrets are in it, in whatever form.
+func (t *tab) record(job *Job) func(pageproxy.Exchange) {
+	if job.Record == nil || job.How.Login == nil {
+		return job.Record
+	}
+	return func(x pageproxy.Exchange) {
+		if t.sentSecrets.Load() {
+			x.RequestBody = nil
+		}
+		job.Record(x)
+	}
+}

@@ -1,0 +1,203 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"seine/internal/render/pageproxy"
+	"seine/internal/testing/scriptweb"
+	"seine/pkg/crawlspec"
+)
+
+// memberLogin logs in at a path of the web.
+func memberLogin(w *scriptweb.Web, path string) *crawlspec.RenderLogin {
+	return &crawlspec.RenderLogin{
+		URL: w.URL(path), Script: scriptweb.MemberScript, When: scriptweb.NoMember,
+		Wait: crawlspec.RenderWait{Until: crawlspec.UntilIdle, Selector: "#hello"},
+	}
+}
+
+// memberJob is a page behind a login.
+func memberJob(t *testing.T, w *scriptweb.Web, path string, login *crawlspec.RenderLogin) *Job {
+	t.Helper()
+	job := jobFor(t, w, scriptweb.Page{Path: path})
+	job.How.Login = login
+	job.Secrets = map[string]string{"user": scriptweb.MemberName, "password": scriptweb.MemberPassword}
+	return job
+}
+
+// shows renders a page that must have a text, and returns it.
+func shows(t *testing.T, r *Renderer, job *Job, text string) *Page {
+	t.Helper()
+	p, err := r.Render(t.Context(), job)
+	if err != nil {
+		t.Fatalf("%s: %v", job.Main.URL, err)
+	}
+	if !strings.Contains(string(p.HTML), text) {
+		t.Errorf("%s is without %q: %s", job.Main.URL, text, p.HTML)
+	}
+	return p
+}
+
+// A tab logs in before its first page, and again where a page shows that its session has ended: that page is shown once more, and
+// what both have asked for counts to it.
+func TestTabLogsInFirstAndWhenItsSessionEnds(t *testing.T) {
+	w := scriptweb.Start(t)
+	w.EndSessionsAfter(2)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	for n, want := range []struct{ sessions, requests int }{
+		{1, 3}, // the page of the login, what it sends, and the data of the page
+		{1, 1}, {2, 4}, {2, 1},
+	} {
+		job := memberJob(t, w, scriptweb.MembersPath(n), memberLogin(w, scriptweb.MembersLogin))
+		p := shows(t, r, job, scriptweb.MemberText(n))
+		if got := w.Sessions(); got != want.sessions || p.Totals.Requests != want.requests {
+			t.Errorf("page %d: %d sessions and %d requests, want %+v", n, got, p.Totals.Requests, want)
+		}
+	}
+	if n := w.Requests(scriptweb.MembersData(2)); n != 2 {
+		t.Errorf("the page whose session had ended asks %d times for its data", n)
+	}
+}
+
+// A page of another crawl logs in for itself: nothing of the session is left.
+func TestSessionsOfCrawlsAreApart(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	for n, crawl := range []string{"one", "other"} {
+		job := memberJob(t, w, scriptweb.MembersPath(n), memberLogin(w, scriptweb.MembersLogin))
+		job.Crawl = crawl
+		shows(t, r, job, scriptweb.MemberText(n))
+	}
+	if n := w.Sessions(); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// A login that is not done fails the page with what is wrong, and has secrets told to no other origin.
+func TestLoginThatFails(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	for name, c := range map[string]struct {
+		change func(job *Job)
+		want   string
+	}{
+		"script throws": {func(j *Job) { j.How.Login.Script = "throw new Error('no button ' + secrets.user)" }, "its script fails: Error: no button ada"},
+		"no script":     {func(j *Job) { j.How.Login.Script = "no script" }, "its script fails: SyntaxError: "},
+		"wrong password": {func(j *Job) { j.Secrets["password"], j.How.Timeout = "wrong", crawlspec.Duration(1_500_000_000) },
+			"what it is waited for did not come within 1.5s"},
+		"no page": {func(j *Job) { j.How.Login.URL = w.URL("/missing") }, "its page is answered with status 404"},
+		"no site": {func(j *Job) { j.How.Login.URL = "https://127.0.0.1:9876/" }, "its page is answered with status 50"},
+		"not asked": {func(j *Job) {
+			j.Allow = func(context.Context, *http.Request) error { return errors.New("robots.txt forbids it") }
+		}, "its page may not be asked for: robots.txt forbids it"},
+		"elsewhere": {func(j *Job) {
+			j.Transport, j.How.Login.URL = guarded{w.Origin(), w.Other()}, w.URL("/attack-redirect/fetch")
+		}, "its URL leads to " + w.Other() + ", which the secrets are not for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := memberJob(t, w, scriptweb.MembersPath(1), memberLogin(w, scriptweb.MembersLogin))
+			c.change(job)
+			_, err := r.Render(t.Context(), job)
+			failed := (*Error)(nil)
+			if !errors.As(err, &failed) || failed.Kind != LoginFailed || !strings.Contains(failed.Text, "the login at "+job.How.Login.URL+" fails: "+c.want) {
+				t.Errorf("it ends with %v", err)
+			}
+		})
+	}
+}
+
+// A page that shows no session right after a login is none, and neither is one that leads to the login by itself.
+func TestPageWithoutASessionFails(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	always := memberLogin(w, scriptweb.MembersLogin)
+	always.When = "true"
+	leads := &crawlspec.RenderLogin{URL: w.URL("/location-redirect/target"), Script: "0"}
+	for path, login := range map[string]*crawlspec.RenderLogin{scriptweb.MembersPath(1): always, "/location-redirect": leads} {
+		_, err := r.Render(t.Context(), memberJob(t, w, path, login))
+		if failed := (*Error)(nil); !errors.As(err, &failed) || failed.Kind != NoSession {
+			t.Errorf("%s ends with %v", path, err)
+		}
+	}
+}
+
+// What a login sends is in no record, and its script has the secrets.
+func TestRecordHasNoBodiesThatALoginSends(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	job := memberJob(t, w, scriptweb.MembersPath(1), memberLogin(w, scriptweb.MembersLogin))
+	var mu sync.Mutex
+	var all []pageproxy.Exchange
+	job.MaxRecorded = 1 << 20
+	job.Record = func(x pageproxy.Exchange) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, x)
+	}
+	shows(t, r, job, scriptweb.MemberText(1))
+	if !slices.ContainsFunc(all, func(x pageproxy.Exchange) bool { return x.Method == http.MethodPost && len(x.RequestBody) == 0 }) {
+		t.Errorf("the login is not recorded, or with what it sends: %+v", all)
+	}
+}
+
+// The cookies that scripts set in the login are given to the job before it fetches the document once more, which is what is shown.
+func TestDocumentIsFetchedAgainWithTheCookiesOfTheLogin(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	job := memberJob(t, w, scriptweb.ClubPath(1), memberLogin(w, scriptweb.ClubLogin))
+	var cookie, of string
+	job.GiveCookie = func(url, field string) { of, cookie = url, field }
+	job.Again = func(context.Context) (*pageproxy.Document, error) {
+		name, _, _ := strings.Cut(cookie, ";")
+		return &pageproxy.Document{URL: job.Main.URL, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<p>fetched with " + name)}, nil
+	}
+	shows(t, r, job, "fetched with club=token-1")
+	if cookie != "club=token-1; Path=/club" || of != job.Main.URL {
+		t.Errorf("%q of %s", cookie, of)
+	}
+}
+
+// Where there is no document to show after the login, the page is gone, and the tab keeps its session.
+func TestDocumentMayBeGoneAfterTheLogin(t *testing.T) {
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	for range 2 {
+		job := memberJob(t, w, scriptweb.MembersPath(1), memberLogin(w, scriptweb.MembersLogin))
+		job.LoggedOut, job.Again = true, func(context.Context) (*pageproxy.Document, error) { return nil, nil }
+		if p, err := r.Render(t.Context(), job); err != nil || !p.Gone {
+			t.Fatalf("%+v, %v", p, err)
+		}
+	}
+	if n := w.Sessions(); n != 1 {
+		t.Errorf("%d sessions: what was asked before a login needs no other", n)
+	}
+}
+
+// What pages store is forgotten behind each, unless it is kept for the crawl.
+func TestStorageOfPages(t *testing.T) {
+	w := scriptweb.Start(t)
+	for keep, want := range map[crawlspec.RenderStorage]string{crawlspec.StoragePage: scriptweb.JarEmpty, crawlspec.StorageCrawl: scriptweb.JarFull} {
+		r := start(t, Config{Tabs: 1, Pages: 1000})
+		var set []string
+		for _, name := range []string{"cookies-set", "cookies"} {
+			p := scriptweb.Named(name)
+			job := jobFor(t, w, p)
+			job.How.Storage = keep
+			job.GiveCookie = func(_, field string) { set = append(set, field) }
+			text := want
+			if name == "cookies-set" {
+				text = p.Text[0]
+			}
+			shows(t, r, job, text)
+		}
+		if len(set) != 1 || !strings.HasPrefix(set[0], "crumb=baked;") {
+			t.Errorf("%s: scripts have set %q", keep, set)
+		}
+	}
+}
