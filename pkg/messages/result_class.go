@@ -56,6 +56,7 @@ const (
 	DetailRatio       Detail = "ratio"       // too_large: decompresses to too many times its size
 	DetailCut         Detail = "cut"         // protocol_error: the body was cut short
 	DetailRender      Detail = "render"      // timeout, protocol_error, too_large: in the browser, after the response
+	DetailLogin       Detail = "login"       // timeout: the login of render fails; client_error: there is no session after it
 )
 
 // maxDetail bounds a Detail, in bytes.

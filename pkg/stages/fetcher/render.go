@@ -67,30 +67,26 @@ func (f *Fetcher) awaitRendering(ctx context.Context) error {
 
 // renderPage shows the page in a browser, if the spec wants it and the page is one of HTML, and makes what that shows the
 // reply. The page was fetched as any other; what it asks for is sent by the same client. It returns an error only if ctx is
-// done.
+// done, or httpclient.ErrNotSent.
 func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
-	mode := t.spec.Renders(t.req.URL)
-	if f.renderer == nil || mode == crawlspec.RenderNever || t.reply.Class != messages.OK || !isHTML(t.reply.ContentType) {
-		return nil
+	plan, document, failed := f.planRender(t)
+	if failed != nil {
+		t.reply.Failed(failed)
 	}
-	body, err := decodedBody(t.reply.Body.Data, t.reply.Body.Encoding, t.ask.MaxBody)
-	if err != nil {
-		t.reply.Failed(httpclient.Failf(messages.BadEncoding, "%v", err))
-		return nil
-	}
-	plan := f.auto.plan(mode, t, body)
 	if plan.why == "" {
 		t.rendered.whyNot = plan.whyNot
 		return nil
 	}
 	requisites := new(requisiteLog)
-	page, err := f.renderer.Render(ctx, f.renderJob(t, body, requisites))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+	page, err := f.showPage(ctx, t, document, requisites)
 	t.rendered = renderedVisit{why: plan.why, ended: time.Now()}
-	if err != nil {
-		t.reply.Failed(renderFailure(err))
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && t.reply == nil: // the document was not fetched again
+		return err
+	case err != nil:
+		t.failRender(err)
 		return nil
 	}
 	t.rendered.requests = page.Totals.Requests
@@ -98,14 +94,64 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	if err := f.keepParts(ctx, t, page, requisites.exchanges); err != nil {
 		return err
 	}
-	if page.Redirect != "" {
-		t.leadTo(page.Redirect)
-		return nil
+	switch {
+	case page.Gone && t.reply.Class == messages.OK:
+		t.rendered.why = "" // it is what the browser does not show
+	case page.Gone:
+	case page.Redirect != "":
+		t.leadTo(string(t.ask.Policy.Hide([]byte(page.Redirect))))
+	default:
+		f.auto.learn(plan, t, page.HTML)
+		page.HTML = t.ask.Policy.Hide(page.HTML)
+		t.show(page)
 	}
-	f.auto.learn(plan, t, page.HTML)
-	page.HTML = t.ask.Policy.Hide(page.HTML)
-	t.show(page)
 	return nil
+}
+
+// planRender says why the page is to be shown in a browser, if it is, and which document the browser is given.
+func (f *Fetcher) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *httpclient.Failure) {
+	mode := t.spec.Renders(t.req.URL)
+	if f.renderer == nil || mode == crawlspec.RenderNever {
+		return renderPlan{}, nil, nil
+	}
+	if t.wantsLogin() {
+		return renderPlan{why: loginFirst}, nil, nil
+	}
+	document, failed := t.document()
+	if document == nil {
+		return renderPlan{}, nil, failed
+	}
+	return f.auto.plan(mode, t, document.Body), document, nil
+}
+
+// document is what a browser is given, nil if the reply is no page of HTML.
+func (t *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
+	r := t.reply
+	if r.Class != messages.OK || !isHTML(r.ContentType) {
+		return nil, nil
+	}
+	body, err := decodedBody(r.Body.Data, r.Body.Encoding, t.ask.MaxBody)
+	if err != nil {
+		return nil, httpclient.Failf(messages.BadEncoding, "%v", err)
+	}
+	header := maps.Clone(r.Header)
+	delete(header, "Content-Disposition") // a browser would store the page
+	if t.spec.Render.Login != nil {
+		header["Cache-Control"] = []string{"no-store"} // it may be another after a login
+	}
+	return &pageproxy.Document{URL: t.ask.URL, Status: r.Status, Header: header, Body: body}, nil
+}
+
+// showPage shows a document in the browser; without one, that which comes when a login is done.
+func (f *Fetcher) showPage(ctx context.Context, t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) (*render.Page, error) {
+	job := f.renderJob(t, document, requisites)
+	if job.How.Login != nil {
+		var err error
+		if job.Secrets, err = t.ask.Policy.LoginSecrets(); err != nil {
+			return nil, err
+		}
+	}
+	return f.renderer.Render(ctx, job)
 }
 
 // renderedVisit is what is known of a page that was shown in a browser.
@@ -139,21 +185,29 @@ func decodedBody(data []byte, codings string, most int64) ([]byte, error) {
 }
 
 // renderJob is how the page is shown.
-func (f *Fetcher) renderJob(t *fetchJob, body []byte, requisites *requisiteLog) *render.Job {
+func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) *render.Job {
 	ask, agent := t.ask, t.ask.Policy.UserAgent(t.ask.URL)
-	header := maps.Clone(t.reply.Header)
-	delete(header, "Content-Disposition") // a browser would store the page
+	transport := f.client.Requisites(&ask)
 	job := &render.Job{
 		Crawl:     fmt.Sprint(t.ask.CookieJar, " ", t.spec.Rev, " ", agent),
-		Main:      pageproxy.Document{URL: t.ask.URL, Status: t.reply.Status, Header: header, Body: body},
+		Main:      pageproxy.Document{URL: t.ask.URL},
 		How:       t.spec.Render,
 		UserAgent: agent,
-		Transport: f.client.Requisites(&ask),
+		Transport: transport,
 		Allow:     func(ctx context.Context, r *http.Request) error { return f.allowRequisite(ctx, t, r) },
 		MaxBody:   t.ask.MaxBody,
+		LoggedOut: document == nil, Asked: t.reply.Started,
+	}
+	if document != nil {
+		job.Main = *document
 	}
 	if how := t.spec.Render; t.ask.Archive || len(how.Capture) > 0 {
 		job.Record, job.MaxRecorded = requisites.record, int64(how.MaxBytes)
+	}
+	if t.ask.Policy.KeepsCookies(t.ask.URL) {
+		transport.Answered(t.reply.Header)
+		job.GiveCookie = transport.GiveCookie
+		job.Again = func(ctx context.Context) (*pageproxy.Document, error) { return f.fetchAgain(ctx, t, transport) }
 	}
 	return job
 }
@@ -192,17 +246,30 @@ func (f *Fetcher) allowRequisite(ctx context.Context, t *fetchJob, r *http.Reque
 // renderFailure is how a page ended that could not be shown.
 func renderFailure(err error) *httpclient.Failure {
 	var page *render.Error
+	if failed := (*httpclient.Failure)(nil); errors.As(err, &failed) {
+		return failed
+	}
 	if errors.Is(err, chromium.ErrNone) {
 		return httpclient.Failf(messages.Misconfigured, "the spec wants the page rendered, and %v", err)
 	}
 	if !errors.As(err, &page) { // the browser cannot be started
 		return &httpclient.Failure{Class: messages.ProtocolError, Text: "the page cannot be rendered: " + err.Error(), Detail: messages.DetailRender}
 	}
+	if f := loginFailure(page); f != nil {
+		return f
+	}
 	class := map[render.Kind]messages.Class{render.NoAnswer: messages.Timeout, render.TooLarge: messages.TooLarge}[page.Kind]
 	if class == "" {
 		class = messages.ProtocolError
 	}
 	return &httpclient.Failure{Class: class, Text: "rendering: " + page.Text, Detail: messages.DetailRender}
+}
+
+// failRender makes the reply the end of a page that could not be shown. What its scripts say has no secrets.
+func (t *fetchJob) failRender(err error) {
+	f := *renderFailure(err)
+	f.Text = string(t.ask.Policy.Hide([]byte(f.Text)))
+	t.reply.Failed(&f)
 }
 
 // leadTo makes the page a redirect to where its scripts lead.

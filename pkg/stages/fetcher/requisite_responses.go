@@ -30,7 +30,7 @@ func (l *requisiteLog) record(x pageproxy.Exchange) {
 // the page asked for, and its pictures; and as pages of their own, what the spec wants captured. It returns an error only if
 // ctx is done.
 func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {
-	if t.ask.Archive {
+	if t.ask.Archive && !page.Gone {
 		if err := f.keepPart(ctx, t, t.reply, messages.PartDocument, 0); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page,
 			}
 		}
 	}
-	if !t.ask.Archive {
+	if !t.ask.Archive || page.Gone {
 		return nil
 	}
 	for part, picture := range map[messages.Part]httpclient.Reply{

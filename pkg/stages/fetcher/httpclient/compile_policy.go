@@ -52,10 +52,26 @@ func (c *compiler) compile(spec *crawlspec.Spec) *Policy {
 		}
 		p.rules = append(p.rules, r)
 	}
-	if failed {
+	p.login, p.loginErr = c.loginSecrets(spec.Render)
+	if failed || p.loginErr != nil {
 		p.until = time.Now().Add(missingAge)
 	}
 	return p
+}
+
+// loginSecrets are those that the script of a login is given.
+func (c *compiler) loginSecrets(r *crawlspec.Render) (map[string]string, error) {
+	if r == nil || r.Login == nil {
+		return nil, nil
+	}
+	all := make(map[string]string, len(r.Login.Secrets))
+	for name, text := range r.Login.Secrets {
+		var err error
+		if all[name], err = c.secrets.fill(text); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // profile makes an access ready for use; what is wrong with it concerns no other.

@@ -18,9 +18,12 @@ type Policy struct {
 	others  *profile
 	sources []sourceProfiles
 	rules   []rule
-	guard   string    // which addresses may be dialled, as a key
-	hidden  *redactor // nil if the spec has no secrets
-	until   time.Time // it may have what is missing now; zero if nothing is
+	guard   string            // which addresses may be dialled, as a key
+	hidden  *redactor         // nil if the spec has no secrets
+	login   map[string]string // secrets of the spec's login
+	// loginErr is the failure of a login of which one is missing.
+	loginErr error
+	until    time.Time // it may have what is missing now; zero if nothing is
 }
 
 // sourceProfiles are how the URLs of one source are asked for.

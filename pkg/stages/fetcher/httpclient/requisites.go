@@ -1,29 +1,65 @@
 package httpclient
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync"
 
+	"seine/internal/base/contentcoding"
 	"seine/internal/base/truncate"
 	"seine/internal/base/weburl"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/messages"
 )
 
-// requisites sends what a browser asks for to show a page: scripts, styles, data.
-type requisites struct {
+// Requisites sends what a browser asks for to show a page: scripts, styles, data. It is safe for concurrent use.
+type Requisites struct {
 	c    *Client
 	page *Request
+
+	mu  sync.Mutex
+	set map[string]bool // cookies that answers have set, as name=value
 }
 
 // Requisites returns the way by which a browser may ask for what a page needs beside its document: over connections of its
 // own access profile for each URL, with their guard, TLS and proxies, at the pace of the process. What the browser sends goes
 // out as it is. To URLs that are asked for as the page itself is, headers and credentials of the spec are added, and cookies are
 // shared, if the spec keeps any. Redirects are not followed, and bodies are left in the coding in which they came.
-func (c *Client) Requisites(page *Request) http.RoundTripper { return &requisites{c, page} }
+func (c *Client) Requisites(page *Request) *Requisites {
+	return &Requisites{c: c, page: page, set: make(map[string]bool)}
+}
+
+// Answered notes the cookies of an answer that the browser is given.
+func (q *Requisites) Answered(h http.Header) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, field := range h["Set-Cookie"] {
+		q.set[cookiePair(field)] = true
+	}
+}
+
+// GiveCookie keeps a cookie that the browser has for a URL, where cookies are shared, and if it is not one that an answer has set:
+// of those, the ones that came last are kept already.
+func (q *Requisites) GiveCookie(url, field string) {
+	q.mu.Lock()
+	answered := q.set[cookiePair(field)]
+	q.mu.Unlock()
+	if !answered && q.sharesCookies(url, q.page.Policy.profile(url)) {
+		q.c.cookies.Set(q.page.CookieJar, url, []string{field})
+	}
+}
+
+// cookiePair is the name and the value of a Set-Cookie field.
+func cookiePair(field string) string {
+	pair, _, _ := strings.Cut(field, ";")
+	name, value, _ := strings.Cut(pair, "=")
+	return strings.TrimSpace(name) + "=" + strings.TrimSpace(value)
+}
 
 // RequisiteURL returns the canonical URL of what a browser asks for.
 func RequisiteURL(req *http.Request) (string, error) {
@@ -31,7 +67,7 @@ func RequisiteURL(req *http.Request) (string, error) {
 }
 
 // RoundTrip sends one request. An address that may not be dialled is a *netguard.RefusedError.
-func (q *requisites) RoundTrip(req *http.Request) (*http.Response, error) {
+func (q *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 	url, err := RequisiteURL(req)
 	if err != nil {
 		return nil, err
@@ -54,13 +90,14 @@ func (q *requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := q.send(q.prepare(req, url, acc.profile), q.c.pools.pool(key))
 	if err == nil && q.sharesCookies(url, acc.profile) {
+		q.Answered(resp.Header)
 		q.c.cookies.Set(q.page.CookieJar, url, resp.Header["Set-Cookie"])
 	}
 	return resp, err
 }
 
 // send sends a request over the connections of a pool.
-func (q *requisites) send(req *http.Request, p *pool) (*http.Response, error) {
+func (q *Requisites) send(req *http.Request, p *pool) (*http.Response, error) {
 	if by := p.dialer.proxy; by != nil && by.Scheme == "http" {
 		if err := p.dialer.checkTarget(req.Context(), hostPort(req.URL)); err != nil {
 			return nil, err
@@ -82,7 +119,7 @@ func withoutNotes(ctx context.Context) context.Context {
 }
 
 // prepare adds what the spec has sent to a URL that is asked for as the page is.
-func (q *requisites) prepare(req *http.Request, url string, m *profile) *http.Request {
+func (q *Requisites) prepare(req *http.Request, url string, m *profile) *http.Request {
 	req = req.Clone(req.Context())
 	if m != q.page.Policy.profile(q.page.URL) {
 		return req
@@ -101,7 +138,7 @@ func (q *requisites) prepare(req *http.Request, url string, m *profile) *http.Re
 }
 
 // sharesCookies reports whether the cookies of a URL are those of the page's crawl.
-func (q *requisites) sharesCookies(url string, m *profile) bool {
+func (q *Requisites) sharesCookies(url string, m *profile) bool {
 	return m.cookies && m == q.page.Policy.profile(q.page.URL)
 }
 
@@ -121,8 +158,8 @@ func joinCookies(browser, kept string) string {
 	return all
 }
 
-// RequisiteReply returns an exchange of Requisites as one that an archive keeps: as HTTP/1.1 writes it, without cookies of the
-// request, and without the secrets of the spec. It is nil where there was no response.
+// RequisiteReply returns an exchange of Requisites as one that an archive keeps: as HTTP/1.1 writes it, without cookies and
+// credentials of the request, and without the secrets of the spec. It is nil where there was no response.
 func (p *Policy) RequisiteReply(x *pageproxy.Exchange) *Reply {
 	url, err := weburl.Canonicalize(x.URL)
 	if err != nil || x.Status == 0 || x.Status == http.StatusSwitchingProtocols {
@@ -130,9 +167,10 @@ func (p *Policy) RequisiteReply(x *pageproxy.Exchange) *Reply {
 	}
 	asked := x.RequestHeader.Clone()
 	asked.Del("Cookie")
+	asked.Del("Authorization")
 	asked.Set("Host", weburl.Host(url))
 	r := &Reply{
-		URL: p.Redact(url), Class: messages.OK, Status: x.Status, Header: x.Header, ContentType: truncate.To(x.Header.Get("Content-Type"), messages.MaxText),
+		URL: p.hidden.text(p.Redact(url)), Class: messages.OK, Status: x.Status, Header: x.Header, ContentType: truncate.To(x.Header.Get("Content-Type"), messages.MaxText),
 		Started: x.Started, Timings: messages.Timings{Total: messages.Millis(x.Duration)}, IP: x.Remote, Source: x.Remote, Protocol: x.Proto,
 		Request: append(writeHead(x.Method+" "+weburl.Path(url)+" HTTP/1.1", asked), x.RequestBody...),
 		Head:    writeHead(fmt.Sprintf("HTTP/1.1 %03d %s", x.Status, http.StatusText(x.Status)), x.Header),
@@ -142,8 +180,39 @@ func (p *Policy) RequisiteReply(x *pageproxy.Exchange) *Reply {
 		r.Truncated = messages.TruncatedLength
 	}
 	p.hidden.exchange(r)
+	p.hidden.requisite(r)
 	return r
 }
+
+// maxRequisite bounds what the body of a requisite decodes to where secrets are looked for in it, in bytes.
+const maxRequisite = 64 << 20
+
+// requisite takes the secrets from the body of a requisite, which is decoded for that. One that cannot be is left out.
+func (r *redactor) requisite(reply *Reply) {
+	if !r.active() || len(reply.Body.Data) == 0 {
+		return
+	}
+	names, err := contentcoding.Parse(reply.Header["Content-Encoding"])
+	if err == nil && len(names) > 0 {
+		z := contentcoding.NewReader(bytes.NewReader(reply.Body.Data), names, 0)
+		reply.Body.Data, err = io.ReadAll(io.LimitReader(z, maxRequisite))
+		_ = z.Close()
+		reply.Header = reply.Header.Clone()
+		reply.Header.Del("Content-Encoding")
+		reply.Head = renamed(reply.Head, "Content-Encoding", "Content-Length")
+	}
+	if len(reply.Body.Data) == maxRequisite {
+		reply.Truncated = messages.TruncatedLength
+	}
+	if err != nil {
+		reply.Body.Data, reply.Truncated = nil, messages.TruncatedUnspecified
+	}
+	reply.Body.Data = []byte(r.text(string(reply.Body.Data)))
+	reply.Body.Size = int64(len(reply.Body.Data))
+}
+
+// LoginSecrets returns the secrets of the spec's login, by the names that its script has for them.
+func (p *Policy) LoginSecrets() (map[string]string, error) { return p.login, p.loginErr }
 
 // UserAgent returns how the client presents itself to a URL; the first of several.
 func (p *Policy) UserAgent(url string) string { return p.profile(url).headers[0].Get("User-Agent") }

@@ -1,0 +1,117 @@
+package fetcher
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"seine/internal/render"
+	"seine/internal/testing/browser"
+	"seine/internal/testing/scriptweb"
+	"seine/internal/testing/testweb"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// newLoginFixture fetches from the web as a member of it, whose script logs in at a path.
+func newLoginFixture(t *testing.T, w *scriptweb.Web, path string, options ...option) *fetcherFixture {
+	t.Helper()
+	browser.Path(t)
+	t.Setenv("SEINE_SECRET_USER", scriptweb.MemberName)
+	t.Setenv("SEINE_SECRET_PASSWORD", scriptweb.MemberPassword)
+	login := func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
+		yes, how := true, crawlspec.DefaultRender()
+		how.Mode, how.Login = crawlspec.RenderAlways, &crawlspec.RenderLogin{
+			URL: w.URL(path), Script: scriptweb.MemberScript, When: scriptweb.NoMember,
+			Secrets: map[string]string{"user": "{secret:USER}", "password": "{secret:PASSWORD}"},
+			Wait:    crawlspec.RenderWait{Until: crawlspec.UntilIdle, Selector: "#hello"},
+		}
+		s.Cookies, s.Render, s.Archive = &yes, &how, true
+	}
+	s := newFetcherFixture(t, append([]option{ignoreRobots, login}, options...)...)
+	r := render.New(render.Config{Tabs: 1, Pages: 1000}, slog.New(slog.DiscardHandler))
+	t.Cleanup(r.Close)
+	s.Render(r, false)
+	return s
+}
+
+// A site that leads to its login is logged in to, and its page fetched again within the visit; the next pages come with the cookie
+// that a script of the site has set.
+func TestPagesBehindALoginThatSetsACookie(t *testing.T) {
+	w := scriptweb.Start(t)
+	s := newLoginFixture(t, w, scriptweb.ClubLogin)
+	for n := range 3 {
+		h := s.get(w.URL(scriptweb.ClubPath(n)))
+		h.wants(t, messages.OK)
+		if !strings.Contains(string(h.body), scriptweb.MemberText(n)) {
+			t.Errorf("page %d is %s", n, h.body)
+		}
+		if asked, want := w.Requests(scriptweb.ClubPath(n)), map[int]int{0: 2}[n]; asked != max(1, want) {
+			t.Errorf("page %d was asked for %d times", n, asked)
+		}
+		wantNoPassword(t, h)
+	}
+	if n := w.Sessions(); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// wantNoPassword wants it in no message, the archive of what the login sends and is answered among them.
+func wantNoPassword(t *testing.T, h handled) {
+	t.Helper()
+	for _, m := range h.out.Messages() {
+		if strings.Contains(string(m.Data)+fmt.Sprint(m.Header), scriptweb.MemberPassword) {
+			t.Errorf("a message has the password: %s %s", m.Subject, m.Data)
+		}
+	}
+}
+
+// The document of a page that only its scripts find to be without a session is shown again, and what it shows has no secret.
+func TestPagesBehindALoginInTheStorage(t *testing.T) {
+	w := scriptweb.Start(t)
+	w.EndSessionsAfter(1)
+	s := newLoginFixture(t, w, scriptweb.MembersLogin)
+	for n := range 2 {
+		h := s.get(w.URL(scriptweb.MembersPath(n)))
+		h.wants(t, messages.OK)
+		if !strings.Contains(string(h.body), scriptweb.MemberText(n)) {
+			t.Errorf("page %d is %s", n, h.body)
+		}
+		if !slices.ContainsFunc(h.answers, func(a answered) bool {
+			return strings.Contains(a.body, "careless") && strings.HasPrefix(a.request, "POST ")
+		}) {
+			t.Errorf("the archive is without the login: %+v", h.answers)
+		}
+		wantNoPassword(t, h)
+	}
+	if n := w.Sessions(); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// A login that fails is tried again as a host that does not answer is; a page that wants one after it is refused; a fetcher without
+// the secret is told so. None of it tells the secrets.
+func TestPagesWhoseLoginFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(r *crawlspec.Render)
+		class  messages.Class
+		detail messages.Detail
+		text   string
+	}{
+		"script": {func(r *crawlspec.Render) { r.Login.Script = "throw new Error(secrets.password)" }, messages.Timeout, messages.DetailLogin, "its script fails"},
+		"useless": {func(r *crawlspec.Render) { r.Login.Script, r.Login.Wait.Selector = "0", "form" }, messages.ClientError, messages.DetailLogin,
+			"the site wants a login right after that of the spec"},
+		"no secret": {func(r *crawlspec.Render) { r.Login.Secrets["other"] = "{secret:NOBODY_KNOWS}" }, messages.Misconfigured, "", "secret NOBODY_KNOWS is not known here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := scriptweb.Start(t)
+			s := newLoginFixture(t, w, scriptweb.ClubLogin, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { c.change(s.Render) })
+			h := s.get(w.URL(scriptweb.ClubPath(1)))
+			if h.Class != c.class || h.Detail != c.detail || !strings.Contains(h.Error, c.text) || strings.Contains(h.Error, scriptweb.MemberPassword) {
+				t.Errorf("it ends as %s (%s): %s", h.Class, h.Detail, h.Error)
+			}
+		})
+	}
+}
