@@ -35,7 +35,7 @@ type tab struct {
 	target  target.ID
 	session *devtools.Session
 
-	shows string // the origin of the page that it shows, "" if that is blank
+	shows       string               // the origin of the page that it shows, "" if that is blank
 	loggedIn    time.Time            // zero before the first login
 	sentSecrets atomic.Bool          // the visit has logged in
 	cookies     map[cookieKey]string // of the browser context, when they were last looked at
