@@ -110,8 +110,7 @@ func (v *visit) complete(p *Page) error {
 		case v.ctx.Err() != nil:
 			return context.Cause(v.ctx)
 		case ctx.Err() != nil:
-			p.Cut = "what the page was waited for did not come within " + v.job.How.Timeout.String()
-			return nil
+			return v.cut(p)
 		case err != nil:
 			return err
 		}

@@ -1,0 +1,31 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// cut takes the page as it is when its time is over, and says so. A browser that hangs, or that is given no time to run, has made
+// nothing of the document yet, or the half of it. So a page that has not been parsed to its end, and waits for nothing that it has
+// asked for, gets some more time for that, and fails after it.
+func (v *visit) cut(p *Page) error {
+	p.Cut = "what the page was waited for did not come within " + v.job.How.Timeout.String()
+	if v.isShown() && !v.proxy.QuietSince(time.Now()) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
+	defer cancel()
+	err := v.await(ctx, eventDOM)
+	if err == nil || errors.Is(err, errBrowserGone) || v.ctx.Err() != nil {
+		return err
+	}
+	return &Error{NoAnswer, "the browser has not read the document within " + v.job.How.Timeout.String() + " and " + snapTime.String() + ": it hangs, or a script of the page never ends"}
+}
+
+// isShown reports whether the document has taken the place of the page before.
+func (v *visit) isShown() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.reached["init"]
+}
