@@ -33,6 +33,9 @@ type fetchJob struct {
 	noted   *httpclient.Reply // whose answer is among them
 
 	rendered renderedVisit
+	// isMine reports whether nobody else may have been given the request by now; nil outside of a crawl, where nobody
+	// is.
+	isMine func() bool
 }
 
 // newJob is a request that is to be fetched as its spec wants it.

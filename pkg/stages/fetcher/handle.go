@@ -65,6 +65,7 @@ func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (
 			good = messages.ClaimStartWindow
 		}
 		granted := time.Now()
+		t.isMine = func() bool { return f.bus.StableSince(began) }
 		t.ask.StillValid = func() bool { return f.bus.StableSince(began) && time.Since(granted) < good }
 		err := f.fetch(ctx, t)
 		if errors.Is(err, httpclient.ErrNotSent) {

@@ -67,7 +67,7 @@ func (f *Fetcher) awaitRendering(ctx context.Context) error {
 
 // renderPage shows the page in a browser, if the spec wants it and the page is one of HTML, and makes what that shows the
 // reply. The page was fetched as any other; what it asks for is sent by the same client. It returns an error only if ctx is
-// done, or httpclient.ErrNotSent.
+// done, or httpclient.ErrNotSent: another process may have the request by now, and the browser asks the host for nothing more.
 func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	plan, document, failed := f.planRender(t)
 	if failed != nil {
@@ -83,6 +83,8 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case requisites.withheld.Load():
+		return httpclient.ErrNotSent
 	case err != nil && t.reply == nil: // the document was not fetched again
 		return err
 	case err != nil:
@@ -194,7 +196,13 @@ func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisite
 		How:       t.spec.Render,
 		UserAgent: agent,
 		Transport: transport,
-		Allow:     func(ctx context.Context, r *http.Request) error { return f.allowRequisite(ctx, t, r) },
+		Allow: func(ctx context.Context, r *http.Request) error {
+			if t.isMine != nil && !t.isMine() {
+				requisites.withheld.Store(true)
+				return errRequisiteNotSent
+			}
+			return f.allowRequisite(ctx, t, r)
+		},
 		MaxBody:   t.ask.MaxBody,
 		LoggedOut: document == nil, Asked: t.reply.Started,
 	}
@@ -216,6 +224,7 @@ func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisite
 var (
 	errRequisiteRobots  = errors.New("robots.txt forbids it")
 	errRequisiteBlocked = errors.New("the spec blocks it (render.block.urls)")
+	errRequisiteNotSent = errors.New("another process may show the page by now")
 )
 
 // allowRequisite reports whether a page may ask for something: neither the spec nor robots.txt of its host may forbid it.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"seine/internal/render"
 	"seine/internal/render/pageproxy"
@@ -15,6 +16,8 @@ import (
 
 // requisiteLog keeps what a page was answered while it was rendered.
 type requisiteLog struct {
+	withheld atomic.Bool // something was not asked for, since another process may show the page
+
 	mu        sync.Mutex
 	exchanges []pageproxy.Exchange
 }
