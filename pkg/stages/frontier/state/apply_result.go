@@ -216,6 +216,10 @@ func outcome(res *messages.Result) politeness.Outcome {
 		d := time.Duration(*res.CrawlDelay)
 		o.CrawlDelay = &d
 	}
+	if res.Detail == messages.DetailRender { // the host has answered: it is the page, or the browser, that did not do well
+		o.Kind = politeness.Neutral
+		return o
+	}
 	switch res.Class {
 	case messages.Throttled, messages.Blocked:
 		o.Kind = politeness.Throttled

@@ -1,0 +1,35 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// A page that a browser cannot show, or does not show in time, says nothing of its host, which has answered: other pages of it
+// are asked for at its usual pace, however many fail so.
+func TestPageThatABrowserCannotShowIsNotTheHostsFailure(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
+	var urls []string
+	for _, path := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		urls = append(urls, "https://a.test/"+path)
+	}
+	w.seed(urls...)
+	for range urls {
+		w.pass(time.Minute)
+		for _, url := range w.dispatch(1) {
+			w.result(url, func(r *messages.Result) {
+				r.Class, r.Detail, r.Status, r.Error = messages.Timeout, messages.DetailRender, 200, "rendering: the browser hangs"
+			})
+		}
+	}
+	if h := w.part.hosts["a.test"]; h.polite.Slowed() != 0 {
+		t.Errorf("the host is slowed by %v", h.polite.Slowed())
+	}
+	w.pass(time.Minute)
+	if len(w.dispatch(1)) == 0 {
+		t.Error("the host rests")
+	}
+}
