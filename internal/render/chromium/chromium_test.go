@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -119,6 +120,21 @@ func TestHelperProcess(t *testing.T) {
 	}
 	_, _ = os.Stdout.WriteString(strconv.Itoa(b.ID()) + "\n")
 	select {}
+}
+
+// Chromium has a socket in its folder, and ends without it.
+func TestFolderThatIsTooLongIsTold(t *testing.T) {
+	parent := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
+	if err := os.Mkdir(parent, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := chromium.Start(t.Context(), chromium.Options{Path: browser.Path(t), Dir: parent})
+	if err == nil || !strings.Contains(err.Error(), "shorter path") {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(parent); len(left) > 0 {
+		t.Errorf("there are %v", left)
+	}
 }
 
 func TestWhoHasNoBrowserIsToldHowToGetOne(t *testing.T) {

@@ -19,6 +19,8 @@ type profile struct {
 const (
 	profilePrefix = "seine-browser-"
 	lockSuffix    = ".lock"
+	// maxProfilePath is how long the path of a profile may be: that of a socket has at most 107 bytes (unix(7)).
+	maxProfilePath = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 )
 
 // newProfile makes a folder for a browser that runs as a user, and removes those whose processes were killed.
@@ -32,6 +34,10 @@ func newProfile(parent string, as *user) (*profile, error) {
 		return nil, fmt.Errorf("make a folder for the browser: %w", err)
 	}
 	p := &profile{dir: dir}
+	if over := len(dir) - maxProfilePath; over > 0 {
+		p.remove()
+		return nil, fmt.Errorf("make a folder for the browser: %s is too long by %d bytes for the socket that a browser makes in it: choose a folder with a shorter path", parent, over)
+	}
 	if p.lock, err = filelock.Take(dir + lockSuffix); err == nil && as != nil {
 		err = os.Chown(dir, as.uid, as.gid)
 	}
