@@ -111,7 +111,7 @@ bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--d
 	cd bench && go run . $(ARGS)
 
 .PHONY: soak
-soak: versitygw ## crawl for DURATION (10m) while everything breaks at random, and check the contract; SEED=N repeats
+soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DURATION (10m) while everything breaks at random, and check the contract; SEED=N repeats
 	cd bench && go build -o bin/soak ./soak && exec bin/soak -duration $(or $(DURATION),10m) $(if $(SEED),-seed $(SEED)) $(ARGS)
 
 .PHONY: images

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"seine/internal/output"
@@ -30,14 +31,18 @@ type requestGaps struct {
 	smallest    float64  // gap, as a share of the delay
 }
 
-// paceOf looks at every two requests to a host that follow each other, robots.txt included, by the server's clock.
+// requisitePrefix begins the paths of what pages of the test web need beside their document.
+const requisitePrefix = "/static/"
+
+// paceOf looks at every two requests to a host that follow each other, robots.txt included, by the server's clock. What a browser
+// asks for to show a page has no delay of its own, but must not be asked for beside a page, and the next page waits for the end of it.
 func paceOf(requests []testweb.Request, delay time.Duration) (p requestGaps) {
 	p.smallest = noGap
 	last := make(map[string]*testweb.Request) // by host: that which ended last
 	slices.SortStableFunc(requests, func(a, b testweb.Request) int { return a.At.Compare(b.At) })
 	for i := range requests {
 		r := &requests[i]
-		before := last[r.Host]
+		before, requisite := last[r.Host], isRequisite(r)
 		if before == nil {
 			last[r.Host] = r
 			continue
@@ -46,6 +51,7 @@ func paceOf(requests []testweb.Request, delay time.Duration) (p requestGaps) {
 		what := fmt.Sprintf("%s %s at %s, %v after the end of %s (from %s to %s)", r.Host, r.Path, r.At.Format(stampFormat), gap,
 			before.Path, before.At.Format(stampFormat), before.End.Format(stampFormat))
 		switch {
+		case requisite && (isRequisite(before) || !before.End.IsZero() && gap >= 0):
 		case before.End.IsZero() || gap < 0:
 			p.overlapping = append(p.overlapping, what)
 			p.smallest = min(p.smallest, 0)
@@ -61,6 +67,8 @@ func paceOf(requests []testweb.Request, delay time.Duration) (p requestGaps) {
 	}
 	return p
 }
+
+func isRequisite(r *testweb.Request) bool { return strings.HasPrefix(r.Path, requisitePrefix) }
 
 // difference is what records lack of the pages that there should be, and what they have too much of.
 type difference struct{ lost, repeated, strange []string }
@@ -99,41 +107,54 @@ func (p outputRef) open(name string) (output.Output, error) {
 	return output.Output{Log: log}, err //nolint:wrapcheck // by whoever calls
 }
 
-// committed counts the committed records of a crawl by URL, and how many there are.
-func (p outputRef) committed(name, crawl string) (byURL map[string]int, n int64, err error) {
+// found is what an output has of a crawl.
+type found struct {
+	byURL map[string]int
+	cut   []string // URLs of records that lack the end of their page
+	n     int64    // records in all
+}
+
+// committed counts the committed records of a crawl.
+func (p outputRef) committed(name, crawl string) (got found, err error) {
 	o, err := p.open(name)
 	if errors.Is(err, output.ErrNoLog) {
-		return nil, 0, nil
+		return found{}, nil
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("open output: %w", err)
+		return found{}, fmt.Errorf("open output: %w", err)
 	}
 	defer func() { _ = o.Close() }()
-	byURL = make(map[string]int)
+	got.byURL = make(map[string]int)
 	err = o.Commits(func(c *output.Commit) error {
 		for _, f := range c.Files {
 			if f.Crawl != crawl || f.IndexOf != "" {
 				continue
 			}
-			count, want := countRecords, f.Records
+			count, want := got.countRecords, f.Records
 			if name == archiveWriter {
-				count, want = countCaptures, f.Records-f.RecordsOf(messages.KindAnswer)
+				count, want = got.countCaptures, f.Records-f.RecordsOf(messages.KindAnswer)
 			}
-			k, err := count(o, f, byURL)
+			if p.rendered {
+				count = got.countRendered
+			}
+			k, err := count(o, f)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", f.Path, err)
 			}
 			if k != want {
 				return fmt.Errorf("read %s: %d records, the commit log says %d", f.Path, k, want)
 			}
-			n += int64(k)
+			got.n += int64(k)
 		}
 		return nil
 	})
-	return byURL, n, err
+	return got, err
 }
 
-func countRecords(o output.Output, f output.File, byURL map[string]int) (n int, err error) {
+// pageEnd is the text that each page of the test web ends with.
+const pageEnd = "Top"
+
+func (got *found) countRecords(o output.Output, f output.File) (n int, err error) {
 	in, err := o.Open(f)
 	if err != nil {
 		return 0, err //nolint:wrapcheck // by whoever calls
@@ -151,46 +172,67 @@ func countRecords(o output.Output, f output.File, byURL map[string]int) (n int, 
 		if err := json.Unmarshal(line, &r); err != nil {
 			return n, err //nolint:wrapcheck // by whoever calls
 		}
-		byURL[r.URL]++
+		if got.byURL[r.URL]++; !strings.HasSuffix(strings.TrimSpace(r.Text), pageEnd) {
+			got.cut = append(got.cut, r.URL)
+		}
 		n++
 	}
 	return n, nil
 }
 
-// countCaptures counts the pages of an archive, each of whose records must be as its digests say. An answer that is no page
-// has its class in the metadata that follow it.
-func countCaptures(o output.Output, f output.File, byURL map[string]int) (n int, err error) {
+// countCaptures counts the pages of an archive. An answer that is no page has its class in the metadata that follow it.
+func (got *found) countCaptures(o output.Output, f output.File) (n int, err error) {
+	err = eachArchived(o, f, func(r *warctest.Record) {
+		url := r.Get("WARC-Target-URI")
+		if r.Type() == warc.TypeResponse || r.Type() == warc.TypeRevisit {
+			got.byURL[url]++
+			n++
+		}
+		if r.Type() == warc.TypeMetadata && bytes.Contains(r.Block, []byte("\r\nclass: ")) {
+			if got.byURL[url]--; got.byURL[url] == 0 {
+				delete(got.byURL, url)
+			}
+			n--
+		}
+	})
+	return n, err
+}
+
+// countRendered counts what browsers have made of pages, in an archive that has the documents and what they need beside.
+func (got *found) countRendered(o output.Output, f output.File) (n int, err error) {
+	err = eachArchived(o, f, func(r *warctest.Record) {
+		url, shown := strings.CutPrefix(r.Get("WARC-Target-URI"), "urn:dom:")
+		if shown && r.Type() != warc.TypeMetadata {
+			got.byURL[url]++
+			n++
+		}
+	})
+	return n, err
+}
+
+// eachArchived reads the records of an archive, each of which must be as its digests say.
+func eachArchived(o output.Output, f output.File, do func(*warctest.Record)) (err error) {
 	in, err := o.Open(f)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // by whoever calls
+		return err //nolint:wrapcheck // by whoever calls
 	}
 	defer func() { err = cmp.Or(err, in.Close()) }()
 	plain, err := warctest.Open(f.Path, in)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // by whoever calls
+		return err //nolint:wrapcheck // by whoever calls
 	}
 	for b := bufio.NewReader(plain); ; {
 		r, err := warctest.Read(b)
 		if errors.Is(err, io.EOF) {
-			return n, nil
+			return nil
 		}
 		if err == nil {
 			err = r.Check()
 		}
 		if err != nil {
-			return n, err //nolint:wrapcheck // by whoever calls
+			return err //nolint:wrapcheck // by whoever calls
 		}
-		if r.Type() == warc.TypeResponse || r.Type() == warc.TypeRevisit {
-			byURL[r.Get("WARC-Target-URI")]++
-			n++
-		}
-		if r.Type() == warc.TypeMetadata && bytes.Contains(r.Block, []byte("\r\nclass: ")) {
-			url := r.Get("WARC-Target-URI")
-			if byURL[url]--; byURL[url] == 0 {
-				delete(byURL, url)
-			}
-			n--
-		}
+		do(r)
 	}
 }
 

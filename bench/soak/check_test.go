@@ -40,6 +40,10 @@ func TestPaceOf(t *testing.T) {
 		"two at a time":            {[]testweb.Request{asked("a", "/", 0, 10), asked("a", "/1", 9, 120)}, 0, 1, 0},
 		"beside one under way":     {[]testweb.Request{asked("a", "/", 0, 0), asked("a", "/1", 500, 520)}, 0, 1, 0},
 		"after the longer of two":  {[]testweb.Request{asked("a", "/", 0, 900), asked("a", "/1", 10, 20), asked("a", "/2", 950, 960)}, 1, 1, 0},
+		"what a page needs":        {[]testweb.Request{asked("a", "/", 0, 10), asked("a", "/static/a", 20, 30), asked("a", "/static/b", 25, 40), asked("a", "/1", 140, 150)}, 0, 0, 1},
+		"too early after that":     {[]testweb.Request{asked("a", "/", 0, 10), asked("a", "/static/a", 50, 60), asked("a", "/1", 120, 130)}, 1, 0, 0.6},
+		"that beside a page":       {[]testweb.Request{asked("a", "/", 0, 10), asked("a", "/1", 110, 150), asked("a", "/static/a", 120, 130)}, 0, 1, 0},
+		"a page beside that":       {[]testweb.Request{asked("a", "/", 0, 10), asked("a", "/static/a", 20, 200), asked("a", "/1", 120, 130)}, 0, 1, 0},
 		"in the order of the log?": {[]testweb.Request{asked("a", "/1", 110, 120), asked("a", "/", 0, 10)}, 0, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +55,10 @@ func TestPaceOf(t *testing.T) {
 	}
 }
 
-// place makes an output with one commit for each group of URLs.
+// half begins the URL of a record that lacks the end of its page.
+const half = "half "
+
+// outputOf makes an output with one commit for each group of URLs.
 func outputOf(t *testing.T, commits ...[]string) outputRef {
 	t.Helper()
 	out := t.TempDir()
@@ -65,7 +72,8 @@ func outputOf(t *testing.T, commits ...[]string) outputRef {
 		check(t, err)
 		var text strings.Builder
 		for _, u := range urls {
-			fmt.Fprintf(&text, "{\"url\":%q}\n", u)
+			url, half := strings.CutPrefix(u, half)
+			fmt.Fprintf(&text, "{\"url\":%q,\"text\":%q}\n", url, map[bool]string{true: "It begins", false: "and ends. Top"}[half])
 		}
 		_, err = io.WriteString(chunk, text.String())
 		check(t, err)
@@ -101,14 +109,15 @@ func TestWhatIsWrongIsReported(t *testing.T) {
 		"repeated in one file":    {[][]string{append(slices.Clone(pages), pages[0], pages[0])}, 0, 2, []string{"repeated              2"}},
 		"one of another web":      {[][]string{append(slices.Clone(pages), "http://b/")}, 0, 0, []string{"1 records are not of the web: http://b/"}},
 		"lost and repeated":       {[][]string{{pages[0], pages[0], pages[1]}}, 1, 1, []string{"lost                  1", "repeated              1"}},
+		"half a page":             {[][]string{{pages[0], half + pages[1], pages[2]}}, 0, 0, []string{"1 records are of half a page: http://a/1"}},
 		"nothing was ever stored": {nil, 3, 0, []string{"3 records are lost"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := outputOf(t, c.commits...)
-			byURL, _, err := p.committed(defaultWriter, "c")
+			got, err := p.committed(defaultWriter, "c")
 			check(t, err)
 			tell := newTally(io.Discard)
-			tell.judgeRecords("c", byURL, pages, defaultWriter)
+			tell.judgeRecords("c", got, pages, defaultWriter)
 			var report bytes.Buffer
 			tell.report(&report, time.Minute, nil)
 			if tell.lost != c.lost || tell.repeated != c.repeated {

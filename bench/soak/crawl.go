@@ -53,6 +53,10 @@ func newCrawl(o options, n int) (*crawl, error) {
 		forbidden: make(map[string]bool),
 	}
 	c.spec.Delay, c.spec.AllowPrivate, c.spec.Archive = crawlspec.Duration(o.Delay), true, true
+	if o.Renderers > 0 {
+		c.spec.SetRender(crawlspec.RenderAlways)
+		c.spec.Render.Wait.Until, c.spec.Render.Timeout = crawlspec.UntilLoad, renderTimeout
+	}
 	for h := range o.Hosts {
 		c.seeds = append(c.seeds, s.URL(h, "/"))
 		c.expect(h, web.Pages(h), stateDone)
@@ -67,6 +71,9 @@ func newCrawl(o options, n int) (*crawl, error) {
 	}
 	return c, nil
 }
+
+// renderTimeout is how long a page may take in a browser: longer than on a busy machine, and shorter than browsers hang.
+const renderTimeout = crawlspec.Duration(10 * time.Second)
 
 // States in which a URL can end.
 const (
@@ -156,13 +163,12 @@ func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.
 
 // checkRecords waits until an output has as many records as there are pages, and compares them.
 func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *tally) error {
-	var byURL map[string]int
+	var got found
 	deadline := time.Now().Add(patience)
 	for {
-		var n int64
 		var err error
-		byURL, n, err = p.committed(name, c.name)
-		if err == nil && n >= int64(len(c.pages)) && len(compare(byURL, c.pages).lost) == 0 {
+		got, err = p.committed(name, c.name)
+		if err == nil && got.n >= int64(len(c.pages)) && len(compare(got.byURL, c.pages).lost) == 0 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -175,7 +181,7 @@ func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *t
 			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
 		}
 	}
-	t.judgeRecords(c.name+" in "+name, byURL, c.pages, name)
+	t.judgeRecords(c.name+" in "+name, got, c.pages, name)
 	return insist(ctx, "verify the output "+name, func(ctx context.Context) error {
 		bad, err := p.problems(ctx, name, c.name, false)
 		if err == nil {
@@ -186,18 +192,18 @@ func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *t
 }
 
 // judgeRecords takes note of what records lack and have too much of.
-func (t *tally) judgeRecords(where string, byURL map[string]int, pages []string, output string) {
-	d := compare(byURL, pages)
+func (t *tally) judgeRecords(where string, got found, pages []string, output string) {
+	d := compare(got.byURL, pages)
 	t.mu.Lock()
 	t.lost += int64(len(d.lost))
 	for _, u := range d.repeated {
-		t.repeated += int64(byURL[u] - 1)
+		t.repeated += int64(got.byURL[u] - 1)
 	}
-	for _, n := range byURL {
+	for _, n := range got.byURL {
 		t.records[output] += int64(n)
 	}
 	t.mu.Unlock()
-	for what, urls := range map[string][]string{"lost": d.lost, "repeated": d.repeated, "not of the web": d.strange} {
+	for what, urls := range map[string][]string{"lost": d.lost, "repeated": d.repeated, "not of the web": d.strange, "of half a page": got.cut} {
 		if len(urls) > 0 {
 			t.violation("%s: %d records are %s: %s", where, len(urls), what, strings.Join(urls[:min(3, len(urls))], " "))
 		}

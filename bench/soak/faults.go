@@ -44,7 +44,7 @@ const (
 // allFaults are the kinds there are on this machine.
 func allFaults(r *testbed) []fault {
 	var fs []fault
-	for _, role := range roles {
+	for _, role := range r.roles {
 		running := func(r *testbed) []string { return r.wanted(role) }
 		fs = append(fs,
 			fault{"kill " + role, running, killOne, ""},
@@ -60,7 +60,7 @@ func allFaults(r *testbed) []fault {
 		fs = append(fs, fault{"clock over restart", frontiers, restartSkewed, ""})
 	}
 	anyStage := func(r *testbed) (all []string) {
-		for _, role := range roles {
+		for _, role := range r.roles {
 			all = append(all, r.wanted(role)...)
 		}
 		return all
@@ -91,6 +91,9 @@ func allFaults(r *testbed) []fault {
 		s3 := func(*testbed) []string { return []string{roleS3} }
 		fs = append(fs, fault{"kill s3", s3, killOne, ""}, fault{"slow s3", s3, slowSink, ""}, fault{"net cut s3", s3, cutSink, ""})
 	}
+	if r.renders() {
+		fs = append(fs, browserFaults()...)
+	}
 	slices.SortFunc(fs, func(a, b fault) int { return strings.Compare(a.kind, b.kind) }) // maps have no order
 	return fs
 }
@@ -101,10 +104,10 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return slices.Contains(some, s) })
 }
 
-// faultsLike are those whose kind begins so.
+// faultsLike are those with a word in their kind that begins so.
 func faultsLike(r *testbed, only string) ([]fault, error) {
 	all := allFaults(r)
-	some := slices.DeleteFunc(slices.Clone(all), func(f fault) bool { return !strings.HasPrefix(f.kind, only) })
+	some := slices.DeleteFunc(slices.Clone(all), func(f fault) bool { return !strings.Contains(" "+f.kind, " "+only) })
 	if len(some) > 0 {
 		return some, nil
 	}

@@ -33,7 +33,7 @@ type options struct {
 	Hosts, Pages                          int
 	Delay                                 time.Duration
 	Frontiers, Fetchers, Parsers, Writers int
-	Chained                               int
+	Chained, Renderers                    int
 	Clocks, Keep                          bool
 	Dir, Only                             string
 }
@@ -57,13 +57,14 @@ func parseOptions(args []string) (o options, err error) {
 	f.DurationVar(&o.Duration, "duration", 10*time.Minute, "how long to make faults; the last crawl ends after that")
 	f.Uint64Var(&o.Seed, "seed", 0, "of the webs and faults; 0 is a random one, which is printed")
 	f.DurationVar(&o.Every, "every", 4*time.Second, "mean `time` between two faults")
-	f.StringVar(&o.Only, "only", "", "only faults whose kind begins so, such as \"net cut\"")
+	f.StringVar(&o.Only, "only", "", "only faults with words in their kind that begin so, such as \"net cut\" or browser")
 	f.IntVar(&o.Hosts, "hosts", 16, "`number` of hosts of each web")
 	f.IntVar(&o.Pages, "pages", 40, "`number` of pages of each host")
 	f.DurationVar(&o.Delay, "delay", 400*time.Millisecond, "least time between a response and the next request to its host")
 	f.IntVar(&o.Frontiers, "frontiers", 2, "`number` of frontiers, from 1 to 3")
 	f.IntVar(&o.Fetchers, "fetchers", 2, "`number` of fetchers, from 1 to 3")
 	f.IntVar(&o.Chained, "chained", 1, "`number` of fetchers that parse their pages themselves, of those that run and those added")
+	f.IntVar(&o.Renderers, "renderers", 0, "`number` of renderers, from 1 to 3: every page is shown in a browser, and browsers break, too; 0 renders nothing")
 	f.IntVar(&o.Parsers, "parsers", 2, "`number` of parsers, from 1 to 3")
 	f.IntVar(&o.Writers, "writers", 2, "`number` of writers into a directory, from 1 to 3")
 	f.BoolVar(&o.Clocks, "clocks", true, "set clocks, too: builds the commands with a standard library of its own")
@@ -87,8 +88,10 @@ func parseOptions(args []string) (o options, err error) {
 	case o.Delay < 10*time.Millisecond:
 		return o, errors.New("-delay: at least 10ms")
 	}
-	if o.Chained < 0 || o.Chained > slots {
-		return o, fmt.Errorf("-chained: from 0 to %d", slots)
+	for name, n := range map[string]int{"chained": o.Chained, "renderers": o.Renderers} {
+		if n < 0 || n > slots {
+			return o, fmt.Errorf("-%s: from 0 to %d", name, slots)
+		}
 	}
 	for name, n := range map[string]int{"frontiers": o.Frontiers, "fetchers": o.Fetchers, "parsers": o.Parsers, "writers": o.Writers} {
 		if n < 1 || n > slots {
@@ -118,9 +121,12 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	kinds, err := faultsLike(r, o.Only)
+	if err == nil && o.Renderers > 0 {
+		err = r.tryBrowser(ctx)
+	}
 	if err == nil {
 		fmt.Printf("seed %d, logs and states in %s\n", o.Seed, dir)
-		err = build(ctx, o, dir)
+		err = build(ctx, o, r)
 	}
 	if err != nil {
 		r.teardown(false)
@@ -143,15 +149,15 @@ func run(ctx context.Context, args []string) (err error) {
 }
 
 // build makes the commands under test, in the folder where the rig looks for them.
-func build(ctx context.Context, o options, dir string) error {
+func build(ctx context.Context, o options, r *testbed) error {
 	flags := []string{"-trimpath"} // as make build does, whose cache is used then
 	if o.Clocks {
-		list, err := overlay(ctx, dir)
+		list, err := overlay(ctx, r.dir)
 		if err != nil {
 			return err
 		}
 		flags = append(flags, "-overlay", list)
 	}
-	_, err := proc.BuildWith(ctx, dir, flags, roles...)
+	_, err := proc.BuildWith(ctx, r.dir, flags, r.roles...)
 	return err //nolint:wrapcheck // says all
 }

@@ -16,7 +16,7 @@ import (
 // process is a command that is started again whenever it ends, as long as it is wanted: what an init system does.
 type process struct {
 	name string // unique
-	role string // frontier, fetcher, parser, writer, broker, s3
+	role string // a stage, broker, s3
 	path string
 	args []string
 	env  []string
@@ -127,6 +127,16 @@ func (p *process) ended(begin int64) {
 func lastLine(text []byte) string {
 	text = bytes.TrimSpace(text)
 	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+}
+
+// id is the process ID of the command, 0 before the first start. The command may have ended.
+func (p *process) id() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
 }
 
 func (p *process) signal(s os.Signal) {

@@ -37,12 +37,18 @@ const (
 	archiveWriter = "archive"
 )
 
-// roles are the stages, in the order of the pipeline.
-var roles = []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
+// rolesOf are the stages, in the order of the pipeline.
+func rolesOf(o options) []string {
+	if o.Renderers > 0 {
+		return []string{messages.StageFrontier, messages.StageFetcher, messages.StageRenderer, messages.StageParser, messages.StageWriter}
+	}
+	return []string{messages.StageFrontier, messages.StageFetcher, messages.StageParser, messages.StageWriter}
+}
 
 // testbed is everything that is under test: brokers, stages, an S3 server, and what is between them.
 type testbed struct {
 	dir, bin string
+	roles    []string // of the stages that run
 	clocks   bool
 	tell     *tally
 	stop     chan struct{}
@@ -53,6 +59,7 @@ type testbed struct {
 	disks     map[string]*disk               // by process; "out" for all writers into the directory
 	direct    []string                       // the brokers' own addresses, for what checks
 	counts    map[string]int                 // how many of a stage run by default
+	browsers  string                         // folder of their profiles; "" if there are none
 	chained   int                            // how many fetchers parse their pages
 	outputs   map[string]outputRef           // by writer name
 	bus       *stages.Bus
@@ -61,8 +68,9 @@ type testbed struct {
 
 // outputRef is an output and how to read it.
 type outputRef struct {
-	out string
-	s3  bucket.Options
+	out      string
+	s3       bucket.Options
+	rendered bool // an archive: its pages are what browsers have made of them
 }
 
 // Sizes of the small disks.
@@ -76,15 +84,15 @@ const (
 // newTestbed makes everything, and starts nothing.
 func newTestbed(o options, dir string, tell *tally) (*testbed, error) {
 	r := &testbed{
-		dir: dir, bin: filepath.Join(dir, "bin"), clocks: o.Clocks, tell: tell, stop: make(chan struct{}),
+		dir: dir, bin: filepath.Join(dir, "bin"), roles: rolesOf(o), clocks: o.Clocks, tell: tell, stop: make(chan struct{}),
 		wires: make(map[string][]*faultproxy.Proxy), disks: make(map[string]*disk), outputs: make(map[string]outputRef),
 		counts: map[string]int{
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
-			messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
+			messages.StageRenderer: o.Renderers, messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
 		},
 		chained: o.Chained,
 	}
-	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeStages} {
+	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeBrowserFolder, r.makeStages} {
 		if err := make(); err != nil {
 			r.teardown(false)
 			return nil, err
@@ -236,7 +244,7 @@ func (r *testbed) makeS3() error {
 	}
 	r.wires[roleS3] = []*faultproxy.Proxy{w}
 	s3server.SetCredentials()
-	r.outputs[roleS3] = outputRef{"s3://" + s3server.Bucket + "/soak", bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
+	r.outputs[roleS3] = outputRef{out: "s3://" + s3server.Bucket + "/soak", s3: bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
 	return nil
 }
 
@@ -255,6 +263,9 @@ func (r *testbed) makeStages() error {
 				"--results-bytes", "32" + mib, "--pages-bytes", "96" + mib, "--records-bytes", "64" + mib, "--bodies-bytes", "64" + mib,
 				"--dead-bytes", "16" + mib,
 			},
+			messages.StageRenderer: {
+				"--browser-dir", r.browsers, "--browser-tabs", "2", "--browser-pages", "60",
+			},
 			messages.StageParser: nil,
 			messages.StageWriter: {
 				"--out", r.outputs[defaultWriter].out, "--state", state(messages.StageWriter), "--chunk-age", "2s",
@@ -263,13 +274,13 @@ func (r *testbed) makeStages() error {
 		if i < r.chained {
 			all[messages.StageFetcher] = []string{"--chain"}
 		}
-		for _, role := range roles {
+		for _, role := range r.roles {
 			if err := r.stage(stageName(role, i), role, all[role]...); err != nil {
 				return err
 			}
 		}
 	}
-	archive := outputRef{out: filepath.Join(r.dir, archiveWriter)}
+	archive := outputRef{out: filepath.Join(r.dir, archiveWriter), rendered: r.renders()}
 	r.outputs[archiveWriter] = archive
 	if err := r.writer(archiveWriter, archive, "--from", "pages", "--format", "warc.zst"); err != nil {
 		return err
@@ -364,7 +375,7 @@ func (r *testbed) wanted(role string) (names []string) {
 
 // drain ends all stages in the order of the pipeline. Each must end well.
 func (r *testbed) drain() {
-	for _, role := range roles {
+	for _, role := range r.roles {
 		for _, p := range r.processes {
 			if p.role != role || !p.isWanted() {
 				continue
@@ -385,6 +396,9 @@ func (r *testbed) teardown(keep bool) {
 	r.running.Wait()
 	for _, p := range r.processes {
 		p.kill()
+	}
+	if r.browsers != "" {
+		_ = os.RemoveAll(r.browsers)
 	}
 	for _, ws := range r.wires {
 		closeAll(ws)
@@ -430,6 +444,9 @@ func (r *testbed) uncovered() (what []string) {
 	}
 	if _, ok := r.outputs[roleS3]; !ok {
 		what = append(what, "a slow sink (needs scripts/versitygw)")
+	}
+	if !r.renders() {
+		what = append(what, "browsers (-renderers)")
 	}
 	return append(what, "clocks of other stages that are wrong over a restart, loss of power, more than one machine")
 }

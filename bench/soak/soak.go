@@ -140,6 +140,9 @@ func (s *session) watch(ctx context.Context, fail context.CancelCauseFunc) {
 // finish ends all stages in order, and looks at everything once more.
 func (s *session) finish(ctx context.Context) error {
 	s.drain()
+	if s.renders() {
+		s.judgeLeftovers(ctx)
+	}
 	for name, out := range s.outputs {
 		err := insist(ctx, "verify the output "+name, func(ctx context.Context) error {
 			bad, err := out.problems(ctx, name, "", name != roleS3) // a frozen writer may leave a file in S3

@@ -1,0 +1,74 @@
+package proc
+
+// What /proc tells of processes (proc(5)). Elsewhere than on Linux there are none.
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// InGroup returns the processes of a process group; none of group 0, which is that of no process.
+func InGroup(group int) (pids []int) {
+	if group == 0 {
+		return nil
+	}
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range all {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err == nil && GroupOf(pid) == group {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// GroupOf returns the process group of a process, 0 if it has ended.
+func GroupOf(pid int) int { return statField(pid, 2) }
+
+// ParentOf returns the parent of a process, 0 if it has ended.
+func ParentOf(pid int) int { return statField(pid, 1) }
+
+// statField returns a number of /proc/PID/stat (proc_pid_stat(5)), counted from the state on, which comes behind the name.
+func statField(pid, n int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) <= n || fields[0] == "Z" { // a zombie has ended
+		return 0
+	}
+	value, _ := strconv.Atoi(fields[n])
+	return value
+}
+
+// CommandLine returns the arguments of a process, none if it has ended.
+func CommandLine(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == 0 || r == ' ' }) // Chromium's children put spaces for NULs
+}
+
+// WithArgument returns the processes one of whose arguments begins so.
+func WithArgument(prefix string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range all {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			continue
+		}
+		for _, arg := range CommandLine(pid) {
+			if strings.HasPrefix(arg, prefix) {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}

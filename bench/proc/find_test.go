@@ -1,0 +1,43 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+
+	"seine/internal/base/childproc"
+)
+
+func TestFindOfProcesses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	const argument = "--of-test=soak find"
+	c := exec.Command("sh", "-c", "read line", argument)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := childproc.Start(c); err != nil {
+		t.Fatal(err)
+	}
+	pid := c.Process.Pid
+	if got := ParentOf(pid); got != os.Getpid() {
+		t.Errorf("its parent is %d", got)
+	}
+	if got := InGroup(pid); !slices.Equal(got, []int{pid}) || GroupOf(pid) != pid {
+		t.Errorf("its group has %v", got)
+	}
+	if got := WithArgument("--of-test=soak"); !slices.Contains(got, pid) || slices.Contains(got, os.Getpid()) {
+		t.Errorf("processes with its argument are %v", got)
+	}
+	_ = in.Close()
+	_ = c.Wait()
+	if len(InGroup(pid)) > 0 || GroupOf(pid) != 0 || len(CommandLine(pid)) > 0 || len(InGroup(0)) > 0 {
+		t.Error("it has ended, and is found")
+	}
+}
