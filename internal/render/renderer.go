@@ -221,8 +221,9 @@ func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 	return err
 }
 
-// openTime is how long a browser may take to open a tab.
-const openTime = 30 * time.Second
+// openTime is how long a browser may take to open a tab. On a machine that is overloaded, it is as slow as one that starts, and to
+// replace it would only add to the load.
+const openTime = time.Minute
 
 // leave closes the tab of a slot, and its proxy: pages that the browser has not ended yet must not ask for anything by that of
 // another tab.
