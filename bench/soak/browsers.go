@@ -58,9 +58,9 @@ func (r *testbed) browsersOf(renderer string) (pids []int) {
 	return pids
 }
 
-// browserProcesses are all processes that have to do with a browser of this soak.
+// browserProcesses are all processes that have to do with a browser of this soak: its own, and those that would report its crashes.
 func (r *testbed) browserProcesses() []int {
-	return proc.WithArgument("--user-data-dir=" + r.browsers)
+	return append(proc.WithArgument("--user-data-dir="+r.browsers), proc.WithArgument("--database="+r.browsers)...)
 }
 
 // withBrowser are the browsers of the renderers that have one now, as victims.
