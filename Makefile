@@ -22,7 +22,7 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(page/(article|charset|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext)|output/(ageencrypt|format|warc))(/|$$)
+SEQUENTIAL := /internal/(page/(article|charset|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext)|output/(ageencrypt|format|warc)|schedule/traps|testing/htmltree)(/|$$)
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
