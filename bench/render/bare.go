@@ -28,7 +28,7 @@ type bare struct {
 const nobody = 65534
 
 func startBare(s setup) (browser, error) {
-	path, err := chromium.Find("")
+	path, err := chromium.Find(s.path)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}

@@ -12,6 +12,7 @@ type browser interface {
 
 // setup is how a browser is to work.
 type setup struct {
+	path         string // of the browser, "" for the first on the PATH
 	tabs         int
 	until        string // load or idle
 	browserPages int    // after which Seine replaces its browser

@@ -17,7 +17,7 @@ func (o *options) light(ctx context.Context, work string) error {
 	}
 	defer web.Close()
 	for _, until := range o.Until {
-		s := setup{tabs: o.Tabs, until: until, browserPages: o.BrowserPages, work: work, windows: o.Windows}
+		s := setup{path: o.Browser, tabs: o.Tabs, until: until, browserPages: o.BrowserPages, work: work, windows: o.Windows}
 		runs := make([][]figures, len(kinds))
 		for round := range o.Rounds {
 			for i := range kinds {

@@ -6,6 +6,7 @@
 //	cd bench && go run ./render -phase light -rounds 7 -pages 400
 //	cd bench && go run ./render -phase light -until load -browser-pages 1000000 -rounds 1 -cpuprofile render.pprof
 //	cd bench && go run ./render -phase light -until load -windows
+//	cd bench && go run ./render -phase light -until load -browser chromium
 //	cd bench && go run ./render -phase tabs
 //	cd bench && go run ./render -phase auto -delay 5ms -delay 100ms
 //	cd bench && go run ./render -phase auto -delay 0s -per-host 4 -static 100 -mode never -mode auto -mode always
@@ -34,6 +35,7 @@ import (
 type options struct {
 	Phases       []string
 	Until        []string
+	Browser      string
 	Rounds       int
 	Pages        int // of a round
 	Tabs         int
@@ -58,6 +60,7 @@ func parseOptions(args []string) (o options, err error) {
 	f := flag.NewFlagSet("render", flag.ContinueOnError)
 	f.Func("phase", "measure this `phase` alone: light, tabs or auto; more than once for several; else all", list(&o.Phases))
 	f.Func("until", "light: wait until `load` or idle; more than once for several; else for each", list(&o.Until))
+	f.StringVar(&o.Browser, "browser", "", "light and tabs: `path` of the browser; else the first on the PATH")
 	f.IntVar(&o.Rounds, "rounds", 5, "`number` of rounds")
 	f.IntVar(&o.Pages, "pages", 400, "light and tabs: `number` of pages of a round")
 	f.IntVar(&o.Tabs, "tabs", render.DefaultConfig().Tabs, "light: `number` of tabs")

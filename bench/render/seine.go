@@ -24,7 +24,7 @@ var transport = &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: tru
 
 func startSeine(s setup) (browser, error) {
 	cfg := render.DefaultConfig()
-	cfg.Tabs, cfg.Pages = s.tabs, s.browserPages
+	cfg.Path, cfg.Tabs, cfg.Pages = s.path, s.tabs, s.browserPages
 	if err := cfg.Check(); err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}

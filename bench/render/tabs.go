@@ -22,7 +22,7 @@ func (o *options) tabs(ctx context.Context, work string) error {
 		runs := make([][]figures, len(tabCounts))
 		for round := range o.Rounds {
 			for i, n := range tabCounts {
-				s := setup{tabs: n, until: until, browserPages: o.BrowserPages, work: work}
+				s := setup{path: o.Browser, tabs: n, until: until, browserPages: o.BrowserPages, work: work}
 				f, err := s.round(ctx, web, startSeine, o.Pages)
 				if err != nil {
 					return fmt.Errorf("round %d with %d tabs: %w", round+1, n, err)
