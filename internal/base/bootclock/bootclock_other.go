@@ -1,7 +1,7 @@
 //go:build !linux
 
 // Package bootclock tells time by a clock that nobody sets.
-package uptime
+package bootclock
 
 import "time"
 

@@ -5,7 +5,6 @@ package filelock
 import (
 	"errors"
 	"os"
-	"syscall"
 )
 
 // ErrTaken is returned while another has the lock.
@@ -17,7 +16,7 @@ func Take(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lock(f, false); err != nil {
 		_ = f.Close()
 		return nil, ErrTaken
 	}
@@ -30,14 +29,9 @@ func Wait(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, syscall.EINTR) {
-			_ = f.Close()
-			return nil, &os.PathError{Op: "lock", Path: name, Err: err}
-		}
+	if err := lock(f, true); err != nil {
+		_ = f.Close()
+		return nil, &os.PathError{Op: "lock", Path: name, Err: err}
 	}
+	return f, nil
 }

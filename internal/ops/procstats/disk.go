@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"seine/internal/base/diskspace"
 )
 
 // diskOf tells of the disk that a path is on, or will be: of the nearest folder
@@ -15,25 +16,13 @@ func diskOf(path string) (Disk, error) {
 		return Disk{}, fmt.Errorf("look at the disk of %s: %w", path, err)
 	}
 	for {
-		i, err := os.Stat(abs)
+		at, err := diskspace.At(abs)
 		if err == nil {
-			return statDisk(abs, i)
+			return Disk{Free: at.Free, Size: at.Size, Device: at.Device}, nil
 		}
 		if !os.IsNotExist(err) || filepath.Dir(abs) == abs {
 			return Disk{}, fmt.Errorf("look at the disk of %s: %w", path, err)
 		}
 		abs = filepath.Dir(abs)
 	}
-}
-
-func statDisk(path string, i os.FileInfo) (Disk, error) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(path, &st); err != nil {
-		return Disk{}, fmt.Errorf("look at the disk of %s: %w", path, err)
-	}
-	d := Disk{Free: int64(st.Bavail) * int64(st.Bsize), Size: int64(st.Blocks) * int64(st.Bsize)}
-	if s, ok := i.Sys().(*syscall.Stat_t); ok {
-		d.Device = fmt.Sprintf("%d", s.Dev)
-	}
-	return d, nil
 }

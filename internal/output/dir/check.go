@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"seine/internal/output"
 )
 
@@ -27,7 +25,7 @@ func Check(out, name string) error {
 	case !info.IsDir():
 		return fmt.Errorf("--out %s: %s is a file, not a directory", out, at)
 	}
-	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
+	if err := writable(at); err != nil {
 		return fmt.Errorf("--out %s: cannot write in %s: %w (name another directory, or let this user write)", out, at, err)
 	}
 	if at != abs {

@@ -479,15 +479,6 @@ func makeDir(dir string) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// syncDir makes the names in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 var (
 	_ output.Sink      = (*Sink)(nil)
 	_ output.Log       = (*Sink)(nil)

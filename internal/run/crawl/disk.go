@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"seine/internal/base/diskspace"
 	"seine/internal/base/humanize"
 	"seine/internal/output/bucket"
 	"seine/pkg/stages/writer"
@@ -23,12 +23,12 @@ const minFree = 2 << 20
 
 // checkDisk reports that the disk below dir is nearly full.
 func checkDisk(dir string) error {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return fmt.Errorf("look at the disk of %s: %w", dir, err)
+	disk, err := diskspace.At(dir)
+	if err != nil {
+		return fmt.Errorf("look at the disk of --data: %w", err)
 	}
-	if free := st.Bavail * uint64(st.Bsize); free < minFree {
-		return fmt.Errorf("--data %s: %s left: %w", dir, humanize.Size(int64(free)), ErrDiskFull)
+	if disk.Free < minFree {
+		return fmt.Errorf("--data %s: %s left: %w", dir, humanize.Size(disk.Free), ErrDiskFull)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 //go:build !unix
 
-package fetcher
+package httpclient
 
 func openFiles() (int64, bool) { return 0, false }
