@@ -10,12 +10,14 @@ import (
 
 	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
+	"seine/internal/run/manpage"
 	"seine/internal/run/roles/setup"
 )
 
 type flags struct {
 	Dir     string           `arg:"" help:"Folder of the installation; it is made, for its owner alone."`
 	Version kong.VersionFlag `help:"Print the version."`
+	Man     manpage.Flag     `hidden:"" help:"Print the manual page."`
 }
 
 const about = `Make what a locked-down NATS server and its users need, or what of it is missing.
@@ -31,7 +33,7 @@ Keep DIR/ca/key.pem and DIR/users/admin offline.`
 
 func main() {
 	var f flags
-	kong.Parse(&f, kong.Name("natsusers"), kong.Description(about), kong.Vars{"version": version.String()})
+	kong.Parse(&f, kong.Name("natsusers"), kong.Description(about), kong.Vars{"version": version.Line("natsusers")})
 	r, err := setup.Run(f.Dir)
 	if err != nil {
 		safeprint.Fprintln(os.Stderr, "natsusers:", err)

@@ -9,11 +9,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/run/config"
+	"seine/internal/run/manpage"
 )
 
 type cli struct {
 	config.File
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
+	Man     manpage.Flag     `hidden:"" help:"Print the manual page." env:"-"`
 
 	Crawl    crawlCmd    `cmd:"" help:"Crawl sites with everything in one process."`
 	Extract  extractCmd  `cmd:"" help:"Show what the rules of a spec get from one page."`

@@ -38,7 +38,7 @@ func main() {
 
 func run(args []string) int {
 	parser, err := config.New(grammar(args), "seine", "A web crawler that loses nothing and repeats nothing.",
-		kong.Vars{"version": version.String()}, kong.UsageOnError())
+		kong.Vars{"version": version.Line("seine")}, kong.UsageOnError())
 	if err != nil {
 		safeprint.Fprintln(os.Stderr, "seine:", err)
 		return exitFailed

@@ -18,7 +18,7 @@ func (c *serveCmd) crawlOptions(name string) (crawl.Options, error) {
 	var all struct {
 		Crawl crawlCmd `cmd:""`
 	}
-	parser, err := config.New(&all, "seine", "", kong.Vars{"version": version.String()})
+	parser, err := config.New(&all, "seine", "", kong.Vars{"version": version.Line("seine")})
 	if err != nil {
 		return crawl.Options{}, fmt.Errorf("options of a crawl: %w", err)
 	}

@@ -3,6 +3,9 @@ package main
 import (
 	"time"
 
+	"github.com/alecthomas/kong"
+
+	"seine/internal/run/manpage"
 	"seine/internal/testing/testweb"
 )
 
@@ -36,6 +39,9 @@ type flags struct {
 	Sitemap      bool          `help:"Serve sitemap.xml."`
 	Traps        bool          `help:"Link crawler traps."`
 	Special      bool          `help:"Serve the awkward answers below /special/ of host 0."`
+
+	Version kong.VersionFlag `help:"Print the version."`
+	Man     manpage.Flag     `hidden:"" help:"Print the manual page."`
 }
 
 func (f flags) config() testweb.Config {

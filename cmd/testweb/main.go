@@ -12,12 +12,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/version"
 	"seine/internal/testing/testweb"
 )
 
 func main() {
 	var f flags
-	kong.Parse(&f, kong.Name("testweb"), kong.Description("Serve a web to crawl, on loopback unless told otherwise."))
+	kong.Parse(&f, kong.Name("testweb"), kong.Description("Serve a web to crawl, on loopback unless told otherwise."),
+		kong.Vars{"version": version.Line("testweb")})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, f, os.Stdout); err != nil {

@@ -31,7 +31,7 @@ type File struct {
 func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error) {
 	options = append([]kong.Option{
 		kong.Name(name), kong.Description(about),
-		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.PostBuild(oldNames), kong.Configuration(load), kong.ValueFormatter(withDefault),
+		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.PostBuild(oldNames), kong.Configuration(load), kong.ValueFormatter(HelpText),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 	}, options...)
 	k, err := kong.New(cfg, options...)
@@ -41,9 +41,9 @@ func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error
 	return k, nil
 }
 
-// withDefault is the help of a flag or an argument with its default, which kong
-// shows only in place of the placeholder of a flag.
-func withDefault(v *kong.Value) string {
+// HelpText is the help of a flag or an argument with its variable and its default, which
+// kong shows only in place of the placeholder of a flag.
+func HelpText(v *kong.Value) string {
 	shown := v.Flag != nil && v.Flag.PlaceHolder == "" || strings.Contains(v.Help, "(default")
 	if v.HasDefault && v.Default != "" && !shown {
 		told := *v

@@ -35,7 +35,7 @@ func TestLogger_UnsolicitedResponse_BytesAreNotLogged(t *testing.T) {
 	flags, before := log.Flags(), log.Writer()
 	defer func() { log.SetFlags(flags); log.SetOutput(before) }()
 	const unasked = "HTTP/1.1 200 OK\r\nX: t0ken-0123456789abcdef \"\\ \u009b\r\n\r\n"
-	for _, format := range []string{"text", "json"} {
+	for _, format := range []string{"text", "json", "journal"} {
 		var out lockedBuffer
 		Logging{LogLevel: "debug", LogFormat: format}.Logger(&out)
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -29,6 +29,7 @@ import (
 	"seine/internal/ops/procstats"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
+	"seine/internal/run/manpage"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
@@ -52,16 +53,17 @@ type Common struct {
 	Logging
 	Tracing tracing.Options  `embed:""`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
+	Man     manpage.Flag     `hidden:"" help:"Print the manual page." env:"-"`
 }
 
 // Logging says what is logged, and how.
 type Logging struct {
 	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
-	LogFormat string `help:"How to log: text or json." enum:"text,json" default:"text"`
+	LogFormat string `help:"How to log: text, json, or journal: text for the journal of systemd, with levels that it knows." enum:"text,json,journal" default:"text"`
 }
 
 // Logger returns the logger that was asked for. Of one message it writes a bounded
-// number of lines in a time. Text from sites is escaped in both formats: JSON is
+// number of lines in a time. Text from sites is escaped in all formats: JSON is
 // read by programs, but also shown on terminals (docker logs). Libraries that use package log
 // write to it at debug level: net/http has a line for whatever a server does
 // wrong, so a hostile one could fill a disk.
@@ -70,8 +72,11 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	_ = level.UnmarshalText([]byte(l.LogLevel)) // kong has checked it
 	o := &slog.HandlerOptions{Level: level}
 	var h slog.Handler = slog.NewTextHandler(w, o)
-	if l.LogFormat == "json" {
+	switch l.LogFormat {
+	case "json":
 		h = slog.NewJSONHandler(safeprint.EscapeJSON(w), o)
+	case "journal":
+		h = newJournalHandler(w, *o)
 	}
 	h = newBurstLimiter(h)
 	log.SetFlags(0)
@@ -120,7 +125,7 @@ type Env struct {
 // to the command's options; common points into it. What run finds unavailable
 // before it has started is waited for as NATS is: run is called again.
 func Main(stage, about string, cfg Config, common *Common, run func(ctx context.Context, env Env) error) int {
-	parser, err := config.New(cfg, stage, about, kong.Vars{"version": version.String()})
+	parser, err := config.New(cfg, stage, about, kong.Vars{"version": version.Line(stage)})
 	if err != nil {
 		return fail(stage, err, ExitFailed)
 	}
@@ -148,7 +153,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return ExitOK
-	case common.LogFormat == "json": // who reads it line by line reads no other text
+	case common.LogFormat != "text": // who reads it line by line reads no other text
 		log.Error("cannot go on", "error", err)
 		return ExitFailed
 	}
