@@ -4,6 +4,7 @@ SEED ?=
 DELAY ?= 1s
 OUT ?= ./seine-out
 DATA ?= ./seine-data
+VERSION ?=
 BIN := bin
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -26,7 +27,7 @@ SEQUENTIAL := /internal/(page/(article|charset|document|feed|htmlpage|language|m
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
-test: sites node versitygw postgres warcio readers promtool shells chromium vueapp axe openapiclient ## run all tests with the race detector, end-to-end included
+test: sites node versitygw postgres warcio readers promtool systemd shells chromium vueapp axe openapiclient ## run all tests with the race detector, end-to-end included
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run '^TestCrash(Table|OfExport)$$' ./pkg/stages/writer # kills processes that are not slowed down
@@ -66,6 +67,10 @@ readers: node ## see to it that there is what reads the formats beside Go
 .PHONY: promtool
 promtool: ## bring what checks the rules and the dashboard of Prometheus
 	@scripts/promtool
+
+.PHONY: systemd
+systemd: ## see to it that there is what checks the units of systemd
+	@scripts/systemd
 
 .PHONY: shells
 shells: ## see to it that there are the shells that completion is made for
@@ -115,10 +120,17 @@ soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DUR
 	cd bench && go build -o bin/soak ./soak && exec bin/soak -duration $(or $(DURATION),10m) $(if $(SEED),-seed $(SEED)) $(ARGS)
 
 .PHONY: images
-images: ## build the container images
-	for stage in nats frontier fetcher renderer parser writer serve seine; do \
-		docker build --file deploy/Dockerfile --target $$stage --tag seine/$$stage . || exit 1; done
+images: ## build the container images, on stand-ins for their bases where no registry is reached
+	@scripts/images
+
+.PHONY: cross
+cross: ## see to it that all commands build for Linux, macOS and Windows, and what of the tests does
+	@scripts/cross
+
+.PHONY: release
+release: ## make archives, packages, lists of modules and checksums in dist/, of VERSION; send nothing
+	@VERSION="$(VERSION)" scripts/release
 
 .PHONY: clean
 clean: ## remove what was built and brought
-	rm -rf $(BIN) .cache bench/bin
+	rm -rf $(BIN) .cache bench/bin dist
