@@ -2,12 +2,14 @@
 package freeport
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
+
+	"seine/internal/base/filelock"
 )
 
 // Ports below those that the system gives to connections, and to a listener that asks for any.
@@ -34,11 +36,14 @@ func Get(t testing.TB) int {
 	}
 	for i := range tries {
 		port := lowest + (os.Getpid()*10+i)%(highest-lowest) // processes begin at different ones
-		lock, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_RDWR|os.O_CREATE, 0o666)
+		lock, err := filelock.Take(filepath.Join(dir, strconv.Itoa(port)))
+		if errors.Is(err, filelock.ErrTaken) {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && isFree(loopback(port)) {
+		if isFree(loopback(port)) {
 			t.Cleanup(func() { _ = lock.Close() })
 			return port
 		}
