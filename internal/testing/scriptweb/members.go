@@ -34,10 +34,14 @@ const MemberScript = `
 // NoMember is true on pages that show that there is no session.
 const NoMember = `document.querySelector('form.login')`
 
-// MembersPath and ClubPath are pages behind the logins, MembersData is what the former asks for.
+// MembersPath is a page behind the login whose session is in a local storage.
 func MembersPath(n int) string { return fmt.Sprintf("/members/page/%d", n) }
-func ClubPath(n int) string    { return fmt.Sprintf("/club/page/%d", n) }
+
+// MembersData is what that page asks for.
 func MembersData(n int) string { return fmt.Sprintf("/members/data/%d", n) }
+
+// ClubPath is a page behind the login whose session is in a cookie.
+func ClubPath(n int) string { return fmt.Sprintf("/club/page/%d", n) }
 
 // MemberText is what only a page behind a login shows, with a session.
 func MemberText(n int) string { return fmt.Sprintf("members article number %d.", n) }
