@@ -109,14 +109,14 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 		refuseOutside(w)
 		return
 	}
-	v.activity.begin()
-	calm := sync.OnceFunc(v.activity.end)
-	defer calm()
-	if main {
+	if main { // it is here, so that nobody need wait for it but the browser that reads it
 		v.tally.main()
 		document.serve(w)
 		return
 	}
+	v.activity.begin()
+	calm := sync.OnceFunc(v.activity.end)
+	defer calm()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(v.ctx, cancel)()
