@@ -35,6 +35,7 @@ test: sites node versitygw postgres warcio readers promtool systemd shells chrom
 	go test -timeout 15m -run TestModel ./pkg/stages/frontier/state # all its cases, which take minutes under the detector
 	go test -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
+	cd deploy/helm/check && go test -count 1 ./... # the Helm chart: the test cache does not see files outside of the module
 
 .PHONY: check
 check: ## check what has changed since the last commit, or since BASE: vet, lint, tests of it and of what imports it
@@ -101,6 +102,7 @@ lint: ## check format, vet, and golangci-lint (built from its module at first)
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
 	cd bench && go vet ./...
+	cd deploy/helm/check && go vet ./...
 	$(GOLANGCI_LINT) run ./...
 
 .PHONY: render
@@ -118,6 +120,11 @@ bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--d
 .PHONY: soak
 soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DURATION (10m) while everything breaks at random, and check the contract; SEED=N repeats
 	cd bench && go build -o bin/soak ./soak && exec bin/soak -duration $(or $(DURATION),10m) $(if $(SEED),-seed $(SEED)) $(ARGS)
+
+.PHONY: chart
+chart: ## check the Helm chart: all values, schema, policies, options, a server's lag; and what kube-score says of it
+	cd deploy/helm/check && go vet ./... && go test -count 1 ./...
+	@scripts/kubescore
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached

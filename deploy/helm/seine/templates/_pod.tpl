@@ -1,0 +1,198 @@
+{{/* What every pod has: (dict "root" . "workload" … "volumes" (list …) "mounts" (list …) "args" (list …)). */}}
+
+{{- define "seine.image" -}}
+{{- $image := .root.Values.image -}}
+{{- $tag := default (default .root.Chart.AppVersion $image.tag) .workload.values.imageTag -}}
+{{- $name := printf "%s/%s:%s" $image.repository .workload.component $tag -}}
+{{- if $image.registry -}}{{ $image.registry }}/{{ end -}}{{- $name -}}
+{{- end }}
+
+{{/* Restricted, as Pod Security Admission calls it, and a root file system that is only read. */}}
+{{- define "seine.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/*
+OnRootMismatch: kubelet would otherwise open what is on a volume to the group at each start, and serve
+refuses a file of tokens that others can read.
+*/}}
+{{- define "seine.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+{{- if eq .component "renderer" }}
+  type: Localhost
+  localhostProfile: {{ .values.seccompProfile }}
+{{- else }}
+  type: RuntimeDefault
+{{- end }}
+{{- end }}
+
+{{- define "seine.probes" -}}
+# Nothing listens until NATS answers, for natsWaitSeconds; then the process ends by itself.
+startupProbe:
+  httpGet: {path: /healthz, port: metrics}
+  periodSeconds: 5
+  timeoutSeconds: 3
+  failureThreshold: {{ add (div (int .Values.natsWaitSeconds) 5) 12 }}
+# The process runs. One that is not ready is not restarted: it reconnects for ever.
+livenessProbe:
+  httpGet: {path: /healthz, port: metrics}
+  periodSeconds: 20
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: metrics}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+{{- end }}
+
+{{/* Soft: a cluster of one node runs everything. */}}
+{{- define "seine.spread" -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ . }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels: {{- include "seine.workloadSelector" $ | nindent 6 }}
+{{- end }}
+{{- end }}
+
+{{/* Nothing that changes with the chart or another stage's image: a pod is made anew only for changes of its own. */}}
+{{- define "seine.podMetadata" -}}
+labels:
+  {{- include "seine.workloadSelector" . | nindent 2 }}
+  app.kubernetes.io/part-of: seine
+  {{- with .root.Values.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- with .workload.values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- if or .workload.values.podAnnotations .root.Values.monitoring.scrapeAnnotations }}
+annotations:
+  {{- if .root.Values.monitoring.scrapeAnnotations }}
+  prometheus.io/scrape: "true"
+  prometheus.io/port: "9400"
+  {{- end }}
+  {{- with .workload.values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "seine.volumes" -}}
+{{- $w := .workload -}}
+{{- if include "seine.natsSecretUsed" .root }}
+- name: nats-login
+  secret: {secretName: {{ include "seine.natsSecret" . }}, defaultMode: 0440}
+{{- end }}
+{{- if and (eq $w.component "frontier") (include "seine.operatorMounted" .root) }}
+- name: operator
+  secret: {secretName: {{ .root.Values.natsServer.secretPrefix }}operator, defaultMode: 0440}
+{{- end }}
+{{- with $w.values.siteSecrets }}
+- name: site-secrets
+  secret: {secretName: {{ . }}, defaultMode: 0440}
+{{- end }}
+{{- range .volumes }}
+- {{ toYaml . | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+
+{{- define "seine.mounts" -}}
+{{- $w := .workload -}}
+{{- if include "seine.natsSecretUsed" .root }}
+- {name: nats-login, mountPath: /etc/seine/nats, readOnly: true}
+{{- end }}
+{{- if and (eq $w.component "frontier") (include "seine.operatorMounted" .root) }}
+- {name: operator, mountPath: /etc/seine/operator, readOnly: true}
+{{- end }}
+{{- if $w.values.siteSecrets }}
+- {name: site-secrets, mountPath: /etc/seine/secrets, readOnly: true}
+{{- end }}
+{{- range .mounts }}
+- {{ toYaml . | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+
+{{/* Whether the frontier's pod has the operator's login too, for kubectl exec. */}}
+{{- define "seine.operatorMounted" -}}
+{{- if and (eq .Values.natsServer.login "users") .Values.frontier.operator -}}true{{- end -}}
+{{- end }}
+
+{{- define "seine.podSpec" -}}
+{{- $root := .root -}}
+{{- $w := .workload -}}
+serviceAccountName: {{ $w.name }}
+automountServiceAccountToken: false
+# Services called seine-… would otherwise be variables SEINE_…, which the stages take for options.
+enableServiceLinks: false
+# The drain, and what follows it: a last commit, leases that are given up.
+terminationGracePeriodSeconds: {{ add (int $root.Values.drainSeconds) 25 }}
+{{- if eq $w.component "renderer" }}
+# The pause container reaps what browsers leave.
+shareProcessNamespace: true
+{{- end }}
+securityContext: {{- include "seine.podSecurity" $w | nindent 2 }}
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $w.values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $w.values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $w.values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $w.values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints: {{- include "seine.spread" . | trim | nindent 2 }}
+containers:
+  - name: {{ $w.component }}
+    image: {{ include "seine.image" . | quote }}
+    imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+    securityContext: {{- include "seine.containerSecurity" . | nindent 6 }}
+    {{- $args := concat (default list .args) (include "seine.listFlags" $w.values | fromYamlArray) }}
+    {{- with $args }}
+    args: {{- toYaml . | nindent 6 }}
+    {{- end }}
+    env: {{- include "seine.environment" . | trim | nindent 6 }}
+    ports:
+      - {name: metrics, containerPort: 9400}
+      {{- if eq $w.component "serve" }}
+      - {name: http, containerPort: 8077}
+      {{- end }}
+    {{- include "seine.probes" $root | nindent 4 }}
+    resources: {{- toYaml $w.values.resources | nindent 6 }}
+    {{- with include "seine.mounts" . | trim }}
+    volumeMounts: {{- . | nindent 6 }}
+    {{- end }}
+{{- with include "seine.volumes" . | trim }}
+volumes: {{- . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* A claim of a StatefulSet: (dict "root" . "name" "state" "claim" .Values.frontier.state). */}}
+{{- define "seine.claimTemplate" -}}
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: {{ .name }}
+  labels: {{- include "seine.selector" .root | nindent 4 }}
+spec:
+  accessModes: [{{ default "ReadWriteOnce" .claim.accessMode }}]
+  {{- with .claim.storageClass }}
+  storageClassName: {{ . }}
+  {{- end }}
+  resources: {requests: {storage: {{ .claim.size }}}}
+{{- end }}
