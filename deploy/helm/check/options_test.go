@@ -24,13 +24,22 @@ const binaries = Root + "/bin"
 
 var built = sync.OnceValue(func() error { return Binaries(binaries) })
 
+// helps ask each command once.
+var helps = func() map[string]func() ([]Flag, error) {
+	all := make(map[string]func() ([]Flag, error))
+	for _, c := range Components {
+		all[c] = sync.OnceValues(func() ([]Flag, error) { return Flags(binaries, c) })
+	}
+	return all
+}()
+
 // variables are the variables that a component's command knows.
 func variables(t *testing.T, component string) map[string]Flag {
 	t.Helper()
 	if err := built(); err != nil {
 		t.Fatal(err)
 	}
-	flags, err := Flags(binaries, component)
+	flags, err := helps[component]()
 	if err != nil {
 		t.Fatal(err)
 	}

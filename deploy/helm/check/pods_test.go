@@ -3,11 +3,15 @@ package check
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	podsecurity "k8s.io/pod-security-admission/api"
 	podpolicy "k8s.io/pod-security-admission/policy"
 )
@@ -144,6 +148,40 @@ func TestSeccompProfileOfRenderersIsPortable(t *testing.T) {
 			nodes, err := os.ReadFile(Root + "/deploy/kubernetes/seccomp-nodes.yaml")
 			if err != nil || !strings.Contains(string(nodes), "/"+*p.LocalhostProfile+"]") || !*w.pod.Spec.ShareProcessNamespace {
 				t.Errorf("%s: profile %s is not what seccomp-nodes.yaml brings, or nobody reaps", &w, *p.LocalhostProfile)
+			}
+		}
+	}
+}
+
+// helm test asks seine doctor, as the operator where there are users, in a pod that the namespace and the policies let run.
+func TestDoctorPod(t *testing.T) {
+	for text, secret := range map[string]string{`{}`: "", Cases["users"]: "seine-nats-operator"} {
+		r, err := Render(values(t, text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := decode(t, split(r["templates/tests/doctor.yaml"]))[0].(*core.Pod)
+		evaluator, err := podpolicy.NewEvaluator(podpolicy.DefaultChecks(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results := evaluator.EvaluatePod(podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}, &pod.ObjectMeta, &pod.Spec)
+		if a := podpolicy.AggregateCheckResults(results); !a.Allowed {
+			t.Errorf("%s: %s", a.ForbiddenReason(), a.ForbiddenDetail())
+		}
+		if c := pod.Spec.Containers[0]; c.Image != "seine/frontier:0.1.0" || len(c.Command) != 2 {
+			t.Errorf("it runs %v of %s", c.Command, c.Image)
+		}
+		if (secret != "") != (len(pod.Spec.Volumes) == 1) || secret != "" && pod.Spec.Volumes[0].Secret.SecretName != secret {
+			t.Errorf("it logs in by %v", pod.Spec.Volumes)
+		}
+		_, _, out := isolated(decode(t, r.Documents()), pod.Labels, networking.PolicyTypeEgress)
+		if !slices.ContainsFunc(out, func(rule networking.NetworkPolicyEgressRule) bool { return lets(rule.To, broker) }) {
+			t.Error("it does not reach NATS")
+		}
+		for _, w := range workloads(decode(t, r.Documents())) {
+			if sel, err := meta.LabelSelectorAsSelector(w.selector); err != nil || sel.Matches(labels.Set(pod.Labels)) {
+				t.Errorf("%s takes it for its own, %v", &w, err)
 			}
 		}
 	}

@@ -20,12 +20,13 @@ type stageProcess struct {
 	cmd     *exec.Cmd
 	log     await.Log
 	metrics string
+	http    string // of serve
 }
 
-func startStage(t *testing.T, w workload, nats string) *stageProcess {
+// startStage starts one with its volumes in a folder.
+func startStage(t *testing.T, w workload, nats, dir string) *stageProcess {
 	t.Helper()
-	dir := t.TempDir()
-	p := &stageProcess{metrics: freeport.Addr(t)}
+	p := &stageProcess{metrics: freeport.Addr(t), http: freeport.Addr(t)}
 	command := commandOf(w.component())
 	p.cmd = exec.Command(filepath.Join(binaries, command[0]), w.pod.Spec.Containers[0].Args...)
 	for _, v := range os.Environ() {
@@ -37,9 +38,9 @@ func startStage(t *testing.T, w workload, nats string) *stageProcess {
 		switch value {
 		case ":9400":
 			value = p.metrics
-		case "127.0.0.1:8077":
-			value = freeport.Addr(t)
-		case "/state", "/out":
+		case "127.0.0.1:8077", ":8077":
+			value = p.http
+		case "/state", "/out", "/state/tokens.json":
 			value = filepath.Join(dir, value)
 		case "nats://seine-nats:4222":
 			value = nats
@@ -73,7 +74,7 @@ func TestStagesRunAsTheChartStartsThem(t *testing.T) {
 	broker := natstest.NewBroker(t)
 	running := make(map[string]*stageProcess)
 	for _, w := range workloads(rendered(t, `{serve: {enabled: true}}`)) {
-		running[w.component()] = startStage(t, w, broker.URL())
+		running[w.component()] = startStage(t, w, broker.URL(), t.TempDir())
 	}
 	if len(running) != 5 {
 		t.Fatalf("the chart starts %v", running)
@@ -89,4 +90,57 @@ func TestStagesRunAsTheChartStartsThem(t *testing.T) {
 			t.Errorf("%s: %v\n%s", component, err, p.log.String())
 		}
 	}
+}
+
+// A token that was made while serve ran for port forwarding lets in when it runs for others, who get nothing without.
+func TestServeTakesTokensFromItsVolume(t *testing.T) {
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+	broker, dir := natstest.NewBroker(t), t.TempDir()
+	serve := func(access string) *stageProcess {
+		for _, w := range workloads(rendered(t, "serve: {enabled: true, access: "+access+"}")) {
+			if w.component() == "serve" {
+				p := startStage(t, w, broker.URL(), dir)
+				await.Eventually(t, "serve is ready", func() bool { return p.answers("/readyz") })
+				return p
+			}
+		}
+		t.Fatal("the chart has no serve")
+		return nil
+	}
+	local := serve("local")
+	create := exec.Command(filepath.Join(binaries, "seine"), "token", "create", "laptop", "--scope", "read,write", "--tokens", filepath.Join(dir, "state", "tokens.json"))
+	token, err := create.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := local.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = local.cmd.Wait()
+	open := serve("tokens")
+	for secret, want := range map[string]int{"": http.StatusUnauthorized, strings.TrimSpace(string(token)): http.StatusOK} {
+		if got := open.asks(t, secret); got != want {
+			t.Errorf("with the token %.10q it answers %d, want %d", secret, got, want)
+		}
+	}
+}
+
+// asks returns how the API answers to who shows a token.
+func (p *stageProcess) asks(t *testing.T, token string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.http+"/api/v1/status", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
