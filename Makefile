@@ -121,8 +121,9 @@ soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DUR
 	cd bench && go build -o bin/soak ./soak && exec bin/soak -duration $(or $(DURATION),10m) $(if $(SEED),-seed $(SEED)) $(ARGS)
 
 .PHONY: chart
-chart: ## check the Helm chart at length: with the types of KEDA and kustomize, too, which take minutes to build
+chart: ## check the Helm chart at length: with the types of KEDA, kustomize and kube-score, too, which take minutes to build
 	cd deploy/helm/check && go vet ./... && go test -count 1 ./...
+	@scripts/kubescore
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached
