@@ -35,7 +35,6 @@ test: sites node versitygw postgres warcio readers promtool systemd shells chrom
 	go test -timeout 15m -run TestModel ./pkg/stages/frontier/state # all its cases, which take minutes under the detector
 	go test -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
-	cd deploy/helm/check && go test -vet off -count 1 . # the Helm chart: the test cache does not see files outside of the module; make chart vets
 
 .PHONY: check
 check: ## check what has changed since the last commit, or since BASE: vet, lint, tests of it and of what imports it
