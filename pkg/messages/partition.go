@@ -20,7 +20,12 @@ const MaxPartitions = 256
 // any client can reproduce it. All of a domain is in one partition, so that
 // the limits of a host and of a domain need no coordination.
 func Partition(canonicalURL string, n int) int {
+	return PartitionOfDomain(weburl.Domain(weburl.Hostname(canonicalURL)), n)
+}
+
+// PartitionOfDomain returns the partition of the URLs of a registrable domain among n.
+func PartitionOfDomain(domain string, n int) int {
 	h := fnv.New32a()
-	h.Write([]byte(weburl.Domain(weburl.Hostname(canonicalURL))))
+	h.Write([]byte(domain))
 	return int(h.Sum32() % uint32(n))
 }

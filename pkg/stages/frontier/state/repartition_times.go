@@ -1,0 +1,181 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/schedule/politeness"
+)
+
+// classTime is the time of the partitions that leave one remainder: that of the one that is
+// ahead of all.
+type classTime struct {
+	mark  mark
+	known bool
+	// shift is how far the time of each source is moved, and rest the same of its pace, by
+	// which hosts rest.
+	shift, rest map[int]int64
+}
+
+func (t *classTime) shifts() bool {
+	for p := range t.shift {
+		if t.shift[p] != 0 || t.rest[p] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// timeOf is the class of a partition, of the old or of the new ones.
+func (m *mover) timeOf(p int) *classTime { return &m.times[p%m.step] }
+
+// readTimes finds out what time each class goes on with. All are read at one moment, by one
+// clock, so that the differences are those of the partitions.
+func (m *mover) readTimes() error {
+	up := m.Clock.uptime()
+	frozen := &Clock{began: m.Clock.began, start: m.Clock.start, name: m.Clock.name}
+	frozen.uptime = func() time.Duration { return up }
+	m.times = make([]classTime, m.step)
+	for c := range m.times {
+		t := &m.times[c]
+		t.shift, t.rest = make(map[int]int64), make(map[int]int64)
+		marks := make(map[int]mark)
+		for _, p := range m.sources(c) {
+			stored, found, err := m.From.readMarkOf(p)
+			if err != nil {
+				return err
+			}
+			if !found {
+				continue
+			}
+			now := startPartitionTime(frozen, stored).mark()
+			now.Judged = stored.Judged
+			marks[p] = now
+			t.takeIn(now)
+		}
+		for p, at := range marks {
+			t.shift[p] = t.mark.Now - at.Now
+			t.rest[p] = (t.mark.Now - t.mark.Unsure) - (at.Now - at.Unsure)
+		}
+	}
+	return nil
+}
+
+// takeIn goes on with the time that is ahead, and believes of the specs that were looked at
+// only what all partitions say.
+func (t *classTime) takeIn(o mark) {
+	if !t.known {
+		t.mark, t.known = o, true
+		return
+	}
+	had := t.mark.Judged
+	if o.Now > t.mark.Now {
+		t.mark = o
+	}
+	switch {
+	case had.Build != o.Judged.Build || had.Bucket != o.Judged.Bucket:
+		had = judged{}
+	case o.Judged.Rev < had.Rev:
+		had = o.Judged
+	}
+	t.mark.Judged = had
+}
+
+// readMarkOf is readMark without a partition that is open.
+func (s *Store) readMarkOf(p int) (m mark, found bool, err error) {
+	value, err := s.get(prefix(p, kindTime))
+	if err != nil || value == nil {
+		return m, false, err
+	}
+	if err := jsontext.Unmarshal(value, &m); err != nil {
+		return m, false, fmt.Errorf("read the time of partition %d: %w", p, err)
+	}
+	return m, true, nil
+}
+
+// writeTimes stores the times of the new partitions.
+func (m *mover) writeTimes() error {
+	for q := range m.Partitions[1] {
+		t := m.timeOf(q)
+		if !t.known {
+			continue
+		}
+		text, err := encodeJSON(t.mark)
+		if err != nil {
+			return err
+		}
+		if err := m.put(q, kindTime, nil, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func encodeJSON(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the state of a partition: %w", err)
+	}
+	return text, nil
+}
+
+// shiftedTime is a key's rest that begins with a time, by the time of the new partition.
+func (m *mover) shiftedTime(p int, rest []byte) []byte {
+	by := m.timeOf(p).shift[p]
+	if by == 0 {
+		return rest
+	}
+	at := int64(binary.BigEndian.Uint64(rest)) + by
+	return append(binary.BigEndian.AppendUint64(nil, uint64(at)), rest[8:]...)
+}
+
+// shiftedRecord is a stored record of a URL by the time of the new partition.
+func (m *mover) shiftedRecord(p int, r *urlRecord, stored []byte) []byte {
+	by := m.timeOf(p).shift[p]
+	if by == 0 || r.Due == 0 {
+		return stored
+	}
+	moved := *r
+	moved.Due += by
+	return moved.append(nil)
+}
+
+// shiftPolite moves what is known of when somebody was asked.
+func (m *mover) shiftPolite(p int, s *politeness.State, due *int64) {
+	t := m.timeOf(p)
+	s.Shift(t.rest[p])
+	if *due != 0 {
+		*due += t.shift[p]
+	}
+}
+
+// shiftedHost is a stored host by the time of the new partition; what cannot be read stays.
+func (m *mover) shiftedHost(p int, name string, stored []byte) []byte {
+	t := m.timeOf(p)
+	if t.shift[p] == 0 && t.rest[p] == 0 {
+		return stored
+	}
+	h, err := decodeHost(name, stored)
+	if err != nil {
+		return stored
+	}
+	m.shiftPolite(p, &h.polite, &h.due)
+	return h.append(nil)
+}
+
+// shiftedDomain does the same of a domain.
+func (m *mover) shiftedDomain(p int, name string, stored []byte) []byte {
+	t := m.timeOf(p)
+	if t.shift[p] == 0 && t.rest[p] == 0 {
+		return stored
+	}
+	d := &domain{name: name}
+	if d.decode(stored) != nil {
+		return stored
+	}
+	m.shiftPolite(p, &d.polite, &d.due)
+	return d.append(nil)
+}
