@@ -26,7 +26,8 @@ const (
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 
-// Layout is what all stages must agree on, fixed when the streams are created.
+// Layout is what all stages must agree on. It is fixed when the streams are created; `seine repartition` alone changes
+// the number of partitions, while no stage runs.
 type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P
@@ -34,6 +35,24 @@ type Layout struct {
 	// Batches says that all who read URLS, RESULTS and RECORDS take batches: streams of
 	// builds that knew none are without it, until somebody allows them.
 	Batches bool `json:"batches,omitempty"`
+	// Widest is the largest number of partitions that there ever was, 0 if it was never another: streams may have
+	// messages of so many.
+	Widest int `json:"widest,omitempty"`
+	// Moving is the number of partitions that is being made of them, 0 if none is: no stage
+	// may work then.
+	Moving int `json:"moving,omitempty"`
+}
+
+// Lanes is how many partitions streams may have messages of.
+func (l Layout) Lanes() int { return max(l.Partitions, l.Widest) }
+
+// FormerLayout is a number of partitions that there was before.
+type FormerLayout struct {
+	ID         string    `json:"id"` // of the change that ended it
+	Partitions int       `json:"partitions"`
+	Ended      time.Time `json:"ended"`
+	// Ends are the last messages of the streams that were stored under it, by stream.
+	Ends map[string]Position `json:"ends"`
 }
 
 // String says it in words.

@@ -40,6 +40,9 @@ type Bus struct {
 // the one asked for, or by a version of Seine that this one cannot continue.
 var ErrLayout = errors.New("the streams were created with another layout")
 
+// ErrMoving is returned while the number of partitions is being changed.
+var ErrMoving = errors.New("the number of partitions is being changed")
+
 // ErrServer is returned when the server cannot carry the streams.
 var ErrServer = errors.New("unsuitable NATS server")
 
@@ -143,8 +146,8 @@ func (b *Bus) Close() {
 }
 
 // Provision creates the streams and buckets that are missing, and brings the
-// limits of the others up to date. Partitions cannot change once URLs have been
-// distributed over them: ErrLayout then.
+// limits of the others up to date. Partitions cannot change so once URLs have been
+// distributed over them: ErrLayout then, and ErrMoving while they are being changed.
 func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.StreamLimits, replicas int) error {
 	if partitions < 1 || partitions > messages.MaxPartitions {
 		return fmt.Errorf("%d partitions: must be from 1 to %d", partitions, messages.MaxPartitions)
@@ -223,7 +226,10 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if err != nil {
 		return err
 	}
-	want.Batches = have.Batches
+	if have.Moving != 0 {
+		return moving(have)
+	}
+	want.Batches, want.Widest = have.Batches, have.Widest
 	if older := have; older.Canonical < want.Canonical {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.
@@ -236,10 +242,15 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 		}
 	}
 	if have != want {
-		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account)", ErrLayout, have, want)
+		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account; `seine repartition` changes the number)", ErrLayout, have, want)
 	}
 	b.Layout = have
 	return nil
+}
+
+// moving says what to do about a change of the number of partitions.
+func moving(l messages.Layout) error {
+	return fmt.Errorf("%w, to %d: wait, or if it was interrupted go on with it (seine repartition --to %d)", ErrMoving, l.Moving, l.Moving)
 }
 
 // AllowBatches has the stages that join from now on publish in batches: all that read URLS, RESULTS and RECORDS
@@ -278,6 +289,21 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	return l, nil
 }
 
+// FormerLayouts returns which numbers of partitions there were before, the oldest first.
+func (b *Bus) FormerLayouts(ctx context.Context) (all []messages.FormerLayout, err error) {
+	if b.Layout.Widest == 0 {
+		return nil, nil
+	}
+	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyFormer)
+	if err == nil && rev > 0 {
+		err = jsontext.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read former layouts: %w", err)
+	}
+	return all, nil
+}
+
 // Join waits until a frontier has provisioned the streams, and learns their
 // layout.
 func (b *Bus) Join(ctx context.Context) error {
@@ -295,7 +321,11 @@ func (b *Bus) Join(ctx context.Context) error {
 			return nil
 		}
 		if b.PermissionErr() == nil && !said {
-			b.Log.Info("waiting for a frontier to create the streams", "reason", err)
+			text := "waiting for a frontier to create the streams"
+			if errors.Is(err, ErrMoving) {
+				text = "waiting until the number of partitions is another"
+			}
+			b.Log.Info(text, "reason", err)
 			said = true
 		}
 		if err := sleep.For(ctx, time.Second); err != nil {
@@ -313,6 +343,9 @@ func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	l, err := b.Existing(ctx)
+	if err == nil && l.Moving != 0 {
+		err = moving(l)
+	}
 	if err == nil && l.V == messages.Version {
 		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last thing made
 	}
