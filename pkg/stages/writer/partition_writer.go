@@ -57,7 +57,14 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 		return nil, err
 	}
 	s := &partitionWriter{w: w, p: p, log: log, form: w.form.fit(w.sink), lives: make(map[lifeKey]time.Time)}
-	if err := s.resume(created, refs); err != nil {
+	err = s.resume(created, refs)
+	if err == nil {
+		refs, err = w.formerRefs(ctx, p, created)
+	}
+	if err == nil {
+		err = w.index.SyncFormer(p, created, refs, log.Read)
+	}
+	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	return s, nil

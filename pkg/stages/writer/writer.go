@@ -36,6 +36,7 @@ type Writer struct {
 	sink    output.Sink
 	binding Binding // of the name, to this place
 	index   *index
+	former  formerEntries
 	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
 	columnsOf columnsFunc
@@ -129,7 +130,7 @@ func (w *Writer) Run(ctx context.Context) error {
 // owns none any more, or soon is done.
 func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon context.Context) error {
 	leases := partition.Leases{
-		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
+		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Lanes(),
 		Fair: true, Log: w.log,
 		RunPartition: func(own context.Context, p int, _ uint64) error {
 			defer w.leave(ctx, p)
@@ -370,7 +371,7 @@ func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	errs := []error{w.ixErr}
-	for p := range w.bus.Layout.Partitions {
+	for p := range w.bus.Layout.Lanes() {
 		if err := w.partitionErr[p]; err != nil {
 			errs = append(errs, fmt.Errorf("partition %d: %w", p, err))
 		}
@@ -398,7 +399,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("look at stream %s: %w", w.from.stream, err)
 	}
 	info := s.CachedInfo()
-	for p := range w.bus.Layout.Partitions {
+	for p := range w.bus.Layout.Lanes() {
 		m, err := w.bus.ReadFromLeader(ctx, w.from.stream, jsclient.Lookup{Last: w.from.ofPartition(p)})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue

@@ -1,0 +1,108 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"seine/internal/output"
+	"seine/pkg/messages"
+)
+
+// After `seine repartition`, records of a page come in another partition than before. One
+// that comes again, as of a page that was parsed, and is redriven from DEAD, must be known
+// there too. So the index of a partition has, beside its own entries, those of the partitions
+// that its pages may have been in before, up to the end that these had: nothing is added to
+// them any more, and they are read once.
+
+// formerEntries are the entries of the log that were committed under another number of
+// partitions, read once in the life of a process.
+type formerEntries struct {
+	mu      sync.Mutex
+	read    bool
+	layouts []messages.FormerLayout
+	refs    []output.Ref
+}
+
+// formerRefs are the entries that records of partition p may be in under a former number of
+// partitions, of the life of the stream that began at created.
+func (w *Writer) formerRefs(ctx context.Context, p int, created time.Time) (refs []output.Ref, err error) {
+	f := &w.former
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.read {
+		if f.layouts, err = w.bus.FormerLayouts(ctx); err != nil {
+			return nil, err //nolint:wrapcheck // says all
+		}
+		if len(f.layouts) > 0 {
+			log, ok := w.sink.(output.Log)
+			if !ok {
+				return nil, errors.New("the output cannot be read: what was written under another number of partitions is not known")
+			}
+			// Of all partitions: to list one alone may remove what its owner is making.
+			if f.refs, err = log.List(-1); err != nil {
+				return nil, fmt.Errorf("read commits: %w", err)
+			}
+		}
+		f.read = true
+	}
+	for _, r := range f.refs {
+		if r.Partition != p && r.StreamCreated == output.CreatedStamp(created) && mayHold(f.layouts, w.from.stream, w.bus.Layout.Partitions, p, created, r) {
+			refs = append(refs, r)
+		}
+	}
+	return refs, nil
+}
+
+// mayHold reports whether an entry was committed under a former number of partitions, by a
+// partition that shares a URL with partition p of now.
+func mayHold(layouts []messages.FormerLayout, stream string, partitions, p int, created time.Time, r output.Ref) bool {
+	for _, l := range layouts {
+		end := l.Ends[stream]
+		step := commonDivisor(l.Partitions, partitions)
+		if r.Partition < l.Partitions && r.Partition%step == p%step && end.Created.Equal(created) && r.First <= end.Sequence {
+			return true
+		}
+	}
+	return false
+}
+
+func commonDivisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// SyncFormer makes the index of partition p know the records of entries of other partitions,
+// beside its own.
+func (x *index) SyncFormer(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
+	for _, r := range refs {
+		mark := formerMarkKey(p, r.Name, created)
+		_, closer, err := x.db.Get(mark)
+		switch {
+		case err == nil:
+			if err := closer.Close(); err != nil {
+				return fmt.Errorf("look into index: %w", err)
+			}
+			continue
+		case !errors.Is(err, pebble.ErrNotFound):
+			return fmt.Errorf("look into index: %w", err)
+		}
+		c, err := read(r)
+		if err != nil {
+			return err
+		}
+		if !c.Created.Equal(created) { // another life that began in the same second
+			c = &output.Commit{}
+		}
+		if err := x.addUnder(p, created, c.Visits, mark, r.Stamp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
