@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,6 +156,8 @@ type finder struct {
 	client frontierapi.Client
 	q      Options
 	prefix string // of the identities of all its visits
+	// partitions are that of the URL, and those that it was in under other numbers of them.
+	partitions []int
 }
 
 // ErrNotURL is returned for what can be no URL, and is in no dead letter either.
@@ -181,7 +184,9 @@ func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	if f.Explanation, err = f.client.Explain(ctx, q.Crawl, canonical); err != nil {
 		return nil, err
 	}
-	f.locate()
+	if err := f.locate(); err != nil {
+		return nil, err
+	}
 	for _, step := range f.steps() {
 		if err := step(); err != nil {
 			return nil, err
@@ -204,10 +209,22 @@ func (f *finder) steps() []func() error {
 	}
 }
 
-// locate finds where messages about the URL are.
-func (f *finder) locate() {
+// locate finds where messages about the URL are: in the partition that it has, and in those
+// that it had before the number of partitions was changed.
+func (f *finder) locate() error {
 	f.Partition = messages.Partition(f.URL, f.bus.Layout.Partitions)
+	f.partitions = []int{f.Partition}
+	former, err := f.bus.FormerLayouts(f.ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	for _, l := range former {
+		if p := messages.Partition(f.URL, l.Partitions); !slices.Contains(f.partitions, p) {
+			f.partitions = append(f.partitions, p)
+		}
+	}
 	f.prefix = f.Crawl + "." + messages.HashURL(f.URL).String() + "."
+	return nil
 }
 
 // windows are the times near which messages of the visits were stored: a result is
@@ -252,7 +269,16 @@ func (f *finder) trace(s StoredMessage) {
 }
 
 // seek looks for messages of the visits in a stream.
-func (f *finder) seek(stream, subject string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
+func (f *finder) seek(stream string, subject func(crawl string, p int) string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
+	for _, p := range f.partitions {
+		if err := f.seekIn(stream, subject(f.Crawl, p), ws, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *finder) seekIn(stream, subject string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
 	if len(ws) == 0 {
 		return nil
 	}
@@ -265,7 +291,7 @@ func (f *finder) seek(stream, subject string, ws []timeRange, found func(StoredM
 }
 
 func (f *finder) results() error {
-	return f.seek(messages.StreamResults, messages.SubjectResults(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, _ nats.Header) error {
+	return f.seek(messages.StreamResults, messages.SubjectResults, f.windows(), func(at StoredMessage, _ nats.Header) error {
 		r := Result{StoredMessage: at}
 		data, err := f.payload(at)
 		if err == nil && data != nil {
@@ -305,7 +331,7 @@ func (f *finder) payload(at StoredMessage) ([]byte, error) {
 }
 
 func (f *finder) pages() error {
-	return f.seek(messages.StreamPages, messages.SubjectExchanges(f.Crawl, f.Partition), f.windows(), func(at StoredMessage, h nats.Header) error {
+	return f.seek(messages.StreamPages, messages.SubjectExchanges, f.windows(), func(at StoredMessage, h nats.Header) error {
 		page, err := messages.DecodePage(h)
 		if err != nil || page.IsAnswer() {
 			return err
@@ -337,7 +363,7 @@ func (f *finder) records() error {
 		at := time.UnixMilli(f.ChangedMS)
 		ws = append(ws, timeRange{at.Add(-f.q.Within), at.Add(skew)})
 	}
-	return f.seek(messages.StreamRecords, messages.SubjectRecords(f.Crawl, f.Partition), ws, func(at StoredMessage, _ nats.Header) error {
+	return f.seek(messages.StreamRecords, messages.SubjectRecords, ws, func(at StoredMessage, _ nats.Header) error {
 		r := Record{StoredMessage: at, Kind: messages.KindPage}
 		if parts := strings.Split(strings.TrimPrefix(at.ID, f.prefix), "."); len(parts) > 1 { // round, kind, number
 			r.Kind = parts[1]
@@ -422,13 +448,19 @@ func (f *finder) files() error {
 	if f.q.Out == nil {
 		return nil
 	}
-	refs, err := f.q.Out.List(f.Partition)
-	if err != nil {
-		return fmt.Errorf("read commits: %w", err)
+	var refs []output.Ref
+	for _, p := range f.partitions {
+		some, err := f.q.Out.List(p)
+		if err != nil {
+			return fmt.Errorf("read commits: %w", err)
+		}
+		refs = append(refs, some...)
 	}
-	if f.Archive, err = f.isArchive(refs); err != nil {
+	archive, err := f.isArchive(refs)
+	if err != nil {
 		return err
 	}
+	f.Archive = archive
 	if f.Archive {
 		return f.captures(refs)
 	}

@@ -127,7 +127,7 @@ func (r *replay) open(ctx context.Context) (err error) {
 	if r.plan, err = r.planned(ctx); err != nil || r.plan.Report != nil {
 		return err
 	}
-	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
+	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Lanes(), r.Log); err != nil {
 		return err
 	}
 	defer func() {
@@ -263,7 +263,7 @@ func (r *replay) start(ctx context.Context) *stagegroup.Group {
 	g := stagegroup.New(ctx)
 	consumers := map[string]int{messages.StreamRecords: 1}
 	if r.Writer != nil {
-		consumers[messages.StreamRecords] = r.Source.Layout.Partitions
+		consumers[messages.StreamRecords] = r.Source.Layout.Lanes()
 	}
 	if r.parser != nil {
 		consumers[messages.StreamPages] = 1

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,17 +52,25 @@ func (c *Selection) Validate() error {
 	return nil
 }
 
-// subjects are the filters for the server: a host is in one partition.
-func (c *Selection) subjects(kinds []string, partitions int) (all []string) {
-	crawl, partition := "*", "*"
+// subjects are the filters for the server: a host is in one partition of each number of them
+// that there is, or was.
+func (c *Selection) subjects(kinds []string, numbers ...int) (all []string) {
+	crawl, partitions := "*", []string{"*"}
 	if c.Crawl != "" {
 		crawl = c.Crawl
 	}
 	if c.Host != "" {
-		partition = fmt.Sprint(messages.Partition("http://"+c.Host+"/", partitions))
+		partitions = nil
+		for _, n := range numbers {
+			partitions = append(partitions, fmt.Sprint(messages.Partition("http://"+c.Host+"/", n)))
+		}
+		slices.Sort(partitions)
+		partitions = slices.Compact(partitions)
 	}
 	for _, kind := range kinds {
-		all = append(all, "seine."+kind+"."+crawl+"."+partition)
+		for _, p := range partitions {
+			all = append(all, "seine."+kind+"."+crawl+"."+p)
+		}
 	}
 	return all
 }
