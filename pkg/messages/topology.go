@@ -26,8 +26,8 @@ const (
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 
-// Layout is what all stages must agree on. It is fixed when the streams are created; `seine repartition` alone changes
-// the number of partitions, while no stage runs.
+// Layout is what all stages must agree on. It is fixed when the streams are created; package
+// internal/run/repartition alone changes the number of partitions, while no stage runs.
 type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// After `seine repartition`, records of a page come in another partition than before. One
+// Once the number of partitions is another, records of a page come in another partition than before. One
 // that comes again, as of a page that was parsed, and is redriven from DEAD, must be known
 // there too. So the index of a partition has, beside its own entries, those of the partitions
 // that its pages may have been in before, up to the end that these had: nothing is added to
