@@ -198,7 +198,7 @@ func (w *partitionsWorld) dispatch(room int) (all []sentURL) {
 	w.tend()
 	for range 2 { // the first may have asked for budgets
 		for p, s := range w.parts {
-			reqs, err := s.Dispatch(s.Now(), room)
+			reqs, err := s.Dispatch(s.Now(), Room{room, room})
 			w.must(err)
 			for _, r := range reqs {
 				wire, err := s.Message(r)
