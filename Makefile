@@ -123,6 +123,9 @@ soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DUR
 chart: ## check the Helm chart at length: with the types of KEDA, kustomize and kube-score, too, which take minutes to build
 	cd deploy/helm/check && go vet ./... && go test -count 1 ./...
 	@scripts/kubescore
+.PHONY: repartition
+repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10,000), and compare all that there is
+	go test ./pkg/stages/frontier/state -run TestRepartitionOfManyURLs -v -count 1 -timeout 60m -repartition.urls $(or $(URLS),1000000) -repartition.hosts $(or $(HOSTS),10000)
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached

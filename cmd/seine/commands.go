@@ -36,6 +36,7 @@ type cli struct {
 	Delete   deleteCmd   `cmd:"" help:"Forget a crawl and all that is known of it; its output stays."`
 	Dead     deadCmd     `cmd:"" help:"Look at messages that no stage could handle; redrive or drop them."`
 	Replay   replayCmd   `cmd:"" help:"Parse stored pages again, write stored records again, rebuild the frontier."`
+	Repart   repartCmd   `cmd:"" name:"repartition" help:"Change the number of partitions of a cluster whose stages are stopped."`
 	Cat      catCmd      `cmd:"" help:"Print the records of an output directory, a line each."`
 	Export   exportCmd   `cmd:"" help:"Write what is committed to another place, in another form."`
 	Verify   verifyCmd   `cmd:"" help:"Check the files of an output directory."`

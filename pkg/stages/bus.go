@@ -242,7 +242,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 		}
 	}
 	if have != want {
-		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account)", ErrLayout, have, want)
+		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account; `seine repartition` changes the number)", ErrLayout, have, want)
 	}
 	b.Layout = have
 	return nil
@@ -250,7 +250,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 
 // moving says what to do about a change of the number of partitions.
 func moving(l messages.Layout) error {
-	return fmt.Errorf("%w, to %d: wait, or if it was interrupted go on with it (--to %d)", ErrMoving, l.Moving, l.Moving)
+	return fmt.Errorf("%w, to %d: wait, or if it was interrupted go on with it (seine repartition --to %d)", ErrMoving, l.Moving, l.Moving)
 }
 
 // AllowBatches has the stages that join from now on publish in batches: all that read URLS, RESULTS and RECORDS

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/safeprint"
+	"seine/internal/run/connect"
+	"seine/internal/run/process"
+	"seine/internal/run/repartition"
+)
+
+type repartCmd struct {
+	connect.Options
+	To      int    `help:"Number of partitions that there are to be." env:"-" placeholder:"N"`
+	State   string `help:"Folder for what is made meanwhile, as large as the stores of all frontiers twice; it is removed at the end." default:"./seine-repartition" env:"-" placeholder:"DIR"`
+	DryRun  bool   `help:"Say what would be moved, and what is in the way; change nothing. Stages may run." env:"-"`
+	Abandon bool   `help:"Give up a change that was interrupted before it could only go on." env:"-"`
+	Quiet   bool   `short:"q" help:"Show no progress." env:"-"`
+	JSON    bool   `name:"json" help:"Print the report as JSON."`
+}
+
+// Help is shown below the list of flags.
+func (c *repartCmd) Help() string {
+	return `It changes the number of partitions of a cluster: all that is known of each URL, host and crawl stays what it is. All stages
+must be stopped, with nothing under way: pause the crawls, wait until nothing is (--dry-run tells), stop everything but NATS. Then run it,
+and start the frontiers with the new --partitions. Frontiers must make snapshots (--snapshot-every). Interrupted or killed, the same command goes on.
+
+  seine repartition --to 64 --dry-run
+  seine repartition --to 64
+  frontier --state ./frontier --partitions 64
+
+Exit codes: 0 there are so many, 1 something is in the way or failed, 2 wrong usage, 4 interrupted.`
+}
+
+// Validate names the option that is wrong, and what would be right.
+func (c *repartCmd) Validate() error {
+	switch {
+	case c.Abandon && (c.To != 0 || c.DryRun):
+		return errors.New("--abandon gives up what was begun: leave out --to and --dry-run")
+	case !c.Abandon && c.To == 0:
+		return errors.New("--to is missing: the number of partitions that there are to be")
+	}
+	return c.Options.Validate() //nolint:wrapcheck // says all
+}
+
+// Run changes the number of partitions.
+func (c *repartCmd) Run() error {
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	bus, err := c.Dial("seine-repartition", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	ctx, cancel := bus.CancelOnDenied(ctx)
+	defer cancel()
+	change := &repartition.Change{Bus: bus, To: c.To, Dir: c.State, Log: bus.Log}
+	if !c.Quiet && isTerminal(os.Stderr) {
+		change.Progress = func(text string) { safeprint.Fprintf(os.Stderr, "\r\x1b[K%s", text) }
+		defer safeprint.Fprintf(os.Stderr, "\r\x1b[K")
+	}
+	err = c.run(ctx, change)
+	if refused := bus.PermissionErr(); refused != nil {
+		return refused
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.Join(endError(exitInterrupted), err)
+	}
+	return err
+}
+
+func (c *repartCmd) run(ctx context.Context, change *repartition.Change) error {
+	if c.Abandon {
+		return change.Abandon(ctx) //nolint:wrapcheck // says all
+	}
+	do := change.Run
+	if c.DryRun {
+		do = change.DryRun
+	}
+	out, err := do(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	if change.Progress != nil {
+		change.Progress("")
+	}
+	switch {
+	case out == nil:
+		safeprint.Fprintf(os.Stdout, "there are %d partitions: nothing to do\n", c.To)
+	case c.JSON:
+		if err := json.NewEncoder(dataOut()).Encode(out); err != nil {
+			return fmt.Errorf("print report: %w", err)
+		}
+	default:
+		printRepartition(os.Stdout, out, c.DryRun)
+	}
+	return nil
+}
+
+func printRepartition(w io.Writer, out *repartition.Report, dry bool) {
+	verb := "moved"
+	if dry {
+		verb = "would move"
+	}
+	safeprint.Fprintf(w, "from %d to %d partitions\n\n", out.From, out.To)
+	if out.URLs > 0 || dry {
+		safeprint.Fprintf(w, "  URLs       %s on %s, of which %s %s to another partition\n", humanize.Count(out.URLs), humanize.Plural(int(out.Hosts), "host"), humanize.Count(out.Moved), verb)
+		safeprint.Fprintf(w, "  partition  %s to %s URLs each\n", humanize.Count(out.Least), humanize.Count(out.Most))
+	}
+	if dry {
+		for _, text := range out.Blockers {
+			safeprint.Fprintf(w, "  in the way %s\n", text)
+		}
+		if len(out.Blockers) == 0 {
+			safeprint.Fprintf(w, "  nothing is in the way\n")
+		}
+		return
+	}
+	if out.Bytes > 0 {
+		safeprint.Fprintf(w, "  snapshots  %s\n", humanize.Size(out.Bytes))
+	}
+	safeprint.Fprintf(w, "  time       %s\n\nstart the frontiers with --partitions %d, then the other stages, and resume the crawls\n", out.Took.Round(10*time.Millisecond), out.To)
+}
