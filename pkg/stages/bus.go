@@ -321,11 +321,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			return nil
 		}
 		if b.PermissionErr() == nil && !said {
-			text := "waiting for a frontier to create the streams"
-			if errors.Is(err, ErrMoving) {
-				text = "waiting until the number of partitions is another"
-			}
-			b.Log.Info(text, "reason", err)
+			b.Log.Info("waiting for a frontier to make the streams ready", "reason", err)
 			said = true
 		}
 		if err := sleep.For(ctx, time.Second); err != nil {

@@ -60,7 +60,9 @@ func (f *finder) follow(url string) (*finder, error) {
 	if next.Explanation, err = f.client.Explain(f.ctx, f.Crawl, url); err != nil || !next.Known {
 		return next, err
 	}
-	next.locate()
+	if err := next.locate(); err != nil {
+		return next, err
+	}
 	return next, next.results()
 }
 

@@ -270,9 +270,10 @@ func (c *Change) owning(ctx context.Context, n int, do func(ctx context.Context,
 		},
 	}
 	renewing, end := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan error, 1)
-	go func() { done <- leases.Run(renewing) }()
-	defer func() { end(); <-done }()
+	var given sync.WaitGroup
+	given.Go(func() { _ = leases.Run(renewing) }) // a lease that is lost has ended ctx
+	defer given.Wait()
+	defer end()
 	select {
 	case <-all:
 	case <-ctx.Done():

@@ -46,7 +46,6 @@ func eventually(t *testing.T, what string, do func() (bool, string)) {
 type cluster struct {
 	t      *testing.T
 	url    string
-	bus    *stages.Bus
 	stores int
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
-
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"

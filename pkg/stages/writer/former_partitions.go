@@ -34,21 +34,8 @@ func (w *Writer) formerRefs(ctx context.Context, p int, created time.Time) (refs
 	f := &w.former
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.read {
-		if f.layouts, err = w.bus.FormerLayouts(ctx); err != nil {
-			return nil, err //nolint:wrapcheck // says all
-		}
-		if len(f.layouts) > 0 {
-			log, ok := w.sink.(output.Log)
-			if !ok {
-				return nil, errors.New("the output cannot be read: what was written under another number of partitions is not known")
-			}
-			// Of all partitions: to list one alone may remove what its owner is making.
-			if f.refs, err = log.List(-1); err != nil {
-				return nil, fmt.Errorf("read commits: %w", err)
-			}
-		}
-		f.read = true
+	if err := w.readFormer(ctx, f); err != nil {
+		return nil, err
 	}
 	for _, r := range f.refs {
 		if r.Partition != p && r.StreamCreated == output.CreatedStamp(created) && mayHold(f.layouts, w.from.stream, w.bus.Layout.Partitions, p, created, r) {
@@ -56,6 +43,28 @@ func (w *Writer) formerRefs(ctx context.Context, p int, created time.Time) (refs
 		}
 	}
 	return refs, nil
+}
+
+// readFormer reads the entries, once.
+func (w *Writer) readFormer(ctx context.Context, f *formerEntries) (err error) {
+	if f.read {
+		return nil
+	}
+	if f.layouts, err = w.bus.FormerLayouts(ctx); err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	if len(f.layouts) > 0 {
+		log, ok := w.sink.(output.Log)
+		if !ok {
+			return errors.New("the output cannot be read: what was written under another number of partitions is not known")
+		}
+		// Of all partitions: to list one alone may remove what its owner is making.
+		if f.refs, err = log.List(-1); err != nil {
+			return fmt.Errorf("read commits: %w", err)
+		}
+	}
+	f.read = true
+	return nil
 }
 
 // mayHold reports whether an entry was committed under a former number of partitions, by a
