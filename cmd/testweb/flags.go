@@ -12,6 +12,7 @@ import (
 // flags is the command line. Sizes left at 0 take the defaults of testweb.Config.
 type flags struct {
 	Addr string `help:"Address to listen on." default:"127.0.0.1:8080"`
+	List bool   `help:"Print the URL of each page of a generated web that a correct crawler finds, and serve nothing."`
 	Log  string `help:"Write the requests to this file, as JSON lines, at the end and on SIGHUP." type:"path"`
 
 	Demo bool   `help:"Serve the small demo site." xor:"what"`

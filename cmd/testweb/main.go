@@ -30,6 +30,9 @@ func main() {
 
 // run serves until ctx ends, and prints the start URLs to out. SIGHUP writes the log without ending.
 func run(ctx context.Context, f flags, out io.Writer) error {
+	if f.List {
+		return list(f, out)
+	}
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)

@@ -90,6 +90,22 @@ func runOnce(t *testing.T, f flags) string {
 	return string(body)
 }
 
+func TestListPrintsEachPageOfEachHost(t *testing.T) {
+	var out strings.Builder
+	f := parse(t, "--list", "--hosts=2", "--pages=30", "--domain=web.test", "--addr=0.0.0.0:8080")
+	if err := run(t.Context(), f, &out); err != nil {
+		t.Fatal(err)
+	}
+	web := testweb.New(f.config())
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if want := len(web.Pages(0)) + len(web.Pages(1)); len(lines) != want || lines[0] != "http://h0.web.test:8080/" {
+		t.Errorf("%d lines, want %d; the first is %q", len(lines), want, lines[0])
+	}
+	if err := run(t.Context(), parse(t, "--list", "--demo"), &out); err == nil {
+		t.Error("the demo site has no list, and that is not said")
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	f := parse(t)
 	if f.Addr != "127.0.0.1:8080" || f.Seed != 1 || f.config().RobotsTxt != testweb.RobotsRules {
