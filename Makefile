@@ -131,6 +131,10 @@ repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10
 images: ## build the container images, on stand-ins for their bases where no registry is reached
 	@scripts/images
 
+.PHONY: compose
+compose: ## run docker-compose.yml for real: scale it, kill each container, take it down and up again; in ten minutes
+	@scripts/compose-test
+
 .PHONY: cross
 cross: ## see to it that all commands build for Linux, macOS and Windows, and what of the tests does
 	@scripts/cross
