@@ -132,8 +132,9 @@ images: ## build the container images, on stand-ins for their bases where no reg
 	@scripts/images
 
 .PHONY: compose
-compose: ## run docker-compose.yml for real: scale it, kill each container, take it down and up again; in ten minutes
+compose: ## run docker-compose.yml for real: scale it, kill each container, take it down and up again; and the locked one; in ten minutes
 	@scripts/compose-test
+	@scripts/compose-locked-test
 
 .PHONY: cross
 cross: ## see to it that all commands build for Linux, macOS and Windows, and what of the tests does
