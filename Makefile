@@ -10,7 +10,7 @@ GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 .PHONY: crawl
 crawl: build ## crawl SEED=URL into OUT, or a bundled demo site without SEED
@@ -126,6 +126,9 @@ chart: ## check the Helm chart at length: with the types of KEDA, kustomize and 
 .PHONY: repartition
 repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10,000), and compare all that there is
 	go test ./pkg/stages/frontier/state -run TestRepartitionOfManyURLs -v -count 1 -timeout 60m -repartition.urls $(or $(URLS),1000000) -repartition.hosts $(or $(HOSTS),10000)
+
+.PHONY: test-cluster
+test-cluster: chart compose repartition cross ## run what takes long of the tests of deployment: chart, compose, repartition, other systems
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached
