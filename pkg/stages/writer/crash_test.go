@@ -40,6 +40,9 @@ var rowSteps = []string{
 // a kill there leaves. A writer that goes on from it must end with every record
 // once, with and without the index that the killed one had.
 func TestCrashBetweenSteps(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	for name, c := range contents {
 		for _, step := range steps {
 			for _, keep := range c.keepIndex {
