@@ -5,3 +5,6 @@ package state
 // defaultCases is how many cases the model test runs unless -rapid.checks says
 // otherwise; each has about defaultSteps actions.
 const defaultCases = 2000
+
+// withRace is whether the race detector is on, under which what moves whole partitions takes a minute, as well without goroutines.
+const withRace = false

@@ -6,3 +6,6 @@ package state
 // otherwise; each has about defaultSteps actions. A model has no goroutines and so
 // no races, and the detector makes it ten times slower: all cases run without it.
 const defaultCases = 100
+
+// withRace is whether the race detector is on, under which what moves whole partitions takes a minute, as well without goroutines.
+const withRace = true

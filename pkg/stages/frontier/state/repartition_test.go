@@ -172,6 +172,9 @@ func (w *partitionsWorld) wantOwn(s *Store, n int) {
 // All that is known of URLs, hosts and crawls is there afterwards, whatever the numbers, and again
 // when the number is the one of before.
 func TestRepartitionMovesAllThereIs(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	w := newPartitionsWorld(t, 16, 90)
 	w.live(24, 20)
 	w.spec("shop", func(s *crawlspec.Spec) { s.State = crawlspec.Paused })
@@ -223,6 +226,9 @@ func (w *partitionsWorld) overtake() {
 
 // Partitions go on as those before would have: every request leaves at the same moment.
 func TestRepartitionedPartitionsGoOnAlike(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	for _, to := range []int{64, 4} {
 		t.Run(fmt.Sprint(to), func(t *testing.T) {
 			w := newPartitionsWorld(t, 16, 120)
