@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"seine/bench/proc"
+	"seine/internal/base/procfs"
 	"seine/internal/base/sleep"
 )
 
@@ -103,7 +103,7 @@ func starveBrowser(ctx context.Context, r *testbed, victim string, d draw) {
 // were any.
 func starveTurns(ctx context.Context, browser int, run time.Duration) bool {
 	var all []*held
-	for _, pid := range proc.InGroup(browser) {
+	for _, pid := range procfs.InGroup(browser) {
 		if p := hold(pid, browser); p != nil {
 			all = append(all, p)
 			defer func() { _ = p.Release() }()

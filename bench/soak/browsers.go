@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seine/bench/proc"
+	"seine/internal/base/procfs"
 	"seine/internal/base/sleep"
 	"seine/internal/render/chromium"
 	"seine/pkg/messages"
@@ -50,7 +50,7 @@ func (r *testbed) tryBrowser(ctx context.Context) error {
 func (r *testbed) browsersOf(renderer string) (pids []int) {
 	parent := r.find(renderer).id()
 	for _, pid := range r.browserProcesses() {
-		if parent != 0 && proc.ParentOf(pid) == parent {
+		if parent != 0 && procfs.ParentOf(pid) == parent {
 			pids = append(pids, pid)
 		}
 	}
@@ -60,7 +60,7 @@ func (r *testbed) browsersOf(renderer string) (pids []int) {
 
 // browserProcesses are all processes that have to do with a browser of this soak: its own, and those that would report its crashes.
 func (r *testbed) browserProcesses() []int {
-	return append(proc.WithArgument("--user-data-dir="+r.browsers), proc.WithArgument("--database="+r.browsers)...)
+	return append(procfs.WithArgument("--user-data-dir="+r.browsers), procfs.WithArgument("--database="+r.browsers)...)
 }
 
 // withBrowser are the browsers of the renderers that have one now, as victims.
@@ -78,8 +78,8 @@ const browserOf = "browser of "
 
 // pagesOf are the processes of a browser that have pages.
 func pagesOf(browser int) (pids []int) {
-	for _, pid := range proc.InGroup(browser) {
-		if slices.Contains(proc.CommandLine(pid), "--type=renderer") {
+	for _, pid := range procfs.InGroup(browser) {
+		if slices.Contains(procfs.CommandLine(pid), "--type=renderer") {
 			pids = append(pids, pid)
 		}
 	}
@@ -99,7 +99,7 @@ func hold(pid, browser int) *held {
 	if err != nil {
 		return nil
 	}
-	if proc.GroupOf(pid) != browser { // looked at after the handle was opened
+	if procfs.GroupOf(pid) != browser { // looked at after the handle was opened
 		_ = p.Release()
 		return nil
 	}
@@ -118,7 +118,7 @@ func (s *session) judgeLeftovers(ctx context.Context) {
 		left = s.browserProcesses()
 	}
 	for _, pid := range left {
-		s.violation("all renderers have ended, and a process of a browser is left: %d %s", pid, strings.Join(proc.CommandLine(pid), " "))
+		s.violation("all renderers have ended, and a process of a browser is left: %d %s", pid, strings.Join(procfs.CommandLine(pid), " "))
 	}
 	if err := s.tryBrowser(ctx); err != nil {
 		s.violation("no browser can be started at the end: %v", err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"seine/bench/proc"
+	"seine/internal/base/procfs"
 	"seine/pkg/messages"
 )
 
@@ -13,13 +13,13 @@ import (
 func TestFaultsOfBrowsersSpareOthers(t *testing.T) {
 	self := os.Getpid()
 	for name, p := range map[string]*held{
-		"another group": hold(self, proc.GroupOf(self)+1), "no process": hold(0, proc.GroupOf(self)), "no browser": hold(self, 0),
+		"another group": hold(self, procfs.GroupOf(self)+1), "no process": hold(0, procfs.GroupOf(self)), "no browser": hold(self, 0),
 	} {
 		if p != nil {
 			t.Errorf("%s: it would be sent signals", name)
 		}
 	}
-	if hold(self, proc.GroupOf(self)) == nil {
+	if hold(self, procfs.GroupOf(self)) == nil {
 		t.Error("a process of the group is not held")
 	}
 }

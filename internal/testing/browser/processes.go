@@ -2,11 +2,9 @@ package browser
 
 import (
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
+	"seine/internal/base/procfs"
 	"seine/internal/render/chromium"
 )
 
@@ -40,14 +38,4 @@ func Folder(t testing.TB) string {
 
 // Processes are those of the browsers that have their profiles in a folder; not those that are told of the folder alone. Where
 // there is no /proc, there are none.
-func Processes(folder string) (ids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range all {
-		text, err := os.ReadFile(name)
-		id, notID := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if err == nil && notID == nil && strings.Contains(string(text), "--user-data-dir="+folder) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
+func Processes(folder string) (ids []int) { return procfs.WithArgument("--user-data-dir=" + folder) }

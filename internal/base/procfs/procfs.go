@@ -1,6 +1,6 @@
-package proc
-
-// What /proc tells of processes (proc(5)). Elsewhere than on Linux there are none.
+// Package procfs finds processes by what /proc tells of them (proc(5)): by their group, parent and arguments. Elsewhere than on
+// Linux there are none.
+package procfs
 
 import (
 	"bytes"
@@ -31,6 +31,9 @@ func GroupOf(pid int) int { return statField(pid, 2) }
 
 // ParentOf returns the parent of a process, 0 if it has ended.
 func ParentOf(pid int) int { return statField(pid, 1) }
+
+// Resident returns the bytes of memory that a process has, 0 if it has ended.
+func Resident(pid int) int64 { return int64(statField(pid, 21)) * int64(os.Getpagesize()) }
 
 // statField returns a number of /proc/PID/stat (proc_pid_stat(5)), counted from the state on, which comes behind the name.
 func statField(pid, n int) int {

@@ -1,9 +1,8 @@
-package proc
+package procfs
 
 import (
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -12,9 +11,6 @@ import (
 )
 
 func TestFindOfProcesses(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc")
-	}
 	const argument = "--of-test=soak find"
 	c := exec.Command("sh", "-c", "read line", argument)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -31,6 +27,9 @@ func TestFindOfProcesses(t *testing.T) {
 	}
 	if got := InGroup(pid); !slices.Equal(got, []int{pid}) || GroupOf(pid) != pid {
 		t.Errorf("its group has %v", got)
+	}
+	if Resident(pid) <= 0 {
+		t.Error("it has no memory")
 	}
 	if got := WithArgument("--of-test=soak"); !slices.Contains(got, pid) || slices.Contains(got, os.Getpid()) {
 		t.Errorf("processes with its argument are %v", got)
