@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"seine/internal/base/jsontext"
@@ -58,11 +56,9 @@ func (t *tab) showBehindLogin(ctx context.Context, proxy *pageproxy.Proxy, job *
 
 // logIn runs the script of the login in its page. What it sends is part of the visit.
 func (t *tab) logIn(ctx context.Context, proxy *pageproxy.Proxy, job *Job) error {
-	v := &visit{tab: t, proxy: proxy, job: job, loggingIn: true, frame: cdp.FrameID(t.target), reached: make(map[string]bool), changed: make(chan struct{})}
-	v.ctx, v.stop = context.WithCancelCause(ctx)
-	defer v.stop(nil)
-	t.use(v)
-	defer t.use(nil)
+	v := t.newVisit(proxy, job)
+	v.loggingIn = true
+	defer v.begin(ctx)()
 	t.sentSecrets.Store(true)
 	proxy.Replace(nil) // where the login leads to the page, the site must see that
 	within, cancel := context.WithTimeoutCause(v.ctx, time.Duration(job.How.Timeout), errTimeout)
@@ -81,7 +77,7 @@ func (v *visit) logIn(ctx context.Context) error {
 	if err := v.mayAsk(ctx, l.URL); err != nil {
 		return fmt.Errorf("its page may not be asked for: %w", err)
 	}
-	_, _, failed, _, err := page.Navigate(l.URL).Do(v.tab.within(ctx))
+	failed, err := v.tab.navigate(ctx, l.URL)
 	if err == nil && failed != "" {
 		err = errors.New("its page cannot be loaded: " + failed)
 	}
@@ -100,7 +96,7 @@ func (v *visit) logIn(ctx context.Context) error {
 	if err := v.waitFor(ctx, &l.Wait); err != nil {
 		return err
 	}
-	_, _, _, _, err = page.Navigate("about:blank").Do(v.tab.within(ctx))
+	_, err = v.tab.navigate(ctx, emptyPage)
 	return err
 }
 

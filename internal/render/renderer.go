@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/chromedp/cdproto/target"
 
+	"seine/internal/base/weburl"
 	"seine/internal/render/chromium"
 	"seine/internal/render/pageproxy"
 )
@@ -173,19 +173,12 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 		s.leave(ctx) // it may be in any state
 		return nil, err
 	}
-	p.Totals, s.tab.shows = totals, originOf(job.Main.URL)
+	p.Totals, s.tab.shows = totals, weburl.Origin(job.Main.URL)
 	s.tab.giveCookies(ctx, job)
 	if job.How.KeepsStorage() && s.tab.leavePage(ctx) != nil {
 		s.leave(ctx)
 	}
 	return p, nil
-}
-
-// originOf returns the origin of a canonical URL.
-func originOf(url string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + host
 }
 
 // tabFor sees to it that the slot has a tab for the job.

@@ -62,7 +62,7 @@ func openTab(ctx context.Context, b *sharedBrowser, proxy *pageproxy.Proxy, job 
 	if err = browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorDeny).WithBrowserContextID(t.context).Do(whole); err != nil {
 		return t, err
 	}
-	if t.target, err = target.CreateTarget("about:blank").WithBrowserContextID(t.context).WithNewWindow(true).Do(whole); err != nil {
+	if t.target, err = target.CreateTarget(emptyPage).WithBrowserContextID(t.context).WithNewWindow(true).Do(whole); err != nil {
 		return t, err
 	}
 	if t.session, err = b.Attach(ctx, t.target, t.heard); err != nil {
@@ -202,13 +202,21 @@ func (t *tab) rest(ctx context.Context) error {
 
 // leavePage shows an empty page. What pages have stored stays.
 func (t *tab) leavePage(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(t.within(ctx), forgetTime)
+	ctx, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
 	t.shows = ""
-	if _, _, _, _, err := page.Navigate("about:blank").Do(ctx); err != nil {
+	if _, err := t.navigate(ctx, emptyPage); err != nil {
 		return err
 	}
-	return t.forgetHistory(ctx)
+	return t.forgetHistory(t.within(ctx))
+}
+
+const emptyPage = "about:blank"
+
+// navigate has the tab lead to a URL. What the browser says of one that cannot be shown is failed.
+func (t *tab) navigate(ctx context.Context, url string) (failed string, err error) {
+	_, _, failed, _, err = page.Navigate(url).Do(t.within(ctx))
+	return failed, err
 }
 
 // forgetHistory clears where the tab has been. The browser refuses that for a moment while it leaves a page.

@@ -56,14 +56,26 @@ const (
 // errRedirected ends the wait for a page that leads elsewhere.
 var errRedirected = errors.New("the page leads elsewhere")
 
-// show shows the page, and returns what it has become.
-func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page, error) {
+func (t *tab) newVisit(proxy *pageproxy.Proxy, job *Job) *visit {
 	v := &visit{tab: t, proxy: proxy, job: job, frame: cdp.FrameID(t.target), reached: make(map[string]bool), changed: make(chan struct{})}
 	v.url, _, _ = strings.Cut(job.Main.URL, "#")
+	return v
+}
+
+// begin has the visit be told the events of the tab, until it ends.
+func (v *visit) begin(ctx context.Context) (end func()) {
 	v.ctx, v.stop = context.WithCancelCause(ctx)
-	defer v.stop(nil)
-	t.use(v)
-	defer t.use(nil)
+	v.tab.use(v)
+	return func() {
+		v.tab.use(nil)
+		v.stop(nil)
+	}
+}
+
+// show shows the page, and returns what it has become.
+func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page, error) {
+	v := t.newVisit(proxy, job)
+	defer v.begin(ctx)()
 	p := new(Page)
 	err := v.complete(p)
 	switch {
@@ -122,7 +134,7 @@ var errTimeout = errors.New("the time for the page is over")
 
 // open has the browser navigate to the page.
 func (v *visit) open(ctx context.Context) error {
-	_, _, failed, _, err := page.Navigate(v.job.Main.URL).Do(v.tab.within(ctx))
+	failed, err := v.tab.navigate(ctx, v.job.Main.URL)
 	if err == nil && failed != "" {
 		err = &Error{NoStart, "the browser does not show the page: " + failed}
 	}
