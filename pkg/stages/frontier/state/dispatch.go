@@ -262,7 +262,7 @@ func (s *Partition) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, er
 				return nil, nil
 			}
 		}
-		if reason == "" && rules.Renders(r.URL) != crawlspec.RenderNever && !s.renderLine.takes() {
+		if reason == "" && rules.mayRender(r.URL) && !s.renderLine.takes() {
 			return nil, nil
 		}
 		s.drop(r, id, h)
@@ -363,7 +363,7 @@ func (s *Partition) Message(req *Request) (*messages.Request, error) {
 		Crawl: req.id.crawl, Rev: rules.Rev, URL: req.URL, Visit: req.visit(req.id.hash), Attempt: req.Sent,
 		Depth: req.Depth, Referrer: req.Referrer, Redirects: req.Redirects, Run: req.SentRun,
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
-		NoResend: req.host.polite.Failing(), Follow: req.GateTried, Sitemap: req.Sitemap, Render: rules.Renders(req.URL) != crawlspec.RenderNever,
+		NoResend: req.host.polite.Failing(), Follow: req.GateTried, Sitemap: req.Sitemap, Render: rules.mayRender(req.URL),
 	}
 	if m.Metadata, m.Inherit, err = s.metadataFor(req.id); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"seine/internal/base/jsontext"
-	"seine/pkg/crawlspec"
 )
 
 // Request is one that is under way.
@@ -55,7 +54,7 @@ func (s *Partition) loadInFlight() error {
 // mayRender reports whether a page may need a browser. Where the spec cannot be had now, it is taken for one that needs none.
 func (s *Partition) mayRender(crawl, url string) bool {
 	rules, err := s.rules(crawl, 0)
-	return err == nil && rules != nil && rules.Renders(url) != crawlspec.RenderNever
+	return err == nil && rules != nil && rules.mayRender(url)
 }
 
 // addInFlight notes that a request is under way.

@@ -1,6 +1,10 @@
 package state
 
-import "time"
+import (
+	"time"
+
+	"seine/pkg/crawlspec"
+)
 
 // Room is how many requests of a partition there may be in FETCH, or are.
 type Room struct {
@@ -21,6 +25,9 @@ const (
 	renderSlot    = int64(10 * time.Millisecond)
 	maxRenderWait = int64(time.Minute)
 )
+
+// mayRender reports whether a page may need a browser.
+func (r *Rules) mayRender(url string) bool { return r.Renders(url) != crawlspec.RenderNever }
 
 // takes takes a place, or notes that there is none.
 func (l *renderLine) takes() bool {
