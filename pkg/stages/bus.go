@@ -294,14 +294,21 @@ func (b *Bus) FormerLayouts(ctx context.Context) (all []messages.FormerLayout, e
 	if b.Layout.Widest == 0 {
 		return nil, nil
 	}
+	all, _, err = b.StoredFormerLayouts(ctx)
+	return all, err
+}
+
+// StoredFormerLayouts returns those that are stored, also while the number is being changed, and the revision of the key, 0 if
+// there is none.
+func (b *Bus) StoredFormerLayouts(ctx context.Context) (all []messages.FormerLayout, rev uint64, err error) {
 	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyFormer)
 	if err == nil && rev > 0 {
 		err = jsontext.Unmarshal(text, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read former layouts: %w", err)
+		return nil, 0, fmt.Errorf("read former layouts: %w", err)
 	}
-	return all, nil
+	return all, rev, nil
 }
 
 // Join waits until a frontier has provisioned the streams, and learns their

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/bootclock"
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -21,10 +20,6 @@ import (
 
 // storeCache is the memory for blocks of each store.
 const storeCache = 64 << 20
-
-func newClock() *state.Clock {
-	return state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock())
-}
 
 // prepare makes all that is new, beside what is old, and decides for it.
 func (c *Change) prepare(ctx context.Context, layout messages.Layout, j *journal, epochs []uint64, out *Report) (*journal, error) {
@@ -71,7 +66,7 @@ func (c *Change) copyAll(ctx context.Context, j *journal, epochs []uint64, out *
 	}
 	defer func() { err = errors.Join(err, next.Close()) }()
 	r := &state.Repartitioning{
-		From: old, To: next, Partitions: [2]int{j.From, j.To}, Clock: newClock(),
+		From: old, To: next, Partitions: [2]int{j.From, j.To}, Clock: frontier.SystemClock(),
 		Positions: map[string]messages.Position{messages.StreamURLs: ends[messages.StreamURLs], messages.StreamResults: ends[messages.StreamResults]},
 		Progress:  func(keys int64) { c.say("copying: %d keys", keys) },
 	}
@@ -288,8 +283,11 @@ func installBudgets(ctx context.Context, b *stages.Bus) error {
 	}
 	for _, crawl := range crawls {
 		text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyBudgetMoved(crawl))
-		if err != nil || rev == 0 {
+		if err != nil {
 			return err //nolint:wrapcheck // says all
+		}
+		if rev == 0 {
+			continue // it is installed
 		}
 		err = jsclient.RetryConflicts(ctx, func() error {
 			_, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyBudget(crawl))

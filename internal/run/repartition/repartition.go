@@ -14,6 +14,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
 )
@@ -181,7 +182,7 @@ func (c *Change) DryRun(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &state.Repartitioning{From: old, Partitions: [2]int{layout.Partitions, c.To}, Clock: newClock()}
+	r := &state.Repartitioning{From: old, Partitions: [2]int{layout.Partitions, c.To}, Clock: frontier.SystemClock()}
 	moved, err := r.Count(ctx)
 	if err = errors.Join(err, old.Close()); err != nil {
 		return nil, err

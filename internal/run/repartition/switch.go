@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
@@ -105,7 +104,7 @@ func noteFormer(ctx context.Context, b *stages.Bus, j *journal) error {
 		return err //nolint:wrapcheck // says all
 	}
 	err = jsclient.RetryConflicts(ctx, func() error {
-		all, rev, err := readFormer(ctx, b)
+		all, rev, err := b.StoredFormerLayouts(ctx)
 		if err != nil || slices.ContainsFunc(all, func(f messages.FormerLayout) bool { return f.ID == j.ID }) {
 			return err
 		}
@@ -120,12 +119,4 @@ func noteFormer(ctx context.Context, b *stages.Bus, j *journal) error {
 		return fmt.Errorf("note the former number of partitions: %w", err)
 	}
 	return nil
-}
-
-func readFormer(ctx context.Context, b *stages.Bus) (all []messages.FormerLayout, rev uint64, err error) {
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyFormer)
-	if err == nil && rev > 0 {
-		err = jsontext.Unmarshal(text, &all)
-	}
-	return all, rev, err //nolint:wrapcheck // by noteFormer
 }

@@ -63,6 +63,11 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	return bus.WithPermissionErr(partition.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
 }
 
+// SystemClock begins the clock of this machine, which the state of partitions is given.
+func SystemClock() *state.Clock {
+	return state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock())
+}
+
 // New returns a frontier on a store. It starts nothing.
 func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
@@ -73,7 +78,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 		return nil, fmt.Errorf("--partitions-owned: %w", err)
 	}
 	f := &Frontier{
-		clock: state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock()), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
+		clock: SystemClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
 		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}
