@@ -48,6 +48,11 @@ const deadPrefix = "seine.dead."
 // some msgs may be stored then, or be stored later. Messages with an identity may be
 // published again.
 func (p *Publisher) Publish(ctx context.Context, msgs ...*nats.Msg) error {
+	return p.publish(ctx, msgs, nil)
+}
+
+// publish is Publish, which tells stored, if that is not nil, the sequence of each message that is of no batch.
+func (p *Publisher) publish(ctx context.Context, msgs []*nats.Msg, stored func(*nats.Msg, uint64)) error {
 	var now []*nats.Msg
 	var behind []*batched
 	var first []string // subjects of which a message in now may have others behind it
@@ -61,12 +66,15 @@ func (p *Publisher) Publish(ctx context.Context, msgs ...*nats.Msg) error {
 		}
 		now = append(now, m)
 	}
-	_, err := p.PublishSequenced(ctx, now)
+	seqs, err := p.PublishSequenced(ctx, now)
 	for _, subject := range first {
 		p.batches.passOn(subject)
 	}
 	if err != nil {
 		return err
+	}
+	for i := 0; stored != nil && i < len(now); i++ {
+		stored(now[i], seqs[i])
 	}
 	return awaitStored(ctx, behind)
 }

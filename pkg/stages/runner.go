@@ -54,6 +54,8 @@ func (m *Message) Parts() ([]*Message, error) {
 // only after all of Then.
 type Output struct {
 	First, Then, Last []*nats.Msg
+	// Stored, if set, is called with each message that is not of a batch, and the sequence that it has in its stream.
+	Stored func(m *nats.Msg, sequence uint64)
 	// Done, if set, is called when all has been acknowledged.
 	Done func()
 	// Free, if set, is called when the messages are needed no longer, whatever
@@ -332,7 +334,7 @@ func (r *Runner) publish(ctx context.Context, out Output) error {
 	var err error
 	for _, msgs := range out.steps() {
 		if err == nil && len(msgs) > 0 {
-			err = r.pub.Publish(ctx, msgs...)
+			err = r.pub.publish(ctx, msgs, out.Stored)
 		}
 	}
 	published(span, err)

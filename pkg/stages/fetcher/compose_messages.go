@@ -40,6 +40,7 @@ func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (
 	sitemaps, done := f.sitemaps(t)
 	out.First = append(append(out.First, t.answers...), sitemaps...)
 	out.OnDone(done)
+	f.markPartBodies(ctx, t, &out)
 	res := t.result(f.name)
 	res.Location = location
 	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/nats-io/nats.go"
+
 	"seine/internal/render"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/messages"
@@ -82,10 +84,18 @@ func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply
 	p.Part, p.Truncated = part, r.Truncated
 	heads := slices.Concat(r.Request, r.Head)
 	payload, err := f.bodies.payload(ctx, &p, fmt.Sprintf("%s.%s.%d", t.object, part, n), heads, r.Body.Data)
-	if err == nil {
-		t.answers = append(t.answers, p.AnswerMsg(t.partition, n, payload))
+	if err != nil {
+		return err
 	}
-	return err
+	m := p.AnswerMsg(t.partition, n, payload)
+	t.answers = append(t.answers, m)
+	if p.BodyObject != "" {
+		if t.partBodies == nil {
+			t.partBodies = make(map[*nats.Msg]string)
+		}
+		t.partBodies[m] = p.BodyObject
+	}
+	return nil
 }
 
 // isCaptured reports whether an answer is one that the spec wants parsed as a page of its own.
