@@ -37,6 +37,8 @@ type cli struct {
 	Dead     deadCmd     `cmd:"" help:"Look at messages that no stage could handle; redrive or drop them."`
 	Replay   replayCmd   `cmd:"" help:"Parse stored pages again, write stored records again, rebuild the frontier."`
 	Repart   repartCmd   `cmd:"" name:"repartition" help:"Change the number of partitions of a cluster whose stages are stopped."`
+	Backup   backupCmd   `cmd:"" help:"Copy a cluster that crawls into a folder."`
+	Restore  restoreCmd  `cmd:"" help:"Make a cluster again of what seine backup has copied."`
 	Cat      catCmd      `cmd:"" help:"Print the records of an output directory, a line each."`
 	Export   exportCmd   `cmd:"" help:"Write what is committed to another place, in another form."`
 	Verify   verifyCmd   `cmd:"" help:"Check the files of an output directory."`

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/run/connect"
-	"seine/internal/run/process"
 	"seine/internal/run/repartition"
+	"seine/pkg/stages"
 )
 
 type repartCmd struct {
@@ -53,28 +52,11 @@ func (c *repartCmd) Validate() error {
 
 // Run changes the number of partitions.
 func (c *repartCmd) Run() error {
-	ctx, stop := process.Signals(context.Background(), os.Stderr)
-	defer stop()
-	bus, err := c.Dial("seine-repartition", slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	defer bus.Close()
-	ctx, cancel := bus.CancelOnDenied(ctx)
-	defer cancel()
-	change := &repartition.Change{Bus: bus, To: c.To, Dir: c.State, Log: bus.Log}
-	if !c.Quiet && isTerminal(os.Stderr) {
-		change.Progress = func(text string) { safeprint.Fprintf(os.Stderr, "\r\x1b[K%s", text) }
-		defer safeprint.Fprintf(os.Stderr, "\r\x1b[K")
-	}
-	err = c.run(ctx, change)
-	if refused := bus.PermissionErr(); refused != nil {
-		return refused
-	}
-	if errors.Is(err, context.Canceled) {
-		return errors.Join(endError(exitInterrupted), err)
-	}
-	return err
+	return withBus(&c.Options, "seine-repartition", func(ctx context.Context, bus *stages.Bus) error {
+		progress, end := progressLine(c.Quiet)
+		defer end()
+		return c.run(ctx, &repartition.Change{Bus: bus, To: c.To, Dir: c.State, Log: bus.Log, Progress: progress})
+	})
 }
 
 func (c *repartCmd) run(ctx context.Context, change *repartition.Change) error {

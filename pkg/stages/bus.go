@@ -130,7 +130,7 @@ func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *
 		nc.Close()
 		return nil, fmt.Errorf("open JetStream: %w", err)
 	}
-	b.NC, b.JS = nc, js
+	b.NC, b.JS = nc, jsclient.WithRestored(js)
 	b.open, b.stopping = context.WithCancel(context.Background())
 	go b.watchStalls(b.open)
 	return b, nil

@@ -164,8 +164,13 @@ func newCluster(t *testing.T, s shape) *cluster {
 func startNATS(t *testing.T, dir string, port int) *process {
 	t.Helper()
 	config := file(t, "nats-server.conf", "jetstream { max_file_store: 64GB }\n")
-	address := fmt.Sprintf("127.0.0.1:%d", port)
 	p := start(t, "nats-server", "-c", config, "-js", "-sd", dir, "-a", "127.0.0.1", "-p", fmt.Sprint(port))
+	awaitConnections(t, fmt.Sprintf("127.0.0.1:%d", port), p)
+	return p
+}
+
+func awaitConnections(t *testing.T, address string, p *process) {
+	t.Helper()
 	eventually(t, patience, "take connections", func() (bool, string) {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if err != nil {
@@ -173,7 +178,6 @@ func startNATS(t *testing.T, dir string, port int) *process {
 		}
 		return conn.Close() == nil, ""
 	}, p)
-	return p
 }
 
 // stage starts one more process of a stage.

@@ -12,9 +12,9 @@ import (
 	"seine/pkg/stages"
 )
 
-// What follows is for a change of the number of partitions: the snapshots of the new ones are
-// stored beside those of the old, and take their place once all of them are there. Whoever does
-// so has the leases of all partitions, old and new.
+// What follows is for a change of the number of partitions, and for the restore of a backup: snapshots are
+// stored first, and become the newest of their partitions once all of them are there. Whoever does
+// so has the leases of all partitions, old and new, or there are none.
 
 // Put stores what write writes as an object of partition p, which is the snapshot of none
 // until Install. ErrSnapshotsFull says that the bucket is too small for it.
@@ -58,6 +58,24 @@ func (s *Snapshots) Install(ctx context.Context, snap Snapshot, store string) er
 		return err
 	}
 	_, err = s.Rebind(ctx, snap.Partition, bound, store, snap.Epoch)
+	return err
+}
+
+// Reset makes p a partition that has no snapshot, and binds it to store: whoever takes it over reads the
+// streams from their beginning.
+func (s *Snapshots) Reset(ctx context.Context, p int, epoch uint64, store string) error {
+	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
+	if err != nil {
+		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+	}
+	if err := kv.Purge(ctx, snapshotKey(p)); err != nil {
+		return fmt.Errorf("forget the snapshot of partition %d: %w", p, err)
+	}
+	bound, err := s.Binding(ctx, p)
+	if err != nil {
+		return err
+	}
+	_, err = s.Rebind(ctx, p, bound, store, epoch)
 	return err
 }
 

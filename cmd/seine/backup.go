@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/safeprint"
+	"seine/internal/run/backup"
+	"seine/internal/run/connect"
+	"seine/internal/run/process"
+	"seine/pkg/stages"
+)
+
+type backupCmd struct {
+	connect.Options
+	To    string `help:"Folder to copy to: one that is empty, or that there is none of." env:"-" required:"" placeholder:"DIR"`
+	Quiet bool   `short:"q" help:"Show no progress." env:"-"`
+	JSON  bool   `name:"json" help:"Print what was copied as JSON."`
+}
+
+// Help is shown below the list of flags.
+func (c *backupCmd) Help() string {
+	return `It copies what NATS has of a cluster, while that crawls: streams with their consumers, buckets, and the states of the frontiers. Copy
+the output afterwards, or leave it where it is: a restore goes on with any state that it had since the backup began.
+
+  seine backup --to /backup/2026-11-26
+  seine restore --from /backup/2026-11-26 --nats nats://127.0.0.1:4222
+
+Frontiers must make snapshots (--snapshot-every); frontiers' and writers' --state need no copy. On a locked-down server it is done as admin.
+
+Exit codes: 0 copied, 1 failed, 2 wrong usage, 4 interrupted.`
+}
+
+// Run copies the cluster.
+func (c *backupCmd) Run() error {
+	return withBus(&c.Options, "seine-backup", func(ctx context.Context, bus *stages.Bus) error {
+		progress, end := progressLine(c.Quiet)
+		defer end()
+		m, err := (&backup.Backup{Bus: bus, Dir: c.To, Progress: progress}).Run(ctx)
+		if err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+		end()
+		return printBackup(os.Stdout, "copied to "+c.To, m, c.JSON)
+	})
+}
+
+type restoreCmd struct {
+	connect.Options
+	From     string `help:"Folder of the backup." env:"-" required:"" type:"existingdir" placeholder:"DIR"`
+	Replicas int    `help:"Replicas of each stream and bucket, if not as many as they had." env:"-" placeholder:"N"`
+	DryRun   bool   `help:"Verify the backup, and say what is in the way; change nothing." env:"-"`
+	Quiet    bool   `short:"q" help:"Show no progress." env:"-"`
+	JSON     bool   `name:"json" help:"Print what was restored as JSON."`
+}
+
+// Help is shown below the list of flags.
+func (c *restoreCmd) Help() string {
+	return `It makes the cluster of a backup again, on a NATS server that has no streams of Seine. Stop all stages before; then start them with the
+--out that they had. Their --state may be empty, or of whatever time: frontiers begin with the states of the backup. Interrupted or killed, run it again.
+
+  seine restore --from /backup/2026-11-26 --dry-run
+  seine restore --from /backup/2026-11-26
+
+Exit codes: 0 restored, 1 something is in the way or failed, 2 wrong usage, 4 interrupted.`
+}
+
+// Validate names the option that is wrong, and what would be right.
+func (c *restoreCmd) Validate() error {
+	if c.Replicas < 0 || c.Replicas > 5 {
+		return fmt.Errorf("--replicas %d: must be from 1 to 5", c.Replicas)
+	}
+	return c.Options.Validate() //nolint:wrapcheck // says all
+}
+
+// Run restores the cluster.
+func (c *restoreCmd) Run() error {
+	return withBus(&c.Options, "seine-restore", func(ctx context.Context, bus *stages.Bus) error {
+		progress, end := progressLine(c.Quiet)
+		defer end()
+		restore := &backup.Restore{Bus: bus, Dir: c.From, Replicas: c.Replicas, Progress: progress}
+		do, did := restore.Run, "restored from "+c.From
+		if c.DryRun {
+			do, did = restore.Check, "nothing is in the way of "+c.From
+		}
+		m, err := do(ctx)
+		if err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+		end()
+		return printBackup(os.Stdout, did, m, c.JSON)
+	})
+}
+
+// withBus calls do with a connection, until somebody interrupts it.
+func withBus(o *connect.Options, name string, do func(context.Context, *stages.Bus) error) error {
+	ctx, stop := process.Signals(context.Background(), os.Stderr)
+	defer stop()
+	bus, err := o.Dial(name, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	defer bus.Close()
+	ctx, cancel := bus.CancelOnDenied(ctx)
+	defer cancel()
+	err = do(ctx, bus)
+	if refused := bus.PermissionErr(); refused != nil {
+		return refused
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.Join(endError(exitInterrupted), err)
+	}
+	return err
+}
+
+// progressLine returns what shows progress in one line of a terminal, and what removes that.
+func progressLine(quiet bool) (show func(string), end func()) {
+	if quiet || !isTerminal(os.Stderr) {
+		return nil, func() {}
+	}
+	show = func(text string) { safeprint.Fprintf(os.Stderr, "\r\x1b[K%s", text) }
+	return show, func() { show("") }
+}
+
+func printBackup(w io.Writer, did string, m *backup.Manifest, asJSON bool) error {
+	if asJSON {
+		if err := json.NewEncoder(dataOut()).Encode(m); err != nil {
+			return fmt.Errorf("print report: %w", err)
+		}
+		return nil
+	}
+	safeprint.Fprintf(w, "%s\n\n", did)
+	safeprint.Fprintf(w, "  streams    %s messages in %d streams and buckets\n", humanize.Count(int64(m.Messages())), len(m.Streams))
+	safeprint.Fprintf(w, "  states     of %d of %d partitions\n", len(m.Snapshots), m.Layout.Partitions)
+	safeprint.Fprintf(w, "  files      %d, %s\n", len(m.Files), humanize.Size(m.Bytes()))
+	safeprint.Fprintf(w, "  as of      %s, made in %s by Seine %s\n", m.Began.Format(time.RFC3339), m.Ended.Sub(m.Began).Round(10*time.Millisecond), m.Version)
+	return nil
+}

@@ -1,0 +1,246 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/jsm.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/version"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
+	"seine/pkg/stages/partition"
+)
+
+// ErrMoving is returned while the number of partitions is being changed.
+var ErrMoving = errors.New("the number of partitions is being changed: end `seine repartition` first")
+
+// Backup copies the cluster of Bus into Dir.
+type Backup struct {
+	Bus *stages.Bus
+	// Dir is made; one that has anything in it is refused.
+	Dir string
+	// Progress hears what is being done, for a person. It may be nil.
+	Progress func(text string)
+}
+
+// Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix: what a process that
+// was killed has left there, the next removes.
+func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
+	m := &Manifest{V: format, Version: version.Current().Version, Began: time.Now().UTC()}
+	var err error
+	if m.Layout, err = b.Bus.Existing(ctx); err != nil {
+		return nil, fmt.Errorf("there are no streams of Seine: %w", err)
+	}
+	if m.Layout.Moving != 0 {
+		return nil, ErrMoving
+	}
+	dir, err := b.makeDir()
+	if err != nil {
+		return nil, err
+	}
+	release, err := hold(ctx, b.Bus)
+	if err != nil {
+		return nil, err
+	}
+	err = b.copyAll(ctx, dir, m)
+	release()
+	if err != nil {
+		return nil, err
+	}
+	m.Ended = time.Now().UTC()
+	if err := m.write(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(dir, b.Dir); err != nil {
+		return nil, fmt.Errorf("name the backup: %w", err)
+	}
+	return m, nil
+}
+
+const unfinishedSuffix = ".unfinished"
+
+// makeDir returns the folder to write to.
+func (b *Backup) makeDir() (string, error) {
+	entries, err := os.ReadDir(b.Dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("--to: %w", err)
+	case len(entries) > 0:
+		return "", fmt.Errorf("--to %s: has something in it: name a folder that is empty, or one that there is none of", b.Dir)
+	case err == nil:
+		if err := os.Remove(b.Dir); err != nil {
+			return "", fmt.Errorf("--to: %w", err)
+		}
+	}
+	dir := filepath.Clean(b.Dir) + unfinishedSuffix
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("remove what an interrupted backup has left: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "snapshots"), 0o700); err != nil {
+		return "", fmt.Errorf("--to: %w", err)
+	}
+	return dir, nil
+}
+
+func (b *Backup) say(format string, args ...any) {
+	if b.Progress != nil {
+		b.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
+	if err := b.copySnapshots(ctx, dir, m); err != nil {
+		return err
+	}
+	all, err := streams(ctx, b.Bus)
+	if err != nil {
+		return err
+	}
+	manager, err := jsm.New(b.Bus.NC)
+	if err != nil {
+		return fmt.Errorf("open JetStream: %w", err)
+	}
+	for _, name := range all {
+		b.say("copying %s", name)
+		if name == snapshotsStream { // whose objects are copied, but not by the server: they are replaced all the time
+			err = b.copyConfig(ctx, dir, name)
+		} else {
+			var s Stream
+			if s, err = b.copyStream(ctx, manager, dir, name); err == nil {
+				m.Streams = append(m.Streams, s)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyStream has the server send a stream with its consumers.
+func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir, name string) (Stream, error) {
+	is, err := b.Bus.JS.Stream(ctx, name)
+	if err != nil {
+		return Stream{}, fmt.Errorf("look at stream %s: %w", name, err)
+	}
+	s, err := manager.LoadStream(name)
+	if err != nil {
+		return Stream{}, fmt.Errorf("open stream %s: %w", name, err)
+	}
+	if _, err := s.SnapshotToDirectory(ctx, streamDir(dir, name), jsm.SnapshotConsumers()); err != nil {
+		return Stream{}, fmt.Errorf("copy stream %s: %w", name, err)
+	}
+	info := is.CachedInfo()
+	return Stream{Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, LastSeq: info.State.LastSeq, Made: jsclient.Made(info)}, nil
+}
+
+// copyConfig writes down what a stream was made with.
+func (b *Backup) copyConfig(ctx context.Context, dir, name string) error {
+	s, err := b.Bus.JS.Stream(ctx, name)
+	if err != nil {
+		return fmt.Errorf("look at stream %s: %w", name, err)
+	}
+	text, err := json.MarshalIndent(s.CachedInfo().Config, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode configuration of %s: %w", name, err)
+	}
+	if err := os.WriteFile(configFile(dir), text, 0o600); err != nil {
+		return fmt.Errorf("write configuration of %s: %w", name, err)
+	}
+	return nil
+}
+
+func configFile(dir string) string { return filepath.Join(dir, "snapshots", "bucket.json") }
+
+// copySnapshots copies the newest snapshot of each partition.
+func (b *Backup) copySnapshots(ctx context.Context, dir string, m *Manifest) error {
+	snapshots := partition.NewSnapshots(b.Bus)
+	for p := range m.Layout.Partitions {
+		b.say("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
+		snap, found, err := b.copySnapshot(ctx, snapshots, snapshotFile(dir, p), p)
+		if err != nil {
+			return err
+		}
+		if found {
+			m.Snapshots = append(m.Snapshots, snap)
+			continue
+		}
+		if err := b.needsNoSnapshot(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTries bounds how often a snapshot is tried that a newer one replaces while it is read.
+const copyTries = 10
+
+func (b *Backup) copySnapshot(ctx context.Context, snapshots *partition.Snapshots, file string, p int) (snap partition.Snapshot, found bool, err error) {
+	for range copyTries {
+		if snap, found, err = snapshots.Newest(ctx, p); err != nil || !found {
+			return snap, found, err //nolint:wrapcheck // says all
+		}
+		if err = saveSnapshot(ctx, snapshots, snap, file); !errors.Is(err, partition.ErrSnapshotGone) {
+			return snap, true, err
+		}
+	}
+	return snap, true, err
+}
+
+func saveSnapshot(ctx context.Context, snapshots *partition.Snapshots, snap partition.Snapshot, file string) error {
+	r, err := snapshots.Open(ctx, snap)
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	defer r.Close()
+	f, err := os.OpenFile(filepath.Clean(file), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("copy the state of partition %d: %w", snap.Partition, err)
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("copy the state of partition %d: %w", snap.Partition, err)
+	}
+	return nil
+}
+
+// needsNoSnapshot returns an error unless the streams have all that ever came to a partition.
+func (b *Backup) needsNoSnapshot(ctx context.Context, p int) error {
+	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
+		s, err := b.Bus.JS.Stream(ctx, name)
+		if err != nil {
+			return fmt.Errorf("look at stream %s: %w", name, err)
+		}
+		if first := s.CachedInfo().State.FirstSeq; first > 1 {
+			return fmt.Errorf("partition %d has no snapshot, and %s does not have its beginning any more: let the frontiers make snapshots (--snapshot-every), or stop them and copy --state", p, name)
+		}
+	}
+	return nil
+}
+
+// readConfig returns what the bucket of snapshots was made with, nil if there was none.
+func readConfig(dir string) (*jetstream.StreamConfig, error) {
+	text, err := os.ReadFile(configFile(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // there was no such bucket
+	}
+	config := new(jetstream.StreamConfig)
+	if err == nil {
+		err = jsontext.Unmarshal(text, config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration of the bucket of snapshots: %w", err)
+	}
+	return config, nil
+}

@@ -1,0 +1,314 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/partition"
+	"seine/pkg/stages/retention"
+)
+
+// cluster returns a bus to a server of its own, with what a crawl leaves: messages of which some were purged and
+// some read, keys, a body, and the snapshot of a partition.
+func cluster(t *testing.T) *stages.Bus {
+	t.Helper()
+	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
+	ctx := t.Context()
+	must(t, b.Provision(ctx, 4, messages.DefaultStreamLimits(), 1))
+	must(t, partition.ProvisionSnapshots(ctx, b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1))
+	for i := range 100 {
+		for _, subject := range []string{
+			messages.SubjectURLs("c", i%4), messages.SubjectResults("c", i%4), messages.SubjectPages("c", i%4), messages.SubjectRecords("c", i%4),
+		} {
+			_, err := b.JS.Publish(ctx, subject, fmt.Appendf(nil, "%d of %s", i, subject))
+			must(t, err)
+		}
+	}
+	c, err := b.OpenConsumer(ctx, messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, "", 100))
+	must(t, err)
+	got, err := c.Fetch(10)
+	must(t, err)
+	for m := range got.Messages() {
+		must(t, m.DoubleAck(ctx))
+	}
+	must(t, natstest.StreamOf(t, b.JS, messages.StreamRecords).Purge(ctx, jetstream.WithPurgeSequence(31)))
+	kv, err := b.JS.KeyValue(ctx, messages.BucketCrawls)
+	must(t, err)
+	for i := range 3 {
+		_, err = kv.Put(ctx, "c", fmt.Appendf(nil, `{"rev": %d}`, i))
+		must(t, err)
+	}
+	bodies, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
+	must(t, err)
+	_, err = bodies.PutBytes(ctx, "body", natstest.NoiseBytes(1, 3<<20))
+	must(t, err)
+	leases, err := b.JS.KeyValue(ctx, messages.BucketLeases)
+	must(t, err)
+	for p := range 4 {
+		epoch, err := leases.Put(ctx, fmt.Sprint("frontier.", p), nil)
+		must(t, err)
+		saveState(t, b, p, epoch)
+	}
+	return b
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stateOf(p int, epoch uint64) string {
+	return fmt.Sprintf("state of partition %d under epoch %d", p, epoch)
+}
+
+func saveState(t *testing.T, b *stages.Bus, p int, epoch uint64) {
+	t.Helper()
+	_, err := partition.NewSnapshots(b).Save(t.Context(), p, partition.Snapshot{Owner: "store", Epoch: epoch, Format: 1}, func(w io.Writer) error {
+		_, err := io.WriteString(w, stateOf(p, epoch))
+		return err
+	})
+	must(t, err)
+}
+
+// contents is all that a client can see of a cluster.
+func contents(t *testing.T, b *stages.Bus) map[string]any {
+	t.Helper()
+	all := make(map[string]any)
+	names, err := streams(t.Context(), b)
+	must(t, err)
+	for _, name := range names {
+		if name == snapshotsStream || name == metaStream {
+			continue
+		}
+		s := natstest.StreamOf(t, b.JS, name)
+		info := s.CachedInfo()
+		if !isBucket(name) {
+			all[name+" made"] = info.Created
+		}
+		all[name+" config"] = info.Config.MaxBytes
+		if name == keyValues(messages.BucketLeases) { // they end soon: only how many there were counts
+			all[name+" ends"] = info.State.LastSeq
+			continue
+		}
+		all[name+" ends"] = [2]uint64{max(1, info.State.FirstSeq), info.State.LastSeq}
+		for seq := max(1, info.State.FirstSeq); seq <= info.State.LastSeq; seq++ {
+			m, err := s.GetMsg(t.Context(), seq)
+			if errors.Is(err, jetstream.ErrMsgNotFound) {
+				continue
+			}
+			must(t, err)
+			all[fmt.Sprint(name, " ", seq)] = fmt.Sprint(m.Subject, m.Header, string(m.Data), m.Time)
+		}
+		consumers, err := b.Consumers(t.Context(), name)
+		must(t, err)
+		for _, c := range consumers {
+			all[name+" consumer "+c.Name] = [2]uint64{c.AckFloor.Stream, c.NumPending}
+		}
+	}
+	for p := range 4 {
+		snapshots := partition.NewSnapshots(b)
+		snap, found, err := snapshots.Newest(t.Context(), p)
+		must(t, err)
+		if !found {
+			continue
+		}
+		r, err := snapshots.Open(t.Context(), snap)
+		must(t, err)
+		text, err := io.ReadAll(r)
+		must(t, err)
+		all[fmt.Sprint("state ", p)] = string(text)
+	}
+	return all
+}
+
+func wantContents(t *testing.T, got, want map[string]any) {
+	t.Helper()
+	for k, v := range want {
+		if !reflect.DeepEqual(got[k], v) {
+			t.Errorf("%s is %v, was %v", k, got[k], v)
+		}
+	}
+	for k := range got {
+		if _, ok := want[k]; !ok {
+			t.Errorf("%s is new: %v", k, got[k])
+		}
+	}
+}
+
+func takeBackup(t *testing.T, b *stages.Bus) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "backup")
+	_, err := (&Backup{Bus: b, Dir: dir}).Run(t.Context())
+	must(t, err)
+	return dir
+}
+
+func emptyServer(t *testing.T) *stages.Bus {
+	t.Helper()
+	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
+	return b
+}
+
+// A restored cluster has what the one had that was copied: each message with its sequence and time, how far consumers had
+// read, keys with their history, bodies, and the states of partitions.
+func TestRestoreHasAllThatWasCopied(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	want := contents(t, b)
+	dir := takeBackup(t, b)
+	wantContents(t, contents(t, b), want)
+	restored := emptyServer(t)
+	_, err := (&Restore{Bus: restored, Dir: dir}).Run(t.Context())
+	must(t, err)
+	wantContents(t, contents(t, restored), want)
+}
+
+// A restore that was ended after any step is begun anew by the next, and none is taken for whole before it is.
+func TestRestoreIsBegunAnewAfterEachStep(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	want := contents(t, b)
+	dir := takeBackup(t, b)
+	errEnded := errors.New("ended by the test")
+	restored := emptyServer(t)
+	for _, last := range []string{stepStreams, stepObjects, stepMeta, stepInstalled} {
+		_, err := (&Restore{Bus: restored, Dir: dir, At: func(step string) error {
+			if step == last {
+				return errEnded
+			}
+			return nil
+		}}).Run(t.Context())
+		if !errors.Is(err, errEnded) {
+			t.Fatalf("ended after %s with %v", last, err)
+		}
+	}
+	_, err := (&Restore{Bus: restored, Dir: dir}).Run(t.Context())
+	must(t, err)
+	wantContents(t, contents(t, restored), want)
+}
+
+// A restored cluster can be copied and restored again: its streams are still known by when the first ones were made.
+func TestRestoredClusterIsCopiedAgain(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	want := contents(t, b)
+	for range 2 {
+		dir := takeBackup(t, b)
+		b = emptyServer(t)
+		_, err := (&Restore{Bus: b, Dir: dir}).Run(t.Context())
+		must(t, err)
+	}
+	wantContents(t, contents(t, b), want)
+	must(t, b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1)) // as a frontier does that starts
+	wantContents(t, contents(t, b), want)
+}
+
+func TestRestoreSaysWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	dir := takeBackup(t, b)
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	must(t, os.CopyFS(damaged, os.DirFS(dir)))
+	must(t, os.Truncate(snapshotFile(damaged, 2), 3))
+	unfinished := filepath.Join(t.TempDir(), "unfinished")
+	must(t, os.CopyFS(unfinished, os.DirFS(dir)))
+	must(t, os.Remove(filepath.Join(unfinished, ManifestFile)))
+	for name, c := range map[string]struct {
+		bus  *stages.Bus
+		dir  string
+		want error
+		says string
+	}{
+		"a server that has streams":                {b, dir, ErrNotEmpty, "URLS"},
+		"a backup of which a file was cut":         {emptyServer(t), damaged, ErrDamaged, "partition-2"},
+		"a backup that did not come to its end":    {emptyServer(t), unfinished, ErrNoBackup, ManifestFile},
+		"more replicas than there are servers for": {emptyServer(t), dir, nil, "--replicas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &Restore{Bus: c.bus, Dir: c.dir}
+			if c.want == nil {
+				r.Replicas = 3
+			}
+			_, err := r.Run(t.Context())
+			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("restored with %v, want %v that names %s", err, c.want, c.says)
+			}
+		})
+	}
+}
+
+func TestBackupSaysWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	taken := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(taken, "mine"), nil, 0o600))
+	if _, err := (&Backup{Bus: b, Dir: taken}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "has something in it") {
+		t.Errorf("copied to a folder of others with %v", err)
+	}
+	if _, err := (&Backup{Bus: emptyServer(t), Dir: filepath.Join(t.TempDir(), "backup")}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no streams of Seine") {
+		t.Errorf("copied a server without streams with %v", err)
+	}
+	must(t, partition.NewSnapshots(b).Reset(t.Context(), 1, 1000, "store"))
+	must(t, natstest.StreamOf(t, b.JS, messages.StreamURLs).Purge(t.Context(), jetstream.WithPurgeSequence(2)))
+	if _, err := (&Backup{Bus: b, Dir: filepath.Join(t.TempDir(), "backup")}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "partition 1 has no snapshot") {
+		t.Errorf("copied a cluster without snapshots with %v", err)
+	}
+}
+
+// A folder that a process has left which was killed is no backup, and does not keep the next from making one.
+func TestBackupIsBegunAnewAfterAKill(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	dir := filepath.Join(t.TempDir(), "backup")
+	must(t, os.MkdirAll(filepath.Join(dir+unfinishedSuffix, "streams", "OTHER"), 0o700))
+	_, err := (&Backup{Bus: b, Dir: dir}).Run(t.Context())
+	must(t, err)
+	if _, err := os.Stat(filepath.Join(dir, "streams", "OTHER")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what another has left is in the backup: %v", err)
+	}
+}
+
+// While a backup is made, no janitor purges what is still to be copied; afterwards nothing is held any more.
+func TestNothingIsPurgedWhileABackupIsMade(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	config := messages.PartitionConsumer("reader", "records", 0)
+	config.Durable, config.FilterSubject = "reader", ""
+	c, err := b.OpenConsumer(t.Context(), messages.StreamRecords, config)
+	must(t, err)
+	got, err := c.Fetch(70)
+	must(t, err)
+	for m := range got.Messages() {
+		must(t, m.DoubleAck(t.Context()))
+	}
+	release, err := hold(t.Context(), b)
+	must(t, err)
+	janitor := retention.NewJanitor(b)
+	janitor.Streams, janitor.KeepShare, janitor.KeepAge, janitor.Every = map[string]int{messages.StreamRecords: 1}, 1e-9, 0, 10*time.Millisecond
+	before := natstest.State(t, b.JS, messages.StreamRecords).FirstSeq
+	await.Start(t, janitor.Run)
+	await.Always(t, 300*time.Millisecond, "nothing is purged", func() bool {
+		return natstest.State(t, b.JS, messages.StreamRecords).FirstSeq == before
+	})
+	release()
+	await.Eventually(t, "what is read is purged", func() bool {
+		return natstest.State(t, b.JS, messages.StreamRecords).FirstSeq > before
+	})
+}

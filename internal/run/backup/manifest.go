@@ -1,0 +1,163 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"seine/internal/base/atomicfile"
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+	"seine/pkg/stages/partition"
+)
+
+// ManifestFile is the name of the Manifest in the folder of a backup.
+const ManifestFile = "seine-backup.json"
+
+// format is the version of Manifest and of what lies beside it.
+const format = 1
+
+// Errors of backups.
+var (
+	// ErrNoBackup is returned for a folder that has no backup, or one that did not come to its end.
+	ErrNoBackup = errors.New("there is no whole backup in this folder")
+	// ErrDamaged is returned for a backup whose files are not those that were written.
+	ErrDamaged = errors.New("the backup is damaged")
+)
+
+// Manifest says what is in a backup.
+type Manifest struct {
+	V       int             `json:"v"`
+	Version string          `json:"version"` // of Seine, that has made it
+	Began   time.Time       `json:"began"`   // what was acknowledged before is in it
+	Ended   time.Time       `json:"ended"`
+	Layout  messages.Layout `json:"layout"`
+	// Streams are in the order in which they were copied.
+	Streams []Stream `json:"streams"`
+	// Snapshots are the states of the partitions that have one.
+	Snapshots []partition.Snapshot `json:"snapshots"`
+	Files     []File               `json:"files"`
+}
+
+// Stream is a stream, or that of a bucket.
+type Stream struct {
+	Name     string `json:"name"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+	LastSeq  uint64 `json:"last_seq"`
+	Made     string `json:"made"` // see jsclient.KeyMade
+}
+
+// File is a file of the backup.
+type File struct {
+	Path   string `json:"path"` // below the folder, with slashes
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Bytes is the size of all files together.
+func (m *Manifest) Bytes() (n int64) {
+	for _, f := range m.Files {
+		n += f.Bytes
+	}
+	return n
+}
+
+// Messages are those of all streams that are no buckets.
+func (m *Manifest) Messages() (n uint64) {
+	for _, s := range m.Streams {
+		if !isBucket(s.Name) {
+			n += s.Messages
+		}
+	}
+	return n
+}
+
+// ReadManifest returns the manifest of a folder.
+func ReadManifest(dir string) (*Manifest, error) {
+	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w: %s is missing", dir, ErrNoBackup, ManifestFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read backup: %w", err)
+	}
+	m := new(Manifest)
+	if err := jsontext.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(dir, ManifestFile), ErrDamaged, err)
+	}
+	if m.V != format {
+		return nil, fmt.Errorf("%s: the backup has format %d, this build reads %d: restore it by the build that has made it, Seine %s", dir, m.V, format, m.Version)
+	}
+	return m, nil
+}
+
+// write lists the files of dir, and writes the manifest.
+func (m *Manifest) write(dir string) error {
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		path, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err //nolint:wrapcheck // below
+		}
+		f := File{Path: filepath.ToSlash(path)}
+		if f.Bytes, f.SHA256, err = digest(name); err != nil {
+			return err
+		}
+		m.Files = append(m.Files, f)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("list the files of the backup: %w", err)
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode manifest: %w", err)
+	}
+	if err := atomicfile.Write(filepath.Join(dir, ManifestFile), append(text, '\n')); err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	return nil
+}
+
+// Verify compares the files of dir with the manifest. It returns ErrDamaged, with the first file that is not
+// what was written.
+func (m *Manifest) Verify(dir string) error {
+	for _, f := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
+			return fmt.Errorf("%w: %q is not below the folder", ErrDamaged, f.Path)
+		}
+		n, sum, err := digest(filepath.Join(dir, filepath.FromSlash(f.Path)))
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		case n != f.Bytes || sum != f.SHA256:
+			return fmt.Errorf("%w: %s has %d bytes with the SHA-256 %s, %d with %s were written", ErrDamaged, f.Path, n, sum, f.Bytes, f.SHA256)
+		}
+	}
+	return nil
+}
+
+// digest returns the size and the SHA-256 of a file.
+func digest(name string) (int64, string, error) {
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return 0, "", err //nolint:wrapcheck // names the file
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err != nil {
+		return 0, "", fmt.Errorf("read %s: %w", name, err)
+	}
+	return n, hex.EncodeToString(sum.Sum(nil)), nil
+}

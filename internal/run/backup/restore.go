@@ -1,0 +1,284 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nats-io/jsm.go"
+	"github.com/nats-io/jsm.go/api"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/ops/procstats"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
+	"seine/pkg/stages/partition"
+)
+
+// Errors of Restore.
+var (
+	// ErrNotEmpty is returned where streams of Seine are there already.
+	ErrNotEmpty = errors.New("the server has streams of Seine already")
+	// ErrRunning is returned while stages run.
+	ErrRunning = errors.New("processes of Seine are running")
+)
+
+// unfinished is a bucket that is there while a backup is being restored: what a process that
+// was killed has left, the next may remove.
+const unfinished = "seine_restore_unfinished"
+
+// Restore makes a cluster of the backup in Dir.
+type Restore struct {
+	Bus *stages.Bus
+	Dir string
+	// Replicas is how many replicas streams and buckets are to have, 0 for as many as they had.
+	Replicas int
+	// Progress hears what is being done, for a person. It may be nil.
+	Progress func(text string)
+	// At is called after each step, for tests to end there. It may be nil.
+	At func(step string) error
+}
+
+// steps of a restore, in order: see Restore.At.
+const (
+	stepStreams   = "streams"
+	stepObjects   = "objects"
+	stepMeta      = "meta"
+	stepInstalled = "installed"
+)
+
+func (r *Restore) at(step string) error {
+	if r.At == nil {
+		return nil
+	}
+	return r.At(step)
+}
+
+func (r *Restore) say(format string, args ...any) {
+	if r.Progress != nil {
+		r.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// Check verifies the files of the backup, and that it can be restored here. It changes nothing.
+func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
+	m, err := ReadManifest(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r.say("verifying the files of the backup")
+	if err := m.Verify(r.Dir); err != nil {
+		return nil, err
+	}
+	processes, err := procstats.Collect(ctx, r.Bus.NC)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	if len(processes) > 0 {
+		return nil, fmt.Errorf("%w: stop %s first, and all others", ErrRunning, processes[0].Name())
+	}
+	have, err := streams(ctx, r.Bus)
+	if err != nil {
+		return nil, err
+	}
+	if len(have) > 0 && !isUnfinished(have) {
+		return nil, fmt.Errorf("%w: %s: restore to a server, or an account, that has none", ErrNotEmpty, strings.Join(have, ", "))
+	}
+	return m, nil
+}
+
+func isUnfinished(have []string) bool {
+	for _, name := range have {
+		if name == keyValues(unfinished) {
+			return true
+		}
+	}
+	return false
+}
+
+// Run restores the backup. A run that was killed is begun anew.
+func (r *Restore) Run(ctx context.Context) (*Manifest, error) {
+	m, err := r.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	manager, err := jsm.New(r.Bus.NC)
+	if err != nil {
+		return nil, fmt.Errorf("open JetStream: %w", err)
+	}
+	for _, s := range m.Streams {
+		if s.Name == metaStream {
+			continue
+		}
+		if err := r.stream(ctx, manager, s.Name, s.Made); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.at(stepStreams); err != nil {
+		return nil, err
+	}
+	if err := r.installSnapshots(ctx, manager, m); err != nil {
+		return nil, err
+	}
+	if err := r.Bus.JS.DeleteKeyValue(ctx, unfinished); err != nil {
+		return nil, fmt.Errorf("remove bucket %s: %w", unfinished, err)
+	}
+	return m, nil
+}
+
+// begin removes what a run that was killed has left, and marks what follows as unfinished.
+func (r *Restore) begin(ctx context.Context) error {
+	config := jetstream.KeyValueConfig{Bucket: unfinished, Description: "a backup is being restored; run seine restore again if it is not"}
+	if _, err := r.Bus.JS.CreateOrUpdateKeyValue(ctx, config); err != nil {
+		return fmt.Errorf("create bucket %s: %w", unfinished, err)
+	}
+	have, err := streams(ctx, r.Bus)
+	if err != nil {
+		return err
+	}
+	for _, name := range have {
+		if name == keyValues(unfinished) {
+			continue
+		}
+		if err := r.Bus.JS.DeleteStream(ctx, name); err != nil {
+			return fmt.Errorf("remove what an interrupted restore has left of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// stream has the server make a stream again, which is known by when the one was made that was copied.
+func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made string) error {
+	r.say("restoring %s", name)
+	config, err := storedConfig(streamDir(r.Dir, name))
+	if err != nil {
+		return err
+	}
+	if r.Replicas > 0 {
+		config.Replicas = r.Replicas
+	}
+	if !isBucket(name) {
+		config.Metadata[jsclient.KeyMade] = made
+	}
+	if _, _, err := manager.RestoreSnapshotFromDirectory(ctx, name, streamDir(r.Dir, name), jsm.RestoreConfiguration(config)); err != nil {
+		return fmt.Errorf("restore stream %s: %w%s", name, err, hint(err))
+	}
+	return removeHolds(ctx, r.Bus, name)
+}
+
+// hint says what to do about errors that the server words for its developers.
+func hint(err error) string {
+	switch text := err.Error(); {
+	case strings.Contains(text, "replicas"):
+		return " (--replicas 1 restores to a single server what was in a cluster)"
+	case strings.Contains(text, "insufficient storage"), strings.Contains(text, "resource limits"):
+		return " (raise max_file_store of the server: streams reserve their limits)"
+	}
+	return ""
+}
+
+// storedConfig reads the configuration of a stream from its copy.
+func storedConfig(dir string) (config api.StreamConfig, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, jsm.SnapshotMetaFile))
+	if err != nil {
+		return config, fmt.Errorf("read backup: %w", err)
+	}
+	var request api.JSApiStreamRestoreRequest
+	if err := jsontext.Unmarshal(text, &request); err != nil {
+		return config, fmt.Errorf("%w: %s: %w", ErrDamaged, dir, err)
+	}
+	if request.Config.Metadata == nil {
+		request.Config.Metadata = make(map[string]string)
+	}
+	return request.Config, nil
+}
+
+// installSnapshots stores the states of partitions, and then what all stages agree on, which names them. The
+// partitions are bound to a store that there is none of: so a frontier whose --state is of the time after the backup begins
+// with the snapshot, too.
+func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m *Manifest) error {
+	epoch, err := r.epoch(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.createBucket(ctx); err != nil {
+		return err
+	}
+	snapshots := partition.NewSnapshots(r.Bus)
+	stored := make(map[int]partition.Snapshot, len(m.Snapshots))
+	for _, snap := range m.Snapshots {
+		r.say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
+		snap.Epoch = epoch
+		if stored[snap.Partition], err = snapshots.Put(ctx, snap.Partition, snap, copyOf(snapshotFile(r.Dir, snap.Partition))); err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+	}
+	if err := r.at(stepObjects); err != nil {
+		return err
+	}
+	if err := r.stream(ctx, manager, metaStream, ""); err != nil {
+		return err
+	}
+	if err := r.at(stepMeta); err != nil {
+		return err
+	}
+	store := "backup-" + nuid.Next()
+	for p := range m.Layout.Partitions {
+		if snap, ok := stored[p]; ok {
+			err = snapshots.Install(ctx, snap, store)
+		} else {
+			err = snapshots.Reset(ctx, p, epoch, store)
+		}
+		if err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+	}
+	return r.at(stepInstalled)
+}
+
+// copyOf writes a file.
+func copyOf(file string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		f, err := os.Open(filepath.Clean(file))
+		if err != nil {
+			return err //nolint:wrapcheck // names the file
+		}
+		defer f.Close()
+		_, err = io.Copy(w, f)
+		return err //nolint:wrapcheck // of the file or of the upload
+	}
+}
+
+// epoch is one that no owner has had: leases are numbered by their bucket.
+func (r *Restore) epoch(ctx context.Context) (uint64, error) {
+	s, err := r.Bus.JS.Stream(ctx, keyValues(messages.BucketLeases))
+	if err != nil {
+		return 0, fmt.Errorf("look at bucket %s: %w", messages.BucketLeases, err)
+	}
+	return s.CachedInfo().State.LastSeq, nil
+}
+
+// createBucket makes the bucket of snapshots as it was.
+func (r *Restore) createBucket(ctx context.Context) error {
+	config, err := readConfig(r.Dir)
+	if err != nil || config == nil {
+		return err
+	}
+	if r.Replicas > 0 {
+		config.Replicas = r.Replicas
+	}
+	if _, err := r.Bus.JS.CreateStream(ctx, *config); err != nil {
+		return fmt.Errorf("create bucket %s: %w%s", messages.BucketSnapshots, err, hint(err))
+	}
+	return nil
+}
