@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/ops/alerts"
 )
 
 // promtool runs Prometheus's own checker. `make promtool` brings it; a test that
@@ -258,4 +261,31 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// The runbook says of every alert what to do, and of no other.
+func TestRunbookHasEveryAlert(t *testing.T) {
+	t.Parallel()
+	_, runbook, _ := strings.Cut(readFile(t, "../../../docs/operations.md"), "## Runbook\n")
+	runbook, _, _ = strings.Cut(runbook, "\n## ")
+	told := make(map[string]bool)
+	for line := range strings.Lines(runbook) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 2 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([A-Za-z_]+)`").FindAllStringSubmatch(cells[1], -1) {
+			told[m[1]] = true
+		}
+	}
+	want := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`alert: (Seine\w+)`).FindAllStringSubmatch(readFile(t, "../../../deploy/prometheus/rules.yml"), -1) {
+		want[m[1]] = true
+	}
+	for _, kind := range alerts.Kinds {
+		want[string(kind)] = true
+	}
+	if len(want) < 20 || !maps.Equal(told, want) {
+		t.Errorf("the runbook has %v, the alerts are %v", slices.Sorted(maps.Keys(told)), slices.Sorted(maps.Keys(want)))
+	}
 }
