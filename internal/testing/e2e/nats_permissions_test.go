@@ -179,6 +179,10 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	if out := c.seine("operator", "doctor"); !strings.Contains(out.stdout.String(), "frontier: all 4 have an owner") {
 		t.Errorf("doctor: %s%s", out.stdout, out.stderr)
 	}
+	wantOutput(t, c.seine("admin", "backup", "--to", filepath.Join(c.dir, "backup")), "copied to")
+	if out := c.seine("operator", "backup", "--to", filepath.Join(c.dir, "backup-of-operator")); out.code() != 1 || !strings.Contains(out.stderr.String(), "does not let") {
+		t.Errorf("an operator copies the cluster: %d, %s%s", out.code(), out.stdout, out.stderr)
+	}
 	c.redrive(bus)
 	pages := c.finish(bus, "site", time.Minute).Pages
 	if want := int64(len(site.pages) + 1); pages != want {
