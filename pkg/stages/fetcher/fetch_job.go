@@ -40,6 +40,9 @@ type fetchJob struct {
 	isMine func() bool
 }
 
+// isSuspect reports whether another process may have been given the request by now: this one stood still, or was cut off.
+func (t *fetchJob) isSuspect() bool { return t.isMine != nil && !t.isMine() }
+
 // newJob is a request that is to be fetched as its spec wants it.
 func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJob {
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)

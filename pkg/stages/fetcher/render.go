@@ -83,7 +83,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case requisites.withheld.Load():
+	case requisites.withheld.Load(), t.isSuspect() && (err != nil || page.Cut != ""): // its time was over while this process stood still
 		return httpclient.ErrNotSent
 	case err != nil && t.reply == nil: // the document was not fetched again
 		return err
@@ -197,7 +197,7 @@ func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisite
 		UserAgent: agent,
 		Transport: transport,
 		Allow: func(ctx context.Context, r *http.Request) error {
-			if t.isMine != nil && !t.isMine() {
+			if t.isSuspect() {
 				requisites.withheld.Store(true)
 				return errRequisiteNotSent
 			}

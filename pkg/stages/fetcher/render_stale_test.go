@@ -3,6 +3,7 @@ package fetcher
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,46 @@ func TestPageThatBecomesSuspectWhileItIsShown(t *testing.T) {
 				if res, err := messages.DecodeResult(m.Data); err == nil && res.Class != messages.OK {
 					t.Errorf("it ends with %s: %s", res.Class, res.Error)
 				}
+			}
+		})
+	}
+}
+
+// freezingRenderer stands still while it shows a page for the first time: when it goes on, the time for the page is over.
+type freezingRenderer struct {
+	bus   *stages.Bus
+	shown int
+	fails bool // the browser has not read the document by then
+}
+
+func (r *freezingRenderer) Warm(context.Context) {}
+
+func (r *freezingRenderer) Render(_ context.Context, job *render.Job) (*render.Page, error) {
+	if r.shown++; r.shown > 1 {
+		return &render.Page{HTML: job.Main.Body}, nil
+	}
+	r.bus.MarkStale()
+	if r.fails {
+		return nil, &render.Error{Kind: render.NoAnswer, Text: "the browser has not read the document"}
+	}
+	return &render.Page{HTML: []byte("<title>half</title>"), Cut: "what the page was waited for did not come"}, nil
+}
+
+// What a process has of a page whose time was over while the process stood still is no page and no failure: the page waited for what the
+// process did not bring it. It is shown again.
+func TestPageWhoseTimeIsOverInAStandstillIsShownAgain(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"half of it was shown": false, "nothing of it was": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.SetRender(crawlspec.RenderAlways) })
+			answerWanted(t, s.bus, true)
+			browser := &freezingRenderer{bus: s.bus, fails: fails}
+			s.renderer = browser
+			h := s.get(s.url("/"))
+			h.wants(t, messages.OK)
+			if browser.shown != 2 || strings.Contains(string(h.body), "half") {
+				t.Errorf("shown %d times, as %.80s", browser.shown, h.body)
 			}
 		})
 	}
