@@ -7,18 +7,18 @@ import (
 )
 
 // cut takes the page as it is when its time is over, and says so. A browser that hangs, or that is given no time to run, has made
-// nothing of the document yet, or the half of it. So a page that has not been parsed to its end, and waits for nothing that it has
-// asked for, gets some more time for that, and fails after it.
+// nothing of the document yet, or the half of it. So a page that has not been parsed to its end gets some more time for that. After
+// it, the half is the page only where that waits for something that it has asked for: a script of a host that does not answer. Else it fails.
 func (v *visit) cut(p *Page) error {
 	p.Cut = "what the page was waited for did not come within " + v.job.How.Timeout.String()
-	if v.isShown() && !v.proxy.QuietSince(time.Now()) {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
 	err := v.await(ctx, eventDOM)
 	if err == nil || errors.Is(err, errBrowserGone) || v.ctx.Err() != nil {
 		return err
+	}
+	if v.isShown() && !v.proxy.QuietSince(time.Now()) {
+		return nil
 	}
 	return &Error{NoAnswer, "the browser has not read the document within " + v.job.How.Timeout.String() + " and " + snapTime.String() + ": it hangs, or a script of the page never ends"}
 }
