@@ -26,20 +26,38 @@ func (w *Web) Start() (*Server, error) { return w.StartOn("127.0.0.1:0") }
 
 // StartOn serves the web on an address.
 func (w *Web) StartOn(addr string) (*Server, error) {
-	s, err := Serve(addr, w)
+	listener, err := listen(addr)
 	if err != nil {
 		return nil, err
 	}
+	return w.StartAt(listener), nil
+}
+
+// StartAt serves the web on a listener, which the server closes.
+func (w *Web) StartAt(listener net.Listener) *Server {
+	s := serve(listener, w)
 	s.name = w.Name
-	return s, nil
+	return s
 }
 
 // Serve serves any handler, such as Demo, on an address.
 func Serve(addr string, h http.Handler) (*Server, error) {
+	listener, err := listen(addr)
+	if err != nil {
+		return nil, err
+	}
+	return serve(listener, h), nil
+}
+
+func listen(addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("serve test web: %w", err)
 	}
+	return listener, nil
+}
+
+func serve(listener net.Listener, h http.Handler) *Server {
 	s := &Server{listener: listener, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           h,
@@ -51,7 +69,7 @@ func Serve(addr string, h http.Handler) (*Server, error) {
 		defer close(s.served)
 		_ = s.http.Serve(listener)
 	}()
-	return s, nil
+	return s
 }
 
 // Addr is the address listened on.
