@@ -1,4 +1,4 @@
-package main
+package contract
 
 import (
 	"bytes"
@@ -55,14 +55,17 @@ func TestPaceOf(t *testing.T) {
 	}
 }
 
+// writer is the name of the writer into the output.
+const writer = "default"
+
 // half begins the URL of a record that lacks the end of its page.
 const half = "half "
 
 // outputOf makes an output with one commit for each group of URLs.
-func outputOf(t *testing.T, commits ...[]string) outputRef {
+func outputOf(t *testing.T, commits ...[]string) Output {
 	t.Helper()
 	out := t.TempDir()
-	sink, err := dir.Open(out, defaultWriter, slog.New(slog.DiscardHandler), nil)
+	sink, err := dir.Open(out, writer, slog.New(slog.DiscardHandler), nil)
 	check(t, err)
 	part, _, err := sink.OpenPartition(0, began)
 	check(t, err)
@@ -85,7 +88,7 @@ func outputOf(t *testing.T, commits ...[]string) outputRef {
 		check(t, err)
 	}
 	check(t, part.Close())
-	return outputRef{out: out}
+	return Output{Out: out}
 }
 
 func check(t *testing.T, err error) {
@@ -114,17 +117,17 @@ func TestWhatIsWrongIsReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := outputOf(t, c.commits...)
-			got, err := p.committed(defaultWriter, "c")
+			got, err := p.committed(writer, "c")
 			check(t, err)
-			tell := newTally(io.Discard)
-			tell.judgeRecords("c", got, pages, defaultWriter)
+			tell := NewTally(io.Discard)
+			tell.judgeRecords("c", got, pages, writer)
 			var report bytes.Buffer
-			tell.report(&report, time.Minute, nil)
+			tell.Report(&report, time.Minute, nil)
 			if tell.lost != c.lost || tell.repeated != c.repeated {
 				t.Errorf("%d lost, %d repeated", tell.lost, tell.repeated)
 			}
-			if wrong := name != "nothing"; wrong != (tell.violated() > 0) {
-				t.Errorf("%d violations", tell.violated())
+			if wrong := name != "nothing"; wrong != (tell.Violated() > 0) {
+				t.Errorf("%d violations", tell.Violated())
 			}
 			for _, want := range c.want {
 				if !strings.Contains(report.String(), want) {
@@ -136,14 +139,14 @@ func TestWhatIsWrongIsReported(t *testing.T) {
 }
 
 func TestWrongRequestsAreReportedOnce(t *testing.T) {
-	tell := newTally(io.Discard)
+	tell := NewTally(io.Discard)
 	requests := []testweb.Request{
 		asked("a", "/", 0, 10), asked("a", "/early", 50, 60), asked("a", "/beside", 55, 70), asked("a", "/private/x", 500, 510),
 	}
 	forbidden := map[string]bool{"a/private/x": true}
 	tell.judgeRequests("c", requests[:3], 0, 100*time.Millisecond, forbidden)
 	tell.judgeRequests("c", requests, 3, 100*time.Millisecond, forbidden) // looks at all of them again
-	if tell.early != 1 || tell.overlapping != 1 || tell.forbidden != 1 || tell.requests != 4 || tell.violated() != 3 {
+	if tell.early != 1 || tell.overlapping != 1 || tell.forbidden != 1 || tell.requests != 4 || tell.Violated() != 3 {
 		t.Errorf("early %d, overlapping %d, forbidden %d, requests %d, violations %q",
 			tell.early, tell.overlapping, tell.forbidden, tell.requests, tell.violations)
 	}

@@ -1,4 +1,4 @@
-package main
+package contract
 
 import (
 	"context"
@@ -20,11 +20,12 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// crawl is one crawl of a web of its own.
-type crawl struct {
-	name   string
-	spec   crawlspec.Spec
-	web    *testweb.Web
+// Crawl is one crawl of a web of its own.
+type Crawl struct {
+	Name string
+	Spec crawlspec.Spec
+	Web  *testweb.Web
+
 	server *testweb.Server
 	seeds  []string
 	ends   map[string]string // by URL: the state in which it must end
@@ -36,29 +37,11 @@ type crawl struct {
 	judged  int // requests that were looked at
 }
 
-// newCrawl serves a web that no crawl has seen.
-func newCrawl(o options, n int) (*crawl, error) {
-	web := testweb.New(testweb.Config{
-		Seed: o.Seed + uint64(n), Hosts: o.Hosts, PagesPerHost: o.Pages, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10,
-		LargeRate: 0.03, // travel through the object store
-		Latency:   5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond,
-		ErrorRate: 0.01, MissingRate: 0.03, RedirectRate: 0.03, // five errors in a row would give a host a rest of minutes
-	})
-	s, err := web.Start()
-	if err != nil {
-		return nil, fmt.Errorf("serve the test web: %w", err)
-	}
-	c := &crawl{
-		name: fmt.Sprintf("soak-%03d", n), spec: crawlspec.Default(), web: web, server: s, ends: make(map[string]string),
-		forbidden: make(map[string]bool),
-	}
-	c.spec.Delay, c.spec.AllowPrivate, c.spec.Archive = crawlspec.Duration(o.Delay), true, true
-	if o.Renderers > 0 {
-		c.spec.SetRender(crawlspec.RenderAlways)
-		c.spec.Render.Wait.Until, c.spec.Render.Timeout = crawlspec.UntilLoad, renderTimeout
-	}
-	for h := range o.Hosts {
-		c.seeds = append(c.seeds, s.URL(h, "/"))
+// NewCrawl is a crawl of a web that no crawl has seen, served by server. The home page of each of its hosts is a seed.
+func NewCrawl(name string, spec crawlspec.Spec, web *testweb.Web, server *testweb.Server) *Crawl {
+	c := &Crawl{Name: name, Spec: spec, Web: web, server: server, ends: make(map[string]string), forbidden: make(map[string]bool)}
+	for h := range web.Hosts() {
+		c.seeds = append(c.seeds, server.URL(h, "/"))
 		c.expect(h, web.Pages(h), stateDone)
 		c.expect(h, web.Disallowed(h), stateExcluded)
 		c.expect(h, web.Missing(h), stateFailed)
@@ -66,14 +49,17 @@ func newCrawl(o options, n int) (*crawl, error) {
 			c.forbidden[web.Name(h)+path] = true
 		}
 		for _, path := range web.Pages(h) {
-			c.pages = append(c.pages, s.URL(h, path))
+			c.pages = append(c.pages, server.URL(h, path))
 		}
 	}
-	return c, nil
+	return c
 }
 
-// renderTimeout is how long a page may take in a browser: longer than on a busy machine, and shorter than browsers hang.
-const renderTimeout = crawlspec.Duration(10 * time.Second)
+// Pages is how many pages must be in the output.
+func (c *Crawl) Pages() int { return len(c.pages) }
+
+// Close ends the server of the web.
+func (c *Crawl) Close() { _ = c.server.Close() }
 
 // States in which a URL can end.
 const (
@@ -82,32 +68,32 @@ const (
 	stateExcluded = "excluded"
 )
 
-func (c *crawl) expect(host int, paths []string, state string) {
+func (c *Crawl) expect(host int, paths []string, state string) {
 	for _, path := range paths {
 		c.ends[c.server.URL(host, path)] = state
 	}
 }
 
-// feed stores the spec and publishes the seeds, again until both are acknowledged.
-func (c *crawl) feed(ctx context.Context, bus *stages.Bus) error {
-	return insist(ctx, "feed "+c.name, func(ctx context.Context) error {
+// Feed stores the spec and publishes the seeds, again until both are acknowledged.
+func (c *Crawl) Feed(ctx context.Context, bus *stages.Bus) error {
+	return Insist(ctx, "feed "+c.Name, func(ctx context.Context) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
-			return err //nolint:wrapcheck // by insist
+			return err //nolint:wrapcheck // by Insist
 		}
-		if _, err := specs.Put(ctx, c.name, &c.spec); err != nil {
-			return err //nolint:wrapcheck // by insist
+		if _, err := specs.Put(ctx, c.Name, &c.Spec); err != nil {
+			return err //nolint:wrapcheck // by Insist
 		}
-		m := &nats.Msg{Subject: messages.SubjectSeeds(c.name), Data: []byte(strings.Join(c.seeds, "\n"))}
-		return stages.NewPublisher(bus, "soak").Publish(ctx, m) //nolint:wrapcheck // by insist
+		m := &nats.Msg{Subject: messages.SubjectSeeds(c.Name), Data: []byte(strings.Join(c.seeds, "\n"))}
+		return stages.NewPublisher(bus, "contract").Publish(ctx, m) //nolint:wrapcheck // by Insist
 	})
 }
 
-// patience is how long the soak asks for something that brokers or frontiers do not answer.
+// patience is how long a check asks for something that brokers or frontiers do not answer.
 const patience = 3 * time.Minute
 
-// insist tries until it succeeds, or for as long as there is patience.
-func insist(ctx context.Context, what string, try func(context.Context) error) error {
+// Insist tries until it succeeds, or for as long as there is patience.
+func Insist(ctx context.Context, what string, try func(context.Context) error) error {
 	deadline := time.Now().Add(patience)
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 15*time.Second)
@@ -126,35 +112,35 @@ func insist(ctx context.Context, what string, try func(context.Context) error) e
 }
 
 // ended asks whether the crawl is complete.
-func (c *crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontierapi.Counters) {
+func (c *Crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontierapi.Counters) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	client := frontierapi.Client{Bus: bus}
-	end, n, err := client.CheckEnded(ctx, c.name, &c.spec)
+	end, n, err := client.CheckEnded(ctx, c.Name, &c.Spec)
 	return err == nil && end == frontierapi.Complete, n.Counters
 }
 
 var errBehind = errors.New("the owner of its partition catches up")
 
 // checkStates asks for the state of every URL of the web. Each must have ended as it should.
-func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.Counters, t *tally) error {
+func (c *Crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.Counters, t *Tally) error {
 	if open := n.Pending(); open != 0 || n.Done < int64(len(c.pages)) {
-		t.violation("%s: complete with %d URLs open and %d done, of %d pages", c.name, open, n.Done, len(c.pages))
+		t.Violation("%s: complete with %d URLs open and %d done, of %d pages", c.Name, open, n.Done, len(c.pages))
 	}
 	client := frontierapi.Client{Bus: bus}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for url, want := range c.ends {
 		g.Go(func() error {
-			return insist(gctx, "explain "+url, func(ctx context.Context) error {
-				e, err := client.Explain(ctx, c.name, url)
+			return Insist(gctx, "explain "+url, func(ctx context.Context) error {
+				e, err := client.Explain(ctx, c.Name, url)
 				if err == nil && e.Behind {
 					return errBehind
 				}
 				if err == nil && e.State != want {
-					t.violation("%s: %s is %q (%s %s), not %s", c.name, url, e.State, e.Reason, e.Class, want)
+					t.Violation("%s: %s is %q (%s %s), not %s", c.Name, url, e.State, e.Reason, e.Class, want)
 				}
-				return err //nolint:wrapcheck // by insist
+				return err //nolint:wrapcheck // by Insist
 			})
 		})
 	}
@@ -162,18 +148,18 @@ func (c *crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.
 }
 
 // checkRecords waits until an output has as many records as there are pages, and compares them.
-func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *tally) error {
+func (c *Crawl) checkRecords(ctx context.Context, name string, p Output, t *Tally) error {
 	var got found
 	deadline := time.Now().Add(patience)
 	for {
 		var err error
-		got, err = p.committed(name, c.name)
+		got, err = p.committed(name, c.Name)
 		if err == nil && got.n >= int64(len(c.pages)) && len(compare(got.byURL, c.pages).lost) == 0 {
 			break
 		}
 		if time.Now().After(deadline) {
 			if err != nil {
-				t.violation("%s: the output %s cannot be read: %v", c.name, name, err)
+				t.Violation("%s: the output %s cannot be read: %v", c.Name, name, err)
 			}
 			break
 		}
@@ -181,18 +167,18 @@ func (c *crawl) checkRecords(ctx context.Context, name string, p outputRef, t *t
 			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
 		}
 	}
-	t.judgeRecords(c.name+" in "+name, got, c.pages, name)
-	return insist(ctx, "verify the output "+name, func(ctx context.Context) error {
-		bad, err := p.problems(ctx, name, c.name, false)
+	t.judgeRecords(c.Name+" in "+name, got, c.pages, name)
+	return Insist(ctx, "verify the output "+name, func(ctx context.Context) error {
+		bad, err := p.problems(ctx, name, c.Name, false)
 		if err == nil {
-			t.judgeFiles(c.name+" in "+name, bad)
+			t.judgeFiles(c.Name+" in "+name, bad)
 		}
 		return err
 	})
 }
 
 // judgeRecords takes note of what records lack and have too much of.
-func (t *tally) judgeRecords(where string, got found, pages []string, output string) {
+func (t *Tally) judgeRecords(where string, got found, pages []string, output string) {
 	d := compare(got.byURL, pages)
 	t.mu.Lock()
 	t.lost += int64(len(d.lost))
@@ -205,31 +191,34 @@ func (t *tally) judgeRecords(where string, got found, pages []string, output str
 	t.mu.Unlock()
 	for what, urls := range map[string][]string{"lost": d.lost, "repeated": d.repeated, "not of the web": d.strange, "of half a page": got.cut} {
 		if len(urls) > 0 {
-			t.violation("%s: %d records are %s: %s", where, len(urls), what, strings.Join(urls[:min(3, len(urls))], " "))
+			t.Violation("%s: %d records are %s: %s", where, len(urls), what, strings.Join(urls[:min(3, len(urls))], " "))
 		}
 	}
 }
 
 // judgeFiles takes note of files that are not what was committed.
-func (t *tally) judgeFiles(where string, bad []string) {
+func (t *Tally) judgeFiles(where string, bad []string) {
 	for _, problem := range bad {
-		t.violation("%s: %s", where, problem)
+		t.Violation("%s: %s", where, problem)
 	}
 }
 
-// checkRequests looks at all requests so far; those that were looked at before count once.
-func (c *crawl) checkRequests(t *tally) {
+// CheckRequests looks at all requests so far; those that were looked at before count once.
+func (c *Crawl) CheckRequests(t *Tally) {
 	c.judging.Lock()
 	defer c.judging.Unlock()
-	requests := c.web.Requests()
-	t.judgeRequests(c.name, requests, c.judged, time.Duration(c.spec.Delay), c.forbidden)
+	requests := c.Web.Requests()
+	t.judgeRequests(c.Name, requests, c.judged, time.Duration(c.Spec.Delay), c.forbidden)
 	c.judged = len(requests)
 }
 
 // judgeRequests takes note of requests that came too early, beside others, or against robots.txt. Those before from are
 // looked at for what comes after them only.
-func (t *tally) judgeRequests(where string, requests []testweb.Request, from int, delay time.Duration, forbidden map[string]bool) {
-	p := paceOf(slices.Clone(requests), delay)
+func (t *Tally) judgeRequests(where string, requests []testweb.Request, from int, delay time.Duration, forbidden map[string]bool) {
+	p := requestGaps{smallest: noGap}
+	if delay > 0 { // without one, several at a time are allowed
+		p = paceOf(slices.Clone(requests), delay)
+	}
 	var against []string
 	for _, r := range requests {
 		if forbidden[r.Host+r.Path] {
@@ -258,8 +247,6 @@ func (t *tally) judgeRequests(where string, requests []testweb.Request, from int
 	}
 	t.mu.Unlock()
 	for _, key := range fresh {
-		t.violation("%s", key)
+		t.Violation("%s", key)
 	}
 }
-
-var errStuck = errors.New("nothing moves")

@@ -1,4 +1,4 @@
-package main
+package contract
 
 import (
 	"bufio"
@@ -11,7 +11,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
@@ -19,56 +18,9 @@ import (
 	"seine/internal/output/dir"
 	"seine/internal/output/format"
 	"seine/internal/output/warc"
-	"seine/internal/testing/testweb"
 	"seine/internal/testing/warctest"
 	"seine/pkg/messages"
 )
-
-// requestGaps is how the requests of a log kept their distance.
-type requestGaps struct {
-	early       []string // came before the delay was over
-	overlapping []string // came while another was under way
-	smallest    float64  // gap, as a share of the delay
-}
-
-// requisitePrefix begins the paths of what pages of the test web need beside their document.
-const requisitePrefix = "/static/"
-
-// paceOf looks at every two requests to a host that follow each other, robots.txt included, by the server's clock. What a browser
-// asks for to show a page has no delay of its own, but must not be asked for beside a page, and the next page waits for the end of it.
-func paceOf(requests []testweb.Request, delay time.Duration) (p requestGaps) {
-	p.smallest = noGap
-	last := make(map[string]*testweb.Request) // by host: that which ended last
-	slices.SortStableFunc(requests, func(a, b testweb.Request) int { return a.At.Compare(b.At) })
-	for i := range requests {
-		r := &requests[i]
-		before, requisite := last[r.Host], isRequisite(r)
-		if before == nil {
-			last[r.Host] = r
-			continue
-		}
-		gap := r.At.Sub(before.End)
-		what := fmt.Sprintf("%s %s at %s, %v after the end of %s (from %s to %s)", r.Host, r.Path, r.At.Format(stampFormat), gap,
-			before.Path, before.At.Format(stampFormat), before.End.Format(stampFormat))
-		switch {
-		case requisite && (isRequisite(before) || !before.End.IsZero() && gap >= 0):
-		case before.End.IsZero() || gap < 0:
-			p.overlapping = append(p.overlapping, what)
-			p.smallest = min(p.smallest, 0)
-		case gap < delay:
-			p.early = append(p.early, what)
-			fallthrough
-		default:
-			p.smallest = min(p.smallest, float64(gap)/float64(delay))
-		}
-		if !before.End.IsZero() && (r.End.IsZero() || r.End.After(before.End)) {
-			last[r.Host] = r
-		}
-	}
-	return p
-}
-
-func isRequisite(r *testweb.Request) bool { return strings.HasPrefix(r.Path, requisitePrefix) }
 
 // difference is what records lack of the pages that there should be, and what they have too much of.
 type difference struct{ lost, repeated, strange []string }
@@ -95,14 +47,24 @@ func compare(records map[string]int, pages []string) (d difference) {
 	return d
 }
 
+// Output is where a writer writes to, and how to read that.
+type Output struct {
+	Out      string // as of its option
+	S3       bucket.Options
+	Archive  bool // its records are pages as they came (WARC)
+	Rendered bool // an archive whose pages are what browsers have made of them
+}
+
+func (p Output) inBucket() bool { return bucket.Is(p.Out) }
+
 // open reads what the writer called name has committed.
-func (p outputRef) open(name string) (output.Output, error) {
+func (p Output) open(name string) (output.Output, error) {
 	var log output.Log
 	var err error
-	if bucket.Is(p.out) {
-		log, err = bucket.Read(p.out, name, p.s3)
+	if p.inBucket() {
+		log, err = bucket.Read(p.Out, name, p.S3)
 	} else {
-		log, err = dir.Read(p.out, name)
+		log, err = dir.Read(p.Out, name)
 	}
 	return output.Output{Log: log}, err //nolint:wrapcheck // by whoever calls
 }
@@ -115,7 +77,7 @@ type found struct {
 }
 
 // committed counts the committed records of a crawl.
-func (p outputRef) committed(name, crawl string) (got found, err error) {
+func (p Output) committed(name, crawl string) (got found, err error) {
 	o, err := p.open(name)
 	if errors.Is(err, output.ErrNoLog) {
 		return found{}, nil
@@ -131,10 +93,10 @@ func (p outputRef) committed(name, crawl string) (got found, err error) {
 				continue
 			}
 			count, want := got.countRecords, f.Records
-			if name == archiveWriter {
+			if p.Archive {
 				count, want = got.countCaptures, f.Records-f.RecordsOf(messages.KindAnswer)
 			}
-			if p.rendered {
+			if p.Rendered {
 				count = got.countRendered
 			}
 			k, err := count(o, f)
@@ -238,7 +200,7 @@ func eachArchived(o output.Output, f output.File, do func(*warctest.Record)) (er
 
 // problems compares every file of a crawl, or of all if it is empty, with the commit log. Only when no writer runs can it
 // be told whether files that no entry names will be removed.
-func (p outputRef) problems(ctx context.Context, name, crawl string, stopped bool) (bad []string, err error) {
+func (p Output) problems(ctx context.Context, name, crawl string, stopped bool) (bad []string, err error) {
 	o, err := p.open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open output: %w", err)

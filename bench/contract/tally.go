@@ -1,4 +1,7 @@
-package main
+// Package contract checks what docs/contract.md promises of crawls of the test web: each page once in every output, each URL
+// in the state it must end in, distances between requests to a host by the log of the web alone, robots.txt, dead letters. A
+// Tally takes note of what was seen, of faults that were made meanwhile, and of promises that were broken.
+package contract
 
 import (
 	"fmt"
@@ -10,8 +13,8 @@ import (
 	"time"
 )
 
-// tally is what a soak has seen. It is safe for concurrent use.
-type tally struct {
+// Tally is what a run has seen. It is safe for concurrent use.
+type Tally struct {
 	mu         sync.Mutex
 	journal    io.Writer // every event with its time
 	faults     map[string]int
@@ -34,8 +37,9 @@ type tally struct {
 	deadLetters        int
 }
 
-func newTally(journal io.Writer) *tally {
-	return &tally{
+// NewTally is a tally of nothing yet, whose events go to a journal as well.
+func NewTally(journal io.Writer) *Tally {
+	return &Tally{
 		journal: journal, faults: make(map[string]int), under: make(map[string]int), exits: make(map[string]int),
 		records: make(map[string]int64), smallest: noGap, told: make(map[string]bool),
 	}
@@ -47,19 +51,19 @@ const (
 	stampFormat    = "15:04:05.000"
 )
 
-// note writes to the journal.
-func (t *tally) note(format string, args ...any) {
+// Note writes to the journal.
+func (t *Tally) Note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.write(format, args...)
 }
 
-func (t *tally) write(format string, args ...any) {
+func (t *Tally) write(format string, args ...any) {
 	_, _ = fmt.Fprintf(t.journal, time.Now().Format(stampFormat)+" "+format+"\n", args...)
 }
 
-// violation takes note of a promise that was broken.
-func (t *tally) violation(format string, args ...any) {
+// Violation takes note of a promise that was broken.
+func (t *Tally) Violation(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
@@ -71,15 +75,15 @@ func (t *tally) violation(format string, args ...any) {
 	}
 }
 
-// violated is how many promises were broken.
-func (t *tally) violated() int {
+// Violated is how many promises were broken.
+func (t *Tally) Violated() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.broken
 }
 
-// begin takes note of a fault, and returns what ends it.
-func (t *tally) begin(kind, what string) (end func()) {
+// Begin takes note of a fault, and returns what ends it.
+func (t *Tally) Begin(kind, what string) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.faults[kind]++
@@ -95,17 +99,17 @@ func (t *tally) begin(kind, what string) (end func()) {
 	}
 }
 
-// exit takes note of a process that ended by itself.
-func (t *tally) exit(name, state, words string) {
+// Exit takes note of a process that ended by itself.
+func (t *Tally) Exit(name, state, words string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.write("exit  %s: %s: %s", name, state, words)
 	t.exits[name+": "+state]++
 }
 
-// progress takes note of something done; without it the time since the last one counts as a stall, from the first look on:
+// Progress takes note of something done; without it the time since the last one counts as a stall, from the first look on:
 // before that the commands were built.
-func (t *tally) progress(done bool) (since time.Duration) {
+func (t *Tally) Progress(done bool) (since time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.moved.IsZero() {
@@ -119,8 +123,26 @@ func (t *tally) progress(done bool) (since time.Duration) {
 	return since
 }
 
-// line is how the soak stands.
-func (t *tally) line(passed time.Duration, now string) string {
+// crawled takes note of a crawl that was checked to its end.
+func (t *Tally) crawled(pages int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.crawls++
+	t.pages += int64(pages)
+}
+
+// dead takes note of dead letters, of pages that all can be handled.
+func (t *Tally) dead(n int, subjects map[string]uint64) {
+	t.mu.Lock()
+	t.deadLetters = n
+	t.mu.Unlock()
+	if n > 0 {
+		t.Violation("%d dead letters, of pages that all can be handled: %v", n, subjects)
+	}
+}
+
+// Line is how the run stands.
+func (t *Tally) Line(passed time.Duration, now string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := 0
@@ -132,8 +154,8 @@ func (t *tally) line(passed time.Duration, now string) string {
 		slices.Sorted(maps.Keys(t.under)))
 }
 
-// report prints the end.
-func (t *tally) report(w io.Writer, passed time.Duration, uncovered []string) {
+// Report prints the end.
+func (t *Tally) Report(w io.Writer, passed time.Duration, uncovered []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }

@@ -49,11 +49,11 @@ func killPage(_ context.Context, r *testbed, victim string, d draw) {
 func (r *testbed) strike(victim string, pid, browser int, s syscall.Signal) *held {
 	p := hold(pid, browser)
 	if p == nil {
-		r.tell.note("%s has no such process any more", victim)
+		r.tell.Note("%s has no such process any more", victim)
 		return nil
 	}
 	if err := p.Signal(s); err != nil {
-		r.tell.note("%s: %v: %v", victim, s, err)
+		r.tell.Note("%s: %v: %v", victim, s, err)
 	}
 	return p
 }
@@ -72,7 +72,7 @@ func hangBrowser(ctx context.Context, r *testbed, victim string, d draw) {
 	if p == nil {
 		return
 	}
-	r.tell.note("%s hangs: %s", victim, what)
+	r.tell.Note("%s hangs: %s", victim, what)
 	_ = sleep.For(ctx, d.between(shortestHang, longest))
 	_ = p.Signal(syscall.SIGCONT)
 }
@@ -87,7 +87,7 @@ const (
 func starveBrowser(ctx context.Context, r *testbed, victim string, d draw) {
 	browser := r.browserNow(victim, d)
 	if browser == 0 {
-		r.tell.note("%s has no such process any more", victim)
+		r.tell.Note("%s has no such process any more", victim)
 		return
 	}
 	run := time.Duration((0.05 + 0.05*d.a) * float64(starveTurn))

@@ -48,7 +48,7 @@ func (r *testbed) tryBrowser(ctx context.Context) error {
 
 // browsersOf are the main processes of the browsers that a renderer has now: two while it replaces one.
 func (r *testbed) browsersOf(renderer string) (pids []int) {
-	parent := r.find(renderer).id()
+	parent := r.find(renderer).ID()
 	for _, pid := range r.browserProcesses() {
 		if parent != 0 && procfs.ParentOf(pid) == parent {
 			pids = append(pids, pid)
@@ -118,13 +118,13 @@ func (s *session) judgeLeftovers(ctx context.Context) {
 		left = s.browserProcesses()
 	}
 	for _, pid := range left {
-		s.violation("all renderers have ended, and a process of a browser is left: %d %s", pid, strings.Join(procfs.CommandLine(pid), " "))
+		s.Violation("all renderers have ended, and a process of a browser is left: %d %s", pid, strings.Join(procfs.CommandLine(pid), " "))
 	}
 	if err := s.tryBrowser(ctx); err != nil {
-		s.violation("no browser can be started at the end: %v", err)
+		s.Violation("no browser can be started at the end: %v", err)
 	}
 	folders, err := os.ReadDir(s.browsers)
 	if err != nil || len(folders) > 0 {
-		s.violation("browsers have left folders behind: %v %v", folders, err)
+		s.Violation("browsers have left folders behind: %v %v", folders, err)
 	}
 }

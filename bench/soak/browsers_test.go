@@ -30,7 +30,9 @@ func TestFaultsOfBrowsersAreThoseOfRenderers(t *testing.T) {
 		o := options{Renderers: renderers}
 		r := &testbed{roles: rolesOf(o), counts: map[string]int{messages.StageRenderer: renderers}, disks: map[string]*disk{"out": {}}}
 		all, err := faultsLike(r, "")
-		check(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := 0
 		for _, f := range all {
 			if strings.Contains(f.kind, messages.StageRenderer) || strings.Contains(f.kind, "browser") {

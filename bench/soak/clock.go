@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"seine/bench/supervise"
 )
 
 // The clock of a machine cannot be set for one process, and Go programs do not ask the C library for the time. So the
@@ -111,8 +113,8 @@ func overlay(ctx context.Context, dir string) (string, error) {
 }
 
 // clockOf is the file that sets the clock of a process.
-func clockOf(p *process) string {
-	for _, v := range p.env {
+func clockOf(p *supervise.Process) string {
+	for _, v := range p.Env {
 		if file, ok := strings.CutPrefix(v, clockVariable+"="); ok {
 			return file
 		}
@@ -121,7 +123,7 @@ func clockOf(p *process) string {
 }
 
 // setClock sets the clock of a process ahead, or back.
-func setClock(p *process, ahead time.Duration) error {
+func setClock(p *supervise.Process, ahead time.Duration) error {
 	text := strconv.FormatInt(int64(ahead), 10)
 	return os.WriteFile(clockOf(p), []byte(text), 0o600) //nolint:wrapcheck // names the file
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"seine/bench/supervise"
 	"seine/internal/base/sleep"
 	"seine/internal/testing/faultproxy"
 	"seine/pkg/messages"
@@ -157,7 +158,7 @@ func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, eve
 			continue
 		}
 		going.Go(func() {
-			over := r.tell.begin(f.kind, fmt.Sprintf("%s %.2f", victim, d.length))
+			over := r.tell.Begin(f.kind, fmt.Sprintf("%s %.2f", victim, d.length))
 			f.do(ctx, r, victim, d)
 			over()
 			mu.Lock()
@@ -172,22 +173,22 @@ func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, eve
 // killOne kills a process, and has it started again after a while.
 func killOne(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
-	p.kill()
+	p.Kill()
 	_ = sleep.For(ctx, time.Duration(d.length*d.length*float64(15*time.Second)))
-	p.want()
+	p.Want()
 }
 
 // killBrokers kills all brokers at once.
 func killBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 	var all sync.WaitGroup
 	for _, name := range brokerNames(r) {
-		all.Go(func() { r.find(name).kill() })
+		all.Go(func() { r.find(name).Kill() })
 	}
 	all.Wait()
 	_ = sleep.For(ctx, d.between(shortest, 8*time.Second))
 	for _, p := range r.processes {
-		if p.role == roleBroker {
-			p.want()
+		if p.Role == roleBroker {
+			p.Want()
 		}
 	}
 }
@@ -195,9 +196,9 @@ func killBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 // pauseOne freezes a process for a while.
 func pauseOne(ctx context.Context, r *testbed, victim string, d draw) {
 	p := r.find(victim)
-	p.signal(syscall.SIGSTOP)
+	p.Signal(syscall.SIGSTOP)
 	_ = sleep.For(ctx, d.between(shortest, longest))
-	p.signal(syscall.SIGCONT)
+	p.Signal(syscall.SIGCONT)
 }
 
 // scale runs one process of a stage, then as many as there may be, then one, then as many as before.
@@ -209,10 +210,10 @@ func scale(role string) func(context.Context, *testbed, string, draw) {
 				p := r.find(stageName(role, i))
 				switch {
 				case i < n:
-					p.want()
-				case p.isWanted():
-					if code := p.drain(); code == stuck {
-						r.tell.violation("%s does not end within %s of SIGTERM", p.name, drainTime)
+					p.Want()
+				case p.IsWanted():
+					if code := p.Drain(); code == supervise.Stuck {
+						r.tell.Violation("%s does not end within %s of SIGTERM", p.Name, supervise.DrainTime)
 					}
 				}
 			}
@@ -228,13 +229,13 @@ func jumpClock(ctx context.Context, r *testbed, victim string, d draw) {
 	if d.b < 0.5 { // small ones too
 		jump = time.Duration((d.a*2 - 1) * float64(20*time.Second))
 	}
-	r.tell.note("clock of %s: %s", victim, jump.Round(time.Second))
+	r.tell.Note("clock of %s: %s", victim, jump.Round(time.Second))
 	if err := setClock(p, jump); err != nil {
-		r.tell.violation("set clock: %v", err)
+		r.tell.Violation("set clock: %v", err)
 	}
 	_ = sleep.For(ctx, d.between(shortest, longest))
 	if err := setClock(p, 0); err != nil {
-		r.tell.violation("set clock: %v", err)
+		r.tell.Violation("set clock: %v", err)
 	}
 }
 
@@ -251,17 +252,17 @@ func restartSkewed(ctx context.Context, r *testbed, victim string, d draw) {
 	if d.length < 0.5 {
 		skew = -skew
 	}
-	r.tell.note("clock of %s at its start: %s", victim, skew)
+	r.tell.Note("clock of %s at its start: %s", victim, skew)
 	for _, ahead := range []time.Duration{skew, 0} {
 		if d.b < 0.5 {
-			p.kill()
-		} else if code := p.drain(); code == stuck {
-			r.tell.violation("%s does not end within %s of SIGTERM", p.name, drainTime)
+			p.Kill()
+		} else if code := p.Drain(); code == supervise.Stuck {
+			r.tell.Violation("%s does not end within %s of SIGTERM", p.Name, supervise.DrainTime)
 		}
 		if err := setClock(p, ahead); err != nil {
-			r.tell.violation("set clock: %v", err)
+			r.tell.Violation("set clock: %v", err)
 		}
-		p.want()
+		p.Want()
 		_ = sleep.For(ctx, d.between(6*time.Second, 15*time.Second))
 	}
 }
@@ -310,7 +311,7 @@ func breakBroker(breakIt func(*faultproxy.Proxy, draw)) func(context.Context, *t
 		}
 		if d.b > 0.6 {
 			for _, p := range r.processes {
-				if toBrokers := r.wires[p.name]; len(toBrokers) == brokers {
+				if toBrokers := r.wires[p.Name]; len(toBrokers) == brokers {
 					ws = append(ws, toBrokers[me])
 				}
 			}
@@ -322,7 +323,7 @@ func breakBroker(breakIt func(*faultproxy.Proxy, draw)) func(context.Context, *t
 // fillDisk leaves no room on a disk for a while.
 func fillDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	if err := r.disks[victim].fill(); err != nil {
-		r.tell.note("fill disk of %s: %v", victim, err)
+		r.tell.Note("fill disk of %s: %v", victim, err)
 	}
 	_ = sleep.For(ctx, d.between(shortest, longest))
 	r.disks[victim].free()
@@ -332,8 +333,8 @@ func fillDisk(ctx context.Context, r *testbed, victim string, d draw) {
 func fillBrokerDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	fillDisk(ctx, r, victim, d)
 	p := r.find(victim)
-	p.kill()
-	p.want()
+	p.Kill()
+	p.Want()
 }
 
 // slowSink makes the S3 server take long to answer.

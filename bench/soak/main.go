@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"seine/bench/contract"
 	"seine/bench/proc"
 )
 
@@ -115,7 +116,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("make journal: %w", err)
 	}
 	defer func() { _ = journal.Close() }()
-	t := newTally(journal)
+	t := contract.NewTally(journal)
 	r, err := newTestbed(o, dir, t)
 	if err != nil {
 		return err
@@ -134,15 +135,15 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	began := time.Now()
 	err = soak(ctx, o, r, kinds, t)
-	bad := o.Keep || t.violated() > 0 || err != nil && ctx.Err() == nil
+	bad := o.Keep || t.Violated() > 0 || err != nil && ctx.Err() == nil
 	r.teardown(bad)
-	t.report(os.Stdout, time.Since(began), r.uncovered())
+	t.Report(os.Stdout, time.Since(began), r.uncovered())
 	if bad {
 		fmt.Println("kept:", dir)
 	} else if rm := os.RemoveAll(dir); rm != nil {
 		return fmt.Errorf("remove work folder: %w", rm)
 	}
-	if n := t.violated(); n > 0 {
+	if n := t.Violated(); n > 0 {
 		return fmt.Errorf("%d violations; the same faults again: -seed %d", n, o.Seed)
 	}
 	return err

@@ -14,7 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"seine/bench/contract"
 	"seine/bench/proc"
+	"seine/bench/supervise"
 	"seine/internal/base/sleep"
 	"seine/internal/output/bucket"
 	"seine/internal/testing/faultproxy"
@@ -50,10 +52,10 @@ type testbed struct {
 	dir, bin string
 	roles    []string // of the stages that run
 	clocks   bool
-	tell     *tally
+	tell     *contract.Tally
 	stop     chan struct{}
 
-	processes []*process
+	processes []*supervise.Process
 	wires     map[string][]*faultproxy.Proxy // of a stage to each broker; of "s3"
 	links     [][]*faultproxy.Proxy          // from a broker to another
 	disks     map[string]*disk               // by process; "out" for all writers into the directory
@@ -61,16 +63,9 @@ type testbed struct {
 	counts    map[string]int                 // how many of a stage run by default
 	browsers  string                         // folder of their profiles; "" if there are none
 	chained   int                            // how many fetchers parse their pages
-	outputs   map[string]outputRef           // by writer name
+	outputs   map[string]contract.Output     // by writer name
 	bus       *stages.Bus
 	running   sync.WaitGroup // supervisors
-}
-
-// outputRef is an output and how to read it.
-type outputRef struct {
-	out      string
-	s3       bucket.Options
-	rendered bool // an archive: its pages are what browsers have made of them
 }
 
 // Sizes of the small disks.
@@ -82,10 +77,10 @@ const (
 )
 
 // newTestbed makes everything, and starts nothing.
-func newTestbed(o options, dir string, tell *tally) (*testbed, error) {
+func newTestbed(o options, dir string, tell *contract.Tally) (*testbed, error) {
 	r := &testbed{
 		dir: dir, bin: filepath.Join(dir, "bin"), roles: rolesOf(o), clocks: o.Clocks, tell: tell, stop: make(chan struct{}),
-		wires: make(map[string][]*faultproxy.Proxy), disks: make(map[string]*disk), outputs: make(map[string]outputRef),
+		wires: make(map[string][]*faultproxy.Proxy), disks: make(map[string]*disk), outputs: make(map[string]contract.Output),
 		counts: map[string]int{
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
 			messages.StageRenderer: o.Renderers, messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
@@ -102,13 +97,13 @@ func newTestbed(o options, dir string, tell *tally) (*testbed, error) {
 }
 
 // add makes a process that has a log and a clock.
-func (r *testbed) add(name, role, command string, env []string, args ...string) *process {
-	p := &process{
-		name: name, role: role, path: filepath.Join(r.bin, command), args: args, env: env,
-		log: filepath.Join(r.dir, "logs", name+".log"), tell: r.tell,
+func (r *testbed) add(name, role, command string, env []string, args ...string) *supervise.Process {
+	p := &supervise.Process{
+		Name: name, Role: role, Path: filepath.Join(r.bin, command), Args: args, Env: env,
+		Log: filepath.Join(r.dir, "logs", name+".log"), Tell: r.tell,
 	}
 	if r.clocks && role != roleS3 {
-		p.env = append(p.env, clockVariable+"="+filepath.Join(r.dir, "clocks", name))
+		p.Env = append(p.Env, clockVariable+"="+filepath.Join(r.dir, "clocks", name))
 	}
 	r.processes = append(r.processes, p)
 	return p
@@ -210,7 +205,7 @@ func (r *testbed) makeDisks() error {
 		}
 	}
 	out, err := r.disk("out", "out", outDisk)
-	r.outputs[defaultWriter] = outputRef{out: filepath.Join(out, "data")}
+	r.outputs[defaultWriter] = contract.Output{Out: filepath.Join(out, "data")}
 	return err
 }
 
@@ -237,14 +232,14 @@ func (r *testbed) makeS3() error {
 	}
 	p := r.add(roleS3, roleS3, "", []string{"ROOT_ACCESS_KEY_ID=" + s3server.Key, "ROOT_SECRET_ACCESS_KEY=" + s3server.Secret},
 		"--port", "127.0.0.1:"+ports[0], "--quiet", "posix", data)
-	p.path = program
+	p.Path = program
 	w, err := faultproxy.New("127.0.0.1:" + ports[0])
 	if err != nil {
 		return err
 	}
 	r.wires[roleS3] = []*faultproxy.Proxy{w}
 	s3server.SetCredentials()
-	r.outputs[roleS3] = outputRef{out: "s3://" + s3server.Bucket + "/soak", s3: bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
+	r.outputs[roleS3] = contract.Output{Out: "s3://" + s3server.Bucket + "/soak", S3: bucket.Options{Endpoint: "http://127.0.0.1:" + ports[0], PathStyle: true}}
 	return nil
 }
 
@@ -268,7 +263,7 @@ func (r *testbed) makeStages() error {
 			},
 			messages.StageParser: nil,
 			messages.StageWriter: {
-				"--out", r.outputs[defaultWriter].out, "--state", state(messages.StageWriter), "--chunk-age", "2s",
+				"--out", r.outputs[defaultWriter].Out, "--state", state(messages.StageWriter), "--chunk-age", "2s",
 			},
 		}
 		if i < r.chained {
@@ -280,7 +275,7 @@ func (r *testbed) makeStages() error {
 			}
 		}
 	}
-	archive := outputRef{out: filepath.Join(r.dir, archiveWriter), rendered: r.renders()}
+	archive := contract.Output{Out: filepath.Join(r.dir, archiveWriter), Archive: true, Rendered: r.renders()}
 	r.outputs[archiveWriter] = archive
 	if err := r.writer(archiveWriter, archive, "--from", "pages", "--format", "warc.zst"); err != nil {
 		return err
@@ -293,10 +288,10 @@ func (r *testbed) makeStages() error {
 }
 
 // writer makes the only process of a writer.
-func (r *testbed) writer(name string, to outputRef, args ...string) error {
+func (r *testbed) writer(name string, to contract.Output, args ...string) error {
 	process := "writer-" + name
 	return r.stage(process, messages.StageWriter, append([]string{
-		"--name", name, "--out", to.out, "--state", filepath.Join(r.dir, process), "--chunk-age", "4s",
+		"--name", name, "--out", to.Out, "--state", filepath.Join(r.dir, process), "--chunk-age", "4s",
 	}, args...)...)
 }
 
@@ -318,10 +313,10 @@ func (r *testbed) stage(name, role string, args ...string) error {
 // start starts everything, as many of each stage as asked for, and joins.
 func (r *testbed) start(ctx context.Context) error {
 	for _, p := range r.processes {
-		if p.role == roleBroker || p.role == roleS3 || slices.Contains(single, p.name) || slices.Contains(r.defaults(p.role), p.name) {
-			p.want()
+		if p.Role == roleBroker || p.Role == roleS3 || slices.Contains(single, p.Name) || slices.Contains(r.defaults(p.Role), p.Name) {
+			p.Want()
 		}
-		r.running.Go(func() { p.supervise(r.stop) })
+		r.running.Go(func() { p.Supervise(r.stop) })
 	}
 	return r.join(ctx)
 }
@@ -354,9 +349,9 @@ func (r *testbed) join(ctx context.Context) error {
 }
 
 // find returns a process by name.
-func (r *testbed) find(name string) *process {
+func (r *testbed) find(name string) *supervise.Process {
 	for _, p := range r.processes {
-		if p.name == name {
+		if p.Name == name {
 			return p
 		}
 	}
@@ -366,8 +361,8 @@ func (r *testbed) find(name string) *process {
 // wanted are the processes of a role that are meant to run, by name.
 func (r *testbed) wanted(role string) (names []string) {
 	for _, p := range r.processes {
-		if p.role == role && p.isWanted() {
-			names = append(names, p.name)
+		if p.Role == role && p.IsWanted() {
+			names = append(names, p.Name)
 		}
 	}
 	return names
@@ -377,11 +372,11 @@ func (r *testbed) wanted(role string) (names []string) {
 func (r *testbed) drain() {
 	for _, role := range r.roles {
 		for _, p := range r.processes {
-			if p.role != role || !p.isWanted() {
+			if p.Role != role || !p.IsWanted() {
 				continue
 			}
-			if code := p.drain(); code != 0 {
-				r.tell.violation("%s was told to end when all was done, and ended with %d", p.name, code)
+			if code := p.Drain(); code != 0 {
+				r.tell.Violation("%s was told to end when all was done, and ended with %d", p.Name, code)
 			}
 		}
 	}
@@ -395,7 +390,7 @@ func (r *testbed) teardown(keep bool) {
 	close(r.stop)
 	r.running.Wait()
 	for _, p := range r.processes {
-		p.kill()
+		p.Kill()
 	}
 	if r.browsers != "" {
 		_ = os.RemoveAll(r.browsers)
@@ -427,8 +422,8 @@ func (r *testbed) canFill() bool { return r.disks["out"].mounted }
 // brokerOrder are the brokers in the order of links.
 func (r *testbed) brokerOrder() (names []string) {
 	for _, p := range r.processes {
-		if p.role == roleBroker {
-			names = append(names, p.name)
+		if p.Role == roleBroker {
+			names = append(names, p.Name)
 		}
 	}
 	return names

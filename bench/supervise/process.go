@@ -1,4 +1,6 @@
-package main
+// Package supervise runs processes that are started again whenever they end, until they are no longer wanted, and can be
+// killed, frozen and told to end meanwhile.
+package supervise
 
 import (
 	"bytes"
@@ -13,15 +15,26 @@ import (
 	"seine/internal/base/childproc"
 )
 
-// process is a command that is started again whenever it ends, as long as it is wanted: what an init system does.
-type process struct {
-	name string // unique
-	role string // a stage, broker, s3
-	path string
-	args []string
-	env  []string
-	log  string // file
-	tell *tally
+// Teller is told what becomes of processes.
+type Teller interface {
+	// Violation is told of what must not be.
+	Violation(format string, args ...any)
+	// Exit is told of a process that ended by itself: how, and its last words.
+	Exit(name, state, words string)
+}
+
+// Process is a command that is started again whenever it ends, as long as it is wanted: what an init system does.
+type Process struct {
+	Name string // unique
+	Role string // a stage, broker, s3
+	Path string
+	Args []string
+	Env  []string
+	Log  string // file
+	Tell Teller
+
+	// Prepare changes each command before it starts; none if it is nil.
+	Prepare func(*exec.Cmd)
 
 	mu     sync.Mutex
 	wanted bool
@@ -33,20 +46,20 @@ type process struct {
 // restartWait is how long the supervisor waits before it starts something again that ended by itself.
 const restartWait = 500 * time.Millisecond
 
-// supervise starts the process while it is wanted, until stop is closed.
-func (p *process) supervise(stop <-chan struct{}) {
+// Supervise starts the process while it is wanted, until stop is closed.
+func (p *Process) Supervise(stop <-chan struct{}) {
 	for {
 		select {
 		case <-stop:
 			return
 		case <-time.After(50 * time.Millisecond):
 		}
-		if !p.isWanted() {
+		if !p.IsWanted() {
 			continue
 		}
 		gone, begin, err := p.start()
 		if err != nil {
-			p.tell.violation("cannot start %s: %v", p.name, err)
+			p.Tell.Violation("cannot start %s: %v", p.Name, err)
 			return
 		}
 		select {
@@ -58,31 +71,31 @@ func (p *process) supervise(stop <-chan struct{}) {
 	}
 }
 
-func (p *process) isWanted() bool {
+func (p *Process) IsWanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.wanted
 }
 
-// want has the process run.
-func (p *process) want() {
+// Want has the process run.
+func (p *Process) Want() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wanted = true
 }
 
-// dismiss has it not started again once it has ended.
-func (p *process) dismiss() {
+// Dismiss has it not started again once it has ended.
+func (p *Process) Dismiss() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wanted, p.told = false, true
 }
 
 // start starts the command, and returns where in the log its words begin.
-func (p *process) start() (gone chan struct{}, begin int64, err error) {
+func (p *Process) start() (gone chan struct{}, begin int64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open log: %w", err)
 	}
@@ -90,9 +103,12 @@ func (p *process) start() (gone chan struct{}, begin int64, err error) {
 	if info, err := log.Stat(); err == nil {
 		begin = info.Size()
 	}
-	cmd := exec.Command(p.path, p.args...) //nolint:gosec,noctx // built here; killed by kill
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), p.env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the soak
+	cmd := exec.Command(p.Path, p.Args...) //nolint:gosec,noctx // built here; killed by kill
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), p.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for who supervises
+	if p.Prepare != nil {
+		p.Prepare(cmd)
+	}
 	if err := childproc.Start(cmd); err != nil {
 		return nil, 0, err //nolint:wrapcheck // says all
 	}
@@ -106,12 +122,12 @@ func (p *process) start() (gone chan struct{}, begin int64, err error) {
 }
 
 // ended takes note of a process that nobody had told to end, and of one that broke down.
-func (p *process) ended(begin int64) {
-	text, _ := os.ReadFile(p.log)
+func (p *Process) ended(begin int64) {
+	text, _ := os.ReadFile(p.Log)
 	text = text[min(begin, int64(len(text))):]
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			p.tell.violation("%s broke down: %s", p.name, strings.TrimSpace(line))
+			p.Tell.Violation("%s broke down: %s", p.Name, strings.TrimSpace(line))
 		}
 	}
 	p.mu.Lock()
@@ -120,7 +136,7 @@ func (p *process) ended(begin int64) {
 	if told {
 		return
 	}
-	p.tell.exit(p.name, p.cmd.ProcessState.String(), lastLine(text))
+	p.Tell.Exit(p.Name, p.cmd.ProcessState.String(), lastLine(text))
 	time.Sleep(restartWait)
 }
 
@@ -129,8 +145,8 @@ func lastLine(text []byte) string {
 	return string(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
-// id is the process ID of the command, 0 before the first start. The command may have ended.
-func (p *process) id() int {
+// ID is the process ID of the command, 0 before the first start. The command may have ended.
+func (p *Process) ID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd == nil {
@@ -139,7 +155,7 @@ func (p *process) id() int {
 	return p.cmd.Process.Pid
 }
 
-func (p *process) signal(s os.Signal) {
+func (p *Process) Signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd != nil {
@@ -147,29 +163,29 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// kill ends the process as a crash does; it stays away until it is wanted again.
-func (p *process) kill() {
-	p.dismiss()
-	p.signal(syscall.SIGKILL)
+// Kill ends the process as a crash does; it stays away until it is wanted again.
+func (p *Process) Kill() {
+	p.Dismiss()
+	p.Signal(syscall.SIGKILL)
 	p.waitGone(10 * time.Second)
 }
 
-// drainTime is how long a stage may take to end when it is told to: longer than its --drain.
-const drainTime = 45 * time.Second
+// DrainTime is how long a stage may take to end when it is told to: longer than its --drain.
+const DrainTime = 45 * time.Second
 
-// stuck is the exit code of a process that does not end when it is told to.
-const stuck = -2
+// Stuck is the exit code of a process that does not end when it is told to.
+const Stuck = -2
 
-// drain ends the process as a deployment does, and reports its exit code; stuck if it had to be killed,
+// Drain ends the process as a deployment does, and reports its exit code; Stuck if it had to be killed,
 // and -1 if another fault has killed it meanwhile.
-func (p *process) drain() int {
-	p.dismiss()
-	p.signal(syscall.SIGTERM)
-	if !p.waitGone(drainTime) {
-		p.signal(syscall.SIGQUIT) // Go writes to the log where it hangs
+func (p *Process) Drain() int {
+	p.Dismiss()
+	p.Signal(syscall.SIGTERM)
+	if !p.waitGone(DrainTime) {
+		p.Signal(syscall.SIGQUIT) // Go writes to the log where it hangs
 		p.waitGone(5 * time.Second)
-		p.kill()
-		return stuck
+		p.Kill()
+		return Stuck
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +196,7 @@ func (p *process) drain() int {
 }
 
 // waitGone waits for the end of a process that was told to end.
-func (p *process) waitGone(within time.Duration) bool {
+func (p *Process) waitGone(within time.Duration) bool {
 	p.mu.Lock()
 	gone := p.gone
 	p.mu.Unlock()
