@@ -17,6 +17,7 @@ require (
 	github.com/rs/zerolog v1.33.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.24.0
+	golang.org/x/sys v0.49.0
 	seine v0.0.0-00010101000000-000000000000
 )
 
