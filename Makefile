@@ -119,6 +119,10 @@ bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--d
 soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DURATION (10m) while everything breaks at random, and check the contract; SEED=N repeats
 	cd bench && go build -o bin/soak ./soak && exec bin/soak -duration $(or $(DURATION),10m) $(if $(SEED),-seed $(SEED)) $(ARGS)
 
+.PHONY: hosts
+hosts: versitygw ## run Seine on several machines (network namespaces), and break the network and the machines; ARGS=-measure compares throughput; needs root and Linux
+	cd bench && go build -o bin/hosts ./hosts && exec bin/hosts $(if $(SEED),-seed $(SEED)) $(ARGS)
+
 .PHONY: chart
 chart: ## check the Helm chart at length: with the types of KEDA, kustomize and kube-score, too, which take minutes to build
 	cd deploy/helm/check && go vet ./... && go test -count 1 ./...
@@ -128,7 +132,7 @@ repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10
 	go test ./pkg/stages/frontier/state -run TestRepartitionOfManyURLs -v -count 1 -timeout 60m -repartition.urls $(or $(URLS),1000000) -repartition.hosts $(or $(HOSTS),10000)
 
 .PHONY: test-cluster
-test-cluster: chart compose repartition cross ## run what takes long of the tests of deployment: chart, compose, repartition, other systems
+test-cluster: chart compose repartition hosts cross ## run what takes long of the tests of deployment: chart, compose, repartition, several machines, other systems
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached
