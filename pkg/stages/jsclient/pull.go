@@ -3,6 +3,7 @@ package jsclient
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,8 +65,14 @@ func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error 
 			if isMessage(m) {
 				take(m)
 				left.Messages, left.Bytes = left.Messages-1, left.Bytes-m.Size() // as the server counts
-			} else if over, err := ended(m); over {
+			} else if over, err := ended(m); err != nil {
 				return err
+			} else if over {
+				takeOvertaken(ctx, answers, left.Messages-notSent(m, left.Messages), take)
+				if ctx.Err() != nil {
+					drainSubscription(sub, answers, take)
+				}
+				return nil
 			}
 		case <-ctx.Done():
 			drainSubscription(sub, answers, take)
@@ -73,6 +80,35 @@ func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error 
 		}
 	}
 	return nil
+}
+
+// takeOvertaken takes so many messages that the server has sent before it said that there are no more: in a cluster it sends those of
+// a consumer with replicas when enough of them know, and says so at once (nats-server 2.15.2).
+func takeOvertaken(ctx context.Context, answers <-chan *nats.Msg, n int, take func(*nats.Msg)) {
+	late := time.NewTimer(pullEnd)
+	defer late.Stop()
+	for n > 0 {
+		select {
+		case m := <-answers:
+			if isMessage(m) {
+				take(m)
+				n--
+			}
+		case <-late.C: // they are lost
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// notSent is how many of the messages that were asked for the server will not send; all that have not come if it does not tell.
+func notSent(m *nats.Msg, left int) int {
+	n, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
+	if err != nil {
+		return left
+	}
+	return n
 }
 
 // drainSubscription ends a subscription, and gives what the server had sent before it heard of

@@ -140,3 +140,28 @@ func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
 	default:
 	}
 }
+
+// In a cluster the word that ends a request comes before messages that were sent because of it.
+func TestPullTakesWhatTheEndOfItsRequestHasOvertaken(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	answer := func(m *nats.Msg) {
+		end := nats.NewMsg(m.Reply)
+		end.Header.Set("Status", "409")
+		end.Header.Set("Description", "Message Size Exceeds MaxBytes")
+		end.Header.Set("Nats-Pending-Messages", "3")
+		for i, m := range []*nats.Msg{{Subject: m.Reply, Reply: "ack", Data: []byte("0")}, end, {Subject: m.Reply, Reply: "ack", Data: []byte("1")}} {
+			if err := b.NC.PublishMsg(m); err != nil {
+				t.Errorf("answer %d: %v", i, err)
+			}
+		}
+	}
+	if _, err := b.NC.Subscribe("$JS.API.CONSUMER.MSG.NEXT.OTHER.c", answer); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err := jsclient.NewPuller(b.NC, "OTHER", "c").Pull(t.Context(), jsclient.Batch{Messages: 5, Bytes: 1 << 20}, func(m *nats.Msg) { got = append(got, string(m.Data)) })
+	if err != nil || len(got) != 2 || got[1] != "1" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
