@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
@@ -131,7 +131,7 @@ func (got *found) countRecords(o output.Output, f output.File) (n int, err error
 			return n, err
 		}
 		var r messages.Record
-		if err := json.Unmarshal(line, &r); err != nil {
+		if err := jsontext.Unmarshal(line, &r); err != nil {
 			return n, err //nolint:wrapcheck // by whoever calls
 		}
 		if got.byURL[r.URL]++; !strings.HasSuffix(strings.TrimSpace(r.Text), pageEnd) {

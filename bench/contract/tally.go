@@ -162,10 +162,10 @@ func (t *Tally) Report(w io.Writer, passed time.Duration, uncovered []string) {
 	p("\nfaults injected in %s:", passed.Round(time.Second))
 	total := 0
 	for _, kind := range slices.Sorted(maps.Keys(t.faults)) {
-		p("  %-24s %5d", kind, t.faults[kind])
+		p("  %-34s %5d", kind, t.faults[kind])
 		total += t.faults[kind]
 	}
-	p("  %-24s %5d", "in all", total)
+	p("  %-34s %5d", "in all", total)
 	for _, what := range uncovered {
 		p("not covered: %s", what)
 	}

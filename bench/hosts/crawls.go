@@ -80,7 +80,8 @@ func (t *testbed) crawl(ctx context.Context, o options, n int, now *contract.Now
 	c, err := t.newCrawl(fmt.Sprintf("hosts-%03d", n), spec, testweb.Config{
 		Seed: o.Seed + uint64(n), Hosts: o.Hosts, PagesPerHost: o.Pages, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10, //nolint:gosec // few
 		LargeRate: 0.01, // travel through the object store
-		Latency:   5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond,
+		// Long enough for every fetcher to have requests under way when it is cut off.
+		Latency: 100 * time.Millisecond, LatencyJitter: 200 * time.Millisecond,
 		ErrorRate: 0.01, MissingRate: 0.03, RedirectRate: 0.03,
 	})
 	if err != nil {

@@ -75,7 +75,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.IntVar(&o.Rounds, "rounds", 0, "how `often` each kind of fault comes, or each setup is measured; 1, and 3 with -measure, if not given")
 	f.StringVar(&o.Only, "only", "", "only faults whose kind begins so, such as cut or \"lose machine\"")
 	f.IntVar(&o.Hosts, "hosts", 0, "`number` of sites of each web; 24, and 64 with -measure, if not given")
-	f.IntVar(&o.Pages, "pages", 0, "`number` of pages of each site; 60, and 50 with -measure, if not given")
+	f.IntVar(&o.Pages, "pages", 0, "`number` of pages of each site; 80, and 50 with -measure, if not given")
 	f.DurationVar(&o.Delay, "delay", 400*time.Millisecond, "least time between a response and the next request to its site; none with -measure")
 	f.BoolVar(&o.Measure, "measure", false, "break nothing: measure the throughput of one host and of several, in turn")
 	f.DurationVar(&o.Timeout, "timeout", 30*time.Minute, "most time for everything")
@@ -87,7 +87,7 @@ func parseOptions(args []string) (o options, err error) {
 	for _, d := range []struct {
 		v              *int
 		fault, measure int
-	}{{&o.Rounds, 1, 3}, {&o.Hosts, 24, 64}, {&o.Pages, 60, 50}} {
+	}{{&o.Rounds, 1, 3}, {&o.Hosts, 24, 64}, {&o.Pages, 80, 50}} {
 		if *d.v == 0 && o.Measure {
 			*d.v = d.measure
 		} else if *d.v == 0 {

@@ -67,13 +67,17 @@ func measure(ctx context.Context, o options, work string) error {
 }
 
 // measure does one crawl from nothing.
-func (s setup) measure(ctx context.Context, o options, work string) (*costs, error) {
+func (s setup) measure(ctx context.Context, o options, work string) (c *costs, err error) {
 	dir, err := os.MkdirTemp(work, "run-")
 	if err != nil {
 		return nil, fmt.Errorf("make folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	journal, err := os.Create(filepath.Join(work, "journal.log"))
+	defer func() {
+		if err == nil { // else it is to be looked at
+			err = os.RemoveAll(dir)
+		}
+	}()
+	journal, err := os.Create(filepath.Join(dir, "journal.log"))
 	if err != nil {
 		return nil, fmt.Errorf("make journal: %w", err)
 	}
@@ -93,7 +97,7 @@ func (s setup) measure(ctx context.Context, o options, work string) (*costs, err
 		return nil, err
 	}
 	t.settle(ctx)
-	c, err := t.measure(ctx, o)
+	c, err = t.measure(ctx, o)
 	if err == nil && tell.Violated() > 0 {
 		err = errors.New("a promise was broken, see above")
 	}

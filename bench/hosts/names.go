@@ -12,8 +12,8 @@ import (
 	"seine/bench/netns"
 )
 
-// domain is that of the sites of the test web.
-const domain = "web.test"
+// domain is that of the sites of the test web. Each is a registrable domain of its own, so that they are in all partitions.
+const domain = "test"
 
 // nameServer tells that all names of the domain are one host.
 type nameServer struct {

@@ -114,11 +114,15 @@ func again(ctx context.Context, o options, work string) error {
 	if err := childproc.Start(cmd); err != nil {
 		return fmt.Errorf("start in namespaces (in a container it needs more rights: --cap-add ALL): %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	var failed error
+	go func() {
+		defer close(ended)
+		failed = cmd.Wait()
+	}()
 	select {
-	case err := <-ended:
-		return told(err)
+	case <-ended:
+		return told(failed)
 	case <-ctx.Done():
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 	}
@@ -131,6 +135,7 @@ func again(ctx context.Context, o options, work string) error {
 	return ctx.Err() //nolint:wrapcheck // an interrupt
 }
 
+// told is for a process that has said itself what was wrong.
 func told(err error) error {
 	if err != nil {
 		return errTold

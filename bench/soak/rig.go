@@ -443,5 +443,5 @@ func (r *testbed) uncovered() (what []string) {
 	if !r.renders() {
 		what = append(what, "browsers (-renderers)")
 	}
-	return append(what, "clocks of other stages that are wrong over a restart, loss of power, more than one machine")
+	return append(what, "clocks of other stages that are wrong over a restart, loss of power, more than one machine (make hosts)")
 }

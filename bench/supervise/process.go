@@ -71,6 +71,7 @@ func (p *Process) Supervise(stop <-chan struct{}) {
 	}
 }
 
+// IsWanted reports whether the process is meant to run.
 func (p *Process) IsWanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,6 +156,7 @@ func (p *Process) ID() int {
 	return p.cmd.Process.Pid
 }
 
+// Signal sends a signal to the command, if it was started.
 func (p *Process) Signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
