@@ -1,11 +1,11 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +34,7 @@ type Bus struct {
 	open        context.Context // until Close
 	stopping    context.CancelFunc
 	refusals    permissionErrors
+	handshake   lostHandshake
 }
 
 // ErrLayout is returned when the streams were made for another layout than
@@ -72,16 +73,10 @@ func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error)
 
 // hintConnect says what to do when there is no connection.
 func hintConnect(err error) string {
-	said := err.Error()
-	switch {
-	case errors.Is(err, nats.ErrAuthorization):
+	if errors.Is(err, nats.ErrAuthorization) {
 		return "the server does not know this user or its key: the --nats-… flags say who one is"
-	case strings.Contains(said, "certificate signed by unknown authority"):
-		return "--nats-ca names the authority that the server's certificate is signed by"
-	case strings.Contains(said, "certificate required"), strings.Contains(said, "bad certificate"), strings.Contains(said, "after TLS handshake"):
-		return "the server wants a certificate of its clients: --nats-cert and --nats-key"
 	}
-	return "is nats-server running there with -js? --nats or SEINE_NATS_URL names another"
+	return cmp.Or(hintCertificate(err), "is nats-server running there with -js? --nats or SEINE_NATS_URL names another")
 }
 
 // DialBy is Dial by a function that connects with the options that it is given,
@@ -133,6 +128,7 @@ func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *
 	b.NC, b.JS = nc, jsclient.WithRestored(js)
 	b.open, b.stopping = context.WithCancel(context.Background())
 	go b.watchStalls(b.open)
+	go b.watchHandshake(b.open)
 	return b, nil
 }
 

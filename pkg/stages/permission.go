@@ -242,7 +242,7 @@ func (b *Bus) Ready() error {
 		return err
 	}
 	if !b.NC.IsConnected() {
-		return errors.New("not connected")
+		return b.handshake.err()
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 )
 
@@ -72,6 +73,41 @@ func TestEveryWayToSayWhoOneIs(t *testing.T) {
 				t.Errorf("a secret is told: %v", err)
 			}
 		})
+	}
+}
+
+// A process whose server has certificates of another authority says so and waits. It reads its own files again at each
+// attempt: new ones in their place are enough.
+func TestServerOfAnotherAuthorityIsTold(t *testing.T) {
+	mine, other := newCertificates(t), newCertificates(t)
+	first := natstest.Options(t)
+	first.DontListen, first.Host, first.Port, first.TLS, first.TLSVerify, first.TLSConfig = false, "127.0.0.1", server.RANDOM_PORT, true, true, mine.server(t)
+	s := natstest.Start(t, first)
+	log := new(await.Log)
+	o := Options{NATS: "nats://" + s.Addr().String(), CA: mine.ca, Cert: mine.cert, Key: mine.key}
+	bus, err := o.Dial("test", log.Logger())
+	check(t, err)
+	defer bus.Close()
+	check(t, bus.Ready())
+
+	second := *first
+	second.Port, second.TLSConfig = s.Addr().(*net.TCPAddr).Port, other.server(t)
+	s.Shutdown()
+	s.WaitForShutdown()
+	natstest.Start(t, &second)
+	const why, hint = "certificate signed by unknown authority", "(--nats-ca names"
+	await.Eventually(t, "it is said", func() bool {
+		err := bus.Ready()
+		return err != nil && strings.Contains(err.Error(), why) && strings.Contains(err.Error(), hint) && log.Has(why)
+	})
+	for from, to := range map[string]string{other.ca: mine.ca, other.cert: mine.cert, other.key: mine.key} {
+		text, err := os.ReadFile(from)
+		check(t, err)
+		check(t, os.WriteFile(to, text, 0o600))
+	}
+	await.Eventually(t, "it is back", func() bool { return bus.Ready() == nil })
+	if n := strings.Count(log.String(), "cannot connect to NATS again"); n > 3 {
+		t.Errorf("it is said %d times:\n%s", n, log)
 	}
 }
 

@@ -1,0 +1,70 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/base/sleep"
+)
+
+// A connection that was lost is made again by the client, which tells nobody that a certificate is in the way: it keeps the
+// error until it tries once more. So somebody has to look.
+
+// handshakeEvery is how often that is looked at.
+const handshakeEvery = 500 * time.Millisecond
+
+// lostHandshake is why a connection that was lost cannot be made again, nil if no certificate is in the way.
+type lostHandshake struct{ why atomic.Pointer[string] }
+
+// err returns it for who asks what is wrong.
+func (h *lostHandshake) err() error {
+	if why := h.why.Load(); why != nil {
+		return fmt.Errorf("not connected: %s", *why)
+	}
+	return errors.New("not connected")
+}
+
+// watchHandshake says in the log, and to Ready, which certificate keeps this process from its server, until ctx is done.
+func (b *Bus) watchHandshake(ctx context.Context) {
+	for sleep.For(ctx, handshakeEvery) == nil {
+		if b.NC.IsConnected() {
+			b.handshake.why.Store(nil)
+			continue
+		}
+		err := b.NC.LastError()
+		if err == nil || errors.Is(err, nats.ErrConnectionClosed) {
+			continue // it is trying
+		}
+		hint := hintCertificate(err)
+		if hint == "" {
+			continue
+		}
+		why := fmt.Sprintf("%v (%s)", err, hint)
+		if said := b.handshake.why.Swap(&why); said == nil || *said != why {
+			b.Log.Error("cannot connect to NATS again", "reason", why)
+		}
+	}
+}
+
+// hintCertificate says what to do about a certificate that one side does not take, "" if err is of something else.
+func hintCertificate(err error) string {
+	said := err.Error()
+	has := func(part string) bool { return strings.Contains(said, part) }
+	switch {
+	case has("certificate signed by unknown authority"):
+		return "--nats-ca names the authority that the server's certificate is signed by"
+	case has("certificate has expired or is not yet valid"):
+		return "renew the server's certificate and reload it, or set the clock right"
+	case has("tls: expired certificate"), has("tls: unknown certificate authority"):
+		return "the server does not take the certificate of this client: it has ended, or is of another authority; --nats-cert and --nats-key name a newer one"
+	case has("certificate required"), has("bad certificate"), has("after TLS handshake"):
+		return "the server wants a certificate of its clients: --nats-cert and --nats-key"
+	}
+	return ""
+}
