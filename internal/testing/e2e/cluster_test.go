@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +36,8 @@ type process struct {
 	t    *testing.T
 	name string
 	args []string
+	dir  string   // of the commands of its build, "" for those under test
+	env  []string // beside that of the test
 	cmd  *exec.Cmd
 	log  *logBuffer
 	gone chan struct{}
@@ -60,7 +64,14 @@ func (l *logBuffer) String() string {
 
 func start(t *testing.T, name string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, name: name, args: args, log: new(logBuffer)}
+	return (&process{t: t, name: name, args: args}).begin()
+}
+
+// begin starts a process for the first time. It is ended with the test.
+func (p *process) begin() *process {
+	t, name, args := p.t, p.name, p.args
+	t.Helper()
+	p.log = new(logBuffer)
 	p.start()
 	t.Cleanup(func() {
 		p.kill()
@@ -74,9 +85,9 @@ func start(t *testing.T, name string, args ...string) *process {
 
 func (p *process) start() {
 	p.t.Helper()
-	cmd := exec.Command(filepath.Join(bin, p.name), p.args...)
+	cmd := exec.Command(filepath.Join(cmp.Or(p.dir, bin), p.name), p.args...)
 	cmd.Stdout, cmd.Stderr = p.log, p.log
-	cmd.Env = append(os.Environ(), "SEINE_NATS_URL=")
+	cmd.Env = slices.Concat(os.Environ(), []string{"SEINE_NATS_URL="}, p.env)
 	if err := childproc.Start(cmd); err != nil {
 		p.t.Fatal(err)
 	}
@@ -114,6 +125,7 @@ func (p *process) drain() {
 type cluster struct {
 	t     *testing.T
 	dir   string
+	build string // whose stages are started: see process.dir
 	url   string
 	nats  *process             // nil with several nodes
 	nodes *natscluster.Cluster // nil with one server
@@ -125,7 +137,8 @@ type cluster struct {
 
 // shape says how many processes a cluster has, and with which flags.
 type shape struct {
-	nodes                      int // of NATS, 0 for a server that is in no cluster
+	build                      string // of the stages: see process.dir
+	nodes                      int    // of NATS, 0 for a server that is in no cluster
 	fetchers, parsers, writers int
 	frontierArgs, fetcherArgs  []string
 	parserArgs                 []string
@@ -134,7 +147,7 @@ type shape struct {
 
 func newCluster(t *testing.T, s shape) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir()}
+	c := &cluster{t: t, dir: t.TempDir(), build: s.build}
 	if s.nodes > 0 {
 		c.startNodes(s.nodes)
 	} else {
@@ -183,7 +196,7 @@ func awaitConnections(t *testing.T, address string, p *process) {
 // stage starts one more process of a stage.
 func (c *cluster) stage(name string, args ...string) *process {
 	c.t.Helper()
-	return start(c.t, name, append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)...)
+	return (&process{t: c.t, name: name, dir: c.build, args: append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)}).begin()
 }
 
 // startNodes starts a NATS cluster, and waits until it is one.
@@ -319,9 +332,8 @@ func eventually(t *testing.T, within time.Duration, what string, poll func() (do
 	}
 }
 
-// metrics reads the metrics of a stage from the address that it logged last.
-func (p *process) metrics() string {
-	p.t.Helper()
+// address is where a stage serves metrics and health, as it logged last, "" if it has not.
+func (p *process) address() string {
 	const said = "address=http://"
 	log := p.log.String()
 	i := strings.LastIndex(log, said)
@@ -329,7 +341,16 @@ func (p *process) metrics() string {
 		return ""
 	}
 	addr, _, _ := strings.Cut(log[i+len(said):], "\n")
-	return metricsAt(strings.TrimSpace(addr))
+	return strings.TrimSpace(addr)
+}
+
+// metrics reads the metrics of a stage.
+func (p *process) metrics() string {
+	p.t.Helper()
+	if addr := p.address(); addr != "" {
+		return metricsAt(addr)
+	}
+	return ""
 }
 
 // metricsAt reads the metrics that are served at an address, "" if none are.

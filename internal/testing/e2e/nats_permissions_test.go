@@ -38,8 +38,14 @@ type locked struct {
 // newLocked sets up the server, and starts it; change may change its files before.
 func newLocked(t *testing.T, partitions int, change func(server string)) *locked {
 	t.Helper()
-	c := &locked{cluster: &cluster{t: t, dir: t.TempDir()}, port: freeport.Get(t)}
-	bus := filepath.Join(c.dir, "bus")
+	return newLockedBy(t, "", partitions, change)
+}
+
+// newLockedBy is newLocked by a build: see process.dir.
+func newLockedBy(t *testing.T, build string, partitions int, change func(server string)) *locked {
+	t.Helper()
+	c := &locked{cluster: &cluster{t: t, dir: t.TempDir(), build: build}, port: freeport.Get(t)}
+	bus := c.installation()
 	c.users = filepath.Join(bus, "users")
 	if err := os.Mkdir(bus, 0o700); err != nil {
 		t.Fatal(err)
@@ -57,16 +63,26 @@ feeders: [{name: feeder, crawls: [site]}, {name: owner, crawls: [site], spec: tr
 	if err := os.WriteFile(filepath.Join(bus, "installation.yaml"), []byte(site), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	setup := start(t, "natsusers", bus)
-	<-setup.gone
-	if setup.err != nil {
-		t.Fatal(setup.err)
-	}
+	c.setUp(build)
 	if change != nil {
 		change(filepath.Join(bus, "server"))
 	}
 	c.nats = start(t, "nats-server", "-c", filepath.Join(bus, "server", "nats-server.conf"))
 	return c
+}
+
+// installation is the folder that natsusers keeps.
+func (c *locked) installation() string { return filepath.Join(c.dir, "bus") }
+
+// setUp runs natsusers of a build, and returns what it said.
+func (c *locked) setUp(build string) string {
+	c.t.Helper()
+	p := (&process{t: c.t, name: "natsusers", dir: build, args: []string{c.installation()}}).begin()
+	<-p.gone
+	if p.err != nil {
+		c.t.Fatal(p.err)
+	}
+	return p.log.String()
 }
 
 // as is the option by which a command is a user.
@@ -75,7 +91,7 @@ func (c *locked) as(user string) []string {
 }
 
 func (c *locked) stage(name, user string, args ...string) *process {
-	return start(c.t, name, append(append(c.as(user), "--listen", "127.0.0.1:0"), args...)...)
+	return (&process{t: c.t, name: name, dir: c.build, args: append(append(c.as(user), "--listen", "127.0.0.1:0"), args...)}).begin()
 }
 
 func (c *locked) frontier(state string) *process {
@@ -402,23 +418,10 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 	}
 	bus := c.dial("operator")
 	allow := func(text string) {
-		reloads := strings.Count(c.nats.log.String(), "Reloaded server configuration")
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c.nats.signal(syscall.SIGHUP)
-		eventually(t, 20*time.Second, "take up the configuration", func() (bool, string) {
-			select {
-			case <-c.nats.gone: // a supervisor would start it again: see docs/security.md
-				if !strings.Contains(c.nats.log.String(), "addShadowSub") {
-					t.Fatalf("nats-server has ended: %v", c.nats.err)
-				}
-				c.nats.start()
-				return true, ""
-			default:
-			}
-			return strings.Count(c.nats.log.String(), "Reloaded server configuration") > reloads, ""
-		})
+		c.reload()
 		eventually(t, 20*time.Second, "connect again", func() (bool, string) { return bus.NC.IsConnected(), "" }, c.nats)
 	}
 	allow(without(missing[0].user, missing[0].subject))
@@ -456,12 +459,30 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 	wantPages(t, records(t, c.out(), "site"), site.pages)
 }
 
+// reload has the server read its configuration again, as `nats-server --signal reload` does.
+func (c *locked) reload() {
+	c.t.Helper()
+	const done = "Reloaded server configuration"
+	before := strings.Count(c.nats.log.String(), done)
+	c.nats.signal(syscall.SIGHUP)
+	eventually(c.t, 20*time.Second, "take up the configuration", func() (bool, string) {
+		select {
+		case <-c.nats.gone: // a supervisor would start it again: see docs/security.md
+			if !strings.Contains(c.nats.log.String(), "addShadowSub") {
+				c.t.Fatalf("nats-server has ended: %v", c.nats.err)
+			}
+			c.nats.start()
+			return true, ""
+		default:
+		}
+		return strings.Count(c.nats.log.String(), done) > before, ""
+	})
+}
+
 // ready asks a stage whether it can do its work.
 func (p *process) ready() string {
 	p.t.Helper()
-	_, rest, _ := strings.Cut(p.log.String(), "address=http://")
-	addr, _, _ := strings.Cut(rest, "\n")
-	return readyAt(strings.TrimSpace(addr))
+	return readyAt(p.address())
 }
 
 // readyAt asks at an address whether the process there can do its work.

@@ -45,6 +45,8 @@ func SetCredentials() {
 type Server struct {
 	Addr string
 
+	key, secret string // of the one user that it knows
+
 	t        testing.TB
 	dir      string
 	cmd      *exec.Cmd
@@ -55,7 +57,7 @@ type Server struct {
 // program it fails in CI, and skips the test elsewhere.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{t: t, dir: t.TempDir(), Addr: freeport.Addr(t)}
+	s := &Server{t: t, dir: t.TempDir(), Addr: freeport.Addr(t), key: Key, secret: Secret}
 	check(t, os.Mkdir(filepath.Join(s.dir, Bucket), 0o755)) // a folder is a bucket
 	s.Start()
 	t.Cleanup(s.Kill)
@@ -66,7 +68,7 @@ func Start(t testing.TB) *Server {
 func (s *Server) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command(Program(s.t), "--port", s.Addr, "--quiet", "posix", s.dir)
-	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+Key, "ROOT_SECRET_ACCESS_KEY="+Secret)
+	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+s.key, "ROOT_SECRET_ACCESS_KEY="+s.secret)
 	check(s.t, childproc.Start(s.cmd))
 	deadline := time.NewTimer(30 * time.Second)
 	defer deadline.Stop()
@@ -82,6 +84,14 @@ func (s *Server) Start() {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// ChangeCredentials starts the server anew, with others than Key and Secret.
+func (s *Server) ChangeCredentials(key, secret string) {
+	s.t.Helper()
+	s.Kill()
+	s.key, s.secret = key, secret
+	s.Start()
 }
 
 // Program returns the path of the server. Without it the test fails in CI, and is skipped elsewhere.
@@ -137,7 +147,7 @@ func (s *Server) Head(out, key string) *s3.HeadObjectOutput {
 func (s *Server) api() *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(s.Endpoint()), UsePathStyle: true, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider(Key, Secret, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(s.key, s.secret, ""),
 	})
 }
 
