@@ -131,8 +131,17 @@ chart: ## check the Helm chart at length: with the types of KEDA, kustomize and 
 repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10,000), and compare all that there is
 	go test ./pkg/stages/frontier/state -run TestRepartitionOfManyURLs -v -count 1 -timeout 60m -repartition.urls $(or $(URLS),1000000) -repartition.hosts $(or $(HOSTS),10000)
 
+.PHONY: upgrade
+upgrade: ## upgrade crawls in their midst from the commit FROM (the last before rendering) to this tree, back, and forward again
+	@FROM="$(FROM)" scripts/upgrade
+
+.PHONY: rotation
+rotation: versitygw ## replace certificates, keys, users and credentials in mid-crawl
+	E2E_ROTATION=1 go test -count 1 -timeout 15m -v -run '^TestRotation' ./internal/testing/e2e
+
 .PHONY: test-cluster
 test-cluster: chart compose repartition hosts cross ## run what takes long of the tests of deployment: chart, compose, repartition, several machines, other systems
+test-cluster: chart compose repartition cross upgrade rotation ## run what takes long of the tests of deployment: chart, compose, repartition, other systems, upgrade, rotation
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached
