@@ -210,7 +210,7 @@ func (u *upgrade) stop(p *process) {
 func (u *upgrade) end() {
 	u.t.Helper()
 	t := u.t
-	n := u.complete(u.fleet.bus, upgradeCrawl, 3*time.Minute)
+	n := u.complete(u.fleet.bus, upgradeCrawl, 10*time.Minute)
 	wantArchivedPages(t, u.archive(), n.Pages, u.living()...)
 	if n = u.fleet.end(upgradeCrawl, new(crawlspec.Spec), frontierapi.Complete); n.Pages != int64(len(u.pages)) || n.Pending() != 0 {
 		t.Errorf("%d pages counted, want %d: %+v", n.Pages, len(u.pages), n)
