@@ -127,6 +127,11 @@ hosts: versitygw ## run Seine on several machines (network namespaces), and brea
 chart: ## check the Helm chart at length: with the types of KEDA, kustomize and kube-score, too, which take minutes to build
 	cd deploy/helm/check && go vet ./... && go test -count 1 ./...
 	@scripts/kubescore
+
+.PHONY: kubernetes
+kubernetes: ## have a real API server take the chart with all values; builds it at first, for an hour
+	@SEINE_KUBERNETES=$$(scripts/kubernetes) && export SEINE_KUBERNETES && cd deploy/helm/check && go test -count 1 -timeout 30m -v ./cluster
+
 .PHONY: repartition
 repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10,000), and compare all that there is
 	go test ./pkg/stages/frontier/state -run TestRepartitionOfManyURLs -v -count 1 -timeout 60m -repartition.urls $(or $(URLS),1000000) -repartition.hosts $(or $(HOSTS),10000)
@@ -141,6 +146,7 @@ rotation: versitygw ## replace certificates, keys, users and credentials in mid-
 
 .PHONY: test-cluster
 test-cluster: chart compose repartition upgrade rotation hosts cross ## run what takes long of the tests of deployment: chart, compose, repartition, upgrade, rotation, several machines, other systems
+test-cluster: chart kubernetes compose repartition cross ## run what takes long of the tests of deployment: chart, API server, compose, repartition, other systems
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached
