@@ -145,8 +145,7 @@ rotation: versitygw ## replace certificates, keys, users and credentials in mid-
 	E2E_ROTATION=1 go test -count 1 -timeout 15m -v -run '^TestRotation' ./internal/testing/e2e
 
 .PHONY: test-cluster
-test-cluster: chart compose repartition upgrade rotation hosts cross ## run what takes long of the tests of deployment: chart, compose, repartition, upgrade, rotation, several machines, other systems
-test-cluster: chart kubernetes compose repartition cross ## run what takes long of the tests of deployment: chart, API server, compose, repartition, other systems
+test-cluster: chart kubernetes compose repartition upgrade rotation hosts cross ## run what takes long of the tests of deployment: chart, API server, compose, repartition, upgrade, rotation, several machines, other systems
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached
