@@ -32,7 +32,7 @@ test: sites node versitygw postgres warcio readers promtool systemd shells chrom
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)')
 	go test -count 1 -timeout 15m -run '^TestCrash' ./pkg/stages/writer # takes minutes under the detector
 	go test -timeout 15m -run TestPieces ./internal/page/extract # the largest values, which take minutes under the detector
-	go test -timeout 15m -run '^Test(Model|Repartition)' ./pkg/stages/frontier/state # all their cases, which take minutes under the detector
+	go test -timeout 15m -run '^Test(Model|Repartition|JoinedFilters|LongQueue|Recent)' ./pkg/stages/frontier/state # all their cases, which take minutes under the detector
 	go test -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
 

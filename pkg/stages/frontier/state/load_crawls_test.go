@@ -152,6 +152,9 @@ func TestFilterOfASmallCrawlIsSmall(t *testing.T) {
 
 // Filters that are joined know what both knew, whatever their sizes are, and go on.
 func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	url := func(kind string, i int) messages.URLHash {
 		return messages.HashURL(fmt.Sprintf("https://a.test/%s/%d", kind, i))
 	}

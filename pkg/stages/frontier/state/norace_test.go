@@ -6,5 +6,5 @@ package state
 // otherwise; each has about defaultSteps actions.
 const defaultCases = 2000
 
-// withRace is whether the race detector is on, under which what moves whole partitions takes a minute, as well without goroutines.
+// withRace is whether the race detector is on, under which what fills whole partitions and tables takes a minute, as well without goroutines.
 const withRace = false

@@ -584,6 +584,9 @@ func TestCandidatesThatDoNotBelongAreReturned(t *testing.T) {
 // A queue much longer than its window comes out once each, in order, whatever
 // is interleaved and wherever the process dies.
 func TestLongQueueComesOutOnceEach(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	w := newPartitionFixture(t, nil)
 	rng := rand.New(rand.NewPCG(1, 2))
 	sent := make(map[string]int)

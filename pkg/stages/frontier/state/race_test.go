@@ -7,5 +7,5 @@ package state
 // no races, and the detector makes it ten times slower: all cases run without it.
 const defaultCases = 100
 
-// withRace is whether the race detector is on, under which what moves whole partitions takes a minute, as well without goroutines.
+// withRace is whether the race detector is on, under which what fills whole partitions and tables takes a minute, as well without goroutines.
 const withRace = true

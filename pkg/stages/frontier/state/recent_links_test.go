@@ -47,6 +47,9 @@ func TestRecentCoversOnlyWhatSaysNothingNew(t *testing.T) {
 
 // The table grows to its limit, and then remembers most of as many URLs.
 func TestRecentIsBounded(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	const most = 1 << 16
 	table := newRecentLinks(most * recentBytes)
 	hash := func(i int) messages.URLHash { return messages.HashURL(fmt.Sprintf("https://h%d.test/%d", i%100, i)) }
