@@ -267,7 +267,7 @@ func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
 }
 
 // stopped notes that the main frame loads no further: also where the page has left for another program, and no event of its life
-// says so.
+// says so. It may be told late of the page before, which was emptied, so the page is asked how far it has come.
 func (v *visit) stopped(frame cdp.FrameID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -275,8 +275,24 @@ func (v *visit) stopped(frame cdp.FrameID) {
 		return
 	}
 	if v.leaving = false; v.reached["init"] {
-		v.reach(eventDOM, eventLoad)
+		go v.askWhetherRead()
 	}
+}
+
+// askWhetherRead has the page loaded if its document has been read to the end, and nothing that it needs is still to come.
+func (v *visit) askWhetherRead() {
+	ctx, cancel := context.WithTimeout(v.ctx, commandTime)
+	defer cancel()
+	is := func(state string) bool {
+		yes, err := v.tab.evaluate(ctx, "document.readyState === "+quote(state))
+		return yes && err == nil
+	}
+	if !is("complete") && (!is("interactive") || !v.proxy.QuietSince(time.Now())) {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.reach(eventDOM, eventLoad)
 }
 
 // reach notes events of the life of the main frame. It is called with the lock.
