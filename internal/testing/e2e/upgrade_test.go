@@ -48,7 +48,7 @@ func TestUpgradeInMidCrawl(t *testing.T) {
 	}{
 		"frontiers first": {func(u *upgrade) []*process { return slices.Concat(u.fronts, u.fetch, u.parse, u.write) }, byDrain},
 		"writers first":   {func(u *upgrade) []*process { return slices.Concat(u.write, u.parse, u.fetch, u.fronts) }, byDrain},
-		"killed, one of each kind first": {func(u *upgrade) []*process {
+		"killed and one of each kind first": {func(u *upgrade) []*process {
 			return []*process{
 				u.fetch[0], u.fronts[0], u.write[0], u.parse[0], u.write[2],
 				u.write[3], u.parse[1], u.write[1], u.fetch[1], u.fronts[1],
