@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/jsm.go"
@@ -88,19 +89,10 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(have) > 0 && !isUnfinished(have) {
+	if len(have) > 0 && !slices.Contains(have, keyValues(unfinished)) {
 		return nil, fmt.Errorf("%w: %s: restore to a server, or an account, that has none", ErrNotEmpty, strings.Join(have, ", "))
 	}
 	return m, nil
-}
-
-func isUnfinished(have []string) bool {
-	for _, name := range have {
-		if name == keyValues(unfinished) {
-			return true
-		}
-	}
-	return false
 }
 
 // Run restores the backup. A run that was killed is begun anew.
