@@ -5,18 +5,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"seine/bench/contract"
 	"seine/bench/netns"
 	"seine/bench/supervise"
-	"seine/internal/base/sleep"
 	"seine/internal/output/bucket"
 	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
@@ -87,7 +84,7 @@ func (t *testbed) makeHosts() (err error) {
 		return err //nolint:wrapcheck // names the folder
 	}
 	if t.hosts[observer], err = t.network.AddSelf(observer); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	names := []string{t.web, t.s3}
 	for _, m := range t.machines {
@@ -98,7 +95,7 @@ func (t *testbed) makeHosts() (err error) {
 			continue
 		}
 		if t.hosts[name], err = t.network.Add(name); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	t.names, err = serveNames(t.hosts[t.web], namesPort)
@@ -175,21 +172,9 @@ func (t *testbed) start(ctx context.Context) error {
 		p.Want()
 		t.running.Go(func() { p.Supervise(t.stop) })
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	for {
-		bus, err := stages.Dial(t.natsURL(), "hosts", slog.New(slog.DiscardHandler))
-		if err == nil {
-			t.bus = bus
-			if err := bus.Join(ctx); err != nil {
-				return fmt.Errorf("join the cluster: %w", err)
-			}
-			return nil
-		}
-		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
-			return fmt.Errorf("connect to the brokers: %w", err)
-		}
-	}
+	var err error
+	t.bus, err = contract.Join(ctx, t.natsURL(), "hosts")
+	return err
 }
 
 // natsURL has the addresses of all brokers.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -12,12 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"seine/bench/contract"
 	"seine/bench/proc"
 	"seine/bench/supervise"
-	"seine/internal/base/sleep"
 	"seine/internal/output/bucket"
 	"seine/internal/testing/faultproxy"
 	"seine/internal/testing/s3server"
@@ -224,7 +221,7 @@ func (r *testbed) makeS3() error {
 	}
 	ports, err := lowPorts(1)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	data := filepath.Join(r.dir, "s3")
 	if err := os.MkdirAll(filepath.Join(data, s3server.Bucket), 0o750); err != nil { // a folder is a bucket
@@ -331,21 +328,9 @@ func (r *testbed) defaults(role string) (names []string) {
 
 // join connects what checks, past all proxies, once the frontier has made the streams.
 func (r *testbed) join(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	for {
-		bus, err := stages.Dial("nats://"+strings.Join(r.direct, ",nats://"), "soak", slog.New(slog.DiscardHandler))
-		if err == nil {
-			r.bus = bus
-			if err := bus.Join(ctx); err != nil {
-				return fmt.Errorf("join the cluster: %w", err)
-			}
-			return nil
-		}
-		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
-			return fmt.Errorf("connect to the brokers: %w", err)
-		}
-	}
+	var err error
+	r.bus, err = contract.Join(ctx, "nats://"+strings.Join(r.direct, ",nats://"), "soak")
+	return err
 }
 
 // find returns a process by name.
