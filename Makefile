@@ -129,8 +129,12 @@ chart: ## check the Helm chart at length: with the types of KEDA, kustomize and 
 	@scripts/kubescore
 
 .PHONY: kubernetes
-kubernetes: ## have a real API server take the chart with all values; builds it at first, for an hour
-	@SEINE_KUBERNETES=$$(scripts/kubernetes) && export SEINE_KUBERNETES && cd deploy/helm/check && go test -count 1 -timeout 30m -v ./cluster
+kubernetes: ## run the chart on a real API server, with its controllers, KEDA, and nodes that run processes; builds them at first, for half an hour
+	@SEINE_KUBERNETES=$$(scripts/kubernetes) && export SEINE_KUBERNETES && cd deploy/helm/check && go test -count 1 -timeout 40m -v ./cluster
+
+.PHONY: kubelet
+kubelet: ## run the chart on a real kubelet with containerd; as root
+	@scripts/kubelet-test
 
 .PHONY: repartition
 repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10,000), and compare all that there is
@@ -145,7 +149,7 @@ rotation: versitygw ## replace certificates, keys, users and credentials in mid-
 	E2E_ROTATION=1 go test -count 1 -timeout 15m -v -run '^TestRotation' ./internal/testing/e2e
 
 .PHONY: test-cluster
-test-cluster: chart kubernetes compose repartition upgrade rotation hosts cross ## run what takes long of the tests of deployment: chart, API server, compose, repartition, upgrade, rotation, several machines, other systems
+test-cluster: chart kubernetes kubelet compose repartition upgrade rotation hosts cross ## run what takes long of the tests of deployment: chart, Kubernetes, compose, repartition, upgrade, rotation, several machines, other systems
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached

@@ -18,6 +18,11 @@ func (c *cluster) get(path string, answer any) error {
 	return c.call(http.MethodGet, path, nil, answer)
 }
 
+// patch merges something into an object.
+func (c *cluster) patch(path string, merge any) error {
+	return c.call(http.MethodPatch, path, merge, nil)
+}
+
 // call sends a request with a body as JSON, which may be nil.
 func (c *cluster) call(method, path string, body, answer any) error {
 	js, err := json.Marshal(body)
@@ -47,7 +52,7 @@ func (c *cluster) call(method, path string, body, answer any) error {
 	return json.Unmarshal(text, answer)
 }
 
-// command runs a program as the administrator. What it says beside its output, warnings among it, is in the error or
+// command runs kubectl or Helm as the administrator. What it says beside its output, warnings among it, is in the error or
 // in said.
 func (c *cluster) command(t *testing.T, name, stdin string, args ...string) (out, said string, err error) {
 	t.Helper()
@@ -65,9 +70,20 @@ func (c *cluster) command(t *testing.T, name, stdin string, args ...string) (out
 // kubectl runs it, with no error and no warning.
 func (c *cluster) kubectl(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
-	out, said, err := c.command(t, "kubectl", stdin, args...)
+	return c.mustSayNothing(t, "kubectl", stdin, args...)
+}
+
+// helm runs it, with no error and no warning.
+func (c *cluster) helm(t *testing.T, args ...string) string {
+	t.Helper()
+	return c.mustSayNothing(t, "helm", "", args...)
+}
+
+func (c *cluster) mustSayNothing(t *testing.T, name, stdin string, args ...string) string {
+	t.Helper()
+	out, said, err := c.command(t, name, stdin, args...)
 	if err != nil || strings.Contains(said, "arning") {
-		t.Fatalf("kubectl %s: %v\n%s\n%s", strings.Join(args, " "), err, said, out)
+		t.Fatalf("%s %s: %v\n%s\n%s", name, strings.Join(args, " "), err, said, out)
 	}
 	return out
 }

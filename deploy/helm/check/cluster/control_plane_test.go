@@ -14,7 +14,7 @@ import (
 	"seine/internal/testing/freeport"
 )
 
-// cluster is an API server with its store.
+// cluster is a Kubernetes of processes: an API server, and what more a test starts.
 type cluster struct {
 	dir    string
 	url    string // of the API server
@@ -66,12 +66,32 @@ func (c *cluster) startAPIServer(t *testing.T, path, etcd string) *daemon {
 		"--endpoint-reconciler-type", "none", "--service-cluster-ip-range", "10.96.0.0/16", "--allow-privileged",
 		"--tls-cert-file", serving.cert, "--tls-private-key-file", serving.key, "--client-ca-file", c.ca.file,
 		"--kubelet-client-certificate", kubelets.cert, "--kubelet-client-key", kubelets.key, "--kubelet-certificate-authority", c.ca.file,
+		"--kubelet-preferred-address-types", "InternalIP",
 		"--requestheader-client-ca-file", front.file, "--requestheader-allowed-names", "front-proxy-client",
 		"--requestheader-username-headers", "X-Remote-User", "--requestheader-group-headers", "X-Remote-Group",
 		"--requestheader-extra-headers-prefix", "X-Remote-Extra-",
 		"--proxy-client-cert-file", proxy.cert, "--proxy-client-key-file", proxy.key,
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", c.keys, "--service-account-signing-key-file", c.keys,
 		"--authorization-mode", "Node,RBAC", "--enable-admission-plugins", "NodeRestriction")
+}
+
+// startControllers starts the controller manager and the scheduler.
+func (c *cluster) startControllers(t *testing.T) {
+	t.Helper()
+	for name, more := range map[string][]string{
+		"kube-controller-manager": {
+			"--service-account-private-key-file", c.keys, "--root-ca-file", c.ca.file, "--use-service-account-credentials",
+			"--horizontal-pod-autoscaler-sync-period", "1s", "--concurrent-statefulset-syncs", "2",
+		},
+		"kube-scheduler": nil,
+	} {
+		config := c.kubeconfig(t, name, c.ca.issue(t, "system:"+name))
+		args := append([]string{
+			"--kubeconfig", config, "--authentication-kubeconfig", config, "--authorization-kubeconfig", config,
+			"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(freeport.Get(t)), "--leader-elect=false",
+		}, more...)
+		start(t, nil, program(t, name), args...)
+	}
 }
 
 // kubeconfig writes the file by which a user reaches the API server.

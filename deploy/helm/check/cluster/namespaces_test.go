@@ -113,6 +113,12 @@ func (c *cluster) harden(t *testing.T) {
 	})
 }
 
+// quota has the pods of a namespace ask for all that it counts.
+func (c *cluster) quota(t *testing.T, namespace string) {
+	t.Helper()
+	c.kubectl(t, "", "-n", namespace, "create", "quota", "all", "--hard=requests.cpu=40,requests.memory=80Gi,limits.memory=200Gi,limits.cpu=100,pods=60,persistentvolumeclaims=30,requests.storage=3Ti")
+}
+
 // documents is what the chart makes of a case, with the pod of `helm test`, as a text for kubectl.
 func documents(t *testing.T, name string) (text string) {
 	t.Helper()
