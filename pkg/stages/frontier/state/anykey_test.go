@@ -68,7 +68,10 @@ func strayFaults() map[string]fault {
 // again when it is opened once more.
 func TestNoKeyAndNoValueOfTheStoreEndsAPartition(t *testing.T) {
 	all := strayFaults()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		if i%oneCaseIn != 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newPartitionFixture(t, func(s *crawlspec.Spec) {

@@ -36,7 +36,10 @@ func (w *partitionFixture) reopen(skew time.Duration, moved bool) {
 func TestNoSkewOfClocksLetsARequestOutEarly(t *testing.T) {
 	const delay, gone, rest = 400 * time.Millisecond, 190 * time.Millisecond, 210 * time.Millisecond
 	for _, before := range []time.Duration{0, 2 * time.Hour, -365 * 24 * time.Hour} {
-		for _, skew := range skews() {
+		for i, skew := range skews() {
+			if i%oneCaseIn != 0 {
+				continue
+			}
 			for _, moved := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v after %v, moved %v", skew, before, moved), func(t *testing.T) {
 					t.Parallel()

@@ -145,6 +145,9 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 // that is over, in steps, whenever a process is killed; others are not, and in the end
 // nothing is looked for any more.
 func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	t.Parallel()
 	w := newPartitionFixture(t, nil)
 	w.spread()

@@ -86,6 +86,9 @@ func TestRootsOfAnOlderStoreAreKnown(t *testing.T) {
 
 // What waits for a host is taken back in steps, which go on after a restart.
 func TestHostIsOpenedInSteps(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/")
 	const most = 2*reviewed + 500

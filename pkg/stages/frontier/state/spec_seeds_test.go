@@ -118,6 +118,9 @@ func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
 
 // More seeds than a message or a turn has, over a restart in the middle of a run.
 func TestManySeedsOfTheSpecAreFed(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	var urls []string
 	for i := range 2*messages.MaxBatchURLs + 10 {
 		urls = append(urls, fmt.Sprintf("https://a.test/%d", i))

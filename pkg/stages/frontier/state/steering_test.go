@@ -427,6 +427,9 @@ func TestBloomFilterOfAnySizeLosesNothing(t *testing.T) {
 }
 
 func TestBloomFilterKeepsItsRate(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	s := newSeen()
 	url := func(kind string, i int) messages.URLHash {
 		return messages.HashURL(fmt.Sprintf("https://h%d.test/%s/%d", i%97, kind, i))

@@ -146,6 +146,9 @@ func TestPageWhoseLinksAreNotKnownIsAskedForWhole(t *testing.T) {
 // The links of a large unchanged page are found in several turns, over restarts; a
 // repeat of the message, an older one and one about another page change nothing.
 func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	const root = "https://a.test/"
 	w := newPartitionFixture(t, everyHour)
 	w.seed(root)
