@@ -27,7 +27,7 @@ SEQUENTIAL := /internal/(page/(article|charset|document|feed|htmlpage|language|m
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
-SLOW_UNDER_RACE := ./pkg/stages/frontier/state
+SLOW_UNDER_RACE := ./internal/page/extract ./pkg/stages/frontier/state
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test
@@ -35,7 +35,6 @@ test: sites node versitygw postgres warcio readers promtool systemd shells chrom
 	go test -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)') $(SLOW_UNDER_RACE)
 	go test -count 1 -timeout 15m -run '^TestCrash' ./pkg/stages/writer # takes minutes under the detector
-	go test -timeout 15m -run TestPieces ./internal/page/extract # the largest values, which take minutes under the detector
 	go test -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test ./...
 

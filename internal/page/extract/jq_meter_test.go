@@ -17,6 +17,9 @@ import (
 // What is put around an expression changes nothing of what it says: the plain
 // interpreter says the same.
 func TestMeteredJQMeansWhatJQMeans(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	t.Parallel()
 	const body = `{"a":[3,1,2,1,null,"x",[1],{"b":2,"c":[1,2]}],"o":{"z":1,"b":{"c":[1,2,{"d":"e"}]},"é":"ü"},"n":12345678901234567890,
 		"s":"one two éèé two","t":"aaaa","e":"","l":[[1,2,3],[4,5],[6]],"r":[{"k":"a","v":1},{"k":"b","v":2},{"k":"a","v":3}],"j":"{\"x\":[1,2]} "}`
@@ -122,6 +125,9 @@ func (m *meter) near(reason string) {
 // soon: in a function that takes a large value in one piece, in what it makes, or in
 // the calls of functions. Until then it takes no more memory than is counted.
 func TestBombsOfJQEndByCount(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	const size = 3 << 20 / 2
 	text := `"` + strings.Repeat("a", size) + `"`
 	many := "[" + strings.Repeat("1,", maxListJQ) + "1]"
@@ -330,6 +336,9 @@ func (c *allocations) Err() error {
 
 // A text or a list that grows in a loop is one that is kept, however many were made.
 func TestGrowingValuesAreKeptOnce(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	for _, tt := range []struct{ jq, want string }{
 		{`reduce range(12000) as $i (""; . + "12345678,") | length`, "108000"},
 		{"reduce range(8000) as $i ([]; . + [$i]) | length", "8000"},

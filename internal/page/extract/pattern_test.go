@@ -50,6 +50,9 @@ func TestPatternInLongText(t *testing.T) {
 // A search to the end of a page behind each match counts all that it reads, so that
 // it ends by that and not by the clock; where one match will do, there is one search.
 func TestPatternOfQuadraticTime(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	t.Parallel()
 	const length, searches = 1 << 20, 4
 	text := strings.Repeat("a", length)

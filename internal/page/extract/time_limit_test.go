@@ -190,6 +190,9 @@ var growing = []struct {
 
 // The work that rules count grows as the page does.
 func TestWorkGrowsAsThePage(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	for _, tt := range growing {
 		t.Run(tt.name, func(t *testing.T) {
 			rule := mustCompile(t, "records: ["+tt.rule+"]").records[0]
