@@ -27,7 +27,7 @@ SEQUENTIAL := /internal/(page/(article|charset|document|feed|htmlpage|language|m
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
-SLOW_UNDER_RACE := ./internal/page/extract ./pkg/stages/frontier/state
+SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
 
 # The packages that take longest begin first, so that the others run beside them.
 .PHONY: test

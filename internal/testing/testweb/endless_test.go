@@ -91,6 +91,9 @@ func (c *guarded) add(url string) {
 
 // TestEndlessSitesEnd crawls each with the default guards.
 func TestEndlessSitesEnd(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	limits := traps.Limits{ // crawlspec.DefaultTraps
 		MaxURLLength: 1024, MaxPathDepth: 20, MaxRepeats: 3, CalendarAhead: 2, CalendarBack: 50,
 		MaxParameterSets: 100, MaxSameShape: 1_000_000, SameContentAfter: 300,
@@ -130,6 +133,9 @@ func TestEndlessSitesEnd(t *testing.T) {
 
 // TestSoundSiteIsLeftAlone crawls the ordinary site, which no guard may touch.
 func TestSoundSiteIsLeftAlone(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	web := New(Config{PagesPerHost: 3000, RobotsTxt: RobotsMissing, PageBytes: 2000})
 	c := crawlGuarded(t, web, traps.Limits{
 		MaxURLLength: 1024, MaxPathDepth: 20, MaxRepeats: 3, CalendarAhead: 2, CalendarBack: 50,
@@ -147,6 +153,9 @@ func TestSoundSiteIsLeftAlone(t *testing.T) {
 
 // TestEndlessSitesHaveNoEnd: without guards each goes on.
 func TestEndlessSitesHaveNoEnd(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	for _, kind := range SiteKinds()[1:] {
 		web := New(Config{Site: kind, PagesPerHost: 20})
 		seen := map[string]bool{}

@@ -21,6 +21,9 @@ var rich = Config{
 }
 
 func TestLargePages(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	w := New(Config{Seed: 3, PagesPerHost: 100, LargeRate: 0.05})
 	large := 0
 	for _, path := range w.Pages(0) {
@@ -68,6 +71,9 @@ func TestSameSeedSameBytes(t *testing.T) {
 }
 
 func TestEveryPageIsReachable(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	for _, mode := range []RobotsMode{RobotsRules, RobotsMissing} {
 		for host := range 2 {
 			t.Run(fmt.Sprint(mode, host), func(t *testing.T) {
