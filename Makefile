@@ -23,7 +23,7 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(page/(article|charset|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext)|output/(ageencrypt|format|warc)|schedule/traps|testing/htmltree)(/|$$)
+SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext|regexbound)|output/(ageencrypt|format|warc)|run/(speccompletion|specfile)|schedule/traps|testing/(doclinks|htmltree|samplesites))(/|$$)|/examples/extractor/calendar$$
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
