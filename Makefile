@@ -30,7 +30,7 @@ SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|langua
 SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
 
 # The packages that take longest begin first, so that the others run beside them.
-# make lint vets all; here it would be done again, with all that is imported, for the race detector.
+# make lint vets all, by golangci-lint; here it would be done again, with all that is imported, for the race detector.
 .PHONY: test
 test: sites node versitygw postgres warcio readers promtool systemd shells chromium vueapp axe openapiclient ## run all tests with the race detector, end-to-end included
 	go test -vet off -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
@@ -100,11 +100,10 @@ pictures: chromium ## make the pictures of the pages of seine serve, in docs/pag
 	go test -count 1 -timeout 15m -run TestPictures ./internal/serve/pages -pictures "$(CURDIR)/docs/pages"
 
 .PHONY: lint
-lint: ## check format, vet, and golangci-lint (built from its module at first)
+lint: ## check format, and golangci-lint with go vet in it (built from its module at first)
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
-	go vet ./...
-	cd bench && go vet ./...
 	$(GOLANGCI_LINT) run ./...
+	cd bench && $(GOLANGCI_LINT) run --no-config --default none --enable govet ./...
 
 .PHONY: render
 render: chromium ## test rendering at length: pages that take a core for long, a browser without a guard, 1,000 pages
