@@ -33,7 +33,7 @@ SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stag
 # make lint vets all, by golangci-lint; here it would be done again, with all that is imported, for the race detector.
 .PHONY: test
 test: sites node versitygw postgres warcio readers promtool systemd shells chromium vueapp axe openapiclient ## run all tests with the race detector, end-to-end included
-	go test -vet off -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
+	CGO_ENABLED=1 go test -vet off -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
 	go test -vet off -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)') $(SLOW_UNDER_RACE)
 	go test -vet off -count 1 -timeout 15m -run '^TestCrash' ./pkg/stages/writer # takes minutes under the detector
 	go test -vet off -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see

@@ -36,7 +36,9 @@ func Server(ctx context.Context) (string, error) {
 	if path, err := exec.LookPath("nats-server"); err == nil {
 		return path, nil
 	}
-	out, err := exec.CommandContext(ctx, "go", "tool", "-n", "nats-server").Output()
+	tool := exec.CommandContext(ctx, "go", "tool", "-n", "nats-server")
+	tool.Env = append(os.Environ(), "CGO_ENABLED=0") // as all commands: a test with the race detector has cgo, and need not build it again
+	out, err := tool.Output()
 	if err != nil {
 		return "", fmt.Errorf("no nats-server in the PATH, and none by `go tool nats-server`: %w", err)
 	}
