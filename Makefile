@@ -38,6 +38,7 @@ test: sites node versitygw postgres warcio readers promtool systemd shells chrom
 	go test -vet off -count 1 -timeout 15m -run '^TestCrash' ./pkg/stages/writer # takes minutes under the detector
 	go test -vet off -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test -vet off ./...
+	cd deploy/helm/check && go test -vet off .
 
 .PHONY: check
 check: ## check what has changed since the last commit, or since BASE: vet, lint, tests of it and of what imports it
@@ -127,7 +128,7 @@ hosts: versitygw ## run Seine on several machines (network namespaces), and brea
 
 .PHONY: chart
 chart: ## check the Helm chart at length: with the types of KEDA, kustomize and kube-score, too, which take minutes to build
-	cd deploy/helm/check && go vet ./... && go test -count 1 ./...
+	cd deploy/helm/check && go vet ./... && go test -vet off -count 1 ./...
 	@scripts/kubescore
 
 .PHONY: kubernetes
