@@ -383,7 +383,10 @@ func TestArchiveOfBodiesThatAreGone(t *testing.T) {
 // is a process of its own: the server keeps what it has read for a while.
 func TestLargeBodyIsNotHeld(t *testing.T) {
 	t.Parallel()
-	const size = 128 << 20
+	size := int64(128 << 20)
+	if withRace { // which looks at how it goes through, not at how much is held
+		size = 8 << 20
+	}
 	bus := startBus(t, true)
 	cfg := archiveConfig(testConfig(t))
 	cfg.Format = "warc"
@@ -414,7 +417,7 @@ func TestLargeBodyIsNotHeld(t *testing.T) {
 	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), p.message(0)))
 	large := peak(2)
 	t.Logf("the heap has %d MiB for a small page, %d MiB for a body of %d MiB", small>>20, large>>20, size>>20)
-	if large > small+size*3/4 { // the client is sent up to 32 MiB ahead, and as much again is garbage
+	if !withRace && large > small+size*3/4 { // the client is sent up to 32 MiB ahead, and as much again is garbage
 		t.Errorf("the heap takes %d MiB more for a body of %d MiB", (large-small)>>20, size>>20)
 	}
 	all, err := cfg.ReadCommits()
