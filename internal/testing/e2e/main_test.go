@@ -29,7 +29,8 @@ func build(m *testing.M) int {
 		if len(pkgs) == 1 && pkgs[0] == "github.com/nats-io/nats-server/v2" {
 			out = filepath.Join(dir, "nats-server")
 		}
-		cmd := exec.Command("go", append([]string{"build", "-o", out}, pkgs...)...)
+		// Without tables for debuggers, as in a release: half of what there is to link.
+		cmd := exec.Command("go", append([]string{"build", "-ldflags=-s -w", "-o", out}, pkgs...)...)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "build", pkgs, err)
