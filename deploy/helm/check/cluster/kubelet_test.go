@@ -197,9 +197,7 @@ func TestReleaseOnAKubelet(t *testing.T) {
 	}
 	i.ready()
 	i.pages(150)
-	i.kubectl(t, "", "-n", check.Namespace, "delete", "pod", "seine-frontier-0", "seine-writer-0", "--wait=false")
-	i.kubectl(t, "", "-n", check.Namespace, "delete", "pod", "-l", "app.kubernetes.io/component=parser", "--wait=false")
-	i.ready()
+	i.deletePods()
 	i.pages(250)
 	if _, _, err := i.command(t, "kubectl", "", "drain", "machine", "--timeout=2m"); err == nil {
 		t.Log("the node is drained")
@@ -208,8 +206,7 @@ func TestReleaseOnAKubelet(t *testing.T) {
 	}
 	i.kubectl(t, "", "uncordon", "machine")
 	i.ready()
-	i.upgrade("frontier.imageTag=0.2.0")
-	i.upgrade("frontier.imageTag=", "image.tag=0.2.0")
+	i.upgradeFrontierFirst()
 	i.finish()
 	i.checkOutput()
 	i.checkUninstall()

@@ -174,14 +174,11 @@ func TestReleaseFromInstallToUninstall(t *testing.T) {
 	i.pages(50)
 	i.crash()
 	i.pages(150)
-	i.kubectl(t, "", "-n", check.Namespace, "delete", "pod", "seine-frontier-0", "seine-writer-0", "--wait=false")
-	i.kubectl(t, "", "-n", check.Namespace, "delete", "pod", "-l", "app.kubernetes.io/component=parser", "--wait=false")
-	i.ready()
+	i.deletePods()
 	i.pages(250)
 	i.drain()
 	i.pages(350)
-	i.upgrade("frontier.imageTag=0.2.0")
-	i.upgrade("frontier.imageTag=", "image.tag=0.2.0")
+	i.upgradeFrontierFirst()
 	i.finish()
 	i.checkOutput()
 	i.checkUninstall()
@@ -197,6 +194,21 @@ func (i *installation) crash() {
 	}
 	await.Eventually(i.t, "seven processes run", func() bool { return len(i.nodes[0].running())+len(i.nodes[1].running()) == 7 })
 	i.ready()
+}
+
+// deletePods deletes pods with a volume of their own and all parsers; others come in their place.
+func (i *installation) deletePods() {
+	i.t.Helper()
+	i.kubectl(i.t, "", "-n", check.Namespace, "delete", "pod", "seine-frontier-0", "seine-writer-0", "--wait=false")
+	i.kubectl(i.t, "", "-n", check.Namespace, "delete", "pod", "-l", "app.kubernetes.io/component=parser", "--wait=false")
+	i.ready()
+}
+
+// upgradeFrontierFirst upgrades to another version as the README of the chart says.
+func (i *installation) upgradeFrontierFirst() {
+	i.t.Helper()
+	i.upgrade("frontier.imageTag=0.2.0")
+	i.upgrade("frontier.imageTag=", "image.tag=0.2.0")
 }
 
 // drain takes all pods of a node to the other one, by evictions, which the budgets let pass.
