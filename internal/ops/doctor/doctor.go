@@ -4,23 +4,18 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/internal/base/humanize"
+	"seine/internal/ops/leases"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
-	"seine/internal/ops/watchdog"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
 )
 
 // Level is how bad a finding is.
@@ -162,42 +157,19 @@ func full(o *overview.Overview) (found []Finding) {
 }
 
 // owners reports partitions that no process owns.
-func owners(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
-	kv, err := bus.JS.KeyValue(ctx, messages.BucketLeases)
+func owners(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
+	groups, err := leases.Read(ctx, bus)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketLeases, err)
+		return nil, err //nolint:wrapcheck // says all
 	}
-	keys, err := kv.Keys(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil, fmt.Errorf("list leases: %w", err)
-	}
-	owned := map[string]map[int]bool{messages.StageFrontier: {}} // by group
-	for _, key := range keys {
-		group, p, ok := partition.ParseLeaseKey(key)
-		if !ok || group == watchdog.Group { // that one is of no partition
-			continue
-		}
-		if owned[group] == nil {
-			owned[group] = make(map[int]bool)
-		}
-		owned[group][p] = true
-	}
-	var found []Finding
-	for group, have := range owned {
-		var free []string
-		for p := range bus.Layout.Partitions {
-			if !have[p] {
-				free = append(free, strconv.Itoa(p))
-			}
-		}
-		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", group, bus.Layout.Partitions)}
-		if len(free) > 0 {
-			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", group, strings.Join(free, ", "))
+	for _, g := range groups {
+		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", g.Name, g.Partitions)}
+		if len(g.Free) > 0 {
+			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", g.Name, strings.ReplaceAll(strings.Trim(fmt.Sprint(g.Free), "[]"), " ", ", "))
 			f.Do = "start one; after a kill another takes over within 10 s (a frontier with --partitions-owned takes no others)"
 		}
 		found = append(found, f)
 	}
-	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.What, b.What) })
 	return found, nil
 }
 

@@ -106,17 +106,9 @@ const maxCrawls = 100
 // crawls are the other crawls there are: those with a spec, and those that have
 // found URLs of the partition lately.
 func (f *finder) crawls() ([]string, error) {
-	kv, err := f.bus.JS.KeyValue(f.ctx, messages.BucketCrawls)
+	names, err := f.bus.Keys(f.ctx, messages.BucketCrawls)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketCrawls, err)
-	}
-	lister, err := kv.ListKeys(f.ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list crawls: %w", err)
-	}
-	var names []string
-	for name := range lister.Keys() {
-		names = append(names, name)
+		return nil, err //nolint:wrapcheck // says all
 	}
 	s, err := f.bus.JS.Stream(f.ctx, messages.StreamURLs)
 	if err != nil {

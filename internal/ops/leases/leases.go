@@ -16,8 +16,9 @@ import (
 
 // Group is who shares partitions: frontiers, or the writers of one name.
 type Group struct {
-	Name   string  `json:"name"`
-	Owners []Owner `json:"owners"`
+	Name       string  `json:"name"`
+	Partitions int     `json:"partitions"` // there are so many
+	Owners     []Owner `json:"owners"`
 	// Free are partitions that nobody owns.
 	Free []int `json:"free,omitempty"`
 }
@@ -29,13 +30,13 @@ type Owner struct {
 	Renewed    time.Time `json:"renewed"` // when it has last renewed one of them
 }
 
-// Read returns all groups, by name.
+// Read returns all groups, by name: that of frontiers always, others while they own something.
 func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 	keys, err := bus.Keys(ctx, messages.BucketLeases)
 	if err != nil {
 		return nil, fmt.Errorf("list leases: %w", err)
 	}
-	groups := make(map[string]map[string]*Owner)
+	groups := map[string]map[string]*Owner{messages.StageFrontier: nil}
 	for _, key := range keys {
 		name, p, ok := partition.ParseLeaseKey(key)
 		if !ok || name == watchdog.Group { // that one is of no partition
@@ -81,7 +82,7 @@ func add(groups map[string]map[string]*Owner, name string, p int, text []byte) {
 }
 
 func group(name string, owners map[string]*Owner, partitions int) Group {
-	g, owned := Group{Name: name}, make(map[int]bool)
+	g, owned := Group{Name: name, Partitions: partitions}, make(map[int]bool)
 	for _, o := range owners {
 		slices.Sort(o.Partitions)
 		for _, p := range o.Partitions {
@@ -91,7 +92,7 @@ func group(name string, owners map[string]*Owner, partitions int) Group {
 	}
 	slices.SortFunc(g.Owners, func(a, b Owner) int { return strings.Compare(a.Name, b.Name) })
 	for p := range partitions {
-		if !owned[p] && len(owned) > 0 {
+		if !owned[p] {
 			g.Free = append(g.Free, p)
 		}
 	}
