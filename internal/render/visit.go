@@ -27,6 +27,9 @@ type visit struct {
 	job   *Job
 	url   string // of the document, without a fragment
 
+	requests  pageRequests
+	frameless bool // the page draws no frames
+
 	ctx  context.Context // done when the page is to be left
 	stop context.CancelCauseFunc
 
@@ -58,6 +61,7 @@ var errRedirected = errors.New("the page leads elsewhere")
 
 func (t *tab) newVisit(proxy *pageproxy.Proxy, job *Job) *visit {
 	v := &visit{tab: t, proxy: proxy, job: job, frame: cdp.FrameID(t.target), reached: make(map[string]bool), changed: make(chan struct{})}
+	v.requests = newPageRequests(v.frame)
 	v.url, _, _ = strings.Cut(job.Main.URL, "#")
 	return v
 }
@@ -236,6 +240,8 @@ func (v *visit) heard(event any) {
 		v.paused(e)
 	case *inspector.EventTargetCrashed:
 		v.stop(errCrash)
+	default:
+		v.requests.heard(event)
 	}
 }
 
@@ -287,7 +293,7 @@ func (v *visit) askWhetherRead() {
 		yes, err := v.tab.evaluate(ctx, "document.readyState === "+quote(state))
 		return yes && err == nil
 	}
-	if !is("complete") && (!is("interactive") || !v.proxy.QuietSince(time.Now())) {
+	if !is("complete") && (!is("interactive") || !v.isQuiet(time.Now())) {
 		return
 	}
 	v.mu.Lock()

@@ -1,6 +1,7 @@
 package pageproxy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -142,4 +143,26 @@ func (p *Proxy) keep(c *net.TCPConn) *connection {
 		return nil
 	}
 	return kept
+}
+
+// AwaitQuiet waits until no request of the visit is under way, beside WebSockets and event streams that are open. Without a visit
+// it does not wait.
+func (p *Proxy) AwaitQuiet(ctx context.Context) error {
+	if v := p.visiting(); v != nil {
+		return v.activity.AwaitQuiet(ctx)
+	}
+	return nil
+}
+
+// QuietSince reports whether no request of the visit has been under way since a time. Without a visit there was none.
+func (p *Proxy) QuietSince(t time.Time) bool {
+	v := p.visiting()
+	return v == nil || v.activity.QuietSince(t)
+}
+
+// visiting returns the visit that goes on, nil if none does.
+func (p *Proxy) visiting() *visit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+
+	"seine/internal/render/activity"
 )
 
 // defaultPerHost is how many requests browsers have under way to one host by
@@ -52,7 +54,7 @@ type visit struct {
 	cancel   context.CancelFunc
 	tally    tally
 	slots    hostSlots
-	activity activity
+	activity *activity.Activity // requests under way, beside WebSockets and event streams that are open
 	succession
 	requests sync.WaitGroup // under way
 
@@ -65,7 +67,7 @@ func newVisit(v Visit) *visit {
 		v.PerHost = defaultPerHost
 	}
 	begun := &visit{
-		Visit: v, mainURL: canonicalURL(v.Main.URL), slots: newHostSlots(v.PerHost), activity: newActivity(),
+		Visit: v, mainURL: canonicalURL(v.Main.URL), slots: newHostSlots(v.PerHost), activity: activity.New(),
 		succession: newSuccession(!v.Follows),
 		tally:      tally{maxRequests: v.MaxRequests, maxBytes: v.MaxBytes},
 	}
@@ -114,8 +116,8 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 		document.serve(w)
 		return
 	}
-	v.activity.begin()
-	calm := sync.OnceFunc(v.activity.end)
+	v.activity.Begin()
+	calm := sync.OnceFunc(v.activity.End)
 	defer calm()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

@@ -1,0 +1,66 @@
+// Package activity counts what is under way, and tells when nothing is.
+package activity
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Activity tells whether something is under way. It is safe for concurrent use.
+type Activity struct {
+	mu      sync.Mutex
+	busy    int
+	quiet   time.Time     // since when nothing is
+	changed chan struct{} // closed at the next begin or end
+}
+
+// New returns one of which nothing is under way.
+func New() *Activity { return &Activity{quiet: time.Now(), changed: make(chan struct{})} }
+
+// Begin counts something that begins.
+func (a *Activity) Begin() { a.add(1) }
+
+// End counts the end of something that has begun.
+func (a *Activity) End() { a.add(-1) }
+
+func (a *Activity) add(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy += n; a.busy == 0 {
+		a.quiet = time.Now()
+	}
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// state tells since when nothing has been under way; while something is, changed tells when to ask again.
+func (a *Activity) state() (quiet time.Time, changed <-chan struct{}) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy > 0 {
+		return time.Time{}, a.changed
+	}
+	return a.quiet, nil
+}
+
+// AwaitQuiet waits until nothing is under way. It returns the cause of a context that ends before.
+func (a *Activity) AwaitQuiet(ctx context.Context) error {
+	for {
+		_, changed := a.state()
+		if changed == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// QuietSince reports whether nothing has been under way since a time.
+func (a *Activity) QuietSince(t time.Time) bool {
+	quiet, changed := a.state()
+	return changed == nil && !quiet.After(t)
+}
