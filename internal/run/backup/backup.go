@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/progress"
 	"seine/internal/base/version"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -30,8 +31,8 @@ type Backup struct {
 	Bus *stages.Bus
 	// Dir is made; one that has anything in it is refused.
 	Dir string
-	// Progress hears what is being done, for a person. It may be nil.
-	Progress func(text string)
+	// Progress is told what is being done.
+	Progress progress.Func
 }
 
 // Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix: what a process that
@@ -93,12 +94,6 @@ func (b *Backup) makeDir() (string, error) {
 	return dir, nil
 }
 
-func (b *Backup) say(format string, args ...any) {
-	if b.Progress != nil {
-		b.Progress(fmt.Sprintf(format, args...))
-	}
-}
-
 func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	if err := b.copySnapshots(ctx, dir, m); err != nil {
 		return err
@@ -112,7 +107,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	for _, name := range all {
-		b.say("copying %s", name)
+		b.Progress.Say("copying %s", name)
 		if name == snapshotsStream { // whose objects are copied, but not by the server: they are replaced all the time
 			err = b.copyConfig(ctx, dir, name)
 		} else {
@@ -167,7 +162,7 @@ func configFile(dir string) string { return filepath.Join(dir, "snapshots", "buc
 func (b *Backup) copySnapshots(ctx context.Context, dir string, m *Manifest) error {
 	snapshots := partition.NewSnapshots(b.Bus)
 	for p := range m.Layout.Partitions {
-		b.say("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
+		b.Progress.Say("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
 		snap, found, err := b.copySnapshot(ctx, snapshots, snapshotFile(dir, p), p)
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/progress"
 	"seine/internal/ops/procstats"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -41,8 +42,8 @@ type Restore struct {
 	Dir string
 	// Replicas is how many replicas streams and buckets are to have, 0 for as many as they had.
 	Replicas int
-	// Progress hears what is being done, for a person. It may be nil.
-	Progress func(text string)
+	// Progress is told what is being done.
+	Progress progress.Func
 	// At is called after each step, for tests to end there. It may be nil.
 	At func(step string) error
 }
@@ -62,19 +63,13 @@ func (r *Restore) at(step string) error {
 	return r.At(step)
 }
 
-func (r *Restore) say(format string, args ...any) {
-	if r.Progress != nil {
-		r.Progress(fmt.Sprintf(format, args...))
-	}
-}
-
 // Check verifies the files of the backup, and that it can be restored here. It changes nothing.
 func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	m, err := ReadManifest(r.Dir)
 	if err != nil {
 		return nil, err
 	}
-	r.say("verifying the files of the backup")
+	r.Progress.Say("verifying the files of the backup")
 	if err := m.Verify(r.Dir); err != nil {
 		return nil, err
 	}
@@ -151,7 +146,7 @@ func (r *Restore) begin(ctx context.Context) error {
 
 // stream has the server make a stream again, which is known by when the one was made that was copied.
 func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made string) error {
-	r.say("restoring %s", name)
+	r.Progress.Say("restoring %s", name)
 	config, err := storedConfig(streamDir(r.Dir, name))
 	if err != nil {
 		return err
@@ -209,7 +204,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	snapshots := partition.NewSnapshots(r.Bus)
 	stored := make(map[int]partition.Snapshot, len(m.Snapshots))
 	for _, snap := range m.Snapshots {
-		r.say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
+		r.Progress.Say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
 		snap.Epoch = epoch
 		if stored[snap.Partition], err = snapshots.Put(ctx, snap.Partition, snap, copyOf(snapshotFile(r.Dir, snap.Partition))); err != nil {
 			return err //nolint:wrapcheck // says all

@@ -68,7 +68,7 @@ func (c *Change) copyAll(ctx context.Context, j *journal, epochs []uint64, out *
 	r := &state.Repartitioning{
 		From: old, To: next, Partitions: [2]int{j.From, j.To}, Clock: frontier.SystemClock(),
 		Positions: map[string]messages.Position{messages.StreamURLs: ends[messages.StreamURLs], messages.StreamResults: ends[messages.StreamResults]},
-		Progress:  func(keys int64) { c.say("copying: %d keys", keys) },
+		Progress:  func(keys int64) { c.Progress.Say("copying: %d keys", keys) },
 	}
 	moved, err := r.Run(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *Change) rebuild(ctx context.Context, n int, settle bool) (_ *state.Stor
 		return nil, nil, err
 	}
 	for p := range n {
-		c.say("reading the state of partition %d of %d", p, n)
+		c.Progress.Say("reading the state of partition %d of %d", p, n)
 		if _, err := r.Rebuild(ctx, p); err != nil {
 			return nil, nil, explainRebuild(err)
 		}
@@ -155,7 +155,7 @@ func (c *Change) ends(ctx context.Context) (map[string]messages.Position, error)
 func (c *Change) store(ctx context.Context, from *state.Store, at map[string]messages.Position, epochs []uint64) (all []partition.Snapshot, err error) {
 	snapshots := partition.NewSnapshots(c.Bus)
 	for q, epoch := range epochs {
-		c.say("storing the state of partition %d of %d", q, len(epochs))
+		c.Progress.Say("storing the state of partition %d of %d", q, len(epochs))
 		view := from.View(q)
 		snap, err := snapshots.Put(ctx, q, partition.Snapshot{
 			Owner: owner, Epoch: epoch, Format: state.Format, Positions: at, Time: time.Now().UTC(),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nuid"
 
+	"seine/internal/base/progress"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -42,8 +43,8 @@ type Change struct {
 	// refused. It is removed at the end.
 	Dir string
 	Log *slog.Logger
-	// Progress hears what is being done, for a person.
-	Progress func(text string)
+	// Progress is told what is being done.
+	Progress progress.Func
 	// At is called after each step, for tests to end there.
 	At func(step string) error
 }
@@ -85,12 +86,6 @@ func (c *Change) at(step string) error {
 		return nil
 	}
 	return c.At(step)
-}
-
-func (c *Change) say(format string, args ...any) {
-	if c.Progress != nil {
-		c.Progress(fmt.Sprintf(format, args...))
-	}
 }
 
 // validate reports what is wrong with To.

@@ -18,7 +18,7 @@ import (
 
 // switchOver puts what is new in the place of what is old. All of it may be done again.
 func (c *Change) switchOver(ctx context.Context, j *journal) error {
-	c.say("switching over to %d partitions", j.To)
+	c.Progress.Say("switching over to %d partitions", j.To)
 	if err := c.install(ctx, j); err != nil {
 		return err
 	}
