@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -377,12 +379,34 @@ func TestStoredCrawlIsLookedInto(t *testing.T) {
 	if a := s.want(409, nil, "GET", "/records/tail", ""); !strings.Contains(s.problemOf(a), "nothing runs") {
 		t.Errorf("%v", a)
 	}
+	fed := s.feedOn("shop", seed+"/1")
 	runCrawl(t, data, "shop", shop(seed+"/"))
+	fed()
 	await.Eventually(t, "the server finds the crawl that runs again", func() bool {
 		s.want(200, &status, "GET", "/status", "")
 		return status.Mode == "running"
 	})
 	s.want(200, nil, "GET", "/crawls/shop", "")
+}
+
+// feedOn feeds a URL again and again, which must not be refused while a crawl begins, until the function it returns is called.
+func (s *server) feedOn(crawl, url string) (end func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var feeding sync.WaitGroup
+	feeding.Go(func() {
+		for ctx.Err() == nil {
+			resp, err := s.Client().Post(s.URL+api.Base+"/crawls/"+crawl+"/seeds", "text/plain", strings.NewReader(url))
+			if err != nil {
+				s.t.Error(err)
+				return
+			}
+			text, _ := io.ReadAll(resp.Body)
+			if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
+				s.t.Errorf("%d %s", resp.StatusCode, text)
+			}
+		}
+	})
+	return func() { stop(); feeding.Wait() }
 }
 
 // Events and records come as they happen.
