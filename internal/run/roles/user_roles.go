@@ -45,7 +45,7 @@ func (in *Installation) viewer() Role {
 
 func (in *Installation) operator() Role {
 	b := messages.BucketLeases
-	all := Permissions{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(watch(b, ">"), "$JS.API.INFO", procstats.Subject)}
+	all := Permissions{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(leaderOf(kv(b)), "$JS.API.INFO", procstats.Subject)}
 	for _, bucket := range []string{messages.BucketCrawls, messages.BucketRobots, b, messages.BucketMeta, messages.BucketDuplicates} {
 		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+kv(bucket))
 	}

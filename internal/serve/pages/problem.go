@@ -9,6 +9,7 @@ import (
 	"seine/internal/ops/history"
 	"seine/internal/ops/lookup"
 	"seine/internal/serve/cluster"
+	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -46,6 +47,9 @@ func problemOf(err error) problem {
 	var no forbidden
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return problem{refused.Status, "That was refused", refused.Detail, "Nothing was changed."}
+	}
+	if refused, ok := errors.AsType[*stages.PermissionError](err); ok {
+		return problem{http.StatusForbidden, "NATS refuses that", refused.Error(), "Run this server as a user whose role may look there: operator can see every page."}
 	}
 	switch {
 	case errors.Is(err, errNoPage), errors.As(err, &none), isNotFound(err), errors.Is(err, deadletters.ErrNone):

@@ -291,6 +291,9 @@ func (c *locked) wantServed(seed string) {
 			_, a := ask(c.t, "GET", url+"/api/v1/stats", "")
 			return a["overview"] != nil, fmt.Sprint(a)
 		}, c.all()...)
+		if page, err := http.Get(url + "/processes"); err != nil || page.Body.Close() != nil || (page.StatusCode == http.StatusForbidden) != (user == "viewer") {
+			c.t.Errorf("the page of processes as %s: %v, %v", user, page, err)
+		}
 		status, a := ask(c.t, "POST", url+"/api/v1/crawls/site/resume", "")
 		refused := status == http.StatusForbidden && strings.Contains(fmt.Sprint(a["detail"]), "does not let user viewer")
 		if refused != (user == "viewer") || !refused && status != http.StatusOK {
