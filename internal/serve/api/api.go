@@ -143,8 +143,8 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 		if _, refused := errors.AsType[*stages.PermissionError](err); refused && op.repeatable() {
 			out, err = do(ctx, in) // NATS tells all who use the connection of what it refuses: it may have been another's question
 		}
-		for until := time.Now().Add(passTime); err != nil && op.repeatable() && a.Cluster.Passes(err) && time.Now().Before(until); {
-			if sleep.For(ctx, passPoll) != nil {
+		for until := time.Now().Add(cluster.PassTime); err != nil && op.repeatable() && a.Cluster.Passes(err) && time.Now().Before(until); {
+			if sleep.For(ctx, cluster.PassPoll) != nil {
 				break
 			}
 			out, err = do(ctx, in)
@@ -168,12 +168,6 @@ func share[I, O any](a *API, id string, do func(context.Context, *I) (*O, error)
 
 // repeatable reports whether the operation may be done again when it is not known whether it was done.
 func (op *operation) repeatable() bool { return op.method == http.MethodGet || op.harmless || op.again }
-
-// Times for which an operation that may be done again waits for a crawl that begins or ends.
-const (
-	passTime = 3 * time.Second
-	passPoll = 50 * time.Millisecond
-)
 
 // describe returns an operation in huma's terms.
 func (a *API) describe(op *operation) huma.Operation {

@@ -47,8 +47,12 @@ const (
 	backTime = 2 * time.Second        // a request waits so long for a connection that was lost
 	backPoll = 20 * time.Millisecond  // between looks whether it is there
 	redial   = 500 * time.Millisecond // after a connection that failed nobody tries for so long
-	passTime = 3 * time.Second        // a request waits so long for a crawl that begins or ends
-	passPoll = 50 * time.Millisecond  // between looks whether it has
+)
+
+// Times for which a request waits for a crawl that begins or ends (Passes).
+const (
+	PassTime = 3 * time.Second
+	PassPoll = 50 * time.Millisecond // between two tries
 )
 
 // Cluster is safe for concurrent use.
@@ -132,7 +136,7 @@ func (c *Cluster) IsStored(bus *stages.Bus) bool {
 
 // Do calls do with the connection. The error is ErrAway, ErrEmpty, that of do, or what the NATS server refuses.
 func (c *Cluster) Do(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
-	bus, release, err := c.acquireSoon(ctx)
+	bus, release, err := c.acquireOrWait(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,12 +179,12 @@ func untilLost(ctx context.Context, nc *nats.Conn) (context.Context, func()) {
 	}
 }
 
-// acquireSoon returns a connection, for which it waits while a crawl begins in the directory, or ends, which has taken its word back
+// acquireOrWait returns a connection, for which it waits while a crawl begins in the directory, or ends, which has taken its word back
 // before it lets go of what it has stored.
-func (c *Cluster) acquireSoon(ctx context.Context) (*stages.Bus, func(), error) {
-	for until := time.Now().Add(passTime); ; {
+func (c *Cluster) acquireOrWait(ctx context.Context) (*stages.Bus, func(), error) {
+	for until := time.Now().Add(PassTime); ; {
 		bus, release, err := c.acquire(ctx)
-		if err == nil || !c.Passes(err) || time.Now().After(until) || sleep.For(ctx, passPoll) != nil {
+		if err == nil || !c.Passes(err) || time.Now().After(until) || sleep.For(ctx, PassPoll) != nil {
 			return bus, release, err
 		}
 	}
