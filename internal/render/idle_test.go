@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"seine/internal/base/procfs"
+	"seine/internal/testing/browser"
 	"seine/pkg/crawlspec"
 )
 
@@ -30,7 +31,8 @@ func TestIdlePageHasWhatAStoppedProcessBringsLate(t *testing.T) {
 	}
 	const networkProcess, frameProcess = "--utility-sub-type=network.mojom.NetworkService", "--type=gpu-process"
 	const show = `.then(() => document.body.append('all', 'of', 'it'))`
-	r := start(t, Config{Tabs: 1, Pages: 1000})
+	dir := browser.Folder(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000, Dir: dir})
 	for name, c := range map[string]struct {
 		script  string
 		process string        // that stops when /first is asked for
@@ -48,7 +50,7 @@ func TestIdlePageHasWhatAStoppedProcessBringsLate(t *testing.T) {
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				if req.URL.Path == "/first" {
 					stopped.Add(1)
-					stop := func() { stopProcess(t, c.process, stopped.Done) }
+					stop := func() { stopProcess(t, dir, c.process, stopped.Done) }
 					if c.after == 0 {
 						stop()
 					} else {
@@ -67,11 +69,10 @@ func TestIdlePageHasWhatAStoppedProcessBringsLate(t *testing.T) {
 	}
 }
 
-// stopProcess stops a process of the browser, by an option of its command line, for a while.
-func stopProcess(t *testing.T, option string, goesOn func()) {
-	for id := range descendants("no folder") {
-		line, _ := os.ReadFile("/proc/" + strconv.Itoa(id) + "/cmdline")
-		if strings.Contains(string(line), option) {
+// stopProcess stops a process of the browser that has its profile in a folder, by an option of its command line, for a while.
+func stopProcess(t *testing.T, dir, option string, goesOn func()) {
+	for id := range descendants(dir) {
+		if slices.Contains(procfs.CommandLine(id), option) {
 			_ = syscall.Kill(id, syscall.SIGSTOP)
 			time.AfterFunc(stoppedFor, func() { _ = syscall.Kill(id, syscall.SIGCONT); goesOn() })
 			return

@@ -26,13 +26,18 @@ func catchingUpFindings(behind []int) []Finding {
 	if len(behind) == 0 {
 		return nil
 	}
-	names := make([]string, len(behind))
-	for i, p := range behind {
-		names[i] = strconv.Itoa(p)
-	}
 	return []Finding{{
 		Level: Warn, Check: "partitions",
-		What: "frontier: since its start, the owner of partition " + strings.Join(names, ", ") + " still applies what the streams hold, and sends no request of it",
+		What: "frontier: since its start, the owner of partition " + list(behind) + " still applies what the streams hold, and sends no request of it",
 		Do:   "wait: it goes on by itself, and nothing is lost (the frontier logs when it has caught up)",
 	}}
+}
+
+// list names partitions: 1, 2.
+func list(partitions []int) string {
+	names := make([]string, len(partitions))
+	for i, p := range partitions {
+		names[i] = strconv.Itoa(p)
+	}
+	return strings.Join(names, ", ")
 }

@@ -165,7 +165,7 @@ func owners(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	for _, g := range groups {
 		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", g.Name, g.Partitions)}
 		if len(g.Free) > 0 {
-			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", g.Name, strings.ReplaceAll(strings.Trim(fmt.Sprint(g.Free), "[]"), " ", ", "))
+			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", g.Name, list(g.Free))
 			f.Do = "start one; after a kill another takes over within 10 s (a frontier with --partitions-owned takes no others)"
 		}
 		found = append(found, f)
