@@ -9,14 +9,14 @@ import (
 
 func TestAURLComesOutOnce(t *testing.T) {
 	w := testWeb(mixSite)
-	req := func(i, attempt int, round uint32) *messages.Request {
+	req := func(i, attempt int, round uint64) *messages.Request {
 		return &messages.Request{URL: w.url(i), Attempt: attempt, Visit: messages.Visit{URL: messages.HashURL(w.url(i)), Round: round}}
 	}
 	d := &drainCheck{testbed: &testbed{options: options{URLs: w.urls}}, web: w, out: make([]uint64, w.urls/64+1)}
 	for _, c := range []struct {
 		name       string
 		i, attempt int
-		round      uint32
+		round      uint64
 		delivered  uint64
 		wrong      string
 		total      int

@@ -39,12 +39,12 @@ func (r Revision) Since() uint64 {
 	return r.Deletion.Rev
 }
 
-// FirstRound is that of the crawl's visits: see messages.FirstRound.
-func (r Revision) FirstRound() uint32 {
+// Deletions is how often the crawl's name was deleted.
+func (r Revision) Deletions() uint32 {
 	if r.Deletion == nil {
-		return messages.FirstRound(0)
+		return 0
 	}
-	return messages.FirstRound(r.Deletion.Count)
+	return r.Deletion.Count
 }
 
 // ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.

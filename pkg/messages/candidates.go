@@ -40,13 +40,15 @@ type Candidates struct {
 	Redirects int `json:"redirects,omitempty"`
 	// Run is the run of the crawl that found them; a URL of an earlier run is
 	// visited again.
-	Run  int64       `json:"run,omitempty"`
+	Run int64 `json:"run,omitempty"`
+	// Era is that of the visit that found them (EraOf), or of a seed's arrival.
+	Era  uint64      `json:"era,omitempty"`
 	URLs []Candidate `json:"urls,omitempty"`
 	// PageRound is the round of the page's visit in which these links were found, set
 	// where the frontier keeps the links of a page: see Spec.KeepsLinks. PagePart counts the
 	// messages of the visit to one partition, from 0, and PageDepth is the depth of the
 	// page itself.
-	PageRound uint32 `json:"page_round,omitempty"`
+	PageRound uint64 `json:"page_round,omitempty"`
 	PagePart  int    `json:"page_part,omitempty"`
 	PageDepth int    `json:"page_depth,omitempty"`
 	// SeedList tells which list of Spec.Seeds these seeds are of; a run of the crawl
@@ -162,11 +164,12 @@ func (c *Candidates) appendJSON(b []byte) []byte {
 	o.Int("depth", int64(c.Depth))
 	o.IntSet("redirects", int64(c.Redirects))
 	o.IntSet("run", c.Run)
+	o.UintSet("era", c.Era)
 	if len(c.URLs) > 0 {
 		o.Key("urls")
 		o.B = jsontext.AppendList(o.B, c.URLs, appendCandidate)
 	}
-	o.UintSet("page_round", uint64(c.PageRound))
+	o.UintSet("page_round", c.PageRound)
 	o.IntSet("page_part", int64(c.PagePart))
 	o.IntSet("page_depth", int64(c.PageDepth))
 	o.UintSet("seed_list", c.SeedList)
@@ -248,6 +251,8 @@ func (c *Candidates) check() error {
 		return fmt.Errorf("page_depth %d: must be from 0 to %d", c.PageDepth, MaxDepth)
 	case c.Redirects < 0 || c.Run < 0:
 		return errors.New("redirects and run must not be negative")
+	case c.Era > MaxEra:
+		return fmt.Errorf("era %d: must be at most %d", c.Era, MaxEra)
 	case len(c.URLs) > MaxBatchURLs:
 		return fmt.Errorf("%d URLs: at most %d in one message", len(c.URLs), MaxBatchURLs)
 	}

@@ -86,7 +86,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{three, map[string]any{"visit": nil}, "is not one of " + testURL},
 		{three, map[string]any{"visit": "abc"}, `"abc": visit must be 32 hexadecimal digits, a dot and a round from 1`},
 		{three, map[string]any{"visit": strings.Replace(testVisit, ".1", ".0", 1)}, "a round from 1"},
-		{three, map[string]any{"visit": strings.Replace(testVisit, ".1", ".4294967296", 1)}, "a round from 1"},
+		{three, map[string]any{"visit": strings.Replace(testVisit, ".1", ".9223372036854775808", 1)}, "a round from 1"},
 		{three, map[string]any{"visit": "zz" + testVisit[2:]}, "32 hexadecimal digits"},
 		{three, map[string]any{"attempt": 0}, "attempt 0: must be from 1"},
 		{"request", map[string]any{"redirects": -1}, "redirects and run must not be negative"},

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 )
@@ -94,21 +93,3 @@ func (d *Deletion) Covers(stream string, created time.Time, sequence uint64) boo
 	end, ok := d.Streams[stream]
 	return ok && end.Created.Equal(created) && sequence <= end.Sequence
 }
-
-// roundBits is how many bits of a round count recrawls; those above count the
-// deletions before.
-const roundBits = 20
-
-// FirstRound is the round of the first visits in a crawl whose name was deleted so
-// often before: 1 for a name that never was. Each crawl of a name has rounds of its
-// own, so that nothing takes its visits for those of a crawl that was deleted.
-func FirstRound(deletions uint32) uint32 {
-	return deletions%(math.MaxUint32>>roundBits+1)<<roundBits + 1
-}
-
-// FirstRoundOf is the round of the first visits in the crawl that a round is of.
-func FirstRoundOf(round uint32) uint32 { return (round-1)>>roundBits<<roundBits + 1 }
-
-// Incarnation tells apart the crawls of one name that were deleted: it is how often
-// the name had been deleted before the visit.
-func (v Visit) Incarnation() uint32 { return (max(v.Round, 1) - 1) >> roundBits }

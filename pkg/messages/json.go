@@ -18,7 +18,7 @@ func (o *object) visit(k string, v Visit) {
 	o.B = append(o.B, '"')
 	if !v.IsZero() {
 		o.B = hex.AppendEncode(o.B, v.URL[:])
-		o.B = strconv.AppendUint(append(o.B, '.'), uint64(v.Round), 10)
+		o.B = strconv.AppendUint(append(o.B, '.'), v.Round, 10)
 	}
 	o.B = append(o.B, '"')
 }

@@ -53,7 +53,7 @@ type Request struct {
 	// PageRound is the round of the visit in which the page came that the validators
 	// are of, set where the frontier has its links and this run needs them: an answer
 	// that it is unchanged is told to all partitions.
-	PageRound uint32 `json:"page_round,omitempty"`
+	PageRound uint64 `json:"page_round,omitempty"`
 	// Metadata and Inherit are for its page, and for what comes of that: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`
 	Inherit  bool     `json:"inherit,omitempty"`
@@ -135,7 +135,7 @@ func (r *Request) appendJSON(b []byte) []byte {
 	if r.Recorded {
 		o.Bool("recorded", true)
 	}
-	o.UintSet("page_round", uint64(r.PageRound))
+	o.UintSet("page_round", r.PageRound)
 	o.metadata("metadata", r.Metadata, "inherit", r.Inherit)
 	if r.Sitemap {
 		o.Bool("sitemap", true)

@@ -36,7 +36,7 @@ var (
 )
 
 func genVisit(t *rapid.T, url string) Visit {
-	return Visit{URL: HashURL(url), Round: rapid.Uint32Min(1).Draw(t, "round")}
+	return Visit{URL: HashURL(url), Round: rapid.Uint64Range(1, 1<<63-1).Draw(t, "round")}
 }
 
 func genCandidates(t *rapid.T) *Candidates {
@@ -45,9 +45,9 @@ func genCandidates(t *rapid.T) *Candidates {
 		Source:   rapid.SampledFrom([]Source{SourceSeed, SourceLink, SourceRedirect}).Draw(t, "source"),
 		Referrer: genURL.Draw(t, "referrer"), Depth: rapid.IntRange(0, MaxDepth).Draw(t, "depth"),
 		Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"), ParseError: genText.Draw(t, "parse error"), Warning: genText.Draw(t, "warning"),
-		PageRound: rapid.Uint32().Draw(t, "page round"), PagePart: rapid.IntRange(0, maxPart).Draw(t, "page part"),
+		PageRound: rapid.Uint64Range(0, 1<<63-1).Draw(t, "page round"), PagePart: rapid.IntRange(0, maxPart).Draw(t, "page part"),
 		PageDepth: rapid.IntRange(0, MaxDepth).Draw(t, "page depth"),
-		Run:       genRun.Draw(t, "run"), Content: rapid.Uint64().Draw(t, "content"),
+		Era:       rapid.Uint64Range(0, MaxEra).Draw(t, "era"), Run: genRun.Draw(t, "run"), Content: rapid.Uint64().Draw(t, "content"),
 		URLs: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Candidate {
 			return Candidate{
 				URL:      genURL.Draw(t, "url"),
@@ -97,7 +97,7 @@ func genRequest(t *rapid.T) *Request {
 		Referrer: genURL.Draw(t, "referrer"), Redirects: rapid.IntRange(0, 50).Draw(t, "redirects"),
 		Delay: genMillis.Draw(t, "delay"), Epoch: rapid.Uint64().Draw(t, "epoch"), Interval: genMillis.Draw(t, "interval"),
 		Run: genRun.Draw(t, "run"), ETag: genValidator.Draw(t, "etag"), LastModified: genValidator.Draw(t, "last modified"),
-		PageRound: rapid.Uint32().Draw(t, "page round"), Digest: rapid.StringMatching(`([0-9a-f]{16})?`).Draw(t, "digest"),
+		PageRound: rapid.Uint64Range(0, 1<<63-1).Draw(t, "page round"), Digest: rapid.StringMatching(`([0-9a-f]{16})?`).Draw(t, "digest"),
 		Recorded: rapid.Bool().Draw(t, "recorded"), NoResend: rapid.Bool().Draw(t, "no resend"),
 	}
 }

@@ -46,7 +46,7 @@ func (h URLHash) String() string { return hex.EncodeToString(h[:]) }
 // wherever it happens.
 type Visit struct {
 	URL   URLHash
-	Round uint32
+	Round uint64
 }
 
 // ErrVisit is returned for text that is not a visit.
@@ -57,7 +57,7 @@ func (v Visit) IsZero() bool { return v == Visit{} }
 
 // String returns "<hash>.<round>".
 func (v Visit) String() string {
-	return v.URL.String() + "." + strconv.FormatUint(uint64(v.Round), 10)
+	return v.URL.String() + "." + strconv.FormatUint(v.Round, 10)
 }
 
 // MarshalText encodes the visit as String does; the zero visit is empty.
@@ -81,10 +81,10 @@ func (v *Visit) UnmarshalText(text []byte) error {
 	if _, err := hex.Decode(v.URL[:], hash); err != nil {
 		return fmt.Errorf("%q: %w", text, ErrVisit)
 	}
-	n, err := strconv.ParseUint(string(round), 10, 32)
+	n, err := strconv.ParseUint(string(round), 10, 63)
 	if err != nil || n == 0 {
 		return fmt.Errorf("%q: %w", text, ErrVisit)
 	}
-	v.Round = uint32(n)
+	v.Round = n
 	return nil
 }

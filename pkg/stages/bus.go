@@ -225,7 +225,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if have.Moving != 0 {
 		return moving(have)
 	}
-	want.Batches, want.Widest = have.Batches, have.Widest
+	want.Batches, want.Widest, want.Era = have.Batches, have.Widest, have.Era
 	if older := have; older.Canonical < want.Canonical {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.
@@ -247,6 +247,29 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 // moving says what to do about a change of the number of partitions.
 func moving(l messages.Layout) error {
 	return fmt.Errorf("%w, to %d: wait, or if it was interrupted go on with it (seine repartition --to %d)", ErrMoving, l.Moving, l.Moving)
+}
+
+// ChangeLayout changes the stored layout; other changes at the same time are kept.
+func (b *Bus) ChangeLayout(ctx context.Context, change func(*messages.Layout)) error {
+	return jsclient.RetryConflicts(ctx, func() error { //nolint:wrapcheck // says all
+		text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
+		if err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+		var l messages.Layout
+		if err := jsontext.Unmarshal(text, &l); err != nil {
+			return fmt.Errorf("decode layout: %w", err)
+		}
+		change(&l)
+		kv, err := b.Bucket(ctx, messages.BucketMeta)
+		if err == nil {
+			_, err = jsclient.Swap(ctx, kv, messages.KeyLayout, messages.Encode(l), rev)
+		}
+		if err != nil {
+			return fmt.Errorf("write layout: %w", err)
+		}
+		return nil
+	})
 }
 
 // AllowBatches has the stages that join from now on publish in batches: all that read URLS, RESULTS and RECORDS

@@ -34,7 +34,7 @@ func (c *Change) prepare(ctx context.Context, layout messages.Layout, j *journal
 	if err := j.save(ctx, c.Bus); err != nil {
 		return nil, err
 	}
-	if err := changeLayout(ctx, c.Bus, func(l *messages.Layout) { l.Moving = c.To }); err != nil {
+	if err := c.Bus.ChangeLayout(ctx, func(l *messages.Layout) { l.Moving = c.To }); err != nil {
 		return nil, err
 	}
 	if err := c.sweep(ctx, epochs); err != nil {

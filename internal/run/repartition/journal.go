@@ -78,26 +78,3 @@ func (j *journal) remove(ctx context.Context, b *stages.Bus) error {
 	}
 	return nil
 }
-
-// changeLayout writes the layout.
-func changeLayout(ctx context.Context, b *stages.Bus, change func(*messages.Layout)) error {
-	return jsclient.RetryConflicts(ctx, func() error { //nolint:wrapcheck // says all
-		text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
-		if err != nil {
-			return err //nolint:wrapcheck // says all
-		}
-		var l messages.Layout
-		if err := jsontext.Unmarshal(text, &l); err != nil {
-			return fmt.Errorf("decode layout: %w", err)
-		}
-		change(&l)
-		kv, err := b.Bucket(ctx, messages.BucketMeta)
-		if err == nil {
-			_, err = jsclient.Swap(ctx, kv, messages.KeyLayout, messages.Encode(l), rev)
-		}
-		if err != nil {
-			return fmt.Errorf("write layout: %w", err)
-		}
-		return nil
-	})
-}

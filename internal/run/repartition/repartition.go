@@ -217,7 +217,7 @@ func (c *Change) Abandon(ctx context.Context) error {
 		if err := c.sweep(ctx, epochs); err != nil {
 			return err
 		}
-		if err := changeLayout(ctx, c.Bus, func(l *messages.Layout) { l.Moving = 0 }); err != nil {
+		if err := c.Bus.ChangeLayout(ctx, func(l *messages.Layout) { l.Moving = 0 }); err != nil {
 			return err
 		}
 		if j != nil {

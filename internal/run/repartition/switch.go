@@ -37,7 +37,7 @@ func (c *Change) switchOver(ctx context.Context, j *journal) error {
 	if err := c.at(stepPurged); err != nil {
 		return err
 	}
-	err := changeLayout(ctx, c.Bus, func(l *messages.Layout) {
+	err := c.Bus.ChangeLayout(ctx, func(l *messages.Layout) {
 		if l.Moving != j.To {
 			return // it is done
 		}

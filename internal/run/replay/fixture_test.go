@@ -94,7 +94,7 @@ func (k *kit) page(crawl, url string, round int, change ...func(*messages.Page))
 func (k *kit) store(crawl, url string, round int, body string, change ...func(*messages.Page)) {
 	k.t.Helper()
 	p := &messages.Page{
-		Crawl: crawl, Rev: 7, URL: url, Visit: messages.Visit{URL: messages.HashURL(url), Round: uint32(round)}, Attempt: 1, Status: 200,
+		Crawl: crawl, Rev: 7, URL: url, Visit: messages.Visit{URL: messages.HashURL(url), Round: uint64(round)}, Attempt: 1, Status: 200,
 		ContentType: "text/html", FetchedAt: time.Unix(int64(round), 0).UTC(), BodySize: int64(len(body)),
 	}
 	for _, do := range change {

@@ -31,7 +31,7 @@ func testGone(t *testing.T, p Fixture) {
 	const rule = "page: {emit: always}\nrecords: [{kind: product, key: '{sku}', fields: {sku: .s, %s: .x}}]\n"
 	hour := func(n int) time.Time { return Created.Add(time.Duration(n) * time.Hour) }
 	id := func(url string, round int) messages.Visit {
-		return messages.Visit{URL: messages.HashURL(url), Round: uint32(round)}
+		return messages.Visit{URL: messages.HashURL(url), Round: uint64(round)}
 	}
 	product := func(url string, at int) *format.Record {
 		line := fmt.Sprintf(`{"kind":"product","url":%q,"fetched_at":%q,"crawl":"a","key":"k-%[1]s","sku":"k"}`, url, hour(at).Format(time.RFC3339Nano))

@@ -26,7 +26,7 @@ func testParts(t *testing.T, p Fixture) {
 	}
 	const url = "https://a.example/parts"
 	part := func(kind string, round, place int, key, generation string) *format.Record {
-		visit := messages.Visit{URL: messages.HashURL(url), Round: uint32(round)}
+		visit := messages.Visit{URL: messages.HashURL(url), Round: uint64(round)}
 		line := fmt.Sprintf(`{"kind":%q,"url":%q,"fetched_at":%q,"crawl":"a","visit":%q,"key":%q,"generation":%q}`,
 			kind, url, Created.Add(time.Duration(round)*time.Hour).Format(time.RFC3339Nano), visit.String(), key, generation)
 		id := fmt.Sprintf("%s.%s.%d", messages.VisitID("a", visit), kind, place)

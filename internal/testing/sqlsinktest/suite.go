@@ -130,7 +130,7 @@ func (s *Stay) put(first uint64, all ...*format.Record) {
 }
 
 // Page is a record of a page in one of its rounds.
-func Page(url string, round uint32, at time.Time, title string) *format.Record {
+func Page(url string, round uint64, at time.Time, title string) *format.Record {
 	r := messages.Record{
 		URL: url, Status: 200, Title: title, Text: "text", FetchedAt: at, Crawl: "a",
 		Visit: messages.Visit{URL: messages.HashURL(url), Round: round}, Depth: 2, NoIndex: true,
@@ -170,10 +170,10 @@ func testLatest(t *testing.T, p Fixture) {
 // A record with a key replaces the one of its key, one without that of its place.
 func testRecords(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
-	visit := func(round uint32) string {
+	visit := func(round uint64) string {
 		return messages.VisitID("a", messages.Visit{URL: messages.HashURL("https://a.example/"), Round: round})
 	}
-	record := func(round uint32, n int, key string) *format.Record {
+	record := func(round uint64, n int, key string) *format.Record {
 		at := Created.Add(time.Duration(round) * time.Hour).Format(time.RFC3339Nano)
 		data := fmt.Sprintf(`{"kind":"product","url":"https://a.example/","fetched_at":%q,"crawl":"a","visit":%q,"key":%q,"round":%d}`,
 			at, strings.TrimPrefix(visit(round), "a."), key, round)

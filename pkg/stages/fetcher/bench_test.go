@@ -50,7 +50,7 @@ func (s *fetcherFixture) benchPages(b *testing.B, url string) {
 	b.ReportAllocs()
 	b.SetParallelism(benchWorkers / 2)
 	b.ResetTimer()
-	var round atomic.Uint32
+	var round atomic.Uint64
 	b.RunParallel(func(p *testing.PB) {
 		req := request(url)
 		req.Visit.Round = round.Add(1)

@@ -70,7 +70,7 @@ func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 	}
 	c := &messages.Candidates{
 		Crawl: t.req.Crawl, Rev: t.spec.Rev, Source: messages.SourceUnchanged, Referrer: t.req.URL, Depth: t.req.Depth,
-		Run: t.req.Run, PageRound: t.req.PageRound,
+		Run: t.req.Run, Era: messages.EraOf(t.req.Visit.Round), PageRound: t.req.PageRound,
 	}
 	text := c.Encode()
 	for p := range f.bus.Layout.Partitions {
@@ -82,6 +82,7 @@ func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 // candidateMsg is the message that gives a URL to the frontier.
 func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
+	c.Era = messages.EraOf(t.req.Visit.Round)
 	target.URL = t.ask.Policy.Redact(target.URL)
 	c.URLs = []messages.Candidate{target}
 	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target.URL, f.bus.Layout.Partitions)))

@@ -33,7 +33,7 @@ func TestCookiesOfADeletedCrawlAreForgotten(t *testing.T) {
 	}
 	req := request("https://a.test/")
 	before := s.newJob(req, spec).ask.CookieJar
-	req.Visit.Round = messages.FirstRound(1)
+	req.Visit.Round = messages.FirstRound(0, 1)
 	if after := s.newJob(req, spec).ask.CookieJar; before == after {
 		t.Errorf("both are those of %q", after)
 	}

@@ -149,7 +149,7 @@ func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
 	s.web.Handle(0, "/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
-	for _, round := range []uint32{0, 3} {
+	for _, round := range []uint64{0, 3} {
 		req := request(s.url("/"))
 		req.ETag, req.PageRound, req.Run, req.Depth = `"e"`, round, 1_800_000_000, 2
 		m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}

@@ -128,7 +128,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 		fresh = append(fresh, a.takeRequests(1)...)
 		return len(fresh) > 0
 	})
-	if r := fresh[0]; r.Crawl != "c" || r.Rev < rev || r.Visit.Round != messages.FirstRound(1) {
+	if r := fresh[0]; r.Crawl != "c" || r.Rev < rev || r.Visit.Round != messages.FirstRound(0, 1) {
 		t.Errorf("request %+v after the deletion at revision %d", r, rev)
 	}
 	// The other seed is of another partition, which may take it later.

@@ -128,7 +128,7 @@ func ignoreDone(ctx context.Context, err error) error {
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partitionLoop, err error) {
 	log := f.log.With("partition", p)
 	s, err := state.Open(ctx, f.store, state.Options{
-		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Era: f.bus.Layout.Era, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		Offline: f.cfg.Offline, Replaying: true,
 		Recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		Addresses: f.addresses, Log: log,

@@ -26,7 +26,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 		t.Errorf("of the deleted crawl: %+v, %v", out, err)
 	}
 	fresh := page("text/html")
-	fresh.Rev, fresh.Visit.Round = d.Rev, messages.FirstRound(d.Count)
+	fresh.Rev, fresh.Visit.Round = d.Rev, messages.FirstRound(0, d.Count)
 	if got := p.parsed(t, fresh, body); len(got.links) != 1 || got.last.Rev != d.Rev {
 		t.Errorf("of the new crawl: %+v", got)
 	}
@@ -43,7 +43,7 @@ func TestDuplicatesOfADeletedCrawlAreForgotten(t *testing.T) {
 	if again := p.parsed(t, other, body); first.record.DuplicateOf != (messages.Visit{}) || again.record.DuplicateOf.IsZero() {
 		t.Fatalf("%+v, then %+v", first.record, again.record)
 	}
-	other.Visit.Round = messages.FirstRound(1)
+	other.Visit.Round = messages.FirstRound(0, 1)
 	if got := p.parsed(t, other, body); !got.record.DuplicateOf.IsZero() {
 		t.Errorf("a page of the next crawl repeats %v", got.record.DuplicateOf)
 	}

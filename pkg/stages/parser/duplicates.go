@@ -72,7 +72,7 @@ func duplicatesIn(bus *stages.Bus) duplicateIndex {
 
 const (
 	sightingSize = 8 + 8 + 2*visitSize
-	visitSize    = 16 + 4
+	visitSize    = 16 + 8
 	// maxSightings bounds a list, to a quarter of what a message may have. What
 	// comes later is compared with those in it, and not remembered.
 	maxSightings = (256 << 10) / sightingSize
@@ -306,7 +306,7 @@ func encodeSightings(pages []pageFingerprint) []byte {
 		b = binary.BigEndian.AppendUint64(b, s.simhash)
 		for _, v := range []messages.Visit{s.visit, s.of} {
 			b = append(b, v.URL[:]...)
-			b = binary.BigEndian.AppendUint32(b, v.Round)
+			b = binary.BigEndian.AppendUint64(b, v.Round)
 		}
 	}
 	return b
@@ -320,7 +320,7 @@ func decodeSightings(b []byte) []pageFingerprint {
 		for i, v := range []*messages.Visit{&s.visit, &s.of} {
 			from := b[16+i*visitSize:]
 			copy(v.URL[:], from)
-			v.Round = binary.BigEndian.Uint32(from[16:])
+			v.Round = binary.BigEndian.Uint64(from[16:])
 		}
 		pages = append(pages, s)
 	}

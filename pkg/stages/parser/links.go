@@ -39,7 +39,7 @@ func (p *Parser) links(r *parsedPage, own int) stages.Output {
 	batch := func(to batchKey, urls []messages.Candidate) *messages.Candidates {
 		c := &messages.Candidates{
 			Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: to.depth,
-			Run: page.Run, URLs: urls,
+			Run: page.Run, Era: messages.EraOf(page.Visit.Round), URLs: urls,
 		}
 		if len(urls) > 0 {
 			c.InheritFrom(page.Metadata, page.Inherit)

@@ -75,7 +75,7 @@ func (s *Partition) takeResult(res *messages.Result, rules *Rules, now int64) (e
 // the state that this one began with was saved. It returns nil if the request
 // is not newer than what is known, unless its result is final: the page of an
 // attempt that was given up is a page, and its URL needs no other attempt.
-func (s *Partition) adopt(id urlID, round uint32, sent int, run int64, final bool, now int64) (*Request, error) {
+func (s *Partition) adopt(id urlID, round uint64, sent int, run int64, final bool, now int64) (*Request, error) {
 	r, err := s.record(id)
 	if err != nil || r == nil {
 		return nil, err

@@ -19,7 +19,7 @@ func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 		w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 			s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: crawlspec.Duration(time.Hour)}}
 		})
-		parsed := func(round uint32, leftOut string) {
+		parsed := func(round uint64, leftOut string) {
 			_, err := w.part.ApplyCandidates(&messages.Candidates{
 				Crawl: "c", Source: messages.SourceLink, LeftOut: leftOut, Ends: messages.Visit{URL: messages.HashURL(url), Round: round},
 			}, 1, w.at())

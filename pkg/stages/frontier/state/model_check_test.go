@@ -41,13 +41,13 @@ type page struct {
 	priority byte
 	sent     int    // how often it was sent
 	fetched  bool   // a page came
-	failed   uint32 // the last round with an attempt that failed
+	failed   uint64 // the last round with an attempt that failed
 	last     messages.Class
 }
 
 // modelRequest is a request without a result.
 type modelRequest struct {
-	round     uint32
+	round     uint64
 	attempt   int
 	host      string
 	published bool
@@ -56,7 +56,7 @@ type modelRequest struct {
 
 type visitOf struct {
 	id    urlID
-	round uint32
+	round uint64
 }
 
 type attemptOf struct {
@@ -95,7 +95,7 @@ type applied struct {
 type sent struct {
 	id      urlID
 	url     string
-	round   uint32
+	round   uint64
 	attempt int
 	host    string
 	rank    rank

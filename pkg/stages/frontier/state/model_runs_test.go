@@ -15,7 +15,7 @@ type runs struct {
 }
 
 type keptLinks struct {
-	round uint32
+	round uint64
 	to    []urlID
 }
 

@@ -470,7 +470,7 @@ func (r *simEnv) attempts(crawl string) (n int64) {
 }
 
 // parsed is the last round of a page whose end is known.
-func (r *simEnv) parsed(m *messages.Candidates) uint32 {
+func (r *simEnv) parsed(m *messages.Candidates) uint64 {
 	if m == nil || m.Ends.IsZero() || r.part.isDoomed(m.Crawl) {
 		return 0
 	}

@@ -19,6 +19,7 @@ type Partition struct {
 	// partitions is how many there are.
 	partitions int
 	epoch      uint64
+	era        uint64
 	time       *partitionTime
 	tx         *tx
 	specs      SpecSource
@@ -73,7 +74,8 @@ type Options struct {
 	Partition int
 	// Partitions is how many there are, 0 is one.
 	Partitions int
-	Epoch      uint64
+	Epoch      uint64 // of the lease
+	Era        uint64 // of the cluster: see messages.Layout
 	Clock      *Clock
 	Specs      SpecSource
 	MaxHosts   int   // in memory
@@ -88,7 +90,7 @@ type Options struct {
 // URLs are filled while it already works.
 func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 	s := &Partition{
-		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, tx: newTx(store), specs: o.Specs, log: o.Log, offline: o.Offline,
+		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, tx: newTx(store), specs: o.Specs, log: o.Log, offline: o.Offline,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.MaxHosts, inFlight: make(map[urlID]*Request),
 		addresses: o.Addresses, replaying: o.Replaying, nextLease: math.MaxInt64, recent: newRecentLinks(o.Recent), told: make(map[string]bool),

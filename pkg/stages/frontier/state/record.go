@@ -48,8 +48,8 @@ type urlRecord struct {
 	Fetched   bool // a page came, in this round or before
 	Recorded  bool // there are records of it, and none tells that it is gone
 	Sitemap   bool // who found it knows it for a sitemap
-	Round     uint32
-	Parsed    uint32 // the last round whose end came, perhaps before its result
+	Round     uint64
+	Parsed    uint64 // the last round whose end came, perhaps before its result
 	Sent      int    // times the visit of this round was sent
 	Failures  int    // attempts of this round that failed
 	Depth     int
@@ -72,7 +72,7 @@ type urlRecord struct {
 // more is what few URLs have: it is stored where it says anything.
 type more struct {
 	Own       byte   // the priority that it came with, which those of rules stand before
-	PageRound uint32 // that in which the page came of which the links are kept, 0 if they are not,
+	PageRound uint64 // that in which the page came of which the links are kept, 0 if they are not,
 	PageRev   uint64 // and the revision of the spec that they were found by
 	LinkRun   int64  // the last run that has its links
 }
@@ -148,8 +148,8 @@ func (r *urlRecord) append(b []byte) []byte {
 		state |= markSitemap
 	}
 	b = append(b, recordFormat, state, r.Priority, flags)
-	for _, n := range [...]int{int(r.Round), int(r.Parsed), r.Sent, r.Failures, r.Depth, r.Redirects} {
-		b = binary.AppendUvarint(b, uint64(n))
+	for _, n := range [...]uint64{r.Round, r.Parsed, uint64(r.Sent), uint64(r.Failures), uint64(r.Depth), uint64(r.Redirects)} {
+		b = binary.AppendUvarint(b, n)
 	}
 	b = binary.AppendUvarint(b, r.Arrival)
 	for _, n := range [...]int64{r.Due, r.Changed, r.Run, r.SentRun} {
@@ -163,7 +163,7 @@ func (r *urlRecord) append(b []byte) []byte {
 	}
 	if flags&flagMore != 0 {
 		b = append(b, r.Own)
-		b = binary.AppendUvarint(b, uint64(r.PageRound))
+		b = binary.AppendUvarint(b, r.PageRound)
 		b = binary.AppendUvarint(b, r.PageRev)
 		b = binary.AppendVarint(b, r.LinkRun)
 	}
@@ -217,7 +217,7 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 		r.Recorded = r.Fetched
 	}
 	d := decoder{b: b[4:]}
-	r.Round, r.Parsed, r.Sent, r.Failures = uint32(d.uint()), uint32(d.uint()), int(d.uint()), int(d.uint())
+	r.Round, r.Parsed, r.Sent, r.Failures = d.uint(), d.uint(), int(d.uint()), int(d.uint())
 	r.Depth, r.Redirects, r.Arrival = int(d.uint()), int(d.uint()), d.uint()
 	r.Due, r.Changed, r.Run, r.SentRun = d.int(), d.int(), d.int(), d.int()
 	r.Reason, r.URL, r.Referrer = d.text(), d.text(), d.text()
@@ -226,7 +226,7 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 	}
 	r.Own = r.Priority
 	if b[3]&flagMore != 0 {
-		r.more = more{Own: d.byte(), PageRound: uint32(d.uint()), PageRev: d.uint(), LinkRun: d.int()}
+		r.more = more{Own: d.byte(), PageRound: d.uint(), PageRev: d.uint(), LinkRun: d.int()}
 	}
 	if d.bad || len(d.b) != 0 || !r.plausible() {
 		return nil, errRecord
@@ -307,11 +307,11 @@ func (r *urlRecord) visit(hash messages.URLHash) messages.Visit {
 	return messages.Visit{URL: hash, Round: r.Round}
 }
 
-// nextRound makes the record one of a URL to be visited once more, with an
-// identity of its own.
-func (r *urlRecord) nextRound() {
+// nextRound makes the record one of a URL to be visited once more in an era. The visit has
+// an identity that no visit before had.
+func (r *urlRecord) nextRound(era uint64) {
 	if r.Sent > 0 {
-		r.Round++
+		r.Round = messages.NextRound(r.Round, era)
 	}
 	r.Sent, r.Failures, r.Due = 0, 0, 0
 }

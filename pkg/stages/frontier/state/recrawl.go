@@ -145,17 +145,19 @@ func (s *Partition) countPlanned(id urlID, by int64) {
 
 // revisit queues a URL for another visit, unless a rule is against it now.
 func (s *Partition) revisit(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	return s.visitAgain(r, id, false, rules, now)
+	return s.visitAgain(r, id, false, s.era, rules, now)
 }
 
-// visitAgain is revisit, for a run or because rules have planned it.
-func (s *Partition) visitAgain(r *urlRecord, id urlID, recrawl bool, rules *Rules, now int64) error {
+// visitAgain is revisit, for a run or because rules have planned it. What begins by itself begins
+// in the present era; what a message begins, in the message's: so another owner that applies
+// the message again, perhaps after a restore, begins the same visit.
+func (s *Partition) visitAgain(r *urlRecord, id urlID, recrawl bool, era uint64, rules *Rules, now int64) error {
 	s.unplan(r, id)
 	if (r.State == Done || r.State == Failed) && rules.isCancelledFor(r.URL) { // what it had is not undone
 		s.tx.change(id, r)
 		return nil
 	}
-	r.nextRound()
+	r.nextRound(era)
 	r.Recrawl = recrawl
 	return s.admit(r, id, rules, now)
 }

@@ -158,6 +158,7 @@ func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64
 func (s *Partition) rename(r *urlRecord, url, crawl string, rules *Rules, now int64) error {
 	m := &messages.Candidates{
 		Crawl: crawl, Source: messages.SourceLink, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
+		Era: messages.EraOf(r.Round),
 	}
 	if r.Seed {
 		m.Source = messages.SourceSeed
@@ -205,7 +206,7 @@ func (s *Partition) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int6
 		}
 		return nil
 	}
-	return s.visitAgain(r, id, r.Recrawl, rules, now)
+	return s.visitAgain(r, id, r.Recrawl, s.era, rules, now)
 }
 
 // reseed feeds a part of the seeds, or of all URLs, to the run that has started.

@@ -237,7 +237,7 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 		t.Fatalf("sent %v", got)
 	}
 	for id, req := range w.part.inFlight {
-		if v := req.visit(id.hash); v.Round != messages.FirstRound(1) || v.Incarnation() != 1 {
+		if v := req.visit(id.hash); v.Round != messages.FirstRound(0, 1) || v.Incarnation() != 1 {
 			t.Errorf("visit %v", v)
 		}
 	}

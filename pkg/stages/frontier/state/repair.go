@@ -400,7 +400,7 @@ func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error
 	}
 	return s.store.scan(named(prefix(s.partition, kindURL), name), nil, func(_, value []byte) (bool, error) {
 		r, err := decodeRecord(value)
-		if err == nil && messages.FirstRoundOf(r.Round) == rules.FirstRound() {
+		if err == nil && messages.FirstRound(0, messages.Deletions(r.Round)) == messages.FirstRound(0, rules.Deletions()) {
 			c.Since = rules.Since()
 		}
 		return err != nil, nil

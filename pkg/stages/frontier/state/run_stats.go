@@ -185,7 +185,7 @@ func (r *urlRecord) recrawling() int64 {
 
 // recrawlIn reports whether a visit of a round that this state does not know yet was
 // planned by rules: its run has had the URL before.
-func (r *urlRecord) recrawlIn(round uint32, run int64) bool {
+func (r *urlRecord) recrawlIn(round uint64, run int64) bool {
 	if run > r.SentRun {
 		return false
 	}

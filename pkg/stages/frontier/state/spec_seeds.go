@@ -59,13 +59,13 @@ func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
 		return
 	}
 	s.log.Info("crawl is fed the seeds of its spec", "crawl", name, "revision", rules.Rev, "seeds", len(own))
-	s.seeds = append(s.seeds, seedMessages(name, rules, own)...)
+	s.seeds = append(s.seeds, seedMessages(name, rules, s.era, own)...)
 }
 
 // seedMessages makes messages of seeds of a spec, to be stored in that order.
-func seedMessages(crawl string, rules *Rules, urls []messages.Candidate) (all []*messages.Candidates) {
+func seedMessages(crawl string, rules *Rules, era uint64, urls []messages.Candidate) (all []*messages.Candidates) {
 	for _, some := range messages.Batches(urls) {
-		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.Fingerprint, URLs: some})
+		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.Fingerprint, Era: era, URLs: some})
 	}
 	all[len(all)-1].SeedListEnd = true
 	return all

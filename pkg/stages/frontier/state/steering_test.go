@@ -231,7 +231,7 @@ func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 				}
 			})
 			if visit.class == "ok" {
-				ends := messages.Visit{URL: messages.HashURL(u), Round: uint32(n + 1)}
+				ends := messages.Visit{URL: messages.HashURL(u), Round: uint64(n + 1)}
 				_, err = w.part.ApplyCandidates(&messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: ends}, 1, w.at())
 				w.must(err)
 				w.must(w.part.Commit(w.at()))
@@ -269,7 +269,7 @@ func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Schedule = "@every 6h" })
 	w.seed("https://a.test/")
-	round := func(n uint32, run int64) {
+	round := func(n uint64, run int64) {
 		t.Helper()
 		w.wantSent(w.dispatch(10), "https://a.test/")
 		req := w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/")}]

@@ -22,13 +22,13 @@ import (
 // links is what one message has brought of a page: of which round of its visits, how
 // much farther from a seed than the page, and where to.
 type links struct {
-	round  uint32
+	round  uint64
 	deeper int
 	to     []messages.URLHash
 }
 
 func (l *links) append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(l.round))
+	b = binary.AppendUvarint(b, l.round)
 	b = binary.AppendVarint(b, int64(l.deeper))
 	for i := range l.to {
 		b = append(b, l.to[i][:]...)
@@ -40,7 +40,7 @@ var errLinks = errors.New("stored links of a page cannot be read")
 
 func decodeLinks(b []byte) (l links, err error) {
 	d := decoder{b: b}
-	l.round, l.deeper = uint32(d.uint()), int(d.int())
+	l.round, l.deeper = d.uint(), int(d.int())
 	if d.bad || len(d.b)%len(messages.URLHash{}) != 0 {
 		return l, errLinks
 	}
@@ -73,7 +73,7 @@ func (s *Partition) keepLinks(m *messages.Candidates, to []messages.URLHash) err
 }
 
 // keptRound is the round of the links under a key, 0 if there are none.
-func (s *Partition) keptRound(key []byte) (uint32, error) {
+func (s *Partition) keptRound(key []byte) (uint64, error) {
 	if round, ok := s.tx.links[string(key)]; ok {
 		return round, nil
 	}
@@ -85,13 +85,14 @@ func (s *Partition) keptRound(key []byte) (uint32, error) {
 		return 0, fmt.Errorf("read store: %w", err)
 	}
 	d := decoder{b: val}
-	round := uint32(d.uint())
+	round := d.uint()
 	return round, closer.Close()
 }
 
 // unchanged is a page whose links are being found again.
 type unchanged struct {
-	round uint32 // in which the page came
+	round uint64 // in which the page came
+	era   uint64 // of the visit that found it unchanged
 	depth int    // of the page
 	part  uint16 // the links from here on are left: of which message,
 	at    int    // and which of them
@@ -99,7 +100,7 @@ type unchanged struct {
 }
 
 func (u *unchanged) append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(u.round))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, u.round), u.era)
 	for _, n := range [...]int{u.depth, int(u.part), u.at} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -108,7 +109,7 @@ func (u *unchanged) append(b []byte) []byte {
 
 func decodeUnchanged(b []byte) (u unchanged, err error) {
 	d := decoder{b: b}
-	u.round, u.depth, u.part, u.at, u.url = uint32(d.uint()), int(d.uint()), uint16(d.uint()), int(d.uint()), d.text()
+	u.round, u.era, u.depth, u.part, u.at, u.url = d.uint(), d.uint(), int(d.uint()), uint16(d.uint()), int(d.uint()), d.text()
 	if d.bad || len(d.b) != 0 {
 		return u, errLinks
 	}
@@ -119,7 +120,7 @@ func decodeUnchanged(b []byte) (u unchanged, err error) {
 func (s *Partition) noteUnchanged(m *messages.Candidates) {
 	key := binary.BigEndian.AppendUint64(named(prefix(s.partition, kindUnchanged), m.Crawl), uint64(m.Run))
 	hash := messages.HashURL(m.Referrer)
-	u := unchanged{round: m.PageRound, depth: m.Depth, url: m.Referrer}
+	u := unchanged{round: m.PageRound, era: m.Era, depth: m.Depth, url: m.Referrer}
 	s.tx.set(append(key, hash[:]...), u.append(nil))
 	s.crawl(m.Crawl).unchanged = true
 }
@@ -220,7 +221,7 @@ func (s *Partition) findLink(p *refind, id urlID, deeper int, rules *Rules, now 
 	if err != nil {
 		return nil //nolint:nilerr // by the rules of now it is no URL
 	}
-	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.url, Depth: depth, Run: p.run}
+	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.url, Depth: depth, Run: p.run, Era: p.era}
 	own := int(r.Own)
 	return s.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
 }

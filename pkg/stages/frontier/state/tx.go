@@ -14,7 +14,7 @@ type tx struct {
 	batch   *pebble.Batch
 	records map[urlID]*urlRecord // read or changed in this turn
 	changed map[urlID]*urlRecord // to be written at its end
-	links   map[string]uint32    // keys of links kept in this turn, and their rounds
+	links   map[string]uint64    // keys of links kept in this turn, and their rounds
 	err     error                // the first that went wrong
 
 	metadata  map[urlID]*metadata // set in this turn, nil for what was taken away
@@ -22,7 +22,7 @@ type tx struct {
 }
 
 func newTx(s *Store) *tx {
-	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord), links: make(map[string]uint32),
+	return &tx{store: s, batch: s.db.NewBatch(), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord), links: make(map[string]uint64),
 		metadata: make(map[urlID]*metadata), inherited: make(map[string][]byte)}
 }
 
