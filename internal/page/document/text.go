@@ -34,6 +34,17 @@ func TextOf(n *html.Node) string {
 	return f.String()
 }
 
+// Raised separates digits from raised or small ones behind them in a text of NumberText.
+const Raised = "¤"
+
+// NumberText is TextOf for a number, in which the cents of a price may be raised:
+// 12<sup>99</sup>.
+func NumberText(n *html.Node) string {
+	f := folder{raised: true}
+	f.node(n, true)
+	return f.String()
+}
+
 // RawText returns all the text in a node, as it is: the textContent of the DOM
 // standard. Of a template element, it is the text that it holds.
 func RawText(n *html.Node) string {
@@ -65,6 +76,8 @@ type folder struct {
 	one   string // the only text so far, folded
 	b     strings.Builder
 	space bool // between what is there and what comes
+
+	raised bool // write Raised before digits that are
 }
 
 func (f *folder) String() string {
@@ -84,6 +97,8 @@ func (f *folder) node(n *html.Node, top bool) {
 	case n.Type == html.ElementNode && apart[n.DataAtom]:
 		f.space = true
 		defer func() { f.space = true }()
+	case f.raised && (n.DataAtom == atom.Sup || n.DataAtom == atom.Small):
+		f.raise(n)
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling { // a DOM is at most 512 deep
 		f.node(c, false)
@@ -125,6 +140,15 @@ func endOfRun(s string) int {
 		}
 	}
 	return len(s)
+}
+
+// raise separates the digits of an element from those before it.
+func (f *folder) raise(n *html.Node) {
+	before, text := f.String(), strings.TrimSpace(RawText(n))
+	if last, _ := utf8.DecodeLastRuneInString(before); unicode.IsDigit(last) && strings.IndexFunc(text, unicode.IsDigit) == 0 {
+		f.space = false
+		f.word(Raised)
+	}
 }
 
 func notSpace(r rune) bool { return !unicode.IsSpace(r) }

@@ -74,7 +74,7 @@ func (c *conversion) value(r *run, v any) (any, bool) {
 		value, rest, err := document.Value([]byte(text))
 		return value, err == nil && value != nil && len(bytes.Trim(rest, " \t\r\n;")) == 0
 	case "number", "integer":
-		return parseNumber(textOfValue(v), c.decimal, c.as == "integer")
+		return numberOf(v, c.decimal, c.as == "integer")
 	case "boolean":
 		if b, ok := v.(bool); ok {
 			return b, true

@@ -83,6 +83,10 @@ func (c *compiler) field(m *crawlspec.Field, path string, in inputKind) *field {
 		c.failed(fmt.Sprintf("%s.replace[%d].regex", path, i), err)
 		f.replace = append(f.replace, replace{re, r.With})
 	}
+	whole := f.selector.regex == nil && f.selector.jq == nil && len(f.replace) == 0 && f.split == ""
+	if f.get == getText && whole && (m.As == "number" || m.As == "integer") {
+		f.get = getNumber
+	}
 	if m.Map != nil {
 		f.key, f.val = c.field(&m.Map.Key, path+".map.key", found), c.field(&m.Map.Value, path+".map.value", found)
 	}
@@ -310,6 +314,8 @@ func (f *field) source(r *run, in item) item {
 	get := getText
 	if f.from == "html" {
 		get = getOuter
+	} else if f.get == getNumber {
+		get = getNumber
 	}
 	text, err := r.get(in, get)
 	if err != nil {
@@ -374,7 +380,8 @@ func (f *field) isText(v any) bool {
 	case []any, map[string]any:
 		return f.selector.regex != nil
 	}
-	return f.selector.regex != nil || len(f.replace) > 0 || f.split != ""
+	text := f.convert.as == "" && f.selector.xpath != nil // as it always was of xpath
+	return text || f.selector.regex != nil || len(f.replace) > 0 || f.split != ""
 }
 
 func (f *field) clean(r *run, text string) (string, error) {

@@ -141,7 +141,7 @@ func FuzzBody(f *testing.F) {
 
 // FuzzValues reads numbers and dates of any text.
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"1,234.56", "1.234,5", "-€5", "Jan 2, 2006 3:04 PM EST", "2024-05-01", "1e5", "1'000", "–3"} {
+	for _, s := range []string{"1,234.56", "1.234,5", "-€5", "Jan 2, 2006 3:04 PM EST", "2024-05-01", "1e5", "1'000", "–3", "12€50", "12¤99", "(1,234.50)", "2 x 12.50", "١٬٢٣٤٫٥٠", "1.0e2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -45,6 +45,7 @@ const (
 	getHTML     = "html"
 	getOuter    = "outer_html"
 	getMarkdown = "markdown"
+	getNumber   = "number" // the text, for as: number
 )
 
 // get returns what a Get takes of an item.
@@ -73,7 +74,7 @@ func (r *run) getText(in item, get string) (string, error) {
 
 func (r *run) getPage(get string) (string, error) {
 	switch get {
-	case getText:
+	case getText, getNumber:
 		return r.doc.Text()
 	case getMarkdown:
 		root, err := r.doc.HTML()
@@ -106,6 +107,8 @@ func (r *run) getNode(n *html.Node, get string) (string, error) {
 		return r.render(slices.Values([]*html.Node{n}))
 	case getMarkdown:
 		return markdown(n, r.doc.URL), nil
+	case getNumber:
+		return document.NumberText(n), nil
 	}
 	return document.TextOf(n), nil
 }

@@ -2,10 +2,14 @@ package extract
 
 import (
 	"encoding/json"
+	"math/big"
 	"regexp"
 	"strings"
+	"unicode"
 
+	"seine/internal/base/ascii"
 	"seine/internal/base/truncate"
+	"seine/internal/page/document"
 )
 
 var (
@@ -18,7 +22,20 @@ var (
 	rounded = regexp.MustCompile(`^[.,][-–—]`)
 	// joined are digits that belong to a word, as in "v2.3" and "USD1,299": all of
 	// them, so that no number begins in their middle.
-	joined = regexp.MustCompile(`(\pL)[0-9]+(?:[.,'’][0-9]+)*`)
+	joined = regexp.MustCompile(`((?:^|[^0-9])\pL)[0-9]+(?:[.,'’][0-9]+)*`)
+	// price is the first number, or the first range of two, beside a currency sign: it
+	// takes precedence over a number without one, as in "3 for $5".
+	price = regexp.MustCompile(`(?:^|[^\pL\pN])(?:([-−–]?\p{Sc} ?[-−]?[.,]?[0-9])|` +
+		`([-−–]?[.,]?[0-9][0-9.,'’ ]*(?:(?:[-–—]|to|bis|à) ?[0-9][0-9.,'’ ]*)?(?:[-–—]+ ?)?\p{Sc}))`)
+	// quantity is a number of pieces before the price of one.
+	quantity = regexp.MustCompile(`^[0-9]{1,3} ?[xX×*] ?([0-9][0-9.,'’ ]*[.,][0-9]{2}(?:\PN|$))`)
+	// cents are two digits behind the currency sign, as in "12€50", or raised.
+	cents = regexp.MustCompile(`^(?:(\P{Sc}*[0-9]) ?\p{Sc} ?([0-9]{2})$|(\P{Sc}*[0-9])\p{Sc}([0-9]{2})[^\pN.,%]|([^¤]*[0-9])` + document.Raised + `([0-9]{2})(?:[^\pN.,%]|$))`)
+	// negative is an amount as accountants write one below zero: "(1,234.50)", "12.50-".
+	negative = regexp.MustCompile(`^(?:\p{Sc} ?)?\( ?(\p{Sc} ?[0-9][0-9.,'’ ]*|[0-9][0-9.,'’ ]*[.,][0-9]{2})(?: ?\p{Sc})? ?\)(?: ?\p{Sc})?$|` +
+		`^((?:\p{Sc} ?)?[0-9][0-9.,'’ ]*[.,][0-9]{2})[-−]$`)
+	// unread makes another number, or none, of the digits before it: "0x10", "12:30", "1½", "1_000".
+	unread = regexp.MustCompile(`^(?: ?[xX×] ?[0-9]|[eEhHoObB][-+]?[0-9]|[:_][0-9]| ?[¼-¾⅐-⅞])`)
 )
 
 // maxNumber is how long a number may be, in bytes; longer ones are no quantities.
@@ -28,26 +45,41 @@ const maxNumber = 64
 // its first one behind that is no price.
 const maxBeforeNumber = 64 << 10
 
-// parseNumber returns the first number in a text as JSON has it, digit by digit
-// as it is written. decimal is what separates its decimals, 0 if that is to be
-// found out: of two different separators it is the second; one that is there
-// several times separates thousands; a single comma before exactly three digits
-// separates thousands, a point decimals; before a dash is what separates decimals.
-func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
-	text = strings.TrimSpace(truncate.To(text, maxBeforeNumber))
-	if len(text) <= maxNumber && jsonNumber.MatchString(text) && (decimal == '.' || !strings.Contains(text, ".") || decimal == 0 && !integer) {
-		return asInteger(json.Number(text), integer)
+// numberOf returns the number that a value is. A number of JSON is what it says, and a text
+// is read as people write numbers.
+func numberOf(v any, decimal byte, integer bool) (json.Number, bool) {
+	if text, ok := v.(string); ok {
+		return parseNumber(text, decimal, integer)
 	}
-	text = joined.ReplaceAllString(strings.Map(plainSpace, text), "$1")
-	m := written.FindStringSubmatch(text)
-	if m == nil || len(m[4]) > maxNumber {
+	return asNumber(textOfValue(v), integer)
+}
+
+// parseNumber returns the first number in a text as JSON has it, digit by digit
+// as it is written; one with a currency sign takes precedence. decimal is what separates
+// its decimals, 0 if that is to be found out: of two different separators it is the
+// second; one that is there several times separates thousands; a single comma before
+// exactly three digits separates thousands, a point decimals; before a dash is what
+// separates decimals.
+func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
+	text = strings.TrimSpace(strings.Map(plain, separators.Replace(truncate.To(text, maxBeforeNumber))))
+	exact := !strings.Contains(text, ".") || decimal == '.' || decimal == 0 && (!integer || strings.ContainsAny(text, "eE"))
+	if len(text) <= maxNumber && exact && jsonNumber.MatchString(text) {
+		return asNumber(text, integer)
+	}
+	if strings.Contains(text, "٫") {
+		text, decimal = strings.ReplaceAll(text, "٫", "."), '.'
+	}
+	text, below := plainAmount(joined.ReplaceAllString(text, "$1"), decimal)
+	m := written.FindStringSubmatchIndex(text)
+	if m == nil || m[9]-m[8] > maxNumber {
 		return "", false
 	}
-	if _, after, _ := strings.Cut(text, m[0]); decimal == 0 && rounded.MatchString(after) {
+	after := text[m[1]:]
+	if decimal == 0 && rounded.MatchString(after) {
 		decimal = after[0]
 	}
-	whole, fraction, ok := split(m[4], decimal, integer)
-	if !ok {
+	whole, fraction, ok := split(text[m[8]:m[9]], decimal, integer)
+	if !ok || unread.MatchString(after) {
 		return "", false
 	}
 	number := strings.TrimLeft(whole, "0")
@@ -57,36 +89,61 @@ func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	if fraction != "" {
 		number += "." + fraction
 	}
-	if (m[2] != "" || m[3] != "") && strings.Trim(number, "0.") != "" {
+	if (below || m[4] < m[5] || m[6] < m[7]) && strings.Trim(number, "0.") != "" {
 		number = "-" + number
 	}
-	return asInteger(json.Number(number), integer)
+	return asNumber(number, integer)
 }
 
-// plainSpace makes the spaces that separate thousands one.
-func plainSpace(r rune) rune {
-	switch r {
-	case '\u00a0', '\u202f', '\u2009', '\u2007':
+// plainAmount cuts from a text what is before its amount, and writes cents behind a
+// separator. below reports whether the amount is written as one below zero.
+func plainAmount(text string, decimal byte) (amount string, below bool) {
+	if m := negative.FindStringSubmatch(text); m != nil {
+		text, below = m[1]+m[2], true
+	}
+	if m := price.FindStringSubmatchIndex(text); m != nil {
+		text = text[max(m[2], m[4]):]
+	}
+	text = quantity.ReplaceAllString(text, "$1")
+	if m := cents.FindStringSubmatch(text); m != nil {
+		before, separator := m[1]+m[3]+m[5], "."
+		if decimal == ',' || decimal == 0 && strings.Contains(before, ".") {
+			separator = ","
+		}
+		text = before + separator + m[2] + m[4] + m[6]
+	}
+	return text, below
+}
+
+// separators are those that other scripts have beside those of ASCII.
+var separators = strings.NewReplacer("．", ".", "，", ",", "٬", ",")
+
+// plain returns decimal digits and spaces of any script as ASCII has them.
+func plain(r rune) rune {
+	switch {
+	case r < unicode.MaxASCII:
+		return r
+	case unicode.Is(unicode.Zs, r):
 		return ' '
 	}
-	return r
+	return ascii.Digit(r)
 }
 
-// asInteger refuses what is no whole number, if one is wanted, and what is too
+// asNumber refuses what is no whole number, if one is wanted, and what is too
 // large for those who read numbers as IEEE 754 has them.
-func asInteger(n json.Number, integer bool) (json.Number, bool) {
-	if !integer {
-		_, err := n.Float64()
-		return n, err == nil
-	}
-	whole, fraction, _ := strings.Cut(n.String(), ".")
-	if strings.ContainsAny(n.String(), "eE") || strings.Trim(fraction, "0") != "" {
+func asNumber(text string, integer bool) (json.Number, bool) {
+	f, err := json.Number(text).Float64()
+	if err != nil || !jsonNumber.MatchString(text) {
 		return "", false
 	}
-	if whole == "-0" {
-		whole = "0"
+	if !integer {
+		return json.Number(text), true
 	}
-	return json.Number(whole), true
+	if mantissa, _, _ := strings.Cut(strings.ToLower(text), "e"); f == 0 || len(text) > maxBeforeNumber { // of any exponent
+		return "0", strings.Trim(mantissa, "-.0") == ""
+	}
+	r, _ := new(big.Rat).SetString(text)
+	return json.Number(r.Num().String()), r.IsInt()
 }
 
 // split takes a number with separators apart.
@@ -108,6 +165,9 @@ func split(s string, decimal byte, integer bool) (whole, fraction string, ok boo
 		return "", "", false
 	}
 	groups := strings.FieldsFunc(whole, func(r rune) bool { return r < '0' || r > '9' })
+	if len(groups) > 1 && groups[0][0] == '0' { // thousands of nothing
+		return "", "", false
+	}
 	for i, g := range groups[min(1, len(groups)):] { // in India, groups but the last have two digits
 		if len(g) != 3 && (len(g) != 2 || i == len(groups)-2) {
 			return "", "", false

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -101,7 +102,7 @@ func evaluate(expr *xpath.Expr, start *walker) (found []item, err error) {
 	case string:
 		found = append(found, textItem(v))
 	case float64:
-		found = append(found, textItem(strconv.FormatFloat(v, 'f', -1, 64)))
+		found = append(found, valueItem(json.Number(strconv.FormatFloat(v, 'f', -1, 64))))
 	case bool:
 		if v {
 			found = append(found, textItem("true"))
