@@ -1,131 +1,169 @@
-// Package dates reads dates and times as people and programs write them in English or
-// in digits: ISO 8601 and its profiles, RFC 5322 and RFC 850, what JavaScript, SQL and
-// C print, and prose such as "Monday, 2nd of January 2006 at 3:04 p.m. EST".
+// Package dates reads dates and times as people and programs write them: ISO 8601 and
+// its profiles, RFC 5322 and RFC 850, the output of JavaScript, SQL, C and Go, seconds
+// since 1970, and prose such as "Monday, 2nd of January 2006 at 3:04 p.m. EST". It is
+// the only reader of dates in pages, feeds, sitemaps and robots directives.
 //
-// A text is taken apart into a day, a time of day and a zone, each of which may be in
-// any of its forms. Days before months, and months before days, only where the month is
-// a name; with points, the day is first everywhere. With slashes the year must be first:
-// 1/2/2006 is two different days.
+// A text is split into a day, a time of day and a zone. Each may have any of its forms.
+// The order of day and month is known where the month is a name or the year is first;
+// with points, the day is first everywhere. 1/2/2006 is two different days, and
+// therefore not a date.
 package dates
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"seine/internal/base/ascii"
 )
 
-// MaxText is how long a text may be that is a date, in bytes.
+// MaxText is the length of the longest text that can be a date, in bytes.
 const MaxText = 100
 
-// Parse reads a date; false says that the text is none. Without a zone it is in the one
-// given. clock says that the time of day was written; without, it is midnight.
-func Parse(text string, zone *time.Location) (t time.Time, clock, ok bool) {
-	if len(text) > MaxText {
-		return time.Time{}, false, false
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil { // most are so
-		return t, true, true
-	}
-	text = basic.ReplaceAllString(strings.TrimSpace(text), "$1-$2-$3 $4:$5:$6")
-	day, hour, offset := split(fold(text))
-	for _, d := range days {
-		layout, value := d, day
-		if hour != "" {
-			layout, value = layout+" 15:04:05", value+" "+hour
-		}
-		if offset != "" {
-			layout, value = layout+" -0700", value+" "+offset
-		}
-		if t, err := time.ParseInLocation(layout, value, zone); err == nil {
-			return t, hour != "", true
-		}
-	}
-	return time.Time{}, false, false
+// Date is a date as it was written.
+type Date struct {
+	Time  time.Time
+	Clock bool // with a time of day; without one, Time is at midnight
+	Zoned bool // with the zone of that time
 }
 
-// days are the forms of a day, with names of days and ordinals taken out and months short.
+// String returns the date in the form of RFC 3339: a date-time, or a full-date without a
+// time of day.
+func (d Date) String() string {
+	if !d.Clock {
+		return d.Time.Format(time.DateOnly)
+	}
+	return d.Time.Format(time.RFC3339Nano)
+}
+
+// Parse reads a date; false says that the text is not a date. A date without a zone is in
+// the given one.
+func Parse(text string, zone *time.Location) (Date, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) > MaxText {
+		return Date{}, false
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} { // most are so
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return Date{t, layout == time.RFC3339, layout == time.RFC3339}, t.Year() > 0
+		}
+	}
+	if len(text) == 10 || len(text) == 13 { // seconds of this era, or milliseconds
+		if d, ok := FromUnix(text); ok {
+			return d, true
+		}
+	}
+	plain := strings.Map(ascii.Digit, text)
+	day, c := fold(plain), clock{zone: zone}
+	if m := clockText.FindStringSubmatch(day); m != nil {
+		before, after, _ := strings.Cut(day, m[0])
+		day = before + " " + after
+		if !c.read(m, len(before) > 4 && strings.Trim(before[:4], "0123456789") == "") {
+			return Date{}, false
+		}
+	}
+	t, ok := parseDay(day)
+	if !ok || plain != text && (t.Year() < 1700 || t.Year() > 2200) { // a year of another calendar
+		return Date{}, false
+	}
+	t = time.Date(t.Year(), t.Month(), t.Day(), c.hour, c.minute, c.second, c.nanos, c.zone)
+	return Date{t, c.written, c.zoned}, t.Year() > 0 && t.Year() < 10000
+}
+
+// FromUnix returns the date of a number of seconds, or of milliseconds, since 1970.
+func FromUnix(number string) (Date, bool) {
+	const millisFrom, millisTo = 100_000_000_000, 253_402_300_800_000 // as seconds, the year 5138; the year 10000
+	n, err := strconv.ParseInt(number, 10, 64)
+	t := time.Unix(n, 0)
+	if n >= millisFrom {
+		t = time.UnixMilli(n)
+	}
+	return Date{t.UTC(), true, true}, err == nil && n >= 0 && n < millisTo
+}
+
+// days are the forms of a day with a month in digits, and, with spaces between its parts, with
+// its name.
 var days = []string{
-	"2006-01-02", "2 Jan 2006", "Jan 2 2006", "2.1.2006", "2006/1/2", "2-Jan-2006", "2 Jan 06", "2-Jan-06", "2006 Jan 2", "20060102",
+	"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2.1.2006", "2 Jan 2006", "Jan 2 2006", "2006 Jan 2", "2006 2 Jan", "2 Jan 06", "Jan 2 06",
+}
+
+// parseDay reads a day from a folded text.
+func parseDay(s string) (time.Time, bool) {
+	s = strings.Trim(zoneOfDay.ReplaceAllString(aroundMarks.ReplaceAllString(s, "$1"), "$1"), " -.:|")
+	if strings.ContainsAny(s, "JFMASOND") {
+		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -./'’", r) }), " ")
+	}
+	for _, layout := range days {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }
 
 var (
-	basic    = regexp.MustCompile(`^(\d{4})(\d{2})(\d{2})[Tt](\d{2})(\d{2})(\d{2})`)
-	dayNames = regexp.MustCompile(`(?i)\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b[.,]?`)
-	months   = regexp.MustCompile(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\b\.?`)
-	ordinals = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
-	filler   = regexp.MustCompile(`(?i),|\bat\b|\bon\b|\bof\b|\bthe\b|\([a-z ]+\)$`)
+	aroundMarks = regexp.MustCompile(` *([-./]) *`)
+	zoneOfDay   = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(?:z|\+\d{2}:?\d{2})$`)
+	// clockText is a time of day in a folded text, with its zone: half of the day, hour,
+	// minute, second, fraction, half, zone, sign, hours and minutes of the offset, zone.
+	clockText = regexp.MustCompile(`(?:^|[ :])(?:([前後]) ?)?(\d{1,2})(?: ?:(?: ?(\d{2})(?: ?: ?(\d{2})?(?:\.(\d+))?)?)?(?: ?:)?(?: ?(am|pm))?| ?(am|pm))` +
+		`(?: ?([a-z]{1,4}))?(?: ?([-+−])(\d{1,2}):?(\d{2})?)?(?: ?([a-z]{1,4}))?(?: |$)`)
 )
 
-// fold leaves out what says nothing, and shortens months.
-func fold(s string) string {
-	s = dayNames.ReplaceAllString(s, " ")
-	s = filler.ReplaceAllString(s, " ")
-	s = months.ReplaceAllStringFunc(s, func(m string) string { return strings.ToUpper(m[:1]) + strings.ToLower(m[1:3]) })
-	s = ordinals.ReplaceAllString(s, "$1")
-	return strings.Join(strings.Fields(s), " ")
+// clock is a time of day and its zone.
+type clock struct {
+	hour, minute, second, nanos int
+	zone                        *time.Location
+	written, zoned              bool
 }
 
-// clockText is a time of day, behind the "T" of ISO 8601 or a space, with its zone: the
-// hour, minutes, seconds, half of the day (twice, with minutes and without) and zone.
-var clockText = regexp.MustCompile(`(?i)(?:t| |^)(\d{1,2})(?:(:\d{2})(:\d{2}(?:\.\d{1,9})?)?(?: ?([ap])\.?m\b\.?)?| ?([ap])\.?m\b\.?)` +
-	` ?((?:gmt|utc)?[-+]\d{2}(?::?\d{2})?|[a-z]{1,5})?(?: |$)`)
-
-// split takes a text apart. hour is as in "15:04:05", offset as in "-0700", each "" where
-// it is not written.
-func split(s string) (day, hour, offset string) {
-	m := clockText.FindStringSubmatch(s)
-	if m == nil {
-		return s, "", ""
+// read takes the parts of a clockText. dayBefore says that a day with the year first is before
+// it. false says that there is no such time.
+func (c *clock) read(m []string, dayBefore bool) bool {
+	c.written = true
+	c.hour, c.minute, c.second, c.nanos = number(m[2]), number(m[3]), number(m[4]), number((m[5] + "000000000")[:9])
+	if half := cmp.Or(m[1], m[6], m[7]); half != "" {
+		if c.hour < 1 || c.hour > 12 {
+			return false
+		}
+		if c.hour %= 12; half == "pm" || half == "後" {
+			c.hour += 12
+		}
 	}
-	offset, ok := offsetOf(m[6])
-	if !ok {
-		return s, "", ""
+	if c.minute > 59 || c.second > 60 || c.second == 60 && c.minute < 59 || c.hour > 23 && c.hour*60+c.minute+c.second != 24*60 {
+		return false
 	}
-	before, after, _ := strings.Cut(s, m[0])
-	return strings.TrimSpace(before + " " + after), twentyFour(m[1], m[4]+m[5]) + cmp.Or(m[2], ":00") + cmp.Or(m[3], ":00"), offset
+	for _, name := range []string{m[8], m[12]} {
+		if name == "z" && m[9] != "" && m[9] != "+" || !c.readZone(name) {
+			return false // "Z-05:00" names two zones
+		}
+	}
+	if m[9] == "-" && m[4] == "" && len(m[11]) == 2 && !dayBefore {
+		return false // in prose, "10:00-12:00" is a range
+	}
+	return m[9] == "" || c.readZone(strings.Replace(m[9], "−", "-", 1)+("0" + m[10])[len(m[10])-1:]+(m[11] + "00")[:2])
 }
 
-// twentyFour returns an hour of a day of 24; one that there is not stays, and is refused.
-func twentyFour(hour, half string) string {
-	n, _ := strconv.Atoi(hour) // one or two digits
-	switch {
-	case half == "":
-	case n == 0 || n > 12:
-		n = 99
-	case strings.EqualFold(half, "p"):
-		n = n%12 + 12
-	default:
-		n %= 12
+// readZone takes a name or an offset as in "-0700"; "" is no zone.
+func (c *clock) readZone(name string) bool {
+	if name == "" {
+		return true
 	}
-	return fmt.Sprintf("%02d", n)
+	meaning := cmp.Or(zones[name], name)
+	if t, err := time.Parse("-0700", meaning); err == nil {
+		_, seconds := t.Zone()
+		c.zone, c.zoned = time.FixedZone("", seconds), true
+		return seconds <= 14*3600 && seconds >= -14*3600
+	}
+	zone, err := time.LoadLocation(meaning)
+	c.zone, c.zoned = zone, true
+	return err == nil && zones[name] != ""
 }
 
-// offsets of zones with a name: those of RFC 5322 section 4.3, and others that feeds and
-// pages have. Of names that stand for several, the one that is most common on the web.
-var offsets = map[string]string{
-	"": "", "Z": "+0000", "UT": "+0000", "UTC": "+0000", "GMT": "+0000", "WET": "+0000",
-	"EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
-	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
-	"BST": "+0100", "CET": "+0100", "MEZ": "+0100", "CEST": "+0200", "MESZ": "+0200",
-	"EET": "+0200", "EEST": "+0300", "MSK": "+0300", "IST": "+0530", "JST": "+0900", "KST": "+0900",
-	"AEST": "+1000", "AEDT": "+1100",
-}
-
-// offsetOf returns a zone as in "-0700"; false says that it is none.
-func offsetOf(zone string) (string, bool) {
-	zone = strings.ToUpper(zone)
-	if offset, ok := offsets[zone]; ok {
-		return offset, true
-	}
-	digits := strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(zone, "GMT"), "UTC"), ":", "")
-	if !strings.HasPrefix(digits, "+") && !strings.HasPrefix(digits, "-") {
-		return "", false
-	}
-	if len(digits) == len("+00") {
-		digits += "00"
-	}
-	return digits, true
+// number reads digits; there are at most nine.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }

@@ -24,16 +24,64 @@ func TestParse(t *testing.T) {
 		"2 Jan 26": at(0, 0, 0), "2-Jan-2026": at(0, 0, 0), "2026 January 2": at(0, 0, 0), "the 2nd of January 2026": at(0, 0, 0),
 		"1 Jan 2026 19:00 PST": at(hour, 0, 0), " 2 January 2026\n": at(0, 0, 0),
 	} {
-		if got, _, ok := Parse(text, time.UTC); !ok || !got.Equal(want) {
+		if got, ok := Parse(text, time.UTC); !ok || !got.Time.Equal(want) {
 			t.Errorf("%q: %v, %v; want %v", text, got, ok, want)
 		}
 	}
 }
 
+// Forms that pages, feeds and sitemaps have, with what RFC 3339 has for each.
+func TestFormsOfDates(t *testing.T) {
+	for want, texts := range map[string]string{
+		"2024-01-15": `2024-01-15; 2024-1-15; 2024.01.15; 2024/01/15; 2024/1/15; 20240115; 15.01.2024; 15. 1. 2024; 2024. 1. 15.; 2024年1月15日; 2024年01月15日(月); 2024年1月15日 月曜日;
+			2024년 1월 15일; 2024년 1월 15일 월요일; 2024年1月15号; January 15, 2024; Jan 15 2024; Jan. 15, 2024; JANUARY 15, 2024; 15 January 2024; 15th January 2024; 15th of January, 2024; the 15th of January 2024;
+			January 15th, 2024; Monday, January 15, 2024; Mon, 15 Jan 2024; Monday 15 January 2024; Mo, 15. Januar 2024; Montag, 15. Januar 2024; 15. Jänner 2024; lundi 15 janvier 2024; 15 janv. 2024;
+			15 de enero de 2024; lunes, 15 de enero de 2024; 15 gennaio 2024; 15 de janeiro de 2024; segunda-feira, 15 de janeiro de 2024; maandag 15 januari 2024; 15 stycznia 2024; 15 января 2024 г.; 15 января 2024;
+			15-Jan-2024; 15-Jan-24; 15 Jan 24; 15 Jan '24; 2024 January 15; 2024-Jan-15; Jan-15-2024; (January 15, 2024); Published: January 15, 2024; Posted on Jan 15, 2024; Last updated on January 15, 2024; Updated 15 January 2024;
+			Veröffentlicht am 15. Januar 2024; ٢٠٢٤-٠١-١٥; ２０２４年１月１５日; 2024-01-15Z; 2024-01-15+01:00; 2024 15 January`,
+		"2024-01-15T10:30:00Z": `2024-01-15T10:30:00Z; 2024-01-15T10:30:00.000Z; 2024-01-15T10:30Z; 2024-01-15T10:30; 2024-01-15 10:30; 2024-01-15 10:30:00; 2024-01-15 10:30:00 +0000 UTC; 2024-01-15T10:30:00Z+00:00; 2024-01-15 10:30:00+00; 2024-01-15T10:30:00 GMT;
+			2024-01-15T10:30:00Z[UTC]; 20240115T103000Z; 20240115T1030; 20240115103000; 202401151030; 20240115 103000; 2024-1-15 10:30; 15.01.2024 10:30; 15.01.2024, 10:30 Uhr; 15.01.2024 um 10.30 Uhr; 15. Januar 2024 um 10:30;
+			15 January 2024 | 10:30; 15 January 2024 - 10:30; 10:30, 15 January 2024; 10:30 15.01.2024; 15 janvier 2024 à 10h30; 15 janvier 2024 10h30; January 15, 2024 10:30 AM; January 15, 2024 at 10:30 a.m.; January 15, 2024, 10:30am; January 15, 2024 10:30 am UTC;
+			Mon, 15 Jan 2024 10:30:00 GMT; Mon, 15 Jan 2024 10:30:00 +0000; Mon, 15 Jan 2024 10:30:00 Z; Monday, 15-Jan-24 10:30:00 UTC; Mon Jan 15 10:30:00 2024; Mon Jan 15 10:30:00 UTC 2024; Mon Jan 15 2024 10:30:00 GMT+0000 (Coordinated Universal Time);
+			Mo, 15 Jan 2024 10:30:00; Mon, 15 January 2024 10:30:00; 2024年1月15日 10:30; 2024年1月15日 10時30分; 2024年1月15日 午前10時30分; 2024年1月15日上午10:30; 2024년 1월 15일 오전 10시 30분; 2024/01/15 10:30:00; 1705314600; 1705314600000; 2024-01-15T10:30:00.0000000Z; 2024-01-15 10:30:00 UTC;
+			2024-01-15 10:30:00,000; 15/Jan/2024:10:30:00 +0000`,
+		"2024-01-15T10:30:00+01:00":      `2024-01-15T10:30:00+01:00; 2024-01-15T10:30:00+0100; 2024-01-15T10:30:00+01; 2024-01-15T10:30:00+01:00[Europe/Paris]; 2024-01-15 10:30:00 +01:00; 2024-01-15 10:30:00 +0100 CET; 2024-01-15 10:30 CET; 15 Jan 2024 10:30:00 +0100; 15 Jan 2024 10:30 GMT+1; 15 Jan 2024 10:30 UTC+01:00; Mon Jan 15 2024 10:30:00 GMT+0100 (Central European Standard Time); 2024-01-15 10:30 (CET)`,
+		"2024-01-15T10:30:00-05:00":      `January 15, 2024 10:30 AM ET; January 15, 2024 at 10:30 a.m. EST; Jan 15, 2024, 10:30 AM (EST); 2024-01-15T10:30:00−05:00; 2024-01-15 10:30:00-05; 10:30 AM ET, January 15, 2024`,
+		"2024-07-15T10:30:00-04:00":      `July 15, 2024 10:30 AM ET; July 15, 2024 10:30 EDT`,
+		"2024-01-15T15:04:00Z":           `15 Jan 2024 3:04 p.m.; 2024年1月15日 下午3:04; 15 Jan 2024 15.04 Uhr; 15 Jan 2024, 15h04`,
+		"2024-01-15T15:00:00Z":           `15 Jan 2024 3pm; 15 Jan 2024, 15h; 15. Januar 2024, 15 Uhr; 15 Jan 2024 3 p.m.`,
+		"2024-01-15T10:30:00.123456789Z": `2024-01-15T10:30:00.123456789Z; 2024-01-15T10:30:00.1234567891234Z; 2024-01-15 10:30:00.123456789`,
+		"2024-01-16T00:00:00Z":           `2024-01-15T24:00:00Z; 2024-01-16 00:00; 2024-01-15T23:59:60Z; Jan 16, 2024 12 AM`,
+	} {
+		for text := range strings.SplitSeq(texts, ";") {
+			text = strings.TrimSpace(text)
+			if got, ok := Parse(text, time.UTC); !ok || got.String() != want {
+				t.Errorf("%q: %v, %v; want %s", text, got, ok, want)
+			}
+		}
+	}
+}
+
+// FuzzParse reads any text: what it returns is a date that is read as the same.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"2024-01-15T10:30:00Z", "Mon, 15 Jan 2024 10:30:00 +0100 (CET)", "2024年1月15日 下午3:04", "1705314600", "Jan 15, 10h30 2024", "00000000+0000"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, ok := Parse(text, time.UTC)
+		if !ok {
+			return
+		}
+		if again, ok := Parse(d.String(), time.UTC); !ok || again.String() != d.String() {
+			t.Errorf("%q is %s, which is %s, %v", text, d, again, ok)
+		}
+	})
+}
+
 func TestTimeOfDayIsToldApart(t *testing.T) {
 	for text, want := range map[string]bool{"2026-01-02": false, "2 Jan 2026": false, "2026-01-02T00:00:00Z": true, "Jan 2 2026 12 AM": true} {
-		if _, clock, ok := Parse(text, time.UTC); !ok || clock != want {
-			t.Errorf("%q: clock %v, %v", text, clock, ok)
+		if got, ok := Parse(text, time.UTC); !ok || got.Clock != want {
+			t.Errorf("%q: %v, %v", text, got, ok)
 		}
 	}
 }
@@ -41,7 +89,7 @@ func TestTimeOfDayIsToldApart(t *testing.T) {
 func TestZoneGivenIsThatOfTextsWithoutOne(t *testing.T) {
 	berlin := time.FixedZone("", 3600)
 	for _, text := range []string{"2026-01-02 04:00", "2026-01-02 03:00Z"} {
-		if got, _, ok := Parse(text, berlin); !ok || !got.Equal(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)) {
+		if got, ok := Parse(text, berlin); !ok || !got.Time.Equal(time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)) {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -51,8 +99,11 @@ func TestNoDate(t *testing.T) {
 	for _, text := range []string{
 		"", "yesterday", "1/2/2026", "2026-13-01", "31 Jun 2026", "2026-01-02 25:00", "2026-01-02 03:60", "Jan 2 2026 13:00 PM", "12:30",
 		"2 Jan 2026 03:04 XYZ", "2026", "2026-01", "2026-01-02 and more", "2026-01-02 03:04 2026-01-02", strings.Repeat("1", MaxText+1),
+		"Jan 2, 2026 - Jan 3, 2026", "2-3 Jan 2026", "Jan 2, 2026 10:00-12:00", "2026-01-02 10:00 - 12:00", "Jan 2026", "2 Jan", "2026-01-02T10:00:00Z-05:00", "2026-01-02 10:00 +25:00",
+		"2015-10-08T07:18:53.846344Z 2015-06-15T15:33:55.288302Z", "۱۴۰۲/۱۰/۲۵", "๒๕๖๗-๐๑-๑๕", "令和6年1月15日", "113年1月15日", "2026年1月", "15 minutes", "2 hours ago", "{{ page.date }}", "10:30:00", "12/25/2026", "25-12-2026", "1.2.3", "24.01.15",
+		"2026 1 2", "2026-01/02", "$2026-01-02", "2026-01-02 10:30 foo", "Jan 32 2026", "2026-02-29",
 	} {
-		if got, _, ok := Parse(text, time.UTC); ok {
+		if got, ok := Parse(text, time.UTC); ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -27,6 +27,6 @@ func isWeekday(s string) bool {
 // parseDate reads a date, in UTC where it has no zone. Google names those of RFC 822,
 // RFC 850 and ISO 8601.
 func parseDate(s string) (time.Time, bool) {
-	t, _, ok := dates.Parse(s, time.UTC)
-	return t, ok
+	d, ok := dates.Parse(s, time.UTC)
+	return d.Time, ok
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/dates"
 	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
@@ -82,9 +83,10 @@ func (c *conversion) value(r *run, v any) (any, bool) {
 		return parseBoolean(textOfValue(v))
 	case "date":
 		if isNumber(v) {
-			return dateOfNumber(textOfValue(v))
+			d, ok := dates.FromUnix(textOfValue(v))
+			return d.String(), ok
 		}
-		return parseDate(text, c.layouts, c.zone)
+		return c.date(text)
 	case "url":
 		if !isText {
 			return nil, false
@@ -93,6 +95,19 @@ func (c *conversion) value(r *run, v any) (any, bool) {
 		return u, err == nil
 	}
 	return nil, false
+}
+
+// date returns a date as RFC 3339 has it: a date and time with its offset,
+// or the date alone ("full-date") where no time is written.
+func (c *conversion) date(text string) (string, bool) {
+	for _, layout := range c.layouts {
+		if t, err := time.ParseInLocation(layout, text, c.zone); err == nil && len(text) <= dates.MaxText {
+			clock := t.Format(layout) != t.Add(59*time.Minute+59*time.Second).Format(layout) || t.Format(layout) != t.Add(time.Hour).Format(layout)
+			return dates.Date{Time: t, Clock: clock}.String(), t.Year() > 0
+		}
+	}
+	d, ok := dates.Parse(text, c.zone)
+	return d.String(), ok
 }
 
 // list converts the members of a list; those that cannot be are left out.

@@ -152,8 +152,9 @@ func FuzzValues(f *testing.F) {
 				}
 			}
 		}
-		if d, ok := parseDate(s, nil, time.UTC); ok {
-			if again, ok := parseDate(d, nil, time.UTC); !ok || again != d {
+		c := conversion{zone: time.UTC}
+		if d, ok := c.date(s); ok {
+			if again, ok := c.date(d); !ok || again != d {
 				t.Errorf("%q is %q, which is %q", s, d, again)
 			}
 		}

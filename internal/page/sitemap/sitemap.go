@@ -11,11 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"seine/internal/base/contentcoding"
+	"seine/internal/base/dates"
 	"seine/internal/base/truncate"
 	"seine/internal/base/weburl"
 	"seine/internal/page/xmlstream"
@@ -218,13 +220,14 @@ func (p *parser) close() {
 	}
 }
 
-// parseTime reads a date and time in the W3C profile of ISO 8601, zero if it is
-// none.
+// parseTime reads a date and time, zero if the text is not a date. The profile of ISO 8601
+// for the web has years and months, too.
 func parseTime(text string) time.Time {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", time.DateOnly, "2006-01", "2006"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t
-		}
+	if shortDate.MatchString(text) {
+		text += "-01-01"[:len(time.DateOnly)-len(text)]
 	}
-	return time.Time{}
+	d, _ := dates.Parse(text, time.UTC)
+	return d.Time
 }
+
+var shortDate = regexp.MustCompile(`^[0-9]{4}(?:-[0-9]{2})?$`)

@@ -98,7 +98,7 @@ func factOf(e entity, f fact) []string {
 		if f == author {
 			values = names(values)
 		} else {
-			values = dates(values)
+			values = oneDate(values)
 		}
 		if len(values) > 0 {
 			return values
@@ -107,7 +107,7 @@ func factOf(e entity, f fact) []string {
 	return nil
 }
 
-func dates(raw []string) []string {
+func oneDate(raw []string) []string {
 	if d := firstDate(raw); d != "" {
 		return []string{d}
 	}
