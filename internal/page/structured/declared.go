@@ -4,8 +4,11 @@ import (
 	stdhtml "html"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/base/dates"
 )
 
 // Declared is who wrote a page and when, as far as it says so itself.
@@ -38,12 +41,17 @@ type Declared struct {
 func declared(d *Data, root *html.Node) Declared {
 	ld := newLinkedData(Objects(d.JSONLD))
 	body := newVisible(root)
+	metas := make(map[string][]string, len(d.Meta))
+	for _, p := range d.Meta {
+		name := strings.Map(lettersOnly, p.Name)
+		metas[name] = append(metas[name], p.Content)
+	}
 	sources := []factProvider{
 		mostSpecific(ld.entities()),
-		metaSource{d.Meta, openGraphDeclared},
+		metaSource{metas, openGraphDeclared},
 		mostSpecific(itemEntities(d.Microdata)),
 		mostSpecific(itemEntities(d.RDFa)),
-		metaSource{d.Meta, namedDeclared},
+		metaSource{metas, namedDeclared},
 		body,
 	}
 	var out Declared
@@ -102,42 +110,70 @@ func firstDate(raw []string) string {
 	return ""
 }
 
-// metaNames says which names answer what, in order.
+// normalDate returns a date or time in the form of RFC 3339: a full-date where
+// there is no time or no offset, and otherwise a date-time with the offset as
+// written. It is empty where the text is not a date with one meaning, or where it is a
+// default of software: the year 1, or before there were calendars to declare it in.
+func normalDate(s string) string {
+	d, ok := dates.Parse(fold(s), time.UTC)
+	if !ok || d.Time.Year() < 1000 {
+		return ""
+	}
+	d.Clock = d.Clock && d.Zoned
+	return d.String()
+}
+
+// metaNames says which names answer what, in order. A name is in small letters, without
+// what separates its words: publish-date, publish_date and publishDate are one.
 type metaNames [3][]string
 
 var (
 	openGraphDeclared = metaNames{
-		author:    {"article:author", "og:article:author"},
-		published: {"article:published_time", "og:article:published_time", "og:published_time", "article:published"},
-		modified:  {"article:modified_time", "og:article:modified_time", "og:updated_time", "article:modified"},
+		author:    {"articleauthor", "ogarticleauthor"},
+		published: {"articlepublishedtime", "ogarticlepublishedtime", "ogpublishedtime", "articlepublished", "ogpubdate", "ogpublishdate", "ogpublisheddate", "articlepublishdate", "articlepubdate", "articlepublisheddate"},
+		modified:  {"articlemodifiedtime", "ogarticlemodifiedtime", "ogupdatedtime", "articlemodified", "ogmodifiedtime", "articleupdatedtime", "articlemodifieddate"},
 	}
 	namedDeclared = metaNames{
 		author: {
-			"author", "dcterms.creator", "dc.creator", "dc:creator", "citation_author",
-			"parsely-author", "sailthru.author",
+			"author", "dctermscreator", "dccreator", "citationauthor",
+			"parselyauthor", "sailthruauthor",
 		},
 		published: {
-			"dcterms.issued", "dc.date.issued", "dcterms.date", "dc.date", "dc:date", "dcterms.created", "dc.date.created",
-			"citation_publication_date", "citation_online_date", "citation_date",
-			"date", "pubdate", "publish-date", "publish_date", "publication_date", "parsely-pub-date", "sailthru.date",
+			"dctermsissued", "dcdateissued", "dctermsdate", "dcdate", "dctermscreated", "dcdatecreated",
+			"citationpublicationdate", "citationonlinedate", "citationdate",
+			"datepublished", "publisheddate", "datepublication", "date", "pubdate", "pubtime", "publishdate", "publishtime", "publishedtime", "publisheddatetime",
+			"publicationdate", "publicationtime", "publicationdatetime", "publishedat", "publishedon", "published", "parselypubdate", "sailthrudate",
+			"rnewsdatepublished", "originalpublicationdate", "articledateoriginal", "articlepublicationdate", "articlecreated", "articlepostdate", "articledate", "cxenseparserecspublishtime", "btpubdate",
+			"mediatorpublishedtime", "shareaholicarticlepublishedtime", "weiboarticlecreateat", "firstpublished", "datefirstpublished", "dateposted", "postdate", "posteddate",
+			"uploaddate", "issuedate", "releasedate", "displaydate", "pdate", "datecreated", "created", "createddate", "creationdate", "contentcreated",
 		},
-		modified: {"dcterms.modified", "dc.date.modified", "last-modified", "revised"},
+		modified: {
+			"dctermsmodified", "dcdatemodified", "lastmodified", "revised", "datemodified", "modifieddate", "rnewsdatemodified", "lastmod", "modified", "modificationdate",
+			"dateupdated", "updateddate", "updatedtime", "updated", "lastupdated", "lastupdate", "revisiondate", "cxenseparserecsmodifiedtime",
+		},
 	}
 )
 
 // metaSource answers from meta elements.
 type metaSource struct {
-	meta  Meta
+	meta  map[string][]string // by such a name
 	names metaNames
 }
 
 func (s metaSource) declared(f fact) []string {
 	for _, name := range s.names[f] {
-		if contents := s.meta.Get(name); len(contents) > 0 && s.usable(f, contents) {
+		if contents := s.meta[name]; contents != nil && s.usable(f, contents) {
 			return contents
 		}
 	}
 	return nil
+}
+
+func lettersOnly(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		return r
+	}
+	return -1
 }
 
 // usable reports whether contents answer: article:author is often a profile's

@@ -1,6 +1,9 @@
 package structured
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestDeclared(t *testing.T) {
 	ld := func(s string) string { return `<script type=application/ld+json>` + s + `</script>` }
@@ -29,6 +32,8 @@ func TestDeclared(t *testing.T) {
 		{"author's address", `<meta property=article:author content="https://x.example/a"><meta name=author content=A>`, "A", "", ""},
 		{"time with a class", `<time class="entry-date published" datetime="2001-01-01T00:00:00Z"></time><time class=updated>2001-01-02</time>`,
 			"", "2001-01-01T00:00:00Z", "2001-01-02"},
+		{"name in a scope", `<html itemscope itemtype="https://schema.org/WebPage"><meta name=pubdate content=2001-01-01>`, "", "2001-01-01", ""},
+		{"time with a property", `<time itemprop=dateModified>2001-01-02</time><time itemprop=datePublished>2001-01-01</time>`, "", "2001-01-01", "2001-01-02"},
 		{"time of unknown meaning", `<time>2001-01-01</time>`, "", "", ""},
 		{"first date of the article", `<article><time>now</time><time>2001-01-01</time><time>2001-01-02</time></article>`, "", "2001-01-01", ""},
 		{"several authors without an article", `<a rel=author>A</a><a rel=author>B</a>`, "", "", ""},
@@ -38,6 +43,39 @@ func TestDeclared(t *testing.T) {
 		d := FromHTML(parse(t, c.page), testBase)
 		if d.Author != c.author || d.Published != c.published || d.Modified != c.modified {
 			t.Errorf("%s: %q %q %q, want %q %q %q", c.name, d.Author, d.Published, d.Modified, c.author, c.published, c.modified)
+		}
+	}
+}
+
+// The common names of a date of publication, and of a change.
+func TestDatesOfCommonMetaNames(t *testing.T) {
+	const date = "2015-06-09T17:02:00Z"
+	for attributes, want := range map[string]string{
+		`property rnews:datePublished|property article:published_time|name OriginalPublicationDate|itemprop datePublished|itemprop dateCreated|property og:published_time|name article_date_original|name publication_date|
+		name sailthru.date|name PublishDate|name publish_date|name publish-date|name pubdate|name pub_date|name date|name DC.date.issued|name dcterms.created|name datePublished|name date_published|name published_date|name published-date|
+		name article.published|name article.created|name cXenseParse:recs:publishtime|property og:pubdate|name bt:pubDate|name parsely-pub-date|name citation_publication_date|name created|name creation_date|name mediator_published_time|
+		name release_date|name displaydate|property article:publish_date|itemprop uploadDate|name published-at`: "published",
+		`property article:modified_time|itemprop dateModified|name dateModified|name last-modified|name lastmod|property og:updated_time|name DC.date.modified|name updated_time|property rnews:dateModified|name last_updated`: "modified",
+	} {
+		for a := range strings.SplitSeq(attributes, "|") {
+			key, name, _ := strings.Cut(strings.TrimSpace(a), " ")
+			d := FromHTML(parse(t, "<meta "+key+"="+name+" content="+date+"><p>"), testBase)
+			if got := map[string]string{"published": d.Published, "modified": d.Modified}; got[want] != date {
+				t.Errorf("%s: %v", a, got)
+			}
+		}
+	}
+}
+
+// A date of a thing on the page is not that of the page.
+func TestDatesOfOtherThings(t *testing.T) {
+	for _, page := range []string{
+		`<div itemscope itemtype="https://schema.org/Book"><meta itemprop=datePublished content=1901-01-01></div>`,
+		`<div vocab="https://schema.org/" typeof=Book><meta property=datePublished content=1901-01-01></div>`,
+		`<meta name=expires content=2030-01-01><meta name=birthdate content=1950-01-01>`,
+	} {
+		if d := FromHTML(parse(t, page), testBase); d.Published != "" {
+			t.Errorf("%s: %q", page, d.Published)
 		}
 	}
 }

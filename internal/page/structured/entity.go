@@ -98,18 +98,11 @@ func factOf(e entity, f fact) []string {
 		if f == author {
 			values = names(values)
 		} else {
-			values = oneDate(values)
+			values = slices.DeleteFunc(slices.Clone(values), func(s string) bool { return normalDate(s) == "" })
 		}
 		if len(values) > 0 {
 			return values
 		}
-	}
-	return nil
-}
-
-func oneDate(raw []string) []string {
-	if d := firstDate(raw); d != "" {
-		return []string{d}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type MetaProperty struct {
 }
 
 // Metas returns the meta elements of the page that have a name, a property or
-// both: one entry for each. A property may hold several names, as it is RDFa's.
+// both, or an itemprop: one entry for each, but not for a property of a thing on the page. A property may hold several names, as it is RDFa's.
 // Where there is no content, that of the attribute "value" is taken, as the first
 // Twitter cards had it. Elements in the body count: many pages have them there.
 func Metas(root *html.Node) Meta {
@@ -39,6 +39,16 @@ type metaReader struct {
 	left  int // bytes
 }
 
+// isScoped reports whether an element is in a thing that the page describes.
+func isScoped(n *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if has(n, "itemscope") || has(n, "typeof") {
+			return true
+		}
+	}
+	return false
+}
+
 // read reads one meta element, and reports whether there is room for more.
 func (r *metaReader) read(n *html.Node) bool {
 	content, ok := attribute(n, "content")
@@ -50,8 +60,11 @@ func (r *metaReader) read(n *html.Node) bool {
 	}
 	property, _ := attribute(n, "property")
 	property = strings.ToLower(property)
+	if itemprop, ok := attribute(n, "itemprop"); ok && property == "" {
+		property = strings.ToLower(itemprop)
+	}
 	for name := range tokens(property) {
-		if !r.add(name, content) {
+		if scoped := !strings.Contains(name, ":") && isScoped(n); !scoped && !r.add(name, content) {
 			return false
 		}
 	}

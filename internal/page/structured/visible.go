@@ -70,17 +70,23 @@ func readTime(n *html.Node, left *budget) (fact, string) {
 		date = text(n, left)
 	}
 	class, _ := attribute(n, "class")
-	if !isStated(n) && (hasToken(class, "updated") || hasToken(class, "dt-updated") || hasToken(class, "modified")) {
+	if !isStated(n) && (isProperty(n, "dateModified") || hasToken(class, "updated") || hasToken(class, "dt-updated") || hasToken(class, "modified")) {
 		return modified, date
 	}
 	return published, date
 }
 
 // isStated reports whether a time element says that it is the time of
-// publication: by the attribute of HTML drafts, or by its class.
+// publication: by the attribute of HTML drafts, its property or its class.
 func isStated(n *html.Node) bool {
 	class, _ := attribute(n, "class")
-	return has(n, "pubdate") || hasToken(class, "published") || hasToken(class, "dt-published")
+	return has(n, "pubdate") || isProperty(n, "datePublished") || hasToken(class, "published") || hasToken(class, "dt-published")
+}
+
+// isProperty reports whether an element has a property of microdata, of the page itself.
+func isProperty(n *html.Node, name string) bool {
+	itemprop, _ := attribute(n, "itemprop")
+	return itemprop == name && !isScoped(n)
 }
 
 // declared implements source.
