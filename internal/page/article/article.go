@@ -8,8 +8,7 @@ import (
 // Content is the main content of a page.
 type Content struct {
 	// Node is a copy of the element that holds it, without what is no content.
-	// It is in a document of its own, whose base element says what its links are
-	// relative to.
+	// It is in a document of its own.
 	Node *html.Node
 
 	// Text is the text of Node, as [Text] gives it.
@@ -18,9 +17,8 @@ type Content struct {
 
 // Main returns the main content of a page. It is false for a page that has
 // none, such as a form, an empty shell or a page of links without a word about
-// them, and for one beyond the bounds of the package. The URL is that of the
-// page, before any base element of it.
-func Main(root *html.Node, pageURL string) (Content, bool) {
+// them, and for one beyond the bounds of the package.
+func Main(root *html.Node) (Content, bool) {
 	if root == nil {
 		return Content{}, false
 	}
@@ -32,7 +30,7 @@ func Main(root *html.Node, pageURL string) (Content, bool) {
 	if !ok {
 		return Content{}, false
 	}
-	node := bs.copyMain(main, baseOf(root, pageURL), mathScript(root))
+	node := bs.copyMain(main, mathScript(root))
 	return Content{Node: node, Text: Text(node)}, true
 }
 
@@ -54,24 +52,6 @@ func (bs blocks) find() (main int32, ok bool) {
 		bs.restore()
 	}
 	return 0, false
-}
-
-// baseOf returns the URL that links of a document are relative to.
-func baseOf(n *html.Node, pageURL string) string {
-	if href, ok := baseElement(n); ok {
-		return newLinks(pageURL).absolute(href)
-	}
-	return pageURL
-}
-
-// baseElement returns what the base element of a document says.
-func baseElement(n *html.Node) (href string, ok bool) {
-	for b := child(headOf(n), atom.Base); b != nil; b = b.NextSibling {
-		if b.DataAtom == atom.Base && hasAttr(b, "href") {
-			return attr(b, "href"), true
-		}
-	}
-	return "", false
 }
 
 // headOf returns the head of the document that a node is in, nil if it has none.

@@ -101,14 +101,14 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestMarkdownOfPartOfAPage(t *testing.T) {
-	root := parse(t, "<base href=/base/><p>a <b>b <a href=c>c</a></b><p>d")
+	root := parse(t, "<p>a <b>b <a href=c>c</a></b><p>d")
 	var bold *html.Node
 	for w := walk(root); w.next(); {
 		if w.node.Data == "b" && w.node.Type == html.ElementNode {
 			bold = w.node
 		}
 	}
-	if got, want := Markdown(bold, "https://x.example/d/"), "**b [c](https://x.example/base/c)**\n"; got != want {
+	if got, want := Markdown(bold, "https://x.example/base/"), "**b [c](https://x.example/base/c)**\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := Markdown(nil, ""); got != "" {
@@ -137,27 +137,19 @@ func TestMainContent(t *testing.T) {
 		"only for those with no JavaScript": {"<noscript>" + text + "</noscript>", ""},
 		"empty":                             {"", ""},
 	} {
-		got, ok := Main(parse(t, c.page), pageURL)
+		got, ok := Main(parse(t, c.page))
 		if got.Text != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %t, got %q, want %q", name, ok, got.Text, c.want)
 		}
 	}
-	if _, ok := Main(nil, pageURL); ok {
+	if _, ok := Main(nil); ok {
 		t.Error("main content of nothing")
-	}
-}
-
-func TestContentKnowsItsBase(t *testing.T) {
-	page := "<base href='/other/'><main><p>A sentence with a <a href=x>link</a> that is relative.</main>"
-	c, _ := Main(parse(t, page), pageURL)
-	if got, want := Markdown(c.Node, "https://elsewhere.example/"), "A sentence with a [link](https://docs.example.org/other/x) that is relative.\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // BenchmarkMain and BenchmarkMarkdown: one page of each shape.
 func BenchmarkMain(b *testing.B) {
-	each(b, func(n, _ *html.Node) { Main(n, pageURL) })
+	each(b, func(n, _ *html.Node) { Main(n) })
 }
 
 func BenchmarkMarkdown(b *testing.B) {
@@ -167,7 +159,7 @@ func BenchmarkMarkdown(b *testing.B) {
 func each(b *testing.B, do func(root, content *html.Node)) {
 	for _, p := range load(b, "pages") {
 		root := parse(b, p.HTML)
-		c, ok := Main(root, pageURL)
+		c, ok := Main(root)
 		if !ok {
 			continue
 		}

@@ -58,7 +58,7 @@ func TestHostile(t *testing.T) {
 			n := parse(t, page(size))
 			var md string
 			took := cputime.Of(func() {
-				c, _ := Main(n, pageURL)
+				c, _ := Main(n)
 				md = Markdown(n, pageURL)
 				Markdown(c.Node, pageURL)
 			})
@@ -89,7 +89,7 @@ func TestDeep(t *testing.T) {
 		if md := Markdown(root, pageURL); a != atom.Pre && !strings.Contains(md, "very bottom of the page") {
 			t.Errorf("%v: Markdown %q", a, md)
 		}
-		if c, ok := Main(root, pageURL); !ok || !strings.Contains(c.Text, "very bottom") {
+		if c, ok := Main(root); !ok || !strings.Contains(c.Text, "very bottom") {
 			t.Errorf("%v: main content %t %q", a, ok, c.Text)
 		}
 	}
@@ -101,7 +101,7 @@ func TestTooManyNodes(t *testing.T) {
 	for range maxNodes {
 		root.AppendChild(element(atom.B))
 	}
-	if _, ok := Main(root, pageURL); ok {
+	if _, ok := Main(root); ok {
 		t.Error("main content of too many nodes")
 	}
 	if md := Markdown(root, pageURL); md != "" {
@@ -116,7 +116,7 @@ func TestLargest(t *testing.T) {
 	}
 	n := parse(t, "<main>"+strings.Repeat("<p>"+strings.Repeat("A sentence of a page that does not end. ", 25)+"</p>\n", 30_000))
 	start := cputime.Used()
-	c, ok := Main(n, pageURL)
+	c, ok := Main(n)
 	md := Markdown(c.Node, pageURL)
 	if !ok || len(c.Text) < 29_000_000 || len(md) < len(c.Text) {
 		t.Errorf("%t, text of %d bytes, Markdown of %d", ok, len(c.Text), len(md))

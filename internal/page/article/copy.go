@@ -6,9 +6,9 @@ import (
 )
 
 // copyMain copies the block at main, or all blocks that are to be kept of it,
-// into a document of its own: html, with the base element of the page in its
-// head, and the script that makes formulas of its text, and body, with the content.
-func (bs blocks) copyMain(main int32, base string, math *html.Node) *html.Node {
+// into a document of its own: html, with the script that makes formulas of its
+// text in its head, and body, with the content.
+func (bs blocks) copyMain(main int32, math *html.Node) *html.Node {
 	c := copier{dropped: map[*html.Node]bool{}}
 	for i := main + 1; i < bs[main].end; i++ {
 		if bs[i].dropped {
@@ -29,7 +29,7 @@ func (bs blocks) copyMain(main int32, base string, math *html.Node) *html.Node {
 	} else {
 		c.copy(content, root)
 	}
-	document(base, math).AppendChild(content)
+	document(math).AppendChild(content)
 	return content
 }
 
@@ -61,13 +61,8 @@ func (bs blocks) heading(main int32) *html.Node {
 }
 
 // document returns the body of a new document.
-func document(base string, math *html.Node) *html.Node {
+func document(math *html.Node) *html.Node {
 	root, head, body := element(atom.Html), element(atom.Head), element(atom.Body)
-	if base != "" {
-		b := element(atom.Base)
-		b.Attr = []html.Attribute{{Key: "href", Val: base}}
-		head.AppendChild(b)
-	}
 	if math != nil {
 		head.AppendChild(shallow(math))
 	}

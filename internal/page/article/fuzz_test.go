@@ -29,9 +29,9 @@ func FuzzMain(f *testing.F) {
 			t.Skip()
 		}
 		before := dump(n)
-		c, ok := Main(n, "https://x.example/a/b")
+		c, ok := Main(n)
 		md := Markdown(n, "https://x.example/a/b")
-		again, _ := Main(n, "https://x.example/a/b")
+		again, _ := Main(n)
 		if dump(n) != before {
 			t.Fatal("the tree is not as it was")
 		}

@@ -12,8 +12,8 @@ type links struct {
 	base *weburl.Base // nil if the URL of the page is none
 }
 
-func newLinks(pageURL string) links {
-	b, err := weburl.NewBase(pageURL)
+func newLinks(baseURL string) links {
+	b, err := weburl.NewBase(baseURL)
 	if err != nil {
 		return links{}
 	}

@@ -11,7 +11,7 @@ import (
 // the tables, task lists and strikethrough of GitHub Flavored Markdown, and its
 // footnotes where a page has notes that lead there and back, and its formulas where
 // a page has them in TeX. What is raised or lowered is in HTML, where it would
-// read otherwise (10 to the 5). Links and images are absolute; the URL is that of the page, before any base element of it.
+// read otherwise (10 to the 5). Links and images are absolute: base is the URL that those of the page are relative to.
 //
 // The words are those of [Text], except that a picture has its alternative text
 // and controls of forms have none. A definition list becomes a list whose items
@@ -19,11 +19,11 @@ import (
 // a line each; a table that lays out a page is written cell by cell.
 //
 // The result ends with a newline unless it is empty.
-func Markdown(n *html.Node, pageURL string) string {
+func Markdown(n *html.Node, base string) string {
 	if n == nil {
 		return ""
 	}
-	r := renderer{links: newLinks(baseOf(n, pageURL)), holders: findHolders(n)}
+	r := renderer{links: newLinks(base), holders: findHolders(n)}
 	if r.holders == nil {
 		return "" // beyond maxNodes
 	}

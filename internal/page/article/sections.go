@@ -38,8 +38,7 @@ func Sections(content *html.Node) []*html.Node {
 	s.begin(nil, "")
 	s.split(content)
 	s.end()
-	base, _ := baseElement(content)
-	return s.number(document(base, mathScript(headOf(content))))
+	return s.number(document(mathScript(headOf(content))))
 }
 
 // headings is where a content is taken apart.

@@ -64,7 +64,7 @@ func TestContentIsTakenApartAtItsHeadings(t *testing.T) {
 // that are in paths alone.
 func TestSectionsHaveEachTextOnce(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
-		c, ok := Main(parse(t, p.HTML), pageURL)
+		c, ok := Main(parse(t, p.HTML))
 		if !ok {
 			continue
 		}

@@ -13,7 +13,7 @@ func (d *Document) Main() (article.Content, error) {
 		if err != nil {
 			return article.Content{}, err
 		}
-		content, _ := article.Main(root, d.URL)
+		content, _ := article.Main(root)
 		return content, nil
 	})
 }

@@ -61,6 +61,7 @@ type Document struct {
 	ld      lazy[[]any]
 	text    lazy[string]
 	base    lazy[*weburl.Base]
+	baseURL lazy[string]
 	params  lazy[url.Values]
 
 	main     lazy[article.Content]
@@ -100,6 +101,9 @@ func New(s Source) *Document {
 	}
 }
 
+// IsXHTML reports whether the document is a page that is XML.
+func (d *Document) IsXHTML() bool { return d.Type.Media == "application/xhtml+xml" }
+
 // Raw returns the body as it was fetched.
 func (d *Document) Raw() []byte { return d.raw }
 
@@ -117,7 +121,7 @@ func (d *Document) decode() decoded {
 		var v decoded
 		switch d.Type.Class {
 		case mediatype.HTML:
-			if d.Type.Media == "application/xhtml+xml" { // is XML, and so is how it is encoded
+			if d.IsXHTML() { // is XML, and so is how it is encoded
 				v.body, v.encoding = charset.DecodeXML(d.raw, contentType)
 				break
 			}
@@ -150,21 +154,18 @@ func (d *Document) Parameter(name string) (string, bool) {
 // Base returns what references in the document are resolved against: the base
 // element of a page, else the document's URL.
 func (d *Document) Base() (*weburl.Base, error) {
-	return d.base.get(func() (*weburl.Base, error) {
-		own, err := weburl.NewBase(d.URL)
-		if err != nil || d.Type.Class != mediatype.HTML {
-			return own, err
+	return d.base.get(func() (*weburl.Base, error) { return weburl.NewBase(d.BaseURL()) })
+}
+
+// BaseURL returns the URL that references in the document are relative to.
+func (d *Document) BaseURL() string {
+	u, _ := d.baseURL.get(func() (string, error) {
+		if root, err := d.HTML(); err == nil {
+			return structured.BaseURL(root, d.URL), nil
 		}
-		root, err := d.HTML()
-		if err != nil {
-			return own, nil //nolint:nilerr // a page without a DOM has no base element
-		}
-		named, err := weburl.NewBase(structured.BaseURL(root, d.URL))
-		if err != nil {
-			return own, nil //nolint:nilerr // nor has one whose base element says nothing
-		}
-		return named, nil
+		return d.URL, nil // a page without a DOM has no base element
 	})
+	return u
 }
 
 // Resolve returns the canonical URL of a reference in the document, its query

@@ -1,10 +1,15 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 
 	"golang.org/x/net/html"
 
+	"seine/internal/base/ascii"
+	"seine/internal/page/css"
+	"seine/internal/page/htmlpage"
 	"seine/internal/page/mediatype"
 )
 
@@ -23,8 +28,35 @@ func (d *Document) HTML() (*html.Node, error) {
 		if len(body) > MaxHTML {
 			return nil, fmt.Errorf("%w: it has %d bytes, a DOM is made of at most %d", ErrTooBig, len(body), MaxHTML)
 		}
-		return buildHTML(body)
+		if d.IsXHTML() {
+			body = htmlpage.FromXML(body)
+		}
+		root, err := buildHTML(body)
+		if err == nil && hasTemplates(body) {
+			showShadowRoots(root)
+		}
+		return root, err
 	})
+}
+
+// hasTemplates reports whether a page may have templates.
+func hasTemplates(body []byte) bool {
+	for i := bytes.IndexByte(body, '<'); i >= 0; i = bytes.IndexByte(body, '<') {
+		if body = body[i+1:]; ascii.HasPrefix(body, "template") {
+			return true
+		}
+	}
+	return false
+}
+
+// showShadowRoots makes plain elements of templates that are shadow roots of their parents
+// (HTML standard section 4.12.3): a browser shows what they hold.
+func showShadowRoots(root *html.Node) {
+	for n := range css.Descendants(root) {
+		if mode := Attribute(n, "shadowrootmode"); css.IsTemplate(n) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")) {
+			n.DataAtom, n.Data = 0, "shadow-root"
+		}
+	}
 }
 
 // Attribute returns the value of an attribute, "" if there is none.

@@ -20,7 +20,7 @@ func (d *Document) Text() (string, error) {
 		if d.Type.Class != mediatype.HTML {
 			return string(d.Body()), nil
 		}
-		page, err := htmlpage.Scan(d.Body(), d.URL, "text/html; charset=utf-8", htmlpage.Options{})
+		page, err := htmlpage.Scan(d.Body(), d.URL, "text/html; charset=utf-8", htmlpage.Options{XML: d.IsXHTML()})
 		return page.Text, err
 	})
 }

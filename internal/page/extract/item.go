@@ -11,6 +11,7 @@ import (
 	"github.com/antchfx/xmlquery"
 	"golang.org/x/net/html"
 
+	"seine/internal/page/article"
 	"seine/internal/page/document"
 )
 
@@ -81,7 +82,7 @@ func (r *run) getPage(get string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return markdown(root, r.doc.URL), nil
+		return article.Markdown(root, r.doc.BaseURL()), nil
 	case getRaw, getHTML, getOuter:
 		if r.body == "" {
 			r.body = string(r.doc.Body())
@@ -106,7 +107,7 @@ func (r *run) getNode(n *html.Node, get string) (string, error) {
 	case getOuter:
 		return r.render(slices.Values([]*html.Node{n}))
 	case getMarkdown:
-		return markdown(n, r.doc.URL), nil
+		return article.Markdown(n, r.doc.BaseURL()), nil
 	case getNumber:
 		return document.NumberText(n), nil
 	}

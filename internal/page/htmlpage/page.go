@@ -39,6 +39,8 @@ type Options struct {
 	// Now is when the page was fetched: an unavailable_after before it is a
 	// noindex. Without it none is.
 	Now time.Time
+	// XML says that the page is XHTML, whatever its header says.
+	XML bool
 	// MaxText bounds Page.Text in bytes. Text is cut at a rune boundary.
 	MaxText int
 	// MaxLinks bounds Page.Links. The first ones in the document are kept.

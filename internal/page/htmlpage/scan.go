@@ -25,7 +25,7 @@ func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) 
 	if err != nil {
 		return Page{}, fmt.Errorf("scan page: %w", err)
 	}
-	xml := isXML(contentType)
+	xml := opts.XML || isXML(contentType)
 	text, encoding := decode(body, contentType, xml)
 	if len(text) > math.MaxInt32 {
 		return Page{}, ErrTooLarge
@@ -33,7 +33,6 @@ func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) 
 	s := scanners.Get().(*scanner)
 	defer s.release()
 	s.reset(text, opts.withDefaults())
-	s.setXML(xml)
 	s.run()
 	s.page.Charset = encoding.Name()
 	s.page.Content = s.own.print(s.text.buf, pageURL)
@@ -45,7 +44,8 @@ func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) 
 
 func decode(body []byte, contentType string, xml bool) ([]byte, charset.Encoding) {
 	if xml {
-		return charset.DecodeXML(body, contentType)
+		text, encoding := charset.DecodeXML(body, contentType)
+		return FromXML(text), encoding
 	}
 	return charset.Decode(body, contentType)
 }
@@ -89,8 +89,6 @@ type scanner struct {
 	// count, and neither does any nesting but their own.
 	templates, noscripts, svgs, maths, foreignObjects int
 
-	xml bool // see setXML
-
 	// First occurrences, told apart from empty ones.
 	seenTitle, seenBase, seenRefresh bool
 
@@ -107,7 +105,6 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.own.reset()
 	s.links.reset(opts.MaxLinks)
 	s.templates, s.noscripts, s.svgs, s.maths, s.foreignObjects = 0, 0, 0, 0, 0
-	s.xml = false
 	s.seenTitle, s.seenBase, s.seenRefresh = false, false, false
 	s.baseRef, s.canonicalRefs, s.langRank = "", nil, langNone
 	s.anchorRef, s.headingLevel, s.collecting = noReference, 0, false
@@ -134,10 +131,6 @@ func (s *scanner) release() {
 func isXML(contentType string) bool {
 	return mediatype.Declared(contentType) == "application/xhtml+xml"
 }
-
-// setXML chooses the rules for XHTML: any element may close itself and CDATA
-// sections are text. Nothing else of XML is applied; errors are not fatal.
-func (s *scanner) setXML(xml bool) { s.xml, s.tokens.cdata = xml, xml }
 
 func (s *scanner) run() {
 	for {

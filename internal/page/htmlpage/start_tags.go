@@ -1,5 +1,7 @@
 package htmlpage
 
+import "seine/internal/base/ascii"
+
 // open takes a start tag.
 func (s *scanner) open(e element) {
 	if s.foreign() && breaksOut(s.tokens.name) {
@@ -57,13 +59,13 @@ func (s *scanner) openMeta(e element) {
 }
 
 // openRaw takes a start tag whose content is not markup, and the content with
-// it. In foreign content and in XHTML such an element may close itself, and an
+// it. In foreign content such an element may close itself, and an
 // SVG title is ordinary markup (section 13.2.6.5).
 func (s *scanner) openRaw(e element) {
 	if e == elemIframe && s.templates == 0 {
 		s.addFrame()
 	}
-	if s.tokens.selfClosing && (s.foreign() || s.xml) {
+	if s.tokens.selfClosing && s.foreign() {
 		return
 	}
 	switch e {
@@ -108,15 +110,18 @@ func (s *scanner) foldTo(limit int, b []byte, references bool) string {
 	return s.small.String()
 }
 
-// nest enters an element that hides its text. XHTML and foreign content know
-// such an element that closes itself; in HTML the slash means nothing.
+// nest enters an element that hides its text. Foreign content knows such an element
+// that closes itself; in HTML the slash means nothing. A template that is the shadow
+// root of its parent is shown.
 func (s *scanner) nest(e element) {
-	if s.tokens.selfClosing && (s.xml || s.foreign() || e == elemSVG || e == elemMath) {
+	if s.tokens.selfClosing && (s.foreign() || e == elemSVG || e == elemMath) {
 		return
 	}
 	switch e {
 	case elemTemplate:
-		s.templates++
+		if mode, _ := s.value("shadowrootmode", first); s.templates > 0 || !ascii.Is(mode, "open") && !ascii.Is(mode, "closed") {
+			s.templates++
+		}
 	case elemNoScript:
 		s.noscripts++
 	case elemSVG:
@@ -128,7 +133,7 @@ func (s *scanner) nest(e element) {
 			s.foreignObjects++
 		}
 	}
-	s.tokens.cdata = s.xml || s.foreign()
+	s.tokens.cdata = s.foreign()
 }
 
 // foreign reports whether svg or math is open. What is in math is text.
@@ -140,7 +145,7 @@ func (s *scanner) foreign() bool { return s.svgs+s.maths > 0 }
 func (s *scanner) leaveForeign() {
 	if s.foreign() && s.foreignObjects == 0 {
 		s.svgs, s.maths = 0, 0
-		s.tokens.cdata = s.xml
+		s.tokens.cdata = false
 	}
 }
 
@@ -168,9 +173,9 @@ func (s *scanner) close(e element) {
 		if s.svgs == 0 {
 			s.foreignObjects = 0
 		}
-		s.tokens.cdata = s.xml || s.foreign()
+		s.tokens.cdata = s.foreign()
 	case elemMath:
 		s.maths = max(0, s.maths-1)
-		s.tokens.cdata = s.xml || s.foreign()
+		s.tokens.cdata = s.foreign()
 	}
 }

@@ -149,7 +149,7 @@ func (r *parsedPage) markdown() string {
 		if r.doc.Type.Class == mediatype.Text {
 			*r.md = string(truncate.To(r.doc.Body(), r.plan.scan.MaxText))
 		} else if n := r.main().Node; n != nil {
-			*r.md = article.Markdown(n, r.page.URL)
+			*r.md = article.Markdown(n, r.doc.BaseURL())
 		}
 	}
 	return *r.md

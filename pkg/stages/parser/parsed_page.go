@@ -126,7 +126,7 @@ func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) err
 // readHTML takes what one pass over the page finds.
 func (r *parsedPage) readHTML(body []byte) error {
 	scan := r.plan.scan
-	scan.Now = r.page.FetchedAt
+	scan.Now, scan.XML = r.page.FetchedAt, r.doc.IsXHTML()
 	var err error
 	if r.scanned, err = htmlpage.Scan(body, r.page.URL, r.page.ContentType, scan); err != nil {
 		return err
@@ -321,7 +321,7 @@ func (r *parsedPage) structured() *structured.Data {
 	if r.data == nil {
 		r.data = new(structured.Data)
 		if root := r.dom(); root != nil {
-			r.data = structured.FromHTML(root, structured.BaseURL(root, r.page.URL))
+			r.data = structured.FromHTML(root, r.doc.BaseURL())
 		}
 	}
 	return r.data
