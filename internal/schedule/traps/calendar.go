@@ -16,11 +16,8 @@ import (
 // Numbers are in URLs for many reasons. A year alone is never a date; a year and
 // a month are one in these forms:
 //
-//   - /2031/05 anywhere, since page numbers have no leading zero; /2031/11 also
-//     at the start of a path, and both that and /2031/5 behind a word such as
-//     calendar, or with a day that has a leading zero;
-//   - 2031-05, 2031-05-12, also with "_" or ".", as a word of a path. Without a
-//     day not where it could be a season (1911-12) or a span (1901-05);
+//   - /2031/05, /2031/11 and /2031/5;
+//   - 2031-05, 2031-05-12, also with "_" or ".", as a word of a path;
 //   - /2031/may and /may-2031;
 //   - 203105 and 20310512 only behind such a word;
 //   - parameters whose names say that they are a date, in these forms, as
@@ -29,6 +26,10 @@ import (
 //     ranges of other numbers; and whole dates, 2031-05-12, under any name;
 //   - one parameter that says it is the year together with one that says it is
 //     the month.
+//
+// A date is of a calendar if it is at the start of a path, or beside a word such as calendar, or
+// if the name of its parameter says so. Any other, as in /bonds/2035-02-15, may be 130 years away:
+// only a calendar without an end goes on beyond that.
 //
 // Long ago differs from far ahead in that it has happened: a date before the
 // limit counts only where nothing but a kind of view follows it in the path, as
@@ -46,20 +47,33 @@ type calendar struct {
 	ahead, back int
 }
 
-// out reports whether a year is too far ahead or, where the past counts, too long ago.
-func (c *calendar) out(year int, past bool) bool {
-	return c.ahead > 0 && year > c.now+c.ahead || past && c.back > 0 && year < c.now-c.back
+// out reports whether a year is too far ahead or, where the past counts, too long ago. Bonds,
+// products and seasons have dates, too: where nothing says that a date is of a calendar, it
+// may be yearsOfThings away.
+func (c *calendar) out(year int, past, says bool) bool {
+	ahead, back := c.ahead, c.back
+	if !says {
+		if !c.near(year) {
+			return false
+		}
+		ahead, back = max(ahead, yearsOfThings), max(back, yearsOfThings)
+	}
+	return c.ahead > 0 && year > c.now+ahead || past && c.back > 0 && year < c.now-back
 }
+
+// yearsOfThings is how far from today things have dates, and less than the window.
+const yearsOfThings = 130
 
 // far reports whether a year could be out at all. It spares the rest.
-func (c *calendar) far(year int) bool { return c.out(year, true) }
+func (c *calendar) far(year int) bool { return c.out(year, true, true) }
+
+// isCalendar reports whether the date between two parts of a path is of a calendar: by a word
+// in them, or because it is the first thing in the path.
+func (c *calendar) isCalendar(year int, before, after string) bool {
+	return before == "/" && c.near(year) || saysCalendar(before) || saysCalendar(after)
+}
 
 func (c *calendar) near(year int) bool { return year >= c.now-window && year <= c.now+window }
-
-// mayBeYear reports whether a number behind a path may be a year.
-func (c *calendar) mayBeYear(year int, before string) bool {
-	return c.near(year) || saysCalendar(before)
-}
 
 func outOfCalendar(path, query string, l *Limits, now time.Time) bool {
 	inPath, inQuery := hasLongNumber(path), hasLongNumber(query)
@@ -100,28 +114,28 @@ func (c *calendar) outInPath(path string) bool {
 // last slash, after it the rest with the first.
 func (c *calendar) outInSegment(before, segment, after string) bool {
 	if !hasLongNumber(segment) {
-		return c.outWithMonthFirst(segment, after)
+		return c.outWithMonthFirst(before, segment, after)
 	}
 	if year, rest, ok := number(segment, 4); ok && rest == "" {
 		return c.outInSegments(before, year, after)
 	}
-	if year, ok := monthAndYear(segment); ok && c.mayBeYear(year, before) {
-		return c.out(year, saysCalendar(before) && isView(after))
+	if year, ok := monthAndYear(segment); ok {
+		return c.out(year, saysCalendar(before) && isView(after), c.isCalendar(year, before, after))
 	}
 	if c.outInWords(before, segment, after) {
 		return true
 	}
 	year, ok := compactDate(segment)
-	return ok && c.far(year) && saysCalendar(before) && c.out(year, isView(after))
+	return ok && c.far(year) && saysCalendar(before) && c.out(year, isView(after), true)
 }
 
 // outWithMonthFirst takes /may/2031.
-func (c *calendar) outWithMonthFirst(segment, after string) bool {
+func (c *calendar) outWithMonthFirst(before, segment, after string) bool {
 	if monthName(segment) == 0 || after == "" {
 		return false
 	}
 	year, rest, ok := number(after[1:], 4)
-	return ok && (rest == "" || rest[0] == '/') && c.near(year) && c.out(year, false)
+	return ok && (rest == "" || rest[0] == '/') && c.near(year) && c.out(year, false, c.isCalendar(year, before, after))
 }
 
 // outInSegments takes /2031/05, with or without a day, and /2031/may.
@@ -134,31 +148,23 @@ func (c *calendar) outInSegments(before string, year int, after string) bool {
 		segment, after = nextSegment(after)
 		before += "calendar"
 	}
-	if !c.mayBeYear(year, before) {
-		return false
-	}
 	if monthName(segment) != 0 {
-		return c.out(year, saysCalendar(before) && isView(after))
+		return c.out(year, saysCalendar(before) && isView(after), c.isCalendar(year, before, after))
 	}
 	month, rest, ok := numberUpTo(segment, 2)
 	if !ok || rest != "" && !isPageEnding(rest) || month < 1 || month > 12 {
 		return false
 	}
-	padded := segment[0] == '0'
+	atStart := before == "/" && len(segment)-len(rest) == 2 && c.near(year)
 	if day, end := nextSegment(after); rest == "" && day != "" {
 		if n, rest, ok := numberUpTo(day, 2); ok && (rest == "" || isPageEnding(rest)) {
 			if n < 1 || n > 31 {
 				return false
 			}
-			padded = padded || day[0] == '0'
 			after = end
 		}
 	}
-	atStart := before == "/" && len(segment)-len(rest) == 2
-	if !padded && !atStart && !saysCalendar(before) {
-		return false
-	}
-	return c.out(year, isView(after))
+	return c.out(year, isView(after), atStart || saysCalendar(before) || saysCalendar(after))
 }
 
 // nextSegment cuts the first segment from a rest of a path.
@@ -179,29 +185,15 @@ func (c *calendar) outInWords(before, segment, after string) bool {
 		if !isDigit(segment[i]) || i > 0 && isAlnum(segment[i-1]) {
 			continue
 		}
-		year, hasDay, n := isoDate(segment[i:])
+		year, _, n := isoDate(segment[i:])
 		if n == 0 || !c.far(year) {
 			continue
 		}
 		whole := i == 0 && (n == len(segment) || isPageEnding(segment[i+n:]))
-		month := segment[i+5 : i+7]
-		switch {
-		case !hasDay && (!c.mayBeYear(year, before) || isSpan(year, month)):
-			continue
-		case !hasDay && month[0] != '0' && !whole && !saysCalendar(before):
-			continue // of model numbers, such as 2050-12
-		case hasDay && !c.mayBeYear(year, before):
-			continue
-		}
-		return c.out(year, (whole || i+n == len(segment)) && isView(after))
+		says := whole && before == "/" && c.near(year) || saysCalendar(before) || saysCalendar(after) || saysCalendar(segment)
+		return c.out(year, (whole || i+n == len(segment)) && isView(after), says)
 	}
 	return false
-}
-
-// isSpan reports that a year and two digits may be a season or a span of years.
-func isSpan(year int, digits string) bool {
-	to, _, _ := numberUpTo(digits, 2)
-	return to > year%100
 }
 
 // isoDate reads 2031-05, 2031-05-12 or 2031-W20, with "-", "_" or "." between.

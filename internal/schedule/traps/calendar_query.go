@@ -14,6 +14,7 @@ const (
 	meansDate
 	meansYear
 	meansMonth
+	meansThing // the date is of a thing, not of a calendar
 )
 
 // outInQuery looks at each parameter, and at the year and the month together.
@@ -36,14 +37,14 @@ func (c *calendar) outInQuery(query string) bool {
 			return true
 		}
 	}
-	return year != 0 && month && !point && c.out(year, true)
+	return year != 0 && month && !point && c.out(year, true, true)
 }
 
 // outInValue takes a value as a date: a whole one under any name, and any form
 // under a name that says so.
 func (c *calendar) outInValue(says meaning, value string) bool {
 	if year, hasDay, n := isoDate(value); n != 0 && (hasDay && c.near(year) || says != meansNothing) {
-		return c.out(year, true)
+		return c.out(year, true, says != meansNothing)
 	}
 	if says == meansNothing {
 		return false
@@ -53,13 +54,13 @@ func (c *calendar) outInValue(says meaning, value string) bool {
 		year, ok = monthAndYear(value)
 	}
 	if ok || says == meansRange {
-		return ok && c.out(year, true)
+		return ok && c.out(year, true, true)
 	}
 	if year, ok := compactDate(value); ok && c.near(year) {
-		return c.out(year, true)
+		return c.out(year, true, true)
 	}
 	seconds, _, ok := number(value, 10)
-	return ok && len(value) == 10 && c.out(time.Unix(int64(seconds), 0).UTC().Year(), false)
+	return ok && len(value) == 10 && c.out(time.Unix(int64(seconds), 0).UTC().Year(), false, true)
 }
 
 // dayFirst reads 12.5.2031, 5/12/2031 and 05-2031, also with escaped slashes.
@@ -94,7 +95,9 @@ func meaningOf(name string) meaning {
 		for j < len(name) && isLetter(name[j]) && (name[j] >= 'a' || name[j-1] < 'a') {
 			j++
 		}
-		if m := meaningOfWord(name[i:j]); m != meansNothing {
+		if m := meaningOfWord(name[i:j]); m == meansThing {
+			return meansNothing
+		} else if m != meansNothing {
 			found = m
 		}
 		i = j
@@ -114,6 +117,8 @@ func meaningOfWord(word string) meaning {
 		"enddate", "eventdate", "caldate", "fromdate", "todate", "yearmonth", "selecteddate", "time", "monthyear", "checkin",
 		"checkout":
 		return meansDate
+	case "expiry", "expires", "expiration", "expire", "exp", "maturity", "matures", "due", "valid", "validity", "birth", "warranty", "eol":
+		return meansThing
 	}
 	return meansNothing
 }

@@ -99,14 +99,14 @@ func TestCalendarThatGoesFarBack(t *testing.T) {
 // TestCalendar has dates that are too far away; the same years nearby must pass.
 func TestCalendar(t *testing.T) {
 	for _, path := range []string{
-		"/2031/05/", "/2031/05", "/2031/11/", "/calendar/2031/5", "/calendar/2031/12", "/cal/x/2031/01/", "/2031/05/12",
-		"/events/2031/11/30/", "/2031/05/12/some-title.html", "/2031/05/index.html", "/2031/05.html", "/x/2031/5/09",
-		"/2031-05-12", "/2031-05", "/2031-11", "/events-2031-05-12.html", "/x/2031_05_12/", "/2031.05.12",
+		"/2031/05/", "/2031/05", "/2031/11/", "/calendar/2031/5", "/calendar/2031/12", "/calendar/x/2031/01/", "/2031/05/12",
+		"/events/2031/11/30/", "/2031/05/12/some-title.html", "/2031/05/index.html", "/2031/05.html",
+		"/2031-05-12", "/2031-05", "/2031-11", "/events-2031-05-12.html", "/2031_05_12/", "/2031.05.12",
 		"/day/2031-05-12/agenda", "/calendar/week/2031-W20", "/calendar/2031-05-12T10:00", "/events/month/2031-12/",
 		"/2031/may/", "/may/2031", "/May-2031", "/calendar/2031-dec.html", "/events/2031/December",
 		"/calendar/20310512", "/calendar/203105", "/events/day/20310512.html", "/en/kalender/20310512/",
 		"/year/2031/month/5", "/year/2031/month/12/day/3",
-		"?date=2031-05", "?date=2031-05-12", "?x=2031-05-12", "/cal?month=5&year=2031", "/cal.php?y=2031&m=5",
+		"?date=2031-05", "?date=2031-05-12", "/cal?month=5&year=2031", "/cal.php?y=2031&m=5",
 		"?year=2031&month=may", "?cal_year=2031&cal_month=05", "?eventYear=2031&eventMonth=11", "?m=0&y=2031", "?jahr=2031&monat=5",
 		"?tribe-bar-date=2031-05-12", "?from=2031-05-12&to=2031-06-12", "?filter[start]=2031-05", "?date=20310512",
 		"?month=203105", "?ym=203105", "?day=5/12/2031", "?datum=12.5.2031", "?d=1&date=05%2F12%2F2031", "?monthyear=05-2031",
@@ -121,6 +121,21 @@ func TestCalendar(t *testing.T) {
 		near := strings.NewReplacer("12031", "2027", "2031", "2027", "1931", "2027", "1936137600", "1793750400").Replace(path)
 		if got := Check(site+near, &defaults, today); got != "" {
 			t.Errorf("%s: %q", near, got)
+		}
+	}
+}
+
+// A date of a thing is not of a calendar: only where nothing is dated any more is a site that
+// says nothing of a calendar an endless one.
+func TestDatesOfThings(t *testing.T) {
+	for _, path := range []string{
+		"/bonds/%d-02-15", "/bonds/%d/02/15", "/parts/%d-08", "/parts/%d/08", "/x/%d/5/09", "/x/%d_05_12/", "/futures/gold-%d-06-30.html", "/leases/may-%d", "/leases/may/%d",
+		"?expiry=%d-01-17", "?x=%d-05-12", "?expiry_date=%d-01-17", "?maturityDate=%d-01-17", "?valid_to=%d-01-17",
+	} {
+		for year, want := range map[int]Reason{2029: "", 2035: "", 2076: "", 2156: "", 2157: Calendar} {
+			if got := Check(site+fmt.Sprintf(path, year), &defaults, today); got != want {
+				t.Errorf(path+": %q, want %q", year, got, want)
+			}
 		}
 	}
 }
@@ -192,13 +207,17 @@ func TestCalendarsEnd(t *testing.T) {
 			months := 0
 			at := time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
 			for ; Check(site+at.Format(form), &defaults, today) == ""; months++ {
-				if months > 65*12 {
+				if months > 140*12 {
 					break
 				}
 				at = at.AddDate(0, step, 0)
 			}
 			name := strings.Contains(strings.ToLower(form), "jan") // of long ago these are no calendar's
-			if years := months / 12; step > 0 && years > 3 || step < 0 && years > 62 && !name {
+			most, least := 3, 62
+			if strings.HasPrefix(form, "/x/") || strings.HasPrefix(form, "/a/b/") || form == "/cal.php?d=2006-01-02" { // nothing says that they are
+				most, least = 131, 131
+			}
+			if years := months / 12; step > 0 && years > most || step < 0 && years > least && !name {
 				t.Errorf("%s by %d: allowed to %s", form, step, at.Format(time.DateOnly))
 			}
 		}
