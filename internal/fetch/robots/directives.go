@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"time"
+
+	"seine/internal/base/dates"
 )
 
 // Directives are what a page asks of those who have fetched it, in its header or
@@ -107,14 +109,14 @@ func isCrawler(name string) bool {
 // date the words count, lest a missing comma hide a noindex.
 func (l *list) unavailableAfter(value string) string {
 	text, rest := cutDate(value)
-	date, ok := parseDate(text)
+	date, ok := dates.Parse(text, time.UTC)
 	if !ok {
 		for word := range strings.FieldsSeq(text) {
 			l.directive(word)
 		}
 		return rest
 	}
-	if l.now.After(date) {
+	if l.now.After(date.Time) {
 		l.directive("noindex")
 	}
 	return rest
@@ -127,4 +129,21 @@ func cutAny(s, octets string) (before, rest string) {
 		return s, ""
 	}
 	return s[:i], s[i:]
+}
+
+const weekdays = " SUN MON TUE WED THU FRI SAT "
+
+// cutDate cuts a date off a list, without its day of the week. The comma behind
+// that day is the only one that does not end the date.
+func cutDate(list string) (date, rest string) {
+	date, rest, _ = strings.Cut(list, ",")
+	if isWeekday(strings.Trim(date, spaces)) {
+		date, rest, _ = strings.Cut(rest, ",")
+	}
+	return strings.Trim(date, spaces), rest
+}
+
+// isWeekday knows a day by its first three letters: RFC 850 writes it in full.
+func isWeekday(s string) bool {
+	return len(s) >= 3 && strings.Contains(weekdays, " "+strings.ToUpper(s[:3])+" ")
 }

@@ -3,6 +3,8 @@ package robots
 import (
 	"testing"
 	"time"
+
+	"seine/internal/base/dates"
 )
 
 // fetched is when the pages of these tests were fetched.
@@ -161,7 +163,8 @@ func TestDates(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
 			text, rest := cutDate(tt.text)
-			got, ok := parseDate(text)
+			date, ok := dates.Parse(text, time.UTC)
+			got := date.Time
 			if !got.Equal(tt.want) || ok == tt.want.IsZero() || rest != "" {
 				t.Errorf("%v, %v, rest %q; want %v", got, ok, rest, tt.want)
 			}

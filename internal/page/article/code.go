@@ -1,6 +1,7 @@
 package article
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -25,22 +26,47 @@ func (r *renderer) code(n *html.Node) {
 }
 
 // codeText returns the text of code as it stands, without empty lines at the
-// end.
+// end. Code without the ends of its lines has lines that styles make.
 func codeText(n *html.Node) string {
+	text := textOfCode(n, isCodeLine)
+	if !strings.Contains(text, "\n") {
+		text = textOfCode(n, func(n *html.Node) bool {
+			return isCodeLine(n) || n.DataAtom == atom.Code && n.PrevSibling != nil && n.PrevSibling.DataAtom == atom.Code || classesLine.has(n) || hasAttr(n, "data-line")
+		})
+	}
+	return text
+}
+
+// classesLine are those of the lines of code.
+var classesLine = classes("line code-line token-line cl view-line codeline")
+
+var lineStyle = regexp.MustCompile(`display:\s*(?:block|flex|grid|table|list-item)`)
+
+// isCodeLine reports whether an element in code is a line.
+func isCodeLine(n *html.Node) bool { return isBlock(n) || lineStyle.MatchString(attr(n, "style")) }
+
+func textOfCode(n *html.Node, isLine func(*html.Node) bool) string {
 	var b strings.Builder
+	ended := false // a line, by an element
 	for w := walk(n); w.next(); {
 		switch {
 		case w.node.Type == html.TextNode:
-			if !w.leaving {
+			if !w.leaving && w.node.Data != "" {
+				if ended && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+					b.WriteByte('\n')
+				}
+				ended = false
 				b.WriteString(w.node.Data)
 			}
 		case w.node.Type != html.ElementNode:
 		case w.node != n && (isSilent(w.node) || isUnseen(w.node)):
 			w.skip()
-		case w.leaving:
-		case w.node.DataAtom == atom.Br,
-			isBlock(w.node) && w.node != n && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n"):
-			b.WriteByte('\n')
+		case w.node.DataAtom == atom.Br:
+			if !w.leaving {
+				b.WriteByte('\n')
+			}
+		case w.node != n && isLine(w.node):
+			ended = true
 		}
 	}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "", "\u200b", "", "\u00ad", "").Replace(b.String())

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// list writes a list. What stands in it outside its items is an item too.
+// list writes a list. What stands in it outside its items is an item too, but a list belongs to the
+// item before it.
 func (r *renderer) list(n *html.Node, depth int) {
 	mark := r.marker(n)
 	loose := isLoose(n)
@@ -26,7 +27,7 @@ func (r *renderer) list(n *html.Node, depth int) {
 			first = strconv.Itoa(number) + first
 			number++
 		}
-		r.item(first, c, loose, depth)
+		c = r.item(first, c, loose, depth)
 	}
 	r.out.endBlock()
 	r.listEnd, r.listOf = len(r.out.b), mark
@@ -55,7 +56,9 @@ func firstNumber(n *html.Node) int {
 	return start
 }
 
-func (r *renderer) item(first string, c *html.Node, loose bool, depth int) {
+// item writes an item, with the lists behind it that stand in no item, and returns the last node
+// of that.
+func (r *renderer) item(first string, c *html.Node, loose bool, depth int) *html.Node {
 	before := len(r.out.b)
 	pushed := r.out.push(first, strings.Repeat(" ", len(first)))
 	switch {
@@ -66,6 +69,13 @@ func (r *renderer) item(first string, c *html.Node, loose bool, depth int) {
 	default:
 		r.tight(c, depth+1)
 	}
+	for next := nextElement(c); next != nil && (next.DataAtom == atom.Ul || next.DataAtom == atom.Ol); next = nextElement(c) {
+		if !loose {
+			r.tightenSince(before)
+		}
+		r.block(next, depth+1)
+		c = next
+	}
 	if pushed {
 		r.out.pop()
 	}
@@ -73,6 +83,17 @@ func (r *renderer) item(first string, c *html.Node, loose bool, depth int) {
 	if !loose {
 		r.tightenSince(before)
 	}
+	return c
+}
+
+// nextElement returns the element behind a node, nil if a text is between them.
+func nextElement(n *html.Node) *html.Node {
+	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
+		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
+			return nil
+		}
+	}
+	return n
 }
 
 // stray writes what is in a list and no item of it.
@@ -117,6 +138,9 @@ func (r *renderer) tightenSince(before int) {
 // several blocks in it, or one that is more than a paragraph.
 func isLoose(n *html.Node) bool {
 	for li := n.FirstChild; li != nil; li = li.NextSibling {
+		if li.DataAtom == atom.Ul || li.DataAtom == atom.Ol {
+			continue
+		}
 		parts := 0
 		text := false
 		for c := li.FirstChild; c != nil; c = c.NextSibling {

@@ -1,6 +1,7 @@
 package article
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -282,23 +283,55 @@ func (s *spans) edge(n *html.Node, first bool) {
 }
 
 // image adds a picture that has an address. One that is embedded, or is there to
-// count readers, is left out.
+// count readers, is left out, and so is one whose place a noscript behind it takes.
 func (s *spans) image(n *html.Node) {
-	if isHidden(n) || attr(n, "width") == "1" || attr(n, "height") == "1" {
+	if isHidden(n) || attr(n, "width") == "1" || attr(n, "height") == "1" || holdsPicture(nextElement(n)) {
 		return
 	}
-	src := ""
-	for _, name := range []string{"src", "data-src", "data-lazy-src", "data-original"} {
-		if src = s.links.absolute(attr(n, name)); src != "" {
-			break
-		}
-	}
+	src := s.source(n)
 	if src == "" {
 		return
 	}
 	var alt folder
 	alt.write(attr(n, "alt"))
 	s.add(span{kind: spanRaw, text: "![" + string(appendEscaped(nil, alt.b.String(), inCell, false)) + "](" + escapeURL(src) + ")"})
+}
+
+// source returns the address of a picture. A script that loads it late has it in another attribute
+// than src, which is a placeholder then; a picture element may have it alone.
+func (s *spans) source(img *html.Node) string {
+	nodes := []*html.Node{img}
+	for c := img.PrevSibling; c != nil && img.Parent.DataAtom == atom.Picture; c = c.PrevSibling {
+		nodes = slices.Insert(nodes, 1, c)
+	}
+	for _, name := range []string{"data-src", "data-lazy-src", "data-original", "data-actualsrc", "data-lazy", "data-srcset", "data-lazy-srcset", "src", "srcset"} {
+		for _, n := range nodes {
+			ref := attr(n, name)
+			if set := strings.Fields(ref); strings.HasSuffix(name, "srcset") && len(set) > 0 {
+				ref = strings.TrimRight(set[0], ",")
+			}
+			if src := s.links.absolute(ref); src != "" && (name == "src" || strings.ContainsAny(ref, "./")) {
+				return src
+			}
+		}
+	}
+	return ""
+}
+
+// holdsPicture reports whether a noscript element is there for a picture, beside one that a script
+// loads or with a text of its own.
+func holdsPicture(n *html.Node) bool {
+	if n == nil || n.DataAtom != atom.Noscript {
+		return false
+	}
+	picture := false
+	for w := walk(n); w.next(); {
+		if w.node.Type == html.TextNode && strings.TrimSpace(w.node.Data) != "" {
+			return false
+		}
+		picture = picture || w.node.DataAtom == atom.Img && (attr(w.node, "alt") != "" || n.PrevSibling != nil && n.PrevSibling.DataAtom == atom.Img)
+	}
+	return picture
 }
 
 // box adds the box of a task.

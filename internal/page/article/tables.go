@@ -138,6 +138,11 @@ func (g *grid) readRow(tr *html.Node) bool {
 			continue
 		}
 		across, down := spanOf(c, "colspan"), spanOf(c, "rowspan")
+		if strings.TrimSpace(attr(c, "rowspan")) == "0" { // to the end of the group of rows
+			for below := nextElement(tr); below != nil; below = nextElement(below) {
+				down++
+			}
+		}
 		if len(row)+across > maxColumns {
 			return false
 		}

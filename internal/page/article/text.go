@@ -51,7 +51,9 @@ func isSilent(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script:
 		return !isTeX(n)
-	case atom.Style, atom.Template, atom.Noscript, atom.Noframes, atom.Iframe,
+	case atom.Noscript:
+		return !holdsPicture(n)
+	case atom.Style, atom.Template, atom.Noframes, atom.Iframe,
 		atom.Noembed, atom.Textarea, atom.Title, atom.Svg, atom.Head:
 		return true
 	}

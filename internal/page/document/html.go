@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"seine/internal/base/ascii"
 	"seine/internal/page/css"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/mediatype"
@@ -32,21 +31,11 @@ func (d *Document) HTML() (*html.Node, error) {
 			body = htmlpage.FromXML(body)
 		}
 		root, err := buildHTML(body)
-		if err == nil && hasTemplates(body) {
+		if err == nil && (bytes.Contains(body, []byte("hadow")) || bytes.Contains(body, []byte("HADOW"))) {
 			showShadowRoots(root)
 		}
 		return root, err
 	})
-}
-
-// hasTemplates reports whether a page may have templates.
-func hasTemplates(body []byte) bool {
-	for i := bytes.IndexByte(body, '<'); i >= 0; i = bytes.IndexByte(body, '<') {
-		if body = body[i+1:]; ascii.HasPrefix(body, "template") {
-			return true
-		}
-	}
-	return false
 }
 
 // showShadowRoots makes plain elements of templates that are shadow roots of their parents

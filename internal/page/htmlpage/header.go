@@ -1,6 +1,7 @@
 package htmlpage
 
 import (
+	"iter"
 	"strings"
 
 	"seine/internal/base/weburl"
@@ -28,21 +29,42 @@ func HeaderLinks(values []string, pageURL string) []Link {
 	}
 	var set linkSet
 	set.reset(maxHeaderLinks)
-	for _, value := range values {
-		for {
-			var l headerLink
-			var ok bool
-			if l, value, ok = cutHeaderLink(value); !ok {
-				break
-			}
-			set.addHeader(&l)
-		}
+	for l := range headerLinks(values) {
+		set.addHeader(&l)
 	}
 	self, err := base.Resolve("")
 	if err != nil {
 		return nil
 	}
 	return set.resolve(base, self, maxHeaderLinks)
+}
+
+// HeaderCanonical returns the canonical URL of a page that Link headers name (RFC 6596), "" if
+// they name none.
+func HeaderCanonical(values []string, pageURL string) string {
+	base, err := weburl.NewBase(pageURL)
+	if err != nil {
+		return ""
+	}
+	for l := range headerLinks(values) {
+		if l.fromPage() && parseRel([]byte(l.rel)).has(relCanonical) {
+			return firstResolved(base, []string{weburl.EscapeInvalid(l.target)})
+		}
+	}
+	return ""
+}
+
+// headerLinks are the links of Link headers, up to what breaks the syntax of each.
+func headerLinks(values []string) iter.Seq[headerLink] {
+	return func(yield func(headerLink) bool) {
+		for _, value := range values {
+			for l, rest, ok := cutHeaderLink(value); ok; l, rest, ok = cutHeaderLink(rest) {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // RefreshLinks returns the link of a response's Refresh header, which browsers follow

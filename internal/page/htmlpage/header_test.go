@@ -99,3 +99,27 @@ func TestRefreshLinks(t *testing.T) {
 		t.Errorf("a Link header leads to %q", got)
 	}
 }
+
+func TestHeaderCanonical(t *testing.T) {
+	for _, c := range []struct {
+		values []string
+		want   string
+	}{
+		{[]string{`<https://x.example/a>; rel="canonical"`}, "https://x.example/a"},
+		{[]string{`</a?b=1#c>; rel=canonical`}, "https://site.example/a?b=1"},
+		{[]string{`<b.html>;rel=canonical`}, "https://site.example/dir/b.html"},
+		{[]string{`<https://x.example/next>; rel="next", <https://x.example/a>; rel="Canonical"`}, "https://x.example/a"},
+		{[]string{`<https://x.example/s>; title="a, <b>; rel=canonical"; rel=shortlink, <https://x.example/a,b>; title="c, d"; rel="canonical"`}, "https://x.example/a,b"},
+		{[]string{`<https://x.example/a>; rel="shortlink CANONICAL self"`}, "https://x.example/a"},
+		{[]string{`<https://x.example/n>; rel=next`, `<https://x.example/a>; rel=canonical`}, "https://x.example/a"},
+		{[]string{`<https://x.example/a>; rel=canonical, <https://x.example/b>; rel=canonical`}, "https://x.example/a"},
+		{[]string{`<https://x.example/a>; rel=canonical; anchor="https://other.example/"`}, ""},
+		{[]string{`<https://x.example/a>; rel=next; rel=canonical`}, ""},
+		{[]string{`<mailto:a@x.example>; rel=canonical`, `https://x.example/a; rel=canonical`, `<>; rel=next`, ``}, ""},
+		{nil, ""},
+	} {
+		if got := HeaderCanonical(c.values, "https://site.example/dir/page"); got != c.want {
+			t.Errorf("%q: %q, want %q", c.values, got, c.want)
+		}
+	}
+}

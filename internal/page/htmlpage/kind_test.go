@@ -188,3 +188,11 @@ func TestHeadings(t *testing.T) {
 		t.Errorf("%d headings", n)
 	}
 }
+
+// SVG 1.1 has the address of a link in xlink:href, which counts where there is no href.
+func TestLinksOfSVG(t *testing.T) {
+	p := scan(t, `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a xlink:href="/old"><path/></a><a href="/new" xlink:href="/older"/></svg><a xlink:href=/none>none</a>`, Options{})
+	if got, want := links(p), "anchor /old\nanchor /new"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -34,6 +34,9 @@ func (s *scanner) label(i int, attribute string) {
 func (s *scanner) addAnchor() {
 	s.endAnchor()
 	href, isLink := s.value("href", first)
+	if !isLink && s.foreign() {
+		href, isLink = s.value("xlink:href", first)
+	}
 	s.own.enterLink(len(s.text.buf), isLink)
 	if !isLink {
 		return

@@ -152,6 +152,9 @@ func (r *parsedPage) headerDirectives() robots.Directives {
 // addHeaderLinks adds the links of the response's Link and Refresh headers, if they are
 // wanted. A document of any type has them: APIs lead to their next page so.
 func (r *parsedPage) addHeaderLinks() {
+	if r.scanned.Canonical == "" {
+		r.scanned.Canonical = htmlpage.HeaderCanonical(r.header("Link"), r.page.URL)
+	}
 	var links []htmlpage.Link
 	if r.plan.scan.Kinds.Has(htmlpage.KindHeader) {
 		links = htmlpage.HeaderLinks(r.header("Link"), r.page.URL)

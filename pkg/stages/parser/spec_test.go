@@ -442,3 +442,24 @@ func TestRefreshHeaderIsFollowed(t *testing.T) {
 		}
 	}
 }
+
+// A page without a canonical link has the one of its Link header, and a document of another type too.
+func TestCanonicalOfTheHeader(t *testing.T) {
+	for body, want := range map[string]string{
+		"<p>text": `"canonical":"https://site.test/c"`, "<link rel=canonical href=/own>": `"canonical":"https://site.test/own"`,
+	} {
+		pg := page("text/html")
+		pg.Header = map[string][]string{"Link": {`<https://site.test/n>; rel="next", </c>; rel="shortlink canonical"`}}
+		out, err := parserOf(t, "page: {fields: [canonical]}").handle(t.Context(), message(pg, []byte(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, m := range out.Messages() {
+			found = found || strings.Contains(string(m.Data), want)
+		}
+		if !found {
+			t.Errorf("%s: no %s", body, want)
+		}
+	}
+}
