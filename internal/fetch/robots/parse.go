@@ -2,8 +2,14 @@ package robots
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"seine/internal/base/suggest"
+	"seine/internal/page/charset"
 )
 
 // MaxBytes is how much of a file is read. RFC 9309 section 2.5 requires a
@@ -15,7 +21,11 @@ const (
 	whitespace = " \t\v\f"
 )
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
+// markup are the tags that some servers put around a file.
+var markup = regexp.MustCompile(`(?i)</?(?:!doctype|html|head|title|meta|body|pre|code|p|br|div|span|font)(?:[\s/][^<>]*)?>|<!--|-->`)
+
+// maxNotes is how many lines are reported of a file.
+const maxNotes = 10
 
 // Parse reads a robots.txt. It never fails: a line that means nothing is
 // skipped and the others count, RFC 9309 section 2.2. What lies beyond
@@ -23,14 +33,18 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // kept.
 func Parse(body []byte) *File {
 	p := parser{file: &File{groups: map[string]*Group{}}}
-	body = bytes.TrimPrefix(cut(body), byteOrderMark)
-	for len(body) > 0 {
-		end := bytes.IndexAny(body, lineEnds)
+	body = cut(body)
+	if bytes.IndexByte(body, 0) >= 0 {
+		body, _ = charset.DecodeText(body, "") // UTF-16
+	}
+	text := strings.TrimPrefix(markup.ReplaceAllLiteralString(string(body), "\n"), "\ufeff")
+	for text != "" {
+		end := strings.IndexAny(text, lineEnds)
 		if end < 0 {
-			end = len(body)
+			end = len(text)
 		}
-		p.line(body[:end])
-		body = body[min(end+1, len(body)):]
+		p.line(text[:end])
+		text = text[min(end+1, len(text)):]
 	}
 	p.finish()
 	return p.file
@@ -61,41 +75,39 @@ type parser struct {
 
 // line reads one record. Only rules end a list of agents: by RFC 9309 section
 // 2.2.4 other records, Crawl-delay among them, must not affect grouping.
-func (p *parser) line(line []byte) {
-	text, _, _ := bytes.Cut(line, []byte{'#'})
-	key, value := record(text)
+func (p *parser) line(line string) {
+	text, _, _ := strings.Cut(line, "#")
+	r, read := readRecord(text), true
+	switch r.field {
+	case "disallow":
+		p.rule(r.value, false)
+	case "allow":
+		p.rule(r.value, true)
+	case "user-agent":
+		p.agent(r.value)
+	case "crawl-delay":
+		read = p.delay(parseDelay(r.value))
+	case "request-rate":
+		read = p.delay(parseRate(r.value))
+	case "sitemap":
+		p.sitemap(r.value)
+	default:
+		name, _, colon := strings.Cut(text, ":")
+		read = colon && suggest.Name(letters(name), fieldNames) == "" || strings.TrimFunc(text, isInvisible) == ""
+	}
 	switch {
-	case is(key, "disallow"):
-		p.rule(string(value), false)
-	case is(key, "allow"):
-		p.rule(string(value), true)
-	case is(key, "user-agent"):
-		p.agent(string(value))
-	case is(key, "crawl-delay"):
-		p.delay(string(value))
-	case is(key, "sitemap"):
-		p.sitemap(string(value))
+	case !read:
+		p.note(text, "not read")
+	case r.field != "" && !r.exact:
+		p.note(text, "read as "+r.field)
 	}
 }
 
-// record cuts a line into key and value. Some forget the colon: then two words are a
-// record, as Google's parser has it (GetKeyAndValueFrom of robots.cc), since what was
-// meant to be forbidden should be. Any other line has no key.
-func record(text []byte) (key, value []byte) {
-	key, value, ok := bytes.Cut(text, []byte{':'})
-	if ok {
-		return bytes.Trim(key, whitespace), bytes.Trim(value, whitespace)
+// note reports a line that is not of the form of RFC 9309.
+func (p *parser) note(line, what string) {
+	if len(p.file.notes) < maxNotes {
+		p.file.notes = append(p.file.notes, fmt.Sprintf("%.80q: %s", line, what))
 	}
-	words := bytes.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(whitespace, r) })
-	if len(words) != 2 {
-		return nil, nil
-	}
-	return words[0], words[1]
-}
-
-// is compares the key of a record without case.
-func is(key []byte, name string) bool {
-	return len(key) == len(name) && strings.EqualFold(string(key), name)
 }
 
 // agent starts a section or names one more agent for it. A name without product
@@ -105,8 +117,10 @@ func (p *parser) agent(name string) {
 		p.open, p.naming = &section{}, true
 		p.sections = append(p.sections, p.open)
 	}
-	if token := productToken(name); token != "" {
-		p.join(token)
+	for product := range strings.SplitSeq(name, ",") {
+		if token := productToken(strings.TrimSpace(product)); token != "" {
+			p.join(token)
+		}
 	}
 }
 
@@ -131,13 +145,13 @@ func (p *parser) rule(path string, allow bool) {
 	p.open.rules = appendRules(p.open.rules, path, allow)
 }
 
-func (p *parser) delay(value string) {
-	d, ok := parseDelay(value)
-	if !ok || p.open == nil {
-		return
+// delay takes a delay that was read, and reports whether it was.
+func (p *parser) delay(d time.Duration, ok bool) bool {
+	if ok && p.open != nil {
+		p.open.delay = max(p.open.delay, d)
+		p.open.hasDelay = true
 	}
-	p.open.delay = max(p.open.delay, d)
-	p.open.hasDelay = true
+	return ok
 }
 
 func (p *parser) sitemap(value string) {

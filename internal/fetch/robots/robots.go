@@ -25,6 +25,7 @@ type File struct {
 	// groups is keyed by lower-case product token.
 	groups   map[string]*Group
 	sitemaps []string
+	notes    []string
 }
 
 // Group is the set of rules that one crawler obeys. When a file has several
@@ -69,6 +70,10 @@ func (f *File) Group(product string) *Group {
 // Sitemaps returns the values of the Sitemap lines in file order, unparsed and
 // without duplicates. They belong to no group, RFC 9309 section 2.2.4.
 func (f *File) Sitemaps() []string { return slices.Clone(f.sitemaps) }
+
+// Notes reports the first lines that are not of the form of RFC 9309, and what each was read as. What can be read is
+// taken as the site plainly meant it.
+func (f *File) Notes() []string { return slices.Clone(f.notes) }
 
 // Allowed reports whether the group lets its crawler fetch a path with its
 // query, such as "/a/b?c=d", by the rules of RFC 9309 section 2.2.2: the longest

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 )
 
@@ -19,10 +20,14 @@ type rule struct {
 // appendRules adds the rule for a path pattern: none if the pattern can match no
 // path, two if its query has a second comparable form.
 func appendRules(rules []rule, raw string, allow bool) []rule {
-	if raw == "" || (raw[0] != '/' && raw[0] != '*') {
+	path := raw
+	if !allow && raw != "" && raw[0] != '*' && raw[0] != '$' {
+		path = startOfPath.ReplaceAllLiteralString(raw, "/")
+	}
+	if path == "" || (path[0] != '/' && path[0] != '*') {
 		return rules
 	}
-	r := rule{pattern: encodePattern(raw), raw: raw, allow: allow}
+	r := rule{pattern: encodePattern(path), raw: raw, allow: allow}
 	r.octets = int32(len(r.pattern)) //nolint:gosec // at most three times MaxBytes
 	rules = append(rules, r)
 	if open := openQuery(r.pattern); open != r.pattern {
@@ -31,6 +36,9 @@ func appendRules(rules []rule, raw string, allow bool) []rule {
 	}
 	return rules
 }
+
+// startOfPath is what a Disallow may have in place of the slash of its path, none included.
+var startOfPath = regexp.MustCompile(`(?i)^(?:https?://[^/]*)?[/\\]?`)
 
 // String returns the line as a robots.txt would write it.
 func (r *rule) String() string {

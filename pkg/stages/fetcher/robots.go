@@ -181,6 +181,9 @@ func (c *robotsCache) askHost(ctx context.Context, origin string, a *httpclient.
 		robotsHost.Inc()
 		c.store(ctx, e)
 		got.file = c.remember(e)
+		if notes := got.file.Notes(); len(notes) > 0 {
+			c.log.Info("robots.txt has lines that are not of the form of RFC 9309", "host", weburl.Host(origin+"/"), "lines", notes)
+		}
 		return got, nil
 	case old.stale(time.Now()):
 		robotsStale.Inc()
