@@ -133,8 +133,12 @@ func TestLabels(t *testing.T) {
 		"windows-31j": "shift_jis", "sjis": "shift_jis", "cseucpkdfmtjapanese": "euc-jp", "ks_c_5601-1987": "euc-kr",
 		"windows-949": "euc-kr", "iso-2022-kr": "replacement", "hz-gb-2312": "replacement", "ucs-2": "utf-16le",
 		"utf-16": "utf-16le", "unicodefffe": "utf-16be", "x-user-defined": "x-user-defined",
+		"cp936": "gbk", "cp949": "euc-kr", "cp932": "shift_jis", "CP950": "big5", "euc_kr": "euc-kr", "EUC_JP": "euc-jp", "euckr": "euc-kr", "tis620": "windows-874",
+		"TIS_620": "windows-874", "win-1251": "windows-1251", "win1251": "windows-1251", "windows_1251": "windows-1251", "windows1252": "windows-1252", "cp-1250": "windows-1250",
+		"cp874": "windows-874", "ms932": "shift_jis", "shift-jis": "shift_jis", "iso8859_1": "windows-1252", "ISO_8859-15": "iso-8859-15", "latin-1": "windows-1252", "utf 8": "utf-8",
+		"utf_8": "utf-8", "koi8_r": "koi8-r", "koi8r": "koi8-r", "iso2022jp": "iso-2022-jp", "gb_2312": "gbk", "big-5": "big5", "cp65001": "utf-8", "x-cp1251": "windows-1251",
 		// Not these:
-		"utf-7": "", "utf-32": "", "cesu-8": "", "latin-1": "", "": "", "utf 8": "", "\u212aoi8-r": "", "utf-8\u00a0": "",
+		"utf-7": "", "utf-32": "", "cesu-8": "", "": "", "cp": "", "cp1": "", "win-1260": "", "windows": "", "\u212aoi8-r": "", "utf-8\u00a0": "",
 		strings.Repeat(" ", 40) + "utf-8": "utf-8",
 	} {
 		if e := labelled([]byte(label)); e.Name() != name {

@@ -73,6 +73,9 @@ func undeclared(body []byte, late func() Encoding) ([]byte, Encoding) {
 		return e.toUTF8(body)
 	}
 	if isASCII(body) {
+		if isISO2022JP(body) {
+			return iso2022JP.toUTF8(body)
+		}
 		return body, UTF8
 	}
 	if late != nil {
@@ -80,10 +83,10 @@ func undeclared(body []byte, late func() Encoding) ([]byte, Encoding) {
 			return e.toUTF8(body)
 		}
 	}
-	if isUTF8(body) {
+	if isUTF8(body) || mostlyUTF8(body) {
 		return UTF8.toUTF8(body)
 	}
-	return Windows1252.toUTF8(body)
+	return legacy(body).toUTF8(body)
 }
 
 // cutBOM takes the byte order mark, which is stronger than any declaration

@@ -17,15 +17,13 @@
 //     characters: every second byte is zero, which no other text is like;
 //   - a meta element further down, where browsers start over when they come to
 //     it (section 13.2.3.4), if there is more than ASCII to read;
-//   - UTF-8, if the bytes are;
+//   - ISO-2022-JP, if all is ASCII and it has the escapes of that encoding;
+//   - UTF-8, if nearly all of the bytes are: one broken character does not make
+//     the others unreadable;
+//   - a legacy encoding for which a sample of 4 KiB is strong evidence, by the
+//     library wlynxg/chardet for other scripts than Latin, and by the language for
+//     windows-1250, 1254 and 1257;
 //   - windows-1252, the default for most locales.
-//
-// The frequency analysis by which some browsers tell legacy encodings apart is
-// left out. They disagree on the outcome, it wants to know the language or the
-// domain, and the Go library for it (saintfish/chardet, a part of ICU as of
-// 2012) has had no upkeep for years and takes short Western text for other
-// languages. A page without any declaration that is not UTF-8 is rare enough to
-// be read as most of them are written.
 //
 // Time is linear in the document. The text has at most three times its size, as
 // U+FFFD has three bytes, and where that is not known before, as much again is

@@ -2,6 +2,8 @@ package charset
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
@@ -54,6 +56,9 @@ func labelled(label []byte) Encoding {
 	}
 	e, err := htmlindex.Get(string(label))
 	if err != nil {
+		e, err = htmlindex.Get(otherLabel(string(label)))
+	}
+	if err != nil {
 		return Encoding{}
 	}
 	name, err := htmlindex.Name(e)
@@ -61,6 +66,34 @@ func labelled(label []byte) Encoding {
 		return Encoding{}
 	}
 	return Encoding{name}
+}
+
+// otherLabel returns the label of the standard for one that has other hyphens, such as "euc_kr", or the number of a
+// Windows code page, such as "cp936"; "" if there is none.
+func otherLabel(label string) string {
+	plain := squeeze.Replace(strings.ToLower(label))
+	for name := range strings.FieldsSeq("utf-8 utf-16le utf-16be iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u " +
+		"tis-620 gbk gb2312 gb18030 big5 euc-jp iso-2022-jp shift_jis euc-kr windows-31j iso-8859-1 iso-8859-2 iso-8859-3 iso-8859-4 iso-8859-5 " +
+		"iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-9 latin1 latin2") {
+		if squeeze.Replace(name) == plain {
+			return name
+		}
+	}
+	number := strings.TrimLeft(plain, "abcdefghijklmnopqrstuvwxyz")
+	if prefix := strings.TrimSuffix(plain, number); !slices.Contains([]string{"cp", "xcp", "ms", "win", "windows", "codepage"}, prefix) {
+		return ""
+	}
+	if name := codePages[number]; name != "" {
+		return name
+	}
+	return "windows-" + number
+}
+
+var squeeze = strings.NewReplacer("-", "", "_", "", " ", "")
+
+var codePages = map[string]string{
+	"866": "ibm866", "932": "shift_jis", "936": "gbk", "950": "big5", "20866": "koi8-r", "21866": "koi8-u", "20932": "euc-jp", "51932": "euc-jp",
+	"51949": "euc-kr", "54936": "gb18030", "65001": "utf-8", "28591": "iso-8859-1", "28592": "iso-8859-2", "28595": "iso-8859-5",
 }
 
 // declared is what a declaration that was read as ASCII can mean: not UTF-16,
