@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"seine/internal/base/suggest"
-	"seine/internal/page/charset"
 )
 
 // MaxBytes is how much of a file is read. RFC 9309 section 2.5 requires a
@@ -33,11 +34,7 @@ const maxNotes = 10
 // kept.
 func Parse(body []byte) *File {
 	p := parser{file: &File{groups: map[string]*Group{}}}
-	body = cut(body)
-	if bytes.IndexByte(body, 0) >= 0 {
-		body, _ = charset.DecodeText(body, "") // UTF-16
-	}
-	text := strings.TrimPrefix(markup.ReplaceAllLiteralString(string(body), "\n"), "\ufeff")
+	text := strings.TrimPrefix(markup.ReplaceAllLiteralString(string(fromUTF16(cut(body))), "\n"), "\ufeff")
 	for text != "" {
 		end := strings.IndexAny(text, lineEnds)
 		if end < 0 {
@@ -48,6 +45,22 @@ func Parse(body []byte) *File {
 	}
 	p.finish()
 	return p.file
+}
+
+// fromUTF16 decodes UTF-16, which has a byte order mark, or a zero beside each of its first characters.
+func fromUTF16(body []byte) []byte {
+	order := unicode.LittleEndian
+	switch {
+	case len(body) < 4 || bytes.IndexByte(body, 0) < 0:
+		return body
+	case body[0] == 0 && body[1] != 0 && body[2] == 0:
+		order = unicode.BigEndian
+	case body[0] != 0 && body[1] == 0 && body[3] == 0, bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("\xfe\xff")):
+	default:
+		return body
+	}
+	decoded, _ := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(body) // replaces what it cannot read
+	return decoded
 }
 
 // cut returns the whole lines among the first MaxBytes.
