@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -13,12 +14,12 @@ import (
 // 4180). A name that is empty or there already gets the number of its column.
 // Cells beyond the names are left out, and so are cells that a row lacks.
 func parseCSV(body []byte, media string) (any, error) {
-	comma := separator(body, media)
-	if n := longestLine(body, byte(comma)); n > maxColumns {
+	comma, body := separator(withNewlines(body), media)
+	if n := longestLine(body, comma); n > maxColumns {
 		return nil, fmt.Errorf("%w: a line of its CSV has %d cells, at most %d are read", ErrTooBig, n, maxColumns)
 	}
 	r := csv.NewReader(bytes.NewReader(body))
-	r.Comma = comma
+	r.Comma = rune(comma)
 	r.FieldsPerRecord = -1
 	r.LazyQuotes = true
 	r.ReuseRecord = true
@@ -96,18 +97,61 @@ func columnNames(first []string) []string {
 	return names
 }
 
-// separator is the tab of text/tab-separated-values; else of comma, semicolon
-// and tab that which the first line has most.
-func separator(body []byte, media string) rune {
-	if strings.HasSuffix(media, "tab-separated-values") {
-		return '\t'
+// separator is the tab of text/tab-separated-values, or what a first line such as "sep=;" names, which is cut off; else
+// that which most of the first lines have as often as the first line.
+func separator(body []byte, media string) (comma byte, rest []byte) {
+	line, rest, _ := bytes.Cut(body, []byte{'\n'})
+	if m := namedSeparator.FindSubmatch(line); m != nil {
+		return m[1][0], rest
 	}
-	line, _, _ := bytes.Cut(body, []byte{'\n'})
-	best, most := ',', bytes.Count(line, []byte{','})
-	for _, c := range ";\t" {
-		if n := bytes.Count(line, []byte{byte(c)}); n > most {
-			best, most = c, n
+	if strings.HasSuffix(media, "tab-separated-values") {
+		return '\t', body
+	}
+	comma, most, cells := ',', 0, 0
+	for _, c := range []byte(",;\t|") {
+		if lines, n := regularLines(body, c); lines > most || lines == most && n > cells {
+			comma, most, cells = c, lines, n
 		}
 	}
-	return best
+	return comma, body
+}
+
+// namedSeparator is what spreadsheets write and read in the first line.
+var namedSeparator = regexp.MustCompile(`(?i)^"?sep=([\t -!#-/:-@|~])"?\r?$`)
+
+// regularLines returns how often a separator is in the first line, outside of quotes, and how many of the first lines
+// have it as often; 0 if it is not there.
+func regularLines(body []byte, comma byte) (lines, first int) {
+	const most, far = 20, 64 << 10
+	n, total, quoted, start := 0, 0, false, true
+	for i, c := range body[:min(len(body), far)] {
+		switch {
+		case c == '"' && (start || quoted):
+			quoted = !quoted
+		case !quoted && c == comma:
+			n++
+		}
+		start = c == comma || c == '\n' || c == '"' && start
+		if c != '\n' && i+1 < len(body) || quoted && i+1 < len(body) {
+			continue
+		}
+		if total++; total == 1 {
+			first = n
+		}
+		if n == first && first > 0 {
+			lines++
+		}
+		if n = 0; total == most {
+			break
+		}
+	}
+	return lines, first
+}
+
+// withNewlines ends the lines of a file of CR, as old spreadsheets write, in LF.
+func withNewlines(body []byte) []byte {
+	if bytes.Count(body, []byte{'\r'})-bytes.Count(body, []byte("\r\n")) <= bytes.Count(body, []byte{'\n'}) {
+		return body
+	}
+	return bytes.ReplaceAll(body, []byte{'\r'}, []byte{'\n'})
 }

@@ -48,7 +48,7 @@ func TestJSON(t *testing.T) {
 		{"application/json", "[" + strings.Repeat("1,", 6_000_000) + "1]", nil, "more than 256 MiB"},
 		{"application/json", strings.Repeat("[", MaxDepth+1), nil, "deep"},
 		{"application/x-ndjson", "1\n{\"a\":2}\n\n", []any{n("1"), map[string]any{"a": n("2")}}, ""},
-		{"application/x-ndjson", "1\n{", nil, "value 2"},
+		{"application/x-ndjson", "{\n{", nil, "value 1"},
 		{"text/csv", "a,b\n1,2\n3\n4,5,6\n", []any{
 			map[string]any{"a": "1", "b": "2"}, map[string]any{"a": "3"}, map[string]any{"a": "4", "b": "5"},
 		}, ""},

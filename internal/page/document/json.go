@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 
+	"seine/internal/base/humanize"
 	"seine/internal/page/mediatype"
 )
 
@@ -33,9 +35,11 @@ func (d *Document) JSON() (any, error) {
 		}
 		switch d.Type.Class {
 		case mediatype.JSON:
-			return parseJSON(body)
+			return parseJSON(unguarded(body))
 		case mediatype.NDJSON:
-			return parseNDJSON(body)
+			v, broken, err := parseNDJSON(body)
+			d.broken = broken
+			return v, err
 		case mediatype.CSV:
 			return parseCSV(body, d.Type.Media)
 		case mediatype.Feed:
@@ -75,7 +79,52 @@ func Value(b []byte) (v any, rest []byte, err error) {
 	return v, b[dec.InputOffset():], nil
 }
 
-func parseNDJSON(body []byte) (any, error) {
+// guard is what sites put before JSON lest it is run as a script of another site, call the name of the function that
+// JSONP calls.
+var (
+	guard = regexp.MustCompile(`^\s*(?:\)\]\}[',]*|\]\)\}while\(1\);</x>|for\s*\(;;\);|while\s*\((?:1|true)\);|throw 1;[^\n{[]*|\{\}\s*&&|&&&START&&&)\s*`)
+	call  = regexp.MustCompile(`^\s*(?:/\*[^*]*\*/\s*)?(?:typeof [\w$.]+\s*={2,3}\s*['"]function['"]\s*&&\s*|[\w$.]+\s*&&\s*)?[A-Za-z_$][\w$.]*\s*\(`)
+)
+
+// unguarded returns the JSON in a body without what guards it, and without the call of JSONP.
+func unguarded(body []byte) []byte {
+	head := body[:min(len(body), 1024)]
+	if m := guard.FindIndex(head); m != nil {
+		return body[m[1]:]
+	}
+	m, end := call.FindIndex(head), bytes.LastIndexByte(body, ')')
+	if m == nil || end < m[1] {
+		return body
+	}
+	return body[m[1]:end]
+}
+
+// parseNDJSON returns the values of lines. Of a text that is broken, it returns those of the lines that are not, and
+// what is wrong.
+func parseNDJSON(body []byte) (rows []any, broken string, err error) {
+	rows, err = decodeValues(body)
+	if err == nil || errors.Is(err, ErrTooBig) {
+		return rows, "", err
+	}
+	n, bad, first, good := 0, 0, 0, make([]byte, 0, len(body))
+	for line := range bytes.Lines(body) {
+		switch n++; {
+		case json.Valid(line):
+			good = append(good, line...)
+		case len(bytes.TrimSpace(line)) > 0:
+			if bad++; bad == 1 {
+				first = n
+			}
+		}
+	}
+	if len(good) == 0 {
+		return nil, "", err
+	}
+	rows, failed := decodeValues(good)
+	return rows, fmt.Sprintf("%v; line %d is the first of %s left out, the others were read", err, first, humanize.Plural(bad, "line")), failed
+}
+
+func decodeValues(body []byte) ([]any, error) {
 	if err := bounded(body); err != nil {
 		return nil, err
 	}

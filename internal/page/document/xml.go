@@ -41,7 +41,7 @@ func (d *Document) XML() (*xmlquery.Node, error) {
 }
 
 // Broken says what is wrong with a document that was read all the same, "" if
-// nothing is known: only XML whose tree was asked for is looked at.
+// nothing is known: only XML and NDJSON whose values were asked for are looked at.
 func (d *Document) Broken() string { return d.broken }
 
 func parseXML(body []byte) (root *xmlquery.Node, err error) {

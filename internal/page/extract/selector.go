@@ -260,13 +260,18 @@ func (r *run) tree(in item) (item, error) {
 		return nodeItem(n), err
 	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
 		n, err := r.doc.XML()
-		if broken := r.doc.Broken(); broken != "" && !r.broken {
-			r.broken = true
-			r.note(r.index, r.field, "%s", broken)
-		}
+		r.noteBroken()
 		return item{kind: itemXML, xml: n}, err
 	}
 	return item{}, nil
+}
+
+// noteBroken notes once what is wrong with a document that was read all the same.
+func (r *run) noteBroken() {
+	if broken := r.doc.Broken(); broken != "" && !r.broken {
+		r.broken = true
+		r.note(r.index, r.field, "%s", broken)
+	}
 }
 
 // jsonFeed reports that a feed is one in JSON.
@@ -281,6 +286,7 @@ func (r *run) value(in item) (v any, ok bool, err error) {
 		return in.value, true, nil
 	case in.kind == itemPage && (typeOf(r.doc)&(typeJSON|typeCSV|typeSitemap) != 0 || r.jsonFeed()):
 		v, err = r.doc.JSON()
+		r.noteBroken()
 		return v, err == nil, err
 	}
 	return nil, false, nil

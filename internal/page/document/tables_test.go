@@ -1,0 +1,89 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// wantJSON compares what a document says with JSON.
+func wantJSON(t *testing.T, d *Document, want string) {
+	t.Helper()
+	v, err := d.JSON()
+	if err != nil {
+		t.Errorf("%.80q: %v", d.Body(), err)
+		return
+	}
+	if got, err := json.Marshal(v); err != nil || string(got) != want {
+		t.Errorf("%.80q: %s, %v, want %s", d.Body(), got, err, want)
+	}
+}
+
+// TestCSVForms: the separators and line ends that programs write.
+func TestCSVForms(t *testing.T) {
+	const two = `[{"Name":"A","Price":"1"},{"Name":"B","Price":"2"}]`
+	for _, separator := range []string{",", ";", "\t", "|"} {
+		for _, end := range []string{"\n", "\r\n", "\r"} {
+			for _, last := range []string{"", end} {
+				body := strings.ReplaceAll("Name;Price\nA;1\nB;2", ";", separator)
+				wantJSON(t, doc("text/csv", strings.ReplaceAll(body, "\n", end)+last), two)
+				wantJSON(t, doc("text/csv", "sep="+separator+end+strings.ReplaceAll(body, "\n", end)+last), two)
+			}
+		}
+	}
+	for body, want := range map[string]string{
+		"Price, net;Name (a, b, c)\n1,50;A\n2,50;B\n": `[{"Name (a, b, c)":"A","Price, net":"1,50"},{"Name (a, b, c)":"B","Price, net":"2,50"}]`,
+		"\"a,b,c\";d\n1;2\n":                          `[{"a,b,c":"1","d":"2"}]`,
+		"\"a|b\";\"c\nd,,,\"\n1;2\n":                  `[{"a|b":"1","c\nd,,,":"2"}]`,
+		"a,b|c|d\n1,2\n3,4\n":                         `[{"a":"1","b|c|d":"2"},{"a":"3","b|c|d":"4"}]`,
+		"Sep=;\r\nName;Price\r\nA;1,50\r\n":           `[{"Name":"A","Price":"1,50"}]`,
+		"\"sep=,\"\nName,Price\nA,1\n":                `[{"Name":"A","Price":"1"}]`,
+		"sep=\"\n1\n":                                 `[{"sep=\"":"1"}]`,
+		"sep=;;\n1;2\n":                               `[{"column_2":"2","sep=":"1"}]`,
+		"size;note\n5\" pipe;a, b\n6\" pipe;c, d\n":   `[{"note":"a, b","size":"5\" pipe"},{"note":"c, d","size":"6\" pipe"}]`,
+		"Name\nA\nB\n":                                `[{"Name":"A"},{"Name":"B"}]`,
+		"a,b\n\"x\ry\",1\n":                           `[{"a":"x\ry","b":"1"}]`,
+		"a;b;c\n1;2\n3;4;5;6\n":                       `[{"a":"1","b":"2"},{"a":"3","b":"4","c":"5"}]`,
+	} {
+		wantJSON(t, doc("text/csv", body), want)
+	}
+}
+
+func TestGuardedJSON(t *testing.T) {
+	const value = `{"a":"f(1);","b":[1]}`
+	for _, form := range []string{
+		")]}'\n%", ")]}',\n%", ")]}'%", ")]}\n%", "])}while(1);</x>%", "for(;;);%", "for (;;); %", "while(1);%", "while (1);\n%", "while(true);%", "throw 1;\n%",
+		"throw 1; < don't be evil' >\n%", "{}&&%", "{} && %", "&&&START&&&%", "callback(%);", "cb(%)", "/**/cb(%);\n", "/* no */ jQuery123_45.cb ( % ) ;\n", "a.b.c(%);", "$(%);",
+		"/**/ typeof cb === 'function' && cb(%);", "cb && cb(%);", " \n %", "%",
+	} {
+		wantJSON(t, doc("application/json", strings.Replace(form, "%", value, 1)), value)
+		wantJSON(t, doc("application/json", strings.Replace(form, "%", "[1,2]", 1)), "[1,2]")
+	}
+	for _, body := range []string{"callback(", "f)", "var a = {}", "for(;;);", "{}&&", "cb({} {})"} {
+		if v, err := doc("application/json", body).JSON(); err == nil {
+			t.Errorf("%q is %v", body, v)
+		}
+	}
+}
+
+// TestBrokenNDJSON: lines that are not JSON do not lose the others, and Broken says so.
+func TestBrokenNDJSON(t *testing.T) {
+	for body, want := range map[string]string{
+		"{\"a\":1}\n{\"a\":2,}\n{\"a\":3}":    `[{"a":1},{"a":3}]`,
+		"{\"a\":1}\r\nnot JSON\r\n\r\n2\r\n":  `[{"a":1},2]`,
+		"1\n{":                                `[1]`,
+		"{\"a\n1\n\"\n[\n2":                   `[1,2]`,
+		"# head\n" + strings.Repeat("1\n", 3): `[1,1,1]`,
+	} {
+		d := doc("application/x-ndjson", body)
+		wantJSON(t, d, want)
+		if !strings.Contains(d.Broken(), "left out") {
+			t.Errorf("%q: Broken says %q", body, d.Broken())
+		}
+	}
+	if d := doc("application/x-ndjson", "1\n{\n\"a\":\n2}\n"); d.Broken() != "" {
+		t.Errorf("values over several lines: %q", d.Broken())
+	} else {
+		wantJSON(t, d, `[1,{"a":2}]`)
+	}
+}
