@@ -23,6 +23,9 @@ var documentMedia = map[string][]string{
 // sitemapMedia are what sitemaps come as.
 var sitemapMedia = []string{"application/xml", "text/xml", "application/gzip", "application/x-gzip"}
 
+// NamedMedia are the types of sitemaps and feeds, which are read where a seed or a robots.txt names one.
+var NamedMedia = append([]string{"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}, sitemapMedia...)
+
 // Accepts returns the media types that the spec has fetched beside those that a
 // fetcher keeps anyhow: those of Accept, those that its rules are for, and those
 // of sitemaps.

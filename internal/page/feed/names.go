@@ -6,20 +6,20 @@ import (
 )
 
 // prefixes are those of the namespaces that are read, whatever prefix a feed gives
-// them. RSS and Atom have none.
+// them, without what people write in different ways: see spaceOf. RSS and Atom have none.
 var prefixes = map[string]string{
-	"":                                       "",
-	"http://www.w3.org/2005/Atom":            "",
-	"http://purl.org/atom/ns#":               "",
-	"http://purl.org/rss/1.0/":               "",
-	"http://my.netscape.com/rdf/simple/0.9/": "",
-	"http://channel.netscape.com/rdf/simple/0.9/": "",
-	"http://backend.userland.com/rss2":            "",
-	"http://backend.userland.com/rss":             "",
-	"http://blogs.law.harvard.edu/tech/rss":       "",
-	"http://purl.org/dc/elements/1.1/":            "dc:",
-	"http://www.itunes.com/dtds/podcast-1.0.dtd":  "itunes:",
-	"http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf:",
+	"":                                    "",
+	"www.w3.org/2005/atom":                "",
+	"purl.org/atom/ns":                    "",
+	"purl.org/rss/1.0":                    "",
+	"my.netscape.com/rdf/simple/0.9":      "",
+	"channel.netscape.com/rdf/simple/0.9": "",
+	"backend.userland.com/rss2":           "",
+	"backend.userland.com/rss":            "",
+	"blogs.law.harvard.edu/tech/rss":      "",
+	"purl.org/dc/elements/1.1":            "dc:",
+	"www.itunes.com/dtds/podcast-1.0.dtd": "itunes:",
+	"www.w3.org/1999/02/22-rdf-syntax-ns": "rdf:",
 	// Prefixes that a feed does not declare.
 	"atom":   "",
 	"atom10": "",
@@ -27,17 +27,24 @@ var prefixes = map[string]string{
 }
 
 // name returns the name of an element, in lower case. One of another namespace has
-// that for its prefix, and so is like none of ours.
-func name(n xml.Name) string {
-	space := strings.TrimSpace(n.Space)
+// that for its prefix, and so is like none of ours, unless the feed itself is in it.
+func (p *parser) name(n xml.Name) string {
+	local, space := strings.ToLower(n.Local), spaceOf(n.Space)
 	prefix, ok := prefixes[space]
-	if !ok {
-		prefix, ok = prefixes[strings.ToLower(space)]
+	if !ok && p.feed == nil && (local == "feed" || local == "rss") {
+		p.space = space
 	}
-	if !ok {
+	if !ok && (space != p.space || p.space == "") {
 		prefix = space + ":"
 	}
-	return prefix + strings.ToLower(n.Local)
+	return prefix + local
+}
+
+// spaceOf returns a namespace without case, scheme and what may end it.
+func spaceOf(space string) string {
+	space = strings.ToLower(strings.TrimSpace(space))
+	space = strings.TrimPrefix(strings.TrimPrefix(space, "http://"), "https://")
+	return strings.TrimRight(space, "/#")
 }
 
 // attr returns an attribute by its local name in lower case, "" if there is none.

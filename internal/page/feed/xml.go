@@ -34,7 +34,8 @@ type parser struct {
 	junk   int     // elements before the first that is one of ours
 	at     urlBase // of the feed
 	feed   *Feed
-	atom   bool // it is one of Atom
+	atom   bool   // it is one of Atom
+	space  string // of the root, if it is none that is known
 	ofFeed links
 	open   []element
 	item   *Item // that is being read, its links, and the depth of its element
@@ -77,7 +78,7 @@ func (p *parser) run() error {
 }
 
 func (p *parser) start(t xml.StartElement) error {
-	e := element{name: name(t.Name), at: p.place()}
+	e := element{name: p.name(t.Name), at: p.place()}
 	if p.feed == nil && !p.root(e.name) {
 		if p.junk++; p.junk > xmlstream.MaxJunk {
 			return errRoot

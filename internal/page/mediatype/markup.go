@@ -57,12 +57,13 @@ func unfinished(prolog bool) finding {
 
 // namesAtom knows Atom 1.0 (RFC 4287, section 2) and 0.3.
 func namesAtom(b []byte) bool {
-	return bytes.Contains(b, []byte("http://www.w3.org/2005/Atom")) || bytes.Contains(b, []byte("http://purl.org/atom/"))
+	b = bytes.ToLower(b)
+	return bytes.Contains(b, []byte("://www.w3.org/2005/atom")) || bytes.Contains(b, []byte("://purl.org/atom/"))
 }
 
 // namesRSS knows RSS 1.0 and 0.90, which are RDF.
 func namesRSS(b []byte) bool {
-	return bytes.Contains(b, []byte("http://purl.org/rss/1.0/")) || bytes.Contains(b, []byte(".netscape.com/rdf/simple/0.9/"))
+	return bytes.Contains(b, []byte("://purl.org/rss/1.0")) || bytes.Contains(b, []byte(".netscape.com/rdf/simple/0.9/"))
 }
 
 // pageElement says that an element is one by which the standard knows HTML

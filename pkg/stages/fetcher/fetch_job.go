@@ -66,6 +66,7 @@ func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJ
 func (t *fetchJob) bound() {
 	l := t.spec.HostLimits(weburl.Hostname(t.req.URL))
 	t.ask.Timeout, t.ask.MaxBody = time.Duration(l.Timeout), int64(l.MaxBody)
+	t.ask.Named = t.req.Sitemap || t.req.Depth == 0
 }
 
 // notToSend finds what keeps a request from being sent, and makes it the reply:

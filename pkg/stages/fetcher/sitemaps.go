@@ -17,7 +17,7 @@ const maxSitemaps = 500
 // robots.txt, and what to do when they are stored. They are as near to the
 // seeds as the page for which robots.txt was asked.
 func (f *Fetcher) sitemaps(t *fetchJob) (msgs []*nats.Msg, done func()) {
-	if !t.spec.Sitemaps || t.robots == nil {
+	if !t.spec.Sitemaps || t.robots == nil || t.req.Sitemap { // the sitemap may be on a host that the crawl is not for
 		return nil, nil
 	}
 	origin := weburl.Origin(t.req.URL)

@@ -65,3 +65,27 @@ func (s *fetcherFixture) sitemapsWith(url string) (urls []string) {
 	}
 	return urls
 }
+
+// TestNamedTypesAreKept: a feed or sitemap is kept where a seed or robots.txt names it, and not where a page links to it.
+func TestNamedTypesAreKept(t *testing.T) {
+	t.Parallel()
+	s := newFetcherFixture(t)
+	for _, contentType := range []string{"application/rss+xml", "application/atom+xml; charset=utf-8", "text/xml", "application/xml", "application/gzip", "application/feed+json"} {
+		s.web.Handle(0, "/named", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			fmt.Fprint(w, "<rss/>")
+		})
+		seed, sitemap, link := request(s.url("/named")), request(s.url("/named")), request(s.url("/named"))
+		seed.Depth, sitemap.Sitemap = 0, true
+		s.handle1(seed, 1).wants(t, messages.OK)
+		s.handle1(sitemap, 1).wants(t, messages.OK)
+		s.handle1(link, 1).wants(t, messages.UnsupportedType)
+	}
+	s.web.Handle(0, "/named", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		fmt.Fprint(w, "x")
+	})
+	seed := request(s.url("/named"))
+	seed.Depth = 0
+	s.handle1(seed, 1).wants(t, messages.UnsupportedType)
+}

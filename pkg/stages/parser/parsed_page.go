@@ -266,6 +266,7 @@ func (r *parsedPage) readFeed(body []byte) error {
 		to.add(f.Items[i].URL, nil)
 	}
 	r.scanned.Text, r.follow = strings.Join(titles, "\n"), to.links
+	r.noRecord = r.page.Sitemap // as of any sitemap
 	return nil
 }
 

@@ -9,10 +9,15 @@ import (
 	"seine/pkg/messages"
 )
 
+// namedSitemap reports whether a page is read as a sitemap if it is one: the crawl follows sitemaps, or it is a seed.
+func (r *parsedPage) namedSitemap() bool {
+	return r.plan.spec.Sitemaps || r.page.Sitemap || r.page.Depth == 0
+}
+
 // readSitemap follows what a sitemap lists, if the crawl wants that. XML that is
 // something else is a page like any other. What can be read of a broken sitemap is.
 func (r *parsedPage) readSitemap(body []byte) error {
-	if !r.plan.spec.Sitemaps {
+	if !r.namedSitemap() {
 		return nil
 	}
 	parse := sitemap.Parse
@@ -29,7 +34,7 @@ func (r *parsedPage) readSitemap(body []byte) error {
 // readSitemapText does so for a list of URLs. Any text may be one by chance, so who named
 // it, or its name, has to say that it is a sitemap. It reports whether it was.
 func (r *parsedPage) readSitemapText(body []byte) (bool, error) {
-	if !r.plan.spec.Sitemaps {
+	if !r.namedSitemap() {
 		return false, nil
 	}
 	if r.page.Sitemap {

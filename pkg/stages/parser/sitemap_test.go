@@ -233,3 +233,31 @@ func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
 		t.Errorf("%d records, warning %q", records, warning)
 	}
 }
+
+// TestNamedDocumentsAreRead: a seed is read as the sitemap or feed that it is, and a feed is read as a sitemap.
+func TestNamedDocumentsAreRead(t *testing.T) {
+	const rss = "<rss><channel><title>F</title><item><title>x</title><link>https://site.test/a</link></item></channel></rss>"
+	const atom = "<feed xmlns='http://www.w3.org/2005/Atom'><title>F</title><entry><link href='https://site.test/a'/></entry></feed>"
+	for _, tt := range []struct {
+		contentType, body string
+		sitemap, record   bool // that it was named as a sitemap; that it makes a record
+	}{
+		{"application/xml", "<urlset><url><loc>/a</loc></url></urlset>", false, false},
+		{"application/rss+xml", rss, false, true},
+		{"application/rss+xml", rss, true, false},
+		{"text/xml", rss, true, false},
+		{"application/atom+xml", atom, true, false},
+		{"application/xml", atom, true, false},
+	} {
+		p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = tt.sitemap })
+		pg := page(tt.contentType)
+		pg.Sitemap = tt.sitemap
+		if !tt.sitemap {
+			pg.Depth = 0
+		}
+		got := p.parsed(t, pg, []byte(tt.body))
+		if len(got.links) != 1 || (got.record.URL != "") != tt.record {
+			t.Errorf("%s %s: links %v, record %+v", tt.contentType, tt.body, got.links, got.record)
+		}
+	}
+}

@@ -108,13 +108,18 @@ func (x *exchange) refuse(resp *http.Response) *Failure {
 		return nil
 	}
 	t := mediatype.Declared(x.reply.ContentType)
-	if !mediatype.Undefined(t) && !x.profile.accepts.keeps(t) && resp.ContentLength != 0 {
+	if !mediatype.Undefined(t) && !x.keeps(t) && resp.ContentLength != 0 {
 		return x.unsupported(t)
 	}
 	if resp.ContentLength > x.ask.MaxBody {
 		return x.tooLarge(messages.DetailWire)
 	}
 	return nil
+}
+
+// keeps reports whether a type is kept: one of those of the spec and of Config, or that of a sitemap or feed that was named.
+func (x *exchange) keeps(t string) bool {
+	return x.profile.accepts.keeps(t) || x.ask.Named && crawlspec.InMediaRanges(crawlspec.NamedMedia, t)
 }
 
 func (x *exchange) unsupported(t string) *Failure {
@@ -167,7 +172,7 @@ func (x *exchange) sniff(body []byte) *Failure {
 	}
 	// Without its charset, which the standard library only guesses at.
 	t := mediatype.Declared(http.DetectContentType(body))
-	if !x.profile.accepts.keeps(t) {
+	if !x.keeps(t) {
 		return x.unsupported(t)
 	}
 	if i := strings.IndexByte(declared, ';'); i >= 0 {

@@ -26,6 +26,8 @@ type Request struct {
 	Archive bool
 	// Object is what a large body is stored as; "" keeps it in memory.
 	Object string
+	// Named is set where the URL is a seed, or was named as a sitemap: it may be a sitemap or a feed.
+	Named bool
 	// Robots is set for a robots.txt: of any type, cut where it is too long, and
 	// requested by a plain GET.
 	Robots bool

@@ -266,7 +266,7 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 		s.push(r, id, h)
 		s.tx.change(id, r)
 		return s.readyIfDue(h, now)
-	case gate, r.State == Excluded && (fed || newRun || nearer && tooFar),
+	case gate, r.State == Excluded && (fed || newRun || marks || nearer && tooFar),
 		r.State == Failed && (fed || newRun), r.State == Done && (newRun || marks && keepsSeed(m)):
 		return s.visitAgain(r, id, false, m.Era, rules, now)
 	}

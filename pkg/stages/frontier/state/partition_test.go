@@ -471,6 +471,21 @@ func TestScopeIsTheSeedsHosts(t *testing.T) {
 	w.wantState("https://a.test/2", Queued, "")
 }
 
+// A sitemap that robots.txt names may be on another host; the pages that it lists are not in scope by that.
+func TestScope_SitemapOnOtherHost_Fetched(t *testing.T) {
+	const sitemap = "https://cdn.test/map.xml"
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
+	w.seed("https://a.test/")
+	w.link(1, sitemap)
+	w.wantState(sitemap, Excluded, frontierapi.ReasonScope)
+	named := &messages.Candidates{Source: messages.SourceLink, URLs: []messages.Candidate{{URL: sitemap, Sitemap: true}}}
+	w.take(named)
+	w.wantState(sitemap, Queued, "")
+	w.link(1, "https://cdn.test/page", "https://a.test/page")
+	w.wantState("https://cdn.test/page", Excluded, frontierapi.ReasonScope)
+	w.wantState("https://a.test/page", Queued, "")
+}
+
 func TestScopeDomainAndAny(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeDomain })
 	w.seed("https://www.a.test/")

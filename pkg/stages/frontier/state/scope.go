@@ -38,10 +38,11 @@ func (s *Partition) exclusion(crawl string, r *urlRecord, rules *Rules, wall int
 	return rules.exclusionReason(r, opened, wall), nil
 }
 
-// inScope reports whether a URL is in the scope of its crawl. A seed always is.
+// inScope reports whether a URL is in the scope of its crawl. A seed always is, and so is a sitemap that robots.txt or an
+// index of sitemaps names: it may be on the host of a CDN. What it lists has to be in scope by itself.
 func (s *Partition) inScope(name string, r *urlRecord, rules *Rules) (bool, error) {
 	in := rules.root(r.URL)
-	if in == (root{}) || r.Seed || rules.namesHost(r.URL) {
+	if in == (root{}) || r.Seed || r.Sitemap || rules.namesHost(r.URL) {
 		return true, nil
 	}
 	return s.isOpen(name, in)
