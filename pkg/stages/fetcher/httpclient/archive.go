@@ -24,7 +24,7 @@ func (x *exchange) takeNotes(info httptrace.GotConnInfo) {
 	if x.ask.Archive {
 		x.notes = &wireCapture{most: x.c.cfg.maxNotes()}
 	}
-	c.notes.Store(x.notes)
+	c.begin(x.notes)
 }
 
 // maxNotes bounds what is kept of a request, and of the head of a response.

@@ -15,16 +15,39 @@ type conn struct {
 	dns, connect, tls time.Duration
 	notes             atomic.Pointer[wireCapture]
 	quiet             atomic.Bool // more is being waited for, or nothing is
+	begun             atomic.Bool // a request, of whose response nothing was read yet
+	head              headReader
+}
+
+// begin says that a request is about to be sent, whose exchange is to be noted, or nil.
+func (c *conn) begin(notes *wireCapture) {
+	c.notes.Store(notes)
+	c.begun.Store(true)
 }
 
 func (c *conn) Read(p []byte) (int, error) {
-	c.quiet.Store(true)
-	n, err := c.Conn.Read(p)
-	c.quiet.Store(err != nil)
-	if to := c.notes.Load(); to != nil && n > 0 {
-		to.received(p[:n])
+	for len(c.head.ready) == 0 && c.head.err == nil {
+		c.quiet.Store(true)
+		n, err := c.Conn.Read(p)
+		c.quiet.Store(err != nil)
+		if c.begun.Swap(false) {
+			c.head = headReader{reading: true}
+		}
+		if !c.head.reading {
+			return n, err
+		}
+		final := c.head.take(p[:n], err)
+		if to := c.notes.Load(); to != nil && final != nil {
+			to.received(final)
+		}
 	}
-	return n, err
+	if n := copy(p, c.head.ready); n > 0 {
+		c.head.ready = c.head.ready[n:]
+		return n, nil
+	}
+	err := c.head.err
+	c.head.err = nil // the next call asks the connection again
+	return 0, err
 }
 
 // Close is of net.Conn.

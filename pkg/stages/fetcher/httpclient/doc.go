@@ -24,7 +24,7 @@
 // render_rule and secrets, build_request (the request of net/http, with a list of all header
 // fields). When: rate_limit. The way:
 // transport_pool, dial, resolve, proxy, tunnel, conn. The exchange: client, exchange,
-// deadline. What comes: status and failure, accepts, body, large_body, large_body_writer, memory;
+// deadline. What comes: response_head, status and failure, accepts, body, large_body, large_body_writer, memory;
 // challenge; redact; wire_capture, archive and archived_response_body for archives. README.md has more
 // of each.
 package httpclient

@@ -113,7 +113,7 @@ func (q *Requisites) send(req *http.Request, p *pool) (*http.Response, error) {
 func withoutNotes(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if c, ok := info.Conn.(*conn); ok {
-			c.notes.Store(nil)
+			c.begin(nil)
 		}
 	}})
 }
