@@ -12,48 +12,30 @@ import (
 // has given the host up, and a caller may well set a lower bound of its own.
 const MaxCrawlDelay = 24 * time.Hour
 
-// duration is a number with or without its unit. A comma before three digits parts thousands, any other decimals.
-var duration = regexp.MustCompile(`(?i)([0-9]{1,3}(?:,[0-9]{3})+|[0-9]*[.,]?[0-9]+(?:e[0-9]+)?)(?:[^a-z0-9]*(ms|msec|milli|m|min|h|hour|hr|d|day)[a-z]*)?`)
+// duration is a number, with a point or a comma, and its unit.
+var duration = regexp.MustCompile(`(?i)([0-9]*[.,]?[0-9]+(?:e[0-9]+)?)[^a-z0-9]*(ms|milli|m|h|d|)`)
 
-var units = map[string]time.Duration{
-	"ms": time.Millisecond, "msec": time.Millisecond, "milli": time.Millisecond, "m": time.Minute, "min": time.Minute,
-	"h": time.Hour, "hour": time.Hour, "hr": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour,
-}
+var units = map[string]time.Duration{"ms": time.Millisecond, "milli": time.Millisecond, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "": time.Second}
 
-// parseDelay reads a time in seconds, or in the unit behind it, as in "10", "0.5", "2,5" and "3 seconds". Of several
-// the longest counts. What is below zero is refused.
+// parseDelay reads a time in seconds, or in the unit behind it, as in "10", "2,5" and "3 seconds". Of several the
+// longest counts. What is below zero is refused.
 func parseDelay(s string) (longest time.Duration, ok bool) {
-	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "−") {
+	if strings.HasPrefix(s, "-") {
 		return 0, false
 	}
 	for _, m := range duration.FindAllStringSubmatch(s, 16) {
-		longest, ok = max(longest, inUnits(m[1], m[2])), true
+		n, _ := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64) // infinite if out of range
+		longest, ok = max(longest, time.Duration(min(n*float64(units[strings.ToLower(m[2])]), float64(MaxCrawlDelay)))), true
 	}
 	return longest, ok
 }
 
-func inUnits(number, unit string) time.Duration {
-	if strings.LastIndexByte(number, ',') == len(number)-4 && !strings.HasPrefix(number, "0,") {
-		number = strings.ReplaceAll(number, ",", "")
-	}
-	n, _ := strconv.ParseFloat(strings.Replace(number, ",", ".", 1), 64) // infinite if out of range
-	size, known := units[strings.ToLower(unit)]
-	if !known {
-		size = time.Second
-	}
-	if n*float64(size) >= float64(MaxCrawlDelay) {
-		return MaxCrawlDelay
-	}
-	return time.Duration(n * float64(size))
-}
-
-// parseRate reads requests in a time, as in "1/3" and "30/1m", as the time for each. The hours of the day that may
-// stand behind it do not matter.
+// parseRate reads requests in a time, as in "1/3" and "30/1m", as the time for each. Hours of the day behind it do not matter.
 func parseRate(s string) (time.Duration, bool) {
-	requests, each, ok := strings.Cut(s, "/")
+	requests, each, _ := strings.Cut(s, "/")
 	n, err := strconv.ParseUint(strings.TrimSpace(requests), 10, 32)
 	words := strings.Fields(each)
-	if !ok || err != nil || n == 0 || len(words) == 0 {
+	if err != nil || n == 0 || len(words) == 0 {
 		return 0, false
 	}
 	d, ok := parseDelay(words[0])

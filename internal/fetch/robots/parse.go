@@ -47,17 +47,14 @@ func Parse(body []byte) *File {
 	return p.file
 }
 
-// fromUTF16 decodes UTF-16, which has a byte order mark, or a zero beside each of its first characters.
+// fromUTF16 decodes UTF-16, with its byte order mark or without.
 func fromUTF16(body []byte) []byte {
-	order := unicode.LittleEndian
-	switch {
-	case len(body) < 4 || bytes.IndexByte(body, 0) < 0:
+	if len(body) < 2 || bytes.IndexByte(body, 0) < 0 || (body[0] == 0) == (body[1] == 0) && body[0] < 0xfe {
 		return body
-	case body[0] == 0 && body[1] != 0 && body[2] == 0:
+	}
+	order := unicode.LittleEndian // where there is no mark
+	if body[0] == 0 {
 		order = unicode.BigEndian
-	case body[0] != 0 && body[1] == 0 && body[3] == 0, bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("\xfe\xff")):
-	default:
-		return body
 	}
 	decoded, _ := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(body) // replaces what it cannot read
 	return decoded

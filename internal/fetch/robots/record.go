@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,10 @@ type record struct {
 	exact        bool
 }
 
+// noColon is a line whose name is its first word or two, and whose value is the next, as Google's parser has it
+// (GetKeyAndValueFrom of robots.cc). Further words make it prose, unless it is a Disallow.
+var noColon = regexp.MustCompile(`(?i)^[^a-z]*([^\s=;,：:/*]+(?:\s(?:agent|delay|rate|map|allow)\b)?)(?:[\s=;,：]+|([/*]))(\S*)(.*)$`)
+
 // readRecord reads a line without its comment. Misspelt names, forgotten colons, and invisible characters around
 // names and values make no difference: what a site plainly meant to forbid is forbidden.
 func readRecord(text string) record {
@@ -31,35 +36,15 @@ func readRecord(text string) record {
 			strings.TrimLeft(text, whitespace) == line
 		return r
 	}
-	return withoutColon(strings.TrimLeftFunc(line, func(r rune) bool { return !isTokenRune(r) }))
-}
-
-// withoutColon reads a line whose name is its first word or two, and whose value is the next, as Google's parser has
-// it (GetKeyAndValueFrom of robots.cc). Prose is no record.
-func withoutColon(line string) record {
-	name, rest := cutName(line)
-	field := fieldOf(name)
-	if field == "" {
-		var second string
-		second, rest = cutName(strings.TrimLeft(rest, whitespace))
-		if field = fieldOf(name + second); letters(field) != letters(name+second) {
-			return record{}
-		}
-	}
-	words := strings.Fields(strings.TrimLeft(trimValue(rest), "=;,： "))
-	if len(words) == 0 || len(words) > 1 && (field != "disallow" || words[0][0] != '/') {
+	m := noColon.FindStringSubmatch(line)
+	if m == nil {
 		return record{}
 	}
-	return record{field: field, value: trimValue(words[0])}
-}
-
-// cutName cuts a word off, which may have letters that are not of ASCII.
-func cutName(s string) (word, rest string) {
-	end := strings.IndexFunc(s, func(r rune) bool { return r < utf8.RuneSelf && !isTokenRune(r) || unicode.IsSpace(r) || r == '：' })
-	if end < 0 {
-		return s, ""
+	r := record{field: fieldOf(m[1]), value: trimValue(m[2] + m[3])}
+	if r.value == "" || trimValue(m[4]) != "" && (r.field != "disallow" || r.value[0] != '/') {
+		return record{}
 	}
-	return s[:end], s[end:]
+	return r
 }
 
 // fieldOf returns the field that a name, or its last word, means. Letters count, and a few wrong ones do no harm,
@@ -84,13 +69,9 @@ func letters(name string) string {
 	}, name)
 }
 
-// trimValue takes off what nobody sees, a no-break space of Latin-1 too, and quotes.
+// trimValue takes off what nobody sees, bytes that are not UTF-8 before it, and quotes around it.
 func trimValue(s string) string {
-	s = strings.TrimFunc(s, isInvisible)
-	if i := len(s) - 1; i >= 0 && s[i] == 0xa0 && !utf8.ValidString(s[max(0, i-utf8.UTFMax+1):]) {
-		s = strings.TrimRightFunc(s[:i], isInvisible)
-	}
-	s = strings.TrimLeftFunc(strings.TrimPrefix(s, "\xa0"), isInvisible)
+	s = strings.TrimRightFunc(strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError || isInvisible(r) }), isInvisible)
 	const quotes = "\"'`“”‘’"
 	if strings.IndexAny(s, quotes) == 0 {
 		s = strings.Trim(s, quotes)
@@ -99,6 +80,4 @@ func trimValue(s string) string {
 }
 
 // isInvisible reports spaces of all kinds, control characters, and format characters such as U+200B and U+FEFF.
-func isInvisible(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-}
+func isInvisible(r rune) bool { return unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf) }

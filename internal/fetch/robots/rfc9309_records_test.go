@@ -84,7 +84,7 @@ func TestCrawlDelay(t *testing.T) {
 		{"infinite", "seine", all + "Crawl-delay: Inf", 0, false},
 		{"an exponent", "seine", all + "Crawl-delay: 1e3", 1000 * time.Second, true},
 		{"hexadecimal", "seine", all + "Crawl-delay: 0x10", 10 * time.Second, true},
-		{"two dots", "seine", all + "Crawl-delay: 1.2.3", 1200 * time.Millisecond, true},
+		{"two dots", "seine", all + "Crawl-delay: 1.2.3", 3 * time.Second, true},
 		{"a dot", "seine", all + "Crawl-delay: .", 0, false},
 		{"a unit", "seine", all + "Crawl-delay: 10s", 10 * time.Second, true},
 		{"a comma", "seine", all + "Crawl-delay: 1,5", 1500 * time.Millisecond, true},

@@ -2,7 +2,8 @@ package charset
 
 import (
 	"bytes"
-	"slices"
+	"cmp"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -72,29 +73,28 @@ func labelled(label []byte) Encoding {
 // Windows code page, such as "cp936"; "" if there is none.
 func otherLabel(label string) string {
 	plain := squeeze.Replace(strings.ToLower(label))
-	for name := range strings.FieldsSeq("utf-8 utf-16le utf-16be iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u " +
-		"tis-620 gbk gb2312 gb18030 big5 euc-jp iso-2022-jp shift_jis euc-kr windows-31j iso-8859-1 iso-8859-2 iso-8859-3 iso-8859-4 iso-8859-5 " +
-		"iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-9 latin1 latin2") {
+	if m := codePage.FindStringSubmatch(plain); m != nil {
+		return cmp.Or(codePages[m[1]], "windows-"+m[1])
+	}
+	if part, ok := strings.CutPrefix(plain, "iso8859"); ok {
+		return "iso-8859-" + part
+	}
+	for name := range strings.FieldsSeq("utf-8 utf-16le utf-16be koi8-r koi8-u tis-620 gbk gb2312 gb18030 latin1 latin2 big5 euc-jp iso-2022-jp shift_jis euc-kr windows-31j") {
 		if squeeze.Replace(name) == plain {
 			return name
 		}
 	}
-	number := strings.TrimLeft(plain, "abcdefghijklmnopqrstuvwxyz")
-	if prefix := strings.TrimSuffix(plain, number); !slices.Contains([]string{"cp", "xcp", "ms", "win", "windows", "codepage"}, prefix) {
-		return ""
-	}
-	if name := codePages[number]; name != "" {
-		return name
-	}
-	return "windows-" + number
+	return ""
 }
 
-var squeeze = strings.NewReplacer("-", "", "_", "", " ", "")
-
-var codePages = map[string]string{
-	"866": "ibm866", "932": "shift_jis", "936": "gbk", "950": "big5", "20866": "koi8-r", "21866": "koi8-u", "20932": "euc-jp", "51932": "euc-jp",
-	"51949": "euc-kr", "54936": "gb18030", "65001": "utf-8", "28591": "iso-8859-1", "28592": "iso-8859-2", "28595": "iso-8859-5",
-}
+var (
+	squeeze   = strings.NewReplacer("-", "", "_", "", " ", "")
+	codePage  = regexp.MustCompile(`^(?:x?cp|ms|win|windows|codepage)([0-9]+)$`)
+	codePages = map[string]string{
+		"866": "ibm866", "932": "shift_jis", "936": "gbk", "950": "big5", "20866": "koi8-r", "21866": "koi8-u", "20932": "euc-jp", "51932": "euc-jp",
+		"51949": "euc-kr", "54936": "gb18030", "65001": "utf-8", "28591": "iso-8859-1", "28592": "iso-8859-2", "28595": "iso-8859-5",
+	}
+)
 
 // declared is what a declaration that was read as ASCII can mean: not UTF-16,
 // in which it would look otherwise, and x-user-defined is for scripts, which see

@@ -2,7 +2,7 @@ package charset
 
 import (
 	"bytes"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -11,14 +11,13 @@ import (
 	"seine/internal/page/language"
 )
 
-// What is evidence of an encoding. The figures are those by which TestLegacyDetected knows all its texts, and none
-// of TestWesternStays is taken for another.
+// What is evidence of an encoding, by the texts of TestLegacyDetected and TestWesternStays.
 const (
-	sampleLength  = 4 << 10   // bytes of text that are looked at, in about 2 ms
-	sampleSearch  = 256 << 10 // bytes of markup in which they are looked for
-	minHigh       = 6         // bytes above ASCII
-	minDense      = 0.6       // of them, at most one byte behind another: Western letters stand among ASCII
-	minConfidence = 0.5       // of the library
+	sampleLength  = 4 << 10  // bytes of text that are looked at, in about 2 ms
+	sampleSearch  = 64 << 10 // bytes of markup in which they are looked for
+	minHigh       = 6        // bytes above ASCII
+	minDense      = 0.6      // of them, at most one byte behind another: Western letters stand among ASCII
+	minConfidence = 0.5      // of the library
 )
 
 // mostlyUTF8 reports whether nearly all of a text that is not UTF-8 is: there are two good characters beyond ASCII
@@ -27,11 +26,10 @@ func mostlyUTF8(b []byte) bool {
 	good, broken := 0, 0
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
-		switch {
-		case r == utf8.RuneError && size == 1:
+		if r == utf8.RuneError && size == 1 {
 			broken++
 			size = brokenLength(b)
-		case r >= utf8.RuneSelf:
+		} else if r >= utf8.RuneSelf {
 			good++
 		}
 		b = b[size:]
@@ -48,31 +46,16 @@ func legacy(body []byte) Encoding {
 			return e
 		}
 	}
-	switch languageIn(Windows1252, sample) { // many of the commonest words are ASCII
-	case "tr":
-		return Encoding{"windows-1254"}
-	case "et", "lv", "lt":
-		return Encoding{"windows-1257"}
-	case "", "pl", "cs", "sk", "hu", "hr", "sl", "ro":
-		return centralEuropean(sample)
+	western := languageIn(Windows1252, sample) // many of the commonest words are ASCII
+	for _, e := range []struct{ name, languages string }{
+		{"windows-1254", "tr"}, {"windows-1257", "et lv lt"}, {"windows-1250", "pl cs sk hu hr sl ro"},
+	} {
+		known := western == "" || strings.Contains(e.languages, western)
+		if lang := languageIn(Encoding{e.name}, sample); known && lang != "" && strings.Contains(e.languages, lang) {
+			return Encoding{e.name}
+		}
 	}
 	return Windows1252
-}
-
-// centralEuropean tells windows-1250 and ISO-8859-2 apart by letters that are signs in the other.
-func centralEuropean(sample []byte) Encoding {
-	latin2 := "\xb9" // "š"
-	switch languageIn(Encoding{"windows-1250"}, sample) {
-	case "pl":
-		latin2 = "\xa1\xa6\xb1\xb6" // "Ą", "Ś", "ą", "ś"
-	case "cs", "sk", "hu", "hr", "sl", "ro":
-	default:
-		return Windows1252
-	}
-	if slices.ContainsFunc(sample, func(c byte) bool { return strings.IndexByte(latin2, c) >= 0 }) {
-		return Encoding{"iso-8859-2"}
-	}
-	return Encoding{"windows-1250"}
 }
 
 func languageIn(e Encoding, sample []byte) string {
@@ -80,20 +63,21 @@ func languageIn(e Encoding, sample []byte) string {
 	return language.Detect(string(text))
 }
 
+// detectable are the encodings that the library is believed.
+const detectable = " gbk gb18030 big5 shift_jis euc-jp euc-kr windows-1251 koi8-r koi8-u iso-8859-5 ibm866 windows-1253 iso-8859-7 windows-1255 iso-8859-8 windows-874 "
+
 // otherScript guesses an encoding whose letters are not Latin.
 func otherScript(sample []byte) Encoding {
 	r := chardet.Detect(sample)
 	e := labelled([]byte(r.Encoding))
-	switch e.name {
-	case "x-mac-cyrillic": // has the small letters of windows-1251, and is not of the web
+	switch {
+	case e.name == "x-mac-cyrillic": // has the small letters of windows-1251, and is not of the web
 		e.name = "windows-1251"
-	case "koi8-r":
-		if languageIn(Encoding{"koi8-u"}, sample) == "uk" {
-			return Encoding{"koi8-u"}
-		}
+	case e.name == "koi8-r" && languageIn(Encoding{"koi8-u"}, sample) == "uk":
+		e.name = "koi8-u"
 	}
 	text, _ := e.toUTF8(sample)
-	if detectable[e.name] && r.Confidence >= minConfidence && bytes.Count(text, []byte("\ufffd")) <= 1 { // one may be cut
+	if strings.Contains(detectable, " "+e.name+" ") && r.Confidence >= minConfidence && bytes.Count(text, []byte("\ufffd")) <= 1 { // one may be cut
 		return e
 	}
 	switch languageIn(Encoding{"windows-1256"}, sample) { // which the library does not know
@@ -101,13 +85,6 @@ func otherScript(sample []byte) Encoding {
 		return Encoding{"windows-1256"}
 	}
 	return Encoding{}
-}
-
-// detectable are the encodings that the library is believed.
-var detectable = map[string]bool{
-	"gbk": true, "gb18030": true, "big5": true, "shift_jis": true, "euc-jp": true, "euc-kr": true,
-	"windows-1251": true, "koi8-r": true, "iso-8859-5": true, "ibm866": true,
-	"windows-1253": true, "iso-8859-7": true, "windows-1255": true, "iso-8859-8": true, "windows-874": true,
 }
 
 // isDense reports whether letters above ASCII stand side by side, as those of other scripts do.
@@ -125,24 +102,20 @@ func isDense(sample []byte) bool {
 	return high >= minHigh && float64(dense) >= minDense*float64(high)
 }
 
+var tags = regexp.MustCompile(`<[^>]*>`)
+
 // textSample returns text around the first bytes above ASCII, without tags.
 func textSample(body []byte) []byte {
 	first := bytes.IndexFunc(body, func(r rune) bool { return r >= utf8.RuneSelf })
 	body = body[max(0, first-sampleLength/8):]
-	body = body[:min(len(body), sampleSearch)]
-	out := make([]byte, 0, min(len(body), sampleLength))
-	for len(body) > 0 && len(out) < sampleLength {
-		text, rest, _ := bytes.Cut(body, []byte{'<'})
-		out = append(out, text[:min(len(text), sampleLength-len(out))]...)
-		_, body, _ = bytes.Cut(rest, []byte{'>'})
-	}
-	return out
+	text := tags.ReplaceAllLiteral(body[:min(len(body), sampleSearch)], nil)
+	return text[:min(len(text), sampleLength)]
 }
 
 // isISO2022JP knows ISO-2022-JP, whose bytes are all ASCII, by the escapes before its characters.
 func isISO2022JP(ascii []byte) bool {
-	const escape = "\x1b"
-	if i := bytes.IndexByte(ascii, escape[0]); i < 0 || !bytes.Contains(ascii[i:], []byte(escape+"$B")) && !bytes.Contains(ascii[i:], []byte(escape+"$@")) {
+	i := bytes.Index(ascii, []byte("\x1b$"))
+	if i < 0 || i+2 >= len(ascii) || ascii[i+2] != 'B' && ascii[i+2] != '@' {
 		return false
 	}
 	text, _ := iso2022JP.toUTF8(ascii[:min(len(ascii), sampleSearch)])

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -119,30 +120,20 @@ func separator(body []byte, media string) (comma byte, rest []byte) {
 // namedSeparator is what spreadsheets write and read in the first line.
 var namedSeparator = regexp.MustCompile(`(?i)^"?sep=([\t -!#-/:-@|~])"?\r?$`)
 
-// regularLines returns how often a separator is in the first line, outside of quotes, and how many of the first lines
-// have it as often; 0 if it is not there.
+// regularLines returns how many cells the first line has with a separator, and how many of the first lines have as many; 0
+// if that is one.
 func regularLines(body []byte, comma byte) (lines, first int) {
 	const most, far = 20, 64 << 10
-	n, total, quoted, start := 0, 0, false, true
-	for i, c := range body[:min(len(body), far)] {
-		switch {
-		case c == '"' && (start || quoted):
-			quoted = !quoted
-		case !quoted && c == comma:
-			n++
-		}
-		start = c == comma || c == '\n' || c == '"' && start
-		if c != '\n' && i+1 < len(body) || quoted && i+1 < len(body) {
-			continue
-		}
-		if total++; total == 1 {
-			first = n
-		}
-		if n == first && first > 0 {
-			lines++
-		}
-		if n = 0; total == most {
+	r := csv.NewReader(bytes.NewReader(body[:min(len(body), far)]))
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = rune(comma), true, -1, true
+	for range most {
+		row, err := r.Read()
+		if err != nil {
 			break
+		}
+		first = cmp.Or(first, len(row))
+		if first > 1 && len(row) == first {
+			lines++
 		}
 	}
 	return lines, first

@@ -79,24 +79,20 @@ func Value(b []byte) (v any, rest []byte, err error) {
 	return v, b[dec.InputOffset():], nil
 }
 
-// guard is what sites put before JSON lest it is run as a script of another site, call the name of the function that
-// JSONP calls.
-var (
-	guard = regexp.MustCompile(`^\s*(?:\)\]\}[',]*|\]\)\}while\(1\);</x>|for\s*\(;;\);|while\s*\((?:1|true)\);|throw 1;[^\n{[]*|\{\}\s*&&|&&&START&&&)\s*`)
-	call  = regexp.MustCompile(`^\s*(?:/\*[^*]*\*/\s*)?(?:typeof [\w$.]+\s*={2,3}\s*['"]function['"]\s*&&\s*|[\w$.]+\s*&&\s*)?[A-Za-z_$][\w$.]*\s*\(`)
-)
+// guard is what sites put before JSON lest it is run as a script of another site, or the call of a function (JSONP).
+var guard = regexp.MustCompile(`^\s*(?:(?:\)\]\}[',]*|\]\)\}while\(1\);</x>|for\s*\(;;\);|while\s*\((?:1|true)\);|throw 1;[^\n{[]*|\{\}\s*&&|&&&START&&&)\s*|` +
+	`(?:/\*[^*]*\*/\s*)?(?:typeof [\w$.]+\s*={2,3}\s*['"]function['"]\s*&&\s*|[\w$.]+\s*&&\s*)?[A-Za-z_$][\w$.]*\s*(\())`)
 
 // unguarded returns the JSON in a body without what guards it, and without the call of JSONP.
 func unguarded(body []byte) []byte {
-	head := body[:min(len(body), 1024)]
-	if m := guard.FindIndex(head); m != nil {
-		return body[m[1]:]
-	}
-	m, end := call.FindIndex(head), bytes.LastIndexByte(body, ')')
-	if m == nil || end < m[1] {
+	m, end := guard.FindSubmatchIndex(body[:min(len(body), 1024)]), len(body)
+	if m == nil {
 		return body
 	}
-	return body[m[1]:end]
+	if m[2] >= 0 {
+		end = bytes.LastIndexByte(body, ')')
+	}
+	return body[m[1]:max(m[1], end)]
 }
 
 // parseNDJSON returns the values of lines. Of a text that is broken, it returns those of the lines that are not, and
