@@ -110,6 +110,21 @@ func (s *Spec) AccessOf(i int, trusted bool) Access {
 	return a.over(s.Access)
 }
 
+// maxAccess bounds the header fields and proxies that a spec has in all. A source has those of the spec beside its own,
+// so that a short spec may have very many.
+const maxAccess = 500_000
+
+func (s *Spec) checkAccessSize() error {
+	const fields = 4 // that every request has
+	for i, size := -1, 0; i < len(s.Sources); i++ {
+		a := s.AccessOf(i, true)
+		if size += max(1, len(a.UserAgents))*(len(a.Headers)+fields) + len(a.Proxies); size > maxAccess {
+			return fmt.Errorf("sources: they have over %d user agents, headers and proxies, with those of the spec that each has, too: write fewer", maxAccess)
+		}
+	}
+	return nil
+}
+
 // Credentials names what of the access only trusted origins may be told: "auth",
 // and the headers with a secret or with cookies, sorted.
 func (a *Access) Credentials() []string {

@@ -1,6 +1,7 @@
 package crawlspec
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -75,6 +76,35 @@ func TestTemplate(t *testing.T) {
 		})
 		if err != nil || got != want {
 			t.Errorf("%s is %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// A short spec may have very much access: each source has the user agents and headers of the spec, too.
+func TestAccessOfAllSourcesIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		agents, headers, proxies, sources int
+		ok                                bool
+	}{
+		{1000, 10, 1000, 20, true}, {50_000, 0, 25_000, 0, true}, {1, 1, 25_000, 15, true},
+		{50_000, 0, 0, 20, false}, {1, 0, 25_000, 30, false}, {10_000, 1000, 0, 0, false}, {0, 1000, 0, 1000, false},
+	} {
+		s := Default()
+		s.Headers = make(map[string]string)
+		for i := range c.agents {
+			s.UserAgents = append(s.UserAgents, fmt.Sprint("agent/", i))
+		}
+		for i := range c.headers {
+			s.Headers[fmt.Sprint("X-", i)] = "v"
+		}
+		for i := range c.proxies {
+			s.Proxies = append(s.Proxies, fmt.Sprint("http://proxy.example:", i+1))
+		}
+		for i := range c.sources {
+			s.Sources = append(s.Sources, HostRule{Hosts: []string{fmt.Sprintf("h%d.example", i)}})
+		}
+		if err := s.Validate(); (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "write fewer") {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

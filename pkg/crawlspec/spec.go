@@ -252,7 +252,7 @@ func (s *Spec) checkAccess() error {
 	if !printable(s.Contact) || strings.ContainsAny(s.Contact, "() ") || s.Contact != "" && !strings.ContainsAny(s.Contact, ":@") {
 		return fmt.Errorf("contact %q: must be a URL or an e-mail address", messages.Clip(s.Contact))
 	}
-	return cmp.Or(s.Access.check(false), checkAddresses(s.AllowAddresses), checkAccept(s.Accept), checkExtensions(s.SkipExtensions))
+	return cmp.Or(s.Access.check(false), s.checkAccessSize(), checkAddresses(s.AllowAddresses), checkAccept(s.Accept), checkExtensions(s.SkipExtensions))
 }
 
 // Agent is the user agent that is sent where there are no UserAgents: it says

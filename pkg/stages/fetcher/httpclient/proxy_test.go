@@ -1,15 +1,19 @@
 package httpclient
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/echoserver"
 	"seine/internal/testing/webproxy"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -141,4 +145,49 @@ func TestRefusedProxyRests(t *testing.T) {
 			t.Errorf("when both failed, it took %v", time.Since(began))
 		}
 	})
+}
+
+// The proxies of specs that are not used any more take no memory; those of a policy in use are shared.
+func TestProxiesOfFormerPoliciesAreDropped(t *testing.T) {
+	c := newClientFixture(t)
+	specOf := func(round, n int) *crawlspec.Spec {
+		spec := crawlspec.Default()
+		for i := range n {
+			spec.Proxies = append(spec.Proxies, fmt.Sprintf("http://proxy-%d-%d.example:8080", round, i))
+		}
+		return &spec
+	}
+	kept := c.Compile(specOf(0, 10))
+	for round := range 20 {
+		c.Compile(specOf(round, 500))
+	}
+	known := func() int {
+		c.pools.mu.RLock()
+		defer c.pools.mu.RUnlock()
+		return len(c.pools.proxies)
+	}
+	await.Eventually(t, "only the proxies of the policy in use are kept", func() bool {
+		runtime.GC()
+		return known() == 10
+	})
+	if again := c.Compile(specOf(0, 1)); again.others.proxies[0] != kept.others.proxies[0] {
+		t.Error("two specs in use do not share a proxy")
+	}
+	runtime.KeepAlive(kept)
+}
+
+// Transports are keyed by what a spec says; long keys do not add up.
+func TestPoolKeysAreBounded(t *testing.T) {
+	c := newClientFixture(t)
+	long := strings.Repeat("x", 1<<20)
+	for i := range 50 {
+		c.pools.pool(transportKey{proxy: fmt.Sprintf("http://%s%d:80", long, i)})
+	}
+	size := 0
+	for key := range c.pools.pools {
+		size += key.size()
+	}
+	if size > 16<<20 || size != c.pools.keys || len(c.pools.pools) < 2 {
+		t.Errorf("%d pools with keys of %d bytes, counted as %d, want at most 16 MiB", len(c.pools.pools), size, c.pools.keys)
+	}
 }

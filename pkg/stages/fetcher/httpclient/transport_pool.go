@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"seine/internal/fetch/netguard"
 	"seine/pkg/crawlspec"
@@ -69,7 +71,8 @@ type transportPools struct {
 
 	mu      sync.RWMutex
 	pools   map[transportKey]*pool
-	proxies map[string]*proxy
+	keys    int                            // bytes of the keys of pools
+	proxies map[string]weak.Pointer[proxy] // those of policies in use
 }
 
 // pool is the connections of one transportKey.
@@ -81,8 +84,9 @@ type pool struct {
 // Bounds of the connections kept.
 const (
 	maxPools        = 256
-	maxIdleConns    = 1024 // of all without a proxy
-	maxIdleProxied  = 64   // of each proxy
+	maxPoolKeys     = 8 << 20 // bytes of all keys: a spec may have long proxies and certificates
+	maxIdleConns    = 1024    // of all without a proxy
+	maxIdleProxied  = 64      // of each proxy
 	idleConnTimeout = time.Minute
 	maxTLSSessions  = 1024
 )
@@ -90,7 +94,7 @@ const (
 func newTransportPools(cfg Config, r *resolver, idle int) *transportPools {
 	return &transportPools{
 		cfg: cfg, idle: max(1, idle), // 0 would be no limit
-		resolver: r, pools: make(map[transportKey]*pool), proxies: make(map[string]*proxy),
+		resolver: r, pools: make(map[transportKey]*pool), proxies: make(map[string]weak.Pointer[proxy]),
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 			ClientSessionCache: tls.NewLRUClientSessionCache(maxTLSSessions),
@@ -111,17 +115,22 @@ func (s *transportPools) pool(w transportKey) *pool {
 	if p := s.pools[w]; p != nil {
 		return p
 	}
-	if len(s.pools) >= maxPools { // specs have come and gone: any will do
-		for old, p := range s.pools {
-			delete(s.pools, old)
-			p.CloseIdleConnections()
+	for old, p := range s.pools { // specs have come and gone: any will do
+		if len(s.pools) < maxPools && s.keys+w.size() <= maxPoolKeys {
 			break
 		}
+		delete(s.pools, old)
+		s.keys -= old.size()
+		p.CloseIdleConnections()
 	}
 	p = s.open(w)
 	s.pools[w] = p
+	s.keys += w.size()
 	return p
 }
+
+// size is the number of bytes in the texts of a key.
+func (w transportKey) size() int { return len(w.allow) + len(w.tls.CA) + len(w.proxy) }
 
 func (s *transportPools) open(w transportKey) *pool {
 	secure := s.tlsFor(w.tls)
@@ -182,7 +191,8 @@ func (s *transportPools) tlsFor(t crawlspec.TLS) *tls.Config {
 	return cfg
 }
 
-// proxy returns the proxy of a spec; all specs share what is known of it.
+// proxy returns the proxy of a spec. All specs in use share its state; a proxy that no policy holds any more
+// is dropped, so that the specs of many single requests do not add up.
 func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error) {
 	u, err := crawlspec.ParseProxy(text)
 	if err != nil {
@@ -198,12 +208,22 @@ func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := u.String()
-	p := s.proxies[key]
+	p := s.proxies[key].Value()
 	if p == nil {
 		p = &proxy{key: key, url: u}
-		s.proxies[key] = p
+		s.proxies[key] = weak.Make(p)
+		runtime.AddCleanup(p, s.dropProxy, key)
 	}
 	return p, nil
+}
+
+// dropProxy removes a proxy that was collected, unless another one has its key by now.
+func (s *transportPools) dropProxy(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proxies[key].Value() == nil {
+		delete(s.proxies, key)
+	}
 }
 
 func (s *transportPools) close() {
