@@ -45,7 +45,7 @@ func (o *Options) authenticate(next http.Handler) http.Handler {
 		case why == "" || isOpen(r.URL.Path):
 			next.ServeHTTP(w, r.WithContext(caller.With(r.Context(), c)))
 		case wantsPage(r):
-			http.Redirect(w, r, o.PathPrefix+"/login?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			http.Redirect(w, r, o.PathPrefix+"/login?to="+url.QueryEscape(localPath(r.URL.RequestURI())), http.StatusSeeOther)
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="seine"`)
 			problem.Write(w, http.StatusUnauthorized, why)

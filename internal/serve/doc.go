@@ -9,7 +9,7 @@
 //   - hosts.go: the Host header must be a name of this server (DNS rebinding)
 //   - cross_origin.go: no other site makes a browser write here
 //   - authenticate.go, login.go: who calls, by token, client certificate, or loopback
-//   - rate_limit.go: requests a second of each caller
+//   - rate_limit.go: requests of each caller, a second and at a time
 //   - audited.go: who wrote what, with which outcome
 //   - read_only.go: nothing that changes anything, if the owner says so
 //   - body_limits.go: how large a body may be, and how slowly it may come

@@ -33,7 +33,7 @@ func (o *Options) showLogin(w http.ResponseWriter, r *http.Request) {
 func (o *Options) writeLogin(w http.ResponseWriter, status int, to, trouble string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = loginPage.Execute(w, map[string]string{"Prefix": o.PathPrefix, "To": to, "Problem": trouble, "Style": o.Style}) // the client may be gone
+	_ = loginPage.Execute(w, map[string]string{"Prefix": o.PathPrefix, "To": localPath(to), "Problem": trouble, "Style": o.Style}) // the client may be gone
 }
 
 // login has the browser keep a token, if it is one.
@@ -64,9 +64,12 @@ func (o *Options) cookie(r *http.Request, secret string, age int) *http.Cookie {
 	}
 }
 
+// maxPath bounds the path that a login leads to.
+const maxPath = 2 << 10
+
 // localPath is a path of this server, "/" for what would lead to another.
 func localPath(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+	if len(to) > maxPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
 		return "/"
 	}
 	return to

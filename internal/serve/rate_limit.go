@@ -12,24 +12,54 @@ import (
 	"seine/pkg/stages"
 )
 
-// limitCallers bounds how many requests each caller sends: a loop of one must not keep others out.
+// Requests in flight at a time, streams of events among them. Each may hold a body and an answer in memory.
+const (
+	maxInFlight        = 64 // of one caller
+	maxUnknownInFlight = 32 // of all clients without a token together
+)
+
+// share is the part of the server that one caller gets.
+type share struct {
+	rate  *rate.Limiter
+	slots chan struct{}
+}
+
+// limitCallers bounds how many requests each caller sends, a second and at a time: a loop of one must not keep
+// others out.
 func (o *Options) limitCallers(next http.Handler) http.Handler {
-	var recent stages.Recent[string, *rate.Limiter] // of the callers of late
+	var recent stages.Recent[string, share] // of the callers of late
+	unknown := make(chan struct{}, maxUnknownInFlight)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := callerKey(r)
-		l, ok := recent.Get(key)
+		s, ok := recent.Get(key)
 		if !ok {
-			l = rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate))))
-			recent.Put(key, l)
+			s = share{rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate)))), unknown}
+			if known(r) {
+				s.slots = make(chan struct{}, maxInFlight)
+			}
+			recent.Put(key, s)
 		}
-		if !l.Allow() {
-			w.Header().Set("Retry-After", "1")
-			problem.Write(w, http.StatusTooManyRequests, "too many requests of this caller: wait a second (--rate of the server sets the limit)")
+		if !s.rate.Allow() {
+			tooMany(w, "too many requests of this caller: wait a second (--rate of the server sets the limit)")
 			return
 		}
-		next.ServeHTTP(w, r)
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next.ServeHTTP(w, r)
+		default:
+			tooMany(w, "too many requests of this caller at a time: wait for the answers to some")
+		}
 	})
 }
+
+func tooMany(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", "1")
+	problem.Write(w, http.StatusTooManyRequests, why)
+}
+
+// known reports whether a request is of a caller that was authenticated.
+func known(r *http.Request) bool { return caller.Of(r.Context()).Name != "" }
 
 // callerKey is what is limited: a caller wherever it is; one without a name by its address.
 func callerKey(r *http.Request) string {
@@ -38,7 +68,7 @@ func callerKey(r *http.Request) string {
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return r.RemoteAddr
+		host = r.RemoteAddr
 	}
 	return "address " + host
 }

@@ -76,7 +76,7 @@ func Handler(o *Options) http.Handler {
 
 // guard holds requests, whose caller is known, to what is allowed, and writes them down.
 func (o *Options) guard(h http.Handler) http.Handler {
-	h = limitBodies(h)
+	h = limitBodies(maxBody, h)
 	h = o.readOnly(h)
 	h = o.audited(h)
 	return o.limitCallers(h)
@@ -91,7 +91,7 @@ func (o *Options) withMCP(rest http.Handler) http.Handler {
 	if o.MCP == nil {
 		return rest
 	}
-	tools := o.limitCallers(limitBodies(o.MCP))
+	tools := o.limitCallers(limitBodies(maxMessage, o.MCP))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == mcp.Path {
 			tools.ServeHTTP(w, r)
@@ -151,8 +151,10 @@ func (o *Options) Validate() error {
 const (
 	headerTimeout  = 10 * time.Second // for the head of a request
 	idleTimeout    = 2 * time.Minute  // between two requests
-	maxHeaderBytes = 64 << 10
+	maxHeaderBytes = 32 << 10
 	maxConnections = 1024
+	maxStreams     = 64              // of one connection of HTTP/2, each with a head of its own
+	maxReceived    = 256 << 10       // bytes of bodies that a connection of HTTP/2 sends before they are read
 	stopTimeout    = 5 * time.Second // for requests under way, at the end
 )
 
@@ -178,6 +180,7 @@ func (o *Options) URL(l net.Listener) string {
 func Serve(ctx context.Context, o *Options, l net.Listener) error {
 	s := &http.Server{
 		Handler: Handler(o), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxReceived, MaxReceiveBufferPerStream: maxReceived},
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), // a hostile client could fill a disk
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}

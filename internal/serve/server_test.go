@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"seine/internal/serve/audit"
@@ -262,6 +263,75 @@ func TestBodiesAreBounded(t *testing.T) {
 	wantProblem(t, call(h, "POST", "/api/x", strings.Repeat("x", maxBody+1)), http.StatusRequestEntityTooLarge, "send less")
 	if w := call(h, "POST", "/api/x", strings.Repeat("x", maxBody)); w.Code != http.StatusOK {
 		t.Errorf("%d", w.Code)
+	}
+}
+
+// A client without a token has little of the server's memory, whatever it sends and wherever.
+func TestClientWithoutATokenIsHeldToLittle(t *testing.T) {
+	o := options(t)
+	var secret string
+	o.Tokens = someTokens(t, &secret)
+	read := make(chan int64, 1)
+	o.Pages = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		read <- n
+	})
+	h := Handler(o)
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	long := "to=/&x=" + strings.Repeat("y", 1<<20) + "&token=" + secret
+	if w := call(h, "POST", "/login", long, form...); w.Code != http.StatusUnauthorized {
+		t.Errorf("a form of 1 MiB: %d, want 401", w.Code)
+	}
+	if w := call(h, "POST", "/login", "to=/&token="+secret, form...); w.Code != http.StatusSeeOther {
+		t.Errorf("a form of a usual size: %d, want 303", w.Code)
+	}
+	call(h, "POST", "/static/x", long)
+	if n := <-read; n > 64<<10 {
+		t.Errorf("%d bytes of a body were read, want at most 64 KiB", n)
+	}
+	call(h, "POST", "/static/x", long, "Authorization", "Bearer "+secret)
+	if n := <-read; n != int64(len(long)) {
+		t.Errorf("%d bytes of the body of a known caller were read, want %d", n, len(long))
+	}
+	if w := call(h, "GET", "/login?to=/"+strings.Repeat("y", 30<<10), ""); w.Body.Len() > 16<<10 {
+		t.Errorf("the page of login has %d bytes", w.Body.Len())
+	}
+	w := call(h, "GET", "/"+strings.Repeat("y", 30<<10), "", "Accept", "text/html")
+	if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || len(to) > 8<<10 {
+		t.Errorf("%d, a Location of %d bytes", w.Code, len(to))
+	}
+}
+
+// What one caller has in flight is bounded, and so is what all have who show no token: others are answered meanwhile.
+func TestRequestsInFlightAreBounded(t *testing.T) {
+	o := options(t)
+	var secret string
+	o.Tokens = someTokens(t, &secret)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	o.Pages = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		entered <- struct{}{}
+		<-leave
+	})
+	h := Handler(o)
+	var wg sync.WaitGroup
+	hold := func(n int, header ...string) {
+		for range n {
+			wg.Go(func() { call(h, "GET", "/static/x", "", header...) })
+			<-entered
+		}
+	}
+	bearer := []string{"Authorization", "Bearer " + secret}
+	hold(maxUnknownInFlight)
+	wantProblem(t, call(h, "GET", "/static/x", ""), http.StatusTooManyRequests, "at a time")
+	hold(maxInFlight, bearer...)
+	w := call(h, "GET", "/api/x", "", bearer...)
+	if wantProblem(t, w, http.StatusTooManyRequests, "at a time"); w.Header().Get("Retry-After") == "" {
+		t.Error("the answer has no Retry-After")
+	}
+	close(leave)
+	wg.Wait()
+	if w := call(h, "GET", "/api/x", "", bearer...); w.Code != http.StatusOK {
+		t.Errorf("after the others: %d", w.Code)
 	}
 }
 

@@ -71,11 +71,12 @@ type API struct {
 	writes   []string
 	idem     *idempotency
 	answers  answers.Cache
+	bulk     *turns // of operations that hold much memory
 }
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), idem: newIdempotency(), answers: answers.Cache{Within: askTime}}
+	a := &API{Options: o, mux: http.NewServeMux(), idem: newIdempotency(), answers: answers.Cache{Within: askTime}, bulk: newTurns(8, 32)}
 	config := huma.DefaultConfig("Seine", version.Number)
 	config.Info.Description = "Crawls, and single pages, of a Seine web crawler."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = Base+"/openapi", "", ""
@@ -125,6 +126,7 @@ type operation struct {
 	shared       bool // all have one answer who ask the same within a second: it asks the frontier
 	again        bool // to do it twice is to do it once
 	status       int  // of success; 0 is 200, or 204 if nothing is answered
+	bulk         bool // it holds a large body, a spec or a page: few are done at a time
 	body         int64
 	time         time.Duration // 0 is askTime
 	errors       []int
@@ -184,6 +186,9 @@ func (a *API) describe(op *operation) huma.Operation {
 		MaxBodyBytes: op.body, BodyReadTimeout: cmp.Or(a.BodyTime, time.Minute),
 		Errors:      append([]int{401, 403, 422, 429, 500, 503, 504}, op.errors...),
 		Middlewares: huma.Middlewares{a.needs(op.scope)},
+	}
+	if op.bulk {
+		spec.Middlewares = append(spec.Middlewares, a.inTurn(a.bulk))
 	}
 	if op.method == http.MethodPost && !op.harmless {
 		spec.Parameters = append(spec.Parameters, idempotencyParameter)

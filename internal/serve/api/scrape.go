@@ -38,7 +38,7 @@ type MapAsk struct {
 
 func (a *API) registerScrape() {
 	register(a, operation{
-		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, errors: []int{404, 415, 502}, time: 2 * time.Minute,
+		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 415, 502}, time: 2 * time.Minute,
 		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
 	}, func(ctx context.Context, in *struct{ Body Ask }) (*body[*scrape.Page], error) {
 		spec, err := a.specFor(ctx, &in.Body)
@@ -48,7 +48,7 @@ func (a *API) registerScrape() {
 		return answerOf(a.Scraper.Fetch(ctx, spec, in.Body.URL))
 	})
 	register(a, operation{
-		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, errors: []int{404, 415, 502}, time: 2 * time.Minute,
+		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 415, 502}, time: 2 * time.Minute,
 		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read. With a crawl, which needs the scope `read` too, also what it knows of the host, a part at a time, in the order of a hash.",
 	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
 		if in.Body.Crawl != "" {

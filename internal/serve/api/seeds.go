@@ -38,13 +38,13 @@ const maxProblems = 1000
 
 func (a *API) registerSeeds() {
 	register(a, operation{
-		method: http.MethodPost, path: "/crawls/{crawl}/seeds", id: "feed-seeds", tag: "seeds", scope: caller.Write, body: maxSeedBytes, errors: []int{404, 413},
+		method: http.MethodPost, path: "/crawls/{crawl}/seeds", id: "feed-seeds", tag: "seeds", scope: caller.Write, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
 		summary: "Feed URLs to a crawl", about: "Lines that are no URLs cost the others nothing: each has its verdict.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
 		return a.judgeSeeds(ctx, in, true)
 	})
 	register(a, operation{
-		method: http.MethodPost, path: "/crawls/{crawl}/seeds/check", id: "check-seeds", tag: "seeds", scope: caller.Read, harmless: true, body: maxSeedBytes, errors: []int{404, 413},
+		method: http.MethodPost, path: "/crawls/{crawl}/seeds/check", id: "check-seeds", tag: "seeds", scope: caller.Read, harmless: true, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
 		summary: "What would become of URLs", about: "As feeding them, and nothing is fed.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
 		return a.judgeSeeds(ctx, in, false)

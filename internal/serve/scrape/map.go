@@ -62,18 +62,23 @@ func (s *Scraper) Map(ctx context.Context, spec *crawlspec.Spec, url string, mos
 // mapper collects URLs.
 type mapper struct {
 	Map
-	most int
-	seen map[string]bool
+	most  int
+	bytes int
+	seen  map[string]bool
 }
+
+// maxMapBytes bounds the URLs of a map: some are kept, see keepSite.
+const maxMapBytes = 16 << 20
 
 func (m *mapper) add(f Found) {
 	switch {
 	case m.seen[f.URL]:
-	case len(m.URLs) >= m.most:
+	case len(m.URLs) >= m.most || m.bytes+len(f.URL) > maxMapBytes:
 		m.Truncated = true
 	default:
 		m.seen[f.URL] = true
 		m.URLs = append(m.URLs, f)
+		m.bytes += len(f.URL)
 	}
 }
 

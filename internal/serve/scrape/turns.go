@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type turn struct {
 	due   time.Time // no request before
 }
 
-// maxHosts bounds the hosts that are remembered: those that have rested go first.
+// maxHosts bounds the hosts that are remembered. Those that have rested go first, then those that rest longest.
 const maxHosts = 10_000
 
 // take waits for the turn at a host, as long as most, and returns what gives it back with the rest it needs.
@@ -38,27 +39,27 @@ func (t *turns) take(ctx context.Context, host string, most time.Duration) (give
 	select {
 	case h.held <- struct{}{}:
 	case <-ctx.Done():
-		t.leave(host, h)
+		t.leave(h)
 		return nil, ctx.Err()
 	case <-timer.C:
-		t.leave(host, h)
+		t.leave(h)
 		return nil, fmt.Errorf("%w: others wait for %s already", ErrBusy, host)
 	}
 	if h.due.After(until) {
 		wait := time.Until(h.due)
 		<-h.held
-		t.leave(host, h)
+		t.leave(h)
 		return nil, fmt.Errorf("%w: %s for another %s", ErrBusy, host, wait.Round(time.Second))
 	}
 	if err := sleep.For(ctx, time.Until(h.due)); err != nil {
 		<-h.held
-		t.leave(host, h)
+		t.leave(h)
 		return nil, err
 	}
 	return func(rest time.Duration) {
 		h.due = time.Now().Add(rest)
 		<-h.held
-		t.leave(host, h)
+		t.leave(h)
 	}, nil
 }
 
@@ -77,8 +78,8 @@ func (t *turns) enter(host string) *turn {
 	return h
 }
 
-// leave forgets hosts that have rested when there are many.
-func (t *turns) leave(host string, h *turn) {
+// leave ends the use of a turn, and forgets hosts when there are many.
+func (t *turns) leave(h *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h.users--
@@ -86,8 +87,19 @@ func (t *turns) leave(host string, h *turn) {
 		return
 	}
 	now := time.Now()
+	var resting []string
 	for name, other := range t.hosts {
-		if other.users == 0 && other.due.Before(now) { // nobody else touches it
+		switch {
+		case other.users > 0: // it may be changed
+		case other.due.After(now):
+			resting = append(resting, name)
+		default:
+			delete(t.hosts, name)
+		}
+	}
+	if over := len(t.hosts) - maxHosts*9/10; over > 0 { // room for some, so that not each request sorts
+		slices.SortFunc(resting, func(a, b string) int { return t.hosts[b].due.Compare(t.hosts[a].due) })
+		for _, name := range resting[:min(over, len(resting))] {
 			delete(t.hosts, name)
 		}
 	}

@@ -3,6 +3,8 @@ package scrape
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -64,4 +66,43 @@ func TestTurnIsNotWaitedForTooLong(t *testing.T) {
 			t.Errorf("while somebody has the turn: %v", err)
 		}
 	})
+}
+
+// Hosts that rest for very long, as a robots.txt may ask for, do not fill the memory, and the others keep their rest.
+func TestRestingHostsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all turns
+		rest := func(host string, rest time.Duration) {
+			give, err := all.take(t.Context(), host, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			give(rest)
+		}
+		rest("usual.test", time.Minute)
+		for i := range 3 * maxHosts {
+			rest(fmt.Sprintf("h%d.test", i), time.Duration(i%7+1)*365*24*time.Hour)
+		}
+		if n := len(all.hosts); n > maxHosts {
+			t.Errorf("%d hosts are remembered, want at most %d", n, maxHosts)
+		}
+		if _, err := all.take(t.Context(), "usual.test", time.Second); !errors.Is(err, ErrBusy) {
+			t.Errorf("a host with a usual rest is not remembered: %v", err)
+		}
+	})
+}
+
+// A map has a bounded number of bytes, whatever the URLs of a site are like.
+func TestMapIsBoundedInBytes(t *testing.T) {
+	m := &mapper{most: MaxURLs, seen: make(map[string]bool)}
+	for i := range 5000 {
+		m.add(Found{URL: fmt.Sprintf("https://a.test/%d/%s", i, strings.Repeat("x", 8000))})
+	}
+	size := 0
+	for _, f := range m.URLs {
+		size += len(f.URL)
+	}
+	if size > 16<<20 || size < 8<<20 || !m.Truncated {
+		t.Errorf("%d bytes in %d URLs, truncated %t", size, len(m.URLs), m.Truncated)
+	}
 }
