@@ -1,6 +1,6 @@
-// Package audit keeps who changed what by way of the server: a line of JSON for each write, in a file that
-// is bounded. When it is full it becomes the older of two, so at least the last MaxBytes of lines are there. Several processes may
-// add to one log.
+// Package audit keeps who changed what by way of the server: a line of JSON for each write, in two bounded files.
+// When the current one is full, both are joined into the older one: the newest entries of each caller, with an equal
+// share of MaxBytes for each, so that no caller evicts the entries of another. Several processes may add to one log.
 package audit
 
 import (
@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"seine/internal/base/atomicfile"
 	"seine/internal/base/filelock"
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
@@ -82,9 +83,20 @@ func (l *Log) alone(do func() error) error {
 
 // open opens the current file, behind what is in it. A line that was cut off by a crash is ended.
 func (l *Log) open() error {
-	for _, name := range []string{older, current} {
-		if err := l.each(name, func(e *Entry) { l.last = max(l.last, e.ID) }); err != nil {
-			return err
+	ofOlder, joined := uint64(0), false // joined: a crash came between the two steps of rotate
+	err := l.each(older, func(e *Entry, _ []byte) { ofOlder = max(ofOlder, e.ID) })
+	if err == nil {
+		l.last = max(l.last, ofOlder)
+		err = l.each(current, func(e *Entry, _ []byte) {
+			l.last, joined = max(l.last, e.ID), joined || e.ID <= ofOlder
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if joined {
+		if err := atomicfile.Write(filepath.Join(l.dir, current), nil); err != nil {
+			return fmt.Errorf("audit: %w", err)
 		}
 	}
 	f, err := os.OpenFile(filepath.Join(l.dir, current), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
@@ -156,10 +168,14 @@ func (l *Log) catchUp() error {
 	return l.open()
 }
 
+// rotate joins the files into the older one, and begins the current one.
 func (l *Log) rotate() error {
-	err := l.file.Close()
+	text, err := l.shares()
+	if err = errors.Join(err, l.file.Close()); err == nil {
+		err = atomicfile.Write(filepath.Join(l.dir, older), text)
+	}
 	if err == nil {
-		err = os.Rename(filepath.Join(l.dir, current), filepath.Join(l.dir, older))
+		err = atomicfile.Write(filepath.Join(l.dir, current), nil)
 	}
 	if err = errors.Join(err, l.open()); err != nil {
 		return fmt.Errorf("audit: begin a new file: %w", err)
@@ -181,7 +197,7 @@ func (l *Log) Newest(before uint64, most int) (all []Entry, err error) {
 func (l *Log) newest(before uint64, most int) ([]Entry, error) {
 	var ring []Entry
 	for _, name := range []string{older, current} {
-		err := l.each(name, func(e *Entry) {
+		err := l.each(name, func(e *Entry, _ []byte) {
 			if before > 0 && e.ID >= before {
 				return
 			}
@@ -198,8 +214,8 @@ func (l *Log) newest(before uint64, most int) ([]Entry, error) {
 	return ring, nil
 }
 
-// each calls do for the entries of a file that can be read.
-func (l *Log) each(name string, do func(*Entry)) error {
+// each calls do for the entries of a file that can be read. The line is valid until do returns.
+func (l *Log) each(name string, do func(e *Entry, line []byte)) error {
 	f, err := os.Open(filepath.Join(l.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -213,7 +229,7 @@ func (l *Log) each(name string, do func(*Entry)) error {
 		line, err := in.ReadSlice('\n')
 		var e Entry
 		if err == nil && jsontext.Unmarshal(bytes.TrimSpace(line), &e) == nil {
-			do(&e)
+			do(&e, line)
 		}
 		switch {
 		case errors.Is(err, io.EOF):

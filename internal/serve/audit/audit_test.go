@@ -148,3 +148,62 @@ func TestProcessesShareALog(t *testing.T) {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
 }
+
+// No caller evicts the entries of another, whoever floods the log: not a client without a token, nor one with any.
+func TestCallersDoNotEvictEachOther(t *testing.T) {
+	flood := func(l *Log, n int, callers ...string) {
+		for i := range n {
+			if err := l.Add(Entry{Who: callers[i%len(callers)], Method: "POST", Path: "/login", Status: 401, Reason: strings.Repeat("x", 50)}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for name, callers := range map[string][]string{"unknown": {""}, "known": {"reader"}, "several": {"", "reader", "scraper"}} {
+		t.Run(name, func(t *testing.T) {
+			l := open(t, t.TempDir())
+			l.max = 20_000
+			add(t, l, 20)
+			flood(l, 1500, callers...)
+			add(t, l, 10)
+			flood(l, 1500, callers...)
+			all, err := l.Newest(0, 100_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := make(map[string]int)
+			for i, e := range all {
+				count[e.Who]++
+				if i > 0 && e.ID >= all[i-1].ID {
+					t.Fatalf("entry %d comes after entry %d", e.ID, all[i-1].ID)
+				}
+			}
+			if count["somebody"] != 30 || all[0].ID != 3030 {
+				t.Errorf("entries by caller: %v, the last is %d; want 30 of somebody, 3030", count, all[0].ID)
+			}
+			for _, who := range callers {
+				if count[who] < 5 || count[who] > 250 {
+					t.Errorf("%d entries of %q", count[who], who)
+				}
+			}
+		})
+	}
+}
+
+// A crash while the files are joined makes no entry appear twice.
+func TestCrashWhileFilesAreJoined(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, dir)
+	add(t, l, 20)
+	text, err := l.shares()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, older), text, 0o600) // what rotate does first
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, dir)
+	add(t, l, 1)
+	if got := ids(t, l, 0, 100); got != "21 20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2 1" {
+		t.Errorf("there are %s", got)
+	}
+}
