@@ -23,15 +23,16 @@ func Take(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Wait is Take for what others have for a moment alone: it waits until they have done.
-func Wait(name string) (*os.File, error) {
+// With calls do while no other process or goroutine holds the lock of a file, which it makes if need be. It is for files
+// that are read, changed and written again: without it, one of two changes at a time is lost.
+func With(name string, do func() error) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	defer f.Close() // which unlocks it
 	if err := lock(f, true); err != nil {
-		_ = f.Close()
-		return nil, &os.PathError{Op: "lock", Path: name, Err: err}
+		return &os.PathError{Op: "lock", Path: name, Err: err}
 	}
-	return f, nil
+	return do()
 }

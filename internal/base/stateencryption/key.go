@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"seine/internal/base/atomicfile"
+	"seine/internal/base/filelock"
 )
 
 // Bounds of the text of a key file. What is shorter can be guessed.
@@ -83,7 +84,7 @@ func Open(dir, file string) (*Key, error) {
 	case errors.Is(err, os.ErrNotExist) && file == "":
 		return nil, nil
 	case errors.Is(err, os.ErrNotExist):
-		return begin(dir, file)
+		return beginAlone(dir, file)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrKey, err)
 	}
@@ -101,6 +102,22 @@ func Open(dir, file string) (*Key, error) {
 	return k, k.note(dir, have.salt, file)
 }
 
+// beginAlone is begin for one process at a time: two that begin with different keys would both use the state.
+func beginAlone(dir, file string) (k *Key, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	err = filelock.With(filepath.Join(dir, noteName+".lock"), func() error {
+		if _, there := os.Stat(filepath.Join(dir, noteName)); there == nil {
+			k, err = Open(dir, file)
+		} else {
+			k, err = begin(dir, file)
+		}
+		return err
+	})
+	return k, err
+}
+
 // begin takes the key of a file for a state that does not exist yet.
 func begin(dir, file string) (*Key, error) {
 	for _, part := range []string{"nats", "frontier"} {
@@ -111,9 +128,6 @@ func begin(dir, file string) (*Key, error) {
 	k, err := load(file)
 	if err != nil {
 		return nil, fmt.Errorf("--encrypt-state: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
 	}
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // it never fails

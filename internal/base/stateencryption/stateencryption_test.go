@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -206,5 +207,33 @@ func TestFileIsReadAnywhere(t *testing.T) {
 	got, err := io.ReadAll(f)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("read in a row, it is another: %v", err)
+	}
+}
+
+// Of several processes that begin a state with different keys, one does so; the others are refused.
+func TestOneKeyBeginsAState(t *testing.T) {
+	for range 20 {
+		dir := filepath.Join(t.TempDir(), "data")
+		files := []string{keyFile(t, one), keyFile(t, other)}
+		var keys [8]*Key
+		var all sync.WaitGroup
+		for i := range keys {
+			all.Go(func() { keys[i], _ = Open(dir, files[i%2]) })
+		}
+		all.Wait()
+		kept, err := Open(dir, "")
+		check(t, err)
+		begun := 0
+		for _, k := range keys {
+			if k == nil {
+				continue
+			}
+			if begun++; k.NATS() != kept.NATS() {
+				t.Error("a key is used that is not the one of the state")
+			}
+		}
+		if begun != len(keys)/2 {
+			t.Errorf("%d of %d may use the state, want %d", begun, len(keys), len(keys)/2)
+		}
 	}
 }

@@ -407,3 +407,30 @@ func check(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Several runs at a time make one authority: the certificates of all users are signed by it.
+func TestRunsAtATimeMakeOneInstallation(t *testing.T) {
+	dir := t.TempDir()
+	var runs sync.WaitGroup
+	made := make([]int, 4)
+	for i := range made {
+		runs.Go(func() {
+			r, err := setup.Run(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			made[i] = len(r.Made)
+		})
+	}
+	runs.Wait()
+	whole := 0
+	for _, n := range made {
+		if n > 5 {
+			whole++
+		}
+	}
+	if whole != 1 {
+		t.Errorf("files that each run made: %v; want them made by one run", made)
+	}
+}

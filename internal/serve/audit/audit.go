@@ -73,12 +73,7 @@ func Open(dir string) (*Log, error) {
 
 // alone does something while no other process does anything with the log.
 func (l *Log) alone(do func() error) error {
-	have, err := filelock.Wait(filepath.Join(l.dir, lock))
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	defer have.Close()
-	return do()
+	return filelock.With(filepath.Join(l.dir, lock), do) //nolint:wrapcheck // names the file
 }
 
 // open opens the current file, behind what is in it. A line that was cut off by a crash is ended.

@@ -14,6 +14,7 @@ type Store struct {
 
 	mu     sync.Mutex
 	seen   stamp
+	read   time.Time
 	byHash map[string]Token
 }
 
@@ -22,6 +23,10 @@ type stamp struct {
 	changed time.Time
 	size    int64
 }
+
+// resolution is more than that of the times of files: one that had just changed when it was read is read again, since
+// another change may have left its time and size.
+const resolution = 2 * time.Second
 
 // Open returns the store of a file, which need not be there yet.
 func Open(file string) (*Store, error) {
@@ -60,9 +65,10 @@ func (s *Store) refresh() error {
 	if info, err := os.Stat(s.file); err == nil {
 		now = stamp{info.ModTime(), info.Size()}
 	}
-	if s.byHash != nil && now == s.seen {
+	if s.byHash != nil && now == s.seen && now.changed.Before(s.read.Add(-resolution)) {
 		return nil
 	}
+	s.read = time.Now()
 	all, err := Read(s.file)
 	if err != nil {
 		s.byHash = nil

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"seine/internal/base/atomicfile"
+	"seine/internal/base/filelock"
 	"seine/internal/base/jsontext"
 	"seine/internal/serve/caller"
 )
@@ -96,38 +97,47 @@ func Create(name, token string, scopes []caller.Scope, life time.Duration) (secr
 	if err := caller.CheckScopes(scopes); err != nil {
 		return "", err
 	}
-	all, err := Read(name)
-	if err != nil {
-		return "", err
-	}
-	now := time.Now().UTC()
-	switch {
-	case slices.ContainsFunc(all, func(t Token) bool { return t.Name == token }):
-		return "", fmt.Errorf("%w %s: is taken: revoke that token first, or give another name", ErrName, token)
-	case len(all) >= maxTokens:
-		return "", fmt.Errorf("%s has %d tokens, which is the most: revoke those that nobody uses", name, len(all))
-	}
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails
 	secret = Prefix + base64.RawURLEncoding.EncodeToString(bits)
-	t := Token{Name: token, Scopes: scopes, SHA256: hash(secret), Created: now}
+	t := Token{Name: token, Scopes: scopes, SHA256: hash(secret), Created: time.Now().UTC()}
 	if life > 0 {
-		t.Expires = now.Add(life)
+		t.Expires = t.Created.Add(life)
 	}
-	return secret, write(name, append(all, t))
+	return secret, change(name, func(all []Token) ([]Token, error) {
+		switch {
+		case slices.ContainsFunc(all, func(t Token) bool { return t.Name == token }):
+			return nil, fmt.Errorf("%w %s: is taken: revoke that token first, or give another name", ErrName, token)
+		case len(all) >= maxTokens:
+			return nil, fmt.Errorf("%s has %d tokens, which is the most: revoke those that nobody uses", name, len(all))
+		}
+		return append(all, t), nil
+	})
 }
 
 // Revoke removes a token from a file.
 func Revoke(name, token string) error {
-	all, err := Read(name)
-	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.Name == token })
-	if len(left) == len(all) {
-		return fmt.Errorf("%w %s: %s has no such token (seine token list shows those there are)", ErrName, token, name)
-	}
-	return write(name, left)
+	return change(name, func(all []Token) ([]Token, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.Name == token })
+		if len(left) == len(all) {
+			return nil, fmt.Errorf("%w %s: %s has no such token (seine token list shows those there are)", ErrName, token, name)
+		}
+		return left, nil
+	})
+}
+
+// change replaces the tokens in a file by what do returns for them. One change is made at a time.
+func change(name string, do func([]Token) ([]Token, error)) error {
+	return filelock.With(name+".lock", func() error { //nolint:wrapcheck // names the file
+		all, err := Read(name)
+		if err != nil {
+			return err
+		}
+		if all, err = do(all); err != nil {
+			return err
+		}
+		return write(name, all)
+	})
 }
 
 func hash(secret string) string {

@@ -2,10 +2,12 @@ package tokens
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,5 +121,69 @@ func TestWrongTokensAreRefused(t *testing.T) {
 	}
 	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a file that others can read: %v", err)
+	}
+}
+
+// Changes at a time are all made: no token that was revoked comes back, and none that was created is lost.
+func TestChangesAtATimeAreAllMade(t *testing.T) {
+	for round := range 20 {
+		file := filepath.Join(t.TempDir(), "tokens.json")
+		const n = 8
+		for i := range n {
+			create(t, file, fmt.Sprint("old-", i), 0, caller.Read)
+		}
+		s, err := Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var secrets [n]string
+		var changes sync.WaitGroup
+		for i := range n {
+			changes.Go(func() { secrets[i] = create(t, file, fmt.Sprint("new-", i), 0, caller.Write) })
+			changes.Go(func() {
+				if err := Revoke(file, fmt.Sprint("old-", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		changes.Wait()
+		all, err := Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range all {
+			if !strings.HasPrefix(token.Name, "new-") {
+				t.Errorf("round %d: %s was revoked, and is there", round, token.Name)
+			}
+		}
+		for i, secret := range secrets {
+			if _, ok := s.Caller(secret); !ok {
+				t.Errorf("round %d: new-%d was created, and is not known", round, i)
+			}
+		}
+	}
+}
+
+// Each change is noticed, also one within the resolution of the file's time that leaves its size.
+func TestStoreNoticesChangesOfTheSameTimeAndSize(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens.json")
+	old := create(t, file, "a", 0, caller.Read)
+	at := time.Now()
+	if err := os.Chtimes(file, at, at); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Revoke(file, "a"); err != nil {
+		t.Fatal(err)
+	}
+	create(t, file, "b", 0, caller.Read)
+	if err := os.Chtimes(file, at, at); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Caller(old); ok {
+		t.Error("a token that was revoked is still known")
 	}
 }

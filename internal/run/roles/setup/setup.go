@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	conf "seine/deploy/nats"
+	"seine/internal/base/filelock"
 	"seine/internal/run/roles"
 	"seine/pkg/messages"
 )
@@ -86,29 +87,36 @@ type Result struct {
 }
 
 // Run makes what is missing in dir, and writes the configuration anew. What is there
-// stays: keys until they are removed, certificates until they end soon.
-func Run(dir string) (*Result, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
+// stays: keys until they are removed, certificates until they end soon. One Run at a time changes the folder.
+func Run(dir string) (r *Result, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("find %s: %w", dir, err)
 	}
-	r := new(Result)
+	r = new(Result)
 	if err := r.folder(dir); err != nil {
 		return nil, err
 	}
-	site, err := r.site(filepath.Join(dir, siteFile))
+	err = filelock.With(filepath.Join(dir, ".lock"), func() error { return r.run(dir) })
 	if err != nil {
 		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Result) run(dir string) error {
+	site, err := r.site(filepath.Join(dir, siteFile))
+	if err != nil {
+		return err
 	}
 	ca, err := r.authority(filepath.Join(dir, "ca"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.users(dir, site, ca); err != nil {
-		return nil, err
+		return err
 	}
 	r.Nobody, err = nobody(filepath.Join(dir, "users"), site.installation())
-	return r, err
+	return err
 }
 
 func (r *Result) site(name string) (*Site, error) {
