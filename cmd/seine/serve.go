@@ -51,7 +51,7 @@ type serveCmd struct {
 	serverFlags
 	AllowPrivate bool   `help:"Let crawls and single pages that the API asks for reach loopback and private addresses."`
 	Metrics      string `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9465." placeholder:"HOST:PORT"`
-	State        string `help:"Directory of what the server keeps: the log of writes, webhooks, and replays under way (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	State        string `help:"Directory of what the server keeps: the log of writes, webhooks, Idempotency-Keys, and replays under way (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
 	Replayed     string `help:"Directory in which replays write, each in a folder of its own (default replayed in --state)." placeholder:"DIR"`
 	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
 	auditDir     string // "" for State
@@ -190,7 +190,8 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	}
 	s.replays.Off = c.ReadOnly
 	ao := api.Options{
-		Cluster: s.cluster, Webhooks: s.webhooks, Replays: s.replays, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out, Log: log,
+		Cluster: s.cluster, Webhooks: s.webhooks, Replays: s.replays, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out,
+		Keys: filepath.Join(c.stateDir(), "keys"), Log: log,
 	}
 	if crawls && c.Options == (connect.Options{}) && !c.ReadOnly {
 		s.runner = runner.New(s.cluster, c.crawlOptions, log)

@@ -55,6 +55,8 @@ type Options struct {
 	Webhooks *webhooks.Service
 	// Replays runs replays.
 	Replays *replays.Service
+	// Keys is the directory in which Idempotency-Keys are kept; "" for none: requests are handled without them.
+	Keys string
 	// Starter begins crawls where nothing runs; nil for nobody.
 	Starter Starter
 	// Out is the output that records are read from, "" for that of the writer of the name default.
@@ -69,14 +71,17 @@ type API struct {
 	huma     huma.API
 	harmless []string
 	writes   []string
-	idem     *idempotency
+	keys     *keys
 	answers  answers.Cache
 	bulk     *turns // of operations that hold much memory
 }
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), idem: newIdempotency(), answers: answers.Cache{Within: askTime}, bulk: newTurns(8, 32)}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, bulk: newTurns(8, 32)}
+	if o.Keys != "" {
+		a.keys = openKeys(o.Keys)
+	}
 	config := huma.DefaultConfig("Seine", version.Number)
 	config.Info.Description = "Crawls, and single pages, of a Seine web crawler."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = Base+"/openapi", "", ""
@@ -106,7 +111,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.notFound(w, r)
 		return
 	}
-	a.idem.serve(a.mux, w, r)
+	a.mux.ServeHTTP(w, r)
 	if r.Method != http.MethodGet {
 		a.answers.Forget() // whatever has changed
 	}
@@ -192,6 +197,7 @@ func (a *API) describe(op *operation) huma.Operation {
 	}
 	if op.method == http.MethodPost && !op.harmless {
 		spec.Parameters = append(spec.Parameters, idempotencyParameter)
+		spec.Middlewares = append(spec.Middlewares, a.once)
 	}
 	return spec
 }

@@ -2,14 +2,16 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
@@ -25,46 +27,30 @@ var idempotencyParameter = &huma.Param{
 	Schema:      &huma.Schema{Type: "string", MaxLength: new(maxKey)},
 }
 
-// Bounds of what is remembered.
+// Bounds of what is sent with a key, and of the answer that is kept.
 const (
-	maxKey      = 255
-	maxAnswers  = 500
-	maxAnswer   = 32 << 10 // what is larger is done again
-	answersLife = 24 * time.Hour
+	maxKey     = 255
+	maxKeyed   = 1 << 20 // bytes of the body of an operation that has no bound of its own
+	maxAnswer  = 32 << 10
+	statusKept = http.StatusBadRequest // answers below are kept: others changed nothing, or may be different the next time
 )
 
-// idempotency remembers the answers of requests that had a key. It is lost when the server ends: who creates a
-// crawl again then is told that it is there.
-type idempotency struct {
-	mu    sync.Mutex
-	known map[string]*answer
-	order []string // of known, the oldest first
-}
-
-// answer is what a request got.
-type answer struct {
-	at     time.Time
-	sum    [sha256.Size]byte // of the request
-	done   bool
-	status int
-	header http.Header
-	body   []byte
-}
-
-func newIdempotency() *idempotency { return &idempotency{known: make(map[string]*answer)} }
-
-// serve handles a request, or answers as it was answered before.
-func (i *idempotency) serve(next http.Handler, w http.ResponseWriter, r *http.Request) {
+// once is middleware of operations that take an Idempotency-Key. It comes after the check of the caller's scope: what
+// a caller may not do takes no place.
+func (a *API) once(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
 	key := r.Header.Get(idempotencyHeader)
-	if key == "" || r.Method != http.MethodPost {
-		next.ServeHTTP(w, r)
+	if key == "" || a.keys == nil {
+		next(ctx)
 		return
 	}
 	if len(key) > maxKey {
 		problem.Write(w, http.StatusBadRequest, "the Idempotency-Key is longer than 255 characters: give a shorter one, such as a UUID")
 		return
 	}
-	body, err := io.ReadAll(r.Body)
+	op := ctx.Operation()
+	_ = ctx.SetReadDeadline(time.Now().Add(op.BodyReadTimeout)) // not of a test's recorder
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cmp.Or(op.MaxBodyBytes, maxKeyed)))
 	if err != nil {
 		status, detail := http.StatusBadRequest, "the body cannot be read: send it again"
 		if errors.As(err, new(*http.MaxBytesError)) {
@@ -74,62 +60,58 @@ func (i *idempotency) serve(next http.Handler, w http.ResponseWriter, r *http.Re
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	name := caller.Of(r.Context()).Name + "\x00" + r.URL.RequestURI() + "\x00" + key
-	a, mine := i.begin(name, sha256.Sum256(body))
+	file := a.keys.file(caller.Of(r.Context()).Name, r.URL.RequestURI(), key)
+	have, err := a.keys.begin(file, digest(string(body)))
 	switch {
-	case mine:
-		i.record(name, a, next, w, r)
-	case a == nil:
+	case err == nil && have == nil:
+		a.record(file, w, func(w http.ResponseWriter) { next(humago.NewContext(op, r, w)) })
+	case err == nil:
+		have.writeTo(w)
+	case errors.Is(err, errOtherRequest):
 		problem.Write(w, http.StatusUnprocessableEntity, "the Idempotency-Key was used for another request: give each request one of its own")
-	case !a.done:
+	case errors.Is(err, errInFlight):
 		w.Header().Set("Retry-After", "1")
 		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key is under way: ask again in a moment")
+	case errors.Is(err, errUnknownEnd):
+		problem.Write(w, http.StatusConflict, "the server ended while it handled the request of this Idempotency-Key, or another server handles it: see whether it was done; if not, send it with another key")
 	default:
-		for k, v := range a.header {
-			w.Header()[k] = v
-		}
-		w.Header().Set("Idempotency-Replayed", "true")
-		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body) // the client may be gone
+		a.Log.Error("cannot store an Idempotency-Key", "error", err)
+		problem.Write(w, http.StatusInternalServerError, "the Idempotency-Key cannot be stored, so nothing was done: see the log of the server")
 	}
 }
 
-// begin returns a new answer for a request that was not there, that of the same request before, or nil if
-// another one had the key.
-func (i *idempotency) begin(name string, sum [sha256.Size]byte) (a *answer, mine bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if have := i.known[name]; have != nil && time.Since(have.at) < answersLife {
-		if have.sum != sum {
-			return nil, false
-		}
-		copied := *have
-		return &copied, false
-	}
-	if len(i.order) >= maxAnswers {
-		delete(i.known, i.order[0])
-		i.order = i.order[1:]
-	}
-	a = &answer{at: time.Now(), sum: sum}
-	i.known[name], i.order = a, append(i.order, name)
-	return a, true
-}
-
-// record handles the request, and keeps the answer unless it may be another the next time.
-func (i *idempotency) record(name string, a *answer, next http.Handler, w http.ResponseWriter, r *http.Request) {
+// record handles a request, and keeps the answer if something was done.
+func (a *API) record(file string, w http.ResponseWriter, do func(http.ResponseWriter)) {
 	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
-	kept := false
+	var kept *answer
 	defer func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if !kept || rec.status >= http.StatusInternalServerError || rec.status == http.StatusTooManyRequests || rec.over {
-			delete(i.known, name)
-			return
+		if err := a.keys.end(file, kept); err != nil {
+			a.Log.Error("cannot store the answer to an Idempotency-Key", "error", err)
 		}
-		a.done, a.status, a.header, a.body = true, rec.status, w.Header().Clone(), rec.body.Bytes()
 	}()
-	next.ServeHTTP(rec, r)
-	kept = true
+	do(rec)
+	if rec.status < statusKept {
+		kept = &answer{Status: rec.status, Header: w.Header().Clone(), Body: rec.body.Bytes(), Cut: rec.over}
+	}
+}
+
+// writeTo answers as before.
+func (a *answer) writeTo(w http.ResponseWriter) {
+	if a.Cut {
+		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key was done; its answer was too large to be kept: see what it has changed")
+		return
+	}
+	for k, v := range a.Header {
+		w.Header()[k] = v
+	}
+	w.Header().Set("Idempotency-Replayed", "true")
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // the client may be gone
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // recorder keeps an answer while it is sent.
@@ -148,7 +130,9 @@ func (r *recorder) WriteHeader(status int) {
 
 // Write implements io.Writer.
 func (r *recorder) Write(p []byte) (int, error) {
-	if r.over = r.over || r.body.Len()+len(p) > maxAnswer; !r.over {
+	if r.over = r.over || r.body.Len()+len(p) > maxAnswer; r.over {
+		r.body.Reset()
+	} else {
 		r.body.Write(p)
 	}
 	return r.ResponseWriter.Write(p) //nolint:wrapcheck // stands for it

@@ -33,7 +33,7 @@ func connected(t *testing.T, edit ...func(*serve.Options)) *sdk.ClientSession {
 		t.Fatal(err)
 	}
 	c := cluster.New(connect.Operator{Data: filepath.Join(dir, "data")}, log)
-	a := api.New(api.Options{Cluster: c, Feed: snapshots.New(c, log), Audit: writes, Scraper: scraper, Log: log})
+	a := api.New(api.Options{Cluster: c, Feed: snapshots.New(c, log), Audit: writes, Scraper: scraper, Keys: t.TempDir(), Log: log})
 	o := serve.Options{Listen: serve.DefaultListen, Rate: serve.DefaultRate, Audit: writes, Log: log, API: a, Harmless: a.Harmless()}
 	for _, e := range edit {
 		e(&o)
