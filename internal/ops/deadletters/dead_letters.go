@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -77,45 +78,52 @@ func (f *Filter) subject() string {
 // Each calls do for every letter there is now that f chooses, the oldest first,
 // until it returns an error.
 func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*DeadLetter) error) error {
-	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{f.subject()}}
+	var config jetstream.OrderedConsumerConfig
 	if !f.Since.IsZero() {
 		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &f.Since
 	}
-	c, err := bus.JS.OrderedConsumer(ctx, messages.StreamDead, config)
-	if err != nil {
-		return fmt.Errorf("read DEAD: %w", err)
-	}
-	info, err := c.Info(ctx)
-	if err != nil {
-		return fmt.Errorf("read DEAD: %w", err)
-	}
-	if info.NumPending == 0 {
-		return nil
-	}
-	it, err := c.Messages(jetstream.PullMaxMessages(256))
-	if err != nil {
-		return fmt.Errorf("read DEAD: %w", err)
-	}
-	defer it.Stop()
-	for {
-		m, err := it.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return fmt.Errorf("read DEAD: %w", err)
+	return each(ctx, bus, f, config, math.MaxUint64, do)
+}
+
+// ahead is how many letters are fetched at a time.
+const ahead = 256
+
+// each calls do for the letters before a sequence that f chooses, from where config begins, as far as there are some now.
+func each(ctx context.Context, bus *stages.Bus, f Filter, config jetstream.OrderedConsumerConfig, end uint64, do func(*DeadLetter) error) error {
+	config.FilterSubjects = []string{f.subject()}
+	var failed error // of do
+	err := bus.ReadOrdered(ctx, messages.StreamDead, config, func(c jetstream.Consumer) error {
+		info, err := c.Info(ctx)
+		if err != nil || info.NumPending == 0 {
+			return err
 		}
-		meta, err := m.Metadata()
+		it, err := c.Messages(jetstream.PullMaxMessages(ahead))
 		if err != nil {
-			return fmt.Errorf("read DEAD: %w", err)
+			return err
 		}
-		l := read(meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data())
-		if f.matches(l) {
-			if err := do(l); err != nil {
+		defer it.Stop()
+		for failed == nil {
+			m, err := it.Next(jetstream.NextContext(ctx))
+			if err != nil {
 				return err
 			}
+			meta, err := m.Metadata()
+			if err != nil || meta.Sequence.Stream >= end {
+				return err
+			}
+			if l := read(meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data()); f.matches(l) {
+				failed = do(l)
+			}
+			if meta.NumPending == 0 {
+				return nil
+			}
 		}
-		if meta.NumPending == 0 {
-			return nil
-		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read DEAD: %w", err)
 	}
+	return failed
 }
 
 // ErrNone is returned for a letter that is not there.

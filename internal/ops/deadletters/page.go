@@ -66,40 +66,12 @@ func Before(ctx context.Context, bus *stages.Bus, f Filter, before uint64, most 
 
 // window returns the letters from a sequence on and before another that f chooses, the oldest first.
 func window(ctx context.Context, bus *stages.Bus, f Filter, from, end uint64) (all []*DeadLetter, err error) {
-	c, err := bus.JS.OrderedConsumer(ctx, messages.StreamDead, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{f.subject()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from}
+	err = each(ctx, bus, f, config, end, func(l *DeadLetter) error {
+		all = append(all, l)
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read DEAD: %w", err)
-	}
-	info, err := c.Info(ctx)
-	if err != nil || info.NumPending == 0 {
-		return nil, err
-	}
-	it, err := c.Messages(jetstream.PullMaxMessages(pageWindow))
-	if err != nil {
-		return nil, fmt.Errorf("read DEAD: %w", err)
-	}
-	defer it.Stop()
-	for {
-		m, err := it.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return nil, fmt.Errorf("read DEAD: %w", err)
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return nil, fmt.Errorf("read DEAD: %w", err)
-		}
-		if meta.Sequence.Stream >= end {
-			return all, nil
-		}
-		if l := read(meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data()); f.matches(l) {
-			all = append(all, l)
-		}
-		if meta.NumPending == 0 {
-			return all, nil
-		}
-	}
+	return all, err
 }
 
 // Counts are how many letters there are, as the server counts them.

@@ -91,12 +91,13 @@ func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, 
 
 // scanWindow goes through one window.
 func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefix string, w timeRange, found func(StoredMessage, nats.Header) error) error {
-	c, err := bus.JS.OrderedConsumer(ctx, s.Stream, jetstream.OrderedConsumerConfig{
+	config := jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &w.From, HeadersOnly: true,
-	})
-	if err != nil {
-		return err
 	}
+	return bus.ReadOrdered(ctx, s.Stream, config, func(c jetstream.Consumer) error { return s.scanMessages(ctx, c, prefix, w, found) })
+}
+
+func (s *Search) scanMessages(ctx context.Context, c jetstream.Consumer, prefix string, w timeRange, found func(StoredMessage, nats.Header) error) error {
 	info, err := c.Info(ctx)
 	if err != nil || info.NumPending == 0 {
 		return err

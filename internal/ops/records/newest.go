@@ -39,7 +39,12 @@ func Newest(ctx context.Context, bus *stages.Bus, c Choice, most int) (found []R
 	}
 	for look := uint64(lookMessages); ; look /= 4 {
 		from := max(last, look) - look + 1
-		found, whole, err := c.between(ctx, s, from, last)
+		var found []Recent
+		var whole bool
+		err := bus.ReadOrdered(ctx, messages.StreamRecords, c.from(from), func(consumer jetstream.Consumer) (err error) {
+			found, whole, err = c.upto(ctx, consumer, last)
+			return err
+		})
 		if err != nil {
 			return nil, false, wrapped(err)
 		}
@@ -73,13 +78,9 @@ func lastOf(ctx context.Context, s jetstream.Stream, crawl string, partitions in
 	return last, nil
 }
 
-// between returns the records that are chosen of a part of the stream, the oldest first, and whether it has read all
-// of it.
-func (c Choice) between(ctx context.Context, s jetstream.Stream, first, last uint64) (found []Recent, whole bool, err error) {
-	consumer, err := s.OrderedConsumer(ctx, c.from(first))
-	if err != nil {
-		return nil, false, err //nolint:wrapcheck // by Newest
-	}
+// upto returns the records that are chosen of a consumer up to a message, the oldest first, and whether it has read all
+// of them.
+func (c Choice) upto(ctx context.Context, consumer jetstream.Consumer, last uint64) (found []Recent, whole bool, err error) {
 	it, err := consumer.Messages(jetstream.PullMaxMessages(tailPull))
 	if err != nil {
 		return nil, false, err //nolint:wrapcheck // by Newest

@@ -3,7 +3,6 @@ package records
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,15 +17,16 @@ const tailPull = 64
 // Tail calls do for each record that is chosen and is made from now on, as JSON, until it returns false or ctx is
 // done. A record comes as often as the stream has it: once, but for a page that was parsed again after a crash.
 func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte) bool) error {
-	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverNewPolicy,
-	})
-	if err != nil {
-		return fmt.Errorf("read RECORDS: %w", err)
-	}
+	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverNewPolicy}
+	return wrapped(bus.ReadOrdered(ctx, messages.StreamRecords, config, func(consumer jetstream.Consumer) error {
+		return c.tail(ctx, consumer, do)
+	}))
+}
+
+func (c Choice) tail(ctx context.Context, consumer jetstream.Consumer, do func(record []byte) bool) error {
 	it, err := consumer.Messages(jetstream.PullMaxMessages(tailPull))
 	if err != nil {
-		return fmt.Errorf("read RECORDS: %w", err)
+		return err //nolint:wrapcheck // by Tail
 	}
 	defer it.Stop()
 	for {
@@ -35,7 +35,7 @@ func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte)
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read RECORDS: %w", err)
+			return err //nolint:wrapcheck // by Tail
 		}
 		for _, p := range c.parts(m) {
 			if !do(p.Data) {

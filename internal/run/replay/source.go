@@ -149,9 +149,8 @@ func (s *replayStream) pending(ctx context.Context, from uint64) (uint64, error)
 	if err != nil {
 		return 0, fmt.Errorf("count messages of stream %s: %w", s.name, err)
 	}
-	info := c.CachedInfo()
-	_ = s.stream.DeleteConsumer(ctx, info.Name)
-	return info.NumPending, nil
+	s.bus.ForgetConsumer(ctx, s.name, c.CachedInfo().Name)
+	return c.CachedInfo().NumPending, nil
 }
 
 // Reads ahead of whoever takes the messages, and waits for one.
@@ -199,12 +198,22 @@ func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jet
 	if over, err := s.over(ctx, from, to); over || err != nil {
 		return from, err
 	}
-	c, err := s.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+	config := jetstream.OrderedConsumerConfig{
 		FilterSubjects: s.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		InactiveThreshold: 5 * time.Minute, // what is done with the messages may take long
+	}
+	var done error // of sessionOf
+	err := s.bus.ReadOrdered(ctx, s.name, config, func(c jetstream.Consumer) error {
+		from, done = s.sessionOf(ctx, c, from, to, do)
+		return nil
 	})
 	if err != nil {
 		return from, failed(err)
 	}
+	return from, done
+}
+
+func (s *replayStream) sessionOf(ctx context.Context, c jetstream.Consumer, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
 	it, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(aheadMessages, aheadBytes))
 	if err != nil {
 		return from, failed(err)

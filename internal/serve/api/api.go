@@ -29,6 +29,7 @@ import (
 	"seine/internal/serve/replays"
 	"seine/internal/serve/scrape"
 	"seine/internal/serve/snapshots"
+	"seine/internal/serve/turns"
 	"seine/internal/serve/webhooks"
 	"seine/pkg/stages"
 )
@@ -73,12 +74,13 @@ type API struct {
 	writes   []string
 	keys     *keys
 	answers  answers.Cache
-	bulk     *turns // of operations that hold much memory
+	bulk     *turns.Turns // of operations that hold much memory
+	tails    *turns.Turns // streams of records: each has a consumer
 }
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, bulk: newTurns(8, 32)}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, bulk: turns.New(8, 32), tails: turns.New(8, 32)}
 	if o.Keys != "" {
 		a.keys = openKeys(o.Keys)
 	}
@@ -193,7 +195,7 @@ func (a *API) describe(op *operation) huma.Operation {
 		Middlewares: huma.Middlewares{a.needs(op.scope)},
 	}
 	if op.bulk {
-		spec.Middlewares = append(spec.Middlewares, a.inTurn(a.bulk))
+		spec.Middlewares = append(spec.Middlewares, a.inTurn)
 	}
 	if op.method == http.MethodPost && !op.harmless {
 		spec.Parameters = append(spec.Parameters, idempotencyParameter)
@@ -212,6 +214,18 @@ func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 		}
 		next(ctx)
 	}
+}
+
+// inTurn is middleware that lets requests wait before their bodies are read.
+func (a *API) inTurn(ctx huma.Context, next func(huma.Context)) {
+	who := caller.Of(ctx.Context()).Name
+	if !a.bulk.Begin(ctx.Context(), who) {
+		ctx.SetHeader("Retry-After", "2")
+		_ = huma.WriteErr(a.huma, ctx, http.StatusTooManyRequests, cluster.ErrBusy.Error()) // the client may be gone
+		return
+	}
+	defer a.bulk.End(who)
+	next(ctx)
 }
 
 // lacks says that a caller has not a scope.

@@ -238,10 +238,20 @@ func (a *API) getReasons(ctx context.Context, in *CrawlPath) (*body[frontierapi.
 
 // ofCrawl calls do for a crawl that there is.
 func (a *API) ofCrawl(ctx context.Context, crawl string, do func(context.Context, *stages.Bus) error) error {
-	return a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	return a.Cluster.Do(ctx, known(crawl, do))
+}
+
+// lookAtCrawl is ofCrawl for what reads streams.
+func (a *API) lookAtCrawl(ctx context.Context, crawl string, do func(context.Context, *stages.Bus) error) error {
+	return a.Cluster.Look(ctx, known(crawl, do))
+}
+
+// known returns do for a crawl that there is.
+func known(crawl string, do func(context.Context, *stages.Bus) error) func(context.Context, *stages.Bus) error {
+	return func(ctx context.Context, bus *stages.Bus) error {
 		if err := lookup.Crawl(ctx, bus, crawl); err != nil {
 			return err
 		}
 		return do(ctx, bus)
-	})
+	}
 }

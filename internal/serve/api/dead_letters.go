@@ -88,7 +88,7 @@ func (a *API) listLetters(ctx context.Context, in *lettersInput) (*body[page[*de
 		return nil, err
 	}
 	p := page[*deadletters.DeadLetter]{Items: []*deadletters.DeadLetter{}}
-	err = a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err = a.Cluster.Look(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		part, err := deadletters.Before(ctx, bus, in.filter(), before, in.Limit)
 		p.Items = append(p.Items, part.Letters...)
 		if part.Next > 0 {
@@ -161,7 +161,7 @@ func (a *API) eachLetter(ctx context.Context, in *LetterChoice, do func(context.
 		return nil, problemf(http.StatusUnprocessableEntity, "give either seqs or a filter; {\"filter\": {}} is for all")
 	}
 	var out LettersDone
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err := a.Cluster.Look(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		letters, err := out.choose(ctx, bus, in)
 		if err != nil {
 			return err

@@ -139,6 +139,8 @@ func problemOfCluster(err error) error {
 		return problemf(http.StatusForbidden, "%v", err)
 	case errors.Is(err, cluster.ErrAway):
 		return retryLater(http.StatusServiceUnavailable, err.Error()+": try again in a moment; if it stays so, start NATS and the stages (docs/operations.md)")
+	case errors.Is(err, cluster.ErrBusy):
+		return retryLater(http.StatusTooManyRequests, err.Error())
 	case errors.Is(err, frontierapi.ErrUnanswered):
 		return retryLater(http.StatusServiceUnavailable, err.Error()+": start a frontier, or try again in a moment if one has just started")
 	case errors.Is(err, embedded.ErrInUse):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -111,32 +110,28 @@ func (a *API) output(ctx context.Context, name string) (output.Output, error) {
 	return out, nil
 }
 
-// maxTails bounds the streams of records that are open: each has a consumer.
-const maxTails = 32
-
 type tailInput struct {
 	CrawlQuery
 	Kind string `query:"kind" maxLength:"64" doc:"Only of this kind."`
 }
 
 func (a *API) registerTail() {
-	var open atomic.Int32
 	op := a.describe(&operation{
 		method: http.MethodGet, path: "/records/tail", id: "tail-records", tag: "records", scope: caller.Records, errors: []int{404},
 		summary: "Records as they are made", about: "Newline-delimited JSON, a record a line, from now on. A client that does not take it in time is dropped.",
 	})
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: "string"}}}}}
 	huma.Register(a.huma, op, func(ctx context.Context, in *tailInput) (*huma.StreamResponse, error) {
-		if open.Add(1) > maxTails {
-			open.Add(-1)
-			return nil, retryLater(http.StatusServiceUnavailable, "too many streams of records are open: close some")
+		who := caller.Of(ctx).Name
+		if !a.tails.Begin(ctx, who) {
+			return nil, retryLater(http.StatusTooManyRequests, "too many streams of records are open: close some")
 		}
 		if err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, a, bus, in.Crawl) }); err != nil {
-			open.Add(-1)
+			a.tails.End(who)
 			return nil, a.problemOf(err)
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer open.Add(-1)
+			defer a.tails.End(who)
 			a.sendTail(ctx, in)
 		}}, nil
 	})

@@ -76,7 +76,7 @@ func replaysOf(crawl string) string { return Base + "/crawls/" + crawl + "/repla
 
 func (a *API) checkReplay(ctx context.Context, in *newReplayInput) (*body[replay.Preview], error) {
 	var out body[replay.Preview]
-	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+	err := a.lookAtCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
 		p, err := a.Replays.Look(ctx, bus, in.asked(ctx))
 		if err == nil {
 			out.Body = *p

@@ -198,7 +198,7 @@ func (a *API) listRevisions(ctx context.Context, in *CrawlPath) (*body[page[Spec
 }
 
 func (a *API) history(ctx context.Context, crawl string) (all []stages.SpecRevision, err error) {
-	err = a.ofCrawl(ctx, crawl, func(ctx context.Context, bus *stages.Bus) error {
+	err = a.lookAtCrawl(ctx, crawl, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err == nil {
 			all, err = specs.History(ctx, crawl)

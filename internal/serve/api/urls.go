@@ -39,7 +39,7 @@ func (a *API) explain(ctx context.Context, in *explainInput) (*body[*history.His
 		return nil, problemf(http.StatusUnprocessableEntity, "within %q: must be more than nothing and 1h at most, such as 1m", in.Within)
 	}
 	var h *history.History
-	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) (err error) {
+	err = a.lookAtCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) (err error) {
 		h, err = history.Find(ctx, bus, history.Options{Crawl: in.Crawl, URL: in.URL, Within: within, Brief: in.Brief})
 		return err
 	})

@@ -18,6 +18,8 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
+	"seine/internal/serve/caller"
+	"seine/internal/serve/turns"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -61,6 +63,7 @@ type Cluster struct {
 	local string // directory of a seine crawl, "" if NATS is elsewhere
 	log   *slog.Logger
 
+	looks   *turns.Turns
 	lock    chan struct{} // held with a value in it
 	bus     *stages.Bus
 	stored  *stored
@@ -71,7 +74,7 @@ type Cluster struct {
 // New returns the cluster of an operator's options, which are valid. Without any it is the directory of
 // connect.DefaultData.
 func New(o connect.Operator, log *slog.Logger) *Cluster {
-	c := &Cluster{log: log, lock: make(chan struct{}, 1)}
+	c := &Cluster{log: log, looks: turns.New(maxLooks, maxAllLooks), lock: make(chan struct{}, 1)}
 	if o.Options == (connect.Options{}) {
 		o.Data = cmp.Or(o.Data, connect.DefaultData)
 		c.local = o.Data
@@ -156,6 +159,28 @@ func (c *Cluster) Do(ctx context.Context, do func(context.Context, *stages.Bus) 
 		return fmt.Errorf("%w: the connection was lost", ErrAway)
 	}
 	return err
+}
+
+// Looks at a time, which read streams: NATS makes a consumer for each, and a stream has a bounded number of them.
+const (
+	maxLooks    = 4 // of one caller
+	maxAllLooks = 16
+)
+
+// ErrBusy is returned by Look when others look for too long.
+var ErrBusy = errors.New("too many requests of this kind at a time: send fewer in parallel, or try again in a moment")
+
+// Look is Do for what reads streams. It waits a while for its turn.
+func (c *Cluster) Look(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
+	who := caller.Of(ctx).Name
+	if !c.looks.Begin(ctx, who) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return ErrBusy
+	}
+	defer c.looks.End(who)
+	return c.Do(ctx, do)
 }
 
 // untilLost returns a context that ends with ctx, or with ErrAway as its cause when the connection is lost: much

@@ -16,7 +16,7 @@ const fresh = 2 * time.Second
 // asked is an answer of the cluster that all have who ask the same while it is fresh.
 func asked[T any](ctx context.Context, s *server, key string, keep time.Duration, ask func(context.Context, *stages.Bus) (T, error)) (T, error) {
 	return answers.Of(ctx, &s.answers, key, keep, func(ctx context.Context) (value T, err error) {
-		err = s.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		err = s.Cluster.Look(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			value, err = ask(ctx, bus)
 			return err
 		})

@@ -60,6 +60,8 @@ func problemOf(err error) problem {
 		return problem{http.StatusNotFound, "There is no crawl yet", err.Error(), "The overview says how to begin one."}
 	case errors.Is(err, cluster.ErrAway):
 		return problem{http.StatusServiceUnavailable, "NATS cannot be reached", err.Error(), "Start the NATS server, or wait: it is tried again."}
+	case errors.Is(err, cluster.ErrBusy):
+		return problem{http.StatusTooManyRequests, "Too many requests at a time", err.Error(), "Load the page again in a moment."}
 	case errors.As(err, &bad), errors.Is(err, history.ErrNotURL):
 		return problem{http.StatusBadRequest, "That cannot be shown", err.Error(), "Mend the address or the filter, and try again."}
 	case errors.Is(err, frontierapi.ErrUnanswered):

@@ -58,7 +58,7 @@ func (s *server) lettersOf(r *http.Request) (seqs []uint64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+	err = s.Cluster.Look(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		part, err := deadletters.Before(ctx, bus, f, before, deadMost)
 		for _, l := range part.Letters {
 			seqs = append(seqs, l.Seq)

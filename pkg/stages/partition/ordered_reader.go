@@ -100,6 +100,9 @@ func (f *OrderedReader) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if f.config.Durable == "" {
+		defer func() { f.bus.ForgetConsumer(ctx, f.stream, consumer.CachedInfo().Name) }()
+	}
 	var got arrivals
 	go f.watch(ctx, consumer, &got, cancel)
 	r := readSession{OrderedReader: f, got: &got, end: cancel}
