@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +19,9 @@ type Position struct {
 	Created  time.Time `json:"created"`
 	Sequence uint64    `json:"sequence"`
 	Parts    int       `json:"parts,omitempty"`
+	// Time is when the message was stored, zero if that is not known. A stream that lost its end gives its sequence to
+	// another message.
+	Time time.Time `json:"time,omitzero"`
 }
 
 // before reports whether p comes before o in the same life.
@@ -32,7 +36,7 @@ func End(ctx context.Context, bus *stages.Bus) (Position, error) {
 		return Position{}, fmt.Errorf("look at RECORDS: %w", err)
 	}
 	info := s.CachedInfo()
-	return Position{Created: info.Created, Sequence: info.State.LastSeq}, nil
+	return Position{Created: info.Created, Sequence: info.State.LastSeq, Time: info.State.LastTime}, nil
 }
 
 // Record is a record of RECORDS.
@@ -50,8 +54,11 @@ type Batch struct {
 	// To is the position behind them, and behind what is not of the choice.
 	To Position
 	// Missed is how many messages RECORDS has not any more, of whichever crawl, that came after the position from
-	// which was read.
+	// which was read; at least 1 if it lost its end, or was re-created.
 	Missed uint64
+	// Lost says that RECORDS does not have the position from which was read: it lost its end, or was re-created. The
+	// batch begins with what it has stored since.
+	Lost bool
 }
 
 // Bounds of a batch in memory.
@@ -78,7 +85,9 @@ func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e 
 	}
 	b := batchReader{choice: c, extent: e, from: from}
 	info := s.CachedInfo()
-	b.begin(info)
+	if err := b.begin(ctx, s); err != nil {
+		return Batch{}, fmt.Errorf("read RECORDS: %w", err)
+	}
 	if info.State.LastSeq <= b.to.Sequence {
 		return b.Batch(), nil
 	}
@@ -86,7 +95,7 @@ func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e 
 		return Batch{}, fmt.Errorf("read RECORDS: %w", err)
 	}
 	if len(b.records) == 0 && e.Upto == (Position{}) && b.to.Sequence < info.State.LastSeq { // they are of other crawls
-		b.to.Sequence, b.to.Parts = info.State.LastSeq, 0
+		b.to = Position{Created: b.to.Created, Sequence: info.State.LastSeq, Time: info.State.LastTime}
 	}
 	return b.Batch(), nil
 }
@@ -96,15 +105,10 @@ func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e 
 func MayRead(ctx context.Context, bus *stages.Bus, c Choice) error {
 	config := c.from(1)
 	config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverNewPolicy, 0
-	config.InactiveThreshold = time.Second
-	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, config)
-	if err == nil {
-		_, err = consumer.Info(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("read RECORDS: %w", err)
-	}
-	return nil
+	return wrapped(bus.ReadOrdered(ctx, messages.StreamRecords, config, func(c jetstream.Consumer) error {
+		_, err := c.Info(ctx)
+		return err
+	}))
 }
 
 // batchReader reads a batch.
@@ -115,41 +119,73 @@ type batchReader struct {
 	records  []Record
 	bytes    int
 	missed   uint64
+	lost     bool
 }
 
 // Batch is what was read.
-func (b *batchReader) Batch() Batch { return Batch{Records: b.records, To: b.to, Missed: b.missed} }
+func (b *batchReader) Batch() Batch {
+	return Batch{Records: b.records, To: b.to, Missed: b.missed, Lost: b.lost}
+}
 
 // begin finds where to begin in the stream as it is.
-func (b *batchReader) begin(info *jetstream.StreamInfo) {
+func (b *batchReader) begin(ctx context.Context, s jetstream.Stream) (err error) {
+	info := s.CachedInfo()
+	if b.lost, err = b.from.lost(ctx, s); err != nil {
+		return err
+	}
 	b.to = b.from
-	if !b.from.Created.Equal(info.Created) { // its messages are others
+	switch first := info.State.FirstSeq; {
+	case b.lost || b.from.Created.IsZero():
 		b.to = Position{Created: info.Created}
+		if b.lost {
+			b.missed = max(1, b.from.Sequence-min(b.from.Sequence, info.State.LastSeq))
+		}
+	case first > b.from.Sequence+1:
+		b.missed = first - b.from.Sequence - 1
+		b.to = Position{Created: info.Created, Sequence: first - 1}
 	}
-	if first := info.State.FirstSeq; first > b.to.Sequence+1 {
-		b.missed = first - b.to.Sequence - 1
-		b.to.Sequence, b.to.Parts = first-1, 0
+	return nil
+}
+
+// lost reports whether a stream does not have a position that it had: another message has its sequence, or none yet.
+func (p Position) lost(ctx context.Context, s jetstream.Stream) (bool, error) {
+	info := s.CachedInfo()
+	switch state := &info.State; {
+	case p.Created.IsZero():
+		return false, nil
+	case !p.Created.Equal(info.Created), p.Sequence > state.LastSeq:
+		return true, nil
+	case p.Time.IsZero(), p.Sequence < state.FirstSeq:
+		return false, nil
+	case p.Sequence == state.LastSeq:
+		return !p.Time.Equal(state.LastTime), nil
 	}
+	m, err := s.GetMsg(ctx, p.Sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return false, nil // it was removed meanwhile
+	}
+	return err == nil && !p.Time.Equal(m.Time), err
 }
 
 // read reads until the batch is full, or there is nothing more in time.
 func (b *batchReader) read(ctx context.Context, bus *stages.Bus) error {
 	config := b.choice.from(b.to.Sequence + 1)
-	config.InactiveThreshold = 30 * time.Second
-	consumer, err := bus.JS.OrderedConsumer(ctx, messages.StreamRecords, config)
-	if err != nil {
-		return err
+	if b.lost && !b.from.Time.IsZero() { // what comes later was never read
+		later := b.from.Time.Add(1)
+		config.DeliverPolicy, config.OptStartSeq, config.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &later
 	}
-	info, err := consumer.Info(ctx)
-	if err != nil || info.NumPending == 0 {
-		return err
-	}
-	it, err := consumer.Messages(jetstream.PullMaxMessages(batchPull))
-	if err != nil {
-		return err
-	}
-	defer it.Stop()
-	return b.take(ctx, it)
+	return bus.ReadOrdered(ctx, messages.StreamRecords, config, func(c jetstream.Consumer) error {
+		info, err := c.Info(ctx)
+		if err != nil || info.NumPending == 0 {
+			return err
+		}
+		it, err := c.Messages(jetstream.PullMaxMessages(batchPull))
+		if err != nil {
+			return err
+		}
+		defer it.Stop()
+		return b.take(ctx, it)
+	})
 }
 
 // take takes messages, and waits for more once there is a record.
@@ -167,7 +203,7 @@ func (b *batchReader) take(ctx context.Context, it jetstream.MessagesContext) er
 		if err != nil {
 			return err
 		}
-		full := b.add(md.Sequence.Stream, m.Subject(), m.Headers(), m.Data())
+		full := b.add(md, m.Subject(), m.Headers(), m.Data())
 		if full || md.NumPending == 0 && (b.extent.Fill == 0 || len(b.records) == 0) {
 			return nil
 		}
@@ -180,7 +216,8 @@ func (b *batchReader) take(ctx context.Context, it jetstream.MessagesContext) er
 }
 
 // add takes the records of a message, and reports whether the batch is full.
-func (b *batchReader) add(seq uint64, subject string, header nats.Header, data []byte) (full bool) {
+func (b *batchReader) add(md *jetstream.MsgMetadata, subject string, header nats.Header, data []byte) (full bool) {
+	seq := md.Sequence.Stream
 	whole := &stages.Message{Header: header, Data: data}
 	parts, err := whole.Parts()
 	if err != nil {
@@ -192,13 +229,16 @@ func (b *batchReader) add(seq uint64, subject string, header nats.Header, data [
 	}
 	for i := skip; i < len(parts); i++ {
 		at := Position{Created: b.to.Created, Sequence: seq - 1, Parts: i}
+		if at.Sequence == b.to.Sequence {
+			at.Time = b.to.Time
+		}
 		if !b.room(at) {
 			b.to = at
 			return true
 		}
 		b.addRecord(messages.CrawlOf(subject), parts[i])
 	}
-	b.to.Sequence, b.to.Parts = seq, 0
+	b.to = Position{Created: b.to.Created, Sequence: seq, Time: md.Timestamp.UTC()}
 	return !b.room(b.to)
 }
 

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
@@ -121,5 +123,122 @@ func TestBatchTellsWhatIsMissed(t *testing.T) {
 	other := Position{Created: one.To.Created.Add(-time.Hour), Sequence: 500}
 	if ids, _ := next(t, b, Choice{}, other, Extent{Most: 9}); ids != "c" {
 		t.Errorf("of a stream made anew: %s", ids)
+	}
+}
+
+// A stream that lost its end, or was re-created, is read from what it has stored since, and the batch says that there was a loss.
+func TestBatchBeginsAgainWhereTheStreamLostItsEnd(t *testing.T) {
+	t.Parallel()
+	lose := func(t *testing.T, b *stages.Bus, from uint64) { // as a restore of a backup does
+		s := natstest.StreamOf(t, b.JS, messages.StreamRecords)
+		info, err := s.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seq := from; seq <= info.State.LastSeq; seq++ {
+			if err := s.DeleteMsg(t.Context(), seq); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	recreate := func(t *testing.T, b *stages.Bus) {
+		s := natstest.StreamOf(t, b.JS, messages.StreamRecords)
+		config := s.CachedInfo().Config
+		if err := b.JS.DeleteStream(t.Context(), messages.StreamRecords); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.JS.CreateStream(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		at    int // records that were read
+		since []string
+		want  string
+	}{
+		{"shorter", 5, []string{"x", "y"}, "x y"}, {"as long", 3, []string{"x", "y", "z"}, "x y z"}, {"longer", 2, []string{"x", "y", "z"}, "x y z"}, {"empty", 4, nil, ""},
+	} {
+		t.Run("re-created, "+c.name, func(t *testing.T) {
+			_, b := stagestest.Open(t)
+			publish(t, b, "news", "a", "b", "c", "d", "e")
+			_, read := next(t, b, Choice{}, Position{}, Extent{Most: c.at})
+			recreate(t, b)
+			publish(t, b, "news", c.since...)
+			ids, batch := next(t, b, Choice{}, read.To, Extent{Most: 9})
+			if ids != c.want || batch.Missed == 0 || !batch.Lost {
+				t.Errorf("%q, %d missed, lost %t; want %q", ids, batch.Missed, batch.Lost, c.want)
+			}
+			if ids, again := next(t, b, Choice{}, batch.To, Extent{Most: 9}); ids != "" || again.Missed != 0 || again.Lost {
+				t.Errorf("the batch after it: %q, %d missed, lost %t", ids, again.Missed, again.Lost)
+			}
+		})
+	}
+	// A position of a life of the stream that is gone, as after a restore, which keeps the time when the stream was created.
+	for _, c := range []struct {
+		name string
+		seq  uint64
+		time time.Duration // after "b", before "c"
+		want string
+	}{
+		{"beyond the end", 100, 0, "c d e"}, {"at the end", 5, 0, "c d e"}, {"before the end", 3, 0, "c d e"}, {"all told", 100, time.Hour, ""},
+	} {
+		t.Run("restored, "+c.name, func(t *testing.T) {
+			_, b := stagestest.Open(t)
+			publish(t, b, "news", "a", "b")
+			told, err := End(t.Context(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			publish(t, b, "news", "c", "d", "e")
+			told.Sequence, told.Time = c.seq, told.Time.Add(1+c.time)
+			ids, batch := next(t, b, Choice{}, told, Extent{Most: 9})
+			if ids != c.want || batch.Missed == 0 || !batch.Lost {
+				t.Errorf("%q, %d missed, lost %t; want %q", ids, batch.Missed, batch.Lost, c.want)
+			}
+			if ids, again := next(t, b, Choice{}, batch.To, Extent{Most: 9}); ids != "" || again.Missed != 0 || again.Lost {
+				t.Errorf("the batch after it: %q, %d missed, lost %t", ids, again.Missed, again.Lost)
+			}
+		})
+	}
+	t.Run("messages removed", func(t *testing.T) { // which is no loss of the position
+		_, b := stagestest.Open(t)
+		publish(t, b, "news", "a", "b", "c", "d")
+		_, read := next(t, b, Choice{}, Position{}, Extent{Most: 3})
+		lose(t, b, 3)
+		publish(t, b, "news", "x")
+		if ids, batch := next(t, b, Choice{}, read.To, Extent{Most: 9}); ids != "x" || batch.Lost {
+			t.Errorf("%q, lost %t", ids, batch.Lost)
+		}
+	})
+}
+
+// However often records are read, and however that ends, no consumer is left behind.
+func TestReadingLeavesNoConsumers(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	publish(t, b, "news", strings.Split(strings.Repeat("a b c d e f g h ", 5), " ")[:40]...)
+	at := Position{}
+	for range 20 { // a webhook of one record for each post that catches up
+		_, batch := next(t, b, Choice{}, at, Extent{Most: 1})
+		at = batch.To
+		if _, _, err := Newest(t.Context(), b, Choice{Crawl: "news"}, 10); err != nil {
+			t.Fatal(err)
+		}
+		if err := MayRead(t.Context(), b, Choice{}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		_ = Tail(ctx, b, Choice{}, func([]byte) bool { return true })
+		_, _ = ReadBatch(ctx, b, Choice{}, at, Extent{Most: 1})
+		cancel()
+	}
+	began := time.Now()
+	await.Eventually(t, "there are no consumers", func() bool {
+		info, err := natstest.StreamOf(t, b.JS, messages.StreamRecords).Info(t.Context())
+		return err == nil && info.State.Consumers == 0
+	})
+	if took := time.Since(began); took > 15*time.Second { // the server removed them, which takes 30 s
+		t.Errorf("consumers were left for %s", took)
 	}
 }

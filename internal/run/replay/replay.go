@@ -159,6 +159,9 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 		case p.Report != nil:
 		case !r.source.stream.CachedInfo().Created.Equal(p.Created):
 			return nil, fmt.Errorf("stream %s was made anew since the replay in %s began: remove that to begin another", r.Stream, r.State)
+		case r.source.stream.CachedInfo().State.LastSeq < p.To:
+			return nil, fmt.Errorf("stream %s ends at sequence %d, and the replay in %s reads up to %d: the stream lost its end; remove the directory to begin another replay",
+				r.Stream, r.source.stream.CachedInfo().State.LastSeq, r.State, p.To)
 		}
 		return p, nil
 	}

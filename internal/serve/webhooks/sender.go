@@ -109,9 +109,9 @@ func (s *sender) next(ctx context.Context) (*delivery, error) {
 	return nil, nil
 }
 
-// batchID is the same for what comes after a position.
+// batchID is the same for what comes after a position. A stream that lost its end has the sequences again, at other times.
 func batchID(h *Hook, at records.Position) string {
-	return fmt.Sprintf("%s.%x.records.%x.%d.%d", h.Name, h.Created.Unix(), at.Created.Unix(), at.Sequence, at.Parts)
+	return fmt.Sprintf("%s.%x.records.%x.%d.%d.%x", h.Name, h.Created.Unix(), at.Created.Unix(), at.Sequence, at.Parts, at.Time.UnixMicro())
 }
 
 func endID(h *Hook, e *End) string {
@@ -193,6 +193,9 @@ func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, 
 	}
 	if err == nil && len(b.Records) == 0 {
 		s.read = stamp
+	}
+	if b.Lost { // an end is told behind the records that the stream has now
+		s.service.ends.forget(nil)
 	}
 	return b, recordsRefused(err)
 }
