@@ -204,6 +204,17 @@ func userinfo(rest string) string {
 	return a[:strings.LastIndexByte(a, '@')+1]
 }
 
+// Shown returns the spec for readers who may not change it: of the URL of its webhook, which may be the only secret
+// that a receiver asks for, there is the origin alone.
+func (s *Spec) Shown() *Spec {
+	if s.Alerts.Webhook == "" {
+		return s
+	}
+	shown := *s
+	shown.Alerts.Webhook = WebhookOrigin(s.Alerts.Webhook)
+	return &shown
+}
+
 // WebhookOrigin says where a webhook goes, without what may be secret.
 func WebhookOrigin(webhook string) string {
 	u, err := url.Parse(secretPattern.ReplaceAllString(webhook, "x"))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,6 +74,12 @@ func (f *Filter) subject() string {
 		crawl = "*"
 	}
 	return messages.SubjectDead(stage, crawl)
+}
+
+// HasContent reports whether the payload may have what was extracted of pages, or their text: that is for those who
+// may read records.
+func (l *DeadLetter) HasContent() bool {
+	return !slices.Contains([]string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamResults}, l.Stream)
 }
 
 // Each calls do for every letter there is now that f chooses, the oldest first,

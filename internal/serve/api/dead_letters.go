@@ -54,7 +54,7 @@ func (a *API) registerDeadLetters() {
 	}, a.countLetters)
 	register(a, operation{
 		method: http.MethodGet, path: "/dead-letters/{seq}", id: "get-dead-letter", tag: "dead letters", scope: caller.Read, errors: []int{404},
-		summary: "A dead letter", about: "With its headers, and the beginning of its payload.",
+		summary: "A dead letter", about: "With its headers, and the beginning of its payload. That of records and pages needs the scope `records`, too.",
 	}, a.getLetter)
 	for _, verb := range []struct {
 		name, about string
@@ -117,6 +117,7 @@ type Letter struct {
 	Headers   map[string][]string `json:"headers"`
 	Payload   string              `json:"payload" doc:"Text of the payload; what is none is replaced."`
 	Truncated bool                `json:"truncated,omitempty" doc:"The payload is longer than that."`
+	Withheld  bool                `json:"withheld,omitempty" doc:"The payload is left out: it may have records or text of pages, for which the caller needs the scope records."`
 }
 
 // maxPayload is how much of a payload is shown.
@@ -131,7 +132,10 @@ func (a *API) getLetter(ctx context.Context, in *struct {
 		if err != nil {
 			return err
 		}
-		data := l.Message.Data
+		data, c := l.Message.Data, caller.Of(ctx)
+		if out.Withheld = l.HasContent() && !c.May(caller.Records); out.Withheld {
+			data = nil
+		}
 		out.DeadLetter, out.Headers, out.Truncated = *l, l.Message.Header, len(data) > maxPayload
 		out.Payload = strings.ToValidUTF8(string(truncate.To(data, maxPayload)), "\ufffd")
 		return nil

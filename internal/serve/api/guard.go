@@ -72,10 +72,18 @@ func (a *API) checkReach(s *crawlspec.Spec, crawl string) error {
 	return problemf(http.StatusForbidden, "crawl %s may reach private addresses, so the API does not feed it: use seine seed, or have the server started with --allow-private", crawl)
 }
 
+// shown is a spec as its reader may see it.
+func shown(ctx context.Context, s *crawlspec.Spec) *crawlspec.Spec {
+	if c := caller.Of(ctx); c.May(caller.Write) {
+		return s
+	}
+	return s.Shown()
+}
+
 // prettySpec is a spec as people read it.
-func prettySpec(s *crawlspec.Spec) raw {
+func prettySpec(ctx context.Context, s *crawlspec.Spec) raw {
 	var out bytes.Buffer
-	if err := json.Indent(&out, s.Encode(), "", "  "); err != nil {
+	if err := json.Indent(&out, shown(ctx, s).Encode(), "", "  "); err != nil {
 		panic(err) // Encode made it
 	}
 	return raw(out.Bytes())

@@ -116,8 +116,11 @@ type replayPath struct {
 	ID string `path:"replay" maxLength:"64" doc:"The id of the replay."`
 }
 
-func (a *API) getReplay(_ context.Context, in *replayPath) (*body[replays.Replay], error) {
+func (a *API) getReplay(ctx context.Context, in *replayPath) (*body[replays.Replay], error) {
 	st, err := a.Replays.Get(in.Crawl, in.ID)
+	if c := caller.Of(ctx); !c.May(caller.Write) {
+		st.Spec = "" // it may name a webhook
+	}
 	return answerOf(st, problemOfReplay(err, in.Crawl))
 }
 

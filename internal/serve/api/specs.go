@@ -78,7 +78,7 @@ func (a *API) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) 
 			return err
 		}
 		out.ETag = revisionTag(have.Rev)
-		out.Body = SpecRevision{Revision: have.Rev, Stored: have.Time, Spec: prettySpec(have.Spec), Unusable: have.Unusable}
+		out.Body = SpecRevision{Revision: have.Rev, Stored: have.Time, Spec: prettySpec(ctx, have.Spec), Unusable: have.Unusable}
 		return nil
 	})
 	if err == nil && in.has(out.ETag) {
@@ -182,7 +182,7 @@ func (a *API) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], e
 		if err != nil {
 			return err
 		}
-		c = SpecChange{have.Rev, append([]string{}, specchange.Lines(have.Spec, spec)...), spec.Ineffective()}
+		c = SpecChange{have.Rev, append([]string{}, specchange.Lines(shown(ctx, have.Spec), shown(ctx, spec))...), spec.Ineffective()}
 		return nil
 	})
 	return answerOf(c, err)
@@ -224,7 +224,7 @@ func (a *API) getRevision(ctx context.Context, in *revisionInput) (*body[SpecRev
 		}
 		out := SpecRevision{Revision: r.Rev, Stored: r.Time, Unusable: r.Unusable}
 		if r.Spec != nil {
-			out.Spec = prettySpec(r.Spec)
+			out.Spec = prettySpec(ctx, r.Spec)
 		}
 		return &body[SpecRevision]{out}, nil
 	}

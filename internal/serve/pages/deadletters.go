@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/base/truncate"
 	"seine/internal/ops/deadletters"
+	"seine/internal/serve/caller"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -158,5 +159,8 @@ func (s *server) letter(r *http.Request) (any, error) {
 	}
 	slices.SortFunc(p.Headers, func(a, b header) int { return strings.Compare(a.Name, b.Name) })
 	p.Text = safeprint.Lines(string(truncate.To(l.Message.Data, maxPayload)))
+	if l.HasContent() && allowed(r, caller.Records) != nil {
+		p.Text, p.Cut = "The payload may have records or text of pages: a token needs the scope records to see it.", false
+	}
 	return p, nil
 }

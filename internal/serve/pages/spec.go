@@ -68,6 +68,14 @@ func (s *server) specPage(r *http.Request) (*specPage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if allowed(r, caller.Write) != nil {
+		p.Revision.Spec = p.Revision.Spec.Shown()
+		for i := range p.Revisions {
+			if p.Revisions[i].Spec != nil {
+				p.Revisions[i].Spec = p.Revisions[i].Spec.Shown()
+			}
+		}
+	}
 	var text bytes.Buffer
 	if err := json.Indent(&text, p.Revision.Encode(), "", "  "); err != nil {
 		return nil, fmt.Errorf("show the spec: %w", err)
