@@ -150,7 +150,7 @@ func problemOfReplay(err error, crawl string) error {
 		return problemf(http.StatusConflict, "%v: DELETE %s/crawls/{crawl}/replays/{replay} forgets one", err, Base)
 	case errors.Is(err, replays.ErrElsewhere):
 		return problemf(http.StatusConflict, "%v: ask that one, or give this one a --state of its own", err)
-	case errors.Is(err, replays.ErrRuns), errors.Is(err, replays.ErrOff):
+	case errors.Is(err, replays.ErrRuns), errors.Is(err, replays.ErrDropped), errors.Is(err, replays.ErrOff):
 		return problemf(http.StatusConflict, "%v", err)
 	}
 	return err

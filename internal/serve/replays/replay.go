@@ -20,6 +20,8 @@ type Job struct {
 	// Ended is zero while there is something to do.
 	Ended time.Time `json:"ended,omitzero"`
 	Error string    `json:"error,omitempty" doc:"Why it has failed."`
+	// Dropped says that the streams are removed from which a failed one would be resumed.
+	Dropped bool `json:"dropped,omitempty" doc:"It cannot be resumed: newer ones have failed since."`
 	// Report has its counts, as far as it came.
 	Report *replay.Report `json:"report,omitempty"`
 }

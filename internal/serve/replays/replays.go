@@ -37,6 +37,7 @@ var (
 	ErrTooMany   = fmt.Errorf("there are %d replays, and there may be no more", MostReplays)
 	ErrFolder    = errors.New("the folder has something already")
 	ErrRuns      = errors.New("the replay has not failed: there is nothing to resume")
+	ErrDropped   = errors.New("the replay cannot be resumed: its streams were removed, as those of newer ones that failed are kept; begin another")
 	ErrElsewhere = errors.New("another server that has the same --state runs the replays")
 	ErrOff       = errors.New("this server changes nothing, and runs no replays")
 )
@@ -82,6 +83,7 @@ func (s *Service) mine() error {
 		return err
 	}
 	s.lock = lock
+	s.removeOrphans(s.all)
 	return nil
 }
 
@@ -248,6 +250,9 @@ func (s *Service) Resume(crawl, id string) (Replay, error) {
 	if again.Error == "" {
 		return Replay{}, ErrRuns
 	}
+	if again.Dropped {
+		return Replay{}, ErrDropped
+	}
 	again.Error, again.Ended, again.Report = "", time.Time{}, nil
 	if err := s.save(&again); err != nil {
 		return Replay{}, err
@@ -265,6 +270,7 @@ func (s *Service) next(ctx context.Context) (context.Context, *task) {
 		s.log.Debug("replays are not run by this server", "error", err)
 		return ctx, nil
 	}
+	s.dropStates()
 	for _, j := range ordered(s.all) {
 		if j.job.Load().Ended.IsZero() {
 			return j.begin(ctx), j

@@ -3,7 +3,9 @@ package replays
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -204,5 +206,59 @@ func TestReplaysAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.begin(s, Request{Of: Records})
+	s.close()
+}
+
+// Failed replays keep their streams to be resumed, the newest ones alone; what a crash has left of others goes, and a file
+// that cannot be read keeps no other replay from its turn.
+func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
+	k := newKit(t, 1)
+	s := k.service()
+	const failed = 6
+	var ids []string
+	for i := range failed {
+		begun := k.begin(s, Request{Of: Pages})
+		r := *s.all[begun.ID].job.Load()
+		r.Ended, r.Error = time.Unix(int64(i), 0), "no space"
+		if err := s.save(&r); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	for _, id := range append(ids, "orphan") {
+		if err := os.MkdirAll(filepath.Join(s.stateOf(id), "streams"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(s.fileOf("damaged"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	s = k.service()
+	if _, j := s.next(t.Context()); j != nil {
+		t.Errorf("%s runs", j.job.Load().ID)
+	}
+	states := 0
+	for i, id := range ids {
+		_, err := os.Stat(s.stateOf(id))
+		if err == nil {
+			states++
+		}
+		if newest := i >= failed-2; newest != (err == nil) {
+			t.Errorf("replay %d of %d has its streams: %t", i, failed, err == nil)
+		}
+	}
+	if _, err := os.Stat(s.stateOf("orphan")); err == nil {
+		t.Error("what a replay has left that was forgotten is kept")
+	}
+	if _, err := s.Resume("shop", ids[0]); !errors.Is(err, ErrDropped) {
+		t.Errorf("a replay without its streams is resumed: %v", err)
+	}
+	if _, err := s.Resume("shop", ids[failed-1]); err != nil {
+		t.Errorf("the newest is not resumed: %v", err)
+	}
+	if _, err := os.Stat(s.fileOf("damaged") + ".unreadable"); err != nil {
+		t.Errorf("a file that cannot be read is not set aside: %v", err)
+	}
 	s.close()
 }

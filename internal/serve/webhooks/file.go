@@ -1,9 +1,12 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,20 +58,21 @@ type delivery struct {
 	body []byte
 }
 
-// readAll reads all webhooks of a directory.
-func readAll(dir string) (all []*file, err error) {
+// readAll reads all webhooks of a directory. One that cannot be read is set aside, so that the others are delivered.
+func readAll(dir string, log *slog.Logger) (all []*file, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read webhook: %w", err)
-		}
 		f := new(file)
-		if err := jsontext.Unmarshal(text, f); err != nil || f.V != 1 || f.Hook.Name+suffix != filepath.Base(name) {
-			return nil, fmt.Errorf("%s is no webhook that this build can read: remove it, and create the webhook %s again", name, strings.TrimSuffix(filepath.Base(name), suffix))
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = jsontext.Unmarshal(text, f)
+		}
+		if err != nil || f.V != 1 || f.Hook.Name+suffix != filepath.Base(name) {
+			log.Error("a webhook cannot be read and is set aside: create it again, then delete its file", "file", name+atomicfile.Aside, "error", cmp.Or(err, errNotHook), "renamed", atomicfile.SetAside(name) == nil)
+			continue
 		}
 		if f.Progress.Told == nil {
 			f.Progress.Told = make(map[string]told)
@@ -76,6 +80,21 @@ func readAll(dir string) (all []*file, err error) {
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// errNotHook is the error of a file that is another's.
+var errNotHook = errors.New("it is not a webhook of this name that this build can read")
+
+// unreadable lists the webhooks that are set aside, until their files are deleted.
+func unreadable(dir string) (all []Listed) {
+	names, _ := filepath.Glob(filepath.Join(dir, "*"+suffix+atomicfile.Aside)) // the pattern is good
+	for _, name := range names {
+		all = append(all, Listed{
+			Hook{Name: strings.TrimSuffix(filepath.Base(name), suffix+atomicfile.Aside), Events: []Event{}},
+			State{Error: "its file cannot be read and is set aside: create the webhook again, then delete " + filepath.Base(name)},
+		})
+	}
+	return all
 }
 
 // save stores it.

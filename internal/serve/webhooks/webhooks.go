@@ -95,7 +95,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // start starts all that are stored.
 func (s *Service) start(ctx context.Context) error {
-	all, err := readAll(s.dir)
+	all, err := readAll(s.dir, s.log)
 	if err != nil {
 		return err
 	}
@@ -265,5 +265,5 @@ func (s *Service) List() ([]Listed, error) {
 	for _, one := range slices.SortedFunc(maps.Values(s.senders), func(a, b *sender) int { return strings.Compare(a.file.Hook.Name, b.file.Hook.Name) }) {
 		all = append(all, Listed{one.file.Hook.public(), one.state()})
 	}
-	return all, nil
+	return append(all, unreadable(s.dir)...), nil
 }
