@@ -308,6 +308,21 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	return l, nil
 }
 
+// CheckLayout returns ErrLayout if the number of partitions has changed since the connection joined, or is being changed:
+// what counts by the former number is wrong. It is for what stays connected without being a stage.
+func (b *Bus) CheckLayout(ctx context.Context) error {
+	have, err := b.Existing(ctx)
+	switch {
+	case err != nil:
+		return err
+	case have.Moving != 0:
+		return fmt.Errorf("%w: %w", ErrLayout, moving(have))
+	case have.Partitions != b.Layout.Partitions || have.Widest != b.Layout.Widest:
+		return fmt.Errorf("%w since this process connected: %d partitions then, %d now; start it again", ErrLayout, b.Layout.Partitions, have.Partitions)
+	}
+	return nil
+}
+
 // FormerLayouts returns which numbers of partitions there were before, the oldest first.
 func (b *Bus) FormerLayouts(ctx context.Context) (all []messages.FormerLayout, err error) {
 	if b.Layout.Widest == 0 {
