@@ -4,9 +4,11 @@
 package deadletters
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -212,8 +214,8 @@ type origin struct {
 // Redrive puts the message of a letter into its stream again, and removes the
 // letter. One that fails again has its count with it.
 func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
-	if l.Subject == "" || l.Stream == "" {
-		return ErrNoOrigin
+	if err := l.checkOrigin(); err != nil {
+		return err
 	}
 	from := origin{l.Stream, l.Sequence}
 	if l.isPart() && r.sent[from] {
@@ -223,12 +225,18 @@ func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
 	if err != nil {
 		return err
 	}
-	ack, err := r.Bus.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream))
+	all, err := route(m, r.Bus.Layout.Partitions)
 	if err != nil {
-		return fmt.Errorf("publish to %s: %w", l.Subject, err)
+		return err
 	}
-	if ack.Duplicate {
-		return ErrTooSoon
+	for _, m := range all {
+		ack, err := r.Bus.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream))
+		if err != nil {
+			return fmt.Errorf("publish to %s: %w", m.Subject, err)
+		}
+		if ack.Duplicate {
+			return ErrTooSoon
+		}
 	}
 	if r.sent == nil {
 		r.sent = make(map[origin]bool)
@@ -244,10 +252,35 @@ func (l *DeadLetter) isPart() bool {
 	return l.Stream == messages.StreamPages && !strings.HasSuffix(l.Message.Header.Get(nats.MsgIdHdr), ".0")
 }
 
-// original returns the message as it was before it failed.
+// refusedURL is the payload of a letter about one URL of a message of URLS, "" of another letter.
+func (l *DeadLetter) refusedURL() string {
+	if l.Stream != messages.StreamURLs || bytes.HasPrefix(l.Message.Data, []byte("{")) {
+		return ""
+	}
+	return string(l.Message.Data)
+}
+
+// only returns the message of URLS, of those in a payload, that has a URL, with that URL alone. It does not end a
+// visit: that has ended.
+func only(url string, payload []byte) ([]byte, error) {
+	for line := range bytes.Lines(payload) {
+		c, err := messages.DecodeCandidates(line)
+		if err != nil {
+			continue
+		}
+		c.URLs = slices.DeleteFunc(c.URLs, func(u messages.Candidate) bool { return u.URL != url })
+		if c.Ends = (messages.Visit{}); len(c.URLs) > 0 {
+			return c.Encode(), nil
+		}
+	}
+	return nil, ErrForeign
+}
+
+// original returns the message as it was before it failed. What a custom stage says that its message was is not believed.
 func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
 	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
-	if len(m.Data) == 0 || l.isPart() {
+	refused, custom := l.refusedURL(), reads[l.stage()] == nil
+	if len(m.Data) == 0 || l.isPart() || refused != "" || custom {
 		s, err := bus.JS.Stream(ctx, l.Stream)
 		if err != nil {
 			return nil, fmt.Errorf("open stream %s: %w", l.Stream, err)
@@ -259,13 +292,24 @@ func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, e
 		if err != nil {
 			return nil, fmt.Errorf("read stream %s: %w", l.Stream, err)
 		}
+		if was.Subject != l.Subject {
+			return nil, ErrForeign
+		}
 		m.Header, m.Data = was.Header, was.Data
+		if refused != "" {
+			if m.Data, err = only(refused, m.Data); err != nil {
+				return nil, err
+			}
+			m.Header.Del(messages.HeaderBatch)
+			m.Header.Del(messages.HeaderBatchID)
+		}
 	}
 	for name, values := range l.Message.Header {
-		if !strings.HasPrefix(name, "Seine-Dead-") && name != nats.MsgIdHdr {
+		if !custom {
 			m.Header[name] = values
 		}
 	}
+	maps.DeleteFunc(m.Header, func(name string, _ []string) bool { return !isKept(name) })
 	if id := l.Message.Header.Get(messages.HeaderDeadID); id != "" {
 		m.Header.Set(nats.MsgIdHdr, id)
 	}

@@ -1,0 +1,217 @@
+package deadletters
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// letterOf publishes a letter as a stage would, with more headers, and returns it as it is read.
+func letterOf(t *testing.T, b *stages.Bus, d messages.Dead, header nats.Header) *DeadLetter {
+	t.Helper()
+	d.Reason, d.Time = "a test", time.Now()
+	m := d.Msg()
+	for name, values := range header {
+		m.Header[name] = values
+	}
+	ack, err := b.JS.PublishMsg(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Get(t.Context(), b, ack.Sequence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func redrive(t *testing.T, b *stages.Bus, l *DeadLetter) error {
+	t.Helper()
+	r := Redriver{Bus: b}
+	return r.Redrive(t.Context(), l)
+}
+
+// An operator publishes what a letter holds, with more rights than the stage that wrote the letter: only to where
+// a stage of that name reads messages of that crawl.
+func TestForgedLettersAreNotSent(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	for i, d := range []messages.Dead{
+		{Stage: "parser", Crawl: "shop", Stream: "KV_" + messages.BucketCrawls, Subject: "$KV." + messages.BucketCrawls + ".shop"},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: messages.SubjectControl},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "$KV." + messages.BucketCrawls + ".shop"},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamSeeds, Subject: messages.SubjectSeeds("shop")},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamURLs, Subject: messages.SubjectURLs("shop", 0)},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: messages.SubjectPages("other", 0)},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "seine.pages.shop.*"},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "seine.pages.shop.-1"},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "seine.pages.shop"},
+		{Stage: "fetcher", Crawl: "shop", Stream: messages.StreamResults, Subject: messages.SubjectResults("shop", 0)},
+		{Stage: "writer", Crawl: "shop", Stream: messages.StreamFetch, Subject: messages.SubjectFetch("shop", 0)},
+		{Stage: "custom", Crawl: "shop", Stream: messages.StreamFetch, Subject: messages.SubjectFetch("shop", 0)},
+		{Stage: "custom", Crawl: "shop", Stream: messages.StreamSeeds, Subject: messages.SubjectSeeds("shop")},
+		{Stage: "frontier", Crawl: "shop", Stream: messages.StreamSeeds, Subject: messages.SubjectSeeds("other")},
+	} {
+		d.Payload, d.Sequence = []byte(`{"url":"https://a.test/"}`), uint64(i)
+		// The header claims another stage: the subject, which the server checks, decides.
+		l := letterOf(t, b, d, nats.Header{messages.HeaderDeadStage: {messages.StageFrontier}})
+		if err := redrive(t, b, l); !errors.Is(err, ErrForeign) {
+			t.Errorf("%s of %s, to %s of stream %s: %v, want ErrForeign", d.Crawl, d.Stage, d.Subject, d.Stream, err)
+		}
+		if _, err := Get(t.Context(), b, l.Seq); err != nil {
+			t.Errorf("the letter is gone: %v", err)
+		}
+	}
+	for _, name := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {
+		if n := natstest.StreamOf(t, b.JS, name).CachedInfo().State.LastSeq; n != 0 {
+			t.Errorf("%s has %d messages, want none", name, n)
+		}
+	}
+}
+
+// Headers that ask something of the server do not go along with a message.
+func TestRedrivenMessagesHaveNoHeadersOfNATS(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	l := letterOf(t, b, messages.Dead{
+		Stage: "fetcher", Crawl: "shop", Stream: messages.StreamFetch, Subject: messages.SubjectFetch("shop", 0), Sequence: 1,
+		Payload: []byte(`{"url":"https://a.test/"}`), Header: nats.Header{"traceparent": {"00-1-2-01"}},
+	}, nats.Header{"Nats-Custom": {"x"}, "X-Other": {"x"}})
+	if err := redrive(t, b, l); err != nil {
+		t.Fatal(err)
+	}
+	m := lastOf(t, b, messages.StreamFetch)
+	if m.Header.Get("traceparent") == "" || m.Header.Get(messages.HeaderRedriven) != "1" {
+		t.Errorf("headers %v lack those of the message", m.Header)
+	}
+	for _, name := range []string{"Nats-Custom", "X-Other", messages.HeaderDeadReason} {
+		if m.Header.Get(name) != "" {
+			t.Errorf("the message has %s: %v", name, m.Header)
+		}
+	}
+}
+
+// A custom stage may say anything of the payload of a page: the page is sent that PAGES has.
+func TestCustomStage_Redriven_StoredMessageSent(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	ack, err := b.JS.Publish(t.Context(), messages.SubjectRecords("shop", 1), []byte(`{"url":"https://a.test/","n":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := messages.Dead{Stage: "custom", Crawl: "shop", Stream: messages.StreamRecords, Subject: messages.SubjectRecords("shop", 1), Sequence: ack.Sequence, Payload: []byte(`{"forged":true}`)}
+	if err := redrive(t, b, letterOf(t, b, d, nats.Header{messages.HeaderRecord: {"forged"}})); err != nil {
+		t.Fatal(err)
+	}
+	if m := lastOf(t, b, messages.StreamRecords); string(m.Data) != `{"url":"https://a.test/","n":1}` || m.Header.Get(messages.HeaderRecord) != "" {
+		t.Errorf("%s with %v was sent, want what RECORDS has", m.Data, m.Header)
+	}
+}
+
+// Letters of a time when there were more, or fewer, partitions go to those that their URLs belong to now.
+func TestLettersOfFormerPartitionsAreRouted(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t) // four partitions
+	n := b.Layout.Partitions
+	url := func(p int) string { // one of partition p
+		for i := 0; ; i++ {
+			if u := fmt.Sprintf("https://host%d.test/", i); messages.Partition(u, n) == p {
+				return u
+			}
+		}
+	}
+	fetch := []byte(`{"url":"` + url(3) + `"}`)
+	for name, c := range map[string]struct {
+		stage, stream, kind string
+		payload             []byte
+		want                []string // subjects
+	}{
+		"a request": {"fetcher", messages.StreamFetch, "fetch", fetch, []string{messages.SubjectFetch("shop", 3)}},
+		"a record":  {"writer", messages.StreamRecords, "records", fetch, []string{messages.SubjectRecords("shop", 3)}},
+		"a result":  {"frontier", messages.StreamResults, "results", fetch, []string{messages.SubjectResults("shop", 3)}},
+		"candidates": {"frontier", messages.StreamURLs, "urls", (&messages.Candidates{
+			Crawl: "shop", Source: messages.SourceLink, Referrer: url(1), Ends: messages.Visit{URL: messages.HashURL(url(1)), Round: 1},
+			URLs: []messages.Candidate{{URL: url(2)}, {URL: url(0)}},
+		}).Encode(), []string{messages.SubjectURLs("shop", 0), messages.SubjectURLs("shop", 2), messages.SubjectURLs("shop", 1)}},
+	} {
+		subject := "seine." + c.kind + ".shop.11"
+		l := letterOf(t, b, messages.Dead{Stage: c.stage, Crawl: "shop", Stream: c.stream, Subject: subject, Sequence: 1, Payload: c.payload}, nil)
+		if err := redrive(t, b, l); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := subjects(t, b, c.stream); !slices.Equal(got, c.want) {
+			t.Errorf("%s went to %q, want %q", name, got, c.want)
+		}
+	}
+	ends := 0
+	for seq := range uint64(3) {
+		m, err := natstest.StreamOf(t, b.JS, messages.StreamURLs).GetMsg(t.Context(), seq+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := messages.DecodeCandidates(m.Data); err == nil && !c.Ends.IsZero() {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("%d messages end the visit, want 1", ends)
+	}
+	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamResults, Subject: "seine.results.shop.11", Sequence: 2, Payload: []byte("{")}, nil)
+	if err := redrive(t, b, l); !errors.Is(err, ErrUnrouted) {
+		t.Errorf("a message without a URL: %v, want ErrUnrouted", err)
+	}
+}
+
+// A letter about one URL of a message of URLS sends that URL, not the text.
+func TestRefusedURLOfAMessageIsSentAlone(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	c := &messages.Candidates{Crawl: "shop", Source: messages.SourceLink, Referrer: "https://a.test/", Depth: 3, URLs: []messages.Candidate{{URL: "https://a.test/1"}, {URL: "https://b.test/2"}}}
+	ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs("shop", 0), c.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamURLs, Subject: messages.SubjectURLs("shop", 0), Sequence: ack.Sequence, Payload: []byte("https://b.test/2"), Part: 2}, nil)
+	if err := redrive(t, b, l); err != nil {
+		t.Fatal(err)
+	}
+	m := lastOf(t, b, messages.StreamURLs)
+	got, err := messages.DecodeCandidates(m.Data)
+	if err != nil || len(got.URLs) != 1 || got.URLs[0].URL != "https://b.test/2" || got.Depth != 3 || m.Subject != messages.SubjectURLs("shop", messages.Partition("https://b.test/2", b.Layout.Partitions)) {
+		t.Errorf("%s has %+v (%v), want the URL alone, in its partition", m.Subject, got, err)
+	}
+}
+
+func lastOf(t *testing.T, b *stages.Bus, stream string) *jetstream.RawStreamMsg {
+	t.Helper()
+	s := natstest.StreamOf(t, b.JS, stream)
+	m, err := s.GetMsg(t.Context(), s.CachedInfo().State.LastSeq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func subjects(t *testing.T, b *stages.Bus, stream string) (all []string) {
+	t.Helper()
+	s := natstest.StreamOf(t, b.JS, stream)
+	for seq := range s.CachedInfo().State.LastSeq {
+		m, err := s.GetMsg(t.Context(), seq+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m.Subject)
+	}
+	return all
+}
