@@ -1,5 +1,7 @@
 package messages
 
+import "time"
+
 // A round numbers the visits of one URL. Its bits, from the highest: the era (31), the
 // deletions of the crawl's name (12), the visits (20, from 1). Era 0 of a crawl that was
 // never deleted has the rounds 1, 2, 3 ….
@@ -26,6 +28,12 @@ func FirstRoundOf(round uint64) uint64 { return round>>visitBits<<visitBits | 1 
 func NextRound(round, era uint64) uint64 {
 	return max(round+1, FirstRound(era, Deletions(round))+1) // the first is of a URL that is new
 }
+
+// eraStart is the second from which eras are numbered, Unix time of 2026-01-01.
+const eraStart = 1_767_225_600
+
+// EraAt returns the number of an era that begins at a time: the seconds since 2026-01-01.
+func EraAt(now time.Time) uint64 { return uint64(max(now.Unix()-eraStart, 0)) }
 
 // EraOf returns the era in which the visit of a round began.
 func EraOf(round uint64) uint64 { return round >> eraShift }

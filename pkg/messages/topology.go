@@ -26,6 +26,10 @@ const (
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 
+// KeyEra is the key of BucketMeta that has the era of the cluster, a decimal number; without it that is 0. A restore
+// begins another, and so does whoever finds that a stream has lost messages that were read: see EraAt.
+const KeyEra = "era"
+
 // Layout is what all stages must agree on. It is fixed when the streams are created; package
 // internal/run/repartition alone changes the number of partitions, while no stage runs.
 type Layout struct {
@@ -41,17 +45,6 @@ type Layout struct {
 	// Moving is the number of partitions that is being made of them, 0 if none is: no stage
 	// may work then.
 	Moving int `json:"moving,omitempty"`
-	// Era numbers the histories of this cluster: 0 until a restore begins another, which has the number of the second
-	// at which it began. Visits that begin in one have rounds of their own: see FirstRound.
-	Era uint64 `json:"era,omitempty"`
-}
-
-// eraStart is the second from which eras are numbered, Unix time of 2026-01-01.
-const eraStart = 1_767_225_600
-
-// BeginEra gives the layout an era that it never had.
-func (l *Layout) BeginEra(now time.Time) {
-	l.Era = max(l.Era+1, uint64(max(now.Unix()-eraStart, 0)))
 }
 
 // Lanes is how many partitions streams may have messages of.

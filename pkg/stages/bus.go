@@ -225,7 +225,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if have.Moving != 0 {
 		return moving(have)
 	}
-	want.Batches, want.Widest, want.Era = have.Batches, have.Widest, have.Era
+	want.Batches, want.Widest = have.Batches, have.Widest
 	if older := have; older.Canonical < want.Canonical {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.

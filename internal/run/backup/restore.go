@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nats-io/jsm.go"
 	"github.com/nats-io/jsm.go/api"
@@ -218,7 +217,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 		return err
 	}
 	// The output may have visits of the time after the backup: what begins now must not be taken for those.
-	if err := r.Bus.ChangeLayout(ctx, func(l *messages.Layout) { l.BeginEra(time.Now()) }); err != nil {
+	if err := r.Bus.BeginEra(ctx); err != nil {
 		return err //nolint:wrapcheck // says all
 	}
 	if err := r.at(stepMeta); err != nil {

@@ -187,6 +187,9 @@ func (in *Installation) writer(w Writer) Role {
 			Permissions{Why: "bind its name to a place", Subjects: []string{
 				get(messages.BucketMeta, messages.KeyWriter(w.Name)), put(messages.BucketMeta, messages.KeyWriter(w.Name)),
 			}},
+			Permissions{Why: "begin an era, where a stream has lost what is in the output", Subjects: []string{
+				get(messages.BucketMeta, messages.KeyEra), put(messages.BucketMeta, messages.KeyEra),
+			}},
 		),
 		Subscribe: []Permissions{announced("seine-writer"), vital()},
 	}

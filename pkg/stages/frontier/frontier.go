@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/bootclock"
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -23,6 +24,7 @@ import (
 // Frontier is one process of the stage.
 type Frontier struct {
 	clock     *state.Clock
+	era       atomic.Uint64 // of the cluster
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
@@ -105,6 +107,10 @@ func (f *Frontier) Run(ctx context.Context) error {
 	defer f.cutSaves()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(f.cfg.Drain), f.cutSaves) })()
 	g, gctx := errgroup.WithContext(ctx)
+	if err := f.readEra(ctx); err != nil {
+		return fmt.Errorf("frontier: %w", err)
+	}
+	g.Go(func() error { return f.followEra(gctx) })
 	g.Go(func() error { return f.leases.Run(gctx) })
 	g.Go(func() error { return f.intake().Run(gctx) })
 	g.Go(func() error { return f.serve(gctx) })
@@ -113,6 +119,28 @@ func (f *Frontier) Run(ctx context.Context) error {
 	g.Go(func() error { return f.expireCrawls(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("frontier: %w", err)
+	}
+	return nil
+}
+
+// readEra learns the era of the cluster.
+func (f *Frontier) readEra(ctx context.Context) error {
+	era, err := f.bus.Era(ctx)
+	if err == nil {
+		f.era.Store(era)
+	}
+	return err //nolint:wrapcheck // says all
+}
+
+// eraEvery is how often the frontier reads the era.
+const eraEvery = time.Second
+
+// followEra reads the era until ctx is done.
+func (f *Frontier) followEra(ctx context.Context) error {
+	for sleep.For(ctx, eraEvery) == nil {
+		if err := f.readEra(ctx); err != nil && ctx.Err() == nil {
+			f.log.Warn("cannot read the era", "error", err)
+		}
 	}
 	return nil
 }

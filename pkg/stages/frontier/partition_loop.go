@@ -127,8 +127,11 @@ func ignoreDone(ctx context.Context, err error) error {
 // open reads the state of a partition, and looks how far it is behind.
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partitionLoop, err error) {
 	log := f.log.With("partition", p)
+	if err := f.readEra(ctx); err != nil {
+		return nil, err
+	}
 	s, err := state.Open(ctx, f.store, state.Options{
-		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Era: f.bus.Layout.Era, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Era: f.era.Load, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		Offline: f.cfg.Offline, Replaying: true,
 		Recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		Addresses: f.addresses, Log: log,

@@ -291,6 +291,12 @@ func (f *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	if same {
 		return nil
 	}
+	if f.last.Sequence > 0 && info.Created.Equal(f.last.Created) && f.config.Durable != "" {
+		// What was visited in the lost time may be in the output.
+		if err := f.bus.NoteLoss(ctx); err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+	}
 	if f.last.Sequence > 0 {
 		f.bus.Log.Warn("stream is not the one that was read before, reading all of it again",
 			"stream", f.stream, "position", f.last.Sequence, "last", info.State.LastSeq)

@@ -293,6 +293,44 @@ func TestOrderedReaderPositionNotTrusted(t *testing.T) {
 	}
 }
 
+// A stream that has lost messages that were read begins an era, so that visits are recorded whose rounds were used in
+// the lost time. A stream that was created again, and a reader that only looks on, do not.
+func TestLossOfReadMessages_EraBegins(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, subjectURLs, 5)
+	created := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
+	consumer := messages.PartitionConsumer("frontier-urls", "urls", 0)
+	onlooker := consumer
+	onlooker.Durable = ""
+	for _, c := range []struct {
+		name   string
+		config jetstream.ConsumerConfig
+		at     messages.Position
+		begins bool
+	}{
+		{"a stream that was created again", consumer, messages.Position{Created: created.Add(-time.Hour), Sequence: 7, Stored: created}, false},
+		{"a reader that looks on", onlooker, messages.Position{Created: created, Sequence: 7, Stored: created}, false},
+		{"a lost tail", consumer, messages.Position{Created: created, Sequence: 7, Stored: created}, true},
+		{"a loss that another reader has noted", consumer, messages.Position{Created: created, Sequence: 6, Stored: created}, false},
+	} {
+		before, err := b.Era(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := NewOrderedReader(b, messages.StreamURLs, c.config, c.at)
+		j := await.Start(t, f.Run)
+		next(t, f, 5)
+		if err := j.End(); err != nil {
+			t.Error(err)
+		}
+		after, err := b.Era(t.Context())
+		if err != nil || after > before != c.begins {
+			t.Errorf("%s: era %d after %d (%v), want another: %v", c.name, after, before, err, c.begins)
+		}
+	}
+}
+
 // The consumer of the reader may vanish, by a person or with a server.
 func TestOrderedReaderConsumerDeleted(t *testing.T) {
 	t.Parallel()

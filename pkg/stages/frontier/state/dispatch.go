@@ -89,7 +89,7 @@ func (s *Partition) wakeUp(id urlID, now int64) error {
 		if s.replan(r, id, rules, now); r.Due != due {
 			return nil // the rules have changed, and have it at another time, or not at all
 		}
-		return s.visitAgain(r, id, true, s.era, rules, now)
+		return s.visitAgain(r, id, true, s.era(), rules, now)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type Partition struct {
 	// partitions is how many there are.
 	partitions int
 	epoch      uint64
-	era        uint64
+	era        func() uint64
 	time       *partitionTime
 	tx         *tx
 	specs      SpecSource
@@ -74,8 +74,8 @@ type Options struct {
 	Partition int
 	// Partitions is how many there are, 0 is one.
 	Partitions int
-	Epoch      uint64 // of the lease
-	Era        uint64 // of the cluster: see messages.Layout
+	Epoch      uint64        // of the lease
+	Era        func() uint64 // of the cluster: see messages.KeyEra; nil is 0
 	Clock      *Clock
 	Specs      SpecSource
 	MaxHosts   int   // in memory
@@ -94,6 +94,9 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.MaxHosts, inFlight: make(map[urlID]*Request),
 		addresses: o.Addresses, replaying: o.Replaying, nextLease: math.MaxInt64, recent: newRecentLinks(o.Recent), told: make(map[string]bool),
+	}
+	if s.era == nil {
+		s.era = func() uint64 { return 0 }
 	}
 	o.Addresses.arrived()
 	loadCrawls := func() error { return s.loadCrawls(o.Clock) }

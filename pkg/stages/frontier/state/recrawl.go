@@ -145,7 +145,7 @@ func (s *Partition) countPlanned(id urlID, by int64) {
 
 // revisit queues a URL for another visit, unless a rule is against it now.
 func (s *Partition) revisit(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	return s.visitAgain(r, id, false, s.era, rules, now)
+	return s.visitAgain(r, id, false, s.era(), rules, now)
 }
 
 // visitAgain is revisit, for a run or because rules have planned it. What begins by itself begins

@@ -206,7 +206,7 @@ func (s *Partition) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int6
 		}
 		return nil
 	}
-	return s.visitAgain(r, id, r.Recrawl, s.era, rules, now)
+	return s.visitAgain(r, id, r.Recrawl, s.era(), rules, now)
 }
 
 // reseed feeds a part of the seeds, or of all URLs, to the run that has started.

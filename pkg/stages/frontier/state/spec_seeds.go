@@ -59,7 +59,7 @@ func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
 		return
 	}
 	s.log.Info("crawl is fed the seeds of its spec", "crawl", name, "revision", rules.Rev, "seeds", len(own))
-	s.seeds = append(s.seeds, seedMessages(name, rules, s.era, own)...)
+	s.seeds = append(s.seeds, seedMessages(name, rules, s.era(), own)...)
 }
 
 // seedMessages makes messages of seeds of a spec, to be stored in that order.
