@@ -105,7 +105,7 @@ func (r *testbed) answerWanted() error {
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	_, err = r.bus.NC.Subscribe("seine.frontier."+messages.OldOpClaim+".*", func(m *nats.Msg) { _ = m.Respond(answer) })
+	_, err = r.bus.NC.Subscribe("seine.frontier."+messages.OpClaim+".*", func(m *nats.Msg) { _ = m.Respond(answer) })
 	if err != nil {
 		return fmt.Errorf("answer for the frontier: %w", err)
 	}

@@ -31,8 +31,6 @@ type Request struct {
 	// NoResend is set for a host that failed lately: the request must not reach it a
 	// second time of itself, as HTTP clients have it when a connection breaks.
 	NoResend bool `json:"no_resend,omitempty"`
-	// Once is the old name of NoResend, until the next version of the wire. Encode sets it, DecodeRequest heeds it.
-	Once bool `json:"once,omitempty"`
 	// Follow is set where redirects from the URL led back to it: the fetcher follows
 	// those on the URL's origin itself, since it may have to be the same one that
 	// gets a cookie on the way and sends it back.
@@ -101,7 +99,7 @@ func VisitID(crawl string, v Visit) string { return crawl + "." + v.String() }
 
 // Encode returns the message's payload.
 func (r *Request) Encode() []byte {
-	r.V, r.Once = Version, r.NoResend
+	r.V = Version
 	return r.appendJSON(make([]byte, 0, 512))
 }
 
@@ -121,9 +119,6 @@ func (r *Request) appendJSON(b []byte) []byte {
 	o.millisSet("interval_ms", r.Interval)
 	if r.NoResend {
 		o.Bool("no_resend", true)
-	}
-	if r.Once {
-		o.Bool("once", true)
 	}
 	if r.Follow {
 		o.Bool("follow", r.Follow)
@@ -155,7 +150,6 @@ func DecodeRequest(payload []byte) (*Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
-	r.NoResend = r.NoResend || r.Once
 	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}

@@ -119,10 +119,6 @@ const SubjectControl = "seine.frontier.control"
 // SubjectInFlight is where the workers of a consumer are asked which messages they hold.
 func SubjectInFlight(durable string) string { return "seine.inflight." + durable }
 
-// OldSubjectInFlight is the old name of SubjectInFlight. Workers of this release ask there, since those of the release
-// before hear nothing else, and answer on both (docs/wire.md, "Names that change").
-func OldSubjectInFlight(durable string) string { return "seine.held." + durable }
-
 // SubjectConsumers is where a frontier is asked to make consumers for a user of the
 // NATS server who may not make them alone: as the server itself is, by
 // $JS.API.CONSUMER.CREATE, with what follows that in place of ">".

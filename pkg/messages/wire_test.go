@@ -125,7 +125,7 @@ func TestWireTables(t *testing.T) {
 		HeaderPage, HeaderSpec, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
 		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies,
 		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectInFlight(ConsumerFetch),
-		OpClaim, HeaderClaimant, OldOpClaim, OldHeaderClaimant, OldSubjectInFlight("<durable>"),
+		OpClaim, HeaderClaimant,
 	} {
 		rows("`%s`", h)
 	}

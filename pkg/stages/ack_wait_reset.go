@@ -68,24 +68,13 @@ func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error
 	return stop, nil
 }
 
-// startReplies answers which messages this process holds, on the subject for that and on its old name, until stop is called.
+// startReplies answers which messages this process holds, until stop is called.
 func (c *stuckDetector) startReplies() (stop func(), err error) {
-	var subs []*nats.Subscription
-	stop = func() {
-		for _, s := range subs {
-			_ = s.Unsubscribe()
-		}
+	s, err := c.Bus.NC.Subscribe(messages.SubjectInFlight(c.Consumer.Durable), c.replyHolds)
+	if err != nil {
+		return nil, fmt.Errorf("answer queries for held messages: %w", err)
 	}
-	durable := c.Consumer.Durable
-	for _, subject := range []string{messages.SubjectInFlight(durable), messages.OldSubjectInFlight(durable)} {
-		s, err := c.Bus.NC.Subscribe(subject, c.replyHolds)
-		if err != nil {
-			stop()
-			return nil, fmt.Errorf("tell what this process holds: %w", err)
-		}
-		subs = append(subs, s)
-	}
-	return stop, nil
+	return func() { _ = s.Unsubscribe() }, nil
 }
 
 func (r *Runner) ackWait() time.Duration { return cmp.Or(r.Consumer.AckWait, messages.AckWait) }
@@ -146,7 +135,7 @@ func (c *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, fir
 	var heard, others bool
 	c.delayed = make(map[uint64]bool)
 	question := strconv.AppendUint(nil, seq, 10)
-	err = ScatterGather(ctx, c.Bus.NC, messages.OldSubjectInFlight(c.Consumer.Durable), question, func(data []byte) {
+	err = ScatterGather(ctx, c.Bus.NC, messages.SubjectInFlight(c.Consumer.Durable), question, func(data []byte) {
 		var h holdReply
 		if jsontext.Unmarshal(data, &h) != nil {
 			return

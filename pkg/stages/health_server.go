@@ -74,7 +74,7 @@ func (h *Health) Err() error {
 func ServeAdmin(ctx context.Context, l net.Listener, h *Health, profile bool) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.InstrumentMetricHandler(prometheus.DefaultRegisterer,
-		promhttp.HandlerFor(withOldNames(prometheus.DefaultGatherer), promhttp.HandlerOpts{})))
+		promhttp.HandlerFor(prometheus.DefaultGatherer, promhttp.HandlerOpts{})))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := h.Err(); err != nil {

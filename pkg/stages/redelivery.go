@@ -113,8 +113,8 @@ const (
 // away, until ctx is done.
 // The frontier grants a request to one claimant at a time; the others wait.
 func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, claimant string) (bool, error) {
-	question := nats.NewMsg(messages.SubjectFrontier(messages.OldOpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
-	question.Header.Set(messages.OldHeaderClaimant, claimant)
+	question := nats.NewMsg(messages.SubjectFrontier(messages.OpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
+	question.Header.Set(messages.HeaderClaimant, claimant)
 	question.Data = req.Encode()
 	retry := claimRetryWait
 	for {

@@ -14,7 +14,7 @@ func TestClaimRequest_ErrorAnswered_AsksAgain(t *testing.T) {
 	_, b := open(t)
 	b.Layout.Partitions = 1
 	answers := []string{`{"error": "cannot decode"}`, `{"retry": true}`, `{"granted": true}`}
-	_, err := b.NC.Subscribe(messages.SubjectFrontier(messages.OldOpClaim, 0), func(m *nats.Msg) {
+	_, err := b.NC.Subscribe(messages.SubjectFrontier(messages.OpClaim, 0), func(m *nats.Msg) {
 		_ = m.Respond([]byte(answers[0]))
 		answers = answers[min(1, len(answers)-1):]
 	})

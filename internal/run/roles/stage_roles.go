@@ -43,7 +43,7 @@ func (in *Installation) frontier() Role {
 			{Why: "answer questions", Subjects: []string{
 				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
 				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.urls.*", "seine.frontier.explain.*",
-				"seine.frontier." + messages.OpClaim + ".*", "seine.frontier." + messages.OldOpClaim + ".*", messages.SubjectControl,
+				"seine.frontier." + messages.OpClaim + ".*", messages.SubjectControl,
 			}},
 		},
 	}
@@ -134,7 +134,7 @@ func fetching(stage, durable, kind string) Role {
 			Permissions{Why: "store large bodies, remove one that broke off", Subjects: []string{
 				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
 			}},
-			asked(messages.OpClaim, messages.OldOpClaim),
+			asked(messages.OpClaim),
 		),
 		Subscribe: []Permissions{announced("seine-" + stage), vital(), holder(durable), {Why: "learn that requests may be delivered again", Subjects: []string{
 			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + durable,

@@ -38,17 +38,12 @@ func share(stream, durable, filter string) []string {
 
 // askHolders lets a user agree with those who take from the same consumer on who has which message.
 func askHolders(durable string) Permissions {
-	return Permissions{Why: "ask the others what they hold", Subjects: subjectsInFlight(durable), Way: Within}
-}
-
-// subjectsInFlight are the names, now and of the release before, of where workers agree on that.
-func subjectsInFlight(durable string) []string {
-	return []string{messages.SubjectInFlight(durable), messages.OldSubjectInFlight(durable)}
+	return Permissions{Why: "ask the others what they hold", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
 // holder lets a user tell the others what it holds.
 func holder(durable string) Permissions {
-	return Permissions{Why: "tell what it holds", Subjects: subjectsInFlight(durable), Way: Within}
+	return Permissions{Why: "tell what it holds", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
 // feed lets a user read a partition of a stream in order, from where its own state

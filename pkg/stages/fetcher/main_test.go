@@ -58,7 +58,7 @@ func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OldOpClaim+".*", func(m *nats.Msg) { _ = m.Respond(text) })
+	sub, err := bus.NC.Subscribe("seine.frontier."+messages.OpClaim+".*", func(m *nats.Msg) { _ = m.Respond(text) })
 	if err != nil {
 		t.Fatal(err)
 	}

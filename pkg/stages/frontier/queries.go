@@ -30,8 +30,8 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 			reply, err = p.state.URLsOfHost(about)
 		case frontierapi.OpExplain:
 			reply, err = p.state.Explain(about.Crawl, about.URL)
-		case messages.OpClaim, messages.OldOpClaim:
-			reply, err = p.claim(q.Data(), messages.Claimant(q.Headers()))
+		case messages.OpClaim:
+			reply, err = p.claim(q.Data(), q.Headers().Get(messages.HeaderClaimant))
 		}
 	}
 	if err := respond(q.Request, reply, err); err != nil {

@@ -37,7 +37,7 @@ func (f *Frontier) serve(ctx context.Context) error {
 	defer func() { _ = svc.Stop() }()
 	for _, op := range []string{
 		frontierapi.OpStatus, frontierapi.OpHosts, frontierapi.OpHost, frontierapi.OpExplain, frontierapi.OpSurvey, frontierapi.OpFailed, frontierapi.OpURLs,
-		messages.OpClaim, messages.OldOpClaim,
+		messages.OpClaim,
 	} {
 		subject := "seine.frontier." + op + ".*"
 		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
