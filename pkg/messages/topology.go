@@ -14,8 +14,10 @@ const (
 	BucketCrawls = "seine_crawls" // Spec by crawl, watched by every stage
 	BucketRobots = "seine_robots" // robots.txt by origin
 	BucketLeases = "seine_leases" // who owns which partition
-	BucketMeta   = "seine_meta"   // Layout
-	BucketBodies = "seine_bodies" // bodies too large for a message
+	// BucketRestore is there while a backup is being restored.
+	BucketRestore = "seine_restore_unfinished"
+	BucketMeta    = "seine_meta"   // Layout
+	BucketBodies  = "seine_bodies" // bodies too large for a message
 	// BucketDuplicates tells pages with the same or nearly the same content, for
 	// crawls that ask for it.
 	BucketDuplicates = "seine_duplicates"

@@ -44,6 +44,9 @@ var ErrLayout = errors.New("the streams were created with another layout")
 // ErrMoving is returned while the number of partitions is being changed.
 var ErrMoving = errors.New("the number of partitions is being changed")
 
+// ErrRestoring is returned while a backup is being restored.
+var ErrRestoring = errors.New("a backup is being restored to this server")
+
 // ErrServer is returned when the server cannot carry the streams.
 var ErrServer = errors.New("unsuitable NATS server")
 
@@ -151,6 +154,9 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := b.checkServer(ctx); err != nil {
 		return err
 	}
+	if err := b.CheckRestored(ctx); err != nil {
+		return err
+	}
 	buckets, bctx := errgroup.WithContext(ctx)
 	for _, kv := range messages.KeyValues(replicas) {
 		buckets.Go(func() error {
@@ -182,7 +188,19 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := CreateOrUpdate(ctx, messages.Bodies(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
 		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, err)
 	}
-	return nil
+	return b.CheckRestored(ctx) // it may have begun meanwhile
+}
+
+// CheckRestored returns ErrRestoring while a backup is being restored, or a restore was interrupted.
+func (b *Bus) CheckRestored(ctx context.Context) error {
+	_, err := b.JS.Stream(ctx, "KV_"+messages.BucketRestore)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for a restore that is not finished: %w", err)
+	}
+	return fmt.Errorf("%w: wait until `seine restore` has ended; if it was interrupted, run it again", ErrRestoring)
 }
 
 func (b *Bus) checkServer(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/run/works"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
@@ -102,8 +103,8 @@ func contents(t *testing.T, b *stages.Bus) map[string]any {
 			all[name+" made"] = info.Created
 		}
 		all[name+" config"] = info.Config.MaxBytes
-		if name == keyValues(messages.BucketLeases) { // they end soon: only how many there were counts
-			all[name+" ends"] = info.State.LastSeq
+		if name == keyValues(messages.BucketLeases) { // they end soon, and works have keys there: only that numbers go on counts
+			all[name+" goes on"] = info.State.LastSeq >= 4
 			continue
 		}
 		all[name+" ends"] = [2]uint64{max(1, info.State.FirstSeq), info.State.LastSeq}
@@ -270,6 +271,58 @@ func TestBackupSaysWhatIsInTheWay(t *testing.T) {
 	if _, err := (&Backup{Bus: b, Dir: filepath.Join(t.TempDir(), "backup")}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "partition 1 has no snapshot") {
 		t.Errorf("copied a cluster without snapshots with %v", err)
 	}
+}
+
+// A backup during which the layout was written is none.
+func TestBackupOfALayoutThatChanges(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	dir := filepath.Join(t.TempDir(), "backup")
+	_, err := (&Backup{Bus: b, Dir: dir, At: func(step string) error {
+		if step != stepSnapshots {
+			return nil
+		}
+		return b.ChangeLayout(t.Context(), func(*messages.Layout) {})
+	}}).Run(t.Context())
+	if !errors.Is(err, ErrChanged) {
+		t.Errorf("copied with %v, want %v", err, ErrChanged)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is a backup: %v", err)
+	}
+}
+
+// While a restore runs, or after it was interrupted, neither a second one nor a frontier begins; the second one goes on after an interruption.
+func TestRestoreKeepsOthersAway(t *testing.T) {
+	t.Parallel()
+	dir := takeBackup(t, cluster(t))
+	b := emptyServer(t)
+	frontier := func(when string) {
+		if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); !errors.Is(err, stages.ErrRestoring) {
+			t.Errorf("a frontier, %s: %v, want %v", when, err, stages.ErrRestoring)
+		}
+	}
+	errEnded := errors.New("ended by the test")
+	_, err := (&Restore{Bus: b, Dir: dir, At: func(step string) error {
+		frontier("at " + step)
+		if _, err := (&Restore{Bus: b, Dir: dir}).Run(t.Context()); !errors.Is(err, works.ErrExcluded) {
+			t.Errorf("a second restore, at %s: %v, want %v", step, err, works.ErrExcluded)
+		}
+		if step == stepInstalled {
+			return errEnded
+		}
+		return nil
+	}}).Run(t.Context())
+	if !errors.Is(err, errEnded) {
+		t.Fatal(err)
+	}
+	frontier("after an interruption")
+	if _, err := (&Backup{Bus: b, Dir: filepath.Join(t.TempDir(), "backup")}).Run(t.Context()); !errors.Is(err, stages.ErrRestoring) {
+		t.Errorf("a backup after an interruption: %v, want %v", err, stages.ErrRestoring)
+	}
+	_, err = (&Restore{Bus: b, Dir: dir}).Run(t.Context())
+	must(t, err)
+	must(t, b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1))
 }
 
 // A folder that a process has left which was killed is no backup, and does not keep the next from making one.

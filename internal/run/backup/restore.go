@@ -18,6 +18,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/progress"
 	"seine/internal/ops/procstats"
+	"seine/internal/run/works"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
@@ -31,10 +32,6 @@ var (
 	// ErrRunning is returned while stages run.
 	ErrRunning = errors.New("processes of Seine are running")
 )
-
-// unfinished is a bucket that is there while a backup is being restored: what a process that
-// was killed has left, the next may remove.
-const unfinished = "seine_restore_unfinished"
 
 // Restore makes a cluster of the backup in Dir.
 type Restore struct {
@@ -84,64 +81,79 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(have) > 0 && !slices.Contains(have, keyValues(unfinished)) {
-		return nil, fmt.Errorf("%w: %s: restore to a server, or an account, that has none", ErrNotEmpty, strings.Join(have, ", "))
+	if len(have) > 0 && !slices.Contains(have, keyValues(messages.BucketRestore)) {
+		return nil, notEmpty(have)
 	}
 	return m, nil
 }
 
 // Run restores the backup. A run that was killed is begun anew.
-func (r *Restore) Run(ctx context.Context) (*Manifest, error) {
-	m, err := r.Check(ctx)
-	if err != nil {
+func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
+	if m, err = r.Check(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.begin(ctx); err != nil {
-		return nil, err
+	// What a process that was killed has left under this mark, the next may remove.
+	config := jetstream.KeyValueConfig{
+		Bucket: messages.BucketRestore, TTL: messages.LeaseTTL,
+		Description: "a backup is being restored; run seine restore again if it is not",
+	}
+	err = r.Bus.CheckRestored(ctx)
+	again := errors.Is(err, stages.ErrRestoring)
+	if err != nil && !again {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	if _, err := r.Bus.JS.CreateOrUpdateKeyValue(ctx, config); err != nil {
+		return nil, fmt.Errorf("create bucket %s: %w", config.Bucket, err)
+	}
+	err = works.DoIn(ctx, r.Bus, config.Bucket, works.Restore, func(ctx context.Context) error { return r.restore(ctx, m, again) }, r.unmark)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	return m, nil
+}
+
+func (r *Restore) unmark(ctx context.Context) error {
+	if err := r.Bus.JS.DeleteKeyValue(ctx, messages.BucketRestore); err != nil {
+		return fmt.Errorf("remove bucket %s: %w", messages.BucketRestore, err)
+	}
+	return nil
+}
+
+// restore makes the streams. What is there already is removed if it is of an interrupted restore.
+func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
+	have, err := streams(ctx, r.Bus)
+	if err != nil {
+		return err
+	}
+	have = slices.DeleteFunc(have, func(name string) bool { return name == keyValues(messages.BucketRestore) })
+	if len(have) > 0 && !again { // a frontier has made them since Check
+		return errors.Join(notEmpty(have), r.unmark(ctx))
+	}
+	for _, name := range have {
+		if err := r.Bus.JS.DeleteStream(ctx, name); err != nil {
+			return fmt.Errorf("remove what an interrupted restore has left of %s: %w", name, err)
+		}
 	}
 	manager, err := jsm.New(r.Bus.NC)
 	if err != nil {
-		return nil, fmt.Errorf("open JetStream: %w", err)
+		return fmt.Errorf("open JetStream: %w", err)
 	}
 	for _, s := range m.Streams {
 		if s.Name == metaStream {
 			continue
 		}
 		if err := r.stream(ctx, manager, s.Name, s.Made); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := r.at(stepStreams); err != nil {
-		return nil, err
-	}
-	if err := r.installSnapshots(ctx, manager, m); err != nil {
-		return nil, err
-	}
-	if err := r.Bus.JS.DeleteKeyValue(ctx, unfinished); err != nil {
-		return nil, fmt.Errorf("remove bucket %s: %w", unfinished, err)
-	}
-	return m, nil
-}
-
-// begin removes what a run that was killed has left, and marks what follows as unfinished.
-func (r *Restore) begin(ctx context.Context) error {
-	config := jetstream.KeyValueConfig{Bucket: unfinished, Description: "a backup is being restored; run seine restore again if it is not"}
-	if _, err := r.Bus.JS.CreateOrUpdateKeyValue(ctx, config); err != nil {
-		return fmt.Errorf("create bucket %s: %w", unfinished, err)
-	}
-	have, err := streams(ctx, r.Bus)
-	if err != nil {
 		return err
 	}
-	for _, name := range have {
-		if name == keyValues(unfinished) {
-			continue
-		}
-		if err := r.Bus.JS.DeleteStream(ctx, name); err != nil {
-			return fmt.Errorf("remove what an interrupted restore has left of %s: %w", name, err)
-		}
-	}
-	return nil
+	return r.installSnapshots(ctx, manager, m)
+}
+
+func notEmpty(have []string) error {
+	return fmt.Errorf("%w: %s: restore to a server, or an account, that has none", ErrNotEmpty, strings.Join(have, ", "))
 }
 
 // stream has the server make a stream again, which is known by when the one was made that was copied.

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/progress"
+	"seine/internal/run/works"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
@@ -102,6 +103,14 @@ func (c *Change) Run(ctx context.Context) (out *Report, err error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
+	err = works.Do(ctx, c.Bus, works.Repartition, func(ctx context.Context) (err error) {
+		out, err = c.run(ctx)
+		return err
+	})
+	return out, err //nolint:wrapcheck // says all
+}
+
+func (c *Change) run(ctx context.Context) (out *Report, err error) {
 	layout, err := c.layout(ctx)
 	if err != nil {
 		return nil, err
@@ -196,6 +205,10 @@ func (out *Report) takeMoved(m *state.Moved) {
 
 // Abandon gives up a change that has not come to where it can only go on.
 func (c *Change) Abandon(ctx context.Context) error {
+	return works.Do(ctx, c.Bus, works.Repartition, c.abandon) //nolint:wrapcheck // says all
+}
+
+func (c *Change) abandon(ctx context.Context) error {
 	layout, err := c.layout(ctx)
 	if err != nil {
 		return err

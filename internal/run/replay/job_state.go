@@ -24,8 +24,10 @@ type jobState struct {
 	Digest string `json:"digest"` // of all that was asked for
 	seqRange
 	// Generation is the name under which records go back to the crawl, if they do.
-	Generation string    `json:"generation,omitempty"`
-	Began      time.Time `json:"began"`
+	Generation string `json:"generation,omitempty"`
+	// Era is that of the cluster when it began: a restored one may lack records that went back.
+	Era   uint64    `json:"era,omitempty"`
+	Began time.Time `json:"began"`
 	// Report is how it ended, once it is complete.
 	Report *Report `json:"report,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/base/stateencryption"
 	"seine/internal/run/stagegroup"
+	"seine/internal/run/works"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -66,7 +67,7 @@ type Progress struct {
 // Run replays until all that was chosen is committed, or ctx is done. The report
 // tells which; it is returned with an error too, if there is one and the replay
 // had begun.
-func Run(ctx context.Context, o Options) (*Report, error) {
+func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -75,6 +76,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		cfg.Name, cfg.From, cfg.State = WriterName, "records", writerDir(o.State)
 		o.Writer = &cfg
 	}
+	if o.Writer != nil {
+		return runAlone(ctx, o)
+	}
+	err = works.Do(ctx, o.Source, works.Replay, func(ctx context.Context) (err error) {
+		report, err = runAlone(ctx, o)
+		return err
+	})
+	return report, err //nolint:wrapcheck // says all
+}
+
+// runAlone is Run while no work is under way that excludes it.
+func runAlone(ctx context.Context, o Options) (*Report, error) {
 	r := &replay{Options: o, began: time.Now()}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.leaveNothing())
@@ -157,6 +170,8 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 		case p.Digest != r.digest():
 			return nil, fmt.Errorf("--state %s: %w, of %s: name another directory, or remove it to give that one up", r.State, ErrOther, p.About)
 		case p.Report != nil:
+		case r.Writer == nil && p.Era != r.Source.Layout.Era:
+			return nil, fmt.Errorf("the cluster was restored since the replay in %s began, and may lack records that it sent back: remove that to begin another", r.State)
 		case !r.source.stream.CachedInfo().Created.Equal(p.Created):
 			return nil, fmt.Errorf("stream %s was made anew since the replay in %s began: remove that to begin another", r.Stream, r.State)
 		case r.source.stream.CachedInfo().State.LastSeq < p.To:
@@ -179,7 +194,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 			return nil, err
 		}
 	}
-	p = &jobState{V: planVersion, About: r.about(), Digest: r.digest(), Began: r.began.UTC()}
+	p = &jobState{V: planVersion, About: r.about(), Digest: r.digest(), Era: r.Source.Layout.Era, Began: r.began.UTC()}
 	if r.Writer == nil {
 		if p.Generation = r.Generation; p.Generation == "" {
 			p.Generation = messages.NewGeneration(r.began)

@@ -341,6 +341,17 @@ func TestFetcherThatIsChainedMayParse(t *testing.T) {
 	}
 }
 
+// Keys that keep works apart are written by those who do such works, and by nobody else.
+func TestWhoMayKeepOtherWorksAway(t *testing.T) {
+	in := some()
+	may := map[string]bool{"frontier": true, "operator": true, "crawl": true, "admin": true}
+	for _, r := range in.All() {
+		if got := allows(r.Publish, "$KV.seine_leases.work.backup.x"); got != may[r.Name] {
+			t.Errorf("the %s may write keys of works: %v, want %v", r.Name, got, may[r.Name])
+		}
+	}
+}
+
 // A renderer may do what a fetcher may, with requests of its own, and no more: neither takes what is the other's.
 func TestRendererMayDoWhatAFetcherMay(t *testing.T) {
 	in := some()

@@ -132,6 +132,14 @@ func lease(group string) Permissions {
 	)}
 }
 
+// works lets a user do long works on a cluster, and keep others away meanwhile.
+func works(why string) Permissions {
+	b := messages.BucketLeases
+	return Permissions{Why: why, Subjects: append(leaderOf(kv(b)),
+		"$JS.API.STREAM.INFO."+kv(b), "$JS.API.STREAM.INFO."+kv(messages.BucketRestore), put(b, "work.>"),
+	)}
+}
+
 // scan lets a user read messages of streams, by consumers with names of chance. Names
 // cannot be told apart by permissions, so this is also the right to remove the
 // consumer of a stage: for people who may steer, not for those who look.

@@ -1,0 +1,131 @@
+package works
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cluster(t *testing.T) *stages.Bus {
+	t.Helper()
+	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
+	must(t, b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1))
+	return b
+}
+
+func nothing(context.Context) error { return nil }
+
+// keysOf returns the keys of works that there are.
+func keysOf(t *testing.T, b *stages.Bus) (all []string) {
+	t.Helper()
+	keys, err := b.Keys(t.Context(), messages.BucketLeases)
+	must(t, err)
+	for _, key := range keys {
+		if strings.HasPrefix(key, keyPrefix) {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// Of each ordered pair of works, the second is refused, and names the first, or may run beside it.
+func TestPairsOfWorks(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	begin := func(kind Kind, do func(context.Context) error) error {
+		return DoIn(t.Context(), b, messages.BucketLeases, kind, do, nil)
+	}
+	refused := map[[2]Kind]bool{
+		{Backup, Repartition}: true, {Repartition, Backup}: true,
+		{Backup, Replay}: true, {Replay, Backup}: true,
+		{Repartition, Replay}: true, {Replay, Repartition}: true,
+		{Restore, Restore}: true,
+	}
+	kinds := []Kind{Backup, Restore, Repartition, Replay}
+	for _, first := range kinds {
+		for _, second := range kinds {
+			t.Run(fmt.Sprint(first, " then ", second), func(t *testing.T) {
+				must(t, begin(first, func(context.Context) error {
+					err := begin(second, nothing)
+					if !refused[[2]Kind{first, second}] {
+						return err
+					}
+					if !errors.Is(err, ErrExcluded) || !strings.Contains(err.Error(), ": "+string(first)+" by ") {
+						t.Errorf("%s during %s: %v, want that the %s is in the way", second, first, err, first)
+					}
+					return nil
+				}))
+				must(t, begin(second, nothing)) // once the first has ended
+			})
+		}
+	}
+	if left := keysOf(t, b); len(left) > 0 {
+		t.Errorf("keys %v are left", left)
+	}
+}
+
+// A work whose entry the server has removed, as it does after a kill, is in nobody's way, and what it has made does not count.
+func TestWorkWhoseEntryExpired(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	kv, err := b.Bucket(t.Context(), messages.BucketLeases)
+	must(t, err)
+	err = Do(t.Context(), b, Backup, func(ctx context.Context) error {
+		keys := keysOf(t, b)
+		if len(keys) != 1 {
+			t.Fatalf("keys of works: %v", keys)
+		}
+		must(t, kv.Purge(ctx, keys[0]))
+		return Do(ctx, b, Repartition, nothing)
+	})
+	if !errors.Is(err, ErrLost) {
+		t.Errorf("a backup beside a repartition ended with %v, want %v", err, ErrLost)
+	}
+}
+
+// A renewal whose answer was lost is no loss of the entry.
+func TestRenewalWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	kv, err := b.Bucket(t.Context(), messages.BucketLeases)
+	must(t, err)
+	must(t, Do(t.Context(), b, Backup, func(ctx context.Context) error {
+		key := keysOf(t, b)[0]
+		text, _, err := b.ReadKey(ctx, messages.BucketLeases, key)
+		must(t, err)
+		_, err = kv.Put(ctx, key, text)
+		return err
+	}))
+}
+
+// While a restore is not finished no work begins, and no frontier.
+func TestNothingBeginsBesideARestore(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketRestore})
+	must(t, err)
+	for _, kind := range []Kind{Backup, Repartition, Replay} {
+		if err := Do(t.Context(), b, kind, nothing); !errors.Is(err, stages.ErrRestoring) {
+			t.Errorf("%s: %v, want %v", kind, err, stages.ErrRestoring)
+		}
+	}
+	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); !errors.Is(err, stages.ErrRestoring) {
+		t.Errorf("a frontier: %v, want %v", err, stages.ErrRestoring)
+	}
+}
