@@ -154,9 +154,6 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := b.checkServer(ctx); err != nil {
 		return err
 	}
-	if err := b.CheckRestored(ctx); err != nil {
-		return err
-	}
 	buckets, bctx := errgroup.WithContext(ctx)
 	for _, kv := range messages.KeyValues(replicas) {
 		buckets.Go(func() error {
@@ -210,7 +207,7 @@ func (b *Bus) checkServer(ctx context.Context) error {
 	if v := b.NC.ConnectedServerVersion(); !serverAtLeast(v, 2, 14) {
 		return fmt.Errorf("%w: version %s; Seine needs 2.14 or newer, whose consumers can be rewound", ErrServer, v)
 	}
-	return nil
+	return b.CheckRestored(ctx)
 }
 
 func serverAtLeast(version string, major, minor int) bool {

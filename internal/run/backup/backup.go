@@ -34,33 +34,38 @@ type Backup struct {
 	Dir string
 	// Progress is told what is being done.
 	Progress progress.Func
-	// At is called after each step, for tests. It may be nil.
-	At func(step string) error
-}
-
-// steps of a backup, in order: see Backup.At.
-const (
-	stepHeld      = "held"
-	stepSnapshots = "snapshots"
-	stepCopied    = "copied"
-)
-
-func (b *Backup) at(step string) error {
-	if b.At == nil {
-		return nil
-	}
-	return b.At(step)
 }
 
 // Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix: what a process that
 // was killed has left there, the next removes.
 func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	m := &Manifest{V: format, Version: version.Current().Version, Began: time.Now().UTC()}
-	if _, err := b.Bus.Existing(ctx); err != nil {
+	_, began, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
+	if err == nil {
+		m.Layout, err = b.Bus.Existing(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("there are no streams of Seine: %w", err)
 	}
-	dir := filepath.Clean(b.Dir) + unfinishedSuffix
-	if err := works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error { return b.copy(ctx, dir, m) }); err != nil {
+	dir, err := b.makeDir()
+	if err != nil {
+		return nil, err
+	}
+	err = works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error {
+		release, err := hold(ctx, b.Bus)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if err := b.copyAll(ctx, dir, m); err != nil {
+			return err
+		}
+		if _, ended, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout); err != nil || ended != began {
+			return errors.Join(ErrChanged, err)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
 	m.Ended = time.Now().UTC()
@@ -75,74 +80,31 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 
 const unfinishedSuffix = ".unfinished"
 
-// copy copies the cluster to dir, of one layout from the beginning to the end.
-func (b *Backup) copy(ctx context.Context, dir string, m *Manifest) (err error) {
-	var began uint64
-	if m.Layout, began, err = b.layout(ctx); err != nil {
-		return err
-	}
-	if err := b.makeDir(dir); err != nil {
-		return err
-	}
-	release, err := hold(ctx, b.Bus)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := b.at(stepHeld); err != nil {
-		return err
-	}
-	if err := b.copyAll(ctx, dir, m); err != nil {
-		return err
-	}
-	if err := b.at(stepCopied); err != nil {
-		return err
-	}
-	if _, ended, err := b.layout(ctx); err != nil || ended != began {
-		return errors.Join(ErrChanged, err)
-	}
-	return nil
-}
-
-// layout returns the layout, and the revision of its key.
-func (b *Backup) layout(ctx context.Context) (l messages.Layout, rev uint64, err error) {
-	text, rev, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
-	if err == nil {
-		err = jsontext.Unmarshal(text, &l)
-	}
-	if err != nil {
-		return l, 0, fmt.Errorf("read layout: %w", err)
-	}
-	return l, rev, nil
-}
-
-// makeDir makes the folder to write to.
-func (b *Backup) makeDir(dir string) error {
+// makeDir returns the folder to write to.
+func (b *Backup) makeDir() (string, error) {
 	entries, err := os.ReadDir(b.Dir)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--to: %w", err)
+		return "", fmt.Errorf("--to: %w", err)
 	case len(entries) > 0:
-		return fmt.Errorf("--to %s: has something in it: name a folder that is empty, or one that there is none of", b.Dir)
+		return "", fmt.Errorf("--to %s: has something in it: name a folder that is empty, or one that there is none of", b.Dir)
 	case err == nil:
 		if err := os.Remove(b.Dir); err != nil {
-			return fmt.Errorf("--to: %w", err)
+			return "", fmt.Errorf("--to: %w", err)
 		}
 	}
+	dir := filepath.Clean(b.Dir) + unfinishedSuffix
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove what an interrupted backup has left: %w", err)
+		return "", fmt.Errorf("remove what an interrupted backup has left: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "snapshots"), 0o700); err != nil {
-		return fmt.Errorf("--to: %w", err)
+		return "", fmt.Errorf("--to: %w", err)
 	}
-	return nil
+	return dir, nil
 }
 
 func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	if err := b.copySnapshots(ctx, dir, m); err != nil {
-		return err
-	}
-	if err := b.at(stepSnapshots); err != nil {
 		return err
 	}
 	all, err := streams(ctx, b.Bus)

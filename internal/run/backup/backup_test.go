@@ -278,12 +278,7 @@ func TestBackupOfALayoutThatChanges(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
 	dir := filepath.Join(t.TempDir(), "backup")
-	_, err := (&Backup{Bus: b, Dir: dir, At: func(step string) error {
-		if step != stepSnapshots {
-			return nil
-		}
-		return b.ChangeLayout(t.Context(), func(*messages.Layout) {})
-	}}).Run(t.Context())
+	_, err := (&Backup{Bus: b, Dir: dir, Progress: func(string) { must(t, b.ChangeLayout(t.Context(), func(*messages.Layout) {})) }}).Run(t.Context())
 	if !errors.Is(err, ErrChanged) {
 		t.Errorf("copied with %v, want %v", err, ErrChanged)
 	}

@@ -105,18 +105,11 @@ func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
 	if _, err := r.Bus.JS.CreateOrUpdateKeyValue(ctx, config); err != nil {
 		return nil, fmt.Errorf("create bucket %s: %w", config.Bucket, err)
 	}
-	err = works.DoIn(ctx, r.Bus, config.Bucket, works.Restore, func(ctx context.Context) error { return r.restore(ctx, m, again) }, r.unmark)
+	err = works.Do(ctx, r.Bus, works.Restore, func(ctx context.Context) error { return r.restore(ctx, m, again) })
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
 	return m, nil
-}
-
-func (r *Restore) unmark(ctx context.Context) error {
-	if err := r.Bus.JS.DeleteKeyValue(ctx, messages.BucketRestore); err != nil {
-		return fmt.Errorf("remove bucket %s: %w", messages.BucketRestore, err)
-	}
-	return nil
 }
 
 // restore makes the streams. What is there already is removed if it is of an interrupted restore.
@@ -127,7 +120,7 @@ func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
 	}
 	have = slices.DeleteFunc(have, func(name string) bool { return name == keyValues(messages.BucketRestore) })
 	if len(have) > 0 && !again { // a frontier has made them since Check
-		return errors.Join(notEmpty(have), r.unmark(ctx))
+		return errors.Join(notEmpty(have), r.Bus.JS.DeleteKeyValue(ctx, messages.BucketRestore))
 	}
 	for _, name := range have {
 		if err := r.Bus.JS.DeleteStream(ctx, name); err != nil {

@@ -165,12 +165,16 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 	if err != nil {
 		return nil, err
 	}
+	era, err := r.Source.Era(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
 	if p != nil {
 		switch {
 		case p.Digest != r.digest():
 			return nil, fmt.Errorf("--state %s: %w, of %s: name another directory, or remove it to give that one up", r.State, ErrOther, p.About)
 		case p.Report != nil:
-		case r.Writer == nil && p.Era != r.Source.Layout.Era:
+		case r.Writer == nil && p.Era != era:
 			return nil, fmt.Errorf("the cluster was restored since the replay in %s began, and may lack records that it sent back: remove that to begin another", r.State)
 		case !r.source.stream.CachedInfo().Created.Equal(p.Created):
 			return nil, fmt.Errorf("stream %s was made anew since the replay in %s began: remove that to begin another", r.Stream, r.State)
@@ -194,7 +198,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 			return nil, err
 		}
 	}
-	p = &jobState{V: planVersion, About: r.about(), Digest: r.digest(), Era: r.Source.Layout.Era, Began: r.began.UTC()}
+	p = &jobState{V: planVersion, About: r.about(), Digest: r.digest(), Era: era, Began: r.began.UTC()}
 	if r.Writer == nil {
 		if p.Generation = r.Generation; p.Generation == "" {
 			p.Generation = messages.NewGeneration(r.began)

@@ -59,7 +59,7 @@ func TestReplayDoesNotGoOnAfterARestore(t *testing.T) {
 		k.must(err)
 		_, err = r.planned(t.Context())
 		k.must(err)
-		k.bus.Layout.Era++
+		k.must(k.bus.BeginEra(t.Context()))
 		_, err = r.planned(t.Context())
 		if refused := err != nil && strings.Contains(err.Error(), "was restored"); refused == elsewhere {
 			t.Errorf("%s: goes on after a restore with %v", name, err)

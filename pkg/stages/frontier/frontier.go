@@ -17,6 +17,7 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/state"
+	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/partition"
 	"seine/pkg/stages/retention"
 )
@@ -107,7 +108,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 	defer f.cutSaves()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(f.cfg.Drain), f.cutSaves) })()
 	g, gctx := errgroup.WithContext(ctx)
-	if err := f.readEra(ctx); err != nil {
+	if err := jsclient.RetryUnavailable(ctx, f.readEra); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("frontier: %w", err)
 	}
 	g.Go(func() error { return f.followEra(gctx) })
