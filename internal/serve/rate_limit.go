@@ -27,10 +27,13 @@ type share struct {
 // limitCallers bounds how many requests each caller sends, a second and at a time: a loop of one must not keep
 // others out.
 func (o *Options) limitCallers(next http.Handler) http.Handler {
-	var recent stages.Recent[string, share] // of the callers of late
+	var callers, addresses stages.Recent[string, share] // of late; many addresses do not evict callers
 	unknown := make(chan struct{}, maxUnknownInFlight)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key := callerKey(r)
+		key, recent := callerKey(r), &addresses
+		if known(r) {
+			recent = &callers
+		}
 		s, ok := recent.Get(key)
 		if !ok {
 			s = share{rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate)))), unknown}
