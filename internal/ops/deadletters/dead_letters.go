@@ -276,33 +276,45 @@ func only(url string, payload []byte) ([]byte, error) {
 	return nil, ErrForeign
 }
 
+// stored returns the message of a letter as its stream still has it.
+func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.RawStreamMsg, error) {
+	s, err := bus.JS.Stream(ctx, l.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("open stream %s: %w", l.Stream, err)
+	}
+	was, err := s.GetMsg(ctx, l.Sequence)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, ErrForgotten
+	case err != nil:
+		return nil, fmt.Errorf("read stream %s: %w", l.Stream, err)
+	case was.Subject != l.Subject:
+		return nil, ErrForeign
+	}
+	if was.Header == nil {
+		was.Header = make(nats.Header)
+	}
+	return was, nil
+}
+
 // original returns the message as it was before it failed. What a custom stage says that its message was is not believed.
 func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
 	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
 	refused, custom := l.refusedURL(), reads[l.stage()] == nil
 	if len(m.Data) == 0 || l.isPart() || refused != "" || custom {
-		s, err := bus.JS.Stream(ctx, l.Stream)
+		was, err := stored(ctx, bus, l)
 		if err != nil {
-			return nil, fmt.Errorf("open stream %s: %w", l.Stream, err)
-		}
-		was, err := s.GetMsg(ctx, l.Sequence)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return nil, ErrForgotten
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read stream %s: %w", l.Stream, err)
-		}
-		if was.Subject != l.Subject {
-			return nil, ErrForeign
+			return nil, err
 		}
 		m.Header, m.Data = was.Header, was.Data
-		if refused != "" {
-			if m.Data, err = only(refused, m.Data); err != nil {
-				return nil, err
-			}
-			m.Header.Del(messages.HeaderBatch)
-			m.Header.Del(messages.HeaderBatchID)
+	}
+	if refused != "" {
+		var err error
+		if m.Data, err = only(refused, m.Data); err != nil {
+			return nil, err
 		}
+		m.Header.Del(messages.HeaderBatch)
+		m.Header.Del(messages.HeaderBatchID)
 	}
 	for name, values := range l.Message.Header {
 		if !custom {

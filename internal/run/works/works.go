@@ -26,9 +26,12 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// The kinds of works. A replay is one that sends records back to the crawl.
+// The kinds of works.
 const (
-	Backup, Restore, Repartition, Replay = "backup", "restore", "repartition", "replay"
+	Backup      = "backup"
+	Restore     = "restore"
+	Repartition = "repartition"
+	Replay      = "replay" // one that sends records back to the crawl
 )
 
 // excluded lists which works a work cannot bear. The pairs that are not listed are harmless:
