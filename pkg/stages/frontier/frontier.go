@@ -136,11 +136,11 @@ func (f *Frontier) readEra(ctx context.Context) error {
 // eraEvery is how often the frontier reads the era.
 const eraEvery = time.Second
 
-// followEra reads the era until ctx is done.
+// followEra reads the era until ctx is done. While NATS is away the era stays as it is.
 func (f *Frontier) followEra(ctx context.Context) error {
 	for sleep.For(ctx, eraEvery) == nil {
-		if err := f.readEra(ctx); err != nil && ctx.Err() == nil {
-			f.log.Warn("cannot read the era", "error", err)
+		if err := f.readEra(ctx); err != nil {
+			f.log.Debug("cannot read the era", "error", err)
 		}
 	}
 	return nil
