@@ -158,7 +158,7 @@ func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 	}
 }
 
-func TestStuckDetector_OldAndNewSubject_Answered(t *testing.T) {
+func TestStuckDetector_Queried_Answers(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
 	c := &stuckDetector{Runner: hasty(b, nil, time.Minute), id: "me"}
@@ -167,11 +167,9 @@ func TestStuckDetector_OldAndNewSubject_Answered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, subject := range []string{"seine.held.", "seine.inflight."} {
-		m, err := b.NC.Request(subject+c.Consumer.Durable, []byte("1"), time.Minute)
-		if err != nil || string(m.Data) != `{"process":"me","holds":false,"delayed":[7]}` {
-			t.Errorf("%s: %v, %v", subject, m, err)
-		}
+	m, err := b.NC.Request(messages.SubjectInFlight(c.Consumer.Durable), []byte("1"), time.Minute)
+	if err != nil || string(m.Data) != `{"process":"me","holds":false,"delayed":[7]}` {
+		t.Errorf("%v, %v", m, err)
 	}
 	stop()
 	if n := b.NC.NumSubscriptions(); n != 1 { // that of the answers to requests
@@ -179,13 +177,12 @@ func TestStuckDetector_OldAndNewSubject_Answered(t *testing.T) {
 	}
 }
 
-// A worker of the release before hears the old subject alone.
-func TestStuckDetector_WorkerOfTheReleaseBefore_Asked(t *testing.T) {
+func TestStuckDetector_OtherWorker_Queried(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
 	other, _ := dial(t, br.URL())
 	c := &stuckDetector{Runner: hasty(b, nil, time.Minute), id: "me"}
-	_, err := other.NC.Subscribe("seine.held."+c.Consumer.Durable, func(m *nats.Msg) {
+	_, err := other.NC.Subscribe(messages.SubjectInFlight(c.Consumer.Durable), func(m *nats.Msg) {
 		_ = m.Respond([]byte(`{"process": "other", "holds": ` + strconv.FormatBool(string(m.Data) == "5") + `}`))
 	})
 	if err == nil {

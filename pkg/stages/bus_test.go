@@ -315,10 +315,9 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("/readyz: %d %q", code, body)
 	}
 	NewPublisher(&Bus{}, "admin-test")
-	for _, name := range []string{"seine_messages_in_flight", "seine_messages_held"} { // the latter is the old name
-		if code, body := fetch("/metrics"); code != 200 || !strings.Contains(body, "\n"+name+`{stage="admin-test"} 0`+"\n") {
-			t.Errorf("/metrics: %d, %d bytes, want %s", code, len(body), name)
-		}
+	const name = "seine_messages_in_flight"
+	if code, body := fetch("/metrics"); code != 200 || !strings.Contains(body, "\n"+name+`{stage="admin-test"} 0`+"\n") {
+		t.Errorf("/metrics: %d, %d bytes, want %s", code, len(body), name)
 	}
 	if code, _ := fetch("/debug/pprof/"); code != 404 {
 		t.Errorf("pprof without being asked: %d", code)
