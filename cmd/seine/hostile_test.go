@@ -96,8 +96,8 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"completion":      {{"completion", hostile}},
 		"health":          {{"health", "http://a.test/" + hostile}},
 	}
-	harmless := []string{"spec schema"} // it has nothing of anybody else
-	data := []string{"spec get"}        // JSON, for programs
+	harmless := []string{"spec schema"}     // it has nothing of anybody else
+	data := []string{"spec get", "extract"} // JSON, for programs
 	parser, err := config.New(new(cli), "seine", "")
 	if err != nil {
 		t.Fatal(err)
