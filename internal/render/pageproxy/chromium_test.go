@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
+	"seine/internal/render/chromium"
 	"seine/internal/testing/await"
 )
 
@@ -31,7 +31,7 @@ func TestChromium(t *testing.T) {
 // own: End closes connections that Chromium would use again.
 func showInChromium(t *testing.T, scheme, socket string) {
 	f := newFixture(t, serveApplication)
-	tab, url := chromium(t, f), scheme+"://shop.example/page"
+	tab, url := browserTab(t, f), scheme+"://shop.example/page"
 	for range 3 {
 		f.exchanges = nil
 		f.begin(Visit{Allow: noRobots, Main: Document{URL: url, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(
@@ -113,12 +113,14 @@ func wantExchanges(t *testing.T, exchanges []Exchange, scheme string) {
 	}
 }
 
-// chromium opens a tab that reaches the web through the proxy.
-func chromium(t *testing.T, f *fixture) context.Context {
+// browserTab opens a tab that reaches the web through the proxy.
+func browserTab(t *testing.T, f *fixture) context.Context {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
+	path, err := chromium.Find("")
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip("there is no Chromium here: scripts/chromium installs it")
+	} else if err != nil {
+		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("ignore-certificate-errors-spki-list", f.authority.SPKI()),
