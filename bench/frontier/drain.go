@@ -175,7 +175,7 @@ func (d *drainCheck) answer(msg jetstream.Msg) ([]*nats.Msg, error) {
 		Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Referrer: req.URL, Depth: req.Depth + 1,
 		Ends: req.Visit, Content: uint64(i) + 1, // no two pages are the same
 	}
-	return []*nats.Msg{result, {Subject: messages.SubjectURLs(req.Crawl, p), Data: end.Encode()}}, nil
+	return []*nats.Msg{result, {Subject: messages.SubjectURLs(messages.SourceLink, req.Crawl, p), Data: end.Encode()}}, nil
 }
 
 // watch prints how it goes until the crawl is complete, and then checks that it is.

@@ -88,7 +88,7 @@ func (m *testbed) endMany(ctx context.Context) error {
 		}
 		for p, url := range urls {
 			c := messages.Candidates{Crawl: name, Rev: rev, Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: url}}}
-			msgs = append(msgs, &nats.Msg{Subject: messages.SubjectURLs(name, p), Data: c.Encode()})
+			msgs = append(msgs, &nats.Msg{Subject: messages.SubjectURLs(c.Source, name, p), Data: c.Encode()})
 		}
 		if len(msgs) >= publishBatch || i == m.Crawls-1 {
 			if err := pub.Publish(ctx, msgs...); err != nil {

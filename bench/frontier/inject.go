@@ -107,7 +107,7 @@ func (p *pageMaker) add(k int) {
 			continue
 		}
 		c.URLs = urls
-		p.msgs = append(p.msgs, &nats.Msg{Subject: messages.SubjectURLs(crawl, to), Data: c.Encode()})
+		p.msgs = append(p.msgs, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, to), Data: c.Encode()})
 		p.byPartition[to] = urls[:0]
 	}
 }

@@ -24,7 +24,7 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 		}
 		c := messages.Candidates{Crawl: crawl, Rev: m.rev, Source: messages.SourceSeed}
 		c.URLs = []messages.Candidate{{URL: w.url(int(w.byHost[w.start[h]]) * w.fresh)}}
-		seeds = append(seeds, &nats.Msg{Subject: messages.SubjectURLs(crawl, int(w.partition[h])), Data: c.Encode()})
+		seeds = append(seeds, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, int(w.partition[h])), Data: c.Encode()})
 	}
 	began := time.Now()
 	if err := stages.NewPublisher(m.bus, "bench").Publish(ctx, seeds...); err != nil {

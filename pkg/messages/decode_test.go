@@ -170,7 +170,7 @@ func TestCheckCrawl(t *testing.T) {
 
 func TestSubjects(t *testing.T) {
 	for _, s := range []string{
-		SubjectSeeds("c"), SubjectURLs("c", 1), SubjectFetch("c", 1), SubjectResults("c", 1),
+		SubjectSeeds("c"), SubjectURLs(SourceLink, "c", 1), SubjectFetch("c", 1), SubjectResults("c", 1),
 		SubjectPages("c", 1), SubjectAnswers("c", 1), SubjectRecords("c", 1), SubjectDead(StageParser, "c"),
 	} {
 		if got := CrawlOf(s); got != "c" {
@@ -184,7 +184,7 @@ func TestSubjects(t *testing.T) {
 	}
 	// Every subject that we publish to is one that a stream takes, and only one.
 	subjects := map[string]string{
-		SubjectSeeds("c"): StreamSeeds, SubjectURLs("c", 15): StreamURLs, SubjectFetch("c", 0): StreamFetch,
+		SubjectSeeds("c"): StreamSeeds, SubjectURLs(SourceLink, "c", 15): StreamURLs, SubjectFetch("c", 0): StreamFetch,
 		SubjectResults("c", 0): StreamResults, SubjectPages("c", 0): StreamPages, SubjectAnswers("c", 0): StreamPages, SubjectRecords("c", 0): StreamRecords,
 		SubjectDead(StageWriter, "c"): StreamDead,
 	}

@@ -15,11 +15,8 @@ import (
 // payload is the body, encoded as the Page says.
 const HeaderPage = "Seine-Page"
 
-// Metadata of an object in BucketBodies whose page was parsed.
-const (
-	BodyReadAt = "read-at" // when, in RFC 3339
-	BodyPage   = "page"    // the sequence of its page in PAGES
-)
+// BodyPage is the metadata of an object in BucketBodies that has the sequence in PAGES of the message that names it.
+const BodyPage = "page"
 
 // maxPageHeader bounds HeaderPage: NATS refuses headers over 64 KiB in all.
 const maxPageHeader = 48 << 10

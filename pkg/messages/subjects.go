@@ -50,8 +50,25 @@ func CheckCrawl(name string) error {
 // SubjectSeeds is where anyone feeds URLs to a crawl.
 func SubjectSeeds(crawl string) string { return "seine.seeds." + crawl }
 
-// SubjectURLs carries the candidates of partition p.
-func SubjectURLs(crawl string, p int) string { return partitioned("urls", crawl, p) }
+// Second tokens of the subjects of URLS. Each source has those who may publish it: permissions keep a parser, which
+// reads what strangers wrote, from feeding seeds.
+const (
+	KindOfSeeded    = "seeded"    // by frontiers
+	KindOfRedirects = "redirects" // by fetchers and renderers
+	KindOfLinks     = "urls"      // by parsers, fetchers and renderers: links, and ends of visits
+)
+
+// SubjectURLs carries the candidates of a source for partition p.
+func SubjectURLs(from Source, crawl string, p int) string {
+	switch from {
+	case SourceSeed:
+		return partitioned(KindOfSeeded, crawl, p)
+	case SourceRedirect:
+		return partitioned(KindOfRedirects, crawl, p)
+	case SourceLink, SourceUnchanged:
+	}
+	return partitioned(KindOfLinks, crawl, p)
+}
 
 // SubjectFetch carries the requests of partition p that are due now.
 func SubjectFetch(crawl string, p int) string { return partitioned("fetch", crawl, p) }
@@ -59,9 +76,11 @@ func SubjectFetch(crawl string, p int) string { return partitioned("fetch", craw
 // SubjectRender carries the requests of partition p that are due now and whose pages may need a browser.
 func SubjectRender(crawl string, p int) string { return partitioned("render", crawl, p) }
 
-// SubjectRequests matches the requests of partition p, whoever takes them: all that FETCH has of a crawl, or of all with
-// "*".
-func SubjectRequests(crawl string, p int) string { return partitioned("*", crawl, p) }
+// AnyKind stands for the second token of all subjects of a stream in a filter.
+const AnyKind = "*"
+
+// SubjectAny matches all that a stream of partitions has in partition p, of a crawl or, with "*", of all.
+func SubjectAny(crawl string, p int) string { return partitioned(AnyKind, crawl, p) }
 
 // SubjectResults carries how the requests of partition p ended.
 func SubjectResults(crawl string, p int) string { return partitioned("results", crawl, p) }
@@ -89,15 +108,6 @@ func withKind(subject, kind string) string {
 
 // SubjectAnswers carries what was answered in partition p and is no page, for archives.
 func SubjectAnswers(crawl string, p int) string { return partitioned("answers", crawl, p) }
-
-// SubjectExchanges matches the pages, chained or not, and answers of partition p: all that PAGES
-// has of a crawl, or of all with "*".
-func SubjectExchanges(crawl string, p int) string { return partitioned(KindOfExchanges, crawl, p) }
-
-// KindOfExchanges stands for the second token of all subjects of PAGES in a filter. One
-// filter with a wildcard finds what three would, and builds that know consumers of one
-// filter alone can tell how far such a consumer is.
-const KindOfExchanges = "*"
 
 // IsAnswer reports whether a subject of PAGES is that of an answer that is no page.
 func IsAnswer(subject string) bool { return strings.HasPrefix(subject, "seine.answers.") }

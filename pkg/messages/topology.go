@@ -127,7 +127,7 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 	dead.Discard, dead.MaxAge = jetstream.DiscardOld, l.DeadAge
 	return []jetstream.StreamConfig{
 		log(StreamSeeds, "seine.seeds.*", "URLs fed by people and programs", l.SeedsBytes),
-		log(StreamURLs, "seine.urls.*.*", "candidates, and the ends of visits", l.URLsBytes),
+		log(StreamURLs, "seine.seeded.*.* seine.redirects.*.* seine.urls.*.*", "candidates, and the ends of visits", l.URLsBytes),
 		fetch,
 		log(StreamResults, "seine.results.*.*", "how requests ended", l.ResultsBytes),
 		log(StreamPages, "seine.pages.*.* seine.chained.*.* seine.answers.*.*", "responses with their bodies", l.PagesBytes),

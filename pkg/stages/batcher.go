@@ -42,7 +42,7 @@ func (b *batcher) takes(m *nats.Msg) bool {
 	if !b.pub.bus.Layout.Batches || len(m.Data) > maxBatchedMsg || m.Header.Get(tracing.Header) != "" || m.Header.Get(messages.HeaderBatch) != "" {
 		return false
 	}
-	for _, kind := range []string{"seine.results.", "seine.urls.", "seine.records."} {
+	for _, kind := range []string{"seine.results.", "seine.urls.", "seine.redirects.", "seine.seeded.", "seine.records."} {
 		if strings.HasPrefix(m.Subject, kind) {
 			return len(m.Data) > 0 && bytes.IndexByte(m.Data, '\n') < 0
 		}

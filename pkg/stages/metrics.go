@@ -70,9 +70,10 @@ var outcomes = []string{"done", "retried", "dead", "cut"}
 // publishes are the streams that each stage publishes to, by the second word of
 // their subjects.
 var publishes = map[string][]string{
-	messages.StageFrontier: {"urls", "fetch", "render", "dead"},
-	messages.StageFetcher:  {"pages", "urls", "results", "dead"}, messages.StageRenderer: {"pages", "urls", "results", "dead"},
-	messages.StageParser: {"records", "urls", "dead"}, messages.StageWriter: {"dead"},
+	messages.StageFrontier: {"seeded", "fetch", "render", "dead"},
+	messages.StageFetcher:  {"pages", "urls", "redirects", "results", "dead"},
+	messages.StageRenderer: {"pages", "urls", "redirects", "results", "dead"},
+	messages.StageParser:   {"records", "urls", "dead"}, messages.StageWriter: {"dead"},
 }
 
 // metricsFor returns the figures of a stage. What can be held back has its series

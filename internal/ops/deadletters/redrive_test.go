@@ -51,7 +51,7 @@ func TestForgedLettersAreNotSent(t *testing.T) {
 		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: messages.SubjectControl},
 		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "$KV." + messages.BucketCrawls + ".shop"},
 		{Stage: "parser", Crawl: "shop", Stream: messages.StreamSeeds, Subject: messages.SubjectSeeds("shop")},
-		{Stage: "parser", Crawl: "shop", Stream: messages.StreamURLs, Subject: messages.SubjectURLs("shop", 0)},
+		{Stage: "parser", Crawl: "shop", Stream: messages.StreamURLs, Subject: messages.SubjectURLs(messages.SourceLink, "shop", 0)},
 		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: messages.SubjectPages("other", 0)},
 		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "seine.pages.shop.*"},
 		{Stage: "parser", Crawl: "shop", Stream: messages.StreamPages, Subject: "seine.pages.shop.-1"},
@@ -142,7 +142,7 @@ func TestLettersOfFormerPartitionsAreRouted(t *testing.T) {
 		"candidates": {"frontier", messages.StreamURLs, "urls", (&messages.Candidates{
 			Crawl: "shop", Source: messages.SourceLink, Referrer: url(1), Ends: messages.Visit{URL: messages.HashURL(url(1)), Round: 1},
 			URLs: []messages.Candidate{{URL: url(2)}, {URL: url(0)}},
-		}).Encode(), []string{messages.SubjectURLs("shop", 0), messages.SubjectURLs("shop", 2), messages.SubjectURLs("shop", 1)}},
+		}).Encode(), []string{messages.SubjectURLs(messages.SourceLink, "shop", 0), messages.SubjectURLs(messages.SourceLink, "shop", 2), messages.SubjectURLs(messages.SourceLink, "shop", 1)}},
 	} {
 		subject := "seine." + c.kind + ".shop.11"
 		l := letterOf(t, b, messages.Dead{Stage: c.stage, Crawl: "shop", Stream: c.stream, Subject: subject, Sequence: 1, Payload: c.payload}, nil)
@@ -178,17 +178,17 @@ func TestRefusedURLOfAMessageIsSentAlone(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	c := &messages.Candidates{Crawl: "shop", Source: messages.SourceLink, Referrer: "https://a.test/", Depth: 3, URLs: []messages.Candidate{{URL: "https://a.test/1"}, {URL: "https://b.test/2"}}}
-	ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs("shop", 0), c.Encode())
+	ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs(messages.SourceLink, "shop", 0), c.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamURLs, Subject: messages.SubjectURLs("shop", 0), Sequence: ack.Sequence, Payload: []byte("https://b.test/2"), Part: 2}, nil)
+	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamURLs, Subject: messages.SubjectURLs(messages.SourceLink, "shop", 0), Sequence: ack.Sequence, Payload: []byte("https://b.test/2"), Part: 2}, nil)
 	if err := redrive(t, b, l); err != nil {
 		t.Fatal(err)
 	}
 	m := lastOf(t, b, messages.StreamURLs)
 	got, err := messages.DecodeCandidates(m.Data)
-	if err != nil || len(got.URLs) != 1 || got.URLs[0].URL != "https://b.test/2" || got.Depth != 3 || m.Subject != messages.SubjectURLs("shop", messages.Partition("https://b.test/2", b.Layout.Partitions)) {
+	if err != nil || len(got.URLs) != 1 || got.URLs[0].URL != "https://b.test/2" || got.Depth != 3 || m.Subject != messages.SubjectURLs(messages.SourceLink, "shop", messages.Partition("https://b.test/2", b.Layout.Partitions)) {
 		t.Errorf("%s has %+v (%v), want the URL alone, in its partition", m.Subject, got, err)
 	}
 }

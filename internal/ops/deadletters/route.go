@@ -23,14 +23,17 @@ var ErrUnrouted = errors.New("the message names no URL, and the number of partit
 
 // reads has the second tokens of the subjects that a stage reads, by stream.
 var reads = map[string]map[string][]string{
-	messages.StageFrontier: {messages.StreamSeeds: {"seeds"}, messages.StreamURLs: {"urls"}, messages.StreamResults: {"results"}},
+	messages.StageFrontier: {messages.StreamSeeds: {"seeds"}, messages.StreamURLs: candidateKinds, messages.StreamResults: {"results"}},
 	messages.StageFetcher:  {messages.StreamFetch: {"fetch", "render"}},
 	messages.StageRenderer: {messages.StreamFetch: {"fetch", "render"}},
 	messages.StageParser:   {messages.StreamPages: {messages.KindOfPages}},
 	messages.StageWriter:   {messages.StreamRecords: {"records"}, messages.StreamPages: exchanges},
 }
 
-var exchanges = []string{messages.KindOfPages, messages.KindOfChained, "answers"}
+var (
+	candidateKinds = []string{messages.KindOfLinks, messages.KindOfRedirects, messages.KindOfSeeded}
+	exchanges      = []string{messages.KindOfPages, messages.KindOfChained, "answers"}
+)
 
 // customReads is reads of a stage of a user's own.
 var customReads = map[string][]string{messages.StreamPages: exchanges, messages.StreamResults: {"results"}, messages.StreamRecords: {"records"}}
@@ -75,7 +78,7 @@ func route(m *nats.Msg, n int) ([]*nats.Msg, error) {
 	switch parts := strings.Split(m.Subject, "."); {
 	case len(parts) != 4: // seeds belong to no partition
 		return []*nats.Msg{m}, nil
-	case parts[1] == "urls":
+	case slices.Contains(candidateKinds, parts[1]):
 		if c, err := messages.DecodeCandidates(m.Data); err == nil {
 			return routeCandidates(m, c, n), nil
 		}
@@ -129,7 +132,7 @@ func routeCandidates(m *nats.Msg, c *messages.Candidates, n int) []*nats.Msg {
 		if part.URLs = urls[p]; p != last {
 			part.Ends = messages.Visit{}
 		}
-		all[i] = &nats.Msg{Subject: messages.SubjectURLs(c.Crawl, p), Header: maps.Clone(m.Header), Data: part.Encode()}
+		all[i] = &nats.Msg{Subject: messages.SubjectURLs(c.Source, c.Crawl, p), Header: maps.Clone(m.Header), Data: part.Encode()}
 		if id := m.Header.Get(nats.MsgIdHdr); id != "" && len(order) > 1 {
 			all[i].Header.Set(nats.MsgIdHdr, id+"."+strconv.Itoa(p))
 		}

@@ -331,7 +331,7 @@ func (f *finder) payload(at StoredMessage) ([]byte, error) {
 }
 
 func (f *finder) pages() error {
-	return f.seek(messages.StreamPages, messages.SubjectExchanges, f.windows(), func(at StoredMessage, h nats.Header) error {
+	return f.seek(messages.StreamPages, messages.SubjectAny, f.windows(), func(at StoredMessage, h nats.Header) error {
 		page, err := messages.DecodePage(h)
 		if err != nil || page.IsAnswer() {
 			return err

@@ -114,7 +114,7 @@ func (f *finder) crawls() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", messages.StreamURLs, err)
 	}
-	info, err := s.Info(f.ctx, jetstream.WithSubjectFilter(messages.SubjectURLs("*", f.Partition)))
+	info, err := s.Info(f.ctx, jetstream.WithSubjectFilter(messages.SubjectAny("*", f.Partition)))
 	if err != nil {
 		return nil, fmt.Errorf("look at stream %s: %w", messages.StreamURLs, err)
 	}

@@ -33,7 +33,7 @@ func cluster(t *testing.T) *stages.Bus {
 	must(t, partition.ProvisionSnapshots(ctx, b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1))
 	for i := range 100 {
 		for _, subject := range []string{
-			messages.SubjectURLs("c", i%4), messages.SubjectResults("c", i%4), messages.SubjectPages("c", i%4), messages.SubjectRecords("c", i%4),
+			messages.SubjectURLs(messages.SourceLink, "c", i%4), messages.SubjectResults("c", i%4), messages.SubjectPages("c", i%4), messages.SubjectRecords("c", i%4),
 		} {
 			_, err := b.JS.Publish(ctx, subject, fmt.Appendf(nil, "%d of %s", i, subject))
 			must(t, err)

@@ -38,7 +38,7 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 		}
 		for i := range urls {
 			found := messages.Candidates{Crawl: "c0", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: fmt.Sprintf("http://h%d.test/", i)}}}
-			m := &nats.Msg{Subject: messages.SubjectURLs("c0", 0), Data: found.Encode()}
+			m := &nats.Msg{Subject: messages.SubjectURLs(found.Source, "c0", 0), Data: found.Encode()}
 			if _, err := bus.JS.PublishMsg(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}

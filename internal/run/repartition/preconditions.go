@@ -98,7 +98,7 @@ func unsaved(ctx context.Context, b *stages.Bus) ([]string, error) {
 			return nil, err //nolint:wrapcheck // says all
 		}
 		for stream, subject := range map[string]string{
-			messages.StreamURLs: messages.SubjectURLs("*", p), messages.StreamResults: messages.SubjectResults("*", p),
+			messages.StreamURLs: messages.SubjectAny("*", p), messages.StreamResults: messages.SubjectAny("*", p),
 		} {
 			last, err := b.LastSequence(ctx, stream, subject)
 			if err != nil {

@@ -149,7 +149,7 @@ func (c *cluster) answer(b *stages.Bus, consumer jetstream.Consumer) {
 	}
 	pub := stages.NewPublisher(b, "test")
 	c.must(pub.Publish(c.t.Context(), &nats.Msg{Subject: messages.SubjectResults(req.Crawl, p), Data: messages.Encode(res)}))
-	c.must(pub.Publish(c.t.Context(), &nats.Msg{Subject: messages.SubjectURLs(req.Crawl, p), Data: messages.Encode(end)}))
+	c.must(pub.Publish(c.t.Context(), &nats.Msg{Subject: messages.SubjectURLs(messages.SourceLink, req.Crawl, p), Data: messages.Encode(end)}))
 	c.must(m.DoubleAck(c.t.Context()))
 }
 

@@ -14,6 +14,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/retention"
 )
 
 // messageCopier makes the messages for the stages at the side.
@@ -65,6 +66,11 @@ func (p *messageCopier) page(ctx context.Context, m jetstream.Msg) (*nats.Msg, e
 	}
 	if err := p.follow(ctx, page.Visit.URL); err != nil {
 		return nil, err
+	}
+	if page.BodyObject != "" { // for the janitor at the side
+		if err := retention.MarkBody(ctx, p.side.feed, page.BodyObject, p.feeder.next()); err != nil {
+			return nil, err
+		}
 	}
 	page.Rev = 0 // revisions at the side are others
 	out := page.Msg(0, m.Data())
@@ -215,7 +221,7 @@ func (p *messageCopier) follow(ctx context.Context, url messages.URLHash) error 
 			}
 		}
 	}
-	p.last[url] = f.place.stored + uint64(len(f.batch)) + 1
+	p.last[url] = f.next()
 	return nil
 }
 

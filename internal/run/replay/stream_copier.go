@@ -97,6 +97,9 @@ func (f *streamCopier) resume(ctx context.Context) (p copyPosition, err error) {
 	return p, nil
 }
 
+// next is the sequence at the side of the message after the batch.
+func (f *streamCopier) next() uint64 { return f.place.stored + uint64(len(f.batch)) + 1 }
+
 // Waits between attempts to publish what was refused.
 const (
 	minRefused = 5 * time.Millisecond

@@ -25,7 +25,7 @@ import (
 var victims = []string{
 	"$KV.seine_crawls.victim", "$KV.seine_meta.victim", "$KV.seine_meta.layout", "$KV.seine_leases.lease.frontier.9", "$KV.seine_leases.lease.alerts.9",
 	"$KV.seine_leases.lease.writer-victim.9", "$KV.seine_robots.victim.x", "$KV.seine_duplicates.victim.x",
-	"seine.seeds.victim", "seine.urls.victim.0", "seine.fetch.victim.0", "seine.render.victim.0", "seine.pages.victim.0", "seine.results.victim.0", "seine.records.victim.0",
+	"seine.seeds.victim", "seine.urls.victim.0", "seine.seeded.victim.0", "seine.redirects.victim.0", "seine.fetch.victim.0", "seine.render.victim.0", "seine.pages.victim.0", "seine.results.victim.0", "seine.records.victim.0",
 	"seine.dead.frontier.victim", "seine.dead.parser.victim", "$O.seine_bodies.M.victim", "$O.seine_bodies.C.victim", "$O.seine_snapshots.M.victim",
 	messages.SubjectControl, "seine.drain.victim", "_INBOX_operator.victim", "_INBOX_frontier.victim",
 }
@@ -71,7 +71,7 @@ func fill(t *testing.T, b *stages.Bus) {
 	t.Helper()
 	for _, s := range []string{
 		"$KV.seine_crawls.shop", "$KV.seine_crawls.x", "$KV.seine_meta.x", "$KV.seine_leases.lease.writer-default.x", "$KV.seine_leases.member.writer-default.x",
-		"$KV.seine_robots.x.y", "$KV.seine_duplicates.x.y", "seine.seeds.x", "seine.urls.x.0", "seine.urls.x.1", "seine.fetch.x.0", "seine.render.x.0", "seine.pages.x.0",
+		"$KV.seine_robots.x.y", "$KV.seine_duplicates.x.y", "seine.seeds.x", "seine.urls.x.0", "seine.urls.x.1", "seine.seeded.x.0", "seine.redirects.x.0", "seine.fetch.x.0", "seine.render.x.0", "seine.pages.x.0",
 		"seine.results.x.0", "seine.records.x.0", "seine.records.x.1", "seine.dead.parser.x", "$O.seine_bodies.M.x", "$O.seine_bodies.C.x", "$O.seine_snapshots.M.x",
 	} {
 		for range 2 {

@@ -26,7 +26,7 @@ func (in *Installation) frontier() Role {
 		Name: messages.StageFrontier, About: "the stage `frontier`",
 		Publish: append([]Permissions{
 			own, janitor, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
-			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned("urls")}},
+			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned(messages.KindOfSeeded)}},
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),
 			lease(messages.StageFrontier),
@@ -65,14 +65,11 @@ func deletions() Permissions {
 func (in *Installation) readByFrontier() Permissions {
 	read := share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*"))
 	read = append(read, in.each(func(p int) []string {
-		return append(feed(messages.StreamURLs, messages.ConsumerURLs, "urls", p),
+		return append(feed(messages.StreamURLs, messages.ConsumerURLs, messages.AnyKind, p),
 			feed(messages.StreamResults, messages.ConsumerResults, "results", p)...)
 	})...)
 	for _, s := range []string{messages.StreamURLs, messages.StreamResults, messages.StreamFetch} {
-		read = append(read, "$JS.API.DIRECT.GET."+s)
-	}
-	for _, kind := range []string{messages.StreamURLs + ".seine.urls", messages.StreamResults + ".seine.results"} {
-		read = append(read, "$JS.API.DIRECT.GET."+kind+".*.*")
+		read = append(read, "$JS.API.DIRECT.GET."+s, "$JS.API.DIRECT.GET."+s+"."+partitioned(messages.AnyKind))
 	}
 	read = append(read, leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamFetch)...)
 	return Permissions{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
@@ -123,8 +120,9 @@ func fetching(stage, durable, kind string) Role {
 		Publish: append(join(),
 			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, durable, partitioned(kind))},
 			askHolders(durable),
-			Permissions{Why: "pages, answers that are not pages, results, targets of redirects", Subjects: []string{
-				partitioned(messages.KindOfPages), partitioned(messages.KindOfChained), partitioned("answers"), partitioned("results"), partitioned("urls"),
+			Permissions{Why: "pages, answers that are not pages, results, sitemaps, targets of redirects", Subjects: []string{
+				partitioned(messages.KindOfPages), partitioned(messages.KindOfChained), partitioned("answers"), partitioned("results"),
+				partitioned(messages.KindOfLinks), partitioned(messages.KindOfRedirects),
 			}},
 			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
 			dead(stage),
@@ -149,13 +147,10 @@ func (in *Installation) parser() Role {
 		Publish: append(join(),
 			Permissions{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
 			askHolders(messages.ConsumerParse),
-			Permissions{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned("urls")}},
+			Permissions{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned(messages.KindOfLinks)}},
 			dead(messages.StageParser),
 			specs(),
 			readBodies(),
-			Permissions{Why: "mark large bodies as read", Subjects: []string{
-				"$JS.API.DIRECT.GET." + obj(messages.BucketBodies) + ".$O." + messages.BucketBodies + ".M.*", "$O." + messages.BucketBodies + ".M.*",
-			}},
 			Permissions{Why: "tell duplicates", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
 				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),
@@ -174,7 +169,7 @@ func (in *Installation) writer(w Writer) Role {
 	stream, name := sources[w.From], messages.ConsumerWriter+"-"+w.Name
 	kind := w.From
 	if w.From == "pages" {
-		kind = messages.KindOfExchanges // archives have the answers too
+		kind = messages.AnyKind // archives have the answers too
 	}
 	read := in.each(func(p int) []string { return feed(stream, name, kind, p) })
 	r := Role{

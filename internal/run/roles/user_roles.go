@@ -53,7 +53,7 @@ func (in *Installation) operator() Role {
 		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+obj(store))
 	}
 	redrive := Permissions{Why: "give dead letters back to their stage, from the stream where it was read"}
-	for _, kind := range []string{"urls", "fetch", "render", messages.KindOfPages, messages.KindOfChained, "answers", "results", "records"} {
+	for _, kind := range []string{messages.KindOfLinks, messages.KindOfRedirects, messages.KindOfSeeded, "fetch", "render", messages.KindOfPages, messages.KindOfChained, "answers", "results", "records"} {
 		redrive.Subjects = append(redrive.Subjects, partitioned(kind))
 	}
 	for _, s := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {

@@ -284,7 +284,7 @@ var forbidden = map[string][]string{
 		"$SYS.REQ.SERVER.PING", "_INBOX_operator.x", "<$SYS.>", "<_INBOX_operator.>", "<seine.records.>", "<$JS.EVENT.ADVISORY.>",
 	},
 	"fetcher": {
-		"seine.fetch.site.0", "seine.render.site.0", "seine.seeds.site", "seine.dead.parser.site", "seine.frontier.control", "seine.frontier.status.0",
+		"seine.seeded.site.0", "seine.fetch.site.0", "seine.render.site.0", "seine.seeds.site", "seine.dead.parser.site", "seine.frontier.control", "seine.frontier.status.0",
 		"$JS.API.CONSUMER.MSG.NEXT.FETCH.renderer",
 		"$JS.API.STREAM.DELETE.PAGES", "$JS.API.STREAM.PURGE.RESULTS", "$JS.API.STREAM.PURGE.FETCH", "$JS.API.STREAM.UPDATE.FETCH",
 		"$JS.API.DIRECT.GET.PAGES", "$JS.API.STREAM.MSG.GET.PAGES", "$JS.API.CONSUMER.CREATE.RECORDS.spy", "$JS.API.CONSUMER.DELETE.FETCH.fetcher",
@@ -299,7 +299,7 @@ var forbidden = map[string][]string{
 		"$KV.seine_meta.layout", "$KV.seine_crawls.site", "$SRV.INFO", "_INBOX_fetcher.x", "<_INBOX_fetcher.>", "<seine.pages.>", "<seine.inflight.fetcher", "<>",
 	},
 	"parser": {
-		"seine.pages.site.0", "seine.results.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.fetcher.site", "seine.frontier.claim.0", "seine.frontier.wanted.0",
+		"seine.seeded.site.0", "seine.redirects.site.0", "$O.seine_bodies.M.x", "seine.pages.site.0", "seine.results.site.0", "seine.fetch.site.0", "seine.seeds.site", "seine.dead.fetcher.site", "seine.frontier.claim.0", "seine.frontier.wanted.0",
 		"$JS.API.STREAM.DELETE.PAGES", "$JS.API.STREAM.PURGE.PAGES", "$JS.API.STREAM.PURGE.OBJ_seine_bodies", "$JS.API.CONSUMER.DELETE.PAGES.parser",
 		"$JS.API.CONSUMER.CREATE.PAGES.writer-archive-0.seine.pages.*.0", "$JS.API.DIRECT.GET.RECORDS", "$KV.seine_robots.x",
 		"$KV.seine_leases.lease.writer-default.0", "$KV.seine_crawls.site", "$O.seine_bodies.C.x", "<_INBOX_fetcher.>", "<seine.records.>",

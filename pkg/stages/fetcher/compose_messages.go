@@ -40,7 +40,7 @@ func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (
 	sitemaps, done := f.sitemaps(t)
 	out.First = append(append(out.First, t.answers...), sitemaps...)
 	out.OnDone(done)
-	f.markPartBodies(ctx, t, &out)
+	f.markBodies(ctx, t, &out)
 	res := t.result(f.name)
 	res.Location = location
 	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
@@ -74,7 +74,7 @@ func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 	}
 	text := c.Encode()
 	for p := range f.bus.Layout.Partitions {
-		msgs = append(msgs, &nats.Msg{Subject: messages.SubjectURLs(t.req.Crawl, p), Data: text})
+		msgs = append(msgs, &nats.Msg{Subject: messages.SubjectURLs(c.Source, t.req.Crawl, p), Data: text})
 	}
 	return msgs
 }
@@ -85,7 +85,7 @@ func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messag
 	c.Era = messages.EraOf(t.req.Visit.Round)
 	target.URL = t.ask.Policy.Redact(target.URL)
 	c.URLs = []messages.Candidate{target}
-	m := nats.NewMsg(messages.SubjectURLs(t.req.Crawl, messages.Partition(target.URL, f.bus.Layout.Partitions)))
+	m := nats.NewMsg(messages.SubjectURLs(c.Source, t.req.Crawl, messages.Partition(target.URL, f.bus.Layout.Partitions)))
 	m.Data = c.Encode()
 	return m
 }
@@ -139,7 +139,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 		r.Body.Data = nil
 		r.Shrink(0)
 	}
-	return &p, p.Msg(t.partition, payload), nil
+	return &p, t.carries(p.Msg(t.partition, payload), p.BodyObject), nil
 }
 
 // answerOf is what a page and what is archived beside it tell alike.

@@ -28,11 +28,11 @@ type fetchJob struct {
 	// answers are what was answered in this turn beside its page, to be archived; hops
 	// of them are of the page's own request, and via is where the last of those went.
 	answers []*nats.Msg
-	// partBodies are the objects of those answers whose body is too large for a message.
-	partBodies map[*nats.Msg]string
-	hops       int
-	via        string
-	noted      *httpclient.Reply // whose answer is among them
+	// bodies are the objects of messages whose body is too large for them.
+	bodies map[*nats.Msg]string
+	hops   int
+	via    string
+	noted  *httpclient.Reply // whose answer is among them
 
 	rendered renderedVisit
 	// isMine reports whether nobody else may have been given the request by now; nil outside of a crawl, where nobody

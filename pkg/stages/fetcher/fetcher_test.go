@@ -312,7 +312,7 @@ func TestRedirects(t *testing.T) {
 		if u.Source != messages.SourceRedirect || u.Depth != 2 || u.Redirects != 4 || u.Referrer != req.URL || !u.Ends.IsZero() {
 			t.Errorf("candidates %+v", u)
 		}
-		if subject := messages.SubjectURLs(testCrawl, messages.Partition(want, 16)); h.out.First[0].Subject != subject {
+		if subject := messages.SubjectURLs(messages.SourceRedirect, testCrawl, messages.Partition(want, 16)); h.out.First[0].Subject != subject {
 			t.Errorf("candidates on %s, want %s", h.out.First[0].Subject, subject)
 		}
 	}

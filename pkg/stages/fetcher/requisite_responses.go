@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/nats-io/nats.go"
-
 	"seine/internal/render"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/messages"
@@ -87,14 +85,7 @@ func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply
 	if err != nil {
 		return err
 	}
-	m := p.AnswerMsg(t.partition, n, payload)
-	t.answers = append(t.answers, m)
-	if p.BodyObject != "" {
-		if t.partBodies == nil {
-			t.partBodies = make(map[*nats.Msg]string)
-		}
-		t.partBodies[m] = p.BodyObject
-	}
+	t.answers = append(t.answers, t.carries(p.AnswerMsg(t.partition, n, payload), p.BodyObject))
 	return nil
 }
 
@@ -117,7 +108,7 @@ func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Re
 	body, p.BodyEncoding = f.bodies.compress(t.ask.Policy.Hide(body))
 	payload, err := f.bodies.payload(ctx, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
 	if err == nil {
-		t.answers = append(t.answers, p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload))
+		t.answers = append(t.answers, t.carries(p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload), p.BodyObject))
 	}
 	return err
 }

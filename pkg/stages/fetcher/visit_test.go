@@ -163,7 +163,7 @@ func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
 		var want, got []string
 		if round > 0 {
 			for p := range s.bus.Layout.Partitions {
-				want = append(want, messages.SubjectURLs(req.Crawl, p))
+				want = append(want, messages.SubjectURLs(messages.SourceLink, req.Crawl, p))
 			}
 		}
 		for _, m := range out.First {

@@ -53,7 +53,7 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	for p, urls := range f.byPartition(seeds, rules) {
 		for _, some := range messages.Batches(urls) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: f.era.Load(), URLs: some}
-			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(crawl, p), Data: c.Encode()})
+			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, p), Data: c.Encode()})
 		}
 	}
 	return out, nil

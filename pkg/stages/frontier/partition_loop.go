@@ -153,7 +153,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 		}
 	}()
 	part.urls = partition.NewOrderedReader(f.bus, messages.StreamURLs,
-		messages.PartitionConsumer(messages.ConsumerURLs, "urls", p), s.Positions()[messages.StreamURLs])
+		messages.PartitionConsumer(messages.ConsumerURLs, messages.AnyKind, p), s.Positions()[messages.StreamURLs])
 	part.results = partition.NewOrderedReader(f.bus, messages.StreamResults,
 		messages.PartitionConsumer(messages.ConsumerResults, "results", p), s.Positions()[messages.StreamResults])
 	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
@@ -179,7 +179,7 @@ func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err
 		}
 	}
 	for stream, subject := range map[string]string{
-		messages.StreamURLs: messages.SubjectURLs("*", p.partition), messages.StreamResults: messages.SubjectResults("*", p.partition),
+		messages.StreamURLs: messages.SubjectAny("*", p.partition), messages.StreamResults: messages.SubjectAny("*", p.partition),
 	} {
 		if p.ends[stream], err = p.replayEnd(ctx, stream, subject); err != nil {
 			return err
@@ -398,6 +398,9 @@ func (p *partitionLoop) applyResult(m *stages.Message, waited time.Duration, now
 
 func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
 	c, err := messages.DecodeCandidates(m.Data)
+	if err == nil {
+		err = checkOrigin(m, c, p.partition)
+	}
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, m, err))
 		return nil
@@ -408,6 +411,15 @@ func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
 		p.dead = append(p.dead, deadPart(m, i+1, b.URL, b.Err))
 	}
 	return err
+}
+
+// checkOrigin reports whether candidates came on the subject of their source, crawl and partition: who may publish what is
+// told by subjects.
+func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error {
+	if want := messages.SubjectURLs(c.Source, c.Crawl, partition); m.Subject != want {
+		return fmt.Errorf("source %s of crawl %s: must be published to %s, and came on %s", c.Source, c.Crawl, want, messages.Clip(m.Subject))
+	}
+	return nil
 }
 
 // commitTurn makes a turn durable with the positions it has reached, and then

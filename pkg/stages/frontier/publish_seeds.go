@@ -30,7 +30,7 @@ func (p *partitionLoop) publishSeeds(ctx context.Context) error {
 			return nil
 		case batch := <-p.seedBatches:
 			for _, m := range batch {
-				if err := p.f.pub.Publish(ctx, &nats.Msg{Subject: messages.SubjectURLs(m.Crawl, p.partition), Data: m.Encode()}); err != nil {
+				if err := p.f.pub.Publish(ctx, &nats.Msg{Subject: messages.SubjectURLs(m.Source, m.Crawl, p.partition), Data: m.Encode()}); err != nil {
 					return ignoreDone(ctx, err)
 				}
 			}

@@ -135,9 +135,9 @@ func (r *Rebuilder) whole(ctx context.Context) error {
 }
 
 // onlooker is a consumer that the server forgets.
-func onlooker(kind string, p int) jetstream.ConsumerConfig {
+func onlooker(p int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
-		FilterSubject: messages.PartitionConsumer("", kind, p).FilterSubject,
+		FilterSubject: messages.SubjectAny("*", p),
 		AckPolicy:     jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Minute,
 	}
 }
@@ -155,8 +155,8 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err 
 	}
 	part := &partitionLoop{
 		state: s, f: f, partition: p, log: log, aside: true, ends: make(map[string]uint64), acks: make(map[string]*partition.ReaderMessage),
-		urls:    partition.NewOrderedReader(f.bus, messages.StreamURLs, onlooker("urls", p), s.Positions()[messages.StreamURLs]),
-		results: partition.NewOrderedReader(f.bus, messages.StreamResults, onlooker("results", p), s.Positions()[messages.StreamResults]),
+		urls:    partition.NewOrderedReader(f.bus, messages.StreamURLs, onlooker(p), s.Positions()[messages.StreamURLs]),
+		results: partition.NewOrderedReader(f.bus, messages.StreamResults, onlooker(p), s.Positions()[messages.StreamResults]),
 	}
 	defer part.close()
 	if err := part.readReplayRange(ctx, true); err != nil {

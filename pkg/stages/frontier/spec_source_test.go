@@ -39,7 +39,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	host := hosts(1)[0]
 	seeds := func(crawl string) {
 		c := messages.Candidates{Crawl: crawl, Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "http://" + host + "/" + crawl}}}
-		a.publish(messages.SubjectURLs(crawl, 0), "", c.Encode())
+		a.publish(messages.SubjectURLs(c.Source, crawl, 0), "", c.Encode())
 	}
 	seeds("x")
 	seeds("c")

@@ -179,7 +179,7 @@ func (f *Frontier) streamsUnpurged(ctx context.Context) (bool, error) {
 // replica is behind would be sent once more.
 func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.Request, error) {
 	all := make(map[uint64]*messages.Request)
-	subject := messages.SubjectRequests("*", p)
+	subject := messages.SubjectAny("*", p)
 	for seq := uint64(1); ; seq++ {
 		m, err := bus.ReadFromLeader(ctx, messages.StreamFetch, jsclient.Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {

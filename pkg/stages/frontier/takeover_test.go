@@ -169,7 +169,7 @@ func (a *takeoverFixture) found(c messages.Candidates, urls ...string) {
 	for _, u := range urls {
 		c.URLs = append(c.URLs, messages.Candidate{URL: u})
 	}
-	a.publish(messages.SubjectURLs("c", 0), "", c.Encode())
+	a.publish(messages.SubjectURLs(c.Source, "c", 0), "", c.Encode())
 }
 
 func (a *takeoverFixture) seed(urls ...string) {
@@ -260,7 +260,7 @@ func (a *takeoverFixture) settled(s *state.Store) {
 			return false
 		}
 		for stream, subject := range map[string]string{
-			messages.StreamURLs: messages.SubjectURLs("*", 0), messages.StreamResults: messages.SubjectResults("*", 0),
+			messages.StreamURLs: messages.SubjectAny("*", 0), messages.StreamResults: messages.SubjectAny("*", 0),
 		} {
 			last, err := a.bus.LastSequence(a.t.Context(), stream, subject)
 			if err != nil || last > st.Positions[stream].Sequence {
@@ -741,12 +741,12 @@ func TestOwnerGoesOnThoughItsLastMessagesWerePurged(t *testing.T) {
 	first := a.own(s, 1, time.Hour)
 	a.seed("https://h1.test/")
 	found := messages.Candidates{Crawl: "deleted", Source: messages.SourceLink, URLs: []messages.Candidate{{URL: "https://h1.test/x"}}}
-	a.publish(messages.SubjectURLs("deleted", 0), "", found.Encode())
+	a.publish(messages.SubjectURLs(found.Source, "deleted", 0), "", found.Encode())
 	a.settled(s)
 	a.must(first.die())
 	stream, err := a.bus.JS.Stream(t.Context(), messages.StreamURLs)
 	a.must(err)
-	a.must(stream.Purge(t.Context(), jetstream.WithPurgeSubject(messages.SubjectURLs("deleted", 0))))
+	a.must(stream.Purge(t.Context(), jetstream.WithPurgeSubject(messages.SubjectAny("deleted", 0))))
 	next := a.own(s, 2, time.Hour)
 	a.eventually("the next owner has caught up", func() bool {
 		st, ok := a.status()

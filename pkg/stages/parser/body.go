@@ -8,7 +8,6 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/retention"
 )
 
 // maxDecoded bounds what is made of a body that somebody else than Seine's fetcher
@@ -43,12 +42,4 @@ func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) 
 		return nil, err
 	}
 	return body.Bytes(), nil
-}
-
-// bodyRead lets the janitor delete the body. If that fails, the body stays
-// longer than it must.
-func (p *Parser) bodyRead(ctx context.Context, m *stages.Message, page *messages.Page) {
-	if err := retention.MarkBodyRead(ctx, p.bus, page.BodyObject, m.Sequence); err != nil {
-		p.bus.Log.Warn("large body stays", append(subjectOf(page).LogAttrs(ctx), "object", page.BodyObject, "error", err)...)
-	}
 }

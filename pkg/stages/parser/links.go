@@ -82,5 +82,5 @@ func comparePlaces(a, b batchKey) int {
 }
 
 func urlsMsg(p int, c *messages.Candidates) *nats.Msg {
-	return &nats.Msg{Subject: messages.SubjectURLs(c.Crawl, p), Data: c.Encode()}
+	return &nats.Msg{Subject: messages.SubjectURLs(c.Source, c.Crawl, p), Data: c.Encode()}
 }

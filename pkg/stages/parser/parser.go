@@ -95,7 +95,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 		return stages.Output{}, err
 	}
 	if spec.Deleted(page.Rev) {
-		return p.drop(ctx, m, page), nil
+		return stages.Output{}, nil
 	}
 	if err := spec.Blocked(); err != nil {
 		return stages.Output{}, err
@@ -135,19 +135,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 		p.bus.Log.Warn("page read in part", append(subjectOf(page).LogAttrs(ctx), "warning", r.warning)...)
 	}
 	r.count()
-	if page.BodyObject != "" {
-		out.OnDone(func() { p.bodyRead(ctx, m, page) })
-	}
 	return out, nil
-}
-
-// drop leaves a page of a crawl that was deleted as it is: nobody waits for its end.
-func (p *Parser) drop(ctx context.Context, m *stages.Message, page *messages.Page) stages.Output {
-	var out stages.Output
-	if page.BodyObject != "" {
-		out.Done = func() { p.bodyRead(ctx, m, page) }
-	}
-	return out
 }
 
 // poisonUnless blames the page for an error, unless the parser is being stopped.

@@ -233,8 +233,7 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 		if at.Sequence >= upto {
 			continue
 		}
-		subject := messages.PartitionConsumer("", subjectKinds[stream], p).FilterSubject
-		m, err := j.Bus.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: at.Sequence + 1, Next: subject})
+		m, err := j.Bus.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: at.Sequence + 1, Next: messages.SubjectAny("*", p)})
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 		case err != nil:
@@ -245,9 +244,6 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 	}
 	return upto, nil
 }
-
-// subjectKinds are the second tokens of the subjects of streams.
-var subjectKinds = map[string]string{messages.StreamURLs: "urls", messages.StreamResults: "results"}
 
 // lookAtSnapshots learns which snapshots are the newest, now and then: what it
 // does not know yet only makes it keep more.

@@ -28,7 +28,7 @@ func TestJanitorTakesAnswersThatWereRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	archive, err := b.JS.CreateConsumer(t.Context(), messages.StreamPages,
-		messages.PartitionConsumer(messages.ConsumerWriter+"-archive", messages.KindOfExchanges, 0))
+		messages.PartitionConsumer(messages.ConsumerWriter+"-archive", messages.AnyKind, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

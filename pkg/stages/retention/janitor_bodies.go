@@ -17,10 +17,8 @@ import (
 )
 
 // sweepBodies deletes large bodies that have been read, the oldest first, as
-// the same budget says. What has not been read stays, whatever its age: neither
-// by the parser, which marks it, nor by a durable consumer of PAGES such as an
-// archive's writer, which may be behind the parser. What has been in nobody's
-// hands for long is marked, or removed, as well.
+// the same budget says. A body stays, whatever its age, until all durable consumers of PAGES
+// are past its message. A body that has had no message for long is marked, or removed, as well.
 func (j *Janitor) sweepBodies(ctx context.Context) error {
 	s, err := j.bodies(ctx)
 	if err != nil || len(s.chunks) == 0 {
@@ -28,11 +26,10 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 	}
 	excess := float64(s.bytes) - float64(j.BodiesBytes)*j.KeepShare
 	for _, b := range s.objects {
-		mark, ok := markOf(b)
-		if !ok || s.read < mark.page {
+		if page, ok := markOf(b); !ok || s.read < page {
 			continue
 		}
-		if excess <= 0 && time.Since(mark.at) < j.KeepAge {
+		if excess <= 0 && time.Since(b.ModTime) < j.KeepAge {
 			continue
 		}
 		// Delete would leave a marker of it, for ever.
@@ -105,10 +102,8 @@ type orphanBody struct {
 	chunks uint64
 }
 
-// sweepOrphans ends the wait for pages that never came, and for pages that could
-// not be parsed: their bodies are as good as read. Their fetcher died when it
-// had stored the body, and its request was made once more. It removes the chunks
-// of uploads that broke off with their fetcher.
+// sweepOrphans marks bodies that have no mark: their fetcher died after it had stored the body, and its request was
+// made once more. It removes the chunks of uploads that broke off with their fetcher.
 func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	was, now := j.loose, make(map[string]orphanBody)
 	j.loose = now
@@ -132,7 +127,7 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 		whole[o.NUID] = true
 		// A mark beyond the stream's end is of one that was made anew since, unless who
 		// told the end has been cut off and is the leader no more.
-		if mark, read := markOf(o); read && mark.page <= s.last || !old(o.Name, uint64(o.Chunks)) {
+		if page, ok := markOf(o); ok && page <= s.last || !old(o.Name, uint64(o.Chunks)) {
 			continue
 		}
 		if err := markBody(ctx, s.store, o.Name, s.last); err != nil {
@@ -152,25 +147,15 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	return nil
 }
 
-// bodyMark says when a body was read, and which message of PAGES names it.
-type bodyMark struct {
-	at   time.Time
-	page uint64
-}
-
-func markOf(o *jetstream.ObjectInfo) (m bodyMark, ok bool) {
-	at, err := time.Parse(time.RFC3339, o.Metadata[messages.BodyReadAt])
-	if err != nil {
-		return m, false
-	}
+// markOf returns the sequence in PAGES of the message that names a body.
+func markOf(o *jetstream.ObjectInfo) (page uint64, ok bool) {
 	page, err := strconv.ParseUint(o.Metadata[messages.BodyPage], 10, 64)
-	return bodyMark{at, page}, err == nil
+	return page, err == nil
 }
 
-// MarkBodyRead marks a body of BucketBodies as read by the parser, so that the
-// janitor may delete it when all others have read its page, the message of PAGES
-// that has this sequence.
-func MarkBodyRead(ctx context.Context, b *stages.Bus, name string, page uint64) error {
+// MarkBody marks a body of BucketBodies with the sequence in PAGES of the message that names it, so that the janitor
+// may delete the body when all have read the message. A body that is gone is no error.
+func MarkBody(ctx context.Context, b *stages.Bus, name string, page uint64) error {
 	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {
 		return fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
@@ -180,7 +165,7 @@ func MarkBodyRead(ctx context.Context, b *stages.Bus, name string, page uint64) 
 
 func markBody(ctx context.Context, store jetstream.ObjectStore, name string, page uint64) error {
 	info, err := store.GetInfo(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) { // its page was read more than once
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -190,7 +175,6 @@ func markBody(ctx context.Context, store jetstream.ObjectStore, name string, pag
 	if meta.Metadata == nil {
 		meta.Metadata = make(map[string]string)
 	}
-	meta.Metadata[messages.BodyReadAt] = time.Now().UTC().Format(time.RFC3339)
 	meta.Metadata[messages.BodyPage] = strconv.FormatUint(page, 10)
 	if err := store.UpdateMeta(ctx, name, meta); err != nil && !errors.Is(err, jetstream.ErrUpdateMetaDeleted) {
 		return fmt.Errorf("mark body %s: %w", name, err)

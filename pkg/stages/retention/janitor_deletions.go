@@ -16,10 +16,10 @@ import (
 
 // subjectsOf returns the subjects of a crawl in the streams whose messages are of one.
 func subjectsOf(crawl string) map[string]string {
+	ofPartitions := "seine." + messages.AnyKind + "." + crawl + ".*"
 	return map[string]string{
-		messages.StreamSeeds: messages.SubjectSeeds(crawl), messages.StreamURLs: "seine.urls." + crawl + ".*",
-		messages.StreamResults: "seine.results." + crawl + ".*", messages.StreamPages: "seine." + messages.KindOfExchanges + "." + crawl + ".*",
-		messages.StreamRecords: "seine.records." + crawl + ".*", messages.StreamDead: messages.SubjectDead("*", crawl),
+		messages.StreamSeeds: messages.SubjectSeeds(crawl), messages.StreamDead: messages.SubjectDead("*", crawl),
+		messages.StreamURLs: ofPartitions, messages.StreamResults: ofPartitions, messages.StreamPages: ofPartitions, messages.StreamRecords: ofPartitions,
 	}
 }
 

@@ -215,7 +215,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 		switch rnd.IntN(4) {
 		case 0, 1:
 			for range 1 + rnd.IntN(5) {
-				ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs("c", p), fmt.Append(nil, p))
+				ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs(messages.SourceLink, "c", p), fmt.Append(nil, p))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -363,7 +363,7 @@ func (s *bodyStand) page(name string) (seq uint64) {
 // parse has the next page parsed, which is the one with this body.
 func (s *bodyStand) parse(name string, seq uint64) {
 	s.t.Helper()
-	if err := MarkBodyRead(s.t.Context(), s.bus, name, seq); err != nil {
+	if err := MarkBody(s.t.Context(), s.bus, name, seq); err != nil {
 		s.t.Fatal(err)
 	}
 	read(s.t, s.parser, 1)
@@ -408,7 +408,7 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	s.wants("first", "second")
 	s.parse("first", first)
 	s.wants("second")
-	if err := MarkBodyRead(t.Context(), s.bus, "second", second); err != nil {
+	if err := MarkBody(t.Context(), s.bus, "second", second); err != nil {
 		t.Fatal(err)
 	}
 	s.wants("second") // the parser may be given its page once more
@@ -422,8 +422,8 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	}
 }
 
-// A body stays while its page is unread by any durable consumer of PAGES, though
-// the parser has marked it: an archive's writer may be behind.
+// A body stays while its page is unread by any durable consumer of PAGES: an archive's writer may be
+// behind the parser.
 func TestJanitorKeepsBodiesOfPagesThatAWriterLacks(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
@@ -444,7 +444,7 @@ func TestJanitorDeletesBodiesOfAFormerStream(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
 	s.put("former")
-	if err := MarkBodyRead(t.Context(), s.bus, "former", 1000); err != nil {
+	if err := MarkBody(t.Context(), s.bus, "former", 1000); err != nil {
 		t.Fatal(err)
 	}
 	s.page("next")
@@ -532,7 +532,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 		}
 	}
 	for i := range 20 { // 1 to 20, partitions 0 and 1 in turn; 2 and 3 are idle
-		natstest.Send(t, b.JS, messages.SubjectURLs("c", i%2), 1)
+		natstest.Send(t, b.JS, messages.SubjectURLs(messages.SourceLink, "c", i%2), 1)
 	}
 	for p := range 2 {
 		read(t, partitionConsumer(t, b, p), 10)
@@ -553,7 +553,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	saveAt(1, created, 14)
 	saveAt(2, created, 3) // long ago, and nothing since
 	starts("idle partitions hold nothing back", 16)
-	natstest.Send(t, b.JS, messages.SubjectURLs("c", 3), 1) // 21: its first
+	natstest.Send(t, b.JS, messages.SubjectURLs(messages.SourceLink, "c", 3), 1) // 21: its first
 	read(t, partitionConsumer(t, b, 3), 1)
 	saveAt(1, created, 20)
 	starts("partition 3 lacks 21", 21)
@@ -668,7 +668,7 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 		p := rnd.IntN(partitions - 1) // the last is idle
 		switch rnd.IntN(3) {
 		case 0:
-			ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs("c", p), fmt.Append(nil, p))
+			ack, err := b.JS.Publish(t.Context(), messages.SubjectURLs(messages.SourceLink, "c", p), fmt.Append(nil, p))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,8 +28,8 @@ type inputStream struct {
 
 // pages is PAGES: pages, chained or not, and what else was answered.
 var pages = inputStream{
-	stream: messages.StreamPages, subject: messages.KindOfExchanges, check: checkPage,
-	kind: kindOfExchange, ofPartition: func(p int) string { return messages.SubjectExchanges("*", p) },
+	stream: messages.StreamPages, subject: messages.AnyKind, check: checkPage,
+	kind: kindOfExchange, ofPartition: func(p int) string { return messages.SubjectAny("*", p) },
 	isPages: true,
 }
 

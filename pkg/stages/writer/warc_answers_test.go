@@ -274,7 +274,7 @@ func TestConsumersOfAnOlderBuildAreWidened(t *testing.T) {
 	for p := range partitions {
 		c, err := bus.JS.Consumer(t.Context(), messages.StreamPages, messages.PartitionConsumer("writer-archive", "pages", p).Durable)
 		check(t, err)
-		if info := c.CachedInfo(); info.Config.FilterSubject != messages.SubjectExchanges("*", p) || info.NumPending+uint64(info.NumAckPending) > 0 {
+		if info := c.CachedInfo(); info.Config.FilterSubject != messages.SubjectAny("*", p) || info.NumPending+uint64(info.NumAckPending) > 0 {
 			t.Errorf("consumer %+v", info)
 		}
 	}

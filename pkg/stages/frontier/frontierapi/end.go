@@ -109,7 +109,7 @@ func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionSta
 	}
 	for p := range parts {
 		for stream, subject := range map[string]string{
-			messages.StreamURLs: messages.SubjectURLs(crawl, p), messages.StreamResults: messages.SubjectResults(crawl, p),
+			messages.StreamURLs: messages.SubjectAny(crawl, p), messages.StreamResults: messages.SubjectAny(crawl, p),
 		} {
 			last, err := c.Bus.LastSequence(ctx, stream, subject)
 			if err != nil || last > parts[p].Positions[stream].Sequence {

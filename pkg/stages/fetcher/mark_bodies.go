@@ -1,0 +1,42 @@
+package fetcher
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/pkg/stages"
+	"seine/pkg/stages/retention"
+)
+
+// carries notes that m names a large body, if it does.
+func (t *fetchJob) carries(m *nats.Msg, object string) *nats.Msg {
+	if object != "" {
+		if t.bodies == nil {
+			t.bodies = make(map[*nats.Msg]string)
+		}
+		t.bodies[m] = object
+	}
+	return m
+}
+
+// markBodies marks the large bodies of a job once their messages are stored. A body whose fetcher dies before has no
+// mark, and stays until the janitor finds that it has no message.
+func (f *Fetcher) markBodies(ctx context.Context, t *fetchJob, out *stages.Output) {
+	if len(t.bodies) == 0 {
+		return
+	}
+	stored := make(map[string]uint64, len(t.bodies)) // sequence of its message in PAGES, by object
+	out.Stored = func(m *nats.Msg, sequence uint64) {
+		if object, ok := t.bodies[m]; ok {
+			stored[object] = sequence
+		}
+	}
+	out.OnDone(func() {
+		for object, sequence := range stored {
+			if err := retention.MarkBody(ctx, f.bus, object, sequence); err != nil {
+				f.bus.Log.Warn("large body stays", "crawl", t.req.Crawl, "url", t.req.URL, "object", object, "error", err)
+			}
+		}
+	})
+}
