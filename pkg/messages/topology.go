@@ -28,8 +28,9 @@ const (
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 
-// KeyEra is the key of BucketMeta that has the era of the cluster, a decimal number; without it that is 0. A restore
-// begins another, and so does whoever finds that a stream has lost messages that were read: see EraAt.
+// KeyEra is the key of BucketMeta that has the era of the cluster, a decimal number; without it that is 0. An era begins
+// with a restore, with the start of a frontier that did not close its store, and with the loss of messages that a stage
+// has read: see EraAt.
 const KeyEra = "era"
 
 // Layout is what all stages must agree on. It is fixed when the streams are created; package

@@ -108,7 +108,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 	defer f.cutSaves()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(f.cfg.Drain), f.cutSaves) })()
 	g, gctx := errgroup.WithContext(ctx)
-	if err := jsclient.RetryUnavailable(ctx, f.readEra); err != nil && ctx.Err() == nil {
+	if err := jsclient.RetryUnavailable(ctx, f.startEra); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("frontier: %w", err)
 	}
 	g.Go(func() error { return f.followEra(gctx) })
@@ -122,6 +122,18 @@ func (f *Frontier) Run(ctx context.Context) error {
 		return fmt.Errorf("frontier: %w", err)
 	}
 	return nil
+}
+
+// startEra begins an era if the store was not closed: after a loss of power it may have lost visits that are in the output. Then it
+// learns the era of the cluster.
+func (f *Frontier) startEra(ctx context.Context) error {
+	if f.store.Killed {
+		if err := f.bus.BeginEra(ctx); err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+		f.store.Killed = false
+	}
+	return f.readEra(ctx)
 }
 
 // readEra learns the era of the cluster.

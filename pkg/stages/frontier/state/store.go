@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"seine/internal/base/atomicfile"
 	"seine/internal/base/pebblestate"
 	"seine/internal/base/stateencryption"
 )
@@ -31,6 +33,9 @@ var ErrInUse = errors.New("in use by another process")
 // as long as the directory lives.
 type Store struct {
 	ID string
+	// Killed says that the process that had the store before did not close it: the store may have lost its last commits,
+	// until the owner sets it to false.
+	Killed bool
 
 	db      *pebble.DB
 	dir     string
@@ -73,8 +78,17 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.K
 		}
 		return nil, fmt.Errorf("open frontier store %s: %w", dir, explained(err, dir, log))
 	}
-	return &Store{ID: id, db: db, dir: dir, options: opts}, nil
+	s := &Store{ID: id, db: db, dir: dir, options: opts}
+	if _, err := os.Stat(s.openMark()); err == nil {
+		s.Killed = true
+	} else if err := atomicfile.Write(s.openMark(), nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("open frontier store %s: %w", dir, err), db.Close())
+	}
+	return s, nil
 }
+
+// openMark is the file that is there while the store is open.
+func (s *Store) openMark() string { return filepath.Join(s.dir, "OPEN") }
 
 // Dir is the directory of the store.
 func (s *Store) Dir() string { return s.dir }
@@ -82,6 +96,12 @@ func (s *Store) Dir() string { return s.dir }
 // Close flushes and closes the store.
 func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close frontier store: %w", err)
+	}
+	if s.Killed {
+		return nil
+	}
+	if err := os.Remove(s.openMark()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("close frontier store: %w", err)
 	}
 	return nil
