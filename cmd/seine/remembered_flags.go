@@ -46,8 +46,7 @@ func (c *crawlCmd) remembered() []flagValue {
 	}
 }
 
-// readMemory returns nil where there is none: of a new crawl, or one that began with an
-// older build.
+// readMemory returns nil where there is none: of a new crawl.
 func (c *crawlCmd) readMemory() (*memory, error) {
 	file := filepath.Join(c.Data, memoryFile)
 	text, err := os.ReadFile(file)

@@ -34,7 +34,7 @@ type Commit struct {
 	// Exported is set in the log of an export, which has no Visits: its records
 	// are those of the entry of the same name in the log it was made from.
 	Exported *Filter `json:"exported,omitempty"`
-	// Form is that of an export. Those of earlier builds do not say it.
+	// Form is that of an export.
 	Form *Form `json:"form,omitempty"`
 }
 

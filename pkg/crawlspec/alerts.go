@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -107,26 +106,7 @@ func (a *Alerts) UnmarshalJSON(b []byte) error {
 		return new(AlertsOff).UnmarshalText([]byte(text))
 	}
 	type plain Alerts
-	was := *a
-	a.DeadLetters, a.Yield, a.Blocked = math.MinInt64, -math.MaxFloat64, -math.MaxFloat64 // none can be meant
-	err := jsontext.Unmarshal(b, (*plain)(a))
-	noLetters, noYield, noBlocked := a.DeadLetters == math.MinInt64, a.Yield == -math.MaxFloat64, a.Blocked == -math.MaxFloat64
-	fill := func(letters int64, yield, blocked float64) {
-		if noLetters {
-			a.DeadLetters = letters
-		}
-		if noYield {
-			a.Yield = yield
-		}
-		if noBlocked {
-			a.Blocked = blocked
-		}
-	}
-	fill(0, 0, 0)
-	if older := noBlocked && noLetters == noYield; !older || !a.Off() { // older builds store off without what they do not know
-		fill(was.DeadLetters, was.Yield, was.Blocked)
-	}
-	return err
+	return jsontext.Unmarshal(b, (*plain)(a))
 }
 
 // Off reports whether all alerts are off.

@@ -95,16 +95,9 @@ func TestWebhookPlaceTellsNoSecret(t *testing.T) {
 	}
 }
 
-// A build that did not know of some thresholds has stored "off" without them; what
-// it stored of other thresholds has their defaults.
-func TestAlertsThatAnOlderBuildStored(t *testing.T) {
+// Thresholds that are not stored have their defaults.
+func TestAlertsThatAreNotStored_Defaults(t *testing.T) {
 	for text, want := range map[string]func(*Alerts){
-		`{"error_rate": 0, "over": "0s", "min_requests": 0, "no_progress": "0s", "lag": "0s", "stream_full": 0, "disk_free": "0", "memory": 0, "webhook": "https://h.example/"}`: func(a *Alerts) {
-			*a = Alerts{Webhook: "https://h.example/"}
-		},
-		`{"error_rate": 0, "over": "0s", "min_requests": 0, "no_progress": "0s", "lag": "0s", "stream_full": 0, "disk_free": "0", "memory": 0, "dead_letters": 0, "yield": 0}`: func(a *Alerts) {
-			*a = Alerts{}
-		},
 		`{"error_rate": 0}`:                 func(a *Alerts) { a.ErrorRate = 0 },
 		`{"yield": 0}`:                      func(a *Alerts) { a.Yield = 0 },
 		`{"dead_letters": 5, "yield": 0.9}`: func(a *Alerts) { a.DeadLetters, a.Yield = 5, 0.9 },

@@ -543,16 +543,6 @@ func TestDecodeSpec(t *testing.T) {
 	if !reflect.DeepEqual(s, &want) {
 		t.Errorf("got %+v", s)
 	}
-	// As the first release stored one.
-	older := `{"v":1,"scope":"host","include":["https://example.org/*"],"max_depth":5,"max_pages":10000,"delay":"1s",` +
-		`"per_host":1,"max_attempts":4,"max_redirects":10,"user_agent":"seine/0.1 (web crawler)","robots":"obey",` +
-		`"max_body":"32MiB","timeout":"1m0s"}`
-	want = Default()
-	want.Include, want.MaxDepth, want.MaxPages = []string{"https://example.org/*"}, new(5), 10000
-	want.UserAgent = "seine/0.1 (web crawler)"
-	if s, err := Decode([]byte(older)); err != nil || !reflect.DeepEqual(s, &want) {
-		t.Errorf("of an older build: %+v, %v", s, err)
-	}
 	for _, text := range []string{"", "[]", `{"v":1,"state":""}`, `{"v":1,"breaker":{"failures":-1}}`, `{"v":2}`, `{"delay":2}`, `{"delay":"2"}`, `{"max_body":"x"}`, `{"scope":1}`} {
 		if _, err := Decode([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode spec: ") {
 			t.Errorf("%q: %v", text, err)

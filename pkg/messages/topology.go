@@ -39,9 +39,6 @@ type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P
 	Canonical  int `json:"canonical"`  // weburl.Version of the URLs in the streams
-	// Batches says that all who read URLS, RESULTS and RECORDS take batches: streams of
-	// builds that knew none are without it, until somebody allows them.
-	Batches bool `json:"batches,omitempty"`
 	// Widest is the largest number of partitions that there ever was, 0 if it was never another: streams may have
 	// messages of so many.
 	Widest int `json:"widest,omitempty"`

@@ -39,7 +39,7 @@ const (
 // takes reports whether m may be in a batch: it is of a stream whose readers take batches, one line, and not traced,
 // since a batch has one trace.
 func (b *batcher) takes(m *nats.Msg) bool {
-	if !b.pub.bus.Layout.Batches || len(m.Data) > maxBatchedMsg || m.Header.Get(tracing.Header) != "" || m.Header.Get(messages.HeaderBatch) != "" {
+	if b.pub.bus.Unbatched || len(m.Data) > maxBatchedMsg || m.Header.Get(tracing.Header) != "" || m.Header.Get(messages.HeaderBatch) != "" {
 		return false
 	}
 	for _, kind := range []string{"seine.results.", "seine.urls.", "seine.redirects.", "seine.seeded.", "seine.records."} {

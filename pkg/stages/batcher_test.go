@@ -115,7 +115,7 @@ func TestWhatCannotBeInABatchLeavesAlone(t *testing.T) {
 			t.Errorf("%s: taken for a batch", name)
 		}
 	}
-	b.Layout.Batches = false
+	b.Unbatched = true
 	if p.batches.takes(msg(records, "a", "{}")) {
 		t.Error("taken although readers of an older build do not take batches")
 	}

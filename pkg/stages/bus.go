@@ -25,6 +25,8 @@ import (
 type Bus struct {
 	jsclient.Client
 	Layout messages.Layout
+	// Unbatched has each message published by itself.
+	Unbatched bool
 	// Tracer makes the spans of visits that are traced, nil for none.
 	Tracer *tracing.Tracer
 
@@ -220,7 +222,7 @@ func serverAtLeast(version string, major, minor int) bool {
 
 // agree writes the layout, or checks it against the one that was written.
 func (b *Bus) agree(ctx context.Context, partitions int) error {
-	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version, Batches: true}
+	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version}
 	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {
 		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
@@ -240,7 +242,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if have.Moving != 0 {
 		return moving(have)
 	}
-	want.Batches, want.Widest = have.Batches, have.Widest
+	want.Widest = have.Widest
 	if older := have; older.Canonical < want.Canonical {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.
@@ -285,16 +287,6 @@ func (b *Bus) ChangeLayout(ctx context.Context, change func(*messages.Layout)) e
 		}
 		return nil
 	})
-}
-
-// AllowBatches has the stages that join from now on publish in batches: all that read URLS, RESULTS and RECORDS
-// must be of builds that take them. Streams that this build has made have it from the start.
-func (b *Bus) AllowBatches(ctx context.Context) error {
-	if b.Layout.Batches {
-		return nil
-	}
-	b.Layout.Batches = true
-	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return b.putLayout(ctx, b.Layout) })
 }
 
 func (b *Bus) putLayout(ctx context.Context, l messages.Layout) error {

@@ -24,7 +24,7 @@ import (
 func TestProvision(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
-	want := messages.Layout{V: messages.Version, Partitions: 4, Canonical: weburl.Version, Batches: true}
+	want := messages.Layout{V: messages.Version, Partitions: 4, Canonical: weburl.Version}
 	if b.Layout != want {
 		t.Errorf("layout %+v", b.Layout)
 	}

@@ -291,7 +291,7 @@ func TestRunnerDeadLetterTooLarge(t *testing.T) {
 func TestRunnerFullOutput(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	b.Layout.Batches = false // or a message may be the records of both workers
+	b.Unbatched = true // or a message may be the records of both workers
 	const n, room = 20, 3
 	natstest.Limit(t, b.JS, messages.StreamRecords, room)
 	natstest.Send(t, b.JS, pages, n)

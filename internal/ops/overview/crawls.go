@@ -111,16 +111,11 @@ func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]b
 }
 
 // goingOn are the crawls in which something is to happen, those in First, and others
-// up to Most; all that have a spec if it cannot be told which go on.
+// up to Most.
 func (r *Reader) goingOn(ctx context.Context) []string {
 	client := frontierapi.Client{Bus: r.Bus}
-	names, err := client.Awake(ctx)
-	all := r.Specs.Crawls()
-	most := r.Most
-	if errors.Is(err, frontierapi.ErrNoList) {
-		most = len(all) + len(r.First)
-	}
-	return upTo(slices.Concat(names, r.First), all, most)
+	names, _ := client.Awake(ctx) // without an answer, any up to Most
+	return upTo(slices.Concat(names, r.First), r.Specs.Crawls(), r.Most)
 }
 
 // upTo returns the names, sorted, with as many of the others as make them most.

@@ -27,7 +27,7 @@ const Subject = "seine.vitals"
 
 // Process is how a process is.
 type Process struct {
-	// ID tells it from all others, earlier ones of its machine too; "" of an older build.
+	// ID tells it from all others, earlier ones of its machine too.
 	ID    string `json:"id,omitempty"`
 	Stage string `json:"stage"` // frontier, fetcher, renderer, parser, writer NAME, crawl
 	Host  string `json:"host"`

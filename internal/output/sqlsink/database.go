@@ -72,7 +72,7 @@ const (
 )
 
 // Outdated is an expression for whether the record of an event e, which has no row, gave way
-// to what its page had later. An event of an older build does not have the record itself.
+// to what its page had later.
 const Outdated = `(EXISTS (SELECT 1 FROM pages n WHERE n.url = e.url AND n.crawl = e.crawl
 		AND (n.visit <> e.visit AND n.fetched_at > e.fetched_at OR n.visit = e.visit AND CAST(n.record AS text) LIKE '%"generation":%'))
 	OR EXISTS (SELECT 1 FROM records n WHERE n.url = e.url AND n.crawl = e.crawl

@@ -302,7 +302,6 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	c.Frontier.Partitions = Partitions
 	if c.server != nil { // its state is beside the streams, and nobody else's
 		c.Frontier.Take, c.Frontier.SnapshotEvery = frontier.TakeAll, 0
-		c.Frontier.Batches = true // all that read them are of this build
 	}
 	layout, unknown := c.bus.Existing(ctx)
 	if unknown == nil {

@@ -122,7 +122,7 @@ func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { // an older build left it open
+	if err := os.Chmod(dir, 0o700); err != nil { // somebody else may have made it
 		return fmt.Errorf("close the data directory to others: %w (it must belong to who crawls)", err)
 	}
 	return nil
@@ -153,7 +153,7 @@ func sign(lock *os.File) {
 	}
 }
 
-// holder is who has a lock, "" if that is of an older build, which did not sign.
+// holder is who has a lock, "" if that cannot be told.
 func holder(lock string) string {
 	text, err := os.ReadFile(lock)
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {

@@ -48,13 +48,7 @@ func seineFrom(t *testing.T, in *os.File, args ...string) *command {
 
 func seineIn(t *testing.T, dir string, in *os.File, args ...string) *command {
 	t.Helper()
-	return seineOf(t, bin, dir, in, args...)
-}
-
-// seineOf is seineIn of a build, whose commands are in a folder.
-func seineOf(t *testing.T, build, dir string, in *os.File, args ...string) *command {
-	t.Helper()
-	c := &command{t: t, cmd: exec.Command(filepath.Join(build, "seine"), args...), stdout: new(logBuffer), stderr: new(logBuffer), gone: make(chan struct{})}
+	c := &command{t: t, cmd: exec.Command(filepath.Join(bin, "seine"), args...), stdout: new(logBuffer), stderr: new(logBuffer), gone: make(chan struct{})}
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, c.stdout, c.stderr
 	if in != nil {
 		c.cmd.Stdin = in

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output/bucket"
 	"seine/internal/testing/s3server"
@@ -23,6 +24,13 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/writer"
+)
+
+const (
+	rotationDelay = time.Second
+	rotationSpec  = "delay: 1s\nallow_private: true\narchive: true\n"
+	// hasteSpec is rotationSpec for the rest, when nothing is replaced any more.
+	hasteSpec = "delay: 50ms\nallow_private: true\narchive: true\n"
 )
 
 // needRotation skips a test that takes too long beside the others.
@@ -45,7 +53,7 @@ func TestRotationOfCertificatesAndKeys(t *testing.T) {
 	r.feederIsTakenBack()
 	r.authorityIsReplaced()
 	web.wantLeft(t)
-	web.wantGaps(t, upgradeDelay)
+	web.wantGaps(t, rotationDelay)
 	wantOutput(t, r.seine("owner", "spec", "apply", file(t, "haste.yaml", hasteSpec), "--crawl", "site"))
 	n := r.complete(r.bus, "site", 3*time.Minute)
 	wantArchivedPages(t, r.outOf("archive"), n.Pages, r.all()...)
@@ -93,7 +101,7 @@ func newRotation(t *testing.T, web *manyHosts) *rotation {
 		t.Fatal(err)
 	}
 	wantReaders(t, r.bus, 8, r.all()...)
-	spec := file(t, "spec.yaml", upgradeSpec)
+	spec := file(t, "spec.yaml", rotationSpec)
 	wantOutput(t, r.seine("owner", "spec", "apply", spec, "--crawl", "site"))
 	wantOutput(t, r.seine("feeder", append([]string{"seed", "--crawl", "site"}, seedsOf(web.server, web.Hosts())...)...), "fed")
 	web.more(t, 100, r.all()...)
@@ -283,7 +291,7 @@ func (r *rotation) authorityIsReplaced() {
 	for _, p := range r.all() {
 		r.goOn(p)
 	}
-	seineUntil(r.t, bin, append([]string{"status"}, r.as("viewer")...)...)
+	seineUntil(r.t, append([]string{"status"}, r.as("viewer")...)...)
 }
 
 // The credentials of an S3 service are others: the writer waits and says why, and goes on when it is started with them.
@@ -392,4 +400,98 @@ func TestRotationOfRecipients(t *testing.T) {
 	cat(1, keys[0])
 	cat(1, keys[1])
 	wantOutput(t, runSeine(t, "verify", out), "all as committed")
+}
+
+// wantLeft checks that there are pages yet that nobody has asked for.
+func (w *manyHosts) wantLeft(t *testing.T) {
+	t.Helper()
+	if n := w.served(); n > len(w.pages)*19/20 {
+		t.Errorf("%d of %d pages were fetched before the last process was replaced: the web is too small for this test", n, len(w.pages))
+	}
+}
+
+// wantGaps checks that no host was asked again before the delay had passed.
+func (w *manyHosts) wantGaps(t *testing.T, delay time.Duration) {
+	t.Helper()
+	for h := range w.Hosts() {
+		if gap := w.MinGap(h); gap < delay {
+			t.Errorf("%s was asked again after %v, want at least %v", w.Name(h), gap, delay)
+		}
+	}
+}
+
+// more waits until the hosts were asked for n more pages.
+func (w *manyHosts) more(t *testing.T, n int, running ...*process) {
+	t.Helper()
+	n += w.served()
+	eventually(t, 2*time.Minute, "fetch more pages", func() (bool, string) { return w.served() >= n, fmt.Sprint(w.served(), " of ", n) }, running...)
+}
+
+// served is how many requests there were.
+func (w *manyHosts) served() (n int) {
+	w.Log().Select(func(*testweb.Request) bool { n++; return false })
+	return n
+}
+
+// wantNoDeadLetters checks that there never was one.
+func wantNoDeadLetters(t *testing.T, bus *stages.Bus) {
+	t.Helper()
+	var s jetstream.Stream
+	eventually(t, 20*time.Second, "look at DEAD", func() (done bool, saw string) {
+		var err error
+		s, err = bus.JS.Stream(t.Context(), messages.StreamDead)
+		return err == nil, fmt.Sprint(err)
+	})
+	if n := s.CachedInfo().State.LastSeq; n != 0 {
+		t.Errorf("there were %d dead letters", n)
+	}
+}
+
+// wantArchivedPages waits until the archive has so many pages.
+func wantArchivedPages(t *testing.T, dir string, want int64, running ...*process) {
+	t.Helper()
+	eventually(t, time.Minute, "archive every page", func() (bool, string) {
+		commits, err := writer.ReadCommits(dir, "archive")
+		var n int64
+		for _, c := range commits {
+			for _, f := range c.Files {
+				if f.IndexOf == "" {
+					n += int64(f.RecordsOf(messages.KindPage))
+				}
+			}
+		}
+		return err == nil && n >= want, fmt.Sprintf("%d of %d pages, %v", n, want, err)
+	}, running...)
+}
+
+// wantReaders waits until writers have so many consumers.
+func wantReaders(t *testing.T, bus *stages.Bus, want int, running ...*process) {
+	t.Helper()
+	eventually(t, 2*time.Minute, "have all writers read", func() (bool, string) {
+		n := 0
+		for _, stream := range []string{messages.StreamPages, messages.StreamRecords} {
+			all, err := bus.Consumers(t.Context(), stream)
+			if err != nil {
+				return false, err.Error()
+			}
+			for _, c := range all {
+				if strings.HasPrefix(c.Config.Durable, messages.ConsumerWriter+"-") {
+					n++
+				}
+			}
+		}
+		return n == want, fmt.Sprint(n)
+	}, running...)
+}
+
+// seineUntil runs seine until it succeeds, as a person would beside a busy server, and returns what it prints.
+func seineUntil(t *testing.T, args ...string) (printed string) {
+	t.Helper()
+	eventually(t, time.Minute, fmt.Sprintf("%v", args), func() (bool, string) {
+		c := seineIn(t, "", nil, args...)
+		<-c.gone
+		printed = c.stdout.String()
+		return c.code() == 0, c.said()
+	})
+	return printed
 }

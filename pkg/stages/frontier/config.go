@@ -22,7 +22,6 @@ type Config struct {
 	Hosts         int                `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
 	Take          PartitionSelector  `name:"partitions-owned" aliases:"take" help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery crawlspec.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
-	Batches       bool               `help:"Have the stages that start from now on publish small messages in batches, as they do on streams that this build has made. Every frontier and writer must be of a build that reads batches."`
 	// Offline is for looking into a crawl whose other stages do not run: what is stored is taken
 	// in and questions are answered, but no request is sent, and no schedule begins a run.
 	Offline bool               `kong:"-"`

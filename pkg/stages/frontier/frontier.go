@@ -57,9 +57,6 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	ctx, cancel := bus.CancelOnDenied(ctx)
 	defer cancel()
 	err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
-	if err == nil && cfg.Batches {
-		err = bus.AllowBatches(ctx)
-	}
 	if err != nil || cfg.SnapshotEvery == 0 {
 		return bus.WithPermissionErr(err)
 	}

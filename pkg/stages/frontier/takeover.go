@@ -149,8 +149,8 @@ func (p *partitionLoop) checkOrigin(ctx context.Context) error {
 
 // loadSnapshot brings a partition of the store to the state of a snapshot.
 func (f *Frontier) loadSnapshot(ctx context.Context, p int, snap partition.Snapshot) error {
-	if snap.Format < state.OldestFormat || snap.Format > state.Format {
-		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d to %d", p, snap.Format, state.OldestFormat, state.Format)
+	if snap.Format != state.Format {
+		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d", p, snap.Format, state.Format)
 	}
 	r, err := f.snapshots.Open(ctx, snap)
 	if err != nil {

@@ -294,8 +294,8 @@ func (s *Snapshots) Binding(ctx context.Context, p int) (b Binding, err error) {
 	if err != nil {
 		return b, err
 	}
-	if len(value) == 0 || value[0] != '{' { // never written, or the bare ID of the store, as it once was
-		return Binding{Store: string(value), revision: revision}, nil
+	if len(value) == 0 { // never written
+		return Binding{revision: revision}, nil
 	}
 	if err := jsontext.Unmarshal(value, &b); err != nil {
 		return b, fmt.Errorf("decode %s: %w", bindingKey(p), err)

@@ -29,7 +29,7 @@ func (x *export) checkForm() error {
 		return err
 	}
 	last, err := log.Read(refs[len(refs)-1])
-	if err != nil || last.Form == nil { // of an earlier build
+	if err != nil || last.Form == nil { // the log of a writer
 		return err
 	}
 	other := differences(last.Form, formOf(&x.To))

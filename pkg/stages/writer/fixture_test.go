@@ -52,7 +52,7 @@ func startBusOf(t testing.TB, listen bool, limits messages.StreamLimits) *stages
 	check(t, err)
 	t.Cleanup(bus.Close)
 	check(t, bus.Provision(t.Context(), partitions, limits, 1))
-	bus.Layout.Batches = false // tests count messages; those of batches publish them: publishInBatches
+	bus.Unbatched = true // tests count messages; those of batches publish them: publishInBatches
 	return bus
 }
 

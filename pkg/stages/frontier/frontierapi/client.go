@@ -41,10 +41,6 @@ func (c *Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) 
 	return sum(parts), err
 }
 
-// ErrNoList is returned by a frontier of an older build, which cannot tell which crawls
-// go on.
-var ErrNoList = errors.New("a frontier does not tell which crawls go on")
-
 // Awake returns the crawls in which something is to happen in some partition, sorted.
 // The others have ended, were never fed, or wait for what the partition has not read
 // yet. Of a hundred thousand it may leave some out.
@@ -55,10 +51,9 @@ func (c *Client) Awake(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for i := range parts {
-		if parts[i].Awake == nil {
-			return nil, ErrNoList
+		if parts[i].Awake != nil {
+			all = append(all, parts[i].Awake.Names...)
 		}
-		all = append(all, parts[i].Awake.Names...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil

@@ -2,7 +2,6 @@ package frontierapi
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -45,7 +44,7 @@ func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 	}
 }
 
-// Crawls that go on in any partition are told; an older build cannot tell.
+// Crawls that go on in any partition are told.
 func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {
@@ -53,12 +52,11 @@ func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
 	}
 	defer bus.Close()
 	bus.Layout = messages.Layout{Partitions: 2}
-	var older atomic.Bool
 	for p, names := range [][]string{{"a", "c"}, {"b", "c"}} {
 		if _, err := bus.NC.Subscribe(messages.SubjectFrontier(OpStatus, p), func(m *nats.Msg) {
 			answer := PartitionStatus{Partition: p}
 			var asked Query
-			if json.Unmarshal(m.Data, &asked) == nil && asked.Awake && (p == 0 || !older.Load()) {
+			if json.Unmarshal(m.Data, &asked) == nil && asked.Awake {
 				answer.Awake = &AwakeCrawls{Names: names}
 			}
 			if text, err := json.Marshal(answer); err == nil {
@@ -71,9 +69,5 @@ func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
 	c := Client{Bus: bus}
 	if got, err := c.Awake(t.Context()); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("%v, %v", got, err)
-	}
-	older.Store(true)
-	if got, err := c.Awake(t.Context()); !errors.Is(err, ErrNoList) {
-		t.Errorf("of an older build %v, %v", got, err)
 	}
 }

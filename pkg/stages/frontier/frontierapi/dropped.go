@@ -30,7 +30,7 @@ func (c *Client) WouldDrop(ctx context.Context, crawl, pattern string) (all Drop
 	}
 	for i := range parts {
 		d := parts[i].Dropped
-		if d == nil { // of an older build, or being deleted
+		if d == nil { // the crawl is being deleted
 			all.Partial = true
 			continue
 		}

@@ -28,7 +28,7 @@ func (s *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now 
 // takeCandidates applies a message of URLS that need not wait.
 func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []RefusedCandidate, err error) {
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
-		c.Print, c.Layout = rules.fingerprint, layoutFailed
+		c.Print = rules.fingerprint
 		c.judgedBy(rules)
 	}
 	if m.Source == messages.SourceUnchanged {

@@ -14,8 +14,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// kinds are all that a key may be of, those of older layouts included.
-const kinds = "PCcUQTHDLRIAVEFGZOBJWNMYKmnrSX"
+// kinds are all that a key may be of.
+const kinds = "PCcUQTHDLRIAVEFGZOBJWNMYKmnr"
 
 // strayKeys are what may follow the kind in a key that nothing of this build has written.
 var strayKeys = []string{

@@ -62,8 +62,6 @@ type crawlState struct {
 	// to, Again the last run that visits all, as the spec names it.
 	Reseed *sweep `json:"reseed,omitempty"`
 	Again  int64  `json:"again,omitempty"`
-	// Layout is that of the crawl's keys: see convert.
-	Layout int `json:"layout,omitempty"`
 	// Since is the revision of the deletion of the name that this crawl came after.
 	Since uint64 `json:"since,omitempty"`
 	// Removing is where forgetting the crawl has come to, once it was deleted.

@@ -92,33 +92,19 @@ func (s *Partition) domain(name string) (*domain, error) {
 func (s *Partition) readDomain(name string) (*domain, error) {
 	d := &domain{name: name, first: math.MaxInt64}
 	val, closer, err := s.store.db.Get(s.domainKey(name))
-	switch {
-	case errors.Is(err, pebble.ErrNotFound):
-		// An older build has kept it under the name of the host.
-		h := s.hosts[name]
-		if h == nil {
-			if h, err = s.readHost(name); err != nil { // be it that it cannot be read
-				return nil, err
-			}
-		}
-		d.polite = h.polite
-		for _, w := range h.work {
-			d.of(w.crawl).pages = w.pages
-		}
-	case err != nil:
-		return nil, fmt.Errorf("read domain %s: %w", name, err)
-	default:
-		err = d.decode(val)
-		_ = closer.Close()
-		if err != nil {
-			return nil, err
-		}
-		if d.lined {
-			d.first = 0 // the line is to be looked at
-		}
-		d.polite.Bound(s.time.pace(s.time.now()))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return d, nil
 	}
-	return d, nil
+	if err != nil {
+		return nil, fmt.Errorf("read domain %s: %w", name, err)
+	}
+	err = d.decode(val)
+	_ = closer.Close()
+	if d.lined {
+		d.first = 0 // the line is to be looked at
+	}
+	d.polite.Bound(s.time.pace(s.time.now()))
+	return d, err
 }
 
 // evictDomains forgets those that no host in memory belongs to.

@@ -40,7 +40,7 @@ const idleTime = int64(time.Minute)
 var buildPrint = sync.OnceValue(func() uint64 {
 	var none weburl.NormalizeOptions
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %d %d seeds", weburl.Version, none.Fingerprint(), layoutFailed)
+	fmt.Fprintf(h, "%d %d", weburl.Version, none.Fingerprint())
 	return h.Sum64()
 })
 
@@ -78,8 +78,8 @@ func (c *crawlState) ended() bool {
 		!c.Seeding.Due
 }
 
-// stale reports whether another build judged the crawl's URLs, or laid out its keys.
-func (c *crawlState) stale() bool { return c.Layout < layoutFailed || c.Build != buildPrint() }
+// stale reports whether another build judged the crawl's URLs.
+func (c *crawlState) stale() bool { return c.Build != buildPrint() }
 
 // letGo lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
@@ -198,10 +198,6 @@ func (c *crawl) begin(name string, state crawlState) {
 	if c.Started > 0 {
 		c.unpark = true // whether it must be parked is found out again
 		c.opening, c.unchanged = true, true
-		c.convert()
-		if c.Failed > 0 && c.FailedBy == nil && !c.Review.audits() { // an older build counted them together
-			c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
-		}
 	}
 }
 

@@ -27,18 +27,9 @@ func (s *Partition) listFailed(id urlID, was, is bool) {
 }
 
 // FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
-// each is told once, whatever happens between two questions. While the list of a crawl
-// of an older build is being made, all its URLs are looked at.
+// each is told once, whatever happens between two questions.
 func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
-	c, err := s.stateOf(about.Crawl)
-	if err != nil {
-		return page, err
-	}
-	kind := byte(kindFailed)
-	if c.Layout < layoutFailed {
-		kind = kindURL
-	}
-	pre := named(prefix(s.partition, kind), about.Crawl)
+	pre := named(prefix(s.partition, kindFailed), about.Crawl)
 	from := pre
 	if about.After != "" {
 		if from, err = keyAfter(pre, about.After); err != nil {
@@ -50,12 +41,10 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 		most = min(most, about.Top)
 	}
 	scanned := 0
-	err = s.store.scan(pre, from, func(key, record []byte) (bool, error) {
-		if kind == kindFailed {
-			var err error
-			if record, err = s.store.get(s.urlKey(urlID{about.Crawl, messages.URLHash(key[len(pre):])})); err != nil {
-				return false, fmt.Errorf("read store: %w", err)
-			}
+	err = s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+		record, err := s.store.get(s.urlKey(urlID{about.Crawl, messages.URLHash(key[len(pre):])}))
+		if err != nil {
+			return false, fmt.Errorf("read store: %w", err)
 		}
 		r, err := decodeRecord(record)
 		if err != nil { // it is set aside when it is its turn

@@ -83,17 +83,3 @@ func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
 		w.change(func(s *crawlspec.Spec) { s.Gone = crawlspec.WhenGoneRecord })
 	}
 }
-
-// Of a page that an older build has fetched, nobody knows whether there are records: so it is
-// taken for one with records.
-func TestPageOfAnOlderBuildIsTakenForOneWithRecords(t *testing.T) {
-	t.Parallel()
-	for _, fetched := range []bool{true, false} {
-		b := (&urlRecord{URL: "https://a.test/", State: Done, Fetched: fetched}).append(nil)
-		b[0] = oldRecordFormat
-		r, err := decodeRecord(b)
-		if err != nil || r.Recorded != fetched || r.State != Done {
-			t.Errorf("fetched %t: %+v, %v", fetched, r, err)
-		}
-	}
-}

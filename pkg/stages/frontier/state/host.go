@@ -102,10 +102,7 @@ func (h *host) finished(res *messages.Result) {
 }
 
 // hostFormat is the first byte of an encoded host.
-const hostFormat = 3
-
-// lonelyHost is hostFormat before there were lines.
-const lonelyHost = 2
+const hostFormat = 1
 
 // errHost is of a host or domain in the store.
 var errHost = errors.New("stored host cannot be read")
@@ -134,19 +131,16 @@ func (h *host) append(b []byte) []byte {
 
 func decodeHost(name string, b []byte) (*host, error) {
 	bad := fmt.Errorf("%w: %s", errHost, name)
-	if len(b) == 0 || b[0] != hostFormat && b[0] != lonelyHost {
+	if len(b) == 0 || b[0] != hostFormat {
 		return nil, bad
 	}
-	h, inLines := &host{name: name}, b[0] != lonelyHost
+	h := &host{name: name}
 	var err error
 	if h.polite, b, err = politeness.ReadState(b[1:]); err != nil {
 		return nil, fmt.Errorf("%w: %w", bad, err)
 	}
 	d := decoder{b: b}
-	h.due, h.ip = d.int(), d.text()
-	if inLines {
-		h.line = d.text()
-	}
+	h.due, h.ip, h.line = d.int(), d.text(), d.text()
 	for _, n := range [...]*int64{&h.stats.Requests, &h.stats.Pages, &h.stats.Errors, &h.stats.Bytes, &h.stats.Millis} {
 		*n = int64(d.uint())
 	}

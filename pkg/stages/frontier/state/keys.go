@@ -39,7 +39,6 @@ import (
 //	M                                          → the last snapshot has a crawl that was removed since
 //	Y                                          → how far hosts that nobody wants are forgotten
 //	K                                          → the partition's time: see partitionTime
-//	S, X                                       → what A and B were in an older layout
 //
 // Names end with a zero byte, which none contains; numbers are big-endian.
 const (
@@ -74,9 +73,6 @@ const (
 	kindInherited = 'n'
 
 	kindForgetting = 'Y'
-
-	oldKindRoot    = 'S'
-	oldKindOutside = 'X'
 )
 
 // prefix starts a key of a kind in partition p.

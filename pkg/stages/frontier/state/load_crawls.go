@@ -21,8 +21,7 @@ func (s *Partition) awakeKey(crawl string) []byte {
 
 // loadCrawls reads the crawls that go on, and begins the partition's time. Those that
 // have ended are not even looked at, if a build has judged them all that judges as this
-// one does. A state that an older build left has no list of the others, and perhaps no
-// mark either; then the last change was at a time of day.
+// one does.
 func (s *Partition) loadCrawls(c *Clock) error {
 	from, found, err := s.readMark()
 	if err != nil {

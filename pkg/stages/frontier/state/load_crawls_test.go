@@ -56,10 +56,9 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 	}
 }
 
-// A state of an older build, which keeps no list, is read whole, and so is one that an
-// older build has had in between. Nothing that goes on is forgotten, and the list is
+// A state that another build has judged is read whole. Nothing that goes on is forgotten, and the list is
 // right from then on.
-func TestStateOfAnOlderBuildIsReadWhole(t *testing.T) {
+func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.ended(3)
 	w.seed("https://b.test/")

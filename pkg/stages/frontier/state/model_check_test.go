@@ -657,7 +657,7 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		st.named[id.crawl] = string(kind) + string(key)
 		st.labels[id], err = decodeMetadata(value)
 		return err
-	case kindSeed, kindInherited, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, oldKindRoot, oldKindOutside:
+	case kindSeed, kindInherited, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged:
 		name, _, err := cutName(key)
 		st.named[name] = string(kind) + string(key)
 		return err

@@ -38,7 +38,6 @@ type mark struct {
 	Wall   int64  `json:"wall"`            // what the owner took for the time of day, Unix ns
 	Uptime int64  `json:"uptime"`          // ns, by the clock with the name
 	Clock  string `json:"clock,omitempty"` // "" if nobody else can read it
-	// Judged is here because an older build, which keeps no kindAwake, leaves it out.
 	Judged judged `json:"judged,omitzero"`
 }
 

@@ -198,7 +198,7 @@ func TestHoursAreThoseOfTheDayWhateverTheClockSaidBefore(t *testing.T) {
 	w.wantSent(w.dispatch(1), "https://a.test/2")
 }
 
-// What an older build left has no time of its own.
+// A state whose time was lost.
 func TestStateWithoutATimeGoesOnFromItsLastChange(t *testing.T) {
 	for _, skew := range skews() {
 		t.Run(skew.String(), func(t *testing.T) {

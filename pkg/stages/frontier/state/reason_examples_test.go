@@ -63,23 +63,6 @@ func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 	}
 }
 
-// What an older build left without reasons is counted by them when the crawl goes on.
-func TestFailuresOfAnOlderBuildAreCountedByReason(t *testing.T) {
-	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
-	w.failing("a.test", messages.Gone, 3)
-	c := w.part.crawl("c")
-	c.FailedBy, c.dirty = nil, true
-	w.must(w.part.Commit(w.at()))
-	w.restart()
-	w.seed("https://a.test/1")
-	for range 5 {
-		w.step()
-	}
-	if failed, _, _ := w.reasonsNow(); failed["gone"] != 2 || len(failed) != 1 {
-		t.Errorf("failed by %v, want two by gone", failed)
-	}
-}
-
 // A URL whose host was given up is told as one that failed, though it was never sent.
 func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
 	w := newPartitionFixture(t, nil)

@@ -111,12 +111,8 @@ func (v *visited) remember(a attempt) {
 // empty reports whether there has been no visit.
 func (v *visited) empty() bool { return v.Class == "" && v.Content == 0 && len(v.History) == 0 }
 
-// recordFormat is the first byte of an encoded record. In the format before, nothing says
-// whether there are records of the page.
-const (
-	recordFormat    = 3
-	oldRecordFormat = 2
-)
+// recordFormat is the first byte of an encoded record.
+const recordFormat = 1
 
 // Bits of the byte of the state.
 const (
@@ -206,15 +202,12 @@ var errRecord = errors.New("stored URL record cannot be read")
 
 // decodeRecord reads what append wrote.
 func decodeRecord(b []byte) (*urlRecord, error) {
-	if len(b) < 4 || b[0] != recordFormat && b[0] != oldRecordFormat {
+	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
 	}
 	r := &urlRecord{
 		State: State(b[1] &^ (markRecorded | markSitemap)), Recorded: b[1]&markRecorded != 0, Sitemap: b[1]&markSitemap != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
 		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0, Recrawl: b[3]&flagRecrawl != 0,
-	}
-	if b[0] == oldRecordFormat {
-		r.Recorded = r.Fetched
 	}
 	d := decoder{b: b[4:]}
 	r.Round, r.Parsed, r.Sent, r.Failures = d.uint(), d.uint(), int(d.uint()), int(d.uint())

@@ -43,7 +43,6 @@ func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) e
 			s.endAudit(name, c)
 		}
 		c.Review = nil
-		s.layOut(name, c)
 	}
 	c.dirty = true
 	return err
@@ -78,7 +77,6 @@ func (s *Partition) reevaluateURL(id urlID, rules *Rules, now int64) error {
 	if err != nil || r == nil {
 		return err
 	}
-	s.listFailed(id, false, r.State == Failed && s.crawl(id.crawl).Layout < layoutFailed)
 	if r.Seed {
 		if err := s.addScopeRoots(id.crawl, r.URL); err != nil {
 			return err
@@ -201,9 +199,6 @@ func (s *Partition) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int6
 		return err
 	}
 	if again == r.Reason {
-		if again == frontierapi.ReasonScope {
-			s.bar(id, r.URL) // an older layout has it elsewhere
-		}
 		return nil
 	}
 	return s.visitAgain(r, id, r.Recrawl, s.era(), rules, now)

@@ -102,8 +102,6 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.spread()
 	w.must(w.part.setAside(w.part.urlKey(urlID{"c", messages.HashURL("https://a.test/queue/ba")})))
 	w.must(w.part.Commit(w.at()))
-	w.must(w.store.db.Set(w.part.oldRootKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // an older build has left
-	w.must(w.store.db.Set(append(named(prefix(0, oldKindOutside), "c"), "a.test"...), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
 	w.must(w.store.db.Set(w.part.parkedKey("c", "a.test"), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.failedKey(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
@@ -122,7 +120,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	}
 	for _, kind := range []byte{
 		kindCounters, kindAwake, kindURL, kindFailed, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
-		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, kindRun, oldKindRoot, oldKindOutside,
+		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, kindRun,
 	} {
 		if !kinds[kind] {
 			t.Errorf("nothing of kind %c names the crawl", kind)

@@ -275,14 +275,11 @@ func (s *Partition) emptyQueue(h *host, w *crawlQueue) {
 }
 
 // misplaced takes an entry out of a queue that is not that of a URL queued there,
-// and puts the URL where it belongs. In a store of an older build, that is how the
-// queue of a domain becomes those of its hosts.
+// and puts the URL where it belongs.
 func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error {
 	s.dropAt(pl, id.crawl, h)
-	if s.crawl(id.crawl).Layout >= layoutRoots {
-		s.reportRepair(repairQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
-		s.audit(id.crawl)
-	}
+	s.reportRepair(repairQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
+	s.audit(id.crawl)
 	if r == nil || r.State != Queued {
 		return nil
 	}
@@ -391,7 +388,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 // Whether it came after the last deletion of its name is seen by its visits.
 func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error {
 	s.reportRepair(repairCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
-	c.crawlState = crawlState{Layout: layoutListing}
+	c.crawlState = crawlState{}
 	c.Started = 1
 	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 	rules, err := s.specs.Rules(name, 0)

@@ -235,7 +235,6 @@ func (out *crawlState) takeRules(o *crawlState, first bool) {
 	out.Rev = min(out.Rev, o.Rev)
 	out.Scheduled = out.Scheduled || o.Scheduled
 	out.ScheduleSince = max(out.ScheduleSince, o.ScheduleSince)
-	out.Layout = min(out.Layout, o.Layout)
 }
 
 // takeSweeps has walks through all URLs begin anew: what was done is found done.

@@ -76,11 +76,8 @@ func (m *mover) moveKind(p int, kind byte) error {
 
 // whatLeaves says why there is a kind of keys that cannot be moved.
 func whatLeaves(kind byte) string {
-	switch kind {
-	case kindPostponed:
+	if kind == kindPostponed {
 		return "messages that wait until a deleted crawl of their name is forgotten"
-	case oldKindRoot, oldKindOutside:
-		return "which an older build has left, and which a review replaces"
 	}
 	return "which this build does not know"
 }

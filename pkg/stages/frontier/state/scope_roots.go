@@ -50,24 +50,15 @@ func (s *Partition) bar(id urlID, url string) {
 func (s *Partition) isOpen(name string, r root) (bool, error) {
 	c := s.crawls[name]
 	if c == nil { // it rests, and who asks wakes it not
-		return s.storedAsOpen(name, r, false)
+		return s.store.has(s.openedKey(name, r))
 	}
 	open, cached := c.roots[r]
 	if cached {
 		return open, nil
 	}
-	open, err := s.storedAsOpen(name, r, c.Layout >= layoutRoots)
+	open, err := s.store.has(s.openedKey(name, r))
 	if err == nil {
 		c.roots[r] = open
-	}
-	return open, err
-}
-
-// storedAsOpen is isOpen by the store, in the newest layout or in any.
-func (s *Partition) storedAsOpen(name string, r root, newest bool) (bool, error) {
-	open, err := s.store.has(s.openedKey(name, r))
-	if err == nil && !open && !newest {
-		open, err = s.store.has(s.oldRootKey(name, r))
 	}
 	return open, err
 }
@@ -83,7 +74,7 @@ func (s *Partition) addScopeRoots(name, url string) error {
 	for _, r := range rootsOf(url) {
 		if open, err := s.isOpen(name, r); err != nil {
 			return err
-		} else if open && c.Layout >= layoutRoots {
+		} else if open {
 			continue
 		}
 		c.roots[r], c.opening = true, true

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -48,39 +47,6 @@ func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 		w.seed("https://www.b.test/")
 		w.tend()
 		w.wantState("https://www.b.test/1", Queued, "")
-	}
-}
-
-// An older build kept roots of the scope of that time alone, under other keys.
-func TestRootsOfAnOlderStoreAreKnown(t *testing.T) {
-	w := newPartitionFixture(t, nil)
-	w.seed("https://www.a.test/")
-	w.link(1, "https://www.a.test/1", "https://x.a.test/", "https://b.test/1")
-	s := w.part
-	for _, kind := range []byte{kindOpened, kindOpening, kindBarred} {
-		s.tx.deletePrefix(prefix(0, kind))
-	}
-	old := func(kind byte, root string) []byte { return named(named(prefix(0, kind), "c"), root) }
-	s.tx.set(old(oldKindRoot, "www.a.test"), nil)
-	hash := messages.HashURL("https://b.test/1")
-	s.tx.set(append(old(oldKindOutside, "b.test"), hash[:]...), nil)
-	s.crawl("c").Layout, s.crawl("c").dirty = 0, true
-	w.must(s.Commit(w.at()))
-	w.restart()
-	w.link(1, "https://www.a.test/2") // before the review
-	w.wantState("https://www.a.test/2", Queued, "")
-	w.tend()
-	w.seed("https://b.test/")
-	w.change(func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeDomain })
-	w.tend()
-	for _, url := range []string{"https://www.a.test/", "https://www.a.test/1", "https://x.a.test/", "https://b.test/1"} {
-		w.wantState(url, Queued, "")
-	}
-	for _, kind := range []byte{oldKindRoot, oldKindOutside} {
-		w.must(w.store.scan(prefix(0, kind), nil, func(key, _ []byte) (bool, error) {
-			t.Errorf("%q is left of the older layout", key)
-			return true, nil
-		}))
 	}
 }
 

@@ -13,12 +13,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 )
 
-// Format is that of the keys and values of a partition. A snapshot of an
-// older one is read down to oldestFormat, and converted: see crawl.convert.
-const (
-	Format       = 3
-	OldestFormat = 2
-)
+// Format is that of the keys and values of a partition.
+const Format = 1
 
 // View is a partition's state at the end of a turn, for as long as it is open.
 type View struct {

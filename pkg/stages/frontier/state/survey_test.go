@@ -92,47 +92,6 @@ func TestFewFailedURLsAmongManyAreFoundAtOnce(t *testing.T) {
 	}
 }
 
-// A store of an older build, or one that an older build has used again, has its failed URLs listed by a review, and
-// tells them before it, too.
-func TestFailedURLsOfAnOlderStoreAreListed(t *testing.T) {
-	for name, older := range map[string]func(*crawl){
-		"an older build":            func(c *crawl) { c.Layout = layoutRoots },
-		"an older build used again": func(c *crawl) { c.Build++ },
-		"the first layout":          func(c *crawl) { c.Layout = 0 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
-			w.seed("https://a.test/", "https://b.test/")
-			for _, url := range w.dispatch(2) {
-				w.result(url, class(messages.Gone))
-			}
-			s := w.part
-			s.tx.deletePrefix(named(prefix(0, kindFailed), "c"))
-			older(s.crawl("c"))
-			s.crawl("c").dirty = true
-			w.must(s.Commit(w.at()))
-			w.restart()
-			told := func() int {
-				page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c"})
-				w.must(err)
-				return len(page.URLs)
-			}
-			if n := told(); n != 2 {
-				t.Errorf("before the review %d are told", n)
-			}
-			for range 3 {
-				w.tend()
-			}
-			if c := w.part.crawl("c"); c.Layout != layoutFailed || c.Review != nil {
-				t.Errorf("after the review the layout is %d, %+v", c.Layout, c.Review)
-			}
-			if n := told(); n != 2 {
-				t.Errorf("after the review %d are told", n)
-			}
-		})
-	}
-}
-
 // Whatever is fed meanwhile, each failed URL is told once.
 func TestFailedURLsAreToldPageByPage(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
