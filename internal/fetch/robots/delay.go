@@ -1,10 +1,13 @@
 package robots
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"seine/internal/base/ascii"
 )
 
 // MaxCrawlDelay bounds what a Crawl-delay line may ask for; a longer delay,
@@ -18,26 +21,28 @@ var duration = regexp.MustCompile(`(?i)([0-9]*[.,]?[0-9]+(?:e[0-9]+)?)[^a-z0-9]*
 var units = map[string]time.Duration{"ms": time.Millisecond, "milli": time.Millisecond, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "": time.Second}
 
 // parseDelay reads a time in seconds, or in the unit behind it, as in "10", "2,5" and "3 seconds". Of several the
-// longest counts. What is below zero is refused.
+// longest counts. A negative number is not a delay.
 func parseDelay(s string) (longest time.Duration, ok bool) {
 	if strings.HasPrefix(s, "-") {
 		return 0, false
 	}
-	for _, m := range duration.FindAllStringSubmatch(s, 16) {
+	for _, m := range duration.FindAllStringSubmatch(strings.Map(ascii.Digit, s), 16) {
 		n, _ := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64) // infinite if out of range
 		longest, ok = max(longest, time.Duration(min(n*float64(units[strings.ToLower(m[2])]), float64(MaxCrawlDelay)))), true
 	}
 	return longest, ok
 }
 
-// parseRate reads requests in a time, as in "1/3" and "30/1m", as the time for each. Hours of the day behind it do not matter.
+// rate is a number of requests, and the time for them, which may be a unit alone. Hours of the day behind it do not matter.
+var rate = regexp.MustCompile(`(?i)^([0-9.]+)[ a-z]*?(?:/|:| per ) *([0-9.]*) *([a-z]*)`)
+
+// parseRate reads requests in a time, as in "1/3", "30/1m" and "1 per minute", as the time for each.
 func parseRate(s string) (time.Duration, bool) {
-	requests, each, _ := strings.Cut(s, "/")
-	n, err := strconv.ParseUint(strings.TrimSpace(requests), 10, 32)
-	words := strings.Fields(each)
-	if err != nil || n == 0 || len(words) == 0 {
+	m := rate.FindStringSubmatch(s)
+	if m == nil || m[2]+m[3] == "" {
 		return 0, false
 	}
-	d, ok := parseDelay(words[0])
-	return d / time.Duration(n), ok
+	n, _ := strconv.ParseFloat(m[1], 64)
+	d, ok := parseDelay(cmp.Or(m[2], "1") + m[3])
+	return time.Duration(min(float64(d)/n, float64(MaxCrawlDelay))), ok && n > 0
 }

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,11 +31,16 @@ func TestPlainlyForbidden(t *testing.T) {
 		":\u00a0/private", ":\u200b/private", ":/private\u00a0", ":/private\u200b", ":\xa0/private", ":\ufeff/private", ":\x00/private", ": \"/private\"",
 		": \u3000/private", "= /private", "=/private", "：/private", " : /private\u2028", "; /private", "/private", "\t/private", ": private", `: \private`,
 		": https://h.test/private", ": HTTP://h.test/private", " /private /other",
+		":: /private", ":; /private", ": ./private", ": <private>", ": [/private]", ":(/private)", ": /\u200bprivate", ": /priv\u00adate", ": /private ; old", ": /private // old",
+		": /private /* old */", ": /other, /private", ": /other /private", ": /other; /private", ": /a Disallow: /private", ": /a, Disallow: /private", ":/private/ Allow: /", ": /a\\nDisallow: /private",
 	} {
 		tests["Disallow"+value] = agent + "\nDisallow" + value
 	}
-	for _, value := range []string{":\u00a0*", ":\u200b*\u200b", ": \"*\"", " *", "= *", ": a, *", ": a,b,seine", ":\x00seine\x00"} {
+	for _, value := range []string{":\u00a0*", ":\u200b*\u200b", ": \"*\"", " *", "= *", ": a, *", ": a,b,seine", ":\x00seine\x00", ": all", ": Any", ": **", ": *.*", ": .*", ": ＊", ": [*]", ": (*)", ": *seine*", ": a; seine", ": a|seine"} {
 		tests["User-agent"+value] = "User-agent" + value + "\n" + rule
+	}
+	for _, between := range []string{" ", ", ", `\n`, `\r\n`} {
+		tests["one line"+between] = agent + between + "Allow: /x" + between + rule
 	}
 	tests["lines of HTML"] = "<html><body><pre>User-agent: *<br>Disallow: /private<br/></pre>"
 	for name, order := range map[string][2]int{"UTF-16LE": {0, 8}, "UTF-16BE": {8, 0}} {
@@ -50,8 +56,8 @@ func TestPlainlyForbidden(t *testing.T) {
 	for name, file := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := Parse([]byte(file))
-			if f.Group("seine").Allowed("/private") || !f.Group("seine").Allowed("/x") {
-				t.Errorf("%q: /private %v, /x %v; want it forbidden and the other allowed", file, f.Group("seine").Allowed("/private"), f.Group("seine").Allowed("/x"))
+			if f.Group("seine").Allowed("/private/") || !f.Group("seine").Allowed("/x") {
+				t.Errorf("%q: /private %v, /x %v; want it forbidden and the other allowed", file, f.Group("seine").Allowed("/private/"), f.Group("seine").Allowed("/x"))
 			}
 		})
 	}
@@ -68,9 +74,11 @@ func TestNotForbidden(t *testing.T) {
 		all + "; Disallow: /":                                 allowed,
 		all + "To disallow us, ask / tell":                    allowed,
 		all + "Noindex: /a\nHost: a.test\nClean-param: a /a\nContent-Signal: ai-train=no": allowed,
-		all + "Disallow: \u00a0":                                            allowed,
-		all + "Disallow: \"\"":                                              allowed,
-		all + "Disallow: /<id>/b":                                           allowed,
+		all + "Disallow: \u00a0":  allowed,
+		all + "Disallow: \"\"":    allowed,
+		all + "Disallow: /<id>/b": allowed,
+		all + "Disallow: /b c":    allowed, all + "Disallow: /b /* all of it */": allowed, all + "Comment: see Disallow /": allowed,
+		all + "Disallow: all":                                               forbidden,
 		"User agent strings of crawlers:\nDisallow: /":                      allowed,
 		"User-agent: a\nUser agent strings of other crawlers\nDisallow: /b": allowed,
 		"<html><head><title>Not found</title></head><body><p>The page: <a href='https://h.test/'>/</a> is not here</body></html>": allowed,
@@ -92,6 +100,8 @@ func TestDelayWithUnits(t *testing.T) {
 		"Crawl delay: 3": 3 * second, "Crawldelay: 3": 3 * second, "Craw-delay: 3": 3 * second, "Crawl-delay 3": 3 * second, "Crawl-delay=3": 3 * second,
 		"Request-rate: 1/3": 3 * second, "Request-rate: 1/10s": 10 * second, "Request-rate: 30/1m": 2 * second, "Request-rate: 2 / 3": 1500 * time.Millisecond,
 		"Request-rate: 1/5 0600-0845": 5 * second, "Request-rate: 1/1h": time.Hour, "Request rate: 1/3": 3 * second,
+		"Request-rate: 1/minute": minute, "Request-rate: 60/h": minute, "Request-rate: 1 per 10 seconds": 10 * second, "Request-rate: 1 per minute": minute, "Request-rate: 1:10": 10 * second,
+		"Request-rate: 1r/10s": 10 * second, "Request-rate: 0.5/10": 20 * second, "Crawl-delay: ١٠": 10 * second, "Crawl-delay: １０": 10 * second, "Crawl-delay: 10 (seconds)": 10 * second,
 	} {
 		if got, ok := Parse([]byte(all + line)).Group("seine").CrawlDelay(); got != want || !ok {
 			t.Errorf("%s: %v, %v; want %v", line, got, ok, want)
@@ -101,6 +111,19 @@ func TestDelayWithUnits(t *testing.T) {
 		f := Parse([]byte(all + line))
 		if got, ok := f.Group("seine").CrawlDelay(); ok || len(f.Notes()) != 1 {
 			t.Errorf("%s: %v, %q; want no delay and a note", line, got, f.Notes())
+		}
+	}
+}
+
+// TestSitemapLines: one line may name several sitemaps, and there may be signs around them.
+func TestSitemapLines(t *testing.T) {
+	const a, b = "https://h.test/a.xml", "https://h.test/b.xml"
+	for line, want := range map[string][]string{
+		"Sitemap: " + a + " " + b: {a, b}, "Sitemap: " + a + ", " + b: {a, b}, "Sitemap: <" + a + ">": {a}, "Sitemap:: " + a: {a}, "Sitemap=" + a: {a}, "Site-map: " + a: {a},
+		"Sitemap: " + a + " Sitemap: " + b: {a, b}, "Sitemap: https://h.test/?a,b": {"https://h.test/?a,b"},
+	} {
+		if got := Parse([]byte(all + line)).Sitemaps(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
 }

@@ -83,16 +83,29 @@ type parser struct {
 	naming bool
 }
 
-// line reads one record. Only rules end a list of agents: by RFC 9309 section
-// 2.2.4 other records, Crawl-delay among them, must not affect grouping.
+// line reads a line: one record, or several that lost the line ends between them.
 func (p *parser) line(line string) {
 	text, _, _ := strings.Cut(line, "#")
+	for {
+		value := strings.IndexByte(text, ':') + 1
+		next := joined.FindStringSubmatchIndex(text[value:])
+		if value == 0 || next == nil {
+			p.record(text)
+			return
+		}
+		p.note(text, "read as several lines")
+		p.record(text[:value+next[0]])
+		text = text[value+next[2]:]
+	}
+}
+
+// record reads one record. Only rules end a list of agents: by RFC 9309 section
+// 2.2.4 other records, Crawl-delay among them, must not affect grouping.
+func (p *parser) record(text string) {
 	r, read := readRecord(text), true
 	switch r.field {
-	case "disallow":
-		p.rule(r.value, false)
-	case "allow":
-		p.rule(r.value, true)
+	case "disallow", "allow":
+		read = p.rule(r.value, r.field == "allow")
 	case "user-agent":
 		p.agent(r.value)
 	case "crawl-delay":
@@ -100,7 +113,7 @@ func (p *parser) line(line string) {
 	case "request-rate":
 		read = p.delay(parseRate(r.value))
 	case "sitemap":
-		p.sitemap(r.value)
+		p.sitemaps(r.value)
 	default:
 		name, _, colon := strings.Cut(text, ":")
 		read = colon && suggest.Name(letters(name), fieldNames) == "" || strings.TrimFunc(text, isInvisible) == ""
@@ -127,7 +140,8 @@ func (p *parser) agent(name string) {
 		p.open, p.naming = &section{}, true
 		p.sections = append(p.sections, p.open)
 	}
-	for product := range strings.SplitSeq(name, ",") {
+	name, _, _ = strings.Cut(name, "(") // a comment of RFC 9110 section 5.6.5
+	for product := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(",;|", r) }) {
 		if token := productToken(strings.TrimSpace(product)); token != "" {
 			p.join(token)
 		}
@@ -146,14 +160,27 @@ func (p *parser) join(token string) {
 	}
 }
 
-// rule adds a rule to the open section. An empty path adds none, which allows.
-func (p *parser) rule(path string, allow bool) {
+// rule adds a rule to the open section, and reports whether there is one. An empty path adds none, which allows. RFC 9309 has
+// no space in a path: a Disallow with more paths behind the first forbids each of them, too.
+func (p *parser) rule(value string, allow bool) bool {
 	if p.open == nil {
-		return
+		return false
 	}
 	p.naming = false
-	p.open.rules = appendRules(p.open.rules, path, allow)
+	p.open.rules = appendRules(p.open.rules, value, allow)
+	if paths := strings.Fields(value); !allow && len(paths) > 1 && slices.ContainsFunc(paths[1:], startsMore) {
+		for _, path := range paths {
+			if strings.HasPrefix(path, "//") || path == "/*" || path[0] == ';' {
+				break // a comment in other languages
+			}
+			p.open.rules = appendRules(p.open.rules, strings.TrimRight(path, ",;"), allow)
+		}
+	}
+	return true
 }
+
+// startsMore reports whether a word behind a path is another path, or a comment.
+func startsMore(word string) bool { return word[0] == '/' || word[0] == ';' }
 
 // delay takes a delay that was read, and reports whether it was.
 func (p *parser) delay(d time.Duration, ok bool) bool {
@@ -164,9 +191,10 @@ func (p *parser) delay(d time.Duration, ok bool) bool {
 	return ok
 }
 
-func (p *parser) sitemap(value string) {
-	if value != "" {
-		p.file.sitemaps = append(p.file.sitemaps, value)
+// sitemaps takes the URLs of a Sitemap line.
+func (p *parser) sitemaps(value string) {
+	for url := range strings.FieldsSeq(value) {
+		p.file.sitemaps = append(p.file.sitemaps, strings.TrimRight(url, ","))
 	}
 }
 
@@ -186,14 +214,19 @@ func (p *parser) finish() {
 
 // productToken returns the leading product token of a User-agent value in lower
 // case: letters, "_" and "-", RFC 9309 section 2.2.1, so that "Googlebot/2.1"
-// and "ExampleBot images" yield "googlebot" and "examplebot". A star standing
-// alone is the token for all. The result is empty if there is none.
+// and "ExampleBot images" yield "googlebot" and "examplebot". A word of stars, or
+// one such as "all", is the token for all. The result is empty if there is none.
 func productToken(s string) string {
-	if words := strings.Fields(s); len(words) > 0 && words[0] == anyAgent {
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return ""
+	}
+	switch word := strings.ToLower(words[0]); {
+	case strings.Trim(word, "*.＊") == "", word == "all", word == "any", word == "everyone":
 		return anyAgent
 	}
-	end := strings.IndexFunc(s, func(r rune) bool { return !isTokenRune(r) })
-	if end >= 0 {
+	s = strings.TrimLeft(words[0], "*")
+	if end := strings.IndexFunc(s, func(r rune) bool { return !isTokenRune(r) }); end >= 0 {
 		s = s[:end]
 	}
 	return strings.ToLower(s)

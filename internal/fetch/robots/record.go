@@ -18,9 +18,13 @@ type record struct {
 	exact        bool
 }
 
-// noColon is a line whose name is its first word or two, and whose value is the next, as Google's parser has it
-// (GetKeyAndValueFrom of robots.cc). Further words make it prose, unless it is a Disallow.
-var noColon = regexp.MustCompile(`(?i)^[^a-z]*([^\s=;,：:/*]+(?:\s(?:agent|delay|rate|map|allow)\b)?)(?:[\s=;,：]+|([/*]))(\S*)(.*)$`)
+var (
+	// noColon is a line whose name is its first word or two, and whose value is the next, as Google's parser has it
+	// (GetKeyAndValueFrom of robots.cc). Further words make it prose, unless it is a Disallow.
+	noColon = regexp.MustCompile(`(?i)^[^a-z]*([^\s=;,：:/*]+(?:\s(?:agent|delay|rate|map|allow)\b)?)(?:[\s=;,：]+|([/*]))(\S*)(.*)$`)
+	// joined is the start of a record behind the value of another: line ends were lost, or are written as "\n".
+	joined = regexp.MustCompile(`(?i)(?:[\s,]|\\[rn])+(user-agent|disallow|allow|crawl-delay|sitemap)[ \t]*:`)
+)
 
 // readRecord reads a line without its comment. Misspelt names, forgotten colons, and invisible characters around
 // names and values make no difference: what a site plainly meant to forbid is forbidden.
@@ -33,7 +37,7 @@ func readRecord(text string) record {
 	if field := fieldOf(name); colon && field != "" && !strings.Contains(name, "/") {
 		r := record{field: field, value: trimValue(value)}
 		r.exact = strings.ToLower(strings.TrimRight(name, whitespace)) == field && strings.Trim(value, whitespace) == r.value &&
-			strings.TrimLeft(text, whitespace) == line
+			strings.TrimLeft(text, whitespace) == line && (field == "user-agent" || !strings.ContainsFunc(r.value, unicode.IsSpace))
 		return r
 	}
 	m := noColon.FindStringSubmatch(line)
@@ -52,6 +56,9 @@ func readRecord(text string) record {
 func fieldOf(name string) string {
 	last := name[strings.LastIndexFunc(name, func(r rune) bool { return !isTokenRune(r) })+1:]
 	for _, s := range []string{letters(name), letters(last)} {
+		if len(s) < len("allow") {
+			continue
+		}
 		if near := suggest.Name(s, fieldNames); near != "" && (near != "allow" || s == near && len(s) == len(letters(name))) {
 			return near
 		}
@@ -69,15 +76,20 @@ func letters(name string) string {
 	}, name)
 }
 
-// trimValue takes off what nobody sees, bytes that are not UTF-8 before it, and quotes around it.
+// trimValue removes invisible characters, quotes and brackets around a value, a second separator and bytes that are not
+// UTF-8 before it, and characters without width in it.
 func trimValue(s string) string {
-	s = strings.TrimRightFunc(strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError || isInvisible(r) }), isInvisible)
-	const quotes = "\"'`“”‘’"
+	s = strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError || r == ':' || r == '=' || r == ';' || isInvisible(r) })
+	s = strings.TrimRightFunc(noWidth.Replace(s), isInvisible)
+	const quotes = "\"'`“”‘’<>()[]"
 	if strings.IndexAny(s, quotes) == 0 {
 		s = strings.Trim(s, quotes)
 	}
 	return s
 }
+
+// noWidth drops characters that nobody sees, and nobody means to have in a path. Joiners are letters' own in some scripts.
+var noWidth = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "", "\u00ad", "")
 
 // isInvisible reports spaces of all kinds, control characters, and format characters such as U+200B and U+FEFF.
 func isInvisible(r rune) bool { return unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf) }

@@ -34,7 +34,7 @@ var lineFacts = []fact{
 	{"2.2 a CR ends a comment", "seine", "User-agent: * # all\rDisallow: /a", "/a", forbidden},
 	{"2.2 line ends may be mixed", "seine", "User-agent: *\r\nDisallow: /a\rDisallow: /b\nDisallow: /c\n\r\n", "/c", forbidden},
 	{"2.2 LF CR are the ends of two lines", "seine", "User-agent: *\n\rDisallow: /a\n\r", "/a", forbidden},
-	{"2.2 Unicode's line separator ends none", "seine", all + "Disallow: /a\u2028Disallow: /b", "/b", allowed},
+	{"2.2 Unicode's line separator is a space between two records", "seine", all + "Disallow: /a\u2028Disallow: /b", "/b", forbidden},
 
 	{"2.2 empty lines do not end a group", "seine", "User-agent: *\n\n\nDisallow: /a\n\nDisallow: /b", "/b", forbidden},
 	{"2.2 nor do lines of spaces", "seine", "User-agent: *\n \t \nDisallow: /a", "/a", forbidden},

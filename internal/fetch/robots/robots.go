@@ -71,8 +71,8 @@ func (f *File) Group(product string) *Group {
 // without duplicates. They belong to no group, RFC 9309 section 2.2.4.
 func (f *File) Sitemaps() []string { return slices.Clone(f.sitemaps) }
 
-// Notes reports the first lines that are not of the form of RFC 9309, and what each was read as. What can be read is
-// taken as the site plainly meant it.
+// Notes returns a description of each line that does not have the form of RFC 9309, at most ten: the field that the line
+// was read as, or that it was not read.
 func (f *File) Notes() []string { return slices.Clone(f.notes) }
 
 // Allowed reports whether the group lets its crawler fetch a path with its

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // rule is one Allow or Disallow line.
@@ -23,6 +24,9 @@ func appendRules(rules []rule, raw string, allow bool) []rule {
 	path := raw
 	if !allow && raw != "" && raw[0] != '*' && raw[0] != '$' {
 		path = startOfPath.ReplaceAllLiteralString(raw, "/")
+		if strings.EqualFold(raw, "all") {
+			path = "/"
+		}
 	}
 	if path == "" || (path[0] != '/' && path[0] != '*') {
 		return rules
@@ -38,7 +42,7 @@ func appendRules(rules []rule, raw string, allow bool) []rule {
 }
 
 // startOfPath is what a Disallow may have in place of the slash of its path, none included.
-var startOfPath = regexp.MustCompile(`(?i)^(?:https?://[^/]*)?[/\\]?`)
+var startOfPath = regexp.MustCompile(`(?i)^(?:https?://[^/]*|\.)?[/\\]?`)
 
 // String returns the line as a robots.txt would write it.
 func (r *rule) String() string {
