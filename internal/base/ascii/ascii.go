@@ -1,5 +1,5 @@
-// Package ascii maps digits of all scripts to ASCII, and compares bytes without regard to ASCII case, as the standards of
-// the web mean it: letters beyond ASCII are what they are.
+// Package ascii maps characters of all scripts to ASCII, and compares bytes without regard to ASCII case, as the standards
+// of the web mean it: letters beyond ASCII are left alone.
 package ascii
 
 import "unicode"
@@ -12,10 +12,20 @@ func Lower(b byte) byte {
 	return b
 }
 
-// Digit maps a decimal digit of any script to that of ASCII, and leaves every other
-// character alone.
-func Digit(r rune) rune {
-	if r <= unicode.MaxASCII || !unicode.Is(unicode.Nd, r) {
+// Plain is a mapping for strings.Map that writes digits, spaces and full-width forms of all scripts as ASCII has them, and
+// drops characters that format text, such as U+200E. It leaves every other character alone.
+func Plain(r rune) rune {
+	const fullWidth = 0xff01 - '!' // between the forms and their characters, up to "~"
+	switch {
+	case r <= unicode.MaxASCII:
+		return r
+	case r >= fullWidth+'!' && r <= fullWidth+'~':
+		return r - fullWidth
+	case unicode.Is(unicode.Zs, r):
+		return ' '
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	case !unicode.Is(unicode.Nd, r):
 		return r
 	}
 	n := rune(0) // of digits before it: groups have ten each

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"seine/internal/base/ascii"
 )
@@ -41,21 +42,21 @@ func (d Date) String() string {
 // Parse reads a date; false says that the text is not a date. A date without a zone is in
 // the given one.
 func Parse(text string, zone *time.Location) (Date, bool) {
-	text = strings.TrimSpace(text)
 	if len(text) > MaxText {
 		return Date{}, false
 	}
+	plain := strings.Trim(strings.Map(ascii.Plain, text), " \t\r\n\"';.")
+	otherDigits := strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsDigit(r) })
 	for _, layout := range []string{time.RFC3339, time.DateOnly} { // most are so
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+		if t, err := time.ParseInLocation(layout, plain, zone); err == nil && !otherDigits {
 			return Date{t, layout == time.RFC3339, layout == time.RFC3339}, t.Year() > 0
 		}
 	}
-	if len(text) == 10 || len(text) == 13 { // seconds of this era, or milliseconds
-		if d, ok := FromUnix(text); ok {
+	if len(plain) == 10 || len(plain) == 13 { // seconds of this era, or milliseconds
+		if d, ok := FromUnix(plain); ok {
 			return d, true
 		}
 	}
-	plain := strings.Map(ascii.Digit, text)
 	day, c := fold(plain), clock{zone: zone}
 	if m := clockText.FindStringSubmatch(day); m != nil {
 		before, after, _ := strings.Cut(day, m[0])
@@ -65,7 +66,7 @@ func Parse(text string, zone *time.Location) (Date, bool) {
 		}
 	}
 	t, ok := parseDay(day)
-	if !ok || plain != text && (t.Year() < 1700 || t.Year() > 2200) { // a year of another calendar
+	if !ok || otherDigits && (t.Year() < 1700 || t.Year() > 2200) { // a year of another calendar
 		return Date{}, false
 	}
 	t = time.Date(t.Year(), t.Month(), t.Day(), c.hour, c.minute, c.second, c.nanos, c.zone)
@@ -109,7 +110,7 @@ var (
 	// clockText is a time of day in a folded text, with its zone: half of the day, hour,
 	// minute, second, fraction, half, zone, sign, hours and minutes of the offset, zone.
 	clockText = regexp.MustCompile(`(?:^|[ :])(?:([前後]) ?)?(\d{1,2})(?: ?:(?: ?(\d{2})(?: ?: ?(\d{2})?(?:\.(\d+))?)?)?(?: ?:)?(?: ?(am|pm))?| ?(am|pm))` +
-		`(?: ?([a-z]{1,4}))?(?: ?([-+−])(\d{1,2}):?(\d{2})?)?(?: ?([a-z]{1,4}))?(?: |$)`)
+		`(?: ?(\p{Ll}{1,4}))?(?: ?([-+−])(\d{1,2}):?(\d{2})?)?(?: ?(\p{Ll}{1,4}))?(?: |$)`)
 )
 
 // clock is a time of day and its zone.
@@ -119,8 +120,8 @@ type clock struct {
 	written, zoned              bool
 }
 
-// read takes the parts of a clockText. dayBefore says that a day with the year first is before
-// it. false says that there is no such time.
+// read sets the clock from the parts of a clockText, and reports whether they are a time. dayBefore says that a day with
+// the year first is before it.
 func (c *clock) read(m []string, dayBefore bool) bool {
 	c.written = true
 	c.hour, c.minute, c.second, c.nanos = number(m[2]), number(m[3]), number(m[4]), number((m[5] + "000000000")[:9])
@@ -136,8 +137,8 @@ func (c *clock) read(m []string, dayBefore bool) bool {
 		return false
 	}
 	for _, name := range []string{m[8], m[12]} {
-		if name == "z" && m[9] != "" && m[9] != "+" || !c.readZone(name) {
-			return false // "Z-05:00" names two zones
+		if name == "z" && m[9] != "" && m[9] != "+" || !c.readZone(name) { // "Z-05:00" names two zones
+			return false
 		}
 	}
 	if m[9] == "-" && m[4] == "" && len(m[11]) == 2 && !dayBefore {
@@ -146,7 +147,8 @@ func (c *clock) read(m []string, dayBefore bool) bool {
 	return m[9] == "" || c.readZone(strings.Replace(m[9], "−", "-", 1)+("0" + m[10])[len(m[10])-1:]+(m[11] + "00")[:2])
 }
 
-// readZone takes a name or an offset as in "-0700"; "" is no zone.
+// readZone sets the zone to one with a name, or with an offset such as "-0700", and reports whether there is one. An
+// empty name leaves the zone as it is.
 func (c *clock) readZone(name string) bool {
 	if name == "" {
 		return true

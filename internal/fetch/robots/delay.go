@@ -26,7 +26,7 @@ func parseDelay(s string) (longest time.Duration, ok bool) {
 	if strings.HasPrefix(s, "-") {
 		return 0, false
 	}
-	for _, m := range duration.FindAllStringSubmatch(strings.Map(ascii.Digit, s), 16) {
+	for _, m := range duration.FindAllStringSubmatch(strings.Map(ascii.Plain, s), 16) {
 		n, _ := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64) // infinite if out of range
 		longest, ok = max(longest, time.Duration(min(n*float64(units[strings.ToLower(m[2])]), float64(MaxCrawlDelay)))), true
 	}
