@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"seine/internal/base/ascii"
 	"seine/internal/base/truncate"
@@ -17,25 +16,28 @@ var (
 	jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 	// written is the first number in a text: a sign, a currency sign perhaps, then
 	// digits with separators between them.
-	written = regexp.MustCompile(`(^|[^\pL\pN])([-−–]?)(?:\p{Sc} ?)?([-−]?)((?:[0-9]+(?:[.,'’ ][0-9]+)*)|[.,][0-9]+)`)
+	written = regexp.MustCompile(`(^|[^\pL\pN])([-−–]?)(?:\p{Sc} ?)?([-−]?)((?:[0-9]+(?:[.,' ][0-9]+)*)|[.,][0-9]+)`)
 	// rounded is what takes the place of decimals that are zero: "1.299,-", "5.–", "7,--".
 	rounded = regexp.MustCompile(`^[.,][-–—]`)
 	// joined are digits that belong to a word, as in "v2.3" and "USD1,299": all of
 	// them, so that no number begins in their middle.
-	joined = regexp.MustCompile(`((?:^|[^0-9])\pL)[0-9]+(?:[.,'’][0-9]+)*`)
+	joined = regexp.MustCompile(`((?:^|[^0-9])\pL)[0-9]+(?:[.,'][0-9]+)*`)
 	// price is the first number, or the first range of two, beside a currency sign: it
-	// takes precedence over a number without one, as in "3 for $5".
+	// takes precedence over a number without one, as in "3 for $5" and "Model 12 $999".
 	price = regexp.MustCompile(`(?:^|[^\pL\pN])(?:([-−–]?\p{Sc} ?[-−]?[.,]?[0-9])|` +
-		`([-−–]?[.,]?[0-9][0-9.,'’ ]*(?:(?:[-–—]|to|bis|à) ?[0-9][0-9.,'’ ]*)?(?:[-–—]+ ?)?\p{Sc}))`)
+		`([-−–]?[.,]?[0-9][0-9.,' ]*(?:(?:[-–—]|to|bis|à) ?[0-9][0-9.,' ]*)?(?:[-–—]+ ?)?)(?:` + document.Raised + `|\p{Sc}(?:[^0-9]|$)))`)
 	// quantity is a number of pieces before the price of one.
-	quantity = regexp.MustCompile(`^[0-9]{1,3} ?[xX×*] ?([0-9][0-9.,'’ ]*[.,][0-9]{2}(?:\PN|$))`)
+	quantity = regexp.MustCompile(`^[0-9]{1,3} ?[xX×*] ?([0-9][0-9.,' ]*[.,][0-9]{2}(?:\PN|$))`)
 	// cents are two digits behind the currency sign, as in "12€50", or raised.
 	cents = regexp.MustCompile(`^(?:(\P{Sc}*[0-9]) ?\p{Sc} ?([0-9]{2})$|(\P{Sc}*[0-9])\p{Sc}([0-9]{2})[^\pN.,%]|([^¤]*[0-9])` + document.Raised + `([0-9]{2})(?:[^\pN.,%]|$))`)
 	// negative is an amount as accountants write one below zero: "(1,234.50)", "12.50-".
-	negative = regexp.MustCompile(`^(?:\p{Sc} ?)?\( ?(\p{Sc} ?[0-9][0-9.,'’ ]*|[0-9][0-9.,'’ ]*[.,][0-9]{2})(?: ?\p{Sc})? ?\)(?: ?\p{Sc})?$|` +
-		`^((?:\p{Sc} ?)?[0-9][0-9.,'’ ]*[.,][0-9]{2})[-−]$`)
-	// unread makes another number, or none, of the digits before it: "0x10", "12:30", "1½", "1_000".
-	unread = regexp.MustCompile(`^(?: ?[xX×] ?[0-9]|[eEhHoObB][-+]?[0-9]|[:_][0-9]| ?[¼-¾⅐-⅞])`)
+	negative = regexp.MustCompile(`^(?:\p{Sc} ?)?\( ?(\p{Sc} ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[.,][0-9]{2})(?: ?\p{Sc})? ?\)(?: ?\p{Sc})?$|` +
+		`^((?:\p{Sc} ?)?[0-9][0-9.,' ]*[.,][0-9]{2})[-−]$`)
+	// unread makes another number, or none, of the digits before it: "0x10", "12:30", "1½", "1_000", "1.5k", "3 million".
+	unread = regexp.MustCompile(`^(?: ?[xX×] ?[0-9]|[eEhHoObB][-+]?[0-9]|[:_][0-9]| ?[¼-¾⅐-⅞]|[kKM](?:\PL|$)|` +
+		` ?(?:[mM]illi|[bB]illi|[mM]ilj|[mM]io|[mM]rd|[tT]sd|[tT]ausend|thousand|lakh|crore|mln|mld|mlr|tys|тыс|млн|млрд|[万萬億亿천만억])|[千百])`)
+	// thousands is an amount of a currency whose countries write a point between thousands, and two decimals at most.
+	thousands = regexp.MustCompile(`[€₫₺₽₴]`)
 )
 
 // maxNumber is how long a number may be, in bytes; longer ones are no quantities.
@@ -61,7 +63,7 @@ func numberOf(v any, decimal byte, integer bool) (json.Number, bool) {
 // exactly three digits separates thousands, a point decimals; before a dash is what
 // separates decimals.
 func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
-	text = strings.TrimSpace(strings.Map(plain, separators.Replace(truncate.To(text, maxBeforeNumber))))
+	text = strings.TrimSpace(strings.Map(ascii.Plain, separators.Replace(truncate.To(text, maxBeforeNumber))))
 	exact := !strings.Contains(text, ".") || decimal == '.' || decimal == 0 && (!integer || strings.ContainsAny(text, "eE"))
 	if len(text) <= maxNumber && exact && jsonNumber.MatchString(text) {
 		return asNumber(text, integer)
@@ -78,7 +80,7 @@ func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	if decimal == 0 && rounded.MatchString(after) {
 		decimal = after[0]
 	}
-	whole, fraction, ok := split(text[m[8]:m[9]], decimal, integer)
+	whole, fraction, ok := split(text[m[8]:m[9]], decimal, integer || thousands.MatchString(text))
 	if !ok || unread.MatchString(after) {
 		return "", false
 	}
@@ -115,22 +117,11 @@ func plainAmount(text string, decimal byte) (amount string, below bool) {
 	return text, below
 }
 
-// separators are those that other scripts have beside those of ASCII.
-var separators = strings.NewReplacer("．", ".", "，", ",", "٬", ",")
+// separators writes separators of other scripts, and signs that stand for an apostrophe, as ASCII has them.
+var separators = strings.NewReplacer("٬", ",", "’", "'", "‘", "'", "`", "'", "´", "'", "ʼ", "'", "′", "'")
 
-// plain returns decimal digits and spaces of any script as ASCII has them.
-func plain(r rune) rune {
-	switch {
-	case r < unicode.MaxASCII:
-		return r
-	case unicode.Is(unicode.Zs, r):
-		return ' '
-	}
-	return ascii.Digit(r)
-}
-
-// asNumber refuses what is no whole number, if one is wanted, and what is too
-// large for those who read numbers as IEEE 754 has them.
+// asNumber returns a number as JSON has it, and reports whether it is a whole one, if that is
+// wanted, and in the range of IEEE 754.
 func asNumber(text string, integer bool) (json.Number, bool) {
 	f, err := json.Number(text).Float64()
 	if err != nil || !jsonNumber.MatchString(text) {
@@ -180,15 +171,15 @@ func split(s string, decimal byte, integer bool) (whole, fraction string, ok boo
 // thousands: "12 34" are two numbers.
 func cutSpaces(s string) string {
 	for i, r := range s {
-		if r != ' ' && r != '\'' && r != '’' {
+		if r != ' ' && r != '\'' {
 			continue
 		}
-		group := s[i+len(string(r)):]
+		group := s[i+1:]
 		digits := strings.IndexFunc(group, func(r rune) bool { return r < '0' || r > '9' })
 		if digits < 0 {
 			digits = len(group)
 		}
-		if digits != 3 || i > 3 && !strings.ContainsAny(s[:i], " '’") || i == 0 {
+		if digits != 3 || i > 3 && !strings.ContainsAny(s[:i], " '") || i == 0 {
 			return s[:i]
 		}
 	}
