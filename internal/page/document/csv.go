@@ -13,43 +13,51 @@ import (
 
 // parseCSV returns the rows as objects with the names of the first row (RFC
 // 4180). A name that is empty or there already gets the number of its column.
-// Cells beyond the names are left out, and so are cells that a row lacks.
-func parseCSV(body []byte, media string) (any, error) {
+// Cells beyond the names are left out, and so are cells that a row lacks. broken
+// describes a quote that is not closed.
+func parseCSV(body []byte, media string) (rows []any, broken string, err error) {
 	comma, body := separator(withNewlines(body), media)
 	if n := longestLine(body, comma); n > maxColumns {
-		return nil, fmt.Errorf("%w: a line of its CSV has %d cells, at most %d are read", ErrTooBig, n, maxColumns)
+		return nil, "", fmt.Errorf("%w: a line of its CSV has %d cells, at most %d are read", ErrTooBig, n, maxColumns)
 	}
-	r := csv.NewReader(bytes.NewReader(body))
-	r.Comma = rune(comma)
-	r.FieldsPerRecord = -1
-	r.LazyQuotes = true
-	r.ReuseRecord = true
+	r := newCSVReader(body, comma)
+	rows = []any{}
 	first, err := r.Read()
 	if err == io.EOF { //nolint:errorlint // as the reader documents it
-		return []any{}, nil
+		return rows, "", nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read CSV: %w", err)
+		return nil, "", fmt.Errorf("read CSV: %w", err)
 	}
-	names := columnNames(first)
-	rows, left := []any{}, MaxTree
+	names, left := columnNames(first), MaxTree
 	for {
 		row, err := r.Read()
 		if err == io.EOF { //nolint:errorlint // as the reader documents it
-			return rows, nil
+			return rows, broken, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read CSV: %w", err)
+			return nil, "", fmt.Errorf("read CSV: %w", err)
 		}
 		if left -= sizeOfRow(row, len(names)); left < 0 {
-			return nil, errTree("its CSV")
+			return nil, "", errTree("its CSV")
 		}
 		object := make(map[string]any, min(len(row), len(names)))
 		for i := range min(len(row), len(names)) {
 			object[names[i]] = row[i]
 		}
 		rows = append(rows, object)
+		last := len(row) - 1
+		if line, _ := r.FieldPos(last); r.InputOffset() == int64(len(body)) && strings.HasSuffix(row[last], "\n") && !bytes.HasSuffix(body, []byte("\"\n")) {
+			broken = fmt.Sprintf("the quote in line %d of its CSV is not closed; all lines behind it are one cell", line)
+		}
 	}
+}
+
+func newCSVReader(body []byte, comma byte) *csv.Reader {
+	r := csv.NewReader(bytes.NewReader(body))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = rune(comma), -1, true, true
+	r.TrimLeadingSpace = comma != '\t'
+	return r
 }
 
 // maxColumns bounds the cells of a row: the reader holds a row before it can be counted.
@@ -109,7 +117,7 @@ func separator(body []byte, media string) (comma byte, rest []byte) {
 		return '\t', body
 	}
 	comma, most, cells := ',', 0, 0
-	for _, c := range []byte(",;\t|") {
+	for _, c := range []byte(",;\t|^~\x1f") {
 		if lines, n := regularLines(body, c); lines > most || lines == most && n > cells {
 			comma, most, cells = c, lines, n
 		}
@@ -118,14 +126,13 @@ func separator(body []byte, media string) (comma byte, rest []byte) {
 }
 
 // namedSeparator is what spreadsheets write and read in the first line.
-var namedSeparator = regexp.MustCompile(`(?i)^"?sep=([\t -!#-/:-@|~])"?\r?$`)
+var namedSeparator = regexp.MustCompile(`(?i)^"?sep=([\t\x1f -!#-/:-@^|~])"?\r?$`)
 
 // regularLines returns how many cells the first line has with a separator, and how many of the first lines have as many; 0
 // if that is one.
 func regularLines(body []byte, comma byte) (lines, first int) {
 	const most, far = 20, 64 << 10
-	r := csv.NewReader(bytes.NewReader(body[:min(len(body), far)]))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = rune(comma), true, -1, true
+	r := newCSVReader(body[:min(len(body), far)], comma)
 	for range most {
 		row, err := r.Read()
 		if err != nil {
@@ -139,8 +146,9 @@ func regularLines(body []byte, comma byte) (lines, first int) {
 	return lines, first
 }
 
-// withNewlines ends the lines of a file of CR, as old spreadsheets write, in LF.
+// withNewlines ends lines in LF that end in CR, as old spreadsheets write, or in CR CR LF, as Python does on Windows.
 func withNewlines(body []byte) []byte {
+	body = bytes.ReplaceAll(body, []byte("\r\r\n"), []byte{'\n'})
 	if bytes.Count(body, []byte{'\r'})-bytes.Count(body, []byte("\r\n")) <= bytes.Count(body, []byte{'\n'}) {
 		return body
 	}

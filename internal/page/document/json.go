@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,13 +36,15 @@ func (d *Document) JSON() (any, error) {
 		}
 		switch d.Type.Class {
 		case mediatype.JSON:
-			return parseJSON(unguarded(body))
+			return parseJSON(body)
 		case mediatype.NDJSON:
 			v, broken, err := parseNDJSON(body)
 			d.broken = broken
 			return v, err
 		case mediatype.CSV:
-			return parseCSV(body, d.Type.Media)
+			v, broken, err := parseCSV(body, d.Type.Media)
+			d.broken = broken
+			return v, err
 		case mediatype.Feed:
 			if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '{' {
 				return parseJSON(body)
@@ -54,16 +57,27 @@ func (d *Document) JSON() (any, error) {
 	})
 }
 
+// parseJSON reads one value, which may have a guard before it.
 func parseJSON(body []byte) (any, error) {
 	v, rest, err := Value(body)
-	if err != nil {
-		return nil, err
+	if err == nil && afterValue.Match(rest) || errors.Is(err, ErrTooBig) {
+		return v, err
 	}
-	if len(bytes.TrimSpace(rest)) > 0 {
-		return nil, errors.New("read JSON: there is more after the first value")
+	if before := len(guard.Find(body)); before > 0 {
+		if v, rest, err := Value(body[before:]); err == nil && afterValue.Match(rest) {
+			return v, nil
+		}
 	}
-	return v, nil
+	return nil, cmp.Or(err, errors.New("read JSON: there is more after the first value"))
 }
+
+var (
+	// guard precedes JSON lest it is run as a script of another site, as "for(;;);" does; or it calls a function (JSONP),
+	// sets a variable, or is a warning of the program that wrote the value.
+	guard = regexp.MustCompile(`^(?:\s*\{\}\s*&&)?[^{\["]*`)
+	// afterValue is the end of such a call, and the like.
+	afterValue = regexp.MustCompile(`^[^\pL\pN"'{\[&]*$`)
+)
 
 // Value reads the first JSON value of b, as Document.JSON returns it, and returns
 // what is behind it.
@@ -79,46 +93,34 @@ func Value(b []byte) (v any, rest []byte, err error) {
 	return v, b[dec.InputOffset():], nil
 }
 
-// guard is what sites put before JSON lest it is run as a script of another site, or the call of a function (JSONP).
-var guard = regexp.MustCompile(`^\s*(?:(?:\)\]\}[',]*|\]\)\}while\(1\);</x>|for\s*\(;;\);|while\s*\((?:1|true)\);|throw 1;[^\n{[]*|\{\}\s*&&|&&&START&&&)\s*|` +
-	`(?:/\*[^*]*\*/\s*)?(?:typeof [\w$.]+\s*={2,3}\s*['"]function['"]\s*&&\s*|[\w$.]+\s*&&\s*)?[A-Za-z_$][\w$.]*\s*(\())`)
-
-// unguarded returns the JSON in a body without what guards it, and without the call of JSONP.
-func unguarded(body []byte) []byte {
-	m, end := guard.FindSubmatchIndex(body[:min(len(body), 1024)]), len(body)
-	if m == nil {
-		return body
-	}
-	if m[2] >= 0 {
-		end = bytes.LastIndexByte(body, ')')
-	}
-	return body[m[1]:max(m[1], end)]
-}
-
-// parseNDJSON returns the values of lines. Of a text that is broken, it returns those of the lines that are not, and
-// what is wrong.
+// parseNDJSON returns the values of a text. If the text is broken, it returns those of the lines that are not, and a
+// description of the others.
 func parseNDJSON(body []byte) (rows []any, broken string, err error) {
 	rows, err = decodeValues(body)
 	if err == nil || errors.Is(err, ErrTooBig) {
 		return rows, "", err
 	}
-	n, bad, first, good := 0, 0, 0, make([]byte, 0, len(body))
+	n, bad, first := 0, 0, 0
 	for line := range bytes.Lines(body) {
-		switch n++; {
-		case json.Valid(line):
-			good = append(good, line...)
-		case len(bytes.TrimSpace(line)) > 0:
-			if bad++; bad == 1 {
-				first = n
-			}
+		n++
+		values, failed := decodeValues(bytes.Trim(line, betweenLines))
+		rows = append(rows, values...)
+		if failed != nil {
+			bad++
+			first = cmp.Or(first, n)
 		}
 	}
-	if len(good) == 0 {
+	switch {
+	case len(rows) == 0:
 		return nil, "", err
+	case bad > 0:
+		broken = fmt.Sprintf("%v; line %d is the first of %s left out, the others were read", err, first, humanize.Plural(bad, "line"))
 	}
-	rows, failed := decodeValues(good)
-	return rows, fmt.Sprintf("%v; line %d is the first of %s left out, the others were read", err, first, humanize.Plural(bad, "line")), failed
+	return rows, broken, nil
 }
+
+// betweenLines are characters around lines: RFC 7464 begins each with U+001E, and lists have commas.
+const betweenLines = " \t\r\n,\x1e\x00\ufeff"
 
 func decodeValues(body []byte) ([]any, error) {
 	if err := bounded(body); err != nil {

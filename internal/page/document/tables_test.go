@@ -22,8 +22,8 @@ func wantJSON(t *testing.T, d *Document, want string) {
 // TestCSVForms: the separators and line ends that programs write.
 func TestCSVForms(t *testing.T) {
 	const two = `[{"Name":"A","Price":"1"},{"Name":"B","Price":"2"}]`
-	for _, separator := range []string{",", ";", "\t", "|"} {
-		for _, end := range []string{"\n", "\r\n", "\r"} {
+	for _, separator := range []string{",", ";", "\t", "|", "^", "~", "\x1f"} {
+		for _, end := range []string{"\n", "\r\n", "\r", "\r\r\n"} {
 			for _, last := range []string{"", end} {
 				body := strings.ReplaceAll("Name;Price\nA;1\nB;2", ";", separator)
 				wantJSON(t, doc("text/csv", strings.ReplaceAll(body, "\n", end)+last), two)
@@ -40,6 +40,8 @@ func TestCSVForms(t *testing.T) {
 		"\"sep=,\"\nName,Price\nA,1\n":                `[{"Name":"A","Price":"1"}]`,
 		"sep=\"\n1\n":                                 `[{"sep=\"":"1"}]`,
 		"sep=;;\n1;2\n":                               `[{"column_2":"2","sep=":"1"}]`,
+		"a, b\n1, \"x, y\"\n":                         `[{"a":"1","b":"x, y"}]`,
+		"a\tb\tc\n\t2\t3\n":                           `[{"a":"","b":"2","c":"3"}]`,
 		"size;note\n5\" pipe;a, b\n6\" pipe;c, d\n":   `[{"note":"a, b","size":"5\" pipe"},{"note":"c, d","size":"6\" pipe"}]`,
 		"Name\nA\nB\n":                                `[{"Name":"A"},{"Name":"B"}]`,
 		"a,b\n\"x\ry\",1\n":                           `[{"a":"x\ry","b":"1"}]`,
@@ -54,12 +56,13 @@ func TestGuardedJSON(t *testing.T) {
 	for _, form := range []string{
 		")]}'\n%", ")]}',\n%", ")]}'%", ")]}\n%", "])}while(1);</x>%", "for(;;);%", "for (;;); %", "while(1);%", "while (1);\n%", "while(true);%", "throw 1;\n%",
 		"throw 1; < don't be evil' >\n%", "{}&&%", "{} && %", "&&&START&&&%", "callback(%);", "cb(%)", "/**/cb(%);\n", "/* no */ jQuery123_45.cb ( % ) ;\n", "a.b.c(%);", "$(%);",
+		"for (;;) ; %", "]]>%", "//OK%", "/*-secure-\n%\n*/", "<!--\n%\n-->", "var data = %;", ";window.cb && window.cb(%)", "cb(200, %);", "\ufeff%", "%;", "%\x00\x00", "Warning: x in y on line 3\n%",
 		"/**/ typeof cb === 'function' && cb(%);", "cb && cb(%);", " \n %", "%",
 	} {
 		wantJSON(t, doc("application/json", strings.Replace(form, "%", value, 1)), value)
 		wantJSON(t, doc("application/json", strings.Replace(form, "%", "[1,2]", 1)), "[1,2]")
 	}
-	for _, body := range []string{"callback(", "f)", "var a = {}", "for(;;);", "{}&&", "cb({} {})"} {
+	for _, body := range []string{"callback(", "f)", "for(;;);", "{}&&", "cb({} {})", "{}{}", "[1],[2]", "{} x", "[1,{},", "{\"a\":[1]", "\"a\" {}", "1 2"} {
 		if v, err := doc("application/json", body).JSON(); err == nil {
 			t.Errorf("%q is %v", body, v)
 		}
@@ -73,6 +76,8 @@ func TestBrokenNDJSON(t *testing.T) {
 		"{\"a\":1}\r\nnot JSON\r\n\r\n2\r\n":  `[{"a":1},2]`,
 		"1\n{":                                `[1]`,
 		"{\"a\n1\n\"\n[\n2":                   `[1,2]`,
+		"\x1e1\n\x1e{\n\x1e2\n":               `[1,2]`,
+		"1 2\n{\n":                            `[1,2]`,
 		"# head\n" + strings.Repeat("1\n", 3): `[1,1,1]`,
 	} {
 		d := doc("application/x-ndjson", body)
@@ -85,5 +90,25 @@ func TestBrokenNDJSON(t *testing.T) {
 		t.Errorf("values over several lines: %q", d.Broken())
 	} else {
 		wantJSON(t, d, `[1,{"a":2}]`)
+	}
+}
+
+// TestLinesAroundNDJSON: signs between lines are not a fault of theirs.
+func TestLinesAroundNDJSON(t *testing.T) {
+	for _, body := range []string{"\x1e1\n\x1e2\n", "1,\n2,\n", "\ufeff\ufeff1\n2", "1\n2\n\x00\x00"} {
+		d := doc("application/x-ndjson", body)
+		if wantJSON(t, d, "[1,2]"); d.Broken() != "" {
+			t.Errorf("%q: %s", body, d.Broken())
+		}
+	}
+}
+
+// TestQuoteThatIsNotClosed: the rows behind it are not lost without a word.
+func TestQuoteThatIsNotClosed(t *testing.T) {
+	for body, line := range map[string]string{"a,b\n\"x,2\n3,4\n": "line 2", "a,b\n1,2\n3,\"4\n5,6\n": "line 3", "a\n\"x\ny\"\n": "", "a\n\"x\n\"\n": ""} {
+		d := doc("text/csv", body)
+		if _, err := d.JSON(); err != nil || !strings.Contains(d.Broken(), line) || line == "" && d.Broken() != "" {
+			t.Errorf("%q: %q, %v, want %q", body, d.Broken(), err, line)
+		}
 	}
 }

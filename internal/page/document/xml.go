@@ -41,7 +41,7 @@ func (d *Document) XML() (*xmlquery.Node, error) {
 }
 
 // Broken says what is wrong with a document that was read all the same, "" if
-// nothing is known: only XML and NDJSON whose values were asked for are looked at.
+// nothing is known: only XML, NDJSON and CSV whose values were requested are checked.
 func (d *Document) Broken() string { return d.broken }
 
 func parseXML(body []byte) (root *xmlquery.Node, err error) {

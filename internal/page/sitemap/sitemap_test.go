@@ -148,6 +148,14 @@ func TestParseText(t *testing.T) {
 	if err != nil || len(got.Entries) != 2 || got.Unreadable != 1 || got.Entries[1].URL != "http://a.example/caf%E9" {
 		t.Errorf("a line that is not a URL: %+v, %v", got, err)
 	}
+	utf16 := strings.NewReplacer("", "\x00").Replace("http://a.example/1\r\nhttp://a.example/2\r\n")
+	for _, text := range []string{
+		"http://a.example/1\rhttp://a.example/2\r", "http://a.example/1\t2024-01-15\nhttp://a.example/2\t2024-01-15\n", "\xff\xfe" + utf16[1:], utf16[:len(utf16)-1],
+	} {
+		if got, err := ParseText([]byte(text)); err != nil || len(got.Entries) != 2 || got.Entries[1].URL != "http://a.example/2" {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
 	got, err = ParseText([]byte(strings.Repeat("http://a.example/\n", MaxEntries+1)))
 	if err != nil || len(got.Entries) != MaxEntries || !got.Cut {
 		t.Errorf("many lines: %v", err)

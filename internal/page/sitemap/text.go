@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"seine/internal/base/weburl"
+	"seine/internal/page/charset"
 )
 
 // ParseText reads a sitemap that is a text file, with a URL on each line, as the
@@ -18,28 +19,27 @@ func ParseText(body []byte) (*Sitemap, error) { return parseText(body, MaxBytes)
 func parseText(body []byte, limit int) (*Sitemap, error) {
 	text := bytes.TrimPrefix(body[:min(len(body), limit)], []byte("\xef\xbb\xbf"))
 	site := &Sitemap{Cut: len(body) > limit}
-	var bad []byte // the first line that is no URL
-	for len(text) > 0 {
-		var line []byte
-		line, text, _ = bytes.Cut(text, []byte("\n"))
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		if len(site.Entries) == MaxEntries {
+	if site.Cut {
+		text = text[:bytes.LastIndexAny(text, "\r\n")+1] // the last line is incomplete
+	}
+	if bytes.IndexByte(text[:min(len(text), 64)], 0) >= 0 {
+		text, _ = charset.DecodeText(text, "") // it is UTF-16; other bytes of URLs stay as the server knows them
+	}
+	var bad []byte // the first line that is not a URL
+	for line := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r == '\r' || r == '\n' }) {
+		line, _, _ = bytes.Cut(bytes.TrimSpace(line), []byte{'\t'}) // other columns may be behind the URL
+		switch {
+		case len(line) == 0:
+		case len(site.Entries) == MaxEntries:
 			site.Cut = true
-			break
-		}
-		if len(text) == 0 && site.Cut {
-			break // the last line is not all there
-		}
-		if !isURL(line) {
+			return site, nil
+		case isURL(line):
+			site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(line)), Priority: -1})
+		default:
 			if site.Unreadable++; site.Unreadable == 1 {
 				bad = line
 			}
-			continue
 		}
-		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(line)), Priority: -1})
 	}
 	if bad != nil && len(site.Entries) <= site.Unreadable {
 		return nil, fmt.Errorf("%w: %.40q is not a URL", ErrNotSitemap, bad)
