@@ -133,6 +133,7 @@ func TestLabels(t *testing.T) {
 		"windows-31j": "shift_jis", "sjis": "shift_jis", "cseucpkdfmtjapanese": "euc-jp", "ks_c_5601-1987": "euc-kr",
 		"windows-949": "euc-kr", "iso-2022-kr": "replacement", "hz-gb-2312": "replacement", "ucs-2": "utf-16le",
 		"utf-16": "utf-16le", "unicodefffe": "utf-16be", "x-user-defined": "x-user-defined",
+		"utf8mb4": "utf-8", "utf16": "utf-16le", "latin9": "iso-8859-15", "euc-cn": "gbk", "big5hkscs": "big5", "uhc": "euc-kr", "1251": "windows-1251", "gb-18030": "gb18030",
 		"cp936": "gbk", "cp949": "euc-kr", "cp932": "shift_jis", "CP950": "big5", "euc_kr": "euc-kr", "EUC_JP": "euc-jp", "euckr": "euc-kr", "tis620": "windows-874",
 		"TIS_620": "windows-874", "win-1251": "windows-1251", "win1251": "windows-1251", "windows_1251": "windows-1251", "windows1252": "windows-1252", "cp-1250": "windows-1250",
 		"cp874": "windows-874", "ms932": "shift_jis", "shift-jis": "shift_jis", "iso8859_1": "windows-1252", "ISO_8859-15": "iso-8859-15", "latin-1": "windows-1252", "utf 8": "utf-8",

@@ -83,7 +83,7 @@ func undeclared(body []byte, late func() Encoding) ([]byte, Encoding) {
 			return e.toUTF8(body)
 		}
 	}
-	if isUTF8(body) || mostlyUTF8(body) {
+	if mostlyUTF8(body) {
 		return UTF8.toUTF8(body)
 	}
 	return legacy(body).toUTF8(body)
@@ -126,31 +126,6 @@ func guessUTF16(body []byte) Encoding {
 		return UTF16BE
 	}
 	return UTF16LE
-}
-
-// isUTF8 reports whether text that is not ASCII is UTF-8. A fetch cut short in
-// the middle of a character does not count against it, if other characters
-// speak for it: a lone byte at the end may as well be the "é" of "café".
-func isUTF8(body []byte) bool {
-	if utf8.Valid(body) {
-		return true
-	}
-	cut := cutPartialRune(body)
-	return len(cut) < len(body) && utf8.Valid(cut) && !isASCII(cut)
-}
-
-// cutPartialRune drops an unfinished encoding of a rune from the end of b.
-func cutPartialRune(b []byte) []byte {
-	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
-		tail := b[len(b)-i:]
-		if utf8.RuneStart(tail[0]) {
-			if utf8.FullRune(tail) {
-				break
-			}
-			return b[:len(b)-i]
-		}
-	}
-	return b
 }
 
 func isASCII(b []byte) bool {

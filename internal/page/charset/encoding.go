@@ -69,30 +69,28 @@ func labelled(label []byte) Encoding {
 	return Encoding{name}
 }
 
-// otherLabel returns the label of the standard for one that has other hyphens, such as "euc_kr", or the number of a
-// Windows code page, such as "cp936"; "" if there is none.
+// otherLabel returns the label of the standard for a label with other hyphens, such as "euc_kr", for the
+// number of a Windows code page, such as "cp936", or for the name of another program; "" if there is none.
 func otherLabel(label string) string {
 	plain := squeeze.Replace(strings.ToLower(label))
 	if m := codePage.FindStringSubmatch(plain); m != nil {
-		return cmp.Or(codePages[m[1]], "windows-"+m[1])
+		return cmp.Or(otherLabels[m[1]], "windows-"+m[1])
 	}
 	if part, ok := strings.CutPrefix(plain, "iso8859"); ok {
 		return "iso-8859-" + part
 	}
-	for name := range strings.FieldsSeq("utf-8 utf-16le utf-16be koi8-r koi8-u tis-620 gbk gb2312 gb18030 latin1 latin2 big5 euc-jp iso-2022-jp shift_jis euc-kr windows-31j") {
-		if squeeze.Replace(name) == plain {
-			return name
-		}
-	}
-	return ""
+	return otherLabels[plain]
 }
 
 var (
-	squeeze   = strings.NewReplacer("-", "", "_", "", " ", "")
-	codePage  = regexp.MustCompile(`^(?:x?cp|ms|win|windows|codepage)([0-9]+)$`)
-	codePages = map[string]string{
-		"866": "ibm866", "932": "shift_jis", "936": "gbk", "950": "big5", "20866": "koi8-r", "21866": "koi8-u", "20932": "euc-jp", "51932": "euc-jp",
+	squeeze     = strings.NewReplacer("-", "", "_", "", " ", "")
+	codePage    = regexp.MustCompile(`^(?:x?cp|ms|win|windows|codepage)?([0-9]{3,5})$`)
+	otherLabels = map[string]string{
+		"866": "ibm866", "932": "shift_jis", "936": "gbk", "949": "euc-kr", "950": "big5", "20866": "koi8-r", "21866": "koi8-u", "20932": "euc-jp", "51932": "euc-jp",
 		"51949": "euc-kr", "54936": "gb18030", "65001": "utf-8", "28591": "iso-8859-1", "28592": "iso-8859-2", "28595": "iso-8859-5",
+		"utf8": "utf-8", "utf8mb4": "utf-8", "utf16": "utf-16le", "utf16le": "utf-16le", "utf16be": "utf-16be", "koi8r": "koi8-r", "koi8u": "koi8-u", "tis620": "tis-620",
+		"gbk": "gbk", "gb2312": "gb2312", "gb18030": "gb18030", "euccn": "gbk", "big5": "big5", "big5hkscs": "big5", "eucjp": "euc-jp", "iso2022jp": "iso-2022-jp", "shiftjis": "shift_jis",
+		"windows31j": "windows-31j", "euckr": "euc-kr", "uhc": "euc-kr", "latin1": "latin1", "latin2": "latin2", "latin9": "iso-8859-15",
 	}
 )
 

@@ -11,17 +11,17 @@ import (
 	"seine/internal/page/language"
 )
 
-// What is evidence of an encoding, by the texts of TestLegacyDetected and TestWesternStays.
+// Bounds of the evidence for an encoding, found with the texts of TestLegacyDetected and TestWesternStays.
 const (
-	sampleLength  = 4 << 10  // bytes of text that are looked at, in about 2 ms
-	sampleSearch  = 64 << 10 // bytes of markup in which they are looked for
-	minHigh       = 6        // bytes above ASCII
-	minDense      = 0.6      // of them, at most one byte behind another: Western letters stand among ASCII
+	sampleLength  = 4 << 10  // bytes of text in a sample, which take about 2 ms
+	sampleSearch  = 64 << 10 // bytes of markup that are searched for a sample
+	minHigh       = 6        // bytes above ASCII in a text of another script than Latin
+	minDense      = 0.6      // of these, the part that follows another within two bytes
 	minConfidence = 0.5      // of the library
 )
 
-// mostlyUTF8 reports whether nearly all of a text that is not UTF-8 is: there are two good characters beyond ASCII
-// for each broken one, or at least one if only one is broken.
+// mostlyUTF8 reports whether all of a text is UTF-8, or nearly all: there are two good characters beyond ASCII for each
+// broken one, or at least one if only one is broken, as at the end of a fetch that was cut short.
 func mostlyUTF8(b []byte) bool {
 	good, broken := 0, 0
 	for len(b) > 0 {
@@ -37,19 +37,20 @@ func mostlyUTF8(b []byte) bool {
 	return good >= 2*broken || good > 0 && broken == 1
 }
 
-// legacy guesses the encoding of text that declares none and is neither ASCII nor UTF-8: windows-1252 if there is
-// no strong evidence of another.
+// byLanguage are encodings that the library does not tell from others, with their languages.
+var byLanguage = []struct{ name, languages string }{
+	{"windows-1256", "ar fa ur"}, {"windows-1254", "tr"}, {"windows-1257", "et lv lt"}, {"windows-1250", "pl cs sk hu hr sl ro"},
+}
+
+// legacy guesses the encoding of text that declares none and is neither ASCII nor UTF-8: windows-1252 without strong
+// evidence of another.
 func legacy(body []byte) Encoding {
 	sample := textSample(body)
-	if isDense(sample) {
-		if e := otherScript(sample); e != (Encoding{}) {
-			return e
-		}
+	if e := otherScript(sample); e != (Encoding{}) {
+		return e
 	}
 	western := languageIn(Windows1252, sample) // many of the commonest words are ASCII
-	for _, e := range []struct{ name, languages string }{
-		{"windows-1254", "tr"}, {"windows-1257", "et lv lt"}, {"windows-1250", "pl cs sk hu hr sl ro"},
-	} {
+	for _, e := range byLanguage {
 		known := western == "" || strings.Contains(e.languages, western)
 		if lang := languageIn(Encoding{e.name}, sample); known && lang != "" && strings.Contains(e.languages, lang) {
 			return Encoding{e.name}
@@ -63,28 +64,32 @@ func languageIn(e Encoding, sample []byte) string {
 	return language.Detect(string(text))
 }
 
-// detectable are the encodings that the library is believed.
+// detectable are the encodings that the library detects reliably.
 const detectable = " gbk gb18030 big5 shift_jis euc-jp euc-kr windows-1251 koi8-r koi8-u iso-8859-5 ibm866 windows-1253 iso-8859-7 windows-1255 iso-8859-8 windows-874 "
 
 // otherScript guesses an encoding whose letters are not Latin.
 func otherScript(sample []byte) Encoding {
+	if !isDense(sample) {
+		return Encoding{}
+	}
 	r := chardet.Detect(sample)
 	e := labelled([]byte(r.Encoding))
 	switch {
-	case e.name == "x-mac-cyrillic": // has the small letters of windows-1251, and is not of the web
+	case e.name == "x-mac-cyrillic": // has the small letters of windows-1251, and is rare on the web
 		e.name = "windows-1251"
 	case e.name == "koi8-r" && languageIn(Encoding{"koi8-u"}, sample) == "uk":
 		e.name = "koi8-u"
 	}
-	text, _ := e.toUTF8(sample)
-	if strings.Contains(detectable, " "+e.name+" ") && r.Confidence >= minConfidence && bytes.Count(text, []byte("\ufffd")) <= 1 { // one may be cut
-		return e
+	if !strings.Contains(detectable, " "+e.name+" ") || r.Confidence < minConfidence || !isClean(e, sample) {
+		return Encoding{}
 	}
-	switch languageIn(Encoding{"windows-1256"}, sample) { // which the library does not know
-	case "ar", "fa", "ur":
-		return Encoding{"windows-1256"}
-	}
-	return Encoding{}
+	return e
+}
+
+// isClean reports whether all of a text is in an encoding, except for one character that may be cut.
+func isClean(e Encoding, text []byte) bool {
+	decoded, _ := e.toUTF8(text)
+	return bytes.Count(decoded, []byte("\ufffd")) <= 1
 }
 
 // isDense reports whether letters above ASCII stand side by side, as those of other scripts do.
@@ -112,12 +117,8 @@ func textSample(body []byte) []byte {
 	return text[:min(len(text), sampleLength)]
 }
 
-// isISO2022JP knows ISO-2022-JP, whose bytes are all ASCII, by the escapes before its characters.
+// isISO2022JP recognises ISO-2022-JP, whose bytes are all ASCII, by the escapes before its characters.
 func isISO2022JP(ascii []byte) bool {
-	i := bytes.Index(ascii, []byte("\x1b$"))
-	if i < 0 || i+2 >= len(ascii) || ascii[i+2] != 'B' && ascii[i+2] != '@' {
-		return false
-	}
-	text, _ := iso2022JP.toUTF8(ascii[:min(len(ascii), sampleSearch)])
-	return bytes.Count(text, []byte("\ufffd")) <= 1
+	_, after, found := bytes.Cut(ascii, []byte("\x1b$"))
+	return found && len(after) > 0 && (after[0] == 'B' || after[0] == '@') && isClean(iso2022JP, ascii[:min(len(ascii), sampleSearch)])
 }
