@@ -116,6 +116,15 @@ func (s *spans) element(n *html.Node, depth int) {
 		s.raised(n, depth)
 	case atom.Ul, atom.Ol:
 		s.items(n, depth)
+	case atom.Rt:
+		reading := isReading(n)
+		if reading {
+			s.words(parentheses[false])
+		}
+		s.children(n, depth)
+		if reading {
+			s.words(parentheses[true])
+		}
 	case atom.Q:
 		s.words("“")
 		s.children(n, depth)
@@ -197,8 +206,8 @@ func (s *spans) marked(kind spanKind, n *html.Node, depth int) {
 	s.close(kind)
 }
 
-// open starts what touches the next word. One that begins where one of its kind
-// has just ended goes on with it.
+// open starts a mark before the next word. A mark that begins where one of its kind
+// has just ended continues that one.
 func (s *spans) open(kind spanKind) {
 	s.opened[kind]++
 	if s.opened[kind] > 1 {

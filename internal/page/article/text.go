@@ -2,6 +2,7 @@ package article
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -10,9 +11,25 @@ import (
 
 // Text returns the text of a node as package htmlpage folds it: one space
 // inside a block, one newline between blocks, nothing at either end. Scripts,
-// styles, templates, and what is for browsers without a feature have no text.
+// styles, templates, and elements for browsers without a feature have no text.
+// A formula is TeX, and a reading of ruby text is in parentheses.
 func Text(n *html.Node) string {
-	var f folder
+	f := folder{formulas: true}
+	f.node(n)
+	return f.b.String()
+}
+
+// TextOf returns Text without what Markdown has of it: formulas are as they are written, and
+// n itself is shown, even a script. raised separates digits from raised or small ones behind
+// them, such as the cents of a price in 12<sup>99</sup>.
+func TextOf(n *html.Node, raised string) string {
+	f := folder{raised: raised}
+	f.node(n)
+	return f.b.String()
+}
+
+// node writes what is in a node.
+func (f *folder) node(n *html.Node) {
 	for w := walk(n); w.next(); {
 		switch {
 		case w.node.Type == html.TextNode:
@@ -20,13 +37,42 @@ func Text(n *html.Node) string {
 				f.write(w.node.Data)
 			}
 		case w.node.Type != html.ElementNode:
-		case !w.leaving && (isSilent(w.node) || f.formula(w.node)):
+		case !w.leaving && (w.node != n || f.formulas) && (isSilent(w.node) || f.formulas && f.formula(w.node)):
 			w.skip()
+		case w.node != n && isReading(w.node):
+			f.write(parentheses[w.leaving])
 		default:
 			f.gap = max(f.gap, gapOf(w.node))
+			if f.raised != "" && !w.leaving && (w.node.DataAtom == atom.Sup || w.node.DataAtom == atom.Small) {
+				f.raise(w.node)
+			}
 		}
 	}
-	return f.b.String()
+}
+
+// parentheses are the signs before a reading of ruby text, and after it.
+var parentheses = map[bool]string{false: "(", true: ")"}
+
+// isReading reports whether an element is a reading of ruby text that has no rp element with parentheses.
+func isReading(n *html.Node) bool {
+	if n.DataAtom != atom.Rt || n.FirstChild == nil {
+		return false
+	}
+	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
+		if n.DataAtom == atom.Rp {
+			return false
+		}
+	}
+	return true
+}
+
+// raise separates the digits of an element from those before it.
+func (f *folder) raise(n *html.Node) {
+	last, _ := utf8.DecodeLastRuneInString(f.b.String())
+	if text := strings.TrimSpace(TextOf(n, "")); unicode.IsDigit(last) && strings.IndexFunc(text, unicode.IsDigit) == 0 {
+		f.gap = gapNone
+		f.put(f.raised)
+	}
 }
 
 // formula writes an element as Markdown has it, if it is a formula, and reports whether it is.
@@ -105,6 +151,9 @@ func isBlock(n *html.Node) bool {
 type folder struct {
 	b   strings.Builder
 	gap gap
+
+	formulas bool
+	raised   string
 }
 
 // write adds text. ASCII whitespace and the no-break space fold; NUL is dropped, and so is what

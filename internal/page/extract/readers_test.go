@@ -71,6 +71,12 @@ var readerPages = []readerPage{
 		title: "T", links: []string{"/in-shadow"}, shown: []string{"Heading", "valley", "next", "Light"}, hidden: []string{"inert", "nested", "after", "neither"},
 	},
 	{
+		name: "readings of ruby text",
+		body: `<title>T</title><main><h1><ruby>見<rt>み</rt>出<rt>だ</rt></ruby></h1>` + river + `<p><ruby>漢<rp>（</rp><rt>kan</rt><rp>）</rp></ruby>.` +
+			`<ruby>字<rt>ji</rt></ruby>.<ruby>東<rt>tō<rt></ruby>.<ruby><rb>京</rb><rtc><rt><b>kyō</b></rt></rtc></ruby>.<ruby>都<rt>to</ruby><p><ruby>府<rt>fu</p><p>end.</p><p><a href=/leaf><ruby>葉<rt>ha</rt></ruby></a></main>`,
+		title: "T", links: []string{"/leaf"}, shown: []string{"見(み)出(だ)", "漢（kan）.字(ji).東(tō).京(", "kyō", ").都(to)", "府(fu)", "end.", "葉(ha)"}, hidden: []string{"()", "))", "((", "end.)"},
+	},
+	{
 		name:  "dates as people write them",
 		body:  `<title>T</title><meta property="article:published_time" content="Monday, 15th of January 2024 10:30 AM EST"><main><h1>Heading</h1>` + river + `<p><a href=/leaf>leaf</a></p></main>`,
 		title: "T", published: "2024-01-15T10:30:00-05:00", links: []string{"/leaf"}, shown: []string{"Heading"},

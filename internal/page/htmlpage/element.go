@@ -27,6 +27,9 @@ const (
 	elemMeta
 	elemNoScript
 	elemPlaintext
+	elemRuby
+	elemReading      // of ruby text
+	elemReadingParen // around readings
 	elemScript
 	elemSource
 	elemSVG
@@ -49,6 +52,7 @@ var shortNames = makeShortNames(
 	"summary", "optgroup", "option", "body", "head", "td", "th", "button", "select", "input", "a", "area",
 	"base", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "html", "iframe", "img", "link", "meta",
 	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "math", "template", "textarea", "title", "xmp",
+	"ruby", "rt", "rp",
 )
 
 type shortName struct {
@@ -60,7 +64,7 @@ type shortName struct {
 // The slot of a name is the upper bits of its key times a number that happens to
 // give each another one.
 const (
-	slotNumber = 0x2095186aa723e7b
+	slotNumber = 0x992706c6b5a1c7
 	slotBits   = 9
 )
 
@@ -159,6 +163,12 @@ func lookupAny(name []byte) element {
 		return elemNoScript
 	case "plaintext":
 		return elemPlaintext
+	case "rp":
+		return elemReadingParen
+	case "rt":
+		return elemReading
+	case "ruby":
+		return elemRuby
 	case "script":
 		return elemScript
 	case "source":

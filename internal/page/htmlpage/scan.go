@@ -92,6 +92,7 @@ type scanner struct {
 	// First occurrences, told apart from empty ones.
 	seenTitle, seenBase, seenRefresh bool
 
+	ruby          ruby
 	baseRef       string
 	canonicalRefs []string
 	langRank      int
@@ -107,7 +108,7 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.templates, s.noscripts, s.svgs, s.maths, s.foreignObjects = 0, 0, 0, 0, 0
 	s.seenTitle, s.seenBase, s.seenRefresh = false, false, false
 	s.baseRef, s.canonicalRefs, s.langRank = "", nil, langNone
-	s.anchorRef, s.headingLevel, s.collecting = noReference, 0, false
+	s.anchorRef, s.headingLevel, s.collecting, s.ruby = noReference, 0, false, rubyNone
 }
 
 // release gives the scanner back, without the page and without what one large
@@ -157,6 +158,9 @@ func (s *scanner) hidden() bool { return s.templates+s.noscripts+s.svgs > 0 }
 
 func (s *scanner) separate(g gap) {
 	if !s.hidden() {
+		if g == gapLine {
+			s.endReading()
+		}
 		s.text.separate(g)
 		if s.collecting {
 			s.separateCollected()
@@ -166,6 +170,10 @@ func (s *scanner) separate(g gap) {
 
 func (s *scanner) write(b []byte, references bool) {
 	if !s.hidden() {
+		if s.ruby == rubyReadingDue && len(trimSpace(b)) > 0 {
+			s.ruby = rubyReading
+			s.write([]byte{'('}, false)
+		}
 		s.text.write(b, references)
 		if s.collecting {
 			s.collect(b, references)

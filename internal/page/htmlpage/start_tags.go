@@ -24,6 +24,8 @@ func (s *scanner) open(e element) {
 		s.addForm()
 	case elemTemplate, elemNoScript, elemSVG, elemMath, elemForeignObject:
 		s.nest(e)
+	case elemRuby, elemReading, elemReadingParen:
+		s.openRuby(e)
 	case elemScript, elemStyle, elemIframe, elemNoEmbed, elemTextarea, elemXMP, elemPlaintext, elemTitle:
 		s.openRaw(e)
 	default:
@@ -162,6 +164,8 @@ func (s *scanner) close(e element) {
 	case elemAnchor:
 		s.own.leaveLink(len(s.text.buf))
 		s.endAnchor()
+	case elemRuby, elemReading:
+		s.endReading()
 	case elemTemplate:
 		s.templates = max(0, s.templates-1)
 	case elemNoScript:

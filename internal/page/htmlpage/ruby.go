@@ -1,0 +1,36 @@
+package htmlpage
+
+// ruby is the place of text in a ruby element (section 4.5.10). The text of a page has each reading behind its base, in
+// parentheses: those of the page's rp elements, or else of the scan.
+type ruby uint8
+
+const (
+	rubyNone       ruby = iota
+	rubyParens          // the page has parentheses of its own
+	rubyReadingDue      // a reading begins with the next word
+	rubyReading         // in a reading that has no parentheses of its own
+)
+
+// openRuby takes the start tag of a ruby element, or of a part of one, which ends the reading before it.
+func (s *scanner) openRuby(e element) {
+	s.endReading()
+	switch {
+	case e == elemRuby:
+		s.ruby = rubyNone
+	case e == elemReadingParen:
+		s.ruby = rubyParens
+	case s.ruby != rubyParens:
+		s.ruby = rubyReadingDue
+	}
+}
+
+func (s *scanner) endReading() {
+	switch s.ruby {
+	case rubyReading:
+		s.ruby = rubyNone
+		s.write([]byte{')'}, false)
+	case rubyReadingDue:
+		s.ruby = rubyNone
+	default:
+	}
+}
