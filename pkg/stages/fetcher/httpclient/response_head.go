@@ -2,6 +2,8 @@ package httpclient
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -10,83 +12,75 @@ import (
 // maxHead is how long a head may be to be cleaned. What is longer passes as it is: net/http refuses it at Config.MaxHeader.
 const maxHead = 512 << 10
 
-var startOfHead = []byte("HTTP/") // without its number
+var (
+	startOfHead = []byte("HTTP/") // without its number
+	// endOfHead is an empty line. A bare LF ends a line as well (RFC 9112 2.2), and so does CR CR LF.
+	endOfHead = regexp.MustCompile(`\n\r*\n`)
+)
 
-// headReader finds the heads of responses in what a connection receives, and hands them on cleaned: net/http loses a page
+// headReader finds the heads of responses in the bytes of a connection, and hands them on cleaned: net/http loses a page
 // for one bad line of its head, which browsers read. It begins with each request, and ends with the head of the final
 // response: bytes of bodies pass as they are.
 type headReader struct {
-	reading bool   // the head is not whole
-	pending []byte // of it, as it came
-	passed  int    // bytes of pending that net/http has: the status line, or none
-	seen    int    // bytes of pending that have no end of it
+	reading bool   // the head is incomplete
+	begun   bool   // startOfHead was read and handed on
+	pending []byte // of the head, as it came
+	seen    int    // bytes of pending before its last line, which have no end of the head
 	ready   []byte // for net/http
 	err     error  // that comes after ready
 }
 
-// take takes what was received, and an error that came with it. It returns the head of the final response as it came
-// once that is whole.
+// take takes bytes of the connection, and an error that came with them. It returns the head of the final response as it came
+// once that is complete.
 func (r *headReader) take(p []byte, err error) (final []byte) {
 	r.pending, r.err = append(r.pending, p...), err
-	for r.reading {
-		head := bytes.TrimLeft(r.pending, "\r\n") // empty lines come before some heads
-		from, end := len(r.pending)-len(head), -1
-		isHTTP := bytes.HasPrefix(head, startOfHead)
-		if isHTTP {
-			end = headEnd(head, max(0, r.seen-from))
-			if line := bytes.IndexByte(head, '\n'); r.passed == 0 && line >= 0 {
-				r.pass(r.pending[from : from+line+1])
-				r.passed = from + line + 1
-			}
-		}
-		if end < 0 {
-			r.reading = err == nil && len(r.pending) <= maxHead && (isHTTP || len(head) < len(startOfHead))
-			r.seen = max(0, len(r.pending)-3)
+	for r.reading && (r.begun || r.begin()) {
+		empty := endOfHead.FindIndex(r.pending[r.seen:])
+		if empty == nil {
+			r.seen = max(0, bytes.LastIndexByte(r.pending, '\n'))
 			break
 		}
-		r.pass(cleanFields(r.pending[r.passed : from+end]))
-		if r.pending, r.passed, r.seen = head[end:], 0, 0; !interim(head[:end]) {
-			r.reading, final = false, head[:end]
+		head := r.pending[:r.seen+empty[1]]
+		r.pending, r.seen, r.begun = r.pending[len(head):], 0, false
+		status := bytes.IndexByte(head, '\n') + 1
+		r.ready = append(append(r.ready, head[:status]...), cleanFields(head[status:])...)
+		if !interim(head) {
+			r.reading, final = false, slices.Concat(startOfHead, head)
 		}
 	}
-	if !r.reading {
-		r.pass(r.pending[r.passed:])
-		r.pending = nil
+	if r.reading = r.reading && err == nil && len(r.pending) <= maxHead; !r.reading {
+		r.ready, r.pending = append(r.ready, r.pending...), nil
 	}
 	return final
 }
 
-func (r *headReader) pass(p []byte) { r.ready = append(r.ready, p...) }
-
-// headEnd returns the length of the header that ends at or behind from, -1 if it
-// does not. A bare LF ends a line as well (RFC 9112 2.2).
-func headEnd(b []byte, from int) int {
-	crlf, lf := bytes.Index(b[from:], []byte("\n\r\n")), bytes.Index(b[from:], []byte("\n\n"))
-	switch {
-	case crlf < 0 && lf < 0:
-		return -1
-	case lf < 0 || crlf >= 0 && crlf < lf:
-		return from + crlf + 3
+// begin reads startOfHead, behind empty lines that come before some heads, and reports whether it is there. net/http
+// gets it at once: its time is that of the first byte.
+func (r *headReader) begin() bool {
+	head := bytes.TrimLeft(r.pending, "\r\n")
+	r.reading = bytes.HasPrefix(head, startOfHead[:min(len(head), len(startOfHead))])
+	if r.begun = r.reading && len(head) >= len(startOfHead); r.begun {
+		r.ready, r.pending = append(r.ready, startOfHead...), head[len(startOfHead):]
 	}
-	return from + lf + 2
+	return r.begun
 }
 
-// interim reports whether a header is that of a 1xx response.
-func interim(b []byte) bool {
-	_, rest, _ := bytes.Cut(b, []byte(" "))
+// interim reports whether a head is that of a 1xx response.
+func interim(head []byte) bool {
+	_, rest, _ := bytes.Cut(head, []byte(" "))
 	return len(rest) > 0 && rest[0] == '1' && !bytes.HasPrefix(rest, []byte("101"))
 }
 
-// cleanFields returns the fields of a head without the lines that are none, and with spaces for control characters (RFC
-// 9110 5.5). What they say of the length of the body more than once they say once. Where they say different things of
-// that, they stay, for net/http to refuse.
+// cleanFields returns the fields of a head without lines that are not fields, and with spaces for control characters (RFC
+// 9110 5.5). A length of the body, or a coding, that is named several times is named once, and the coding identity, which
+// means none, is left out. Where lengths differ, or a length stands beside a coding, they stay, for net/http to refuse.
 func cleanFields(fields []byte) []byte {
 	out := make([]byte, 0, len(fields)+8)
 	kept, chunked, length := false, false, bytes.Contains(bytes.ToLower(fields), []byte("content-length"))
 	for line := range bytes.Lines(fields) {
 		text := string(bytes.TrimRight(line, "\r\n"))
 		if text == "" {
-			return append(out, line...) // the end
+			return append(out, "\r\n"...) // the end
 		}
 		if text[0] == ' ' || text[0] == '\t' { // it continues the line before
 			if kept {
@@ -96,23 +90,20 @@ func cleanFields(fields []byte) []byte {
 		}
 		name, value, colon := strings.Cut(text, ":")
 		name = strings.TrimRight(name, " \t")
-		if kept = colon && httpguts.ValidHeaderFieldName(name); !kept {
-			continue
-		}
+		kept = colon && httpguts.ValidHeaderFieldName(name)
 		switch {
 		case strings.EqualFold(name, "Content-Length"):
 			value = once(value)
 		case strings.EqualFold(name, "Transfer-Encoding"):
-			value = once(strings.ToLower(value))
-			again := chunked && value == "chunked" && !length
-			if chunked = value == "chunked"; again {
-				kept = false
-				continue
-			}
+			value = once(strings.Trim(strings.ToLower(value), " \t,"))
+			kept = kept && value != "identity" && (value != "chunked" || !chunked || length)
+			chunked = value == "chunked"
 		default:
 			value = withSpaces(value)
 		}
-		out = append(out, name+":"+value+"\r\n"...)
+		if kept {
+			out = append(out, name+":"+value+"\r\n"...)
+		}
 	}
 	return out
 }

@@ -20,6 +20,8 @@ var badHeads = []string{
 	"HTTP/1.1 200 OK\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n",
 	"HTTP/1.1 103 Early Hints\r\nno colon\r\n\r\nHTTP/1.1 200 OK\r\nno colon\r\n of it\r\nContent-Type: text/html\r\n",
 	"HTTP/1.1 200 OK\nContent-Type: text/html\n\x00: x\n",
+	"HTTP/1.1 200 OK\r\r\nX: a\r\r\nContent-Type: text/html\r\r\n",
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity\r\nContent-Type: text/html\r\n",
 	"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Name : a\r\nX Name: b\r\n: c\r\n",
 }
 
@@ -32,7 +34,7 @@ func TestBadHeads_KeepAlive_PagesRead(t *testing.T) {
 	t.Parallel()
 	framings := []string{
 		"Content-Length: LENGTH, LENGTH\r\n\r\nBODY", "Content-Length: LENGTH\r\nContent-Length: LENGTH\r\n\r\nBODY",
-		"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\nSIZE\r\nBODY\r\n0\r\n\r\n", "Transfer-Encoding: chunked, chunked\r\n\r\nSIZE\r\nBODY\r\n0\r\n\r\n",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\nSIZE\r\nBODY\r\n0\r\n\r\n", "Transfer-Encoding: chunked,\r\r\n\r\r\nSIZE\r\nBODY\r\n0\r\n\r\n", "Transfer-Encoding: chunked, chunked\r\n\r\nSIZE\r\nBODY\r\n0\r\n\r\n",
 	}
 	var replies []string
 	for _, head := range badHeads {
