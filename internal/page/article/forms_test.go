@@ -15,6 +15,8 @@ func TestMarkdownOfOddForms(t *testing.T) {
 		{"two lists in a list", "<ol><li>one</li> <ul><li>x</li></ul> <!-- --> <ol><li>y</li></ol> <li>two</li></ol>", "1. one\n   - x\n   1. y\n2. two"},
 		{"list before the first item", "<ul><ul><li>b</li></ul><li>c</li></ul>", "- - b\n- c"},
 		{"rowspan to the end", "<table><tr><th>a<th>b</tr><tr><td rowspan=0>x<td>1</tr><tr><td>2</tr><tr><td>3</tr></table>", "| a | b |\n| --- | --- |\n| x | 1 |\n| | 2 |\n| | 3 |"},
+		{"rowspan of more rows than there are", "<table><thead><tr><th rowspan=9>a<th>b</tr></thead><tbody><tr><td rowspan=99999999999>x<td>1</tr><tr><td>2</tr></tbody><tbody><tr><td>3<td>4</tr></tbody></table>", "| a | b |\n| --- | --- |\n| x | 1 |\n| | 2 |\n| 3 | 4 |"},
+		{"rowspan that is not a number of rows", "<table><tr><th>a<th>b</tr><tr><td rowspan=-1>x<td rowspan=x>1</tr><tr><td>y<td>2</tr></table>", "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |"},
 		{"rowspan to the end of the group", "<table><tbody><tr><th>a<th>b</tr><tr><td rowspan=0>x<td>1</tr><tr><td>2</tr></tbody><tbody><tr><td>3<td>4</tr></tbody></table>", "| a | b |\n| --- | --- |\n| x | 1 |\n| | 2 |\n| 3 | 4 |"},
 		{"lines by style", "<pre><code><span style='display:block'>alpha</span><span style='display: block;color:red'>beta</span>gamma</code></pre>", "```\nalpha\nbeta\ngamma\n```"},
 		{"lines by style, with their ends", "<pre><code><span style='display:flex'>alpha\n</span><span style='display:flex'>beta\n</span></code></pre>", "```\nalpha\nbeta\n```"},
@@ -26,6 +28,7 @@ func TestMarkdownOfOddForms(t *testing.T) {
 
 		{"picture with a placeholder", "<p><img src=/blank.gif data-src=/real.jpg alt=a>", "![a](https://x.example/real.jpg)"},
 		{"picture without an address of its own", "<p><img data-actualsrc=/real.jpg alt=a>", "![a](https://x.example/real.jpg)"},
+		{"picture with an address in another attribute", "<p><img data-image=/real.jpg alt=a>", "![a](https://x.example/real.jpg)"},
 		{"picture with an attribute that is not an address", "<p><img src=/real.jpg data-lazy=true alt=a>", "![a](https://x.example/real.jpg)"},
 		{"picture with a set", "<p><img srcset='/a,b.jpg 1x, /c.jpg 2x' alt=a>", "![a](https://x.example/a,b.jpg)"},
 		{"picture with a lazy set", "<p><img src='data:image/gif;base64,R0' data-srcset='/a.jpg 1x, /c.jpg 2x' alt=a>", "![a](https://x.example/a.jpg)"},

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// list writes a list. What stands in it outside its items is an item too, but a list belongs to the
-// item before it.
+// list writes a list. Content outside its items is an item, too, except a list, which belongs to the item before it.
 func (r *renderer) list(n *html.Node, depth int) {
 	mark := r.marker(n)
 	loose := isLoose(n)
@@ -56,8 +55,8 @@ func firstNumber(n *html.Node) int {
 	return start
 }
 
-// item writes an item, with the lists behind it that stand in no item, and returns the last node
-// of that.
+// item writes an item, with the lists behind it that are not in an item, and returns the last node
+// that it wrote.
 func (r *renderer) item(first string, c *html.Node, loose bool, depth int) *html.Node {
 	before := len(r.out.b)
 	pushed := r.out.push(first, strings.Repeat(" ", len(first)))
@@ -208,7 +207,7 @@ func (d *definitions) write(n *html.Node, depth int) {
 	}
 }
 
-// enter begins an item, unless it goes on with the terms of the last one.
+// enter begins an item, unless the last one has terms only.
 func (d *definitions) enter() {
 	if d.inItem && !d.defined {
 		return

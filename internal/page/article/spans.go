@@ -313,7 +313,7 @@ func (s *spans) source(img *html.Node) string {
 	for c := img.PrevSibling; c != nil && img.Parent.DataAtom == atom.Picture; c = c.PrevSibling {
 		nodes = slices.Insert(nodes, 1, c)
 	}
-	for _, name := range []string{"data-src", "data-lazy-src", "data-original", "data-actualsrc", "data-lazy", "data-srcset", "data-lazy-srcset", "src", "srcset"} {
+	for _, name := range []string{"data-src", "data-lazy-src", "data-original", "data-actualsrc", "data-lazy", "data-srcset", "data-lazy-srcset", "src", "srcset", "data-image", "data-url"} {
 		for _, n := range nodes {
 			ref := attr(n, name)
 			if set := strings.Fields(ref); strings.HasSuffix(name, "srcset") && len(set) > 0 {

@@ -100,6 +100,8 @@ func readGrid(n *html.Node) *grid {
 			if !g.readRow(w.node) {
 				return nil
 			}
+		case w.node.DataAtom == atom.Tbody, w.node.DataAtom == atom.Thead, w.node.DataAtom == atom.Tfoot:
+			clear(g.spans[:]) // no cell spans groups of rows
 		case w.node.DataAtom == atom.Caption:
 			g.caption = w.node
 			w.skip()
@@ -139,9 +141,7 @@ func (g *grid) readRow(tr *html.Node) bool {
 		}
 		across, down := spanOf(c, "colspan"), spanOf(c, "rowspan")
 		if strings.TrimSpace(attr(c, "rowspan")) == "0" { // to the end of the group of rows
-			for below := nextElement(tr); below != nil; below = nextElement(below) {
-				down++
-			}
+			down = maxSpan
 		}
 		if len(row)+across > maxColumns {
 			return false
@@ -171,13 +171,12 @@ func (g *grid) fill(row *gridRow) {
 	}
 }
 
-// spanOf reads a span; wrong ones are 1 (HTML standard, section 4.9.11).
+const maxSpan = 65534
+
+// spanOf returns the number of columns or rows of a cell: 1 if it has none (HTML standard, section 4.9.11).
 func spanOf(n *html.Node, name string) int {
-	v, err := strconv.Atoi(strings.TrimSpace(attr(n, name)))
-	if err != nil || v < 1 || v > 65534 {
-		return 1
-	}
-	return v
+	v, _ := strconv.Atoi(strings.TrimSpace(attr(n, name)))
+	return min(max(v, 1), maxSpan)
 }
 
 // isHead says whether a row is one of headings.

@@ -140,10 +140,10 @@ var (
 		},
 		published: {
 			"dctermsissued", "dcdateissued", "dctermsdate", "dcdate", "dctermscreated", "dcdatecreated",
-			"citationpublicationdate", "citationonlinedate", "citationdate",
+			"citationpublicationdate", "citationonlinedate", "citationdate", "bepresscitationdate", "prismpublicationdate", "eprintsdate", "schemadatepublished",
 			"datepublished", "publisheddate", "datepublication", "date", "pubdate", "pubtime", "publishdate", "publishtime", "publishedtime", "publisheddatetime",
 			"publicationdate", "publicationtime", "publicationdatetime", "publishedat", "publishedon", "published", "parselypubdate", "sailthrudate",
-			"rnewsdatepublished", "originalpublicationdate", "articledateoriginal", "articlepublicationdate", "articlecreated", "articlepostdate", "articledate", "cxenseparserecspublishtime", "btpubdate",
+			"rnewsdatepublished", "originalpublicationdate", "articledateoriginal", "articlepublicationdate", "articlecreated", "articlepostdate", "articledate", "cxenseparserecspublishtime", "btpubdate", "rbpubdate", "vrpublishedtime", "isopublishdate", "analyticsattributesarticledate",
 			"mediatorpublishedtime", "shareaholicarticlepublishedtime", "weiboarticlecreateat", "firstpublished", "datefirstpublished", "dateposted", "postdate", "posteddate",
 			"uploaddate", "issuedate", "releasedate", "displaydate", "pdate", "datecreated", "created", "createddate", "creationdate", "contentcreated",
 		},

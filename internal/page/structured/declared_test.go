@@ -34,6 +34,10 @@ func TestDeclared(t *testing.T) {
 			"", "2001-01-01T00:00:00Z", "2001-01-02"},
 		{"name in a scope", `<html itemscope itemtype="https://schema.org/WebPage"><meta name=pubdate content=2001-01-01>`, "", "2001-01-01", ""},
 		{"time with a property", `<time itemprop=dateModified>2001-01-02</time><time itemprop=datePublished>2001-01-01</time>`, "", "2001-01-01", "2001-01-02"},
+		{"a property of another element", `<span itemprop=datePublished content=2001-01-01>New Year</span><p itemprop=dateModified>2001-01-02</p>`, "", "2001-01-01", "2001-01-02"},
+		{"a class of an abbreviation", `<abbr class=published title=2001-01-01>New Year</abbr><abbr title=2001-01-03>x</abbr>`, "", "2001-01-01", ""},
+		{"a title of a time", `<time class=published title="in Berlin">2001-01-01</time>`, "", "2001-01-01", ""},
+		{"a property of a thing", `<div itemscope><span itemprop=datePublished>2001-01-01</span></div><p class=published>2001-01-01</p>`, "", "", ""},
 		{"time of unknown meaning", `<time>2001-01-01</time>`, "", "", ""},
 		{"first date of the article", `<article><time>now</time><time>2001-01-01</time><time>2001-01-02</time></article>`, "", "2001-01-01", ""},
 		{"several authors without an article", `<a rel=author>A</a><a rel=author>B</a>`, "", "", ""},
@@ -54,7 +58,7 @@ func TestDatesOfCommonMetaNames(t *testing.T) {
 		`property rnews:datePublished|property article:published_time|name OriginalPublicationDate|itemprop datePublished|itemprop dateCreated|property og:published_time|name article_date_original|name publication_date|
 		name sailthru.date|name PublishDate|name publish_date|name publish-date|name pubdate|name pub_date|name date|name DC.date.issued|name dcterms.created|name datePublished|name date_published|name published_date|name published-date|
 		name article.published|name article.created|name cXenseParse:recs:publishtime|property og:pubdate|name bt:pubDate|name parsely-pub-date|name citation_publication_date|name created|name creation_date|name mediator_published_time|
-		name release_date|name displaydate|property article:publish_date|itemprop uploadDate|name published-at`: "published",
+		name prism.publicationDate|name vr:published_time|name rbpubdate|name iso-8601-publish-date|name eprints.date|name bepress_citation_date|property schema:datePublished|name release_date|name displaydate|property article:publish_date|itemprop uploadDate|name published-at`: "published",
 		`property article:modified_time|itemprop dateModified|name dateModified|name last-modified|name lastmod|property og:updated_time|name DC.date.modified|name updated_time|property rnews:dateModified|name last_updated`: "modified",
 	} {
 		for a := range strings.SplitSeq(attributes, "|") {

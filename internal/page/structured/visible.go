@@ -49,7 +49,7 @@ func (v *visible) read(scope *html.Node) {
 			if rel, _ := attribute(n, "rel"); hasToken(rel, "author") {
 				v.answers[author] = append(v.answers[author], text(n, &left))
 			}
-		case isHTML(n, atom.Time):
+		case isHTML(n, atom.Time), isHTML(n, atom.Abbr) && isStated(n), isProperty(n, "datePublished"), isProperty(n, "dateModified"):
 			f, date := readTime(n, &left)
 			v.answers[f] = append(v.answers[f], date)
 			if isStated(n) {
@@ -62,10 +62,17 @@ func (v *visible) read(scope *html.Node) {
 	}
 }
 
-// readTime returns what a time element is the date of, which its class tells
-// (microformats: h-entry and hAtom), and that date.
+// readTime returns the date of a time element, or of an element that is used as one, and the fact that it is the
+// date of, by its property or its class (microformats: h-entry and hAtom).
 func readTime(n *html.Node, left *budget) (fact, string) {
-	date, ok := attribute(n, "datetime")
+	name := "datetime"
+	switch {
+	case isHTML(n, atom.Abbr):
+		name = "title"
+	case !isHTML(n, atom.Time):
+		name = "content"
+	}
+	date, ok := attribute(n, name)
 	if !ok {
 		date = text(n, left)
 	}
@@ -76,7 +83,7 @@ func readTime(n *html.Node, left *budget) (fact, string) {
 	return published, date
 }
 
-// isStated reports whether a time element says that it is the time of
+// isStated reports whether an element is marked as the time of
 // publication: by the attribute of HTML drafts, its property or its class.
 func isStated(n *html.Node) bool {
 	class, _ := attribute(n, "class")
