@@ -82,7 +82,7 @@ func (l *list) directive(word string) {
 	}
 }
 
-// colon takes what stands before a colon, and returns the text to go on with.
+// colon reads the word before a colon, and the value of a directive behind it, and returns the rest of the text.
 func (l *list) colon(name, value string) string {
 	const limit = "max-" // -snippet, -image-preview and -video-preview
 	switch {
@@ -105,19 +105,24 @@ func isCrawler(name string) bool {
 	return name == anyAgent || strings.ContainsFunc(name, func(r rune) bool { return isTokenRune(r) && r != '-' })
 }
 
-// unavailableAfter reads a date off value and returns the rest. In what is no
-// date the words count, lest a missing comma hide a noindex.
+// unavailableAfter reads a date off value and returns the rest. The date ends at a comma, which may be that
+// behind a day of the week. If there is no date the words count, lest a missing comma hide a noindex.
 func (l *list) unavailableAfter(value string) string {
-	text, rest := cutDate(value)
+	text, rest, _ := strings.Cut(value, ",")
 	date, ok := dates.Parse(text, time.UTC)
 	if !ok {
+		more, after, _ := strings.Cut(rest, ",")
+		if date, ok = dates.Parse(text+","+more, time.UTC); ok {
+			rest = after
+		}
+	}
+	switch {
+	case ok && l.now.After(date.Time):
+		l.found.NoIndex = l.found.NoIndex || !l.others
+	case !ok:
 		for word := range strings.FieldsSeq(text) {
 			l.directive(word)
 		}
-		return rest
-	}
-	if l.now.After(date.Time) {
-		l.directive("noindex")
 	}
 	return rest
 }
@@ -129,21 +134,4 @@ func cutAny(s, octets string) (before, rest string) {
 		return s, ""
 	}
 	return s[:i], s[i:]
-}
-
-const weekdays = " SUN MON TUE WED THU FRI SAT "
-
-// cutDate cuts a date off a list, without its day of the week. The comma behind
-// that day is the only one that does not end the date.
-func cutDate(list string) (date, rest string) {
-	date, rest, _ = strings.Cut(list, ",")
-	if isWeekday(strings.Trim(date, spaces)) {
-		date, rest, _ = strings.Cut(rest, ",")
-	}
-	return strings.Trim(date, spaces), rest
-}
-
-// isWeekday knows a day by its first three letters: RFC 850 writes it in full.
-func isWeekday(s string) bool {
-	return len(s) >= 3 && strings.Contains(weekdays, " "+strings.ToUpper(s[:3])+" ")
 }

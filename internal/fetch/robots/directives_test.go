@@ -3,8 +3,6 @@ package robots
 import (
 	"testing"
 	"time"
-
-	"seine/internal/base/dates"
 )
 
 // fetched is when the pages of these tests were fetched.
@@ -162,11 +160,15 @@ func TestDates(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
-			text, rest := cutDate(tt.text)
-			date, ok := dates.Parse(text, time.UTC)
-			got := date.Time
-			if !got.Equal(tt.want) || ok == tt.want.IsZero() || rest != "" {
-				t.Errorf("%v, %v, rest %q; want %v", got, ok, rest, tt.want)
+			for _, rest := range []string{"", ", nofollow"} {
+				content, far := "unavailable_after: "+tt.text+rest, time.Date(2100, time.January, 1, 0, 0, 0, 0, time.UTC)
+				want := Directives{NoFollow: rest != ""}
+				if got := MetaDirectives(content, tt.want); got != want {
+					t.Errorf("%s: at that time %+v, want %+v", content, got, want)
+				}
+				if want.NoIndex = !tt.want.IsZero(); MetaDirectives(content, far) != want || want.NoIndex && MetaDirectives(content, tt.want.Add(time.Second)) != want {
+					t.Errorf("%s: later %+v, want %+v", content, MetaDirectives(content, far), want)
+				}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"seine/internal/base/ascii"
+	"seine/internal/page/mediatype"
 )
 
 // fromHeader returns the encoding of a Content-Type header's charset parameter,
@@ -15,7 +16,7 @@ func fromHeader(contentType string) Encoding {
 	var charset, essence string
 	for rest := contentType; rest != ""; {
 		var value string
-		value, rest = cutValue(rest)
+		value, rest = mediatype.CutField(rest)
 		t, ok := parseMIME(value)
 		if !ok || t.essence == "*/*" {
 			continue
@@ -34,23 +35,6 @@ func fromHeader(contentType string) Encoding {
 	return labelled([]byte(charset))
 }
 
-// cutValue cuts the first of several values set apart by commas that are not in
-// quotes (Fetch standard section 2.2, "get, decode, and split").
-func cutValue(s string) (value, rest string) {
-	quoted := false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted:
-			i++
-		case c == ',' && !quoted:
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
-}
-
 // mimeType is what matters of one.
 type mimeType struct{ essence, charset string }
 
@@ -60,7 +44,7 @@ func parseMIME(s string) (t mimeType, ok bool) {
 	t.essence, s, _ = strings.Cut(s, ";")
 	t.essence = strings.TrimRight(t.essence, httpSpace)
 	kind, subtype, ok := strings.Cut(t.essence, "/")
-	if !ok || !isToken(kind) || !isToken(subtype) {
+	if !ok || !mediatype.IsToken(kind) || !mediatype.IsToken(subtype) {
 		return mimeType{}, false
 	}
 	for s != "" && t.charset == "" {
@@ -85,39 +69,12 @@ func cutParameter(s string) (name, value, rest string) {
 	}
 	name, s = s[:i], s[i+1:]
 	if strings.HasPrefix(s, `"`) {
-		value, s = cutQuoted(s[1:])
+		value, s = mediatype.CutQuoted(s[1:])
 		_, rest, _ = strings.Cut(s, ";")
 		return name, value, rest
 	}
 	value, rest, _ = strings.Cut(s, ";")
 	return name, strings.TrimRight(value, httpSpace), rest
-}
-
-// cutQuoted cuts an HTTP quoted string, whose opening quote is gone. The closing
-// one may be missing (Fetch standard section 2).
-func cutQuoted(s string) (value, rest string) {
-	var out []byte
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '"':
-			return string(out), s[i+1:]
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-		}
-		out = append(out, s[i])
-	}
-	return string(out), ""
-}
-
-// isToken reports whether s is an HTTP token (RFC 9110 section 5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // isQuotable reports whether s may stand in a quoted string at all, and is not

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"seine/internal/base/weburl"
+	"seine/internal/page/mediatype"
 )
 
 // maxHeaderLinks bounds the links taken from Link headers. Real ones have a
@@ -189,27 +190,11 @@ func cutHeaderParam(s string) (name, value, rest string) {
 	}
 	s = strings.TrimLeft(s[1:], headerSpace)
 	if s != "" && s[0] == '"' {
-		value, rest = cutQuotedString(s[1:])
+		value, rest = mediatype.CutQuoted(s[1:])
 		return name, value, rest
 	}
 	if end = strings.IndexAny(s, ";,"); end < 0 {
 		end = len(s)
 	}
 	return name, strings.TrimRight(s[:end], headerSpace), s[end:]
-}
-
-// cutQuotedString cuts a quoted string whose opening quote is gone (appendix
-// B.4). The closing one may be missing.
-func cutQuotedString(s string) (value, rest string) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '"':
-			return b.String(), s[i+1:]
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String(), ""
 }

@@ -10,7 +10,7 @@ func Declared(contentType string) string {
 	found := ""
 	for len(contentType) > 0 {
 		var one string
-		one, contentType = cutField(contentType)
+		one, contentType = CutField(contentType)
 		if t := typeOf(one); t != "" && (t != "*/*" || found == "") {
 			found = t
 		}
@@ -18,9 +18,9 @@ func Declared(contentType string) string {
 	return found
 }
 
-// cutField cuts at the first comma that is not in quotes. A quote that is not
-// closed reaches to the end.
-func cutField(s string) (field, rest string) {
+// CutField cuts a list of values, such as types, at its first comma that is not in quotes ("get, decode, and split" of the
+// Fetch standard). A quote that is not closed reaches to the end.
+func CutField(s string) (field, rest string) {
 	if strings.IndexByte(s, ',') < 0 {
 		return s, ""
 	}
@@ -45,14 +45,30 @@ func typeOf(s string) string {
 		s = s[:end]
 	}
 	major, minor, ok := strings.Cut(s, "/")
-	if !ok || !token(major) || !token(minor) {
+	if !ok || !IsToken(major) || !IsToken(minor) {
 		return ""
 	}
 	return strings.ToLower(s)
 }
 
-// token says that s is one of RFC 9110, section 5.6.2.
-func token(s string) bool {
+// CutQuoted cuts a quoted string off s, whose opening quote is gone, and returns it without its backslashes (RFC 9110,
+// section 5.6.4). The closing quote may be missing.
+func CutQuoted(s string) (value, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:]
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), ""
+}
+
+// IsToken reports whether s is a token of RFC 9110, section 5.6.2.
+func IsToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		alphanumeric := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'

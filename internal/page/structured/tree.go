@@ -77,48 +77,28 @@ func isWhitespace(c byte) bool {
 // order (HTML standard, section 2.3.7).
 func tokens(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		seen := seenNames{}
-		for t := range strings.FieldsFuncSeq(s, func(r rune) bool { return r < 0x80 && isWhitespace(byte(r)) }) {
-			if seen.add(t) && !yield(t) {
+		var seen map[string]bool
+		for t := range strings.FieldsFuncSeq(s, isSpace) {
+			if seen[t] {
+				continue
+			}
+			if !yield(t) {
 				return
 			}
+			if seen == nil {
+				seen = map[string]bool{}
+			}
+			seen[t] = true
 		}
 	}
 }
 
-// seenNames is a set of names that costs nothing while there are few.
-type seenNames struct {
-	few  [4]string
-	n    int
-	many map[string]bool
-}
-
-// add reports whether the name is new.
-func (s *seenNames) add(name string) bool {
-	for _, f := range s.few[:s.n] {
-		if f == name {
-			return false
-		}
-	}
-	if s.n < len(s.few) {
-		s.few[s.n] = name
-		s.n++
-		return true
-	}
-	if s.many[name] {
-		return false
-	}
-	if s.many == nil {
-		s.many = map[string]bool{}
-	}
-	s.many[name] = true
-	return true
-}
+func isSpace(r rune) bool { return r < 0x80 && isWhitespace(byte(r)) }
 
 // hasToken reports whether a space-separated attribute contains a token, without
 // regard to ASCII case.
 func hasToken(s, token string) bool {
-	for t := range tokens(s) {
+	for t := range strings.FieldsFuncSeq(s, isSpace) {
 		if strings.EqualFold(t, token) {
 			return true
 		}
