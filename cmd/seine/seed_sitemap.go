@@ -48,8 +48,8 @@ func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
 func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
 	for i := range site.Entries {
 		e := &site.Entries[i]
-		for _, url := range append([]string{e.URL}, e.Alternates...) {
-			for _, s := range f.Decode(from, url) {
+		for _, page := range append([]sitemap.Alternate{{URL: e.URL}}, e.Alternates...) {
+			for _, s := range f.Decode(from, page.URL) {
 				s.Priority, s.Sitemap = parser.SitemapPriority(e.Priority), site.Index
 				if err := f.Publisher.Add(s); err != nil {
 					return err

@@ -112,3 +112,17 @@ func TestQuoteThatIsNotClosed(t *testing.T) {
 		}
 	}
 }
+
+// TestSitemapAsJSON: a sitemap for jq has what the file says, and nothing else.
+func TestSitemapAsJSON(t *testing.T) {
+	const head = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
+	for text, want := range map[string]string{
+		head + `<url><loc>https://h.test/?a=1&amp;b=2</loc></url></urlset>`:                                                                                                                                                               `{"entries":[{"url":"https://h.test/?a=1\u0026b=2"}],"index":false}`,
+		head + `<url><loc>/a</loc><lastmod>2024-01-15</lastmod><priority>0</priority></url></urlset>`:                                                                                                                                     `{"entries":[{"modified":"2024-01-15T00:00:00Z","priority":0,"url":"/a"}],"index":false}`,
+		head + `<url><loc>/a</loc><changefreq>daily</changefreq><priority>0.5</priority><link rel="alternate" href="/b"/><link rel="alternate" href="/c" hreflang="de"/></url></urlset>`:                                                  `{"entries":[{"alternates":[{"url":"/b"},{"language":"de","url":"/c"}],"changefreq":"daily","priority":0.5,"url":"/a"}],"index":false}`,
+		head + `<url><loc>/a</loc><image><loc>/i</loc></image><video><title>T</title><duration>90</duration><publication_date>2024-01-15</publication_date></video><news><publication><name>N</name></publication></news></url></urlset>`: `{"entries":[{"images":[{"url":"/i"}],"news":{"publication":"N"},"url":"/a","videos":[{"published":"2024-01-15T00:00:00Z","seconds":90,"title":"T"}]}],"index":false}`,
+		`<sitemapindex></sitemapindex>`: `{"entries":[],"index":true}`,
+	} {
+		wantJSON(t, doc("application/xml", text), want)
+	}
+}

@@ -19,27 +19,31 @@ const (
 
 // News is an article, by the extension of Google News.
 type News struct {
-	// Publication is the name of the paper, Language that of the article.
-	Publication, Language string
-	Title                 string
-	Published             time.Time
-	Keywords              string
+	Publication string    `json:"publication,omitempty"` // the name of the paper
+	Language    string    `json:"language,omitempty"`    // of the article
+	Title       string    `json:"title,omitempty"`
+	Published   time.Time `json:"published,omitzero"`
+	Keywords    string    `json:"keywords,omitempty"`
 }
 
 // Image is an image on a page. Google reads no more than the URL today; the rest is
 // in many sitemaps.
 type Image struct {
-	URL, Title, Caption, License string
+	URL     string `json:"url,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Caption string `json:"caption,omitempty"`
+	License string `json:"license,omitempty"`
 }
 
 // Video is a video on a page.
 type Video struct {
-	Title, Description string
-	// Thumbnail, Content and Player are URLs: of a picture, of the video itself, of
-	// a page that plays it.
-	Thumbnail, Content, Player string
-	Duration                   time.Duration
-	Published                  time.Time
+	Title       string    `json:"title,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Thumbnail   string    `json:"thumbnail,omitempty"` // URL of a picture
+	Content     string    `json:"content,omitempty"`   // URL of the video itself
+	Player      string    `json:"player,omitempty"`    // URL of a page that plays it
+	Seconds     int       `json:"seconds,omitempty"`
+	Published   time.Time `json:"published,omitzero"`
 }
 
 // extra reads the extensions of an entry: what is open of them.
@@ -119,7 +123,7 @@ func (v *Video) take(name, text string) {
 		v.Published = parseTime(text)
 	case "duration": // in seconds, up to eight hours
 		if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 1_000_000 {
-			v.Duration = time.Duration(n) * time.Second
+			v.Seconds = n
 		}
 	}
 }

@@ -36,38 +36,35 @@ var ErrNotSitemap = errors.New("it is no sitemap")
 
 // Sitemap is what a file lists.
 type Sitemap struct {
-	// Index says that the entries are sitemaps, not pages.
-	Index   bool
-	Entries []Entry
-	// Cut says that there was more than is read.
-	Cut bool
-	// Unreadable is how many entries have no URL, or one that is too long.
-	Unreadable int
-	// Repairs is how many places were not XML, and were read all the same.
-	Repairs int
+	Index      bool    `json:"index"` // the entries are sitemaps, not pages
+	Entries    []Entry `json:"entries"`
+	Cut        bool    `json:"-"` // there was more than is read
+	Unreadable int     `json:"-"` // entries without a URL, or with one that is too long
+	Repairs    int     `json:"-"` // places that were not XML, and were read all the same
 }
 
-// Entry is one URL, as it is written.
+// Entry is one URL, as it is written. Its form in JSON is that of rules.
 type Entry struct {
-	URL string
-	// Priority is from 0 to 1, beside other pages of the site; -1 if it is not
-	// said.
-	Priority float64
-	// Modified is when the page last changed, zero if it is not said.
-	Modified time.Time
-	// ChangeFreq is how often the page may change, as the protocol has it (always,
-	// hourly, daily, weekly, monthly, yearly, never), "" if it says none of these.
-	ChangeFreq string
-	// Alternates are the same page in other languages.
-	Alternates []string
-	// Languages are the languages of Alternates, as they are written ("de-AT",
-	// "x-default"), "" where none is.
-	Languages []string
-	// News is set if the page is an article.
-	News *News
-	// Images and Videos are on the page.
-	Images []Image
-	Videos []Video
+	URL        string      `json:"url"`
+	Priority   Priority    `json:"priority,omitzero"`
+	Modified   time.Time   `json:"modified,omitzero"`    // when the page last changed
+	ChangeFreq string      `json:"changefreq,omitempty"` // always, hourly, daily, weekly, monthly, yearly or never
+	Alternates []Alternate `json:"alternates,omitempty"`
+	News       *News       `json:"news,omitempty"` // if the page is an article
+	Images     []Image     `json:"images,omitempty"`
+	Videos     []Video     `json:"videos,omitempty"`
+}
+
+// Priority is from 0 to 1, beside other pages of the site; -1 if the file has none.
+type Priority float64
+
+// IsZero reports whether the file has no priority.
+func (p Priority) IsZero() bool { return p < 0 }
+
+// Alternate is the same page in another language, such as "de-AT" or "x-default"; "" if the file has none.
+type Alternate struct {
+	URL      string `json:"url"`
+	Language string `json:"language,omitempty"`
 }
 
 // Parse reads the sitemap that came with a Content-Type, or "". It returns what it
@@ -183,8 +180,7 @@ func (p *parser) alternate(attrs []xml.Attr) {
 		}
 	}
 	if strings.EqualFold(rel, "alternate") && href != "" && len(href) <= maxURL && len(p.entry.Alternates) < maxAlternates {
-		p.entry.Alternates = append(p.entry.Alternates, href)
-		p.entry.Languages = append(p.entry.Languages, language)
+		p.entry.Alternates = append(p.entry.Alternates, Alternate{href, language})
 	}
 }
 
@@ -211,7 +207,7 @@ func (p *parser) close() {
 		p.entry.URL = weburl.EscapeInvalid(text)
 	case name == "priority":
 		if f, err := strconv.ParseFloat(text, 64); err == nil && f >= 0 && f <= 1 {
-			p.entry.Priority = f
+			p.entry.Priority = Priority(f)
 		}
 	case name == "lastmod":
 		p.entry.Modified = parseTime(text)

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		"images are no pages": {urlset + `<url><loc>/a</loc><image:image><image:loc>/i.png</image:loc></image:image></url></urlset>`, []Entry{{URL: "/a", Priority: -1, Images: []Image{{URL: "/i.png"}}}}},
 		"languages": {
 			urlset + `<url><loc>/a</loc><xhtml:link rel="alternate" hreflang="de" href=" /de "/><xhtml:link rel="x" href="/x"/></url></urlset>`,
-			[]Entry{{URL: "/a", Priority: -1, Alternates: []string{"/de"}, Languages: []string{"de"}}},
+			[]Entry{{URL: "/a", Priority: -1, Alternates: []Alternate{{"/de", "de"}}}},
 		},
 		"long URL": {urlset + "<url><loc>/" + strings.Repeat("a", maxURL) + "</loc></url></urlset>", nil},
 	} {
@@ -86,7 +86,7 @@ func TestExtensions(t *testing.T) {
 			<video:content_loc>/v.mp4</video:content_loc><video:player_loc allow_embed="yes">/p</video:player_loc><video:duration>90</video:duration>
 			<video:publication_date>2026-11-20T08:30:00Z</video:publication_date><video:tag>x</video:tag></video:video>`,
 			Entry{Videos: []Video{{
-				Title: "T", Description: "D", Thumbnail: "/t.jpg", Content: "/v.mp4", Player: "/p", Duration: 90 * time.Second, Published: at,
+				Title: "T", Description: "D", Thumbnail: "/t.jpg", Content: "/v.mp4", Player: "/p", Seconds: 90, Published: at,
 			}}},
 		},
 		"absurd video":   {`<loc>/a</loc><video:video><video:duration>-1</video:duration></video:video>`, Entry{}},
@@ -96,7 +96,7 @@ func TestExtensions(t *testing.T) {
 		"languages": {
 			`<loc>/a</loc><xhtml:link rel="alternate" hreflang="de-AT" href="/de"/><xhtml:link rel="alternate" href="/x"/>
 			<xhtml:link rel="alternate" hreflang="x-default" href="/a"/>`,
-			Entry{Alternates: []string{"/de", "/x", "/a"}, Languages: []string{"de-AT", "", "x-default"}},
+			Entry{Alternates: []Alternate{{"/de", "de-AT"}, {"/x", ""}, {"/a", "x-default"}}},
 		},
 	} {
 		c.want.URL, c.want.Priority = "/a", -1
@@ -122,7 +122,7 @@ func TestExtensionsAreBounded(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	e := got.Entries[0]
-	if len(e.Images) != maxImages || len(e.Videos) != maxVideos || len(e.Alternates) != maxAlternates || len(e.Languages) != maxAlternates {
+	if len(e.Images) != maxImages || len(e.Videos) != maxVideos || len(e.Alternates) != maxAlternates {
 		t.Errorf("%d images, %d videos, %d alternates", len(e.Images), len(e.Videos), len(e.Alternates))
 	}
 	if n := len(e.Videos[0].Title); n > maxExtraText {
@@ -239,7 +239,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, e := range got.Entries {
-			if e.URL == "" || len(e.URL) > maxURL || e.Priority < -1 || e.Priority > 1 || len(e.Alternates) != len(e.Languages) {
+			if e.URL == "" || len(e.URL) > maxURL || e.Priority < -1 || e.Priority > 1 {
 				t.Errorf("%+v", e)
 			}
 		}

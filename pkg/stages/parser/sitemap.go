@@ -83,7 +83,7 @@ func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
 			w.unreadable++
 		}
 		for _, a := range e.Alternates {
-			if u, err := base.Resolve(a); err == nil {
+			if u, err := base.Resolve(a.URL); err == nil {
 				to.add(u, nil)
 			}
 		}
@@ -95,11 +95,11 @@ func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
 // SitemapPriority turns the priority of a sitemap, 1 being the highest and 0.5 what a
 // page has that says nothing, into one of ours, 0 being the first and
 // messages.DefaultPriority the same; nil if it says nothing else.
-func SitemapPriority(p float64) *int {
-	if p < 0 {
+func SitemapPriority(p sitemap.Priority) *int {
+	if p.IsZero() {
 		return nil
 	}
-	ours := int(math.Round((1 - p) * messages.MaxPriority))
+	ours := int(math.Round(float64(1-p) * messages.MaxPriority))
 	if ours == messages.DefaultPriority {
 		return nil
 	}
