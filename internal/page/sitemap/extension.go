@@ -1,155 +1,146 @@
 package sitemap
 
 import (
+	"encoding/xml"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"seine/internal/base/dates"
 	"seine/internal/base/truncate"
+	"seine/internal/base/weburl"
 )
 
 // Limits of what an entry may have. Google's rules for the extensions allow a page
 // 1,000 images; a description of a video has up to 2,048 characters.
 const (
-	maxAlternates = 1000
-	maxImages     = 1000
-	maxVideos     = 100
-	maxExtraText  = 8 << 10
+	maxList      = 1000
+	maxExtraText = 8 << 10
 )
+
+// List are parts of an entry that are not empty, at most 1,000.
+type List[T comparable] []T
+
+// UnmarshalXML implements xml.Unmarshaler.
+func (l *List[T]) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	var value, zero T
+	if len(*l) == maxList {
+		return d.Skip()
+	}
+	if err := d.DecodeElement(&value, &start); err != nil {
+		return err
+	}
+	if value != zero {
+		*l = append(*l, value)
+	}
+	return nil
+}
+
+// Alternate is the same page in another language, such as "de-AT" or "x-default"; "" if the file has none.
+type Alternate struct {
+	URL      string `json:"url"                xml:"href,attr"`
+	Language string `json:"language,omitempty" xml:"hreflang,attr"`
+	Rel      string `json:"-"                  xml:"rel,attr"`
+}
 
 // News is an article, by the extension of Google News.
 type News struct {
-	Publication string    `json:"publication,omitempty"` // the name of the paper
-	Language    string    `json:"language,omitempty"`    // of the article
-	Title       string    `json:"title,omitempty"`
-	Published   time.Time `json:"published,omitzero"`
-	Keywords    string    `json:"keywords,omitempty"`
+	Publication Text `json:"publication,omitempty" xml:"publication>name"`     // the name of the paper
+	Language    Text `json:"language,omitempty"    xml:"publication>language"` // of the article
+	Title       Text `json:"title,omitempty"       xml:"title"`
+	Published   Time `json:"published,omitzero"    xml:"publication_date"`
+	Keywords    Text `json:"keywords,omitempty"    xml:"keywords"`
 }
 
 // Image is an image on a page. Google reads no more than the URL today; the rest is
 // in many sitemaps.
 type Image struct {
-	URL     string `json:"url,omitempty"`
-	Title   string `json:"title,omitempty"`
-	Caption string `json:"caption,omitempty"`
-	License string `json:"license,omitempty"`
+	URL     Text `json:"url,omitempty"     xml:"loc"`
+	Title   Text `json:"title,omitempty"   xml:"title"`
+	Caption Text `json:"caption,omitempty" xml:"caption"`
+	License Text `json:"license,omitempty" xml:"license"`
 }
 
 // Video is a video on a page.
 type Video struct {
-	Title       string    `json:"title,omitempty"`
-	Description string    `json:"description,omitempty"`
-	Thumbnail   string    `json:"thumbnail,omitempty"` // URL of a picture
-	Content     string    `json:"content,omitempty"`   // URL of the video itself
-	Player      string    `json:"player,omitempty"`    // URL of a page that plays it
-	Seconds     int       `json:"seconds,omitempty"`
-	Published   time.Time `json:"published,omitzero"`
+	Title       Text    `json:"title,omitempty"       xml:"title"`
+	Description Text    `json:"description,omitempty" xml:"description"`
+	Thumbnail   Text    `json:"thumbnail,omitempty"   xml:"thumbnail_loc"` // URL of a picture
+	Content     Text    `json:"content,omitempty"     xml:"content_loc"`   // URL of the video itself
+	Player      Text    `json:"player,omitempty"      xml:"player_loc"`    // URL of a page that plays it
+	Seconds     Seconds `json:"seconds,omitempty"     xml:"duration"`
+	Published   Time    `json:"published,omitzero"    xml:"publication_date"`
 }
 
-// extra reads the extensions of an entry: what is open of them.
-type extra struct {
-	image *Image
-	video *Video
-	news  *News
+// The types of values are lenient: a text that is not one leaves the zero value, or no priority.
+type (
+	// Text is trimmed and valid UTF-8, of bounded length.
+	Text string
+	// Time is a date and time. The profile of ISO 8601 for the web has years and months, too.
+	Time struct{ time.Time }
+	// Seconds are up to a million.
+	Seconds int
+	// Priority is from 0 to 1, beside other pages of the site; -1 if the file has none.
+	Priority float64
+)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Text) UnmarshalText(text []byte) error {
+	*t = Text(truncate.To(strings.ToValidUTF8(strings.TrimSpace(string(text)), "\ufffd"), maxExtraText))
+	return nil
 }
 
-// open begins an extension, if it is one.
-func (x *extra) open(e *Entry, name string) {
-	switch {
-	case name == "image" && len(e.Images) < maxImages:
-		x.image = &Image{}
-	case name == "video" && len(e.Videos) < maxVideos:
-		x.video = &Video{}
-	case name == "news" && e.News == nil:
-		x.news = &News{}
+var shortDate = regexp.MustCompile(`^[0-9]{4}(?:-[0-9]{2})?$`)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Time) UnmarshalText(text []byte) error {
+	written := strings.TrimSpace(string(text))
+	if shortDate.MatchString(written) {
+		written += "-01-01"[:len(time.DateOnly)-len(written)]
 	}
+	d, _ := dates.Parse(written, time.UTC)
+	t.Time = d.Time
+	return nil
 }
 
-// close ends the extension that is open, and reports whether one was.
-func (x *extra) close(e *Entry) bool {
-	switch {
-	case x.image != nil && *x.image != Image{}:
-		e.Images = append(e.Images, *x.image)
-	case x.video != nil && *x.video != Video{}:
-		e.Videos = append(e.Videos, *x.video)
-	case x.news != nil && *x.news != News{}:
-		e.News = x.news
-	case *x == extra{}:
-		return false
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Seconds) UnmarshalText(text []byte) error {
+	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n > 0 && n < 1_000_000 {
+		*s = Seconds(n)
 	}
-	*x = extra{}
-	return true
+	return nil
 }
 
-// setField takes the text of an element within an extension. Above are those it lies in.
-func (x *extra) setField(above []string, name, text string) {
-	text = truncate.To(strings.ToValidUTF8(text, "\ufffd"), maxExtraText)
-	switch {
-	case x.image != nil && len(above) == 1:
-		x.image.take(name, text)
-	case x.video != nil && len(above) == 1:
-		x.video.take(name, text)
-	case x.news != nil:
-		x.news.take(above, name, text)
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Priority) UnmarshalText(text []byte) error {
+	if f, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64); err == nil && f >= 0 && f <= 1 {
+		*p = Priority(f)
 	}
+	return nil
 }
 
-func (i *Image) take(name, text string) {
-	switch name {
-	case "loc":
-		i.URL = text
-	case "title":
-		i.Title = text
-	case "caption":
-		i.Caption = text
-	case "license":
-		i.License = text
+// IsZero reports whether the file has no priority.
+func (p Priority) IsZero() bool { return p < 0 }
+
+var frequencies = []Text{"", "always", "hourly", "daily", "weekly", "monthly", "yearly", "never"}
+
+// clean leaves out values of an entry that the protocol does not have.
+func (e *Entry) clean() {
+	e.Modified, e.LastMod = e.LastMod.Time, Time{}
+	if e.ChangeFreq = Text(strings.ToLower(string(e.ChangeFreq))); !slices.Contains(frequencies, e.ChangeFreq) {
+		e.ChangeFreq = ""
 	}
-}
-
-func (v *Video) take(name, text string) {
-	switch name {
-	case "title":
-		v.Title = text
-	case "description":
-		v.Description = text
-	case "thumbnail_loc":
-		v.Thumbnail = text
-	case "content_loc":
-		v.Content = text
-	case "player_loc":
-		v.Player = text
-	case "publication_date":
-		v.Published = parseTime(text)
-	case "duration": // in seconds, up to eight hours
-		if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 1_000_000 {
-			v.Seconds = n
+	alternates := e.Alternates
+	e.Alternates = nil
+	for _, a := range alternates {
+		a.URL = weburl.EscapeInvalid(strings.TrimSpace(a.URL))
+		if strings.EqualFold(a.Rel, "alternate") && a.URL != "" && len(a.URL) <= maxURL {
+			e.Alternates = append(e.Alternates, Alternate{URL: a.URL, Language: truncate.To(strings.TrimSpace(a.Language), maxExtraText)})
 		}
 	}
-}
-
-func (n *News) take(above []string, name, text string) {
-	within := above[len(above)-1]
-	switch {
-	case within == "publication" && name == "name":
-		n.Publication = text
-	case within == "publication" && name == "language":
-		n.Language = text
-	case within != "news":
-	case name == "title":
-		n.Title = text
-	case name == "publication_date":
-		n.Published = parseTime(text)
-	case name == "keywords":
-		n.Keywords = text
+	if e.News != nil && *e.News == (News{}) {
+		e.News = nil
 	}
-}
-
-// frequency returns a frequency of the protocol, "" if it is none.
-func frequency(text string) string {
-	switch text = strings.ToLower(text); text {
-	case "always", "hourly", "daily", "weekly", "monthly", "yearly", "never":
-		return text
-	}
-	return ""
 }

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		"images are no pages": {urlset + `<url><loc>/a</loc><image:image><image:loc>/i.png</image:loc></image:image></url></urlset>`, []Entry{{URL: "/a", Priority: -1, Images: []Image{{URL: "/i.png"}}}}},
 		"languages": {
 			urlset + `<url><loc>/a</loc><xhtml:link rel="alternate" hreflang="de" href=" /de "/><xhtml:link rel="x" href="/x"/></url></urlset>`,
-			[]Entry{{URL: "/a", Priority: -1, Alternates: []Alternate{{"/de", "de"}}}},
+			[]Entry{{URL: "/a", Priority: -1, Alternates: []Alternate{{URL: "/de", Language: "de"}}}},
 		},
 		"long URL": {urlset + "<url><loc>/" + strings.Repeat("a", maxURL) + "</loc></url></urlset>", nil},
 	} {
@@ -74,7 +74,7 @@ func TestExtensions(t *testing.T) {
 			`<loc>/a</loc><news:news><news:publication><news:name> The Paper </news:name><news:language>en</news:language></news:publication>
 			<news:publication_date>2026-11-20T08:30:00Z</news:publication_date><news:title>Title &amp; more</news:title>
 			<news:keywords>a, b</news:keywords></news:news>`,
-			Entry{News: &News{Publication: "The Paper", Language: "en", Title: "Title & more", Published: at, Keywords: "a, b"}},
+			Entry{News: &News{Publication: "The Paper", Language: "en", Title: "Title & more", Published: Time{at}, Keywords: "a, b"}},
 		},
 		"images": {
 			`<image:image><image:loc>/1.png</image:loc><image:title>T</image:title><image:caption>C</image:caption><image:license>/l</image:license>
@@ -86,7 +86,7 @@ func TestExtensions(t *testing.T) {
 			<video:content_loc>/v.mp4</video:content_loc><video:player_loc allow_embed="yes">/p</video:player_loc><video:duration>90</video:duration>
 			<video:publication_date>2026-11-20T08:30:00Z</video:publication_date><video:tag>x</video:tag></video:video>`,
 			Entry{Videos: []Video{{
-				Title: "T", Description: "D", Thumbnail: "/t.jpg", Content: "/v.mp4", Player: "/p", Seconds: 90, Published: at,
+				Title: "T", Description: "D", Thumbnail: "/t.jpg", Content: "/v.mp4", Player: "/p", Seconds: 90, Published: Time{at},
 			}}},
 		},
 		"absurd video":   {`<loc>/a</loc><video:video><video:duration>-1</video:duration></video:video>`, Entry{}},
@@ -96,7 +96,7 @@ func TestExtensions(t *testing.T) {
 		"languages": {
 			`<loc>/a</loc><xhtml:link rel="alternate" hreflang="de-AT" href="/de"/><xhtml:link rel="alternate" href="/x"/>
 			<xhtml:link rel="alternate" hreflang="x-default" href="/a"/>`,
-			Entry{Alternates: []Alternate{{"/de", "de-AT"}, {"/x", ""}, {"/a", "x-default"}}},
+			Entry{Alternates: []Alternate{{URL: "/de", Language: "de-AT"}, {URL: "/x"}, {URL: "/a", Language: "x-default"}}},
 		},
 	} {
 		c.want.URL, c.want.Priority = "/a", -1
@@ -115,14 +115,14 @@ func TestExtensions(t *testing.T) {
 }
 
 func TestExtensionsAreBounded(t *testing.T) {
-	got, err := Parse([]byte(urlset+"<url><loc>/a</loc>"+strings.Repeat("<image:image><image:loc>/i</image:loc></image:image>", 2*maxImages)+
-		strings.Repeat("<video:video><video:title>"+strings.Repeat("é", maxExtraText)+"</video:title></video:video>", 2*maxVideos)+
-		strings.Repeat("<x:link rel='alternate' href='/b'/>", 2*maxAlternates)+"</url></urlset>"), "")
+	got, err := Parse([]byte(urlset+"<url><loc>/a</loc>"+strings.Repeat("<image:image><image:loc>/i</image:loc></image:image>", 2*maxList)+
+		strings.Repeat("<video:video><video:title>"+strings.Repeat("é", maxExtraText)+"</video:title></video:video>", 2*maxList)+
+		strings.Repeat("<x:link rel='alternate' href='/b'/>", 2*maxList)+"</url></urlset>"), "")
 	if err != nil || len(got.Entries) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	e := got.Entries[0]
-	if len(e.Images) != maxImages || len(e.Videos) != maxVideos || len(e.Alternates) != maxAlternates {
+	if len(e.Images) != maxList || len(e.Videos) != maxList || len(e.Alternates) != maxList {
 		t.Errorf("%d images, %d videos, %d alternates", len(e.Images), len(e.Videos), len(e.Alternates))
 	}
 	if n := len(e.Videos[0].Title); n > maxExtraText {
