@@ -7,11 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Aside is what SetAside adds to the name of a file.
+// Aside is what ReadAllJSON adds to the name of a damaged file, so that a person can inspect it.
 const Aside = ".unreadable"
-
-// SetAside renames a file whose text is damaged, so that it is out of the way and can still be looked at.
-func SetAside(name string) error { return os.Rename(name, name+Aside) }
 
 // Write replaces a file, which only its owner can read. After a crash it has the old
 // text or the new.

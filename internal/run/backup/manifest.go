@@ -3,7 +3,6 @@ package backup
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"seine/internal/base/atomicfile"
-	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages/partition"
 )
@@ -82,18 +80,17 @@ func (m *Manifest) Messages() (n uint64) {
 
 // ReadManifest returns the manifest of a folder.
 func ReadManifest(dir string) (*Manifest, error) {
-	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: %s is missing", dir, ErrNoBackup, ManifestFile)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read backup: %w", err)
-	}
 	m := new(Manifest)
-	if err := jsontext.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(dir, ManifestFile), ErrDamaged, err)
-	}
-	if m.V != format {
+	err := atomicfile.ReadJSON(filepath.Join(dir, ManifestFile), m)
+	_, unread := errors.AsType[*fs.PathError](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w: %s is missing", dir, ErrNoBackup, ManifestFile)
+	case unread:
+		return nil, fmt.Errorf("read backup: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	case m.V != format:
 		return nil, fmt.Errorf("%s: the backup has format %d, this build reads %d: restore it by the build that has made it, Seine %s", dir, m.V, format, m.Version)
 	}
 	return m, nil
@@ -119,11 +116,7 @@ func (m *Manifest) write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("list the files of the backup: %w", err)
 	}
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode manifest: %w", err)
-	}
-	if err := atomicfile.Write(filepath.Join(dir, ManifestFile), append(text, '\n')); err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, ManifestFile), m); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	return nil

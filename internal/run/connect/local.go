@@ -2,7 +2,6 @@ package connect
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,11 +27,8 @@ const localFile = "nats/context.json"
 // WriteLocal leaves word in the directory of a crawl of where its embedded server is,
 // and of the token that it asks for. Only the owner of the crawl can read it.
 func WriteLocal(data, url, token string) error {
-	text, err := json.MarshalIndent(map[string]string{"description": "a crawl of Seine", "url": url, "token": token}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode context: %w", err)
-	}
-	if err := atomicfile.Write(filepath.Join(data, localFile), append(text, '\n')); err != nil {
+	context := map[string]string{"description": "a crawl of Seine", "url": url, "token": token}
+	if err := atomicfile.WriteJSON(filepath.Join(data, localFile), context); err != nil {
 		return fmt.Errorf("leave word of the crawl: %w", err)
 	}
 	return nil

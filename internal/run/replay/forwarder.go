@@ -2,12 +2,10 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -64,11 +62,7 @@ func newForwarder(ctx context.Context, from, to *stages.Bus, file, generation st
 		from: from, to: to, pub: stages.NewPublisher(to, "replay"), generation: generation, file: file, log: from.Log,
 		sent: forwarded{Kinds: make(map[string]int64)}, known: make(map[string]bool),
 	}
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = jsontext.Unmarshal(text, &f.sent)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.ReadJSON(file, &f.sent); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read what was sent: %w", err)
 	}
 	return f, f.remember(ctx)
@@ -171,11 +165,7 @@ func (f *forwarder) send(ctx context.Context, batch []*partition.ReaderMessage) 
 	if _, err := f.pub.PublishSequenced(ctx, out); err != nil {
 		return err
 	}
-	text, err := json.Marshal(&sent)
-	if err == nil {
-		err = atomicfile.Write(f.file, text)
-	}
-	if err != nil {
+	if err := atomicfile.WriteJSON(f.file, &sent); err != nil {
 		return err
 	}
 	f.mu.Lock()

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"seine/internal/base/atomicfile"
-	"seine/internal/base/jsontext"
 	"seine/pkg/stages/writer"
 )
 
@@ -81,13 +79,10 @@ func (o *Options) about() string {
 
 // readJobState returns the plan in a state directory, nil if there is none.
 func readJobState(state string) (*jobState, error) {
-	text, err := os.ReadFile(planFile(state))
+	var p jobState
+	err := atomicfile.ReadJSON(planFile(state), &p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	var p jobState
-	if err == nil {
-		err = jsontext.Unmarshal(text, &p)
 	}
 	if err == nil && p.V != planVersion {
 		err = fmt.Errorf("v is %d, this build reads %d", p.V, planVersion)
@@ -100,11 +95,7 @@ func readJobState(state string) (*jobState, error) {
 
 // write keeps the plan.
 func (p *jobState) write(state string) error {
-	text, err := json.MarshalIndent(p, "", " ")
-	if err == nil {
-		err = atomicfile.Write(planFile(state), append(text, '\n'))
-	}
-	if err != nil {
+	if err := atomicfile.WriteJSON(planFile(state), p); err != nil {
 		return fmt.Errorf("--state %s: write the plan of the replay: %w", state, err)
 	}
 	return nil

@@ -60,20 +60,21 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	file := a.keys.file(caller.Of(r.Context()).Name, r.URL.RequestURI(), key)
-	have, err := a.keys.begin(file, digest(string(body)))
+	file, request := a.keys.file(caller.Of(r.Context()).Name, r.URL.RequestURI(), key), digest(string(body))
+	have, err := a.keys.begin(file, request)
 	switch {
 	case err == nil && have == nil:
-		a.record(file, w, func(w http.ResponseWriter) { next(humago.NewContext(op, r, w)) })
+		a.record(file, request, w, func(w http.ResponseWriter) { next(humago.NewContext(op, r, w)) })
 	case err == nil:
 		have.writeTo(w)
 	case errors.Is(err, errOtherRequest):
 		problem.Write(w, http.StatusUnprocessableEntity, "the Idempotency-Key was used for another request: give each request one of its own")
 	case errors.Is(err, errInFlight):
 		w.Header().Set("Retry-After", "1")
-		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key is under way: ask again in a moment")
+		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key is in flight: send it again in a moment")
 	case errors.Is(err, errUnknownEnd):
-		problem.Write(w, http.StatusConflict, "the server ended while it handled the request of this Idempotency-Key, or another server handles it: see whether it was done; if not, send it with another key")
+		a.Log.Warn("it is not known whether the request of an Idempotency-Key was handled", "file", file, "error", err)
+		problem.Write(w, http.StatusConflict, "another server handles the request of this Idempotency-Key, or nobody knows whether it was handled, as the server was stopped meanwhile or the stored answer is damaged: check that; if it was not, send it with another key")
 	default:
 		a.Log.Error("cannot store an Idempotency-Key", "error", err)
 		problem.Write(w, http.StatusInternalServerError, "the Idempotency-Key cannot be stored, so nothing was done: see the log of the server")
@@ -81,7 +82,7 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 }
 
 // record handles a request, and keeps the answer if something was done.
-func (a *API) record(file string, w http.ResponseWriter, do func(http.ResponseWriter)) {
+func (a *API) record(file, request string, w http.ResponseWriter, do func(http.ResponseWriter)) {
 	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
 	var kept *answer
 	defer func() {
@@ -91,7 +92,7 @@ func (a *API) record(file string, w http.ResponseWriter, do func(http.ResponseWr
 	}()
 	do(rec)
 	if rec.status < statusKept {
-		kept = &answer{Status: rec.status, Header: w.Header().Clone(), Body: rec.body.Bytes(), Cut: rec.over}
+		kept = &answer{Request: request, Status: rec.status, Header: w.Header().Clone(), Body: rec.body.Bytes(), Cut: rec.over}
 	}
 }
 

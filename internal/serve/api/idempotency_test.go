@@ -88,7 +88,7 @@ func TestRequestsWithAKeyAtATimeAreDoneOnce(t *testing.T) {
 		for i := range statuses {
 			all.Go(func() {
 				a := s.do("POST", "/webhooks", fmt.Sprintf(`{"name": "w%d", "url": "http://127.0.0.1:1/", "events": ["crawl.ended"]}`, round), "Idempotency-Key", fmt.Sprint(round))
-				if statuses[i] = a.status; a.status == http.StatusConflict && !strings.Contains(string(a.text), "under way") {
+				if statuses[i] = a.status; a.status == http.StatusConflict && !strings.Contains(string(a.text), "in flight") {
 					t.Errorf("it was done twice: %v", a)
 				}
 			})

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"seine/internal/base/atomicfile"
-	"seine/internal/base/jsontext"
 )
 
 // Bounds of the keys that are kept.
@@ -23,20 +21,17 @@ const (
 	keysLife = 24 * time.Hour
 )
 
-// keys are the Idempotency-Keys of requests with the answers, a file each in a folder for each caller, so that a
-// restart of the server repeats nothing, and no caller evicts the keys of another.
+// keys stores the Idempotency-Keys of requests with the answers: a file for each key, in a folder for each caller. So a restart
+// of the server repeats no request, and no caller evicts the keys of another.
 type keys struct {
-	dir string
-
-	mu      sync.Mutex
-	running map[string]bool // files of requests in flight
+	dir     string
+	running sync.Map // files of requests in flight
 }
 
-// answer is a request with a key, and what was answered.
+// answer is the answer to a request with a key.
 type answer struct {
-	At      time.Time   `json:"at"`
 	Request string      `json:"request"` // digest of the body
-	Status  int         `json:"status"`  // 0 while it is handled
+	Status  int         `json:"status"`  // 0 until the request is handled
 	Header  http.Header `json:"header,omitempty"`
 	Body    []byte      `json:"body,omitempty"`
 	Cut     bool        `json:"cut,omitempty"` // the body is too large to be kept
@@ -46,125 +41,110 @@ type answer struct {
 var (
 	errOtherRequest = errors.New("the key is of another request")
 	errInFlight     = errors.New("the request is in flight")
-	errUnknownEnd   = errors.New("how the request has ended is not known")
+	errUnknownEnd   = errors.New("it is not known whether the request was handled")
 )
 
-// openKeys returns the keys in a directory, and removes those that have expired.
+// openKeys returns the keys in a folder, and removes those that have expired.
 func openKeys(dir string) *keys {
-	k := &keys{dir: dir, running: make(map[string]bool)}
+	k := &keys{dir: dir}
 	callers, _ := os.ReadDir(dir) // begin reports what is wrong with it
 	for _, c := range callers {
-		k.evict(filepath.Join(dir, c.Name()), false)
+		k.evict(filepath.Join(dir, c.Name()), maxKeys)
 		_ = os.Remove(filepath.Join(dir, c.Name())) // if it is empty
 	}
 	return k
 }
 
-// file is where the key of a caller is. Names of callers and keys may have any characters.
+// file returns the name of the file of a key. Names of callers and keys may have any characters.
 func (k *keys) file(who, uri, key string) string {
-	return filepath.Join(k.dir, digest(who), digest(uri+"\x00"+key)+".json")
+	return filepath.Join(k.dir, digest(who), digest(uri+"\x00"+key)+atomicfile.JSON)
 }
 
-// begin notes that a request is handled now, before it is. It returns the answer instead if that is known.
-func (k *keys) begin(file, request string) (*answer, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	have, err := readAnswer(file)
-	switch {
-	case err != nil:
-		return nil, err
-	case have == nil:
-	case have.Request != request:
-		return nil, errOtherRequest
-	case k.running[file]:
+// begin stores that a request is in flight, before it is handled. It returns the answer instead if the request was handled before.
+func (k *keys) begin(file, request string) (have *answer, err error) {
+	if _, inFlight := k.running.LoadOrStore(file, nil); inFlight {
 		return nil, errInFlight
-	case have.Status == 0:
-		return nil, errUnknownEnd
-	default:
-		return have, nil
 	}
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+	if have, err = readAnswer(file, request); have == nil && err == nil {
+		err = k.create(file, request)
 	}
-	k.evict(dir, true)
-	if err := (&answer{At: time.Now().UTC(), Request: request}).save(file); err != nil {
-		return nil, err
+	if have != nil || err != nil {
+		k.running.Delete(file)
 	}
-	k.running[file] = true
-	return nil, nil
+	return have, err
 }
 
-// end stores the answer, or forgets the key if there is none to keep.
+// create stores a key, unless another server has stored it since.
+func (k *keys) create(file, request string) error {
+	dir := filepath.Dir(file)
+	if kept, _ := os.ReadDir(dir); len(kept) >= maxKeys {
+		k.evict(dir, maxKeys*9/10)
+	}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.OpenFile(file, os.O_CREATE|os.O_EXCL, 0o600); errors.Is(err, fs.ErrExist) {
+			return errInFlight
+		}
+		_ = f.Close() // it is empty
+	}
+	if err == nil {
+		err = atomicfile.WriteJSON(file, &answer{Request: request})
+	}
+	return err
+}
+
+// end stores the answer to a request, or removes its key if a is nil.
 func (k *keys) end(file string, a *answer) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.running, file)
+	defer k.running.Delete(file)
 	if a == nil {
 		return os.Remove(file)
 	}
-	begun, err := readAnswer(file)
-	if err != nil || begun == nil {
-		return cmp.Or(err, fs.ErrNotExist)
-	}
-	a.At, a.Request = begun.At, begun.Request
-	return a.save(file)
+	return atomicfile.WriteJSON(file, a)
 }
 
-func readAnswer(file string) (*answer, error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// readAnswer returns the answer to a request from a file, nil if there is none younger than keysLife. A request whose file is
+// damaged may have been handled.
+func readAnswer(file, request string) (*answer, error) {
+	info, err := os.Stat(file)
+	if err == nil && time.Since(info.ModTime()) >= keysLife {
+		err = cmp.Or(os.Remove(file), fs.ErrNotExist)
 	}
 	a := new(answer)
 	if err == nil {
-		err = jsontext.Unmarshal(text, a)
+		err = atomicfile.ReadJSON(file, a)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read key %s: %w", file, err)
-	}
-	if time.Since(a.At) >= keysLife {
-		return nil, nil
+	_, unread := errors.AsType[*fs.PathError](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil //nolint:nilnil // there is none
+	case unread:
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errUnknownEnd, err)
+	case a.Request != request:
+		return nil, errOtherRequest
+	case a.Status == 0:
+		return nil, errUnknownEnd
 	}
 	return a, nil
 }
 
-func (a *answer) save(file string) error {
-	text, err := json.Marshal(a)
-	if err == nil {
-		err = atomicfile.Write(file, text)
-	}
-	if err != nil {
-		return fmt.Errorf("store key: %w", err)
-	}
-	return nil
-}
-
-// evict removes the keys of a caller that have expired, and the oldest if one more is to come and there are too many.
-func (k *keys) evict(dir string, more bool) {
-	names, _ := os.ReadDir(dir) // begin reports what is wrong with it
-	if more && len(names) < maxKeys {
-		return
-	}
-	type kept struct {
-		file string
-		at   time.Time
-	}
-	var all []kept
-	for _, name := range names {
-		info, err := name.Info()
-		if file := filepath.Join(dir, name.Name()); err == nil && !k.running[file] {
-			all = append(all, kept{file, info.ModTime()})
+// evict removes the keys of a caller that have expired, and of the others in order of age those beyond most. Keys of requests in
+// flight stay.
+func (k *keys) evict(dir string, most int) {
+	entries, _ := os.ReadDir(dir) // create reports what is wrong with it
+	var ended []fs.FileInfo
+	for _, e := range entries {
+		_, inFlight := k.running.Load(filepath.Join(dir, e.Name()))
+		if info, err := e.Info(); err == nil && !inFlight {
+			ended = append(ended, info)
 		}
 	}
-	slices.SortFunc(all, func(a, b kept) int { return a.at.Compare(b.at) })
-	over := 0
-	if more {
-		over = len(all) / 10 // so that not each key reads the folder's times
-	}
-	for i, old := range all {
-		if i < over || time.Since(old.at) >= keysLife {
-			_ = os.Remove(old.file)
+	slices.SortFunc(ended, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range ended {
+		if i >= most || time.Since(info.ModTime()) >= keysLife {
+			_ = os.Remove(filepath.Join(dir, info.Name()))
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -42,7 +45,7 @@ func TestAnswersOfKeys(t *testing.T) {
 	if a := begin(t, k, file, "r", nil); a != nil {
 		t.Errorf("a request that failed has the answer %+v", a)
 	}
-	if err := k.end(file, &answer{Status: 201, Body: []byte("made")}); err != nil {
+	if err := k.end(file, &answer{Request: "r", Status: 201, Body: []byte("made")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []*keys{k, openKeys(dir)} {
@@ -64,7 +67,7 @@ func TestKeysAreBoundedByCaller(t *testing.T) {
 	done := func(who string, i int) string {
 		file := k.file(who, "/x", fmt.Sprint(i))
 		begin(t, k, file, "r", nil)
-		if err := k.end(file, &answer{Status: 200}); err != nil {
+		if err := k.end(file, &answer{Request: "r", Status: 200}); err != nil {
 			t.Fatal(err)
 		}
 		at := time.Now().Add(time.Duration(i)*time.Second - time.Hour)
@@ -98,5 +101,54 @@ func TestKeysAreBoundedByCaller(t *testing.T) {
 	openKeys(dir)
 	if _, err := os.Stat(last); err == nil {
 		t.Error("a key that has expired is kept")
+	}
+}
+
+// Whatever is left in the file of a key, its request is not handled again, and nobody has to remove the file.
+func TestDamagedKeyIsNotHandledAgain(t *testing.T) {
+	whole, err := json.Marshal(&answer{Request: "r", Status: 201})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"empty": "", "binary": "\x00\xff", "cut": string(whole[:len(whole)-1]), "of another type": `[1]`} {
+		t.Run(name, func(t *testing.T) {
+			k := openKeys(t.TempDir())
+			file := k.file("a", "/x", "key")
+			begin(t, k, file, "r", nil)
+			if err := k.end(file, &answer{Request: "r", Status: 201}); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			begin(t, k, file, "r", errUnknownEnd)
+			begin(t, k, k.file("a", "/x", "other"), "r", nil)
+			past := time.Now().Add(-keysLife)
+			if err := os.Chtimes(file, past, past); err != nil {
+				t.Fatal(err)
+			}
+			begin(t, k, file, "r", nil)
+		})
+	}
+}
+
+// Of several servers with the same folder, one handles the request of a key.
+func TestServersShareKeys(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 20 {
+		var handled atomic.Int32
+		var all sync.WaitGroup
+		for range 4 {
+			k := openKeys(dir)
+			all.Go(func() {
+				if a, err := k.begin(k.file("a", "/x", fmt.Sprint(round)), "r"); err == nil && a == nil {
+					handled.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := handled.Load(); n != 1 {
+			t.Errorf("round %d: %d servers handle the request", round, n)
+		}
 	}
 }

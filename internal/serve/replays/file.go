@@ -1,7 +1,6 @@
 package replays
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,11 +8,7 @@ import (
 	"strings"
 
 	"seine/internal/base/atomicfile"
-	"seine/internal/base/jsontext"
 )
-
-// suffix is that of the file of a replay.
-const suffix = ".json"
 
 // file is a replay as it is stored.
 type file struct {
@@ -23,39 +18,29 @@ type file struct {
 
 const fileVersion = 1
 
-func (s *Service) fileOf(id string) string  { return filepath.Join(s.dir, id+suffix) }
+func (s *Service) fileOf(id string) string  { return filepath.Join(s.dir, id+atomicfile.JSON) }
 func (s *Service) stateOf(id string) string { return filepath.Join(s.dir, id) }
 
-// read reads all replays of the directory, by their ids. One that cannot be read is set aside, so that the others run.
+// read reads all replays of the directory, by their ids.
 func (s *Service) read() (map[string]*task, error) {
-	names, err := filepath.Glob(filepath.Join(s.dir, "*"+suffix))
+	files, err := atomicfile.ReadAllJSON(s.dir, !s.Off, s.log, func(id string, f *file) bool { return f.V == fileVersion && f.ID == id })
 	if err != nil {
 		return nil, fmt.Errorf("list replays: %w", err)
 	}
 	all := make(map[string]*task)
-	for _, name := range names {
-		var f file
-		id := strings.TrimSuffix(filepath.Base(name), suffix)
-		text, err := os.ReadFile(name)
-		if err == nil {
-			err = jsontext.Unmarshal(text, &f)
-		}
-		if err != nil || f.V != fileVersion || f.ID != id {
-			aside := !s.Off && atomicfile.SetAside(name) == nil
-			s.log.Error("a replay cannot be read: begin it again, then delete its files", "file", name, "set_aside", aside, "error", err)
-			continue
-		}
-		all[id] = newTask(f.Job)
+	for _, f := range files {
+		all[f.ID] = newTask(f.Job)
 	}
 	return all, nil
 }
 
-// removeOrphans removes what replays have left that were forgotten while the server was killed.
-func (s *Service) removeOrphans(all map[string]*task) {
+// removeOrphans removes the streams of replays whose files are gone: the server was killed while it removed them. Those of a
+// damaged or unreadable file stay.
+func (s *Service) removeOrphans() {
 	entries, _ := os.ReadDir(s.dir) // read reports what is wrong with it
 	for _, e := range entries {
-		_, aside := os.Stat(s.fileOf(e.Name()) + atomicfile.Aside)
-		if e.IsDir() && all[e.Name()] == nil && aside != nil {
+		ofReplay := func(o os.DirEntry) bool { return strings.HasPrefix(o.Name(), e.Name()+atomicfile.JSON) }
+		if e.IsDir() && !slices.ContainsFunc(entries, ofReplay) {
 			_ = os.RemoveAll(s.stateOf(e.Name()))
 		}
 	}
@@ -90,11 +75,7 @@ func (s *Service) dropStates() {
 
 // save stores a replay.
 func (s *Service) save(r *Job) error {
-	text, err := json.Marshal(file{fileVersion, *r})
-	if err == nil {
-		err = atomicfile.Write(s.fileOf(r.ID), text)
-	}
-	if err != nil {
+	if err := atomicfile.WriteJSON(s.fileOf(r.ID), file{fileVersion, *r}); err != nil {
 		return fmt.Errorf("store replay %s: %w", r.ID, err)
 	}
 	return nil

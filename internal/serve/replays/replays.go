@@ -83,7 +83,7 @@ func (s *Service) mine() error {
 		return err
 	}
 	s.lock = lock
-	s.removeOrphans(s.all)
+	s.removeOrphans()
 	return nil
 }
 

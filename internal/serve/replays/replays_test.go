@@ -225,7 +225,7 @@ func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
 		}
 		ids = append(ids, r.ID)
 	}
-	for _, id := range append(ids, "orphan") {
+	for _, id := range append(ids, "orphan", "damaged", "unopened") {
 		if err := os.MkdirAll(filepath.Join(s.stateOf(id), "streams"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -233,10 +233,20 @@ func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
 	if err := os.WriteFile(s.fileOf("damaged"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.close()
-	s = k.service()
-	if _, j := s.next(t.Context()); j != nil {
-		t.Errorf("%s runs", j.job.Load().ID)
+	if err := os.Symlink("nowhere", s.fileOf("unopened")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // also once the damaged file is renamed
+		s.close()
+		s = k.service()
+		if _, j := s.next(t.Context()); j != nil {
+			t.Errorf("%s runs", j.job.Load().ID)
+		}
+	}
+	for _, id := range []string{"damaged", "unopened"} {
+		if _, err := os.Stat(s.stateOf(id)); err != nil {
+			t.Errorf("the streams of a replay whose file is %s are gone: %v", id, err)
+		}
 	}
 	states := 0
 	for i, id := range ids {

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +20,6 @@ import (
 
 	"seine/internal/base/atomicfile"
 	"seine/internal/base/filelock"
-	"seine/internal/base/jsontext"
 	"seine/internal/serve/caller"
 )
 
@@ -60,13 +58,9 @@ func Read(name string) ([]Token, error) {
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("tokens %s: others can read or change it: chmod 600 it, and make its tokens anew if somebody may have", name)
 	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(name)
-	}
 	var f file
 	if err == nil {
-		err = jsontext.Unmarshal(text, &f)
+		err = atomicfile.ReadJSON(name, &f)
 	}
 	if err == nil && f.V != 1 {
 		err = fmt.Errorf("it is of version %d, this build knows 1", f.V)
@@ -78,11 +72,7 @@ func Read(name string) ([]Token, error) {
 }
 
 func write(name string, all []Token) error {
-	text, err := json.MarshalIndent(file{V: 1, Tokens: all}, "", "  ")
-	if err == nil {
-		err = atomicfile.Write(name, append(text, '\n'))
-	}
-	if err != nil {
+	if err := atomicfile.WriteJSON(name, file{V: 1, Tokens: all}); err != nil {
 		return fmt.Errorf("write tokens: %w", err)
 	}
 	return nil

@@ -1,10 +1,7 @@
 package webhooks
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,14 +10,10 @@ import (
 	"time"
 
 	"seine/internal/base/atomicfile"
-	"seine/internal/base/jsontext"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/records"
 	"seine/pkg/stages"
 )
-
-// suffix is that of the file of a webhook, which only the owner of the server can read.
-const suffix = ".json"
 
 // file is a webhook and how far it is, as they are stored.
 type file struct {
@@ -58,52 +51,35 @@ type delivery struct {
 	body []byte
 }
 
-// readAll reads all webhooks of a directory. One that cannot be read is set aside, so that the others are delivered.
-func readAll(dir string, log *slog.Logger) (all []*file, err error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	if err != nil {
-		return nil, fmt.Errorf("list webhooks: %w", err)
-	}
-	for _, name := range names {
-		f := new(file)
-		text, err := os.ReadFile(name)
-		if err == nil {
-			err = jsontext.Unmarshal(text, f)
-		}
-		if err != nil || f.V != 1 || f.Hook.Name+suffix != filepath.Base(name) {
-			log.Error("a webhook cannot be read and is set aside: create it again, then delete its file", "file", name+atomicfile.Aside, "error", cmp.Or(err, errNotHook), "renamed", atomicfile.SetAside(name) == nil)
-			continue
-		}
+// readAll reads all webhooks of a folder.
+func readAll(dir string, log *slog.Logger) ([]*file, error) {
+	all, err := atomicfile.ReadAllJSON(dir, true, log, func(name string, f *file) bool { return f.V == 1 && f.Hook.Name == name })
+	for _, f := range all {
 		if f.Progress.Told == nil {
 			f.Progress.Told = make(map[string]told)
 		}
-		all = append(all, f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
 	return all, nil
 }
 
-// errNotHook is the error of a file that is another's.
-var errNotHook = errors.New("it is not a webhook of this name that this build can read")
-
-// unreadable lists the webhooks that are set aside, until their files are deleted.
+// unreadable lists the webhooks whose files are damaged, until those are deleted.
 func unreadable(dir string) (all []Listed) {
-	names, _ := filepath.Glob(filepath.Join(dir, "*"+suffix+atomicfile.Aside)) // the pattern is good
-	for _, name := range names {
-		all = append(all, Listed{
-			Hook{Name: strings.TrimSuffix(filepath.Base(name), suffix+atomicfile.Aside), Events: []Event{}},
-			State{Error: "its file cannot be read and is set aside: create the webhook again, then delete " + filepath.Base(name)},
-		})
+	entries, _ := os.ReadDir(dir) // readAll has reported what is wrong with it
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), atomicfile.JSON+atomicfile.Aside); ok {
+			problem := "its file is damaged: create the webhook again, then delete " + e.Name()
+			all = append(all, Listed{Hook{Name: name, Events: []Event{}}, State{Error: problem}})
+		}
 	}
 	return all
 }
 
-// save stores it.
+// save stores it in a file that only the owner of the server can read.
 func (f *file) save(dir string) error {
-	text, err := json.Marshal(f)
-	if err == nil {
-		err = atomicfile.Write(filepath.Join(dir, f.Hook.Name+suffix), text)
-	}
-	if err != nil {
+	if err := atomicfile.WriteJSON(filepath.Join(dir, f.Hook.Name+atomicfile.JSON), f); err != nil {
 		return fmt.Errorf("store webhook %s: %w", f.Hook.Name, err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"seine/internal/base/atomicfile"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func TestUnreadableWebhooksAreSetAside(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"cut": `{"v":1,"ho`, "empty": "", "later": `{"v":2,"hook":{"name":"later"}}`, "other": `{"v":1,"hook":{"name":"a"}}`, "binary": "\x00\xff"} {
-		if err := os.WriteFile(filepath.Join(dir, name+suffix), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+atomicfile.JSON), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

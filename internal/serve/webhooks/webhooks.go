@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"seine/internal/base/atomicfile"
 	"seine/internal/base/filelock"
 	"seine/internal/base/sleep"
 	"seine/internal/ops/webhook"
@@ -208,7 +209,7 @@ func (s *Service) Remove(name string) error {
 	if _, err := s.stopOne(name); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(s.dir, name+suffix)); err != nil {
+	if err := os.Remove(filepath.Join(s.dir, name+atomicfile.JSON)); err != nil {
 		return fmt.Errorf("forget webhook %s: %w", name, err)
 	}
 	delete(s.senders, name)
