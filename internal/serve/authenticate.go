@@ -41,6 +41,9 @@ func isOpen(path string) bool { return openPaths[path] || strings.HasPrefix(path
 func (o *Options) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, why := o.caller(r)
+		if why == "" {
+			authenticated(r.Context())
+		}
 		switch {
 		case why == "" || isOpen(r.URL.Path):
 			next.ServeHTTP(w, r.WithContext(caller.With(r.Context(), c)))

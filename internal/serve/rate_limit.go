@@ -2,57 +2,55 @@ package serve
 
 import (
 	"math"
-	"net"
 	"net/http"
+	"net/netip"
 
 	"golang.org/x/time/rate"
 
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
+	"seine/internal/serve/turns"
 	"seine/pkg/stages"
 )
 
 // Requests in flight at a time, streams of events among them. Each may hold a body and an answer in memory.
 const (
-	maxInFlight        = 64 // of one caller
-	maxUnknownInFlight = 32 // of all clients without a token together
+	maxInFlight           = 64 // of one caller
+	maxAllInFlight        = 1024
+	maxUnknownInFlight    = 8 // of one address without a token
+	maxAllUnknownInFlight = 32
 )
-
-// share is the part of the server that one caller gets.
-type share struct {
-	rate  *rate.Limiter
-	slots chan struct{}
-}
 
 // limitCallers bounds how many requests each caller sends, a second and at a time: a loop of one must not keep
 // others out.
 func (o *Options) limitCallers(next http.Handler) http.Handler {
-	var callers, addresses stages.Recent[string, share] // of late; many addresses do not evict callers
-	unknown := make(chan struct{}, maxUnknownInFlight)
+	type limits struct {
+		rates    stages.Recent[string, *rate.Limiter]
+		inFlight *turns.Turns
+	}
+	callers := limits{inFlight: turns.New(maxInFlight, maxAllInFlight, 0)}
+	addresses := limits{inFlight: turns.New(maxUnknownInFlight, maxAllUnknownInFlight, 0)} // many of them evict no caller
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key, recent := callerKey(r), &addresses
-		if known(r) {
-			recent = &callers
+		key, l := caller.Of(r.Context()).Name, &callers
+		if key == "" {
+			key, l = clientOf(r.RemoteAddr), &addresses
 		}
-		s, ok := recent.Get(key)
+		limiter, ok := l.rates.Get(key)
 		if !ok {
-			s = share{rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate)))), unknown}
-			if known(r) {
-				s.slots = make(chan struct{}, maxInFlight)
-			}
-			recent.Put(key, s)
+			limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate))))
+			l.rates.Put(key, limiter)
 		}
-		if !s.rate.Allow() {
+		if !limiter.Allow() {
 			tooMany(w, "too many requests of this caller: wait a second (--rate of the server sets the limit)")
 			return
 		}
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-			next.ServeHTTP(w, r)
-		default:
+		end := l.inFlight.Begin(r.Context(), key)
+		if end == nil {
 			tooMany(w, "too many requests of this caller at a time: wait for the answers to some")
+			return
 		}
+		defer end()
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -64,14 +62,15 @@ func tooMany(w http.ResponseWriter, why string) {
 // known reports whether a request is of a caller that was authenticated.
 func known(r *http.Request) bool { return caller.Of(r.Context()).Name != "" }
 
-// callerKey is what is limited: a caller wherever it is; one without a name by its address.
-func callerKey(r *http.Request) string {
-	if c := caller.Of(r.Context()); c.Name != "" {
-		return c.Name
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+// clientOf returns the IP address of HOST:PORT; of one of IPv6 the network of 64 bits, whose addresses one client has all.
+func clientOf(address string) string {
+	a, err := netip.ParseAddrPort(address)
 	if err != nil {
-		host = r.RemoteAddr
+		return address
 	}
-	return "address " + host
+	ip := a.Addr().Unmap()
+	if ip.Is6() {
+		return netip.PrefixFrom(ip.WithZone(""), 64).Masked().String()
+	}
+	return ip.String()
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"seine/internal/serve/audit"
 	"seine/internal/serve/mcp"
 	"seine/internal/serve/problem"
@@ -152,7 +150,6 @@ const (
 	headerTimeout  = 10 * time.Second // for the head of a request
 	idleTimeout    = 2 * time.Minute  // between two requests
 	maxHeaderBytes = 32 << 10
-	maxConnections = 1024
 	maxStreams     = 64              // of one connection of HTTP/2, each with a head of its own
 	maxReceived    = 256 << 10       // bytes of bodies that a connection of HTTP/2 sends before they are read
 	stopTimeout    = 5 * time.Second // for requests under way, at the end
@@ -164,7 +161,7 @@ func (o *Options) Open() (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--listen %s: %w (another address is given by --listen HOST:PORT)", o.Listen, err)
 	}
-	return o.TLS.listen(netutil.LimitListener(l, maxConnections))
+	return o.TLS.listen(boundConnections(l))
 }
 
 // URL is where a person finds the server that listens on l.
@@ -182,7 +179,7 @@ func Serve(ctx context.Context, o *Options, l net.Listener) error {
 		Handler: Handler(o), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxReceived, MaxReceiveBufferPerStream: maxReceived},
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), // a hostile client could fill a disk
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withConn,
 	}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

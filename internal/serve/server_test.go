@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -44,8 +45,13 @@ func options(t *testing.T) *Options {
 
 // call sends a request from loopback.
 func call(h http.Handler, method, target, body string, header ...string) *httptest.ResponseRecorder {
+	return callFrom("127.0.0.1:5555", h, method, target, body, header...)
+}
+
+// callFrom sends a request from an address.
+func callFrom(from string, h http.Handler, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1:8077"+target, strings.NewReader(body))
-	r.RemoteAddr = "127.0.0.1:5555"
+	r.RemoteAddr = from
 	for i := 0; i < len(header); i += 2 {
 		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
 			r.Host = header[i+1]
@@ -314,16 +320,20 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	})
 	h := Handler(o)
 	var wg sync.WaitGroup
-	hold := func(n int, header ...string) {
+	hold := func(from string, n int, header ...string) {
 		for range n {
-			wg.Go(func() { call(h, "GET", "/static/x", "", header...) })
+			wg.Go(func() { callFrom(from, h, "GET", "/static/x", "", header...) })
 			<-entered
 		}
 	}
 	bearer := []string{"Authorization", "Bearer " + secret}
-	hold(maxUnknownInFlight)
+	for i := range maxAllUnknownInFlight / maxUnknownInFlight {
+		from := fmt.Sprintf("192.0.2.%d:1", i)
+		hold(from, maxUnknownInFlight)
+		wantProblem(t, callFrom(from, h, "GET", "/static/x", ""), http.StatusTooManyRequests, "at a time")
+	}
 	wantProblem(t, call(h, "GET", "/static/x", ""), http.StatusTooManyRequests, "at a time")
-	hold(maxInFlight, bearer...)
+	hold("127.0.0.1:1", maxInFlight, bearer...)
 	w := call(h, "GET", "/api/x", "", bearer...)
 	if wantProblem(t, w, http.StatusTooManyRequests, "at a time"); w.Header().Get("Retry-After") == "" {
 		t.Error("the answer has no Retry-After")

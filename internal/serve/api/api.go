@@ -80,7 +80,7 @@ type API struct {
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, bulk: turns.New(8, 32), tails: turns.New(8, 32)}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, bulk: turns.New(8, 32, turnWait), tails: turns.New(8, 32, turnWait)}
 	if o.Keys != "" {
 		a.keys = openKeys(o.Keys)
 	}
@@ -119,8 +119,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// askTime bounds an operation, but for streams.
-const askTime = 30 * time.Second
+const (
+	askTime  = 30 * time.Second // bounds an operation, but for streams
+	turnWait = 10 * time.Second // for an operation of which few are done at a time
+)
 
 // operation is what is registered.
 type operation struct {
@@ -218,13 +220,13 @@ func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 
 // inTurn is middleware that lets requests wait before their bodies are read.
 func (a *API) inTurn(ctx huma.Context, next func(huma.Context)) {
-	who := caller.Of(ctx.Context()).Name
-	if !a.bulk.Begin(ctx.Context(), who) {
+	end := a.bulk.Begin(ctx.Context(), caller.Of(ctx.Context()).Name)
+	if end == nil {
 		ctx.SetHeader("Retry-After", "2")
 		_ = huma.WriteErr(a.huma, ctx, http.StatusTooManyRequests, cluster.ErrBusy.Error()) // the client may be gone
 		return
 	}
-	defer a.bulk.End(who)
+	defer end()
 	next(ctx)
 }
 

@@ -122,16 +122,16 @@ func (a *API) registerTail() {
 	})
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: "string"}}}}}
 	huma.Register(a.huma, op, func(ctx context.Context, in *tailInput) (*huma.StreamResponse, error) {
-		who := caller.Of(ctx).Name
-		if !a.tails.Begin(ctx, who) {
+		end := a.tails.Begin(ctx, caller.Of(ctx).Name)
+		if end == nil {
 			return nil, retryLater(http.StatusTooManyRequests, "too many streams of records are open: close some")
 		}
 		if err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, a, bus, in.Crawl) }); err != nil {
-			a.tails.End(who)
+			end()
 			return nil, a.problemOf(err)
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer a.tails.End(who)
+			defer end()
 			a.sendTail(ctx, in)
 		}}, nil
 	})

@@ -75,7 +75,7 @@ type Cluster struct {
 // New returns the cluster of an operator's options, which are valid. Without any it is the directory of
 // connect.DefaultData.
 func New(o connect.Operator, log *slog.Logger) *Cluster {
-	c := &Cluster{log: log, looks: turns.New(maxLooks, maxAllLooks), lock: make(chan struct{}, 1)}
+	c := &Cluster{log: log, looks: turns.New(maxLooks, maxAllLooks, lookWait), lock: make(chan struct{}, 1)}
 	if o.Options == (connect.Options{}) {
 		o.Data = cmp.Or(o.Data, connect.DefaultData)
 		c.local = o.Data
@@ -166,21 +166,19 @@ func (c *Cluster) Do(ctx context.Context, do func(context.Context, *stages.Bus) 
 const (
 	maxLooks    = 4 // of one caller
 	maxAllLooks = 16
+	lookWait    = 10 * time.Second
 )
 
 // ErrBusy is returned by Look when others look for too long.
 var ErrBusy = errors.New("too many requests of this kind at a time: send fewer in parallel, or try again in a moment")
 
-// Look is Do for what reads streams. It waits a while for its turn.
+// Look is Do for what reads streams. It waits for its turn, at most for lookWait.
 func (c *Cluster) Look(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
-	who := caller.Of(ctx).Name
-	if !c.looks.Begin(ctx, who) {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return ErrBusy
+	end := c.looks.Begin(ctx, caller.Of(ctx).Name)
+	if end == nil {
+		return cmp.Or(ctx.Err(), ErrBusy)
 	}
-	defer c.looks.End(who)
+	defer end()
 	return c.Do(ctx, do)
 }
 

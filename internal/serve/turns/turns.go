@@ -1,63 +1,74 @@
-// Package turns bounds how many things of a kind a server does at a time, for each caller and in all. It consumes
-// requests for a turn with the name of the caller, and grants one when both bounds allow it, or refuses it after a while.
+// Package turns bounds how many operations a server runs at a time, for each caller and in all.
 package turns
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// Turns are those of one kind. It is safe for concurrent use.
+// Turns are those of one kind of operation. It is safe for concurrent use.
 type Turns struct {
-	each, all int
+	each int64
+	wait time.Duration
+	all  *semaphore.Weighted
 
-	mu    sync.Mutex
-	held  map[string]int // by the caller's name
-	total int
-	freed chan struct{} // closed when a turn has ended
+	mu      sync.Mutex
+	callers map[string]*callerTurns // that have turns, or wait for some
 }
 
-// New returns turns of which each caller has at most so many at a time, and all callers together.
-func New(each, all int) *Turns {
-	return &Turns{each: each, all: all, held: make(map[string]int), freed: make(chan struct{})}
+type callerTurns struct {
+	*semaphore.Weighted
+	users int
 }
 
-// maxWait bounds how long Begin waits.
-const maxWait = 10 * time.Second
+// New returns turns of which a caller has at most each at a time, and all callers together have at most all.
+func New(each, all int64, wait time.Duration) *Turns {
+	return &Turns{each: each, wait: wait, all: semaphore.NewWeighted(all), callers: make(map[string]*callerTurns)}
+}
 
-// Begin waits for a turn, and reports whether it has come. Then End ends it.
-func (t *Turns) Begin(ctx context.Context, who string) bool {
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
+// Begin waits for a turn of a caller, at most for the wait of New. Those who wait get turns in the order in which they came. It
+// returns the function that ends the turn, nil if none came in time or ctx is done.
+func (t *Turns) Begin(ctx context.Context, who string) (end func()) {
+	if ctx.Err() != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.wait)
 	defer cancel()
-	for {
-		t.mu.Lock()
-		freed := t.freed
-		free := t.total < t.all && t.held[who] < t.each
-		if free {
-			t.total++
-			t.held[who]++
-		}
-		t.mu.Unlock()
-		if free {
-			return true
-		}
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			return false
+	own := t.enter(who)
+	acquired := own.TryAcquire(1) || own.Acquire(ctx, 1) == nil
+	if acquired && (t.all.TryAcquire(1) || t.all.Acquire(ctx, 1) == nil) {
+		return func() {
+			t.all.Release(1)
+			t.leave(who, true)
 		}
 	}
+	t.leave(who, acquired)
+	return nil
 }
 
-// End ends a turn of a caller.
-func (t *Turns) End(who string) {
+func (t *Turns) enter(who string) *callerTurns {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.total--
-	if t.held[who]--; t.held[who] == 0 {
-		delete(t.held, who)
+	own := t.callers[who]
+	if own == nil {
+		own = &callerTurns{Weighted: semaphore.NewWeighted(t.each)}
+		t.callers[who] = own
 	}
-	close(t.freed)
-	t.freed = make(chan struct{})
+	own.users++
+	return own
+}
+
+func (t *Turns) leave(who string, acquired bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	own := t.callers[who]
+	if acquired {
+		own.Release(1)
+	}
+	if own.users--; own.users == 0 {
+		delete(t.callers, who)
+	}
 }

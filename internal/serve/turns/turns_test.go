@@ -3,65 +3,108 @@ package turns
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// A caller has a bounded number of turns, and so have all together; whoever waits in vain is refused after a while.
+const wait = 10 * time.Second
+
+// A caller has a bounded number of turns, and so have all together; whoever waits in vain is refused after the wait.
 func TestTurnsAreBoundedByCallerAndInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := New(2, 5)
+		turns := New(2, 5, wait)
+		ends := make(map[string][]func())
 		begin := func(who string, want bool, after time.Duration) {
 			t.Helper()
 			began := time.Now()
-			if got := turns.Begin(t.Context(), who); got != want || time.Since(began) != after {
-				t.Errorf("%s: %t after %s, want %t after %s", who, got, time.Since(began), want, after)
+			end := turns.Begin(t.Context(), who)
+			if (end != nil) != want || time.Since(began) != after {
+				t.Errorf("%s: %t after %s, want %t after %s", who, end != nil, time.Since(began), want, after)
+			}
+			if end != nil {
+				ends[who] = append(ends[who], end)
 			}
 		}
 		begin("a", true, 0)
 		begin("a", true, 0)
-		begin("a", false, maxWait)
+		begin("a", false, wait)
 		begin("b", true, 0)
 		begin("b", true, 0)
 		begin("c", true, 0)
-		begin("d", false, maxWait)
-		time.AfterFunc(time.Second, func() { turns.End("a") })
+		begin("d", false, wait)
+		time.AfterFunc(time.Second, ends["a"][0])
 		begin("d", true, time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if turns.Begin(ctx, "a") {
+		ends["c"][0]()
+		if turns.Begin(ctx, "c") != nil {
 			t.Error("a request that has ended has a turn")
 		}
-		for _, who := range []string{"a", "b", "b", "c", "d"} {
-			turns.End(who)
+		for _, end := range []func(){ends["a"][1], ends["b"][0], ends["b"][1], ends["d"][0]} {
+			end()
 		}
-		if turns.total != 0 || len(turns.held) != 0 {
-			t.Errorf("%d turns are held, by %v", turns.total, turns.held)
+		if len(turns.callers) != 0 || !turns.all.TryAcquire(5) {
+			t.Errorf("turns are held, by %v", turns.callers)
 		}
 	})
+}
+
+// Those who wait get turns in the order in which they came, and none waits where no turn is waited for.
+func TestTurnsAreGivenInOrder(t *testing.T) {
+	for name, turns := range map[string]*Turns{"of a caller": New(1, 9, wait), "in all": New(9, 1, wait)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := turns.Begin(t.Context(), "a")
+				var mu sync.Mutex
+				var order []int
+				for i := range 9 {
+					go func() {
+						end := turns.Begin(t.Context(), "a")
+						mu.Lock()
+						order = append(order, i)
+						mu.Unlock()
+						end()
+					}()
+					synctest.Wait()
+				}
+				first()
+				synctest.Wait()
+				if !slices.IsSorted(order) || len(order) != 9 {
+					t.Errorf("turns were given to %v", order)
+				}
+			})
+		})
+	}
+	if turns := New(1, 2, 0); turns.Begin(t.Context(), "a") == nil || turns.Begin(t.Context(), "a") != nil || turns.Begin(t.Context(), "b") == nil {
+		t.Error("without a wait, a free turn is refused or another is given")
+	}
 }
 
 // Each request that waits gets its turn when the others end, and never are there more than the bounds.
 func TestTurnsOfManyEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := New(3, 7)
+		turns := New(3, 7, wait)
+		var all atomic.Int32
+		var each [5]atomic.Int32
 		var wg sync.WaitGroup
 		for i := range 100 {
-			who := fmt.Sprint(i % 5)
 			wg.Go(func() {
-				if !turns.Begin(t.Context(), who) {
-					t.Errorf("%s waited in vain", who)
+				end := turns.Begin(t.Context(), fmt.Sprint(i%5))
+				if end == nil {
+					t.Errorf("%d waited in vain", i)
 					return
 				}
-				turns.mu.Lock()
-				if turns.total > 7 || turns.held[who] > 3 {
-					t.Errorf("%d turns, %d of %s", turns.total, turns.held[who], who)
+				if total, own := all.Add(1), each[i%5].Add(1); total > 7 || own > 3 {
+					t.Errorf("%d turns, %d of one caller", total, own)
 				}
-				turns.mu.Unlock()
 				time.Sleep(100 * time.Millisecond)
-				turns.End(who)
+				all.Add(-1)
+				each[i%5].Add(-1)
+				end()
 			})
 		}
 		wg.Wait()
