@@ -247,7 +247,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.
 		if older.Canonical = want.Canonical; older == want {
-			if err := b.putLayout(ctx, want); err != nil {
+			if err := b.ChangeLayout(ctx, func(l *messages.Layout) { l.Canonical = want.Canonical }); err != nil {
 				return err
 			}
 			b.Log.Info("canonical URLs have a newer version", "was", have.Canonical, "is", want.Canonical)
@@ -287,17 +287,6 @@ func (b *Bus) ChangeLayout(ctx context.Context, change func(*messages.Layout)) e
 		}
 		return nil
 	})
-}
-
-func (b *Bus) putLayout(ctx context.Context, l messages.Layout) error {
-	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
-	if err == nil {
-		_, err = kv.Put(ctx, messages.KeyLayout, messages.Encode(l))
-	}
-	if err != nil {
-		return fmt.Errorf("write layout: %w", err)
-	}
-	return nil
 }
 
 // Existing returns the layout that was written, if there is one.
@@ -392,6 +381,9 @@ func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	}
 	if err == nil && l.V == messages.Version {
 		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last thing made
+	}
+	if err == nil {
+		err = b.CheckRestored(ctx)
 	}
 	return l, err
 }

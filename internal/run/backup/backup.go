@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/jsm.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/filelock"
 	"seine/internal/base/jsontext"
 	"seine/internal/base/progress"
 	"seine/internal/base/version"
@@ -24,8 +25,13 @@ import (
 	"seine/pkg/stages/partition"
 )
 
-// ErrChanged is returned where the layout has changed while the backup was made.
-var ErrChanged = errors.New("the layout of the cluster has changed while the backup was made: run it again")
+// Errors of Backup.
+var (
+	// ErrChanged is returned where the layout has changed while the backup was made.
+	ErrChanged = errors.New("the layout of the cluster has changed while the backup was made: run it again")
+	// ErrInUse is returned where another backup is made into the same folder.
+	ErrInUse = errors.New("another backup is being made there")
+)
 
 // Backup copies the cluster of Bus into Dir.
 type Backup struct {
@@ -36,36 +42,26 @@ type Backup struct {
 	Progress progress.Func
 }
 
-// Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix: what a process that
-// was killed has left there, the next removes.
+// Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix. The next backup to Dir removes a folder that a
+// killed process left there.
 func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
-	m := &Manifest{V: format, Version: version.Current().Version, Began: time.Now().UTC()}
-	_, began, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
-	if err == nil {
-		m.Layout, err = b.Bus.Existing(ctx)
-	}
-	if err != nil {
+	if _, err := b.Bus.Existing(ctx); err != nil {
 		return nil, fmt.Errorf("there are no streams of Seine: %w", err)
 	}
-	dir, err := b.makeDir()
-	if err != nil {
-		return nil, err
+	dir := filepath.Clean(b.Dir) + unfinishedSuffix
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, fmt.Errorf("--to: %w", err)
 	}
-	err = works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error {
-		release, err := hold(ctx, b.Bus)
-		if err != nil {
-			return err
-		}
-		defer release()
-		if err := b.copyAll(ctx, dir, m); err != nil {
-			return err
-		}
-		if _, ended, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout); err != nil || ended != began {
-			return errors.Join(ErrChanged, err)
-		}
-		return nil
-	})
-	if err != nil {
+	lock, err := filelock.Take(dir + ".lock")
+	switch {
+	case errors.Is(err, filelock.ErrTaken):
+		return nil, fmt.Errorf("--to %s: %w: wait until it has ended, or name another folder", b.Dir, ErrInUse)
+	case err != nil:
+		return nil, fmt.Errorf("--to: %w", err)
+	}
+	defer lock.Close()
+	m := &Manifest{V: format, Version: version.Current().Version, Began: time.Now().UTC()}
+	if err := works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error { return b.copyTo(ctx, dir, m) }); err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
 	m.Ended = time.Now().UTC()
@@ -75,32 +71,58 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	if err := os.Rename(dir, b.Dir); err != nil {
 		return nil, fmt.Errorf("name the backup: %w", err)
 	}
+	_ = os.Remove(lock.Name()) // of whoever has opened it, none writes: Dir has a backup now
 	return m, nil
+}
+
+// copyTo copies the cluster to a folder, which it makes.
+func (b *Backup) copyTo(ctx context.Context, dir string, m *Manifest) error {
+	if err := b.makeDir(dir); err != nil {
+		return err
+	}
+	_, began, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
+	if err == nil {
+		m.Layout, err = b.Bus.Existing(ctx)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	release, err := hold(ctx, b.Bus)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := b.copyAll(ctx, dir, m); err != nil {
+		return err
+	}
+	if _, ended, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout); err != nil || ended != began {
+		return errors.Join(ErrChanged, err)
+	}
+	return nil
 }
 
 const unfinishedSuffix = ".unfinished"
 
-// makeDir returns the folder to write to.
-func (b *Backup) makeDir() (string, error) {
+// makeDir makes the folder to write to.
+func (b *Backup) makeDir(dir string) error {
 	entries, err := os.ReadDir(b.Dir)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("--to: %w", err)
+		return fmt.Errorf("--to: %w", err)
 	case len(entries) > 0:
-		return "", fmt.Errorf("--to %s: has something in it: name a folder that is empty, or one that there is none of", b.Dir)
+		return fmt.Errorf("--to %s: has something in it: name a folder that is empty, or that does not exist", b.Dir)
 	case err == nil:
 		if err := os.Remove(b.Dir); err != nil {
-			return "", fmt.Errorf("--to: %w", err)
+			return fmt.Errorf("--to: %w", err)
 		}
 	}
-	dir := filepath.Clean(b.Dir) + unfinishedSuffix
 	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("remove what an interrupted backup has left: %w", err)
+		return fmt.Errorf("remove the folder of an interrupted backup: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "snapshots"), 0o700); err != nil {
-		return "", fmt.Errorf("--to: %w", err)
+		return fmt.Errorf("--to: %w", err)
 	}
-	return dir, nil
+	return nil
 }
 
 func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {

@@ -1,9 +1,11 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -287,12 +289,33 @@ func TestBackupOfALayoutThatChanges(t *testing.T) {
 	}
 }
 
-// While a restore runs, or after it was interrupted, neither a second one nor a frontier begins; the second one goes on after an interruption.
+// cancelling cancels when something is logged, as Join does before it waits.
+type cancelling struct{ cancel func() }
+
+func (c cancelling) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c cancelling) Handle(context.Context, slog.Record) error {
+	c.cancel()
+	return nil
+}
+
+func (c cancelling) WithAttrs([]slog.Attr) slog.Handler { return c }
+func (c cancelling) WithGroup(string) slog.Handler      { return c }
+
+// While a restore runs, or after it was interrupted, neither a second one nor a frontier begins, and no stage joins; the second one
+// continues after an interruption.
 func TestRestoreKeepsOthersAway(t *testing.T) {
 	t.Parallel()
 	dir := takeBackup(t, cluster(t))
 	b := emptyServer(t)
 	frontier := func(when string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		reader, _ := stagestest.Dial(t, b.NC.ConnectedUrl())
+		reader.Log = slog.New(cancelling{cancel})
+		if err := reader.Join(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("a stage joins %s: %v", when, err)
+		}
+		cancel()
 		if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); !errors.Is(err, stages.ErrRestoring) {
 			t.Errorf("a frontier, %s: %v, want %v", when, err, stages.ErrRestoring)
 		}
@@ -330,6 +353,36 @@ func TestBackupIsBegunAnewAfterAKill(t *testing.T) {
 	must(t, err)
 	if _, err := os.Stat(filepath.Join(dir, "streams", "OTHER")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what another has left is in the backup: %v", err)
+	}
+}
+
+// Two backups into one folder do not write over each other, and one that may not begin removes nothing.
+func TestBackupsOfOneFolderAreMadeOneAtATime(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	dir := filepath.Join(t.TempDir(), "new", "backup")
+	tried := 0
+	m, err := (&Backup{Bus: b, Dir: dir, Progress: func(string) {
+		tried++
+		if _, err := (&Backup{Bus: b, Dir: dir + "/"}).Run(t.Context()); !errors.Is(err, ErrInUse) {
+			t.Errorf("a second backup: %v, want %v", err, ErrInUse)
+		}
+	}}).Run(t.Context())
+	must(t, err)
+	must(t, m.Verify(dir))
+	if tried == 0 {
+		t.Error("no second backup was tried")
+	}
+	left := filepath.Join(dir+"2"+unfinishedSuffix, "streams")
+	must(t, os.MkdirAll(left, 0o700))
+	must(t, works.Do(t.Context(), b, works.Repartition, func(ctx context.Context) error {
+		if _, err := (&Backup{Bus: b, Dir: dir + "2"}).Run(ctx); !errors.Is(err, works.ErrExcluded) {
+			t.Errorf("a backup beside a repartition: %v, want %v", err, works.ErrExcluded)
+		}
+		return nil
+	}))
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("a backup that was refused has removed the folder of another: %v", err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (in *Installation) frontier() Role {
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),
 			lease(messages.StageFrontier),
-			works("keep backups and replays away (`seine repartition`), see whether a restore is unfinished"),
+			works("keep backups and replays away (`seine repartition`)"),
 			{Why: "agree on layout, budgets, snapshots", Subjects: []string{
 				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 			}},

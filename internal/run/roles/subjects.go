@@ -74,8 +74,8 @@ func put(bucket, keys string) string { return "$KV." + bucket + "." + keys }
 
 // join is what everyone needs to learn the layout, and that all streams are there.
 func join() []Permissions {
-	g := info(kv(messages.BucketMeta), obj(messages.BucketBodies))
-	g.Why = "learn the layout"
+	g := info(kv(messages.BucketMeta), obj(messages.BucketBodies), kv(messages.BucketRestore))
+	g.Why = "learn the layout, see whether a restore is unfinished"
 	g.Subjects = append(g.Subjects, leaderOf(kv(messages.BucketMeta))...)
 	return []Permissions{g}
 }
@@ -136,7 +136,7 @@ func lease(group string) Permissions {
 func works(why string) Permissions {
 	b := messages.BucketLeases
 	return Permissions{Why: why, Subjects: append(leaderOf(kv(b)),
-		"$JS.API.STREAM.INFO."+kv(b), "$JS.API.STREAM.INFO."+kv(messages.BucketRestore), put(b, "work.>"),
+		"$JS.API.STREAM.INFO."+kv(b), put(b, "work.>"),
 	)}
 }
 

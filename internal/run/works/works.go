@@ -4,7 +4,7 @@
 // Each work has a key of its own in the bucket of leases, which it renews by compare-and-set, and which the server removes once a
 // killed process renews it no more. A work writes its key first, then reads those of the others, and gives way if one excludes it: of
 // two that begin at the same moment at least one does. At its end it renews the key once more: that its revision is still there proves
-// that there was no gap, otherwise the work fails with ErrLost.
+// that there was no gap. After a gap, a replay continues unless another work excludes it; other works fail with ErrLost.
 package works
 
 import (
@@ -36,7 +36,7 @@ const (
 
 // excluded lists which works a work cannot bear. The pairs that are not listed are harmless:
 //   - two backups only read, and each holds the streams by consumers of its own;
-//   - two repartitions are kept apart by the leases of all partitions, and one goes on at once where a killed one ended;
+//   - two repartitions are kept apart by the leases of all partitions, and one continues at once where a killed one ended;
 //   - two replays send a generation each; a replay to another output only reads what no work changes, and has no key;
 //   - a deletion beside a backup is a key that is copied after the streams, and not done before the backup stops holding them:
 //     the restored cluster finishes it. Beside a repartition or a restore no frontier works, and only frontiers delete;
@@ -75,44 +75,65 @@ func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context
 	}
 	w.value = fmt.Appendf(nil, "%s since %s", procname.Instance(), time.Now().UTC().Format(time.RFC3339))
 	if w.rev, err = w.kv.Create(ctx, w.key, w.value); err != nil {
-		return fmt.Errorf("%s: note that it begins: %w", kind, err)
+		return fmt.Errorf("%s: store the key of the work: %w", kind, err)
 	}
 	defer w.remove(ctx)
 	if err := w.checkOthers(ctx); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
-	doing, stop := context.WithCancelCause(ctx)
-	var renewing sync.WaitGroup
-	renewing.Go(func() {
-		for sleep.For(doing, renewEvery) == nil {
-			if err := w.renew(doing); errors.Is(err, ErrLost) {
-				stop(err)
-			}
-		}
-	})
-	err = do(doing)
-	lost := context.Cause(doing)
-	stop(nil)
-	renewing.Wait()
-	if errors.Is(lost, ErrLost) {
-		return lost //nolint:wrapcheck // says all
+	if err := w.renewing(ctx, do); err != nil {
+		return err
 	}
-	if err == nil {
-		err = w.renew(ctx)
+	switch { // has there been a gap?
+	case ctx.Err() == nil:
+		err = jsclient.RetryUnavailable(ctx, w.renew)
+	case kind != Replay: // which reports that it was interrupted
+		err = ctx.Err()
 	}
 	if err == nil && kind == Restore {
 		err = b.JS.DeleteKeyValue(ctx, w.bucket)
 	}
-	return err //nolint:wrapcheck // of do, or says all
+	return err //nolint:wrapcheck // says all
 }
 
-// work is one that is under way.
+// work is a work in progress.
 type work struct {
 	bus               *stages.Bus
 	kv                jetstream.KeyValue
 	bucket, kind, key string
 	value             []byte
 	rev               uint64
+	gap               bool // the key was gone, and others have not been looked for since
+}
+
+// renewing calls do, and renews the key meanwhile. The context of do ends if another work may run.
+func (w *work) renewing(ctx context.Context, do func(context.Context) error) error {
+	doing, stop := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		for sleep.For(doing, renewEvery) == nil {
+			if err := w.renew(doing); isFinal(err) {
+				stop(err)
+			}
+		}
+	})
+	err := do(doing)
+	if cause := context.Cause(doing); isFinal(cause) {
+		err = cause
+	}
+	stop(nil)
+	renewing.Wait()
+	return err
+}
+
+// isFinal reports whether a work must end because of the error of a renewal. Others are of outages, which pass.
+func isFinal(err error) bool {
+	for _, of := range []error{ErrLost, ErrExcluded, stages.ErrMoving, stages.ErrLayout} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkOthers returns an error if a work is under way that excludes this one, or a repartition whose process has ended.
@@ -134,25 +155,36 @@ func (w *work) checkOthers(ctx context.Context) error {
 	_, rev, err := w.bus.ReadKey(ctx, messages.BucketMeta, messages.KeyRepartition)
 	l, layoutErr := w.bus.Existing(ctx)
 	if err = errors.Join(err, layoutErr); err == nil && (rev > 0 || l.Moving != 0) {
-		err = fmt.Errorf("%w: end `seine repartition` first, or give it up (--abandon)", stages.ErrMoving)
+		err = fmt.Errorf("%w: finish `seine repartition` first, or abandon it (--abandon)", stages.ErrMoving)
 	}
 	return err
 }
 
-// renew writes the key again, in place of what this work wrote last.
+// renew writes the key again, in place of what this work wrote last. A replay stores a key that is gone again, unless it is excluded
+// by now or the layout has changed: what was copied or moved meanwhile does not depend on it.
 func (w *work) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
 	rev, err := jsclient.Swap(ctx, w.kv, w.key, w.value, w.rev)
-	if jsclient.IsConflict(err) { // it is gone, or the answer to a renewal was lost: nobody else writes the key
+	switch {
+	case jsclient.IsConflict(err): // it is gone, or the answer to a renewal was lost: nobody else writes the key
 		if _, rev, err = w.bus.ReadKey(ctx, w.bucket, w.key); err == nil && rev == 0 {
-			err = ErrLost
+			w.gap = true
+			rev, err = w.kv.Create(ctx, w.key, w.value)
+		}
+	case err != nil && w.kind == Restore && w.bus.CheckRestored(ctx) == nil: // another restore has ended
+		err = ErrLost
+	}
+	if err == nil && w.gap {
+		err = ErrLost
+		if w.kind == Replay {
+			err = errors.Join(w.checkOthers(ctx), w.bus.CheckLayout(ctx))
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.kind, err)
 	}
-	w.rev = rev
+	w.rev, w.gap = rev, false
 	return nil
 }
 

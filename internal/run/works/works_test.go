@@ -103,6 +103,86 @@ func TestWorkWhoseEntryExpired(t *testing.T) {
 	}
 }
 
+// A replay whose entry expired while NATS was away, or the process was suspended, continues unless a work that excludes it is under
+// way by now, or the layout has changed.
+func TestReplayWhoseEntryExpired(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	kv, err := b.Bucket(t.Context(), messages.BucketLeases)
+	must(t, err)
+	replay := func(name string, want error, meanwhile func(context.Context) error) {
+		t.Run(name, func(t *testing.T) {
+			err := Do(t.Context(), b, Replay, func(ctx context.Context) error {
+				keys := keysOf(t, b)
+				if len(keys) != 1 {
+					t.Fatalf("keys of works: %v", keys)
+				}
+				must(t, kv.Purge(ctx, keys[0]))
+				return meanwhile(ctx)
+			})
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+		})
+	}
+	replay("nothing else has run", nil, nothing)
+	for _, kind := range []string{Backup, Repartition} {
+		replay(kind+" has run", nil, func(ctx context.Context) error { return Do(ctx, b, kind, nothing) })
+	}
+	for _, kind := range []string{Backup, Repartition} {
+		release, ended := make(chan struct{}), make(chan error, 1)
+		replay(kind+" runs", ErrExcluded, func(ctx context.Context) error {
+			began := make(chan struct{})
+			go func() {
+				ended <- Do(context.WithoutCancel(ctx), b, kind, func(context.Context) error {
+					close(began)
+					<-release
+					return nil
+				})
+			}()
+			<-began
+			return nil
+		})
+		close(release)
+		must(t, <-ended)
+	}
+	replay("the layout has changed", stages.ErrLayout, func(ctx context.Context) error {
+		return b.ChangeLayout(ctx, func(l *messages.Layout) { l.Partitions, l.Widest = 8, 8 })
+	})
+	if left := keysOf(t, b); len(left) > 0 {
+		t.Errorf("keys %v are left", left)
+	}
+}
+
+// A replay that was interrupted reports no error of its own.
+func TestInterruptedReplay(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	for kind, want := range map[string]error{Replay: nil, Backup: context.Canceled, Repartition: context.Canceled} {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := Do(ctx, b, kind, func(context.Context) error {
+			cancel()
+			return nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", kind, err, want)
+		}
+	}
+}
+
+// A restore that was suspended while another one took over and ended does not count.
+func TestRestoreThatAnotherHasTakenOver(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	config := jetstream.KeyValueConfig{Bucket: messages.BucketRestore, TTL: messages.LeaseTTL}
+	_, err := b.JS.CreateKeyValue(t.Context(), config)
+	must(t, err)
+	err = Do(t.Context(), b, Restore, func(ctx context.Context) error { return b.JS.DeleteKeyValue(ctx, messages.BucketRestore) })
+	if !errors.Is(err, ErrLost) {
+		t.Errorf("got %v, want %v", err, ErrLost)
+	}
+}
+
 // A renewal whose answer was lost is no loss of the entry.
 func TestRenewalWithoutAnAnswer(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"seine/internal/base/stateencryption"
 	"seine/internal/run/embedded"
 	"seine/internal/run/replay"
+	"seine/internal/run/works"
 	"seine/internal/serve/cluster"
 	"seine/pkg/stages"
 )
@@ -64,9 +65,12 @@ func (s *Service) run(ctx context.Context, j *task) {
 	}
 }
 
-// passes reports whether an error is of what is away, or gives way, and not of the replay.
+// passes reports whether an error is not of the replay: the cluster is away, or another work excludes the replay for now.
 func passes(err error) bool {
-	for _, of := range []error{cluster.ErrAway, cluster.ErrEmpty, embedded.ErrInUse, replay.ErrSourceGone, context.Canceled, context.DeadlineExceeded} {
+	for _, of := range []error{
+		cluster.ErrAway, cluster.ErrEmpty, embedded.ErrInUse, replay.ErrSourceGone, context.Canceled, context.DeadlineExceeded,
+		works.ErrExcluded, stages.ErrMoving, stages.ErrLayout, stages.ErrRestoring,
+	} {
 		if errors.Is(err, of) {
 			return true
 		}
