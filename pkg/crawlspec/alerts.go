@@ -3,11 +3,7 @@ package crawlspec
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
 	"net/url"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -186,40 +182,6 @@ func authority(rest string) string {
 func userinfo(rest string) string {
 	a := authority(rest)
 	return a[:strings.LastIndexByte(a, '@')+1]
-}
-
-// Shown returns the spec for readers who may not change it: of the URL of its webhook, which may be the only secret
-// that a receiver asks for, there is the origin alone, and headers have no cookies and no plain credentials.
-func (s *Spec) Shown() *Spec {
-	shown := *s
-	if s.Alerts.Webhook != "" {
-		shown.Alerts.Webhook = WebhookOrigin(s.Alerts.Webhook)
-	}
-	shown.Headers = shownHeaders(s.Headers)
-	shown.Sources, shown.Requests = slices.Clone(s.Sources), slices.Clone(s.Requests)
-	for i := range shown.Sources {
-		shown.Sources[i].Headers = shownHeaders(s.Sources[i].Headers)
-	}
-	for i := range shown.Requests {
-		shown.Requests[i].Headers = shownHeaders(s.Requests[i].Headers)
-	}
-	return &shown
-}
-
-// secretOnly are values that have nothing plain, but for a scheme.
-var secretOnly = regexp.MustCompile(`^((Basic|Bearer) )?\{secret:[^{}]+\}$`)
-
-// hiddenHeaders are those whose values readers do not see, unless they name a secret.
-var hiddenHeaders = []string{"Cookie", "Authorization", "Proxy-Authorization"}
-
-func shownHeaders(headers map[string]string) map[string]string {
-	shown := maps.Clone(headers)
-	for name, value := range headers {
-		if slices.Contains(hiddenHeaders, http.CanonicalHeaderKey(name)) && !secretOnly.MatchString(value) {
-			shown[name] = "hidden"
-		}
-	}
-	return shown
 }
 
 // WebhookOrigin says where a webhook goes, without what may be secret.

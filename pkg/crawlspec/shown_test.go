@@ -1,27 +1,93 @@
 package crawlspec
 
-import "testing"
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
 
-// A reader sees no credentials of a spec, wherever a header is set, and the spec itself keeps them.
-func TestShownHasNoPlainCredentials(t *testing.T) {
+// credential is in each place of a spec that may have one.
+const credential = "s3cret-1"
+
+// credentials are specs with a credential, by the field that has it.
+var credentials = map[string]func(*Spec){
+	"headers.X-Api-Key":         func(s *Spec) { s.Headers = map[string]string{"X-Api-Key": credential} },
+	"headers.cookie":            func(s *Spec) { s.Headers = map[string]string{"cookie": "a=" + credential} },
+	"headers.token":             func(s *Spec) { s.Headers = map[string]string{"token": "{secret:S}" + credential} },
+	"headers.X-Auth.Token":      func(s *Spec) { s.Headers = map[string]string{"X-Auth.Token": credential} },
+	"sources[0].headers.Cookie": func(s *Spec) { s.Sources = source(Access{Headers: map[string]string{"Cookie": credential}}) },
+	"requests[0].headers.Authentication": func(s *Spec) {
+		s.Requests = []RequestRule{{Match: "*", Headers: map[string]string{"Authentication": "Bearer " + credential}}}
+	},
+	"requests[0].query.key": func(s *Spec) { s.Requests = []RequestRule{{Match: "*", Query: map[string]Template{"key": credential}}} },
+	"requests[0].body": func(s *Spec) {
+		s.Requests = []RequestRule{{Match: "*", Method: "POST", Body: `{"key": "` + credential + `"}`}}
+	},
+	"proxies[1]": func(s *Spec) { s.Proxies = []string{"http://a.example:1", "http://" + credential + "@a.example:1"} },
+	"sources[0].proxies[0]": func(s *Spec) {
+		s.Sources = source(Access{Proxies: []string{"socks5://" + credential + ":{secret:S}@a.example:1"}})
+	},
+	"seeds[0].url": func(s *Spec) { s.Seeds = []Seed{{URL: "https://a:" + credential + "@a.example/", Inherit: true}} },
+	"contact":      func(s *Spec) { s.Contact = "https://" + credential + "@a.example/" },
+	"requests[0].match": func(s *Spec) {
+		s.Requests = []RequestRule{{Match: "https://a:" + credential + "@a.example/*", Method: "GET"}}
+	},
+	"alerts.webhook":        func(s *Spec) { s.Alerts.Webhook = "https://a.example/" + credential },
+	"render.scripts.before": func(s *Spec) { s.Render = &Render{Scripts: RenderScripts{Before: "f('" + credential + "')"}} },
+	"render.login.script": func(s *Spec) {
+		s.Render = &Render{Login: &RenderLogin{URL: "https://a.example/", Script: "f('" + credential + "')"}}
+	},
+	"headers.Proxy-Credentials": func(s *Spec) { s.Headers = map[string]string{"Proxy-Credentials": credential, "Accept": "text/html"} },
+}
+
+func source(a Access) []HostRule {
+	return []HostRule{{Access: a}}
+}
+
+// A reader sees no credential of a spec, wherever it is, and the spec itself keeps it. What readers see cannot be stored.
+func TestShownHasNoCredentials(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Cookie", "cookie", "Authorization", "Proxy-Authorization"} {
-		for value, want := range map[string]string{"plain": "hidden", "plain {secret:S}": "hidden", "{secret:S}": "{secret:S}", "Bearer {secret:S}": "Bearer {secret:S}"} {
-			headers := func() map[string]string { return map[string]string{name: value, "Accept": "text/html"} }
-			s := &Spec{Access: Access{Headers: headers()}, Sources: []HostRule{{Access: Access{Headers: headers()}}}, Requests: []RequestRule{{Headers: headers()}}}
-			of := func(s *Spec) []map[string]string {
-				return []map[string]string{s.Headers, s.Sources[0].Headers, s.Requests[0].Headers}
+	for field, set := range credentials {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			s := Default()
+			set(&s)
+			before := s.Encode()
+			shown := s.Shown()
+			if text := string(shown.Encode()); strings.Contains(text, credential) || !strings.Contains(text, Hidden) {
+				t.Errorf("a reader sees %s", text)
 			}
-			for i, shown := range of(s.Shown()) {
-				if shown[name] != want || shown["Accept"] != "text/html" {
-					t.Errorf("place %d, %s: %s: got %v, want %q", i, name, value, shown, want)
-				}
+			if !bytes.Equal(s.Encode(), before) {
+				t.Errorf("the spec was changed to %s", s.Encode())
 			}
-			for i, kept := range of(s) {
-				if kept[name] != value {
-					t.Errorf("place %d: the spec was changed: %v", i, kept)
-				}
+			if err := s.checkHidden(); err != nil {
+				t.Errorf("the spec itself: %v", err)
 			}
+			if err := shown.Validate(); shown.checkHidden() == nil || !strings.HasPrefix(shown.checkHidden().Error(), field+": ") || err == nil {
+				t.Errorf("what a reader sees can be stored: %v, %v", shown.checkHidden(), err)
+			}
+		})
+	}
+}
+
+// A reader sees all else as it is.
+func TestShownHasTheRest(t *testing.T) {
+	t.Parallel()
+	s := Default()
+	s.Again = 1<<62 + 1
+	s.Headers = map[string]string{"Accept": "text/html", "accept-language": "de", "X-Key": "{secret:S}", "Referer": "https://a.example/x@y?z=1"}
+	s.Sources = source(Access{Headers: map[string]string{"Authorization": "Bearer {secret:S}"}, Proxies: []string{"http://a.example:1"}})
+	s.Requests = []RequestRule{{Match: "*", Query: map[string]Template{"key": "{secret:S}", "q": "{q}"}, Method: "POST", Body: "{q}"}}
+	s.Seeds, s.Contact = []Seed{{URL: "https://a.example/?mail=a@b.example"}}, "ann@a.example"
+	s.Include = []string{"re:^https://a.example/(@|x)"}
+	for _, webhook := range []string{"", "https://a.example", "https://a.example/"} {
+		s.Alerts.Webhook = webhook
+		if got, want := string(s.Shown().Encode()), string(s.Encode()); got != want {
+			t.Errorf("a reader sees\n%s, want\n%s", got, want)
 		}
+	}
+	s.Alerts = Alerts{}
+	if got, want := string(s.Shown().Encode()), string(s.Encode()); got != want {
+		t.Errorf("a reader sees\n%s, want\n%s", got, want)
 	}
 }

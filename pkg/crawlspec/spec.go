@@ -168,7 +168,7 @@ func Default() Spec {
 func (s *Spec) Validate() error {
 	checks := []func() error{
 		s.checkSeeds, s.checkScope, s.checkBudgets, s.Politeness.check, s.checkSources, s.Traps.check, s.Normalize.check,
-		s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.checkRender, s.Extraction.check, s.Alerts.check,
+		s.checkHidden, s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.checkRender, s.Extraction.check, s.Alerts.check,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -37,7 +38,7 @@ func TestReadersSeeNoSecretsAndNoRecords(t *testing.T) {
 		}
 	})
 	const secret = "T0KEN-OF-THE-HOOK"
-	spec := "allow_private: true\nalerts: {webhook: 'https://hooks.example/" + secret + "'}\n"
+	spec := "allow_private: true\nheaders: {X-Api-Key: " + secret + "}\nalerts: {webhook: 'https://hooks.example/" + secret + "'}\n"
 	put := s.do("PUT", "/crawls/shop/spec", spec, "Content-Type", "application/yaml")
 	if put.status != http.StatusOK {
 		t.Fatal(put)
@@ -56,6 +57,14 @@ func TestReadersSeeNoSecretsAndNoRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		return fmt.Sprintf("/dead-letters/%d", ack.Sequence)
+	}
+	// What a reader was shown is not stored in place of what it stands for.
+	var have struct{ Spec json.RawMessage }
+	if a := guarded.do("GET", "/crawls/shop/spec", "", "Authorization", "Bearer "+reader); json.Unmarshal(a.text, &have) != nil {
+		t.Fatal(a)
+	}
+	if a := guarded.do("PUT", "/crawls/shop/spec", string(have.Spec), "Authorization", "Bearer "+records); a.status != http.StatusUnprocessableEntity || !strings.Contains(string(a.text), "alerts.webhook: the value was hidden") {
+		t.Errorf("a spec with hidden values is stored: %v", a)
 	}
 	for _, c := range []struct {
 		method, path, body string

@@ -1,0 +1,104 @@
+package crawlspec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"seine/internal/base/jsontext"
+)
+
+// Hidden stands for values that Shown leaves out. A spec that has it is invalid: to store it would lose them.
+const Hidden = "***hidden***"
+
+// Shown returns the spec for readers who may not change it, with Hidden in the place of all that may be a credential: values of
+// request headers other than harmless ones, of query parameters and bodies of request rules, scripts for the browser, user
+// information of URLs, and the path and query of the URL for alerts. Names of secrets stay.
+func (s *Spec) Shown() *Spec {
+	text, err := json.Marshal(eachText("", s.tree(), shownText))
+	shown := new(Spec)
+	if err == nil {
+		err = jsontext.Unmarshal(text, shown)
+	}
+	if err != nil {
+		panic(err) // Encode made it
+	}
+	return shown
+}
+
+// checkHidden names the value that was hidden from whoever has sent the spec.
+func (s *Spec) checkHidden() (err error) {
+	if !bytes.Contains(s.Encode(), []byte(Hidden)) {
+		return nil
+	}
+	eachText("", s.tree(), func(field, text string) string {
+		if err == nil && strings.Contains(text, Hidden) {
+			err = fmt.Errorf("%s: the value was hidden from a reader without the scope write: write the value itself, or the name of a secret as in {secret:NAME}", field)
+		}
+		return text
+	})
+	return err
+}
+
+// tree returns the spec as JSON values.
+func (s *Spec) tree() (tree any) {
+	d := json.NewDecoder(bytes.NewReader(s.Encode()))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		panic(err) // Encode made it
+	}
+	return tree
+}
+
+// eachText replaces each text in v by what do returns for it and its field, such as "sources[0].headers.Cookie", in the order of
+// names. It returns v.
+func eachText(field string, v any, do func(field, text string) string) any {
+	switch v := v.(type) {
+	case string:
+		return do(field, v)
+	case []any:
+		for i := range v {
+			v[i] = eachText(field+"["+strconv.Itoa(i)+"]", v[i], do)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			v[name] = eachText(strings.TrimPrefix(field+"."+name, "."), v[name], do)
+		}
+	}
+	return v
+}
+
+var (
+	headerField     = regexp.MustCompile(`^(?:(?:sources|requests)\[\d+\]\.)?headers\.(.+)$`)
+	credentialField = regexp.MustCompile(`^requests\[\d+\]\.(?:query\.|body$)|^render\.(?:scripts\.|login\.script$)`)
+	// placeOnly are values without plain text, but for a scheme.
+	placeOnly = regexp.MustCompile(`^(?:(?:Basic|Bearer) )?\{(?:secret:)?[\w.-]+\}$`)
+	userInfo  = regexp.MustCompile(`://[^/?#\s]*@`)
+)
+
+// harmlessHeaders are those whose values readers see.
+var harmlessHeaders = strings.Fields(`accept accept-charset accept-language cache-control content-type dnt origin pragma priority range
+	referer save-data sec-gpc upgrade-insecure-requests user-agent x-requested-with`)
+
+// shownText returns the text of a field of a spec as readers see it.
+func shownText(field, text string) string {
+	header := headerField.FindStringSubmatch(field)
+	switch {
+	case field == "alerts.webhook":
+		origin := strings.TrimSuffix(WebhookOrigin(text), "/…")
+		if strings.TrimSuffix(text, "/") != strings.TrimSuffix(origin, "/") {
+			text = strings.TrimSuffix(origin, "/") + "/" + Hidden
+		}
+		return text
+	case placeOnly.MatchString(text):
+		return text
+	case header != nil && !slices.Contains(harmlessHeaders, strings.ToLower(header[1])), credentialField.MatchString(field):
+		return Hidden
+	}
+	return userInfo.ReplaceAllLiteralString(text, "://"+Hidden+"@")
+}
