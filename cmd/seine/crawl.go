@@ -91,7 +91,8 @@ type crawlCmd struct {
 	Tracing    tracing.Options `embed:""`
 	CPUProfile string          `name:"cpuprofile" hidden:"" placeholder:"FILE"`
 
-	first bool // --data remembers no output yet
+	first    bool   // --data remembers no output yet
+	recalled []byte // text that it has of that
 }
 
 // Help is shown below the list of flags.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,46 @@ func TestEveryFlagOfTheOutputIsRemembered(t *testing.T) {
 			}
 			if c, err := crawlWith(t, append(data, "--change-output")...); err != nil || c.Format != "" || c.Out != defaultOut {
 				t.Errorf("with --change-output it is %+v, %v", c.outputPlace, err)
+			}
+		})
+	}
+}
+
+// Of two crawls that start in a directory at the same time, the second does not write elsewhere than the first, and the end of one
+// that wrote nothing does not make the directory forget what another has begun.
+func TestMemoryOfCrawlsThatStartAtATime(t *testing.T) {
+	for name, later := range map[string][]string{"no flag": nil, "another place": {"--out", "b"}, "changing the output": {"--out", "b", "--change-output"}} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			start := func(flags ...string) *crawlCmd {
+				c, err := crawlWith(t, append([]string{"--data", data}, flags...)...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			first, second := start("--out", "a"), start(later...)
+			if err := first.remember(); err != nil {
+				t.Fatal(err)
+			}
+			if err := second.remember(); !errors.Is(err, errOtherMemory) {
+				t.Errorf("the second crawl: %v, want %v", err, errOtherMemory)
+			}
+			if err := start().remember(); err != nil {
+				t.Fatal(err)
+			}
+			third := start("--format", "csv", "--change-output")
+			if err := errors.Join(third.remember(), first.forget()); err != nil {
+				t.Fatal(err)
+			}
+			if c := start(); c.Format != "csv" {
+				t.Errorf("the format is %q", c.Format)
+			}
+			if err := third.forget(); err != nil {
+				t.Fatal(err)
+			}
+			if c := start("--out", "c"); !c.first {
+				t.Error("the directory remembers what was forgotten")
 			}
 		})
 	}

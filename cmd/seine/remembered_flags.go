@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 
 	"seine/internal/base/atomicfile"
+	"seine/internal/base/filelock"
 	"seine/internal/base/jsontext"
 	"seine/internal/output/bucket"
 	"seine/internal/output/sqlite"
@@ -46,13 +48,14 @@ func (c *crawlCmd) remembered() []flagValue {
 	}
 }
 
-// readMemory returns nil where there is none: of a new crawl.
+// readMemory returns nil where there is none: the crawl is new.
 func (c *crawlCmd) readMemory() (*memory, error) {
 	file := filepath.Join(c.Data, memoryFile)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what is wrong with that is said later
 		return nil, nil
 	}
+	c.recalled = text
 	var m memory
 	if err == nil {
 		err = jsontext.Unmarshal(text, &m)
@@ -69,10 +72,10 @@ func (c *crawlCmd) readMemory() (*memory, error) {
 // recall gives the flags that were not given the values that --data remembers, and
 // refuses others.
 func (c *crawlCmd) recall(given map[string]bool) error {
+	m, err := c.readMemory()
 	if c.ChangeOutput {
 		return nil
 	}
-	m, err := c.readMemory()
 	if err != nil {
 		return err
 	}
@@ -170,15 +173,33 @@ func (c *crawlCmd) remember() error {
 }
 
 // forget lets the next run write elsewhere: of a first try in --data that fetched nothing, as
-// without --allow-private, there is no output to go on with.
-func (c *crawlCmd) forget() error { return c.store(memory{V: 1}) }
-
-// store replaces what is remembered.
-func (c *crawlCmd) store(m memory) error {
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err == nil {
-		err = atomicfile.Write(filepath.Join(c.Data, memoryFile), append(text, '\n'))
+// without --allow-private, there is no output to continue. What another crawl has stored since stays.
+func (c *crawlCmd) forget() error {
+	if err := c.store(memory{V: 1}); !errors.Is(err, errOtherMemory) {
+		return err
 	}
+	return nil
+}
+
+// errOtherMemory is returned where another seine crawl has changed what --data remembers since this one read it.
+var errOtherMemory = errors.New("another seine crawl has written there since this one started: run it again")
+
+// store replaces what is remembered, unless that was changed since it was recalled or stored here.
+func (c *crawlCmd) store(m memory) error {
+	file := filepath.Join(c.Data, memoryFile)
+	err := filelock.With(file+".lock", func() error {
+		have, err := os.ReadFile(file)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		case !bytes.Equal(have, c.recalled):
+			return errOtherMemory
+		}
+		if err = atomicfile.WriteJSON(file, m); err == nil {
+			c.recalled, err = os.ReadFile(file)
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("remember the output in %s: %w", c.Data, err)
 	}
