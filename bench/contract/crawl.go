@@ -33,13 +33,16 @@ type Crawl struct {
 
 	forbidden map[string]bool // by robots.txt, as host and path
 
+	most    int64            // pages that were counted
+	counted map[string]int64 // records that were checked, by output
+
 	judging sync.Mutex
 	judged  int // requests that were looked at
 }
 
 // NewCrawl is a crawl of a web that no crawl has seen, served by server. The home page of each of its hosts is a seed.
 func NewCrawl(name string, spec crawlspec.Spec, web *testweb.Web, server *testweb.Server) *Crawl {
-	c := &Crawl{Name: name, Spec: spec, Web: web, server: server, ends: make(map[string]string), forbidden: make(map[string]bool)}
+	c := &Crawl{Name: name, Spec: spec, Web: web, server: server, ends: make(map[string]string), forbidden: make(map[string]bool), counted: make(map[string]int64)}
 	for h := range web.Hosts() {
 		c.seeds = append(c.seeds, server.URL(h, "/"))
 		c.expect(h, web.Pages(h), stateDone)
@@ -167,6 +170,7 @@ func (c *Crawl) checkRecords(ctx context.Context, name string, p Output, t *Tall
 			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
 		}
 	}
+	c.counted[name] = got.n
 	t.judgeRecords(c.Name+" in "+name, got, c.pages, name)
 	return Insist(ctx, "verify the output "+name, func(ctx context.Context) error {
 		bad, err := p.problems(ctx, name, c.Name, false)
@@ -194,6 +198,18 @@ func (t *Tally) judgeRecords(where string, got found, pages []string, output str
 			t.Violation("%s: %d records are %s: %s", where, len(urls), what, strings.Join(urls[:min(3, len(urls))], " "))
 		}
 	}
+}
+
+// judgeAgain takes note of records that came after those of a complete crawl were counted, and of those that went.
+func (t *Tally) judgeAgain(where string, more int64) {
+	if more == 0 {
+		return
+	}
+	t.mu.Lock()
+	t.repeated += max(0, more)
+	t.lost += max(0, -more)
+	t.mu.Unlock()
+	t.Violation("%s: %+d records since it was complete", where, more)
 }
 
 // judgeFiles takes note of files that are not what was committed.

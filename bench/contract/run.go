@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,10 +29,8 @@ func (c *Crawl) Run(ctx context.Context, bus *stages.Bus, outputs map[string]Out
 
 // Await waits until the crawl is complete, and returns what it has counted then.
 func (c *Crawl) Await(ctx context.Context, bus *stages.Bus, doing func(string)) (frontierapi.Counters, error) {
-	for pages := int64(0); ; {
-		done, counters := c.ended(ctx, bus)
-		pages = max(pages, counters.Pages) // none are told of while nobody answers, which is no movement
-		doing(fmt.Sprintf("%s: %d of %d pages", c.Name, pages, len(c.pages)))
+	for {
+		done, counters := c.Look(ctx, bus, doing)
 		if done {
 			return counters, nil
 		}
@@ -40,6 +39,45 @@ func (c *Crawl) Await(ctx context.Context, bus *stages.Bus, doing func(string)) 
 		}
 	}
 }
+
+// Look asks once whether the crawl is complete, and what it has counted.
+func (c *Crawl) Look(ctx context.Context, bus *stages.Bus, doing func(string)) (done bool, n frontierapi.Counters) {
+	done, n = c.ended(ctx, bus)
+	c.most = max(c.most, n.Pages) // none are told of while nobody answers, which is no movement
+	doing(fmt.Sprintf("%s: %d of %d pages", c.Name, c.most, len(c.pages)))
+	return done, n
+}
+
+// CheckAgain checks that a crawl which was complete and checked is still so: nothing of it is open, and no output has another number of
+// its records. Its web need not be there any more.
+func (c *Crawl) CheckAgain(ctx context.Context, bus *stages.Bus, outputs map[string]Output, t *Tally) error {
+	var n frontierapi.Counters
+	err := Insist(ctx, c.Name+" is complete no more", func(ctx context.Context) (err error) {
+		done := false
+		if done, n = c.ended(ctx, bus); !done {
+			err = errOpen
+		}
+		return err
+	})
+	if errors.Is(err, errOpen) {
+		t.Violation("%v", err)
+	} else if err != nil {
+		return err
+	}
+	if err := c.checkStates(ctx, bus, n, t); err != nil {
+		return err
+	}
+	for name, out := range outputs {
+		got, err := out.committed(name, c.Name)
+		if err != nil {
+			return err
+		}
+		t.judgeAgain(c.Name+" in "+name, got.n-c.counted[name])
+	}
+	return nil
+}
+
+var errOpen = errors.New("it is not told to be")
 
 // Check checks a crawl that is complete: its states, its requests, and what each output, by the name of its writer, has of it.
 func (c *Crawl) Check(ctx context.Context, bus *stages.Bus, n frontierapi.Counters, outputs map[string]Output, t *Tally, doing func(string)) error {

@@ -95,6 +95,8 @@ func allFaults(r *testbed) []fault {
 	if r.renders() {
 		fs = append(fs, browserFaults()...)
 	}
+	whole := func(*testbed) []string { return []string{"the cluster"} }
+	fs = append(fs, fault{kindRepartition, whole, repartition, ""}, fault{kindRestore, whole, restore, ""})
 	slices.SortFunc(fs, func(a, b fault) int { return strings.Compare(a.kind, b.kind) }) // maps have no order
 	return fs
 }
@@ -140,8 +142,10 @@ func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, eve
 		f := deck[0]
 		deck = deck[1:]
 		d, pick := draw{rng.Float64(), rng.Float64(), rng.Float64()}, rng.Float64()
+		fctx, leave := r.storm.enter(ctx, f.kind)
 		among := f.among(r)
 		if len(among) == 0 {
+			leave()
 			continue
 		}
 		victim := among[int(pick*float64(len(among)))]
@@ -155,12 +159,14 @@ func injectFaults(ctx context.Context, r *testbed, all []fault, seed uint64, eve
 		}
 		mu.Unlock()
 		if taken {
+			leave()
 			continue
 		}
 		going.Go(func() {
 			over := r.tell.Begin(f.kind, fmt.Sprintf("%s %.2f", victim, d.length))
-			f.do(ctx, r, victim, d)
+			f.do(fctx, r, victim, d)
 			over()
+			leave()
 			mu.Lock()
 			defer mu.Unlock()
 			for _, k := range keys {
@@ -206,6 +212,9 @@ func scale(role string) func(context.Context, *testbed, string, draw) {
 	return func(ctx context.Context, r *testbed, _ string, d draw) {
 		step := d.between(4*time.Second, 12*time.Second)
 		for _, n := range []int{1, slots, 1, r.counts[role]} {
+			if ctx.Err() != nil {
+				n = r.counts[role]
+			}
 			for i := range slots {
 				p := r.find(stageName(role, i))
 				switch {

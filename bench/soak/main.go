@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -159,6 +160,6 @@ func build(ctx context.Context, o options, r *testbed) error {
 		}
 		flags = append(flags, "-overlay", list)
 	}
-	_, err := proc.BuildWith(ctx, r.dir, flags, r.roles...)
+	_, err := proc.BuildWith(ctx, r.dir, flags, append(slices.Clone(r.roles), commandSeine)...)
 	return err //nolint:wrapcheck // says all
 }

@@ -25,7 +25,7 @@ import (
 const (
 	brokers    = 3
 	slots      = 3 // of each stage: how far it is scaled up
-	partitions = 6
+	atFirst = 6 // partitions
 
 	roleBroker = "broker"
 	roleS3     = "s3"
@@ -61,8 +61,16 @@ type testbed struct {
 	browsers  string                         // folder of their profiles; "" if there are none
 	chained   int                            // how many fetchers parse their pages
 	outputs   map[string]contract.Output     // by writer name
-	bus       *stages.Bus
 	running   sync.WaitGroup // supervisors
+	now       contract.Now
+	storm     storm
+
+	// cluster is held by who needs it as it is: who begins a crawl, asks for it or checks it, and who
+	// changes the number of partitions or restores a backup.
+	cluster    sync.Mutex
+	bus        *stages.Bus
+	open       *contract.Crawl // that which was fed, and is not complete; nil for none
+	partitions int
 }
 
 // Sizes of the small disks.
@@ -82,7 +90,7 @@ func newTestbed(o options, dir string, tell *contract.Tally) (*testbed, error) {
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
 			messages.StageRenderer: o.Renderers, messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
 		},
-		chained: o.Chained,
+		chained: o.Chained, partitions: atFirst,
 	}
 	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeBrowserFolder, r.makeStages} {
 		if err := make(); err != nil {
@@ -250,7 +258,7 @@ func (r *testbed) makeStages() error {
 		state := func(role string) string { return filepath.Join(r.dir, stageName(role, i), "state") }
 		all := map[string][]string{
 			messages.StageFrontier: {
-				"--state", state(messages.StageFrontier), "--replicas", fmt.Sprint(brokers), "--partitions", fmt.Sprint(partitions),
+				"--state", state(messages.StageFrontier), "--replicas", fmt.Sprint(brokers), "--partitions", fmt.Sprint(atFirst),
 				"--snapshot-every", "20s", "--snapshot-bytes", "256" + mib, "--seeds-bytes", "16" + mib, "--urls-bytes", "64" + mib,
 				"--results-bytes", "32" + mib, "--pages-bytes", "96" + mib, "--records-bytes", "64" + mib, "--bodies-bytes", "64" + mib,
 				"--dead-bytes", "16" + mib,
@@ -328,9 +336,11 @@ func (r *testbed) defaults(role string) (names []string) {
 
 // join connects what checks, past all proxies, once the frontier has made the streams.
 func (r *testbed) join(ctx context.Context) error {
-	var err error
-	r.bus, err = contract.Join(ctx, "nats://"+strings.Join(r.direct, ",nats://"), "soak")
-	return err
+	bus, err := contract.Join(ctx, "nats://"+strings.Join(r.direct, ",nats://"), "soak")
+	if bus != nil {
+		r.bus = bus
+	}
+	return err //nolint:wrapcheck // says all
 }
 
 // find returns a process by name.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"seine/bench/contract"
+	"seine/internal/base/sleep"
 )
 
 // soak makes faults for as long as asked, crawls meanwhile, and checks.
@@ -25,7 +27,7 @@ func soak(ctx context.Context, o options, r *testbed, kinds []fault, t *contract
 	watching, stopWatching := context.WithCancel(ctx)
 	go func() {
 		defer close(watched)
-		s.now.Watch(watching, t, fail)
+		r.now.Watch(watching, t, fail)
 	}()
 	err := s.crawls(ctx, faults)
 	calm()
@@ -46,7 +48,7 @@ type session struct {
 	options
 	*testbed
 	*contract.Tally
-	now contract.Now
+	ended []*contract.Crawl // that were checked
 }
 
 // crawls makes one crawl after the other until the faults are over.
@@ -67,11 +69,47 @@ func (s *session) crawl(ctx context.Context, n int) error {
 	}
 	defer c.Close()
 	s.now.Begin(c)
-	return c.Run(ctx, s.bus, s.outputs, s.Tally, s.now.Say) //nolint:wrapcheck // says all
+	s.now.Say(c.Name + " begins")
+	if err := s.feed(ctx, c); err != nil {
+		return err
+	}
+	for {
+		if done, err := s.look(ctx, c); done || err != nil {
+			return err
+		}
+		if err := sleep.For(ctx, 500*time.Millisecond); err != nil {
+			return err //nolint:wrapcheck // an interrupt
+		}
+	}
+}
+
+// feed begins a crawl, while nobody restores the time before.
+func (s *session) feed(ctx context.Context, c *contract.Crawl) error {
+	s.cluster.Lock()
+	defer s.cluster.Unlock()
+	s.open = c
+	return c.Feed(ctx, s.bus) //nolint:wrapcheck // says all
+}
+
+// look checks the crawl if it is complete.
+func (s *session) look(ctx context.Context, c *contract.Crawl) (done bool, err error) {
+	s.cluster.Lock()
+	defer s.cluster.Unlock()
+	done, counters := c.Look(ctx, s.bus, s.now.Say)
+	if !done {
+		return false, nil
+	}
+	s.open, s.ended = nil, append(s.ended, c)
+	return true, c.Check(ctx, s.bus, counters, s.outputs, s.Tally, s.now.Say) //nolint:wrapcheck // says all
 }
 
 // finish ends all stages in order, and looks at everything once more.
 func (s *session) finish(ctx context.Context) error {
+	for _, c := range s.ended {
+		if err := c.CheckAgain(ctx, s.bus, s.outputs, s.Tally); err != nil {
+			return err //nolint:wrapcheck // says all
+		}
+	}
 	s.drain()
 	if s.renders() {
 		s.judgeLeftovers(ctx)
