@@ -342,7 +342,7 @@ func (b *Bus) StoredFormerLayouts(ctx context.Context) (all []messages.FormerLay
 }
 
 // Join waits until a frontier has provisioned the streams, and learns their
-// layout.
+// layout. What they have by then is suspect: see MaybeStale.
 func (b *Bus) Join(ctx context.Context) error {
 	said := false
 	for {
@@ -355,6 +355,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			return fmt.Errorf("%w: they have version %d of canonical URLs, this build makes %d", ErrLayout, l.Canonical, weburl.Version)
 		default:
 			b.Layout = l
+			b.MarkStale()
 			return nil
 		}
 		if b.PermissionErr() == nil && !said {

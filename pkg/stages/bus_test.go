@@ -190,6 +190,24 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// A backup, or what a broker stored before it was killed, may have requests that somebody has done: who joins only then has not
+// seen that happen.
+func TestWhoJoinsSuspectsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	br, _ := open(t)
+	worker, _ := dial(t, br.URL())
+	m := &Message{Deliveries: 1, Stored: time.Now()}
+	if err := worker.Join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !worker.MaybeStale(m) {
+		t.Error("believes that nobody has done what was stored before it joined")
+	}
+	if m.Stored = time.Now().Add(clockSkew - time.Second); !worker.MaybeStale(m) {
+		t.Error("believes the clock of a server that is ahead")
+	}
+}
+
 func TestJoinCancelled(t *testing.T) {
 	t.Parallel()
 	br := natstest.NewBroker(t)

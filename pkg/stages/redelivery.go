@@ -15,8 +15,8 @@ import (
 )
 
 // MaybeStale reports whether a request may have been done before: it is delivered
-// again, or it is from before the connection was last lost, or before another node
-// last led the consumer. A broker that was killed forgets the acknowledgements of
+// again, or it is from before this process joined the cluster, the connection was last lost, or another
+// node last led the consumer. A backup has requests that were done while it was made; a broker that was killed forgets the acknowledgements of
 // its last tenth of a second, and so does a cluster whose leader was; a leader that
 // was cut off delivers what others have done meanwhile, until it learns that it
 // leads no more. None of them knows that it delivers again. Nor does this process,

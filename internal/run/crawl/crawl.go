@@ -344,12 +344,16 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 		}
 		bus.Layout, own[i] = c.bus.Layout, bus
 	}
-	if c.server != nil && c.resumed { // whoever held messages is gone
-		if err := own[0].RedeliverUnacked(ctx); err != nil {
-			return err
-		}
-	}
 	var err error
+	switch {
+	case c.server == nil:
+		own[0].MarkStale() // as who joins a cluster does
+	case c.resumed: // whoever held messages is gone
+		err = own[0].RedeliverUnacked(ctx)
+	}
+	if err != nil {
+		return err
+	}
 	if c.fetcher, err = fetcher.New(c.Fetcher, own[0], c.specs); err != nil {
 		return err
 	}
