@@ -105,10 +105,6 @@ func repartition(ctx context.Context, r *testbed, _ string, d draw) {
 	if to >= r.partitions {
 		to++
 	}
-	r.repartition(ctx, to, time.Duration(d.b*float64(3*time.Second)))
-}
-
-func (r *testbed) repartition(ctx context.Context, to int, kill time.Duration) {
 	number := fmt.Sprint(to)
 	r.step("repartition %d to %d: pause", r.partitions, to)
 	r.insist(ctx, "pause", "--crawl", r.open.Name)
@@ -124,7 +120,7 @@ func (r *testbed) repartition(ctx context.Context, to int, kill time.Duration) {
 	again := r.stopStages(true)
 	r.step("repartition: move")
 	args := []string{"repartition", "--to", number, "--state", filepath.Join(r.dir, "repartition")}
-	r.killed(ctx, kill, args...)
+	r.killed(ctx, time.Duration(d.b*float64(3*time.Second)), args...)
 	if r.insist(ctx, args...) {
 		r.setPartitions(to)
 	}
@@ -180,7 +176,7 @@ func restore(ctx context.Context, r *testbed, _ string, d draw) {
 	for _, name := range r.brokerOrder() {
 		r.empty(r.disks[name].dir)
 	}
-	if d.b > 0.5 {
+	if d.length > 0.5 {
 		r.tell.Note("restore: the states of stages are lost, too")
 		for _, p := range r.processes {
 			if p.Role == messages.StageFrontier || p.Role == messages.StageWriter {

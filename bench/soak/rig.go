@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	brokers    = 3
-	slots      = 3 // of each stage: how far it is scaled up
+	brokers = 3
+	slots   = 3 // of each stage: how far it is scaled up
 	atFirst = 6 // partitions
 
 	roleBroker = "broker"
@@ -61,7 +61,7 @@ type testbed struct {
 	browsers  string                         // folder of their profiles; "" if there are none
 	chained   int                            // how many fetchers parse their pages
 	outputs   map[string]contract.Output     // by writer name
-	running   sync.WaitGroup // supervisors
+	running   sync.WaitGroup                 // supervisors
 	now       contract.Now
 	storm     storm
 
