@@ -206,6 +206,34 @@ func TestRestoreIsBegunAnewAfterEachStep(t *testing.T) {
 	wantContents(t, contents(t, restored), want)
 }
 
+// electing is a cluster that has no leader yet of a stream that was restored a moment ago.
+type electing struct {
+	jetstream.JetStream
+	asked map[string]bool
+}
+
+func (e electing) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	if !isBucket(name) && !e.asked[name] {
+		e.asked[name] = true
+		return nil, context.DeadlineExceeded
+	}
+	return e.JetStream.Stream(ctx, name) //nolint:wrapcheck // as of the one behind it
+}
+
+func TestRestoreWaitsForLeaders(t *testing.T) {
+	t.Parallel()
+	b := cluster(t)
+	want := contents(t, b)
+	dir := takeBackup(t, b)
+	restored := emptyServer(t)
+	js := restored.JS
+	restored.JS = electing{js, make(map[string]bool)}
+	_, err := (&Restore{Bus: restored, Dir: dir}).Run(t.Context())
+	must(t, err)
+	restored.JS = js
+	wantContents(t, contents(t, restored), want)
+}
+
 // A restored cluster can be copied and restored again: its streams are still known by when the first ones were made.
 func TestRestoredClusterIsCopiedAgain(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,6 @@ import (
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // held are the streams that a Janitor purges, and whose readers the bodies of pages wait for.
@@ -83,8 +82,7 @@ func removeHolds(ctx context.Context, b *stages.Bus, stream string) error {
 		if !strings.HasPrefix(name, holdPrefix) {
 			continue
 		}
-		remove := func(ctx context.Context) error { return s.DeleteConsumer(ctx, name) }
-		if err := jsclient.RetryUnavailable(ctx, remove); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		if err := s.DeleteConsumer(ctx, name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 			return fmt.Errorf("remove consumer %s of stream %s: %w", name, stream, err)
 		}
 	}

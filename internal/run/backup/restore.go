@@ -165,7 +165,8 @@ func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made s
 	if _, _, err := manager.RestoreSnapshotFromDirectory(ctx, name, streamDir(r.Dir, name), jsm.RestoreConfiguration(config)); err != nil {
 		return fmt.Errorf("restore stream %s: %w%s", name, err, hint(err))
 	}
-	return removeHolds(ctx, r.Bus, name)
+	// A cluster has no leader of the stream yet, nor of its consumers.
+	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return removeHolds(ctx, r.Bus, name) }) //nolint:wrapcheck // says all
 }
 
 // hint says what to do about errors that the server words for its developers.
