@@ -187,7 +187,7 @@ func restore(ctx context.Context, r *testbed, _ string, d draw) {
 	brokersAgain()
 	r.step("restore: restore")
 	args := []string{"restore", "--from", copied}
-	r.killed(ctx, d.between(0, 5*time.Second), args...)
+	r.killed(ctx, d.between(0, 8*time.Second), args...)
 	r.insist(ctx, args...)
 	again()
 	r.rejoin(ctx)
