@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"seine/bench/contract"
 	"seine/bench/supervise"
+	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
@@ -61,9 +61,6 @@ func (s *storm) quiet() (over func()) {
 	s.making.Lock()
 	return s.making.Unlock
 }
-
-// errNone is that there is no crawl under way.
-var errNone = errors.New("no crawl has begun")
 
 // holdCluster waits for a crawl that knows all of its seeds, which have been acknowledged long ago, then, and keeps the cluster for the
 // caller. It returns false if faults are over before.
@@ -137,7 +134,7 @@ func (r *testbed) idle(ctx context.Context, to string) error {
 		return err
 	}
 	var report struct{ Blockers []string }
-	if err := json.Unmarshal(out, &report); err != nil {
+	if err := jsontext.Unmarshal(out, &report); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	left := slices.DeleteFunc(report.Blockers, func(text string) bool {
