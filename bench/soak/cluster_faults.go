@@ -105,7 +105,15 @@ func repartition(ctx context.Context, r *testbed, _ string, d draw) {
 	number := fmt.Sprint(to)
 	r.step("repartition %d to %d: pause", r.partitions, to)
 	r.insist(ctx, "pause", "--crawl", r.open.Name)
-	idle := func(ctx context.Context) error { return r.idle(ctx, number) }
+	var last string
+	idle := func(ctx context.Context) error {
+		err := r.idle(ctx, number)
+		if err != nil && err.Error() != last {
+			last = err.Error()
+			r.tell.Note("repartition: %s", last)
+		}
+		return err
+	}
 	stormy, cancel := context.WithTimeout(ctx, time.Minute)
 	_ = contract.Insist(stormy, "have nothing under way", idle) // which is what is to be seen, but need not be possible
 	cancel()
