@@ -118,19 +118,29 @@ func repartition(ctx context.Context, r *testbed, _ string, d draw) {
 	_ = contract.Insist(stormy, "have nothing under way", idle) // which is what is to be seen, but need not be possible
 	cancel()
 	defer r.storm.quiet()()
-	if err := contract.Insist(ctx, "have nothing under way", idle); err != nil && ctx.Err() == nil {
-		r.tell.Violation("repartition: %v", err)
-	}
-	r.step("repartition: stop all")
-	again := r.stopStages(true)
-	r.step("repartition: move")
 	args := []string{"repartition", "--to", number, "--state", filepath.Join(r.dir, "repartition")}
-	r.killed(ctx, time.Duration(d.b*float64(3*time.Second)), args...)
-	if r.insist(ctx, args...) {
-		r.setPartitions(to)
+	for try := 1; ; try++ {
+		if err := contract.Insist(ctx, "have nothing under way", idle); err != nil && ctx.Err() == nil {
+			r.tell.Violation("repartition: %v", err)
+		}
+		r.step("repartition: stop all")
+		again := r.stopStages(true)
+		r.step("repartition: move")
+		r.killed(ctx, time.Duration(d.b*float64(3*time.Second)), args...)
+		soon, cancel := context.WithTimeout(ctx, 20*time.Second) // leases of who was killed end by then
+		moved := r.insist(soon, args...)
+		cancel()
+		if moved {
+			r.setPartitions(to)
+		} else if try == 5 && ctx.Err() == nil {
+			r.tell.Violation("repartition: refused %d times", try)
+		}
+		again() // if it was refused, since something came while they ended, they have to run on
+		r.rejoin(ctx)
+		if moved || try == 5 || ctx.Err() != nil {
+			break
+		}
 	}
-	again()
-	r.rejoin(ctx)
 	r.step("repartition: resume")
 	r.insist(ctx, "resume", "--crawl", r.open.Name)
 }
