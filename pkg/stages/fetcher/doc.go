@@ -13,7 +13,7 @@
 // that tells the frontier so. One turn is one visit to the host: when
 // robots.txt had to be fetched and the host has a delay, the page waits for the
 // next turn (class robots_fetched). A request that may have been done before, since
-// it is delivered again or a newer frontier has taken over, lets the host rest
+// it is delivered again, was there before this process or a newer frontier has taken over, lets the host rest
 // and asks whether it is still wanted. A redirect is a result, not a hop, but for
 // one to what the crawl takes for the same URL. No address outside the public
 // Internet is dialled unless the spec allows it.
