@@ -147,7 +147,7 @@ func CheckSize(text []byte) error {
 
 // ReadSeeds puts the URLs of a file in the place of an entry that names it. Bad is what
 // of the text is none.
-func (s *Seed) ReadSeeds(text []byte) (seeds []Seed, bad []messages.BadSeed) {
+func (s *Seed) ReadSeeds(text []byte) (seeds []Seed, bad []messages.BadURL) {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return nil, nil
 	}

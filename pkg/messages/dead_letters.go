@@ -19,6 +19,9 @@ const (
 	HeaderDeadTries    = "Seine-Dead-Tries"    // deliveries until then
 	HeaderDeadTime     = "Seine-Dead-Time"     // RFC 3339, UTC
 	HeaderDeadID       = "Seine-Dead-Id"       // its Nats-Msg-Id, if it had one
+	// HeaderDeadSize is there if the message was too large for the letter: how many bytes its payload has. The letter has the
+	// beginning of the payload, and none of the headers.
+	HeaderDeadSize = "Seine-Dead-Size"
 	// HeaderRedriven is how often a person gave the message to its stage again.
 	HeaderRedriven = "Seine-Redriven"
 )

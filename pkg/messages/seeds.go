@@ -28,8 +28,8 @@ type Seed struct {
 	Sitemap bool `json:"sitemap,omitempty"`
 }
 
-// BadSeed is one part of a SEEDS message that is not a seed.
-type BadSeed struct {
+// BadURL is a part of a message of SEEDS or URLS that cannot be taken: no seed, or no URL of its partition.
+type BadURL struct {
 	Line int    // of the message where it begins, from 1
 	Text string // what was sent
 	Err  error  // what is wrong with it and what to do
@@ -39,7 +39,7 @@ type BadSeed struct {
 // with # are skipped), one JSON string or object, a JSON array of either, or one
 // JSON value a line. A bad line does not cost the good ones beside it. The URLs
 // of the seeds returned are canonical.
-func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadSeed) {
+func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadURL) {
 	text := bytes.TrimLeftFunc(bytes.TrimPrefix(payload, []byte("\ufeff")), unicode.IsSpace)
 	first := 1 + bytes.Count(payload[:len(payload)-len(text)], newline)
 	text = bytes.TrimSpace(text)
@@ -48,7 +48,7 @@ func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadSeed) {
 			s, err = s.canonical()
 		}
 		if err != nil {
-			bad = append(bad, BadSeed{Line: line, Text: text, Err: err})
+			bad = append(bad, BadURL{Line: line, Text: text, Err: err})
 			return
 		}
 		seeds = append(seeds, s)

@@ -117,7 +117,7 @@ func TestWhatCannotBeInABatchLeavesAlone(t *testing.T) {
 	}
 	b.Unbatched = true
 	if p.batches.takes(msg(records, "a", "{}")) {
-		t.Error("taken although readers of an older build do not take batches")
+		t.Error("taken although the bus is unbatched")
 	}
 }
 

@@ -3,8 +3,8 @@ package stages
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,10 +23,10 @@ import (
 //
 // What else a stage then publishes is in its OnDeadLetter (the fetcher's compose_messages.go, the parser's parser.go).
 //
-// Some dead letters are not made here: of one part of a message that is done otherwise, the frontier's deadPart (intake.go:
+// Some dead letters are not made here: of one part of a message that is done otherwise, the frontier's deadParts (intake.go:
 // a line of SEEDS; partition_loop.go: a URL of URLS) and the parser's deadLetter (record_messages.go: a record of a page);
 // and those of the readers of a partition, which have no Runner: the frontier's partition_loop.go and the writer's
-// partition_writer.go (publishDead, which drops a message that DEAD cannot take, and logs that as an error). An error of
+// partition_writer.go. A Publisher shortens a letter that no server would take whole: briefLetter. An error of
 // theirs that is not about one message sends nothing to DEAD: they start again from what is committed, without a limit.
 //
 // A letter is a messages.Dead. People read DEAD, and give messages to their stages again, by internal/ops/deadletters
@@ -68,13 +68,7 @@ func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
 func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error {
 	out := r.deadLetterExtras(&h.Message, why)
 	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
-	err := r.publish(ctx, out)
-	if errors.Is(err, ErrUnpublishable) {
-		last := &out.First[len(out.First)-1]
-		*last = briefLetter(*last) // or the message would come back for ever
-		err = r.publish(ctx, out)
-	}
-	if err != nil {
+	if err := r.publish(ctx, out); err != nil {
 		return err
 	}
 	return h.sendAck("+TERM " + messages.Clip(why.Error()))
@@ -90,28 +84,22 @@ func DeadLetter(stage string, m *Message, why error) *nats.Msg {
 	return d.Msg()
 }
 
-// PublishDead publishes dead letters. One that is too large with what it holds
-// goes without that: where the message was read must do.
-func PublishDead(ctx context.Context, pub *Publisher, letters ...*nats.Msg) error {
-	for _, m := range letters {
-		err := pub.Publish(ctx, m)
-		if errors.Is(err, ErrUnpublishable) {
-			err = pub.Publish(ctx, briefLetter(m))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// briefPayload is how many bytes of a payload a dead letter has that was too large with all of it.
+const briefPayload = 4 << 10
 
-// briefLetter is a dead letter without the payload and headers of the message.
+// briefLetter returns a dead letter without the headers of the message, and with no more than the beginning of its payload. It
+// returns nil if m is no dead letter, or is brief already.
 func briefLetter(m *nats.Msg) *nats.Msg {
+	if !strings.HasPrefix(m.Subject, deadPrefix) || m.Header.Get(messages.HeaderDeadSize) != "" {
+		return nil
+	}
 	brief := nats.NewMsg(m.Subject)
 	for k, v := range m.Header {
-		if strings.HasPrefix(k, "Seine-Dead-") || k == nats.MsgIdHdr {
+		if strings.HasPrefix(k, "Seine-Dead-") && len(v[0]) <= messages.MaxText || k == nats.MsgIdHdr {
 			brief.Header[k] = v
 		}
 	}
+	brief.Header.Set(messages.HeaderDeadSize, strconv.Itoa(len(m.Data)))
+	brief.Data = m.Data[:min(len(m.Data), briefPayload)]
 	return brief
 }

@@ -133,7 +133,7 @@ func (p *Publisher) attempt(ctx context.Context, msgs []*nats.Msg, todo []int, s
 		f, err := p.js.PublishMsgAsync(msgs[n])
 		if err != nil {
 			cause = err
-			if err = Unpublishable(msgs[n], err); err != nil {
+			if err = shorten(msgs, n, err); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -155,7 +155,7 @@ func (p *Publisher) attempt(ctx context.Context, msgs []*nats.Msg, todo []int, s
 		case ctx.Err() != nil:
 			return nil, nil, context.Cause(ctx)
 		default:
-			if err := Unpublishable(msgs[n], err); err != nil {
+			if err := shorten(msgs, n, err); err != nil {
 				return nil, nil, err
 			}
 			refused, cause = append(refused, n), err
@@ -204,6 +204,16 @@ func Unpublishable(m *nats.Msg, err error) error {
 		return fmt.Errorf("%w: %d bytes to %s: %w", ErrUnpublishable, m.Size(), m.Subject, err)
 	}
 	return nil
+}
+
+// shorten puts a brief letter in the place of a dead letter that is too large, so that a letter never holds up the messages that go
+// with it. It returns an error that is ErrUnpublishable where publishing msgs[n] again cannot help.
+func shorten(msgs []*nats.Msg, n int, err error) error {
+	err = Unpublishable(msgs[n], err)
+	if brief := briefLetter(msgs[n]); err != nil && brief != nil {
+		msgs[n], err = brief, nil
+	}
+	return err
 }
 
 // IsFull reports whether a publish was refused because its stream is full.

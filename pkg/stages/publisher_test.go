@@ -1,10 +1,12 @@
 package stages
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -82,6 +84,38 @@ func TestPublisherUnpublishable(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A dead letter that no server would take whole is shortened, and never costs the messages that are published with it.
+func TestDeadLetterThatIsTooLarge_Shortened(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	p := NewPublisher(b, "test")
+	large := &Message{Subject: pages, Stream: messages.StreamPages, Sequence: 7, Header: make(nats.Header), Data: bytes.Repeat([]byte("x"), 1<<20)}
+	headers := &Message{Subject: pages, Stream: messages.StreamPages, Sequence: 8, Header: nats.Header{"X": {strings.Repeat("x", 65000)}, nats.MsgIdHdr: {strings.Repeat("y", 500)}}, Data: []byte("z")}
+	err := p.Publish(t.Context(), DeadLetter("parser", large, errors.New("bad")), msg(records, "", "fine"), DeadLetter("parser", headers, errors.New("bad")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := natstest.Stored(t, b.JS, messages.StreamRecords); len(got) != 1 {
+		t.Errorf("records %q", got)
+	}
+	sizes := map[string]string{"7": strconv.Itoa(1 << 20), "8": "1"} // by the sequence of the message
+	begins := map[string]string{"7": strings.Repeat("x", briefPayload), "8": "z"}
+	for seq := range uint64(2) {
+		m, err := natstest.StreamOf(t, b.JS, messages.StreamDead).GetMsg(t.Context(), seq+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := m.Header.Get(messages.HeaderDeadSequence)
+		if m.Header.Get(messages.HeaderDeadSize) != sizes[of] || string(m.Data) != begins[of] || m.Header.Get(messages.HeaderDeadReason) != "bad" || m.Header.Get("X") != "" {
+			t.Errorf("letter of message %s: %d bytes, %v", of, len(m.Data), m.Header)
+		}
+		delete(sizes, of)
+	}
+	if len(sizes) > 0 {
+		t.Errorf("no letters of %v", sizes)
 	}
 }
 

@@ -82,7 +82,7 @@ func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, bel
 const maxBadSeeds = 10
 
 // badSeeds returns a line for each part of a file that is no seed, as compilers do.
-func badSeeds(name string, bad []messages.BadSeed) string {
+func badSeeds(name string, bad []messages.BadURL) string {
 	var lines []string
 	for _, b := range bad[:min(len(bad), maxBadSeeds)] {
 		lines = append(lines, fmt.Sprintf("%s:%d: %s: %v", name, b.Line, quoted(b.Text), b.Err))

@@ -46,10 +46,10 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 		return out, err
 	}
 	seeds, bad := messages.DecodeSeeds(m.Data)
-	for i, b := range bad {
-		f.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(b.Text), "error", b.Err)
-		out.First = append(out.First, deadPart(m, i+1, b.Text, b.Err))
+	if len(bad) > 0 {
+		f.log.Warn("not seeds", "crawl", crawl, "count", len(bad), "first", messages.Clip(bad[0].Text), "error", bad[0].Err)
 	}
+	out.First = deadParts(m, bad)
 	for p, urls := range f.byPartition(seeds, rules) {
 		for _, some := range messages.Batches(urls) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: f.era.Load(), URLs: some}
@@ -81,12 +81,23 @@ func (f *Frontier) byPartition(seeds []messages.Seed, rules *state.Rules) map[in
 	return ps
 }
 
-// deadPart is the dead letter for one part of a message.
-func deadPart(m *stages.Message, part int, text string, why error) *nats.Msg {
-	d := messages.Dead{
-		Stage: messages.StageFrontier, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
-		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: []byte(text), Part: part, InBatch: m.Part,
+// maxLetters bounds the dead letters of one message.
+const maxLetters = 100
+
+// deadParts returns a dead letter for each part of a message that cannot be handled. Of more than maxLetters, the last letter
+// tells how many parts have none.
+func deadParts(m *stages.Message, bad []messages.BadURL) (letters []*nats.Msg) {
+	for i, b := range bad[:min(len(bad), maxLetters)] {
+		reason := b.Err.Error()
+		if i == maxLetters-1 && len(bad) > maxLetters {
+			reason = fmt.Sprintf("%d more parts of the message cannot be handled and have no letter; of this one: %s", len(bad)-maxLetters, reason)
+		}
+		d := messages.Dead{
+			Stage: messages.StageFrontier, Crawl: messages.CrawlOf(m.Subject), Reason: reason,
+			Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
+			Time: time.Now(), Header: m.Header, Payload: []byte(b.Text), Part: i + 1, InBatch: m.Part,
+		}
+		letters = append(letters, d.Msg())
 	}
-	return d.Msg()
+	return letters
 }

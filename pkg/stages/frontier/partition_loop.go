@@ -407,9 +407,7 @@ func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
 	}
 	p.traceApplied(m, stages.MessageContext{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
 	bad, err := p.state.ApplyCandidates(c, p.f.bus.Layout.Partitions, now)
-	for i, b := range bad {
-		p.dead = append(p.dead, deadPart(m, i+1, b.URL, b.Err))
-	}
+	p.dead = append(p.dead, deadParts(m, bad)...)
 	return err
 }
 
@@ -427,7 +425,7 @@ func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error
 func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	// Before the commit: after it nobody would read the message again.
 	if !p.aside {
-		if err := stages.PublishDead(ctx, p.f.pub, p.dead...); err != nil {
+		if err := p.f.pub.Publish(ctx, p.dead...); err != nil {
 			return err
 		}
 	}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -330,23 +328,10 @@ func (s *partitionWriter) rejectToDead(ctx context.Context, m *stages.Message, w
 	return nil
 }
 
-// publishDead publishes m to DEAD. It never holds back the partition for a message
-// that DEAD cannot take.
+// publishDead publishes m to DEAD.
 func (s *partitionWriter) publishDead(ctx context.Context, m *stages.Message, why error) error {
 	s.w.log.Warn("message goes to DEAD", append(about(m), "error", why)...)
-	bad := *m
-	bad.Header = maps.Clone(m.Header)
-	// Headers that tell the server what to expect of RECORDS would make it
-	// refuse the letter.
-	maps.DeleteFunc(bad.Header, func(k string, _ []string) bool {
-		return strings.HasPrefix(k, "Nats-") && k != nats.MsgIdHdr
-	})
-	err := stages.PublishDead(ctx, s.w.pub, stages.DeadLetter(messages.StageWriter, &bad, why))
-	if errors.Is(err, stages.ErrUnpublishable) {
-		s.w.log.Error("message was dropped, DEAD cannot take it", append(about(m), "error", err)...)
-		return nil
-	}
-	return err
+	return s.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, m, why))
 }
 
 // about is what a line about a message has.

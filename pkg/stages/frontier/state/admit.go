@@ -14,7 +14,7 @@ import (
 // ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
 // the visit that it ends is ended; or that waits: see postponed. It returns the URLs
 // that are none.
-func (s *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []RefusedCandidate, err error) {
+func (s *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
 	rules, err := s.admits(m.Crawl, m.Rev)
 	if err != nil || rules == nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (s *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now 
 }
 
 // takeCandidates applies a message of URLS that need not wait.
-func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []RefusedCandidate, err error) {
+func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []messages.BadURL, err error) {
 	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
 		c.Print = rules.fingerprint
 		c.judgedBy(rules)
@@ -41,7 +41,7 @@ func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partiti
 	for _, c := range m.URLs {
 		url, err := s.identity(c.URL, rules, partitions)
 		if err != nil {
-			bad = append(bad, RefusedCandidate{c.URL, err})
+			bad = append(bad, messages.BadURL{Text: c.URL, Err: err})
 			continue
 		}
 		c.URL = url

@@ -409,9 +409,3 @@ func (s *Partition) end(r *urlRecord, id urlID, to State, reason string, rules *
 // againDue reports whether a URL whose visit has ended is to be visited again at once:
 // a later run of the crawl has found it meanwhile, or redirects have led back to it.
 func (r *urlRecord) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
-
-// RefusedCandidate is why one URL of a message was not taken; the others were.
-type RefusedCandidate struct {
-	URL string
-	Err error
-}

@@ -46,12 +46,12 @@ func (s *Partition) postpone(crawl string, kind byte, message []byte) {
 }
 
 // postponeCandidates lets a message of URLS wait, but for the URLs that are none.
-func (s *Partition) postponeCandidates(m *messages.Candidates, rules *Rules, partitions int) (bad []RefusedCandidate) {
+func (s *Partition) postponeCandidates(m *messages.Candidates, rules *Rules, partitions int) (bad []messages.BadURL) {
 	good := *m
 	good.URLs = nil
 	for _, c := range m.URLs {
 		if _, err := s.identity(c.URL, rules, partitions); err != nil {
-			bad = append(bad, RefusedCandidate{c.URL, err})
+			bad = append(bad, messages.BadURL{Text: c.URL, Err: err})
 		} else {
 			good.URLs = append(good.URLs, c)
 		}

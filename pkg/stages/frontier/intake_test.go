@@ -1,0 +1,51 @@
+package frontier
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"seine/internal/testing/await"
+	"seine/internal/testing/natstest"
+	"seine/pkg/messages"
+)
+
+// The seeds of a message are fed whatever else is in it, and what is none has dead letters, of which there are no more than maxLetters.
+func TestMessageWithBadSeeds_GoodOnesFed(t *testing.T) {
+	t.Parallel()
+	const good = "https://a.test/1\nhttps://a.test/2\n"
+	for name, c := range map[string]struct {
+		bad     string
+		letters int
+		last    string // what the last letter says
+	}{
+		"one line":         {"nonsense", 1, "nonsense"},
+		"a line of 1 MiB":  {strings.Repeat("x", 1<<20-1000), 1, ""},
+		"many short lines": {strings.Repeat("x\n", 400_000), maxLetters, fmt.Sprint(400_000-maxLetters, " more parts")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newTakeoverFixture(t)
+			f := a.frontier(a.store(), 0)
+			a.publish(messages.SubjectSeeds("c"), "", []byte(good+c.bad))
+			await.Start(t, f.intake().Run)
+			a.eventually("the seeds are fed", func() bool {
+				return strings.Count(strings.Join(natstest.Stored(t, a.bus.JS, messages.StreamURLs), "\n"), `"u":"https://a.test/`) == 2
+			})
+			a.eventually("letters are there", func() bool { return len(natstest.Stored(t, a.bus.JS, messages.StreamDead)) >= c.letters })
+			dead := natstest.StreamOf(t, a.bus.JS, messages.StreamDead)
+			var said strings.Builder
+			for seq := range uint64(c.letters) {
+				m, err := dead.GetMsg(t.Context(), seq+1)
+				a.must(err)
+				if len(m.Data) == 0 {
+					t.Error("a letter is empty")
+				}
+				said.WriteString(m.Header.Get(messages.HeaderDeadReason))
+			}
+			if n := dead.CachedInfo().State.Msgs; n != uint64(c.letters) || !strings.Contains(said.String(), c.last) {
+				t.Errorf("%d letters: %.2000s", n, said.String())
+			}
+		})
+	}
+}
