@@ -57,14 +57,14 @@ func (s *Specs) History(ctx context.Context, crawl string) ([]SpecRevision, erro
 // ErrRevision is returned for a change of a spec that has another revision by now.
 var ErrRevision = errors.New("the spec of the crawl was changed meanwhile")
 
-// PutAt stores the spec of a crawl if the one that is stored has a revision, 0 for none, and returns the new
-// one. It returns an error that is ErrRevision if it has another.
+// PutAt stores the spec of a crawl, unless that is what is stored, if the stored one has a revision, 0 for none. It returns the new
+// revision, and ErrRevision if the stored one has another.
 func (s *Specs) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, have uint64) (uint64, error) {
 	text := spec.Encode()
 	if err := crawlspec.CheckSize(text); err != nil {
 		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
 	}
-	_, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
+	stored, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
 	if err != nil {
 		return 0, err
 	}
@@ -75,12 +75,27 @@ func (s *Specs) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, h
 	if now := rev; now != have && !(have == 0 && now <= since) {
 		return 0, fmt.Errorf("%w: it has revision %d, not %d", ErrRevision, now, have)
 	}
-	stored, err := jsclient.Swap(ctx, s.kv, crawl, text, rev)
+	if have > 0 && string(stored) == string(text) {
+		return rev, nil
+	}
+	rev, err = jsclient.Swap(ctx, s.kv, crawl, text, rev)
 	if jsclient.IsConflict(err) {
 		return 0, fmt.Errorf("%w: %w", ErrRevision, err)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
 	}
-	return stored, nil
+	return rev, nil
+}
+
+// Replace stores the spec of a crawl in place of one that was read, and returns its revision. The error is ErrRevision if another was
+// stored since, and the stored one can be used.
+func (s *Specs) Replace(ctx context.Context, crawl string, spec *crawlspec.Spec, read crawlspec.Revision) (uint64, error) {
+	switch {
+	case read.Unusable != "": // the newest one, which has another revision
+		return s.Put(ctx, crawl, spec)
+	case read.Rev == read.Since(): // that of a deletion
+		return s.PutAt(ctx, crawl, spec, 0)
+	}
+	return s.PutAt(ctx, crawl, spec, read.Rev)
 }

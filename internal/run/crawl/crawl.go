@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/stateencryption"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
@@ -436,45 +437,62 @@ func (c *crawl) stopServer() {
 // publishSeeds stores the spec and publishes the seeds. Seeds that the frontier knows
 // are no news to it, so a crawl is resumed by the same command.
 func (c *crawl) publishSeeds(ctx context.Context) error {
-	have, err := c.specs.Get(ctx, c.Crawl, 0)
+	spec, err := c.storeSpec(ctx)
+	for errors.Is(err, stages.ErrRevision) && sleep.For(ctx, specPoll) == nil { // somebody else was faster
+		spec, err = c.storeSpec(ctx)
+	}
 	if err != nil {
 		return err
-	}
-	spec, err := c.Spec(*have.Spec)
-	if err != nil {
-		return err
-	}
-	if blocked := have.Blocked(); blocked != nil {
-		// What it has is not to be replaced by what stands for it.
-		if own, err := c.Spec(crawlspec.Default()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
-			return fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
-		}
-	}
-	if spec.MayRender() {
-		if err := c.Browser.Check(); err != nil {
-			return fmt.Errorf("crawl %s: its spec wants pages rendered, but %w", c.Crawl, err)
-		}
 	}
 	for _, text := range spec.Ineffective() {
 		c.Log.Warn("a key of the spec has no effect", "crawl", c.Crawl, "key", text)
-	}
-	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
-	if _, err := c.specs.Put(ctx, c.Crawl, spec); err != nil {
-		return err
 	}
 	if !c.Again { // or they come when it is known whether the crawl has ended
 		if err := c.feedSeeds(ctx); err != nil {
 			return err
 		}
 	}
-	// An earlier crawl of the name may have been deleted meanwhile, with the spec: see
-	// crawlspec.Spec.Keep. Those seeds are of a new one then.
-	if c.specRev, err = c.specs.Put(ctx, c.Crawl, spec); err != nil {
-		return err
-	}
 	now, err := c.specs.GetSure(ctx, c.Crawl)
+	if err == nil && now.Since() > c.specRev {
+		// An earlier crawl of the name was deleted meanwhile, with the spec: see crawlspec.Spec.Keep. Those seeds are of a new one
+		// then, whose spec somebody else may have stored.
+		rev, perr := c.specs.PutAt(ctx, c.Crawl, spec, 0)
+		c.specRev = max(rev, now.Rev)
+		if !errors.Is(perr, stages.ErrRevision) {
+			err = perr
+		}
+	}
 	c.since = now.Since()
 	return err
+}
+
+// specPoll is between two tries to store the spec.
+const specPoll = 100 * time.Millisecond
+
+// storeSpec stores the spec that the crawl has, as the options change it.
+func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
+	have, err := c.specs.Get(ctx, c.Crawl, 0)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := c.Spec(*have.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if blocked := have.Blocked(); blocked != nil {
+		// What it has is not to be replaced by what stands for it.
+		if own, err := c.Spec(crawlspec.Default()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
+			return nil, fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
+		}
+	}
+	if spec.MayRender() {
+		if err := c.Browser.Check(); err != nil {
+			return nil, fmt.Errorf("crawl %s: its spec wants pages rendered, but %w", c.Crawl, err)
+		}
+	}
+	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
+	c.specRev, err = c.specs.Replace(ctx, c.Crawl, spec, have)
+	return spec, err
 }
 
 // spec returns the spec of the crawl as it is now: anyone may change it while it runs.

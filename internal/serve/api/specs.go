@@ -152,23 +152,10 @@ func (o *specChangeOutput) store(ctx context.Context, specs *stages.Specs, in *s
 	case len(o.Body.Changes) == 0 && have.Rev > 0 && have.Unusable == "":
 		o.Body.Revision = have.Rev
 	default:
-		if have.Unusable != "" { // the newest is another than the one that holds
-			rev, err = specs.Put(ctx, in.Crawl, spec)
-		} else {
-			rev, err = specs.PutAt(ctx, in.Crawl, spec, storedRev(have))
-		}
-		o.Body.Revision = rev
+		o.Body.Revision, err = specs.Replace(ctx, in.Crawl, spec, *have)
 	}
 	o.ETag = revisionTag(o.Body.Revision)
 	return err
-}
-
-// storedRev is the revision of the key: that of a deletion is of another.
-func storedRev(have *crawlspec.Revision) uint64 {
-	if have.Rev == have.Since() {
-		return 0
-	}
-	return have.Rev
 }
 
 func (a *API) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], error) {
