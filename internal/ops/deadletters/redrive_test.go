@@ -142,7 +142,7 @@ func TestLettersOfFormerPartitionsAreRouted(t *testing.T) {
 		"candidates": {"frontier", messages.StreamURLs, "urls", (&messages.Candidates{
 			Crawl: "shop", Source: messages.SourceLink, Referrer: url(1), Ends: messages.Visit{URL: messages.HashURL(url(1)), Round: 1},
 			URLs: []messages.Candidate{{URL: url(2)}, {URL: url(0)}},
-		}).Encode(), []string{messages.SubjectURLs(messages.SourceLink, "shop", 0), messages.SubjectURLs(messages.SourceLink, "shop", 2), messages.SubjectURLs(messages.SourceLink, "shop", 1)}},
+		}).Encode(), []string{messages.SubjectURLs(messages.SourceLink, "shop", 2), messages.SubjectURLs(messages.SourceLink, "shop", 0), messages.SubjectURLs(messages.SourceLink, "shop", 1)}}, // the end last
 	} {
 		subject := "seine." + c.kind + ".shop.11"
 		l := letterOf(t, b, messages.Dead{Stage: c.stage, Crawl: "shop", Stream: c.stream, Subject: subject, Sequence: 1, Payload: c.payload}, nil)

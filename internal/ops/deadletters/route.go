@@ -108,34 +108,25 @@ func partitionOf(m *nats.Msg, was string, n int) (int, error) {
 
 // routeCandidates returns a message of URLS for each partition that URLs of c, the payload of m, belong to, and last
 // one for that of the page whose visit c ends.
-func routeCandidates(m *nats.Msg, c *messages.Candidates, n int) []*nats.Msg {
-	urls := make([][]messages.Candidate, n)
-	for _, u := range c.URLs {
-		p := messages.Partition(u.URL, n)
-		urls[p] = append(urls[p], u)
-	}
-	order, last := make([]int, 0, n), -1
+func routeCandidates(m *nats.Msg, c *messages.Candidates, n int) (all []*nats.Msg) {
+	ends, everywhere := -1, c.Source == messages.SourceUnchanged || c.SeedListEnd
 	if !c.Ends.IsZero() {
-		last = messages.Partition(c.Referrer, n)
+		ends = messages.Partition(c.Referrer, n)
 	}
-	for p := range n {
-		if p != last && (len(urls[p]) > 0 || c.Source == messages.SourceUnchanged || c.SeedListEnd) {
-			order = append(order, p)
-		}
-	}
-	if last >= 0 {
-		order = append(order, last)
-	}
-	all := make([]*nats.Msg, len(order))
-	for i, p := range order {
-		part := *c
-		if part.URLs = urls[p]; p != last {
+	for i := range n {
+		p, part := (ends+1+i)%n, *c
+		part.URLs = slices.DeleteFunc(slices.Clone(c.URLs), func(u messages.Candidate) bool { return messages.Partition(u.URL, n) != p })
+		if p != ends {
 			part.Ends = messages.Visit{}
 		}
-		all[i] = &nats.Msg{Subject: messages.SubjectURLs(c.Source, c.Crawl, p), Header: maps.Clone(m.Header), Data: part.Encode()}
-		if id := m.Header.Get(nats.MsgIdHdr); id != "" && len(order) > 1 {
-			all[i].Header.Set(nats.MsgIdHdr, id+"."+strconv.Itoa(p))
+		if p != ends && len(part.URLs) == 0 && !everywhere {
+			continue
 		}
+		to := &nats.Msg{Subject: messages.SubjectURLs(c.Source, c.Crawl, p), Header: maps.Clone(m.Header), Data: part.Encode()}
+		if id := m.Header.Get(nats.MsgIdHdr); id != "" && to.Subject != m.Subject { // one of several, perhaps
+			to.Header.Set(nats.MsgIdHdr, id+"."+strconv.Itoa(p))
+		}
+		all = append(all, to)
 	}
 	return all
 }

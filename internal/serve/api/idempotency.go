@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
+	"seine/internal/serve/responsebuffer"
 )
 
 // idempotencyHeader names a request, so that one that is sent again is not done again.
@@ -65,7 +67,10 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 	switch {
 	case err == nil && have == nil:
 		a.record(file, request, w, func(w http.ResponseWriter) { next(humago.NewContext(op, r, w)) })
+	case err == nil && have.Cut:
+		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key was done; its answer was too large to be kept: see what it has changed")
 	case err == nil:
+		w.Header().Set("Idempotency-Replayed", "true")
 		have.writeTo(w)
 	case errors.Is(err, errOtherRequest):
 		problem.Write(w, http.StatusUnprocessableEntity, "the Idempotency-Key was used for another request: give each request one of its own")
@@ -83,29 +88,26 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 
 // record handles a request, and keeps the answer if something was done.
 func (a *API) record(file, request string, w http.ResponseWriter, do func(http.ResponseWriter)) {
-	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
-	var kept *answer
+	out, kept := responsebuffer.New(), (*answer)(nil)
 	defer func() {
 		if err := a.keys.end(file, kept); err != nil {
 			a.Log.Error("cannot store the answer to an Idempotency-Key", "error", err)
 		}
 	}()
-	do(rec)
-	if rec.status < statusKept {
-		kept = &answer{Request: request, Status: rec.status, Header: w.Header().Clone(), Body: rec.body.Bytes(), Cut: rec.over}
+	do(out)
+	all := &answer{Request: request, Status: out.Status, Header: out.Header(), Body: out.Body.Bytes()}
+	all.writeTo(w)
+	if all.Status < statusKept {
+		kept = all
+		if kept.Cut = len(all.Body) > maxAnswer; kept.Cut {
+			kept.Body = nil
+		}
 	}
 }
 
-// writeTo answers as before.
+// writeTo sends the answer.
 func (a *answer) writeTo(w http.ResponseWriter) {
-	if a.Cut {
-		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key was done; its answer was too large to be kept: see what it has changed")
-		return
-	}
-	for k, v := range a.Header {
-		w.Header()[k] = v
-	}
-	w.Header().Set("Idempotency-Replayed", "true")
+	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body) // the client may be gone
 }
@@ -114,30 +116,3 @@ func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
-
-// recorder keeps an answer while it is sent.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	body   bytes.Buffer
-	over   bool // it is too large to keep
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (r *recorder) WriteHeader(status int) {
-	r.status = status
-	r.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements io.Writer.
-func (r *recorder) Write(p []byte) (int, error) {
-	if r.over = r.over || r.body.Len()+len(p) > maxAnswer; r.over {
-		r.body.Reset()
-	} else {
-		r.body.Write(p)
-	}
-	return r.ResponseWriter.Write(p) //nolint:wrapcheck // stands for it
-}
-
-// Unwrap is for http.ResponseController.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

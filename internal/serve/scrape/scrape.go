@@ -35,7 +35,7 @@ type Page struct {
 type Scraper struct {
 	fetch *fetcher.Single
 	slots chan struct{}
-	turns turns
+	turns *hostTurns
 	sites *otter.Cache[string, *site]
 }
 
@@ -55,7 +55,7 @@ func New(secrets string) (*Scraper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scraper{fetch: f, slots: make(chan struct{}, workers)}
+	s := &Scraper{fetch: f, slots: make(chan struct{}, workers), turns: newHostTurns(waitHost)}
 	s.sites = otter.Must(&otter.Options[string, *site]{MaximumSize: maxSites, ExpiryCalculator: otter.ExpiryWriting[string, *site](keepSite)})
 	f.Turn = s.turn
 	return s, nil
@@ -86,7 +86,7 @@ func (s *Scraper) fetchURL(ctx context.Context, spec *crawlspec.Spec, url string
 
 // turn waits for the turn at the host of a URL.
 func (s *Scraper) turn(ctx context.Context, url string) (func(time.Duration), error) {
-	return s.turns.take(ctx, weburl.Host(url), waitHost)
+	return s.turns.take(ctx, weburl.Host(url))
 }
 
 // described are the fields that tell of a page.

@@ -1,106 +1,75 @@
 package scrape
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"seine/internal/base/sleep"
+	"seine/internal/serve/turns"
 )
 
-// ErrBusy is returned where a host must rest for longer than somebody waits.
+// ErrBusy is returned where a host must rest for longer than a request may wait.
 var ErrBusy = errors.New("the host must rest")
 
-// turns lets one request at a time to each host, and lets the host rest between two.
-type turns struct {
-	mu    sync.Mutex
-	hosts map[string]*turn
-}
+// hostTurns lets one request at a time to each host, and lets the host rest between two.
+type hostTurns struct {
+	*turns.Turns
+	most time.Duration // that a request waits
 
-// turn is that of a host.
-type turn struct {
-	held  chan struct{} // has a value while somebody has the turn
-	users int
-	due   time.Time // no request before
+	mu  sync.Mutex
+	due map[string]time.Time // of a host: no request before
 }
 
 // maxHosts bounds the hosts that are remembered. Those that have rested go first, then those that rest longest.
 const maxHosts = 10_000
 
-// take waits for the turn at a host, as long as most, and returns what gives it back with the rest it needs.
-func (t *turns) take(ctx context.Context, host string, most time.Duration) (give func(rest time.Duration), err error) {
-	until := time.Now().Add(most)
-	h := t.enter(host)
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case h.held <- struct{}{}:
-	case <-ctx.Done():
-		t.leave(h)
-		return nil, ctx.Err()
-	case <-timer.C:
-		t.leave(h)
-		return nil, fmt.Errorf("%w: others wait for %s already", ErrBusy, host)
+func newHostTurns(most time.Duration) *hostTurns {
+	return &hostTurns{Turns: turns.New(1, maxHosts, most), most: most, due: make(map[string]time.Time)}
+}
+
+// take waits for the turn at a host, and returns the function that ends it, which is given the rest that the host needs.
+func (t *hostTurns) take(ctx context.Context, host string) (give func(rest time.Duration), err error) {
+	until := time.Now().Add(t.most)
+	end := t.Begin(ctx, host)
+	if end == nil {
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("%w: others wait for %s already", ErrBusy, host))
 	}
-	if h.due.After(until) {
-		wait := time.Until(h.due)
-		<-h.held
-		t.leave(h)
-		return nil, fmt.Errorf("%w: %s for another %s", ErrBusy, host, wait.Round(time.Second))
+	t.mu.Lock()
+	due := t.due[host]
+	t.mu.Unlock()
+	if due.After(until) {
+		err = fmt.Errorf("%w: %s for another %s", ErrBusy, host, time.Until(due).Round(time.Second))
+	} else {
+		err = sleep.For(ctx, time.Until(due))
 	}
-	if err := sleep.For(ctx, time.Until(h.due)); err != nil {
-		<-h.held
-		t.leave(h)
+	if err != nil {
+		end()
 		return nil, err
 	}
 	return func(rest time.Duration) {
-		h.due = time.Now().Add(rest)
-		<-h.held
-		t.leave(h)
+		t.rest(host, time.Now().Add(rest))
+		end()
 	}, nil
 }
 
-func (t *turns) enter(host string) *turn {
+// rest lets a host rest, and forgets hosts when there are many.
+func (t *hostTurns) rest(host string, due time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.hosts == nil {
-		t.hosts = make(map[string]*turn)
-	}
-	h := t.hosts[host]
-	if h == nil {
-		h = &turn{held: make(chan struct{}, 1)}
-		t.hosts[host] = h
-	}
-	h.users++
-	return h
-}
-
-// leave ends the use of a turn, and forgets hosts when there are many.
-func (t *turns) leave(h *turn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	h.users--
-	if len(t.hosts) < maxHosts {
+	if t.due[host] = due; len(t.due) < maxHosts {
 		return
 	}
-	now := time.Now()
-	var resting []string
-	for name, other := range t.hosts {
-		switch {
-		case other.users > 0: // it may be changed
-		case other.due.After(now):
-			resting = append(resting, name)
-		default:
-			delete(t.hosts, name)
-		}
-	}
-	if over := len(t.hosts) - maxHosts*9/10; over > 0 { // room for some, so that not each request sorts
-		slices.SortFunc(resting, func(a, b string) int { return t.hosts[b].due.Compare(t.hosts[a].due) })
-		for _, name := range resting[:min(over, len(resting))] {
-			delete(t.hosts, name)
+	maps.DeleteFunc(t.due, func(_ string, due time.Time) bool { return !due.After(time.Now()) })
+	if over := len(t.due) - maxHosts*9/10; over > 0 { // room for some, so that not each request sorts
+		resting := slices.SortedFunc(maps.Keys(t.due), func(a, b string) int { return t.due[b].Compare(t.due[a]) })
+		for _, name := range resting[:over] {
+			delete(t.due, name)
 		}
 	}
 }

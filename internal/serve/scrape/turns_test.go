@@ -14,13 +14,13 @@ import (
 // Requests to one host follow each other with its rest between them, those to others do not wait.
 func TestHostRestsBetweenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all turns
+		all := newHostTurns(time.Minute)
 		began := time.Now()
 		ended := make(chan time.Duration, 3)
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				give, err := all.take(t.Context(), "a.test", time.Minute)
+				give, err := all.take(t.Context(), "a.test")
 				if err != nil {
 					t.Error(err)
 					return
@@ -35,7 +35,7 @@ func TestHostRestsBetweenTurns(t *testing.T) {
 				t.Errorf("a turn after %s, want %s", got, want)
 			}
 		}
-		if _, err := all.take(t.Context(), "b.test", time.Minute); err != nil || time.Since(began) != 10*time.Second {
+		if _, err := all.take(t.Context(), "b.test"); err != nil || time.Since(began) != 10*time.Second {
 			t.Errorf("another host waits: %v, %s", err, time.Since(began))
 		}
 		wg.Wait()
@@ -45,25 +45,34 @@ func TestHostRestsBetweenTurns(t *testing.T) {
 // Who would have to wait too long is told at once, and one that gives up leaves the turn to others.
 func TestTurnIsNotWaitedForTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all turns
-		give, err := all.take(t.Context(), "a.test", time.Second)
+		all := newHostTurns(2 * time.Minute)
+		take := func(host string) (func(time.Duration), error) { return all.take(t.Context(), host) }
+		give, err := take("a.test")
 		if err != nil {
 			t.Fatal(err)
 		}
 		give(time.Hour)
-		if _, err := all.take(t.Context(), "a.test", time.Minute); !errors.Is(err, ErrBusy) {
-			t.Errorf("a host that rests an hour: %v", err)
+		began := time.Now()
+		if _, err := take("a.test"); !errors.Is(err, ErrBusy) || time.Since(began) > 0 {
+			t.Errorf("a host that rests an hour: %v after %s", err, time.Since(began))
 		}
+		if give, err = take("b.test"); err != nil {
+			t.Fatal(err)
+		}
+		give(time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := all.take(ctx, "a.test", 2*time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := all.take(ctx, "b.test"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("given up: %v", err)
 		}
-		if _, err := all.take(t.Context(), "a.test", 2*time.Hour); err != nil {
+		if _, err := take("b.test"); err != nil {
 			t.Error(err)
 		}
-		if _, err := all.take(t.Context(), "a.test", time.Second); !errors.Is(err, ErrBusy) {
+		if _, err := take("b.test"); !errors.Is(err, ErrBusy) {
 			t.Errorf("while somebody has the turn: %v", err)
+		}
+		if _, err := all.take(ctx, "b.test"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("of a request that has ended: %v", err)
 		}
 	})
 }
@@ -71,9 +80,9 @@ func TestTurnIsNotWaitedForTooLong(t *testing.T) {
 // Hosts that rest for very long, as a robots.txt may ask for, do not fill the memory, and the others keep their rest.
 func TestRestingHostsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all turns
+		all := newHostTurns(time.Second)
 		rest := func(host string, rest time.Duration) {
-			give, err := all.take(t.Context(), host, time.Second)
+			give, err := all.take(t.Context(), host)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,10 +92,10 @@ func TestRestingHostsAreBounded(t *testing.T) {
 		for i := range 3 * maxHosts {
 			rest(fmt.Sprintf("h%d.test", i), time.Duration(i%7+1)*365*24*time.Hour)
 		}
-		if n := len(all.hosts); n > maxHosts {
+		if n := len(all.due); n > maxHosts {
 			t.Errorf("%d hosts are remembered, want at most %d", n, maxHosts)
 		}
-		if _, err := all.take(t.Context(), "usual.test", time.Second); !errors.Is(err, ErrBusy) {
+		if _, err := all.take(t.Context(), "usual.test"); !errors.Is(err, ErrBusy) {
 			t.Errorf("a host with a usual rest is not remembered: %v", err)
 		}
 	})
