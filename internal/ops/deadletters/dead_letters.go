@@ -297,7 +297,8 @@ func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.Raw
 	return was, nil
 }
 
-// original returns the message as it was before it failed. What a custom stage says that its message was is not believed.
+// original returns the message as it was before it failed. Letters of custom stages are not trusted: their messages are read from the
+// stream.
 func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
 	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
 	refused, custom := l.refusedURL(), reads[l.stage()] == nil

@@ -92,7 +92,7 @@ func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
 	if m, err = r.Check(ctx); err != nil {
 		return nil, err
 	}
-	// What a process that was killed has left under this mark, the next may remove.
+	// The bucket marks that a restore is in progress: after a kill, the next restore may remove the streams.
 	config := jetstream.KeyValueConfig{
 		Bucket: messages.BucketRestore, TTL: messages.LeaseTTL,
 		Description: "a backup is being restored; run seine restore again if it is not",
@@ -124,7 +124,7 @@ func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
 	}
 	for _, name := range have {
 		if err := r.Bus.JS.DeleteStream(ctx, name); err != nil {
-			return fmt.Errorf("remove what an interrupted restore has left of %s: %w", name, err)
+			return fmt.Errorf("remove stream %s of an interrupted restore: %w", name, err)
 		}
 	}
 	manager, err := jsm.New(r.Bus.NC)

@@ -60,7 +60,7 @@ func (a *API) registerDeadLetters() {
 		name, about string
 		do          func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error
 	}{
-		{"redrive", "What made them fail should be mended first. One that fails again comes back.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
+		{"redrive", "Fix the cause of the failure first. A message that fails again becomes a dead letter again.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
 			return r.Redrive(ctx, l)
 		}},
 		{"drop", "They are removed for good.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
@@ -115,9 +115,9 @@ func (a *API) countLetters(ctx context.Context, in *struct {
 type Letter struct {
 	deadletters.DeadLetter
 	Headers   map[string][]string `json:"headers"`
-	Payload   string              `json:"payload" doc:"Text of the payload; what is none is replaced."`
-	Truncated bool                `json:"truncated,omitempty" doc:"The payload is longer than that."`
-	Withheld  bool                `json:"withheld,omitempty" doc:"The payload is left out: it may have records or text of pages, for which the caller needs the scope records."`
+	Payload   string              `json:"payload" doc:"Payload as text; invalid UTF-8 is replaced by U+FFFD."`
+	Truncated bool                `json:"truncated,omitempty" doc:"The payload is longer."`
+	Withheld  bool                `json:"withheld,omitempty" doc:"The payload is left out: it may contain records or text of pages, which need the scope records."`
 }
 
 // maxPayload is how much of a payload is shown.

@@ -31,7 +31,7 @@ func (a *API) registerReplays() {
 	}, a.getReplay)
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays/{replay}/resume", id: "resume-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, errors: []int{404, 409},
-		summary: "Have a replay go on that has failed", about: "From where it was. What made it fail should be mended first.",
+		summary: "Resume a failed replay", about: "It continues where it failed. Fix the cause first.",
 	}, a.resumeReplay)
 	register(a, operation{
 		method: http.MethodDelete, path: "/crawls/{crawl}/replays/{replay}", id: "delete-replay", tag: "replays", scope: caller.Write, errors: []int{404, 409},

@@ -63,7 +63,7 @@ func problemOf(err error) problem {
 	case errors.Is(err, cluster.ErrBusy):
 		return problem{http.StatusTooManyRequests, "Too many requests at a time", err.Error(), "Load the page again in a moment."}
 	case errors.As(err, &bad), errors.Is(err, history.ErrNotURL):
-		return problem{http.StatusBadRequest, "That cannot be shown", err.Error(), "Mend the address or the filter, and try again."}
+		return problem{http.StatusBadRequest, "That cannot be shown", err.Error(), "Correct the address or the filter, and try again."}
 	case errors.Is(err, frontierapi.ErrUnanswered):
 		return problem{
 			http.StatusServiceUnavailable, "No frontier answers", err.Error(),

@@ -3,8 +3,8 @@
 //
 // It consumes requests, and what the streams of a cluster or of a directory hold; package replay does the work. It emits
 // files in a folder for each replay, all inside of one folder of the server, or records of a new generation. What was
-// asked for, how far that is and how it ended is on disk: a server that is killed goes on with it when it next
-// starts, and nothing is lost or done twice. While the cluster is away, a replay waits for it. Of what is stored in a
+// asked for, how far that is and how it ended is on disk: after a kill, the server continues it at the next
+// start, and nothing is lost or done twice. While the cluster is away, a replay waits for it. Of what is stored in a
 // directory where no crawl runs, it lets go every few seconds, so that a crawl can start there.
 package replays
 

@@ -78,7 +78,7 @@ func passes(err error) bool {
 	return false
 }
 
-// attempt goes on with one for as long as what it reads is there. The report is nil if it has not begun.
+// attempt runs a replay while its source is there. The report is nil if the replay has not begun.
 func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, err error) {
 	o, err := s.options(j.job.Load())
 	if err != nil {
