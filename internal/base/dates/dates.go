@@ -27,7 +27,7 @@ const MaxText = 100
 type Date struct {
 	Time  time.Time
 	Clock bool // with a time of day; without one, Time is at midnight
-	Zoned bool // with the zone of that time
+	Zoned bool // with a zone
 }
 
 // String returns the date in the form of RFC 3339: a date-time, or a full-date without a
@@ -39,15 +39,15 @@ func (d Date) String() string {
 	return d.Time.Format(time.RFC3339Nano)
 }
 
-// Parse reads a date; false says that the text is not a date. A date without a zone is in
-// the given one.
+// Parse reads a date, and reports whether the text is one. A date without a zone is in
+// the given zone.
 func Parse(text string, zone *time.Location) (Date, bool) {
 	if len(text) > MaxText {
 		return Date{}, false
 	}
 	plain := strings.Trim(strings.Map(ascii.Plain, text), " \t\r\n\"';.")
 	otherDigits := strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsDigit(r) })
-	for _, layout := range []string{time.RFC3339, time.DateOnly} { // most are so
+	for _, layout := range []string{time.RFC3339, time.DateOnly} { // the commonest forms
 		if t, err := time.ParseInLocation(layout, plain, zone); err == nil && !otherDigits {
 			return Date{t, layout == time.RFC3339, layout == time.RFC3339}, t.Year() > 0
 		}
@@ -164,7 +164,7 @@ func (c *clock) readZone(name string) bool {
 	return err == nil && zones[name] != ""
 }
 
-// number reads digits; there are at most nine.
+// number reads at most nine digits.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n

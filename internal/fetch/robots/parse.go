@@ -25,7 +25,7 @@ const (
 // markup are the tags that some servers put around a file.
 var markup = regexp.MustCompile(`(?i)</?(?:!doctype|html|head|title|meta|body|pre|code|p|br|div|span|font)(?:[\s/][^<>]*)?>|<!--|-->`)
 
-// maxNotes is how many lines are reported of a file.
+// maxNotes bounds the notes of a file.
 const maxNotes = 10
 
 // Parse reads a robots.txt. It never fails: a line that means nothing is
@@ -52,7 +52,7 @@ func fromUTF16(body []byte) []byte {
 	if len(body) < 2 || bytes.IndexByte(body, 0) < 0 || (body[0] == 0) == (body[1] == 0) && body[0] < 0xfe {
 		return body
 	}
-	order := unicode.LittleEndian // where there is no mark
+	order := unicode.LittleEndian // without a mark
 	if body[0] == 0 {
 		order = unicode.BigEndian
 	}
@@ -126,7 +126,7 @@ func (p *parser) record(text string) {
 	}
 }
 
-// note reports a line that is not of the form of RFC 9309.
+// note adds a note on a line that does not have the form of RFC 9309.
 func (p *parser) note(line, what string) {
 	if len(p.file.notes) < maxNotes {
 		p.file.notes = append(p.file.notes, fmt.Sprintf("%.80q: %s", line, what))
@@ -171,7 +171,7 @@ func (p *parser) rule(value string, allow bool) bool {
 	if paths := strings.Fields(value); !allow && len(paths) > 1 && slices.ContainsFunc(paths[1:], startsMore) {
 		for _, path := range paths {
 			if strings.HasPrefix(path, "//") || path == "/*" || path[0] == ';' {
-				break // a comment in other languages
+				break // a comment, as other languages write it
 			}
 			p.open.rules = appendRules(p.open.rules, strings.TrimRight(path, ",;"), allow)
 		}
@@ -182,7 +182,7 @@ func (p *parser) rule(value string, allow bool) bool {
 // startsMore reports whether a word behind a path is another path, or a comment.
 func startsMore(word string) bool { return word[0] == '/' || word[0] == ';' }
 
-// delay takes a delay that was read, and reports whether it was.
+// delay adds a delay to the open section. It returns ok, which reports whether the delay could be read.
 func (p *parser) delay(d time.Duration, ok bool) bool {
 	if ok && p.open != nil {
 		p.open.delay = max(p.open.delay, d)
@@ -191,7 +191,7 @@ func (p *parser) delay(d time.Duration, ok bool) bool {
 	return ok
 }
 
-// sitemaps takes the URLs of a Sitemap line.
+// sitemaps adds the URLs of a Sitemap line.
 func (p *parser) sitemaps(value string) {
 	for url := range strings.FieldsSeq(value) {
 		p.file.sitemaps = append(p.file.sitemaps, strings.TrimRight(url, ","))

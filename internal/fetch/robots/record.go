@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/suggest"
 )
 
-// fieldNames are the records that are read.
+// fieldNames are the fields that Parse knows.
 var fieldNames = []string{"disallow", "allow", "user-agent", "crawl-delay", "request-rate", "sitemap"}
 
 // record is one line: its field, "" if it has none of fieldNames, and whether it has the form of RFC 9309.
@@ -27,11 +27,11 @@ var (
 )
 
 // readRecord reads a line without its comment. Misspelt names, forgotten colons, and invisible characters around
-// names and values make no difference: what a site plainly meant to forbid is forbidden.
+// names and values make no difference: a line forbids what its site plainly meant to forbid.
 func readRecord(text string) record {
 	line := strings.TrimLeftFunc(text, isInvisible)
 	if strings.HasPrefix(line, "//") || strings.HasPrefix(line, ";") {
-		return record{} // a comment in other languages
+		return record{} // a comment, as other languages write it
 	}
 	name, value, colon := strings.Cut(line, ":")
 	if field := fieldOf(name); colon && field != "" && !strings.Contains(name, "/") {
@@ -51,8 +51,8 @@ func readRecord(text string) record {
 	return r
 }
 
-// fieldOf returns the field that a name, or its last word, means. Letters count, and a few wrong ones do no harm,
-// except in Allow: a wrong guess would allow.
+// fieldOf returns the field that a name, or its last word, means, "" if there is none. It compares letters, and allows
+// for a few wrong ones, except in Allow: a wrong guess would allow.
 func fieldOf(name string) string {
 	last := name[strings.LastIndexFunc(name, func(r rune) bool { return !isTokenRune(r) })+1:]
 	for _, s := range []string{letters(name), letters(last)} {
@@ -88,7 +88,7 @@ func trimValue(s string) string {
 	return s
 }
 
-// noWidth drops characters that nobody sees, and nobody means to have in a path. Joiners are letters' own in some scripts.
+// noWidth drops characters without width, which come into paths by copying. It keeps joiners, which some scripts need.
 var noWidth = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "", "\u00ad", "")
 
 // isInvisible reports spaces of all kinds, control characters, and format characters such as U+200B and U+FEFF.

@@ -41,7 +41,7 @@ func appendRules(rules []rule, raw string, allow bool) []rule {
 	return rules
 }
 
-// startOfPath is what a Disallow may have in place of the slash of its path, none included.
+// startOfPath matches the start of a path in a Disallow, which may lack its slash.
 var startOfPath = regexp.MustCompile(`(?i)^(?:https?://[^/]*|\.)?[/\\]?`)
 
 // String returns the line as a robots.txt would write it.

@@ -47,7 +47,7 @@ func isCodeLine(n *html.Node) bool { return isBlock(n) || lineStyle.MatchString(
 
 func textOfCode(n *html.Node, isLine func(*html.Node) bool) string {
 	var b strings.Builder
-	ended := false // a line, by an element
+	ended := false // an element ended the line
 	for w := walk(n); w.next(); {
 		switch {
 		case w.node.Type == html.TextNode:

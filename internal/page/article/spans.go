@@ -292,7 +292,7 @@ func (s *spans) edge(n *html.Node, first bool) {
 }
 
 // image adds a picture that has an address. One that is embedded, or is there to
-// count readers, is left out, and so is one whose place a noscript behind it takes.
+// count readers, is left out, and so is one that a noscript element behind it replaces.
 func (s *spans) image(n *html.Node) {
 	if isHidden(n) || attr(n, "width") == "1" || attr(n, "height") == "1" || holdsPicture(nextElement(n)) {
 		return
@@ -306,8 +306,8 @@ func (s *spans) image(n *html.Node) {
 	s.add(span{kind: spanRaw, text: "![" + string(appendEscaped(nil, alt.b.String(), inCell, false)) + "](" + escapeURL(src) + ")"})
 }
 
-// source returns the address of a picture. A script that loads it late has it in another attribute
-// than src, which is a placeholder then; a picture element may have it alone.
+// source returns the address of a picture. If a script loads the picture late, src is a placeholder and another attribute
+// has the address; the address may also be in a source element of a picture element.
 func (s *spans) source(img *html.Node) string {
 	nodes := []*html.Node{img}
 	for c := img.PrevSibling; c != nil && img.Parent.DataAtom == atom.Picture; c = c.PrevSibling {

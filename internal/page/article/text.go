@@ -19,16 +19,16 @@ func Text(n *html.Node) string {
 	return f.b.String()
 }
 
-// TextOf returns Text without what Markdown has of it: formulas are as they are written, and
-// n itself is shown, even a script. raised separates digits from raised or small ones behind
-// them, such as the cents of a price in 12<sup>99</sup>.
+// TextOf is Text for rules: formulas are as they are written, and n itself has text even if it is
+// a script. raised, if not empty, separates digits from raised or small ones behind them, such
+// as the cents of a price in 12<sup>99</sup>.
 func TextOf(n *html.Node, raised string) string {
 	f := folder{raised: raised}
 	f.node(n)
 	return f.b.String()
 }
 
-// node writes what is in a node.
+// node writes the content of a node.
 func (f *folder) node(n *html.Node) {
 	for w := walk(n); w.next(); {
 		switch {

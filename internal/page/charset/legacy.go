@@ -37,7 +37,7 @@ func mostlyUTF8(b []byte) bool {
 	return good >= 2*broken || good > 0 && broken == 1
 }
 
-// byLanguage are encodings that the library does not tell from others, with their languages.
+// byLanguage are encodings that the library does not detect reliably, with their languages.
 var byLanguage = []struct{ name, languages string }{
 	{"windows-1256", "ar fa ur"}, {"windows-1254", "tr"}, {"windows-1257", "et lv lt"}, {"windows-1250", "pl cs sk hu hr sl ro"},
 }

@@ -106,8 +106,8 @@ func columnNames(first []string) []string {
 	return names
 }
 
-// separator is the tab of text/tab-separated-values, or what a first line such as "sep=;" names, which is cut off; else
-// that which most of the first lines have as often as the first line.
+// separator returns the separator of cells, and the body without a first line that names it, such as "sep=;". It is the tab
+// in text/tab-separated-values; else the character that most of the first lines have as often as the first one.
 func separator(body []byte, media string) (comma byte, rest []byte) {
 	line, rest, _ := bytes.Cut(body, []byte{'\n'})
 	if m := namedSeparator.FindSubmatch(line); m != nil {
@@ -125,11 +125,11 @@ func separator(body []byte, media string) (comma byte, rest []byte) {
 	return comma, body
 }
 
-// namedSeparator is what spreadsheets write and read in the first line.
+// namedSeparator matches a first line that names the separator, as spreadsheets write and read it.
 var namedSeparator = regexp.MustCompile(`(?i)^"?sep=([\t\x1f -!#-/:-@^|~])"?\r?$`)
 
-// regularLines returns how many cells the first line has with a separator, and how many of the first lines have as many; 0
-// if that is one.
+// regularLines returns how many cells the first line has with a separator, and how many of the first lines have as many: 0
+// if the first line has one cell.
 func regularLines(body []byte, comma byte) (lines, first int) {
 	const most, far = 20, 64 << 10
 	r := newCSVReader(body[:min(len(body), far)], comma)

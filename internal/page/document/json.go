@@ -72,10 +72,10 @@ func parseJSON(body []byte) (any, error) {
 }
 
 var (
-	// guard precedes JSON lest it is run as a script of another site, as "for(;;);" does; or it calls a function (JSONP),
-	// sets a variable, or is a warning of the program that wrote the value.
+	// guard is text before JSON: "for(;;);" keeps another site from running it as a script; a call of a function (JSONP) or
+	// an assignment makes it one; some programs print warnings there.
 	guard = regexp.MustCompile(`^(?:\s*\{\}\s*&&)?[^{\["]*`)
-	// afterValue is the end of such a call, and the like.
+	// afterValue is text behind such JSON, such as the end of a call.
 	afterValue = regexp.MustCompile(`^[^\pL\pN"'{\[&]*$`)
 )
 

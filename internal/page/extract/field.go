@@ -380,7 +380,7 @@ func (f *field) isText(v any) bool {
 	case []any, map[string]any:
 		return f.selector.regex != nil
 	}
-	text := f.convert.as == "" && f.selector.xpath != nil // as it always was of xpath
+	text := f.convert.as == "" && f.selector.xpath != nil // text is the default of xpath
 	return text || f.selector.regex != nil || len(f.replace) > 0 || f.split != ""
 }
 

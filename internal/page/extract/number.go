@@ -28,7 +28,7 @@ var (
 		`([-−–]?[.,]?[0-9][0-9.,' ]*(?:(?:[-–—]|to|bis|à) ?[0-9][0-9.,' ]*)?(?:[-–—]+ ?)?)(?:` + document.Raised + `|\p{Sc}(?:[^0-9]|$)))`)
 	// quantity is a number of pieces before the price of one.
 	quantity = regexp.MustCompile(`^[0-9]{1,3} ?[xX×*] ?([0-9][0-9.,' ]*[.,][0-9]{2}(?:\PN|$))`)
-	// cents are two digits behind the currency sign, as in "12€50", or raised.
+	// cents are two digits behind the currency sign, as in "12€50", or raised digits.
 	cents = regexp.MustCompile(`^(?:(\P{Sc}*[0-9]) ?\p{Sc} ?([0-9]{2})$|(\P{Sc}*[0-9])\p{Sc}([0-9]{2})[^\pN.,%]|([^¤]*[0-9])` + document.Raised + `([0-9]{2})(?:[^\pN.,%]|$))`)
 	// negative is an amount as accountants write one below zero: "(1,234.50)", "12.50-".
 	negative = regexp.MustCompile(`^(?:\p{Sc} ?)?\( ?(\p{Sc} ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[.,][0-9]{2})(?: ?\p{Sc})? ?\)(?: ?\p{Sc})?$|` +
@@ -47,8 +47,8 @@ const maxNumber = 64
 // its first one behind that is no price.
 const maxBeforeNumber = 64 << 10
 
-// numberOf returns the number that a value is. A number of JSON is what it says, and a text
-// is read as people write numbers.
+// numberOf converts a value to a number. A number of JSON stays as it is, and a text is read as
+// people write numbers.
 func numberOf(v any, decimal byte, integer bool) (json.Number, bool) {
 	if text, ok := v.(string); ok {
 		return parseNumber(text, decimal, integer)
@@ -57,11 +57,11 @@ func numberOf(v any, decimal byte, integer bool) (json.Number, bool) {
 }
 
 // parseNumber returns the first number in a text as JSON has it, digit by digit
-// as it is written; one with a currency sign takes precedence. decimal is what separates
-// its decimals, 0 if that is to be found out: of two different separators it is the
-// second; one that is there several times separates thousands; a single comma before
-// exactly three digits separates thousands, a point decimals; before a dash is what
-// separates decimals.
+// as it is written; one with a currency sign takes precedence. decimal separates its decimals;
+// 0 means that parseNumber finds it: of two different separators it is the second; one that
+// occurs several times separates thousands; a single comma before exactly three digits
+// separates thousands, a point decimals, except in an amount of, say, euros; the separator
+// before a dash separates decimals.
 func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	text = strings.TrimSpace(strings.Map(ascii.Plain, separators.Replace(truncate.To(text, maxBeforeNumber))))
 	exact := !strings.Contains(text, ".") || decimal == '.' || decimal == 0 && (!integer || strings.ContainsAny(text, "eE"))
@@ -97,8 +97,8 @@ func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	return asNumber(number, integer)
 }
 
-// plainAmount cuts from a text what is before its amount, and writes cents behind a
-// separator. below reports whether the amount is written as one below zero.
+// plainAmount returns a text from its amount on, with cents behind a separator. below reports
+// whether the amount is written as one below zero.
 func plainAmount(text string, decimal byte) (amount string, below bool) {
 	if m := negative.FindStringSubmatch(text); m != nil {
 		text, below = m[1]+m[2], true

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// prefixes are those of the namespaces that are read, whatever prefix a feed gives
-// them, without what people write in different ways: see spaceOf. RSS and Atom have none.
+// prefixes are the prefixes of the known namespaces here, whatever prefix a feed gives
+// them. Namespaces are in the form of spaceOf. RSS and Atom have no prefix.
 var prefixes = map[string]string{
 	"":                                    "",
 	"www.w3.org/2005/atom":                "",
@@ -40,7 +40,7 @@ func (p *parser) name(n xml.Name) string {
 	return prefix + local
 }
 
-// spaceOf returns a namespace without case, scheme and what may end it.
+// spaceOf returns a namespace in lower case, without its scheme and a slash or "#" at its end.
 func spaceOf(space string) string {
 	space = strings.ToLower(strings.TrimSpace(space))
 	space = strings.TrimPrefix(strings.TrimPrefix(space, "http://"), "https://")

@@ -34,7 +34,7 @@ type parser struct {
 	junk   int     // elements before the first that is one of ours
 	at     urlBase // of the feed
 	feed   *Feed
-	atom   bool   // it is one of Atom
+	atom   bool   // the feed is Atom
 	space  string // of the root, if it is none that is known
 	ofFeed links
 	open   []element
