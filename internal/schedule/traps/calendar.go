@@ -190,10 +190,23 @@ func (c *calendar) outInWords(before, segment, after string) bool {
 			continue
 		}
 		whole := i == 0 && (n == len(segment) || isPageEnding(segment[i+n:]))
-		says := whole && before == "/" && c.near(year) || saysCalendar(before) || saysCalendar(after) || saysCalendar(segment)
+		says := whole && before == "/" && c.near(year) || saysCalendar(segment) || !hasTitle(segment) && (saysCalendar(before) || saysCalendar(after))
 		return c.out(year, (whole || i+n == len(segment)) && isView(after), says)
 	}
 	return false
+}
+
+// hasTitle reports whether a segment has two words: a page with a title is not one of a calendar without an end.
+func hasTitle(segment string) bool {
+	words, letters := 0, 0
+	for i := range len(segment) {
+		if !isLetter(segment[i]) {
+			letters = 0
+		} else if letters++; letters == 3 {
+			words++
+		}
+	}
+	return words > 1
 }
 
 // isoDate reads 2031-05, 2031-05-12 or 2031-W20, with "-", "_" or "." between.

@@ -117,7 +117,8 @@ func meaningOfWord(word string) meaning {
 		"enddate", "eventdate", "caldate", "fromdate", "todate", "yearmonth", "selecteddate", "time", "monthyear", "checkin",
 		"checkout":
 		return meansDate
-	case "expiry", "expires", "expiration", "expire", "exp", "maturity", "matures", "due", "valid", "validity", "birth", "warranty", "eol":
+	case "expiry", "expires", "expiration", "expire", "exp", "maturity", "matures", "due", "valid", "validity", "birth", "warranty", "eol",
+		"delivery", "contract", "settlement", "release", "launch", "issue":
 		return meansThing
 	}
 	return meansNothing

@@ -131,6 +131,7 @@ func TestDatesOfThings(t *testing.T) {
 	for _, path := range []string{
 		"/bonds/%d-02-15", "/bonds/%d/02/15", "/parts/%d-08", "/parts/%d/08", "/x/%d/5/09", "/x/%d_05_12/", "/futures/gold-%d-06-30.html", "/leases/may-%d", "/leases/may/%d",
 		"?expiry=%d-01-17", "?x=%d-05-12", "?expiry_date=%d-01-17", "?maturityDate=%d-01-17", "?valid_to=%d-01-17",
+		"/events/%d-06-13-world-cup-final", "/events/world-cup-%d-06-13", "/news/%d-02-15-bond-auction", "?delivery_date=%d-06-15", "?contractDate=%d-06-15",
 	} {
 		for year, want := range map[int]Reason{2029: "", 2035: "", 2076: "", 2156: "", 2157: Calendar} {
 			if got := Check(site+fmt.Sprintf(path, year), &defaults, today); got != want {
