@@ -52,8 +52,8 @@ func Parse(text string, zone *time.Location) (Date, bool) {
 			return Date{t, layout == time.RFC3339, layout == time.RFC3339}, t.Year() > 0
 		}
 	}
-	if len(plain) == 10 || len(plain) == 13 { // seconds of this era, or milliseconds
-		if d, ok := FromUnix(plain); ok {
+	if m := unixTime.FindStringSubmatch(plain); m != nil {
+		if d, ok := FromUnix(m[1] + m[2]); ok {
 			return d, true
 		}
 	}
@@ -72,6 +72,9 @@ func Parse(text string, zone *time.Location) (Date, bool) {
 	t = time.Date(t.Year(), t.Month(), t.Day(), c.hour, c.minute, c.second, c.nanos, c.zone)
 	return Date{t, c.written, c.zoned}, t.Year() > 0 && t.Year() < 10000
 }
+
+// unixTime is a number of seconds of this era, or of milliseconds, also as .NET writes it in JSON.
+var unixTime = regexp.MustCompile(`^(?:(\d{10}(?:\d{3})?)|/Date\((\d{10}(?:\d{3})?)(?:[-+]\d{4})?\)/)$`)
 
 // FromUnix returns the date of a number of seconds, or of milliseconds, since 1970.
 func FromUnix(number string) (Date, bool) {
