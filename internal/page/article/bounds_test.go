@@ -46,6 +46,8 @@ var hostile = map[string]func(size int) string{
 	"lines":   func(n int) string { return "<pre>" + strings.Repeat("\n", n-5) },
 	"breaks":  func(n int) string { return "a" + strings.Repeat("<br>b", n/5) },
 	"classes": func(n int) string { return "<div class='" + strings.Repeat("nav ", n/4) + "'>x" },
+	"ruby":    func(n int) string { return "<ruby>" + strings.Repeat("<rt>a<!---->", n/12) },
+	"glued":   func(n int) string { return strings.Repeat("<span>a</span><sub>b</sub>", n/26) },
 	"blank":   func(n int) string { return "<p>a" + strings.Repeat(" ", n) + "b" },
 }
 

@@ -117,6 +117,7 @@ func longestRun(s string, c byte) int {
 // stand, and has them left out: a text without emphasis is better than one with
 // stray asterisks.
 func (s *spans) settle() {
+	s.join()
 	for i := range s.list {
 		c := &s.list[i]
 		if c.ends || c.pair == i || c.kind == spanLink {
@@ -142,6 +143,10 @@ func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(
 // before returns the rune before a mark, beyond other marks; a space at the
 // start.
 func (s *spans) before(i int) rune {
+	if i == len(s.list) && len(s.tail) > 0 {
+		r, _ := utf8.DecodeLastRune(s.tail)
+		return r
+	}
 	for i--; i >= 0; i-- {
 		switch c := &s.list[i]; c.kind {
 		case spanText:

@@ -39,7 +39,8 @@ type span struct {
 type spans struct {
 	*renderer
 	list  []span
-	size  int // pieces that are text
+	tail  []byte // text that belongs to the last piece, a text
+	size  int    // pieces that are text
 	space bool
 	lineB bool // a line break is due
 	rows  int  // br elements since the last piece
@@ -193,11 +194,20 @@ func (s *spans) add(c span) {
 // on all of it, as in "1" and ")".
 func (s *spans) push(c span) {
 	if n := len(s.list); n > 0 && c.kind == spanText && s.list[n-1].kind == spanText {
-		s.list[n-1].text += c.text
+		s.tail = append(s.tail, c.text...)
 		return
 	}
+	s.join()
 	c.pair = len(s.list)
 	s.list = append(s.list, c)
+}
+
+// join adds the tail to the last piece, once for all of its parts.
+func (s *spans) join() {
+	if len(s.tail) > 0 {
+		s.list[len(s.list)-1].text += string(s.tail)
+		s.tail = s.tail[:0]
+	}
 }
 
 func (s *spans) marked(kind spanKind, n *html.Node, depth int) {

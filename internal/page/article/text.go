@@ -53,17 +53,16 @@ func (f *folder) node(n *html.Node) {
 // parentheses are the signs before a reading of ruby text, and after it.
 var parentheses = map[bool]string{false: "(", true: ")"}
 
-// isReading reports whether an element is a reading of ruby text that has no rp element with parentheses.
+// isReading reports whether an element is a reading of ruby text without parentheses of its own: an rp element before it.
 func isReading(n *html.Node) bool {
 	if n.DataAtom != atom.Rt || n.FirstChild == nil {
 		return false
 	}
-	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
-		if n.DataAtom == atom.Rp {
-			return false
-		}
+	before := n.PrevSibling
+	for before != nil && before.Type != html.ElementNode {
+		before = before.PrevSibling
 	}
-	return true
+	return before == nil || before.DataAtom != atom.Rp
 }
 
 // raise separates the digits of an element from those before it.
