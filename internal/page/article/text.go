@@ -67,10 +67,17 @@ func isReading(n *html.Node) bool {
 
 // raise separates the digits of an element from those before it.
 func (f *folder) raise(n *html.Node) {
-	last, _ := utf8.DecodeLastRuneInString(f.b.String())
-	if text := strings.TrimSpace(TextOf(n, "")); unicode.IsDigit(last) && strings.IndexFunc(text, unicode.IsDigit) == 0 {
-		f.gap = gapNone
-		f.put(f.raised)
+	for w := walk(n); w.next(); {
+		text := strings.TrimSpace(w.node.Data)
+		if w.node.Type != html.TextNode || text == "" {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(f.b.String())
+		if unicode.IsDigit(last) && strings.IndexFunc(text, unicode.IsDigit) == 0 {
+			f.gap = gapNone
+			f.put(f.raised)
+		}
+		return
 	}
 }
 
