@@ -151,7 +151,9 @@ func (r *testbed) idle(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	var report struct{ Blockers []string }
+	var report struct {
+		Blockers []string `json:"blockers"`
+	}
 	if err := jsontext.Unmarshal(out, &report); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
