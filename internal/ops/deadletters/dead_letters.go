@@ -302,7 +302,8 @@ func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.Raw
 func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
 	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
 	refused, custom := l.refusedURL(), reads[l.stage()] == nil
-	if len(m.Data) == 0 || l.isPart() || refused != "" || custom {
+	shortened := l.Message.Header.Get(messages.HeaderDeadSize) != ""
+	if len(m.Data) == 0 || shortened || l.isPart() || refused != "" || custom {
 		was, err := stored(ctx, bus, l)
 		if err != nil {
 			return nil, err

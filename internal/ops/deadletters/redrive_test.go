@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,6 +171,24 @@ func TestLettersOfFormerPartitionsAreRouted(t *testing.T) {
 	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamResults, Subject: "seine.results.shop.11", Sequence: 2, Payload: []byte("{")}, nil)
 	if err := redrive(t, b, l); !errors.Is(err, ErrUnrouted) {
 		t.Errorf("a message without a URL: %v, want ErrUnrouted", err)
+	}
+}
+
+// A letter that was too large for its message sends the message that its stream has, not the beginning that the letter has.
+func TestShortenedLetterIsSentWhole(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	whole := "https://a.test/" + strings.Repeat("x", 5000)
+	ack, err := b.JS.Publish(t.Context(), messages.SubjectSeeds("shop"), []byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamSeeds, Subject: messages.SubjectSeeds("shop"), Sequence: ack.Sequence, Payload: []byte(whole[:4096])}, nats.Header{messages.HeaderDeadSize: {"5015"}})
+	if err := redrive(t, b, l); err != nil {
+		t.Fatal(err)
+	}
+	if m := lastOf(t, b, messages.StreamSeeds); m.Sequence == ack.Sequence || string(m.Data) != whole {
+		t.Errorf("message %d with %d bytes was sent", m.Sequence, len(m.Data))
 	}
 }
 

@@ -27,6 +27,16 @@ func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 	w.wantSent(w.dispatch(10), film)
 }
 
+// A sitemap that an index or robots.txt names is asked for whatever its extension: many are compressed files.
+func TestSitemapsAreNotExcludedByExtension(t *testing.T) {
+	const sitemap, file = "https://a.test/sitemap.xml.gz", "https://a.test/other.xml.gz"
+	w := newPartitionFixture(t, nil)
+	w.seed("https://a.test/")
+	w.take(&messages.Candidates{Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: sitemap, Sitemap: true}, {URL: file}}})
+	w.wantState(sitemap, Queued, "")
+	w.wantState(file, Excluded, frontierapi.ReasonExtension)
+}
+
 // What turns out to be of a type that is not kept is no failure either, and the spec's
 // other changes do not ask for it again. A recrawl rule does: its type may have been a mistake.
 func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {

@@ -101,7 +101,7 @@ func (r *Rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
 		return frontierapi.ReasonRedirects
 	case u.Seed:
 		return "" // a person asked for it: no guard knows better
-	case r.extensions[crawlspec.Extension(u.URL)]:
+	case !u.Sitemap && r.extensions[crawlspec.Extension(u.URL)]: // sitemaps may be compressed files
 		return frontierapi.ReasonExtension
 	}
 	return string(traps.Check(u.URL, &r.traps, time.Unix(0, now)))
