@@ -3,11 +3,14 @@ package messages
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
@@ -36,14 +39,17 @@ type BadURL struct {
 }
 
 // DecodeSeeds reads a SEEDS message: plain lines (blank ones and those starting
-// with # are skipped), one JSON string or object, a JSON array of either, or one
-// JSON value a line. A bad line does not cost the good ones beside it. The URLs
+// with # are skipped), JSON strings or objects, one a line or over several lines, or
+// a JSON array of them, in UTF-8. A bad line does not cost the good ones beside it. The URLs
 // of the seeds returned are canonical.
 func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadURL) {
 	text := bytes.TrimLeftFunc(bytes.TrimPrefix(payload, []byte("\ufeff")), unicode.IsSpace)
 	first := 1 + bytes.Count(payload[:len(payload)-len(text)], newline)
 	text = bytes.TrimSpace(text)
 	collect := func(line int, text string, s Seed, err error) {
+		if !utf8.ValidString(text) {
+			err = cmp.Or(err, errors.New("the text is not UTF-8: convert it, or percent-encode the bytes"))
+		}
 		if err == nil {
 			s, err = s.canonical()
 		}
@@ -56,15 +62,44 @@ func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadURL) {
 	switch {
 	case len(text) == 0:
 		collect(1, "", Seed{}, errors.New("the message is empty: send at least one URL"))
+	case isUTF16(payload):
+		collect(1, string(payload), Seed{}, errors.New("the message is UTF-16: send UTF-8"))
 	case text[0] == '[':
 		decodeSeedArray(text, first, collect)
-	case json.Valid(text): // one value, perhaps over several lines
-		s, err := decodeSeedLine(string(text))
-		collect(first, string(text), s, err)
+	case goesOver(text):
+		decodeSeedValues(text, first, collect)
 	default:
 		decodeSeedLines(text, first, collect)
 	}
 	return seeds, bad
+}
+
+// isUTF16 reports whether a text begins as UTF-16 does: with a byte order mark, or an ASCII character of two bytes.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) || bytes.IndexByte(text[:min(2, len(text))], 0) >= 0
+}
+
+// goesOver reports whether a text begins with a JSON value that its first line does not end.
+func goesOver(text []byte) bool {
+	line, _, over := bytes.Cut(text, newline)
+	return over && line[0] == '{' && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(new(json.RawMessage)), io.ErrUnexpectedEOF)
+}
+
+// decodeSeedValues reads JSON values that are over several lines. What follows one that cannot be read is bad as a whole.
+func decodeSeedValues(text []byte, line int, collect collector) {
+	values := json.NewDecoder(bytes.NewReader(text))
+	for at := 0; values.More(); {
+		var value json.RawMessage
+		if err := values.Decode(&value); err != nil {
+			collect(line, string(text[at:]), Seed{}, fmt.Errorf("decode JSON of seeds: %w", err))
+			return
+		}
+		s, err := decodeSeedLine(string(value))
+		collect(line, string(value), s, err)
+		end := int(values.InputOffset())
+		line += bytes.Count(text[at:end], newline)
+		at = end
+	}
 }
 
 var newline = []byte("\n")
