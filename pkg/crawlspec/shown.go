@@ -47,7 +47,7 @@ func (s *Spec) checkHidden() (err error) {
 
 // tree returns the spec as JSON values.
 func (s *Spec) tree() (tree any) {
-	d := json.NewDecoder(bytes.NewReader(s.Encode()))
+	d := json.NewDecoder(bytes.NewReader(s.Encode())) //nolint:forbidigo // reads no struct
 	d.UseNumber()
 	if err := d.Decode(&tree); err != nil {
 		panic(err) // Encode made it

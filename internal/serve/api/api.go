@@ -19,6 +19,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/time/rate"
 
 	"seine/internal/base/sleep"
 	"seine/internal/base/version"
@@ -74,13 +75,14 @@ type API struct {
 	writes   []string
 	keys     *keys
 	answers  answers.Cache
-	bulk     *turns.Turns // of operations that hold much memory
-	tails    *turns.Turns // streams of records: each has a consumer
+	logged   rate.Sometimes // failures: a caller in a loop does not fill the log
+	bulk     *turns.Turns   // of operations that hold much memory
+	tails    *turns.Turns   // streams of records: each has a consumer
 }
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, bulk: turns.New(8, 32, turnWait), tails: turns.New(8, 32, turnWait)}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, logged: rate.Sometimes{Interval: time.Second}, bulk: turns.New(8, 32, turnWait), tails: turns.New(8, 32, turnWait)}
 	if o.Keys != "" {
 		a.keys = openKeys(o.Keys)
 	}

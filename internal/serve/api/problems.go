@@ -111,7 +111,7 @@ func (a *API) problemOf(err error) error {
 	if p := problemOfInput(err); p != nil {
 		return p
 	}
-	a.Log.Warn("an operation of the API failed", "error", err)
+	a.logged.Do(func() { a.Log.Warn("an operation of the API failed", "error", err) })
 	return problemf(http.StatusInternalServerError, "%v", err)
 }
 

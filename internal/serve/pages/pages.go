@@ -24,6 +24,8 @@ import (
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/figures"
 	"seine/internal/serve/snapshots"
+
+	xrate "golang.org/x/time/rate"
 )
 
 // Deps are what pages need.
@@ -47,13 +49,14 @@ const askTime = 15 * time.Second
 type server struct {
 	Deps
 	answers   answers.Cache
+	logged    xrate.Sometimes // failures: a reader in a loop does not fill the log
 	mux       *http.ServeMux
 	templates map[string]*template.Template // by name of the page
 }
 
 // New returns a handler of all pages, of what they load, and of their stream of events.
 func New(d Deps) http.Handler {
-	s := &server{Deps: d, answers: answers.Cache{Within: askTime}, mux: http.NewServeMux()}
+	s := &server{Deps: d, answers: answers.Cache{Within: askTime}, logged: xrate.Sometimes{Interval: time.Second}, mux: http.NewServeMux()}
 	s.templates = parse(s)
 	s.mux.Handle("GET /static/", http.HandlerFunc(serveStatic))
 	s.mux.HandleFunc("GET /events", s.events)

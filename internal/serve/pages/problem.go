@@ -36,7 +36,7 @@ type problem struct {
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {
-		s.Log.Warn("cannot show a page", "path", r.URL.Path, "error", err)
+		s.logged.Do(func() { s.Log.Warn("cannot show a page", "path", r.URL.Path, "error", err) })
 	}
 	s.render(w, r, p.Status, "error", p.Title, p)
 }

@@ -4,8 +4,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"seine/internal/base/atomicfile"
 	"testing"
+
+	"seine/internal/base/atomicfile"
 )
 
 // A file that cannot be read is set aside and listed; the other webhooks are read.
