@@ -35,10 +35,15 @@ type problem struct {
 // failed answers with the reason why there is no page.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
-	if p.Status >= http.StatusInternalServerError {
+	s.logFailure(p.Status, r, err)
+	s.render(w, r, p.Status, "error", p.Title, p)
+}
+
+// logFailure logs what is not the reader's fault, once a second at most.
+func (s *server) logFailure(status int, r *http.Request, err error) {
+	if status >= http.StatusInternalServerError {
 		s.logged.Do(func() { s.Log.Warn("cannot show a page", "path", r.URL.Path, "error", err) })
 	}
-	s.render(w, r, p.Status, "error", p.Title, p)
 }
 
 func problemOf(err error) problem {

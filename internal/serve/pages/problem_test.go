@@ -20,11 +20,10 @@ func TestFailuresDoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		s := &server{Deps: Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}, logged: xrate.Sometimes{Interval: time.Second}}
-		s.templates = parse(s)
 		for range 3 {
 			for range 500 {
 				for _, err := range []error{cluster.ErrAway, errors.New("unexpected"), badInput{errors.New("bad")}} {
-					s.failed(httptest.NewRecorder(), httptest.NewRequest("GET", "/"+strings.Repeat("x", 1000), nil), err)
+					s.logFailure(problemOf(err).Status, httptest.NewRequest("GET", "/"+strings.Repeat("x", 1000), nil), err)
 				}
 			}
 			time.Sleep(2 * time.Second)
