@@ -18,14 +18,14 @@ import (
 	"net/http"
 	"time"
 
+	xrate "golang.org/x/time/rate"
+
 	"seine/internal/serve/answers"
 	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/figures"
 	"seine/internal/serve/snapshots"
-
-	xrate "golang.org/x/time/rate"
 )
 
 // Deps are what pages need.
