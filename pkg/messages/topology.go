@@ -116,7 +116,7 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 		return jetstream.StreamConfig{
 			Name: name, Subjects: strings.Fields(subjects), Description: about,
 			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: maxBytes,
-			Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: DedupWindow, AllowDirect: true,
+			Storage: jetstream.FileStorage, Replicas: replicas, Duplicates: DedupWindow, AllowDirect: true, Metadata: owned(),
 		}
 	}
 	fetch := log(StreamFetch, "seine.fetch.*.* seine.render.*.*", "requests that are due now", 0)
@@ -134,22 +134,43 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 	}
 }
 
+// MetadataOwner is the metadata of each stream, bucket and object store of Seine: its version. What is without it belongs to
+// another application.
+const MetadataOwner = "seine"
+
+func owned() map[string]string { return map[string]string{MetadataOwner: strconv.Itoa(Version)} }
+
+// StreamNames returns the names of all streams of Seine, with those behind its buckets and object stores.
+func StreamNames() (names []string) {
+	for _, s := range Streams(StreamLimits{}, 1) {
+		names = append(names, s.Name)
+	}
+	for _, kv := range KeyValues(1) {
+		names = append(names, "KV_"+kv.Bucket)
+	}
+	return append(names, "OBJ_"+BucketBodies, "OBJ_"+BucketSnapshots)
+}
+
 // KeyValues returns the configuration of every key-value bucket.
 func KeyValues(replicas int) []jetstream.KeyValueConfig {
-	return []jetstream.KeyValueConfig{
+	all := []jetstream.KeyValueConfig{
 		{Bucket: BucketCrawls, Description: "crawl specs", History: 16, Replicas: replicas},
 		{Bucket: BucketRobots, Description: "robots.txt by origin", TTL: RobotsStale, Replicas: replicas, MaxBytes: 256 << 20},
 		{Bucket: BucketLeases, Description: "partition ownership", TTL: LeaseTTL, Replicas: replicas},
 		{Bucket: BucketMeta, Description: "what all stages agree on", Replicas: replicas},
 		{Bucket: BucketDuplicates, Description: "which page has some content first", Replicas: replicas},
 	}
+	for i := range all {
+		all[i].Metadata = owned()
+	}
+	return all
 }
 
 // Bodies returns the configuration of the object store for large bodies.
 func Bodies(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
 	return jetstream.ObjectStoreConfig{
 		Bucket: BucketBodies, Description: "bodies too large for a message",
-		MaxBytes: l.BodiesBytes, Replicas: replicas,
+		MaxBytes: l.BodiesBytes, Replicas: replicas, Metadata: owned(),
 	}
 }
 
@@ -157,7 +178,7 @@ func Bodies(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
 func Snapshots(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
 	return jetstream.ObjectStoreConfig{
 		Bucket: BucketSnapshots, Description: "snapshots of the frontier's partitions",
-		MaxBytes: l.SnapshotsBytes, Replicas: replicas,
+		MaxBytes: l.SnapshotsBytes, Replicas: replicas, Metadata: owned(),
 	}
 }
 

@@ -156,6 +156,9 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err := b.checkServer(ctx); err != nil {
 		return err
 	}
+	if err := jsclient.RetryUnavailable(ctx, b.checkOwner); err != nil {
+		return err //nolint:wrapcheck // says all
+	}
 	buckets, bctx := errgroup.WithContext(ctx)
 	for _, kv := range messages.KeyValues(replicas) {
 		buckets.Go(func() error {

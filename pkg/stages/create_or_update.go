@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/messages"
 	"seine/pkg/stages/jsclient"
 )
 
@@ -30,6 +32,26 @@ func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update 
 	return updated
 }
 
+// ErrForeign is returned when the account has something of another application under a name or a subject of Seine's.
+var ErrForeign = errors.New("of another application: give Seine a NATS account of its own (docs/operations.md#an-account-for-seine), or remove it")
+
+// checkOwner returns ErrForeign if a stream has the name of one of Seine's and is none.
+func (b *Bus) checkOwner(ctx context.Context) error {
+	for _, name := range messages.StreamNames() {
+		s, err := b.JS.Stream(ctx, name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look at stream %s: %w", name, err)
+		}
+		if info := s.CachedInfo(); info.Config.Metadata[messages.MetadataOwner] == "" {
+			return fmt.Errorf("stream %s, with %d messages and the subjects %s, is %w", name, info.State.Msgs, strings.Join(info.Config.Subjects, " "), ErrForeign)
+		}
+	}
+	return nil
+}
+
 // hint says what to do when the streams do not fit the servers.
 func hint(err error) error {
 	api, ok := errors.AsType[*jetstream.APIError](err)
@@ -41,6 +63,8 @@ func hint(err error) error {
 		return fmt.Errorf("%w (JetStream reserves the limits of all streams, and they must fit the server's max_file_store, by default three quarters of the free disk: raise it, or lower the frontier's --snapshot-bytes, --pages-bytes and the like)", err)
 	case codeNoPeers, codeUnclustered:
 		return fmt.Errorf("%w (each replica needs a server of its own in the cluster, with JetStream and room for the stream: start them, or lower --replicas)", err)
+	case codeOverlap:
+		return fmt.Errorf("%w: a stream has subjects of this one (nats stream find --subject), and is %w", err, ErrForeign)
 	default:
 		return err
 	}
@@ -51,4 +75,5 @@ const (
 	codeStorage     = 10047 // limits that do not fit the account
 	codeNoPeers     = 10005 // fewer servers than replicas, or no room on as many
 	codeUnclustered = 10074 // replicas, on a server that is in no cluster
+	codeOverlap     = 10065 // subjects of another stream
 )

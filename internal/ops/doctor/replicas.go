@@ -16,23 +16,12 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// streamNames are all streams there may be, those behind the buckets too.
-func streamNames() (names []string) {
-	for _, s := range messages.Streams(messages.StreamLimits{}, 1) {
-		names = append(names, s.Name)
-	}
-	for _, kv := range messages.KeyValues(1) {
-		names = append(names, "KV_"+kv.Bucket)
-	}
-	return append(names, "OBJ_"+messages.BucketBodies, "OBJ_"+messages.BucketSnapshots)
-}
-
 // replicas looks whether every stream has a leader and replicas that keep up. A
 // server that is in no cluster has nothing to find.
 func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	var leaderless, single, behind []string
 	most := 1
-	names := streamNames()
+	names := messages.StreamNames()
 	looked := make([]jetstream.Stream, len(names))
 	errs := make([]error, len(names))
 	var looking sync.WaitGroup

@@ -1,0 +1,46 @@
+package stages
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/testing/natstest"
+	"seine/pkg/messages"
+)
+
+// What another application has in the account under a name of Seine's stays as it is: Seine does not start there.
+func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
+	t.Parallel()
+	b, err := Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	for _, name := range messages.StreamNames() {
+		config := jetstream.StreamConfig{Name: name, Subjects: []string{"app.dlq.>"}}
+		theirs, err := b.JS.CreateStream(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := theirs.CachedInfo().Config
+		if _, err := b.JS.Publish(t.Context(), "app.dlq.x", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		err = b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1)
+		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), config.Name) {
+			t.Errorf("%s: %v, want ErrForeign, with its name", config.Name, err)
+		}
+		info, err := theirs.Info(t.Context())
+		if err != nil || info.State.Msgs != 1 || strings.Join(info.Config.Subjects, " ") != strings.Join(before.Subjects, " ") || info.Config.MaxBytes != before.MaxBytes {
+			t.Errorf("%s is %+v, %v", config.Name, info, err)
+		}
+		if err := b.JS.DeleteStream(t.Context(), config.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
