@@ -25,6 +25,13 @@ const (
 	BucketSnapshots = "seine_snapshots" // newest state of each partition of the frontier
 )
 
+// Beginnings of the keys of BucketLeases that works on the whole cluster have while they are under way; of works, the kind and
+// an ID follow. While there is one of a backup, nothing is purged of any stream.
+const (
+	KeyWorks   = "work."
+	KeyBackups = KeyWorks + "backup."
+)
+
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 

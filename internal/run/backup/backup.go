@@ -87,11 +87,6 @@ func (b *Backup) copyTo(ctx context.Context, dir string, m *Manifest) error {
 	if err != nil {
 		return err //nolint:wrapcheck // says all
 	}
-	release, err := hold(ctx, b.Bus)
-	if err != nil {
-		return err
-	}
-	defer release()
 	if err := b.copyAll(ctx, dir, m); err != nil {
 		return err
 	}

@@ -427,16 +427,16 @@ func TestNothingIsPurgedWhileABackupIsMade(t *testing.T) {
 	for m := range got.Messages() {
 		must(t, m.DoubleAck(t.Context()))
 	}
-	release, err := hold(t.Context(), b)
-	must(t, err)
 	janitor := retention.NewJanitor(b)
 	janitor.Streams, janitor.KeepShare, janitor.KeepAge, janitor.Every = map[string]int{messages.StreamRecords: 1}, 1e-9, 0, 10*time.Millisecond
 	before := natstest.State(t, b.JS, messages.StreamRecords).FirstSeq
-	await.Start(t, janitor.Run)
-	await.Always(t, 300*time.Millisecond, "nothing is purged", func() bool {
-		return natstest.State(t, b.JS, messages.StreamRecords).FirstSeq == before
-	})
-	release()
+	must(t, works.Do(t.Context(), b, works.Backup, func(context.Context) error {
+		await.Start(t, janitor.Run)
+		await.Always(t, 300*time.Millisecond, "nothing is purged", func() bool {
+			return natstest.State(t, b.JS, messages.StreamRecords).FirstSeq == before
+		})
+		return nil
+	}))
 	await.Eventually(t, "what is read is purged", func() bool {
 		return natstest.State(t, b.JS, messages.StreamRecords).FirstSeq > before
 	})

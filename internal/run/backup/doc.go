@@ -12,7 +12,7 @@
 // order: a stage acknowledges a message when all that comes of it is stored, so whoever copies first
 // what is read, and then what is written, has each message in one place at least:
 //
-//	hold        a consumer on each stream that a Janitor purges, so that nothing is purged until the end
+//	key         of the work, in the bucket of leases: while it is there no Janitor purges anything
 //	snapshots   what a snapshot lacks is in URLS and RESULTS, which are copied later, from its positions on
 //	FETCH       a request that is missing is sent again; one that has been done since is a repeat
 //	SEEDS       a seed that is acknowledged here is in URLS

@@ -165,8 +165,7 @@ func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made s
 	if _, _, err := manager.RestoreSnapshotFromDirectory(ctx, name, streamDir(r.Dir, name), jsm.RestoreConfiguration(config)); err != nil {
 		return fmt.Errorf("restore stream %s: %w%s", name, err, hint(err))
 	}
-	// A cluster has no leader of the stream yet, nor of its consumers.
-	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return removeHolds(ctx, r.Bus, name) }) //nolint:wrapcheck // says all
+	return nil
 }
 
 // hint says what to do about errors that the server words for its developers.
@@ -223,7 +222,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 		return err
 	}
 	// The output may have visits of the time after the backup: what begins now must not be taken for those.
-	if err := r.Bus.BeginEra(ctx); err != nil {
+	if err := jsclient.RetryUnavailable(ctx, r.Bus.BeginEra); err != nil { // a cluster has no leader of the stream yet
 		return err //nolint:wrapcheck // says all
 	}
 	if err := r.at(stepMeta); err != nil {

@@ -28,17 +28,17 @@ import (
 
 // The kinds of works.
 const (
-	Backup      = "backup"
+	Backup      = "backup" // see messages.KeyBackups
 	Restore     = "restore"
 	Repartition = "repartition"
 	Replay      = "replay" // one that sends records back to the crawl
 )
 
 // excluded lists which works a work cannot bear. The pairs that are not listed are harmless:
-//   - two backups only read, and each holds the streams by consumers of its own;
+//   - two backups only read, and no Janitor purges anything until both have ended;
 //   - two repartitions are kept apart by the leases of all partitions, and one continues at once where a killed one ended;
 //   - two replays send a generation each; a replay to another output only reads what no work changes, and has no key;
-//   - a deletion beside a backup is a key that is copied after the streams, and not done before the backup stops holding them:
+//   - a deletion beside a backup is a key that is copied after the streams, and not done before the backup has ended:
 //     the restored cluster finishes it. Beside a repartition or a restore no frontier works, and only frontiers delete;
 //   - a restore has a server without a cluster, and stages.Bus.CheckRestored refuses all others until it has ended.
 var excluded = map[string][]string{
@@ -55,15 +55,12 @@ var (
 	ErrLost = errors.New("another work may have run meanwhile, as NATS was away or this process was suspended: run it again")
 )
 
-const (
-	keyPrefix  = "work."               // the kind and an ID follow
-	renewEvery = messages.LeaseTTL / 4 // leaves time for several tries
-)
+const renewEvery = messages.LeaseTTL / 4 // leaves time for several tries
 
 // Do does a work of a kind on a cluster, and keeps those away that it cannot bear. A restore has its key in the bucket that marks it,
 // which is removed at its end.
 func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context) error) error {
-	w := &work{bus: b, bucket: messages.BucketLeases, kind: kind, key: keyPrefix + kind + "." + nuid.Next()}
+	w := &work{bus: b, bucket: messages.BucketLeases, kind: kind, key: messages.KeyWorks + kind + "." + nuid.Next()}
 	if kind == Restore {
 		w.bucket = messages.BucketRestore
 	} else if err := b.CheckRestored(ctx); err != nil {
@@ -140,7 +137,7 @@ func isFinal(err error) bool {
 func (w *work) checkOthers(ctx context.Context) error {
 	keys, err := w.bus.Keys(ctx, w.bucket)
 	for _, key := range keys {
-		name, ok := strings.CutPrefix(key, keyPrefix)
+		name, ok := strings.CutPrefix(key, messages.KeyWorks)
 		kind, _, _ := strings.Cut(name, ".")
 		if !ok || key == w.key || !slices.Contains(excluded[w.kind], kind) {
 			continue

@@ -36,7 +36,7 @@ func keysOf(t *testing.T, b *stages.Bus) (all []string) {
 	keys, err := b.Keys(t.Context(), messages.BucketLeases)
 	must(t, err)
 	for _, key := range keys {
-		if strings.HasPrefix(key, keyPrefix) {
+		if strings.HasPrefix(key, messages.KeyWorks) {
 			all = append(all, key)
 		}
 	}

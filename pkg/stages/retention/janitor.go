@@ -183,6 +183,9 @@ func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (
 	if err != nil {
 		return 0, "", 0, err
 	}
+	if copied, err := j.backedUp(ctx); err != nil || copied {
+		return 0, "a backup", len(all), err
+	}
 	read = last
 	for _, c := range all {
 		if c.Config.Durable == "" {
@@ -194,6 +197,20 @@ func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (
 		}
 	}
 	return read, slowest, n, nil
+}
+
+// backedUp reports whether a backup is being made, which needs all that was there when it began.
+func (j *Janitor) backedUp(ctx context.Context) (bool, error) {
+	for seq := uint64(1); ; {
+		m, err := j.Bus.ReadFromLeader(ctx, "KV_"+messages.BucketLeases, jsclient.Lookup{Seq: seq, Next: "$KV." + messages.BucketLeases + "." + messages.KeyBackups + "*"})
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			return false, nil
+		case err != nil, !m.Deletes():
+			return err == nil, err
+		}
+		seq = m.Seq + 1
+	}
 }
 
 // caughtUp reports whether c has acknowledged the last message for it. Its

@@ -35,6 +35,9 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 	}
 	lister := nodes.MetaLeader(ctx)
 	b, _ := stagestest.Dial(t, lister.URL())
+	if _, err := b.JS.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: messages.BucketLeases, Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
 	leader := streamLedByAnother(ctx, t, b, lister.Name())
 	var silent *natscluster.Node
 	for _, n := range nodes.Nodes() {
