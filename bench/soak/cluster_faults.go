@@ -126,9 +126,9 @@ func repartition(ctx context.Context, r *testbed, _ string, d draw) {
 		r.step("repartition: stop all")
 		again := r.stopStages(true)
 		r.step("repartition: move")
-		r.killed(ctx, time.Duration(d.b*float64(3*time.Second)), args...)
+		done := r.killed(ctx, time.Duration(d.b*float64(3*time.Second)), args...)
 		soon, cancel := context.WithTimeout(ctx, 20*time.Second) // leases of who was killed end by then
-		moved := r.insist(soon, args...)
+		moved := done || r.insist(soon, args...)
 		cancel()
 		if moved {
 			r.setPartitions(to)
@@ -204,8 +204,9 @@ func restore(ctx context.Context, r *testbed, _ string, d draw) {
 	brokersAgain()
 	r.step("restore: restore")
 	args := []string{"restore", "--from", copied}
-	r.killed(ctx, d.between(0, 8*time.Second), args...)
-	r.insist(ctx, args...)
+	if !r.killed(ctx, d.between(0, 8*time.Second), args...) {
+		r.insist(ctx, args...)
+	}
 	again()
 	r.rejoin(ctx)
 }
@@ -251,13 +252,14 @@ func (r *testbed) insist(ctx context.Context, args ...string) bool {
 	return err == nil
 }
 
-// killed runs a command and kills it after a while, if it has not ended by then.
-func (r *testbed) killed(ctx context.Context, after time.Duration, args ...string) {
+// killed runs a command and kills it after a while, if it has not ended by then. It reports whether the command has done its work.
+func (r *testbed) killed(ctx context.Context, after time.Duration, args ...string) bool {
 	ctx, cancel := context.WithTimeout(ctx, after)
 	defer cancel()
 	c := exec.CommandContext(ctx, filepath.Join(r.bin, commandSeine), append(args, "--nats", "nats://"+strings.Join(r.direct, ",nats://"))...) //nolint:gosec // built here
 	err := c.Run()
 	r.tell.Note("seine %s, killed after %s: %v", args[0], after.Round(time.Millisecond), err)
+	return err == nil
 }
 
 // stopStages ends all stages at a time, in peace or not, and returns what starts them again.
