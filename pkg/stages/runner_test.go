@@ -283,7 +283,7 @@ func TestRunnerDeadLetterTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Header.Get(messages.HeaderDeadReason); !strings.HasPrefix(got, "bad") || m.Header.Get(messages.HeaderDeadSequence) != "1" || len(m.Data) != 0 {
+	if got := m.Header.Get(messages.HeaderDeadReason); !strings.HasPrefix(got, "bad") || m.Header.Get(messages.HeaderDeadSequence) != "1" || len(m.Data) != briefPayload {
 		t.Errorf("dead letter of %d bytes, reason %q", len(m.Data), got)
 	}
 }
