@@ -52,7 +52,7 @@ var shortNames = makeShortNames(
 	"summary", "optgroup", "option", "body", "head", "td", "th", "button", "select", "input", "a", "area",
 	"base", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "html", "iframe", "img", "link", "meta",
 	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "math", "template", "textarea", "title", "xmp",
-	"ruby", "rt", "rp",
+	"ruby", "rb", "rt", "rp",
 )
 
 type shortName struct {
@@ -167,7 +167,7 @@ func lookupAny(name []byte) element {
 		return elemReadingParen
 	case "rt":
 		return elemReading
-	case "ruby":
+	case "rb", "ruby":
 		return elemRuby
 	case "script":
 		return elemScript

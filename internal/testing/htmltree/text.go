@@ -25,6 +25,9 @@ func Text(root *html.Node) string {
 			b.WriteString(strings.ReplaceAll(n.Data, "\x00", ""))
 		}
 		space(&b, n)
+		if isReading(n) {
+			b.WriteByte('(')
+		}
 		if n.FirstChild != nil && !is(n, hidden) {
 			n = n.FirstChild
 			continue
@@ -32,6 +35,9 @@ func Text(root *html.Node) string {
 		for n != root && n.NextSibling == nil {
 			n = n.Parent
 			space(&b, n)
+			if isReading(n) {
+				b.WriteByte(')')
+			}
 		}
 		if n == root {
 			break
@@ -39,6 +45,24 @@ func Text(root *html.Node) string {
 		n = n.NextSibling
 	}
 	return strings.Join(strings.FieldsFunc(b.String(), isSpace), " ")
+}
+
+// isReading reports whether a node is a reading of ruby text that has words, and no parentheses of its own.
+func isReading(n *html.Node) bool {
+	if !is(n, " rt ") {
+		return false
+	}
+	for before := n.PrevSibling; before != nil; before = before.PrevSibling {
+		if is(before, " rp ") {
+			return false
+		}
+	}
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode && strings.TrimFunc(c.Data, isSpace) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func space(b *strings.Builder, n *html.Node) {
