@@ -47,7 +47,7 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	}
 	seeds, bad := messages.DecodeSeeds(m.Data)
 	if len(bad) > 0 {
-		f.log.Warn("not seeds", "crawl", crawl, "count", len(bad), "first", messages.Clip(bad[0].Text), "error", bad[0].Err)
+		f.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(bad[0].Text), "error", bad[0].Err, "bad_in_message", len(bad))
 	}
 	out.First = deadParts(m, bad)
 	for p, urls := range f.byPartition(seeds, rules) {
