@@ -20,8 +20,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// What an operator does to the whole cluster, as docs/operations.md says, by the real commands: another number of
-// partitions, and a backup that is restored.
+// Faults of the whole cluster, by the commands that docs/operations.md names for an operator: a repartition, and the restore
+// of a backup.
 
 const (
 	commandSeine    = "seine"
@@ -29,7 +29,7 @@ const (
 	kindRestore     = "restore"
 )
 
-// storm is what other faults are made in: who stops the cluster ends them, and keeps others away meanwhile.
+// storm keeps the other faults away while the whole cluster is stopped.
 type storm struct {
 	making sync.RWMutex
 	mu     sync.Mutex
@@ -51,7 +51,7 @@ func (s *storm) enter(ctx context.Context, kind string) (context.Context, func()
 	return s.calm, s.making.RUnlock
 }
 
-// quiet ends all faults, and keeps others away until it is told otherwise.
+// quiet ends all faults, and keeps new ones away until over is called.
 func (s *storm) quiet() (over func()) {
 	s.mu.Lock()
 	if s.end != nil {
@@ -211,7 +211,7 @@ func restore(ctx context.Context, r *testbed, _ string, d draw) {
 	r.rejoin(ctx)
 }
 
-// step tells what is being done, which counts as movement.
+// step logs what is being done, which counts as progress.
 func (r *testbed) step(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	r.tell.Note("%s", text)

@@ -173,7 +173,7 @@ func (c *crawlCmd) remember() error {
 }
 
 // forget lets the next run write elsewhere: of a first try in --data that fetched nothing, as
-// without --allow-private, there is no output to continue. What another crawl has stored since stays.
+// without --allow-private, there is no output to continue. It leaves the flags that another crawl has stored since.
 func (c *crawlCmd) forget() error {
 	if err := c.store(memory{V: 1}); !errors.Is(err, errOtherMemory) {
 		return err

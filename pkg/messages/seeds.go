@@ -66,7 +66,7 @@ func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadURL) {
 		collect(1, string(payload), Seed{}, errors.New("the message is UTF-16: send UTF-8"))
 	case text[0] == '[':
 		decodeSeedArray(text, first, collect)
-	case goesOver(text):
+	case startsMultiline(text):
 		decodeSeedValues(text, first, collect)
 	default:
 		decodeSeedLines(text, first, collect)
@@ -79,8 +79,8 @@ func isUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) || bytes.IndexByte(text[:min(2, len(text))], 0) >= 0
 }
 
-// goesOver reports whether a text begins with a JSON value that its first line does not end.
-func goesOver(text []byte) bool {
+// startsMultiline reports whether a text begins with a JSON object that its first line does not end.
+func startsMultiline(text []byte) bool {
 	line, _, over := bytes.Cut(text, newline)
 	if !over || line[0] != '{' {
 		return false
@@ -89,7 +89,7 @@ func goesOver(text []byte) bool {
 	return errors.Is(value.Decode(new(json.RawMessage)), io.ErrUnexpectedEOF)
 }
 
-// decodeSeedValues reads JSON values that are over several lines. What follows one that cannot be read is bad as a whole.
+// decodeSeedValues reads JSON values of several lines each. If one cannot be read, it and the text behind it are one bad part.
 func decodeSeedValues(text []byte, line int, collect collector) {
 	values := json.NewDecoder(bytes.NewReader(text)) //nolint:forbidigo // takes the values apart, and reads none
 	for at := 0; values.More(); {

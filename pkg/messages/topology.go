@@ -141,8 +141,8 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 	}
 }
 
-// MetadataOwner is the metadata of each stream, bucket and object store of Seine: its version. What is without it belongs to
-// another application.
+// MetadataOwner is the key of the metadata that each stream, bucket and object store of Seine has. The value is Version. A stream
+// without the key belongs to another application.
 const MetadataOwner = "seine"
 
 func owned() map[string]string { return map[string]string{MetadataOwner: strconv.Itoa(Version)} }

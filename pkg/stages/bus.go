@@ -345,7 +345,7 @@ func (b *Bus) StoredFormerLayouts(ctx context.Context) (all []messages.FormerLay
 }
 
 // Join waits until a frontier has provisioned the streams, and learns their
-// layout. What they have by then is suspect: see MaybeStale.
+// layout. Messages that are stored by then may be stale: see MaybeStale.
 func (b *Bus) Join(ctx context.Context) error {
 	said := false
 	for {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"seine/pkg/messages"
 	"seine/pkg/stages/jsclient"
@@ -35,21 +36,26 @@ func createOrUpdateOnce[C, T any](ctx context.Context, config C, create, update 
 // ErrForeign is returned when the account has something of another application under a name or a subject of Seine's.
 var ErrForeign = errors.New("of another application: give Seine a NATS account of its own (docs/operations.md#an-account-for-seine), or remove it")
 
-// checkOwner returns ErrForeign if a stream has the name of one of Seine's and is none.
+// checkOwner returns ErrForeign if a stream of another application has the name of one of Seine's. It asks for all at a time.
 func (b *Bus) checkOwner(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
 	for _, name := range messages.StreamNames() {
-		s, err := b.JS.Stream(ctx, name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("look at stream %s: %w", name, err)
-		}
-		if info := s.CachedInfo(); info.Config.Metadata[messages.MetadataOwner] == "" {
-			return fmt.Errorf("stream %s, with %d messages and the subjects %s, is %w", name, info.State.Msgs, strings.Join(info.Config.Subjects, " "), ErrForeign)
-		}
+		g.Go(func() error {
+			s, err := b.JS.Stream(ctx, name)
+			switch {
+			case errors.Is(err, jetstream.ErrStreamNotFound):
+				return nil
+			case err != nil:
+				return fmt.Errorf("look at stream %s: %w", name, err)
+			}
+			info := s.CachedInfo()
+			if info.Config.Metadata[messages.MetadataOwner] == "" {
+				return fmt.Errorf("stream %s, with %d messages and the subjects %s, is %w", name, info.State.Msgs, strings.Join(info.Config.Subjects, " "), ErrForeign)
+			}
+			return nil
+		})
 	}
-	return nil
+	return g.Wait() //nolint:wrapcheck // says all
 }
 
 // hint says what to do when the streams do not fit the servers.

@@ -97,10 +97,8 @@ func unsaved(ctx context.Context, b *stages.Bus) ([]string, error) {
 		if err != nil {
 			return nil, err //nolint:wrapcheck // says all
 		}
-		for stream, subject := range map[string]string{
-			messages.StreamURLs: messages.SubjectAny("*", p), messages.StreamResults: messages.SubjectAny("*", p),
-		} {
-			last, err := b.LastSequence(ctx, stream, subject)
+		for _, stream := range []string{messages.StreamURLs, messages.StreamResults} {
+			last, err := b.LastSequence(ctx, stream, messages.SubjectAny("*", p))
 			if err != nil {
 				return nil, err //nolint:wrapcheck // says all
 			}

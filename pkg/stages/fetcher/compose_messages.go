@@ -139,7 +139,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 		r.Body.Data = nil
 		r.Shrink(0)
 	}
-	return &p, t.carries(p.Msg(t.partition, payload), p.BodyObject), nil
+	return &p, t.noteBody(p.Msg(t.partition, payload), p.BodyObject), nil
 }
 
 // answerOf is what a page and what is archived beside it tell alike.

@@ -9,8 +9,8 @@ import (
 	"seine/pkg/stages/retention"
 )
 
-// carries notes that m names a large body, if it does.
-func (t *fetchJob) carries(m *nats.Msg, object string) *nats.Msg {
+// noteBody notes that m names a large body, unless object is "". It returns m.
+func (t *fetchJob) noteBody(m *nats.Msg, object string) *nats.Msg {
 	if object != "" {
 		if t.bodies == nil {
 			t.bodies = make(map[*nats.Msg]string)

@@ -85,7 +85,7 @@ func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply
 	if err != nil {
 		return err
 	}
-	t.answers = append(t.answers, t.carries(p.AnswerMsg(t.partition, n, payload), p.BodyObject))
+	t.answers = append(t.answers, t.noteBody(p.AnswerMsg(t.partition, n, payload), p.BodyObject))
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Re
 	body, p.BodyEncoding = f.bodies.compress(t.ask.Policy.Hide(body))
 	payload, err := f.bodies.payload(ctx, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
 	if err == nil {
-		t.answers = append(t.answers, t.carries(p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload), p.BodyObject))
+		t.answers = append(t.answers, t.noteBody(p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload), p.BodyObject))
 	}
 	return err
 }

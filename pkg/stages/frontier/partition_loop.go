@@ -178,10 +178,8 @@ func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err
 			return err
 		}
 	}
-	for stream, subject := range map[string]string{
-		messages.StreamURLs: messages.SubjectAny("*", p.partition), messages.StreamResults: messages.SubjectAny("*", p.partition),
-	} {
-		if p.ends[stream], err = p.replayEnd(ctx, stream, subject); err != nil {
+	for _, stream := range []string{messages.StreamURLs, messages.StreamResults} {
+		if p.ends[stream], err = p.replayEnd(ctx, stream); err != nil {
 			return err
 		}
 	}
@@ -191,8 +189,8 @@ func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err
 // replayEnd is up to where a stream is to be replayed: the last message that it holds for the
 // partition, or the position of the state if that is behind it. The messages between were
 // purged then, as those of a deleted crawl are.
-func (p *partitionLoop) replayEnd(ctx context.Context, stream, subject string) (uint64, error) {
-	end, err := p.f.bus.LastSequence(ctx, stream, subject)
+func (p *partitionLoop) replayEnd(ctx context.Context, stream string) (uint64, error) {
+	end, err := p.f.bus.LastSequence(ctx, stream, messages.SubjectAny("*", p.partition))
 	at := p.state.Positions()[stream]
 	if err != nil || at.Sequence <= end {
 		return end, err
@@ -411,8 +409,8 @@ func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
 	return err
 }
 
-// checkOrigin reports whether candidates came on the subject of their source, crawl and partition: who may publish what is
-// told by subjects.
+// checkOrigin returns an error unless candidates came on the subject of their source, crawl and partition: the permissions of
+// stages are those of subjects.
 func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error {
 	if want := messages.SubjectURLs(c.Source, c.Crawl, partition); m.Subject != want {
 		return fmt.Errorf("source %s of crawl %s: must be published to %s, and came on %s", c.Source, c.Crawl, want, messages.Clip(m.Subject))

@@ -154,7 +154,7 @@ func markOf(o *jetstream.ObjectInfo) (page uint64, ok bool) {
 }
 
 // MarkBody marks a body of BucketBodies with the sequence in PAGES of the message that names it, so that the janitor
-// may delete the body when all have read the message. A body that is gone is no error.
+// may delete the body when all consumers have read the message. It returns nil if the body was deleted already.
 func MarkBody(ctx context.Context, b *stages.Bus, name string, page uint64) error {
 	store, err := b.JS.ObjectStore(ctx, messages.BucketBodies)
 	if err != nil {

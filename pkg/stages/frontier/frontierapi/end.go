@@ -108,10 +108,8 @@ func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionSta
 		}
 	}
 	for p := range parts {
-		for stream, subject := range map[string]string{
-			messages.StreamURLs: messages.SubjectAny(crawl, p), messages.StreamResults: messages.SubjectAny(crawl, p),
-		} {
-			last, err := c.Bus.LastSequence(ctx, stream, subject)
+		for _, stream := range []string{messages.StreamURLs, messages.StreamResults} {
+			last, err := c.Bus.LastSequence(ctx, stream, messages.SubjectAny(crawl, p))
 			if err != nil || last > parts[p].Positions[stream].Sequence {
 				return false, err
 			}

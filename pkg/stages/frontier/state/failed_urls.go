@@ -27,7 +27,7 @@ func (s *Partition) listFailed(id urlID, was, is bool) {
 }
 
 // FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
-// each is told once, whatever happens between two questions.
+// pages that follow each other have each URL once, also if URLs fail meanwhile.
 func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
 	pre := named(prefix(s.partition, kindFailed), about.Crawl)
 	from := pre
