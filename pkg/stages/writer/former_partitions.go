@@ -26,6 +26,20 @@ type formerEntries struct {
 	read    bool
 	layouts []messages.FormerLayout
 	refs    []output.Ref
+	// lost are the lives of the stream whose entries are all of a former number of partitions, also those of messages beyond its
+	// end: the stream has lost these messages, as by the restore of a backup, before it got others in their place.
+	lost map[lostTail]bool
+}
+
+// lostTail is a life of the stream, by a name with 0 for the sequence, that lost its end under a number of partitions.
+type lostTail struct {
+	layout string // the ID of a FormerLayout
+	life   output.Name
+}
+
+func lifeOf(n output.Name) output.Name {
+	n.First = 0
+	return n
 }
 
 // formerRefs are the entries that records of partition p may be in under a former number of
@@ -37,12 +51,24 @@ func (w *Writer) formerRefs(ctx context.Context, p int, created time.Time) (refs
 	if err := w.readFormer(ctx, f); err != nil {
 		return nil, err
 	}
-	for _, r := range f.refs {
-		if r.Partition != p && r.StreamCreated == output.CreatedStamp(created) && mayHold(f.layouts, w.from.stream, w.bus.Layout.Partitions, p, created, r) {
-			refs = append(refs, r)
+	for _, l := range f.layouts {
+		if !l.Ends[w.from.stream].Created.Equal(created) {
+			continue
+		}
+		step := commonDivisor(l.Partitions, w.bus.Layout.Partitions)
+		for _, r := range f.refs {
+			shares := r.Partition != p && r.Partition < l.Partitions && r.Partition%step == p%step // a URL
+			if shares && r.StreamCreated == output.CreatedStamp(created) && f.of(l, w.from.stream, r) {
+				refs = append(refs, r)
+			}
 		}
 	}
 	return refs, nil
+}
+
+// of reports whether an entry was committed before a number of partitions ended.
+func (f *formerEntries) of(l messages.FormerLayout, stream string, r output.Ref) bool {
+	return r.First <= l.Ends[stream].Sequence || f.lost[lostTail{l.ID, lifeOf(r.Name)}]
 }
 
 // readFormer reads the entries, once.
@@ -62,22 +88,32 @@ func (w *Writer) readFormer(ctx context.Context, f *formerEntries) (err error) {
 		if f.refs, err = log.List(-1); err != nil {
 			return fmt.Errorf("read commits: %w", err)
 		}
+		if f.lost, err = lostTails(f.layouts, w.from.stream, f.refs, log.Read); err != nil {
+			return err
+		}
 	}
 	f.read = true
 	return nil
 }
 
-// mayHold reports whether an entry was committed under a former number of partitions, by a
-// partition that shares a URL with partition p of now.
-func mayHold(layouts []messages.FormerLayout, stream string, partitions, p int, created time.Time, r output.Ref) bool {
+// lostTails finds the lives that lost their end. The first entry beyond the end of a number of partitions decides: it was
+// committed before, or after the number was changed. Entries are in order.
+func lostTails(layouts []messages.FormerLayout, stream string, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) (map[lostTail]bool, error) {
+	lost := make(map[lostTail]bool)
 	for _, l := range layouts {
-		end := l.Ends[stream]
-		step := commonDivisor(l.Partitions, partitions)
-		if r.Partition < l.Partitions && r.Partition%step == p%step && end.Created.Equal(created) && r.First <= end.Sequence {
-			return true
+		for _, r := range refs {
+			tail := lostTail{l.ID, lifeOf(r.Name)}
+			if _, decided := lost[tail]; decided || r.First <= l.Ends[stream].Sequence || r.StreamCreated != output.CreatedStamp(l.Ends[stream].Created) {
+				continue
+			}
+			c, err := read(r)
+			if err != nil {
+				return nil, fmt.Errorf("read commits: %w", err)
+			}
+			lost[tail] = c.Stored.Before(l.Ended)
 		}
 	}
-	return false
+	return lost, nil
 }
 
 func commonDivisor(a, b int) int {

@@ -7,11 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/jsm.go"
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/testing/await"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // renumber makes the number of partitions another, as `seine repartition` does.
@@ -91,4 +93,49 @@ func TestWriterReadsWhatCameUnderMorePartitions(t *testing.T) {
 	w.catchUp()
 	w.end()
 	wantExactly(t, cfg, map[string]int{"a": 60})
+}
+
+// A record that was written, and then lost from the stream by a restore, is known in another partition, too, though its sequence in
+// the stream was a higher one than that with which its number of partitions ended.
+func TestRepeatsOfALostTailUnderAnotherNumberOfPartitions(t *testing.T) {
+	t.Parallel()
+	bus := startBus(t, false)
+	forgetful(t, bus.JS)
+	cfg := testConfig(t)
+	write := func() *running {
+		t.Helper()
+		w := start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		return w
+	}
+	publish(t, bus, "a", 0, 32)
+	write()
+	manager, err := jsm.New(bus.JS.Conn())
+	check(t, err)
+	records, err := manager.LoadStream(messages.StreamRecords)
+	check(t, err)
+	dir := t.TempDir()
+	_, err = records.SnapshotToDirectory(t.Context(), dir)
+	check(t, err)
+	publish(t, bus, "a", 32, 64)
+	write()
+	config := records.Configuration()
+	info, err := records.LatestInformation()
+	check(t, err)
+	config.Metadata[jsclient.KeyMade] = info.Created.Format(time.RFC3339Nano)
+	check(t, records.Delete())
+	_, _, err = manager.RestoreSnapshotFromDirectory(t.Context(), messages.StreamRecords, dir, jsm.RestoreConfiguration(config))
+	check(t, err)
+	write()
+	renumber(t, bus, 6)
+	for n := 32; n < 64; n++ {
+		m := record("a", n, 200)
+		m.Subject = messages.SubjectRecords("a", n%6)
+		check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m))
+	}
+	if got := write().Totals(); got.Records != 0 {
+		t.Errorf("%d records were written again", got.Records)
+	}
+	wantExactly(t, cfg, map[string]int{"a": 64})
 }
