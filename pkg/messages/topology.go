@@ -35,7 +35,7 @@ const (
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 
-// KeyEra is the key of BucketMeta that has the era of the cluster, a decimal number; without it that is 0. An era begins
+// KeyEra is the key of BucketMeta that has the Eras of the cluster as JSON; without it the era is 0. An era begins
 // with a restore, with the start of a frontier that did not close its store, and with the loss of messages that a stage
 // has read: see EraAt.
 const KeyEra = "era"

@@ -2,8 +2,8 @@ package stages
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"seine/pkg/messages"
@@ -12,8 +12,8 @@ import (
 
 // Era returns the era of the cluster: see messages.KeyEra.
 func (b *Bus) Era(ctx context.Context) (uint64, error) {
-	era, _, err := b.era(ctx)
-	return era, err
+	eras, _, err := b.eras(ctx)
+	return eras.Last(), err
 }
 
 // lossApart is how many eras, which are seconds, lie between two that losses begin.
@@ -33,13 +33,17 @@ func (b *Bus) NoteLoss(ctx context.Context) error {
 // BeginEra begins an era that the cluster never had.
 func (b *Bus) BeginEra(ctx context.Context) error {
 	return jsclient.RetryConflicts(ctx, func() error { //nolint:wrapcheck // says all
-		era, rev, err := b.era(ctx)
+		eras, rev, err := b.eras(ctx)
 		if err != nil {
 			return err
 		}
+		text, err := json.Marshal(eras.Begin(messages.EraAt(time.Now())))
+		if err != nil {
+			return fmt.Errorf("write era: %w", err)
+		}
 		kv, err := b.Bucket(ctx, messages.BucketMeta)
 		if err == nil {
-			_, err = jsclient.Swap(ctx, kv, messages.KeyEra, strconv.AppendUint(nil, max(messages.EraAt(time.Now()), era+1), 10), rev)
+			_, err = jsclient.Swap(ctx, kv, messages.KeyEra, text, rev)
 		}
 		if err != nil {
 			return fmt.Errorf("write era: %w", err)
@@ -48,16 +52,20 @@ func (b *Bus) BeginEra(ctx context.Context) error {
 	})
 }
 
-func (b *Bus) era(ctx context.Context) (era, rev uint64, err error) {
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyEra)
-	if err == nil && rev > 0 {
-		era, err = strconv.ParseUint(string(text), 10, 64)
-	}
-	if err == nil && era > messages.MaxEra {
-		err = fmt.Errorf("%d is beyond %d", era, messages.MaxEra)
+// Eras returns the eras of the cluster.
+func (b *Bus) Eras(ctx context.Context) (messages.Eras, error) {
+	eras, _, err := b.eras(ctx)
+	return eras, err
+}
+
+func (b *Bus) eras(ctx context.Context) (eras messages.Eras, rev uint64, err error) {
+	m, err := b.ReadEntry(ctx, messages.BucketMeta, messages.KeyEra)
+	if err == nil && m != nil {
+		rev = m.Seq
+		eras, err = messages.DecodeEras(m.Data, m.Time)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("read era: %w", err)
+		return nil, 0, fmt.Errorf("read era: %w", err)
 	}
-	return era, rev, nil
+	return eras, rev, nil
 }

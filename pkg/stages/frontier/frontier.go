@@ -25,7 +25,7 @@ import (
 // Frontier is one process of the stage.
 type Frontier struct {
 	clock     *state.Clock
-	era       atomic.Uint64 // of the cluster
+	eras      atomic.Pointer[messages.Eras] // of the cluster
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
@@ -82,6 +82,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
 		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}
+	f.eras.Store(&messages.Eras{})
 	f.saves, f.cutSaves = context.WithCancel(context.Background())
 	f.requests.limit, f.renders.limit = cfg.FetchMessages, max(1, cfg.FetchMessages/2)
 	f.addresses = state.NewIPLimiter(f.now)
@@ -133,14 +134,17 @@ func (f *Frontier) startEra(ctx context.Context) error {
 	return f.readEra(ctx)
 }
 
-// readEra learns the era of the cluster.
+// readEra learns the eras of the cluster.
 func (f *Frontier) readEra(ctx context.Context) error {
-	era, err := f.bus.Era(ctx)
+	eras, err := f.bus.Eras(ctx)
 	if err == nil {
-		f.era.Store(era)
+		f.eras.Store(&eras)
 	}
 	return err //nolint:wrapcheck // says all
 }
+
+// era is that of visits that begin now.
+func (f *Frontier) era() uint64 { return f.eras.Load().Last() }
 
 // eraEvery is how often the frontier reads the era.
 const eraEvery = time.Second

@@ -50,9 +50,10 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 		f.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(bad[0].Text), "error", bad[0].Err, "bad_in_message", len(bad))
 	}
 	out.First = deadParts(m, bad)
+	era := f.eras.Load().At(m.Stored) // so a message that is fed again, perhaps after a restore, begins the same visits
 	for p, urls := range f.byPartition(seeds, rules) {
 		for _, some := range messages.Batches(urls) {
-			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: f.era.Load(), URLs: some}
+			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: era, URLs: some}
 			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, p), Data: c.Encode()})
 		}
 	}

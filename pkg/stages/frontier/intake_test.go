@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,5 +48,37 @@ func TestMessageWithBadSeeds_GoodOnesFed(t *testing.T) {
 				t.Errorf("%d letters: %.2000s", n, said.String())
 			}
 		})
+	}
+}
+
+// Seeds are visited in the era in which they were stored, whenever they are fed: so a message that was fed in a time that a restore
+// undid begins the same visits again.
+func TestSeedsBelongToTheEraOfTheirMessage(t *testing.T) {
+	t.Parallel()
+	a := newTakeoverFixture(t)
+	f := a.frontier(a.store(), 0)
+	var want []uint64
+	for i := range 3 {
+		a.publish(messages.SubjectSeeds("c"), fmt.Sprint(i), fmt.Appendf(nil, "https://a.test/%d", i))
+		era, err := a.bus.Era(t.Context())
+		a.must(err)
+		want = append(want, era)
+		a.must(a.bus.BeginEra(t.Context()))
+	}
+	a.must(f.readEra(t.Context()))
+	await.Start(t, f.intake().Run)
+	var got []uint64
+	a.eventually("the seeds are fed", func() bool {
+		got = nil
+		for _, text := range natstest.Stored(t, a.bus.JS, messages.StreamURLs) {
+			c, err := messages.DecodeCandidates([]byte(text))
+			a.must(err)
+			got = append(got, c.Era)
+		}
+		return len(got) == len(want)
+	})
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the eras are %d, want %d", got, want)
 	}
 }

@@ -35,7 +35,7 @@ func TestStoreThatWasNotClosed_EraBegins(t *testing.T) {
 				f, err := New(a.config(0), a.bus, a.specs, s)
 				a.must(err)
 				a.must(f.startEra(t.Context()))
-				eras = append(eras, f.era.Load())
+				eras = append(eras, f.era())
 				a.must(s.Close())
 			}
 			if (eras[0] > 0) != killed || eras[1] != eras[0] {

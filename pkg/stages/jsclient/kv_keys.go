@@ -69,14 +69,23 @@ func RetryConflicts(ctx context.Context, do func() error) error {
 // STREAM.MSG.GET, whose answer is JSON: a server sends answers where the asker says,
 // and a value as it is stored, as DIRECT.GET answers, must not go just anywhere.
 func (c *Client) ReadKey(ctx context.Context, bucket, key string) (value []byte, revision uint64, err error) {
-	m, err := c.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
-	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Deletes() {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("read key %s of bucket %s: %w", key, bucket, err)
+	m, err := c.ReadEntry(ctx, bucket, key)
+	if m == nil {
+		return nil, 0, err
 	}
 	return m.Data, m.Seq, nil
+}
+
+// ReadEntry is ReadKey for all that is stored, nil if there is no value.
+func (c *Client) ReadEntry(ctx context.Context, bucket, key string) (*StoredMessage, error) {
+	m, err := c.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
+	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Deletes() {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read key %s of bucket %s: %w", key, bucket, err)
+	}
+	return m, nil
 }
 
 // Deletes reports whether a message of a bucket marks that its key is gone.
