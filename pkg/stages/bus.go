@@ -67,13 +67,7 @@ const pingEvery = time.Second
 // for ever, and Publisher, Runner and OrderedReader go on where they were. Only the
 // first connection may fail.
 func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
-	return DialBy(func(common ...nats.Option) (*nats.Conn, error) {
-		nc, err := nats.Connect(url, append(common, opts...)...)
-		if err != nil {
-			return nil, fmt.Errorf("connect to NATS at %s: %w (%s)", redact(url), redactError(err), hintConnect(err))
-		}
-		return nc, nil
-	}, name, log)
+	return DialPrefix(url, "", name, log, opts...)
 }
 
 // hintConnect says what to do when there is no connection.
@@ -84,14 +78,13 @@ func hintConnect(err error) string {
 	return cmp.Or(hintCertificate(err), "is nats-server running there with -js? --nats or SEINE_NATS_URL names another")
 }
 
-// DialBy is Dial by a function that connects with the options that it is given,
-// and its own.
-func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *slog.Logger) (*Bus, error) {
-	b := &Bus{Client: jsclient.Client{Log: log}}
-	nc, err := connect(
+// DialPrefix is Dial to a JetStream whose API has a prefix, such as "$JS.hub.API" for the domain hub; "" is the usual one.
+func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
+	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}}
+	nc, err := nats.Connect(url, append([]nats.Option{
 		nats.Name(name),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(200*time.Millisecond),
+		nats.ReconnectWait(200 * time.Millisecond),
 		nats.ReconnectJitter(200*time.Millisecond, time.Second),
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(2),
@@ -119,11 +112,11 @@ func DialBy(connect func(...nats.Option) (*nats.Conn, error), name string, log *
 				log.Warn("NATS reports an error", "error", err)
 			}
 		}),
-	)
+	}, opts...)...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("connect to NATS at %s: %w (%s)", redact(url), redactError(err), hintConnect(err))
 	}
-	js, err := jetstream.New(nc,
+	js, err := jetstream.NewWithAPIPrefix(nc, b.Prefix,
 		jetstream.WithPublishAsyncMaxPending(asyncPending),
 		jetstream.WithPublishAsyncTimeout(10*time.Second))
 	if err != nil {

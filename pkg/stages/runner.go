@@ -185,7 +185,7 @@ func (r *Runner) Run(ctx context.Context) error {
 // pull keeps the queue full. It asks for as many messages as there are free
 // slots, so that no message waits where nobody keeps it alive.
 func (r *Runner) pull(ctx context.Context) error {
-	consumer := jsclient.NewPuller(r.Bus.NC, r.Stream, r.Consumer.Durable)
+	consumer := jsclient.NewPuller(&r.Bus.Client, r.Stream, r.Consumer.Durable)
 	there := false
 	for wait := jsclient.MinRefusedWait; ctx.Err() == nil; {
 		var err error

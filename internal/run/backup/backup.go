@@ -128,7 +128,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	manager, err := jsm.New(b.Bus.NC)
+	manager, err := jsm.New(b.Bus.NC, jsm.WithAPIPrefix(b.Bus.Prefix))
 	if err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}

@@ -127,7 +127,7 @@ func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
 			return fmt.Errorf("remove stream %s of an interrupted restore: %w", name, err)
 		}
 	}
-	manager, err := jsm.New(r.Bus.NC)
+	manager, err := jsm.New(r.Bus.NC, jsm.WithAPIPrefix(r.Bus.Prefix))
 	if err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}

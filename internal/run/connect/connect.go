@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nats-io/jsm.go/natscontext"
 	"github.com/nats-io/nats.go"
-	"github.com/synadia-io/orbit.go/natscontext"
 
 	"seine/pkg/stages"
 )
@@ -33,7 +33,8 @@ type Options struct {
 	Key      string `name:"nats-key" help:"File with its key (PEM)." placeholder:"FILE"`
 	Inbox    string `name:"nats-inbox-prefix" help:"Where answers come, if the server keeps users' inboxes apart (default _INBOX)." placeholder:"PREFIX"`
 
-	token, user, password string // of a context
+	context *natscontext.Context // that was read
+	token   string               // of it
 }
 
 // Default is where NATS is if nobody says otherwise.
@@ -104,40 +105,29 @@ func (o *Options) checkURLs() error {
 
 // Dial connects as a client that calls itself name.
 func (o *Options) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
-	if isFile(o.Context) {
-		in, err := ReadContext(o.Context)
+	if o.Context != "" {
+		read := knownContext
+		if isFile(o.Context) {
+			read = ReadContext
+		}
+		in, err := read(o.Context)
 		if err != nil {
 			return nil, fmt.Errorf("--nats-context: %w", err)
 		}
-		return in.dial(name, log)
+		return in.Dial(name, log)
 	}
-	if o.Context != "" {
-		return o.dialContext(name, log)
+	if o.context != nil {
+		opts, err := o.context.NATSOptions()
+		if err != nil {
+			return nil, fmt.Errorf("--nats-context: %w", err)
+		}
+		return stages.DialPrefix(o.NATS, apiPrefix(o.context), name, log, opts...)
 	}
-	return o.dial(name, log)
-}
-
-func (o *Options) dial(name string, log *slog.Logger) (*stages.Bus, error) {
 	opts, err := o.options()
 	if err != nil {
 		return nil, err
 	}
 	return stages.Dial(cmp.Or(o.NATS, Default), name, log, opts...)
-}
-
-// dialContext connects by a context that the nats command knows by name.
-func (o *Options) dialContext(name string, log *slog.Logger) (*stages.Bus, error) {
-	context := o.Context
-	if context == SelectedContext {
-		context = ""
-	}
-	return stages.DialBy(func(opts ...nats.Option) (*nats.Conn, error) {
-		nc, _, err := natscontext.Connect(context, opts...)
-		if err != nil {
-			return nil, fmt.Errorf("connect to NATS by context %q: %w (`nats context ls` lists what there is)", o.Context, err)
-		}
-		return nc, nil
-	}, name, log)
 }
 
 func (o *Options) options() (opts []nats.Option, err error) {
@@ -150,8 +140,6 @@ func (o *Options) options() (opts []nats.Option, err error) {
 			return nil, fmt.Errorf("--nats-nkey %s: %w", o.NKey, err)
 		}
 		opts = append(opts, nkey)
-	case o.user != "":
-		opts = append(opts, nats.UserInfo(o.user, o.password))
 	case o.User != "":
 		password, err := secret("--nats-password-file", o.Password)
 		if err != nil {
@@ -173,9 +161,6 @@ func (o *Options) options() (opts []nats.Option, err error) {
 	}
 	if o.Inbox != "" {
 		opts = append(opts, nats.CustomInboxPrefix(o.Inbox))
-	}
-	if o.token != "" {
-		opts = append(opts, nats.Token(o.token))
 	}
 	return opts, nil
 }

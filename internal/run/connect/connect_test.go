@@ -8,9 +8,11 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,10 +21,15 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
 )
 
 // Whatever a server asks for, the options say who one is by files, and a server that
@@ -154,6 +161,14 @@ func TestUserOfAnOperator(t *testing.T) {
 	bus, err := good.Dial("test", slog.New(slog.DiscardHandler))
 	check(t, err)
 	defer bus.Close()
+	text, err := claims.Encode(account)
+	check(t, err)
+	seed, err := user.Seed()
+	check(t, err)
+	inContext := Options{Context: file(t, "context.json", fmt.Sprintf(`{"url": %q, "user_jwt": %q, "user_seed": %q, "inbox_prefix": "_INBOX_viewer"}`, url, text, seed))}
+	again, err := inContext.Dial("test", slog.New(slog.DiscardHandler))
+	check(t, err)
+	again.Close()
 	ctx, cancel := bus.CancelOnDenied(t.Context())
 	defer cancel()
 	_, err = bus.JS.Stream(ctx, "PAGES")
@@ -316,5 +331,65 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A context says which JetStream is meant: that of a domain behind a leaf node, which has one of its own.
+func TestContextOfAJetStreamDomain(t *testing.T) {
+	for field, inHub := range map[string]bool{`"jetstream_domain": "hub"`: true, `"jetstream_domain": "leaf"`: false, `"jetstream_api_prefix": "$JS.hub.API"`: true} {
+		t.Run(field, func(t *testing.T) {
+			hub, leaf := natstest.Listening(t), natstest.Listening(t)
+			hub.JetStreamDomain, leaf.JetStreamDomain = "hub", "leaf"
+			hub.LeafNode = server.LeafNodeOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT}
+			h := natstest.Start(t, hub)
+			at, err := url.Parse(fmt.Sprintf("nats://127.0.0.1:%d", hub.LeafNode.Port))
+			check(t, err)
+			leaf.LeafNode.Remotes = []*server.RemoteLeafOpts{{URLs: []*url.URL{at}}}
+			l := natstest.Start(t, leaf)
+			o := Options{Context: file(t, "context.json", `{"url": "`+l.ClientURL()+`", `+field+`}`)}
+			bus, err := o.Dial("test", slog.New(slog.DiscardHandler))
+			check(t, err)
+			t.Cleanup(bus.Close)
+			await.Eventually(t, "the JetStream", func() bool {
+				_, err := bus.JS.AccountInfo(t.Context())
+				return err == nil
+			})
+			useAll(t, bus)
+			for s, want := range map[*server.Server]bool{h: inHub, l: !inHub} {
+				if z, err := s.Jsz(nil); err != nil || (z.Streams > 0) != want {
+					t.Errorf("%d streams in domain %s (%v)", z.Streams, z.Config.Domain, err)
+				}
+			}
+		})
+	}
+}
+
+// useAll has streams, buckets and objects made and used.
+func useAll(t *testing.T, bus *stages.Bus) {
+	t.Helper()
+	ctx := t.Context()
+	check(t, bus.Provision(ctx, 4, messages.DefaultStreamLimits(), 1))
+	specs, err := stages.OpenSpecs(ctx, bus)
+	check(t, err)
+	spec := crawlspec.Default()
+	_, err = specs.Put(ctx, "c", &spec)
+	check(t, err)
+	bodies, err := bus.JS.ObjectStore(ctx, messages.BucketBodies)
+	check(t, err)
+	_, err = bodies.PutBytes(ctx, "body", natstest.NoiseBytes(1, 1<<20))
+	check(t, err)
+	check(t, stages.NewPublisher(bus, "test").Publish(ctx, &nats.Msg{Subject: messages.SubjectPages("c", 0), Data: []byte("page")}))
+	c, err := bus.OpenConsumer(ctx, messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, "", 1))
+	check(t, err)
+	var got []string
+	check(t, jsclient.NewPuller(&bus.Client, messages.StreamPages, c.CachedInfo().Name).Pull(ctx, jsclient.Batch{Messages: 1}, func(m *nats.Msg) {
+		got = append(got, string(m.Data))
+		check(t, m.AckSync())
+	}))
+	if len(got) != 1 || got[0] != "page" {
+		t.Errorf("pulled %q", got)
+	}
+	if _, rev, err := bus.ReadKey(ctx, messages.BucketCrawls, "c"); err != nil || rev == 0 {
+		t.Errorf("the spec has revision %d (%v)", rev, err)
 	}
 }

@@ -1,14 +1,13 @@
 package connect
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/synadia-io/orbit.go/natscontext"
-
-	"seine/internal/base/jsontext"
+	"github.com/nats-io/jsm.go/natscontext"
 )
 
 // isFile reports whether a context is named by its file.
@@ -26,34 +25,58 @@ func ReadContext(name string) (*Options, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		name = filepath.Join(name, contextFile)
 	}
-	text, err := os.ReadFile(filepath.Clean(name))
+	c, err := natscontext.NewFromFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("read context: %w", err)
+		return nil, fmt.Errorf("read context %s: %w", name, err)
 	}
-	var c natscontext.Settings
-	if err := jsontext.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("%s: not a context of the nats command: %w", name, err)
-	}
-	beside := func(file string) string {
-		if file == "" || filepath.IsAbs(file) {
-			return file
-		}
-		return filepath.Join(filepath.Dir(name), file)
-	}
-	o := &Options{
-		NATS: c.URL, Creds: beside(c.Creds), NKey: beside(c.NKey), CA: beside(c.CA), Cert: beside(c.Cert), Key: beside(c.Key),
-		Inbox: c.InboxPrefix, token: c.Token, user: c.User, password: c.Password,
-	}
-	if c.NSCLookup != "" || c.SocksProxy != "" || c.TLSFirst {
-		return nil, fmt.Errorf("%s: nsc, socks_proxy and tls_first are known of named contexts only", name)
-	}
-	for _, file := range []string{o.Creds, o.NKey, o.CA, o.Cert, o.Key} {
-		if file == "" {
+	var change []natscontext.Option
+	for _, named := range []struct {
+		file string
+		is   func(string) natscontext.Option
+	}{
+		{c.Creds(), natscontext.WithCreds}, {c.NKey(), natscontext.WithNKey}, {c.CA(), natscontext.WithCA},
+		{c.Certificate(), natscontext.WithCertificate}, {c.Key(), natscontext.WithKey},
+	} {
+		if named.file == "" || strings.Contains(named.file, ":") { // as env:NAME and data:…
 			continue
 		}
+		file := named.file
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(name), file)
+		}
 		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("context %s: %w", name, err)
+		}
+		change = append(change, named.is(file))
+	}
+	if c, err = natscontext.NewFromFile(name, change...); err != nil {
+		return nil, fmt.Errorf("read context %s: %w", name, err)
+	}
+	return fromContext(c), nil
+}
+
+// knownContext reads a context that the nats command knows by its name, or has selected.
+func knownContext(name string) (*Options, error) {
+	if name == SelectedContext {
+		if name = natscontext.SelectedContext(); name == "" {
+			return nil, errors.New("no context is selected: `nats context select` does that")
 		}
 	}
-	return o, nil
+	c, err := natscontext.New(name, true)
+	if err != nil {
+		return nil, fmt.Errorf("context %q: %w (`nats context ls` lists what there is)", name, err)
+	}
+	return fromContext(c), nil
+}
+
+func fromContext(c *natscontext.Context) *Options {
+	return &Options{NATS: c.ServerURL(), CA: c.CA(), token: c.Token(), context: c}
+}
+
+// apiPrefix is where the JetStream of a context listens, "" for the usual.
+func apiPrefix(c *natscontext.Context) string {
+	if domain := c.JSDomain(); domain != "" {
+		return "$JS." + domain + ".API"
+	}
+	return c.JSAPIPrefix()
 }

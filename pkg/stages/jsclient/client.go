@@ -21,6 +21,9 @@ type Client struct {
 	NC  *nats.Conn
 	JS  jetstream.JetStream
 	Log *slog.Logger
+	// Prefix is that of the subjects of JetStream's API, $JS.API, or that of a domain
+	// behind a leaf node, or of an API that the account imports.
+	Prefix string
 }
 
 // UntilReconnected returns a context that ends with ctx, or when the connection

@@ -63,7 +63,7 @@ func (c *Client) APIRequest(ctx context.Context, what string, request, answer an
 	}
 	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
-	m, err := c.NC.RequestWithContext(ctx, "$JS.API."+what, text)
+	m, err := c.NC.RequestWithContext(ctx, c.Prefix+"."+what, text)
 	if errors.Is(err, nats.ErrNoResponders) {
 		err = jetstream.ErrJetStreamNotEnabled
 	}

@@ -38,8 +38,8 @@ type Batch struct {
 }
 
 // NewPuller returns one for a consumer of a stream.
-func NewPuller(nc *nats.Conn, stream, consumer string) *Puller {
-	return &Puller{nc: nc, subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer}
+func NewPuller(c *Client, stream, consumer string) *Puller {
+	return &Puller{nc: c.NC, subject: c.Prefix + ".CONSUMER.MSG.NEXT." + stream + "." + consumer}
 }
 
 // Pull asks for a batch of messages and gives those that come to take, until that is all of

@@ -106,7 +106,7 @@ func (f *OrderedReader) session(ctx context.Context) error {
 	var got arrivals
 	go f.watch(ctx, consumer, &got, cancel)
 	r := readSession{OrderedReader: f, got: &got, end: cancel}
-	puller := jsclient.NewPuller(f.bus.NC, f.stream, consumer.CachedInfo().Name)
+	puller := jsclient.NewPuller(&f.bus.Client, f.stream, consumer.CachedInfo().Name)
 	for ctx.Err() == nil && err == nil {
 		got.waiting.Store(true)
 		err = puller.Pull(ctx, feedBatch, func(m *nats.Msg) { r.take(ctx, m) })
