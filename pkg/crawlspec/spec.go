@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/base/version"
 	"seine/pkg/messages"
 )
@@ -328,13 +329,14 @@ func (s *Spec) Encode() []byte {
 	return messages.Encode(&stored)
 }
 
-// Decode reads a stored spec. Fields that it lacks have their defaults.
+// Decode reads a stored spec. Fields that it lacks have their defaults; one that is none is an error: to crawl without a rule
+// that was misspelt is not what was meant.
 func Decode(data []byte) (*Spec, error) {
 	s := Default()
 	if err := messages.Decode(data, &s, &s.V); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
-	if err := cmp.Or(s.Validate(), s.checkStored()); err != nil {
+	if err := cmp.Or(jsontext.UnmarshalStrict(data, new(Spec)), s.Validate(), s.checkStored()); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	return &s, nil

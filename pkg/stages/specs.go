@@ -160,6 +160,9 @@ func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
 		return s.storeDeletion(crawl, e.Value(), e.Revision())
 	}
+	if err := messages.CheckCrawl(e.Key()); err != nil {
+		s.Ignore(e.Key(), e.Revision(), err)
+	}
 	r, err := s.decoded.stored(e.Value(), e.Revision(), e.Created())
 	if err != nil {
 		s.Ignore(e.Key(), e.Revision(), err)

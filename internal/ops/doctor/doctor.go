@@ -194,6 +194,8 @@ func specs(o *overview.Overview) (found []Finding) {
 	for i := range o.Crawls {
 		c := &o.Crawls[i]
 		switch {
+		case c.Unusable != "":
+			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "its newest spec cannot be used: " + c.Unusable, Do: "store one that can be: seine spec apply"})
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
 		case c.State == crawlspec.Paused && c.Queued > 0:

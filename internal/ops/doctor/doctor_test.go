@@ -6,6 +6,9 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
+	"seine/internal/testing/natstest"
+	"seine/internal/testing/stagestest"
+	"seine/pkg/messages"
 )
 
 // What is to be done about a stage that nobody runs is about that stage.
@@ -37,5 +40,35 @@ func TestProcessThatCannotWork(t *testing.T) {
 	}
 	if f := unready(all[:1]); len(f) != 1 || f[0].Level != OK {
 		t.Errorf("found %+v", f)
+	}
+}
+
+// What a person has stored by hand in the bucket of specs, and nothing can use, is named.
+func TestSlipsInTheBucketOfSpecs(t *testing.T) {
+	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
+	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
+		t.Fatal(err)
+	}
+	kv, err := b.JS.KeyValue(t.Context(), messages.BucketCrawls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, text := range map[string]string{"slip": `{"v":1,"max_page":5}`, "Shop": `{"v":1}`, "text": "max_pages: 5"} {
+		if _, err := kv.PutString(t.Context(), key, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := overview.Read(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]string)
+	for _, f := range specs(o) {
+		found[f.Check] = string(f.Level) + " " + f.What
+	}
+	for check, want := range map[string]string{"crawl slip": "max_page", "crawl Shop": "no crawl can have this name", "crawl text": "cannot be used"} {
+		if !strings.HasPrefix(found[check], "fail") || !strings.Contains(found[check], want) {
+			t.Errorf("%s: %q, want %q", check, found[check], want)
+		}
 	}
 }

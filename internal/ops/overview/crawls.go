@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/ops/alerts"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -46,6 +47,10 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	for i, name := range names {
 		c := &o.Crawls[i]
 		c.Name = name
+		if messages.CheckCrawl(name) != nil {
+			c.Problem = "no crawl can have this name: remove the key (nats kv del " + messages.BucketCrawls + " " + name + ")"
+			continue
+		}
 		if c.Unasked = !asked[name]; c.Unasked {
 			continue
 		}
@@ -137,7 +142,7 @@ func (r *Reader) names(ctx context.Context) ([]string, error) {
 	if r.Crawl != "" {
 		return []string{r.Crawl}, nil
 	}
-	return Names(ctx, r.Bus)
+	return allNames(ctx, r.Bus)
 }
 
 // choose returns the crawls that are asked about.

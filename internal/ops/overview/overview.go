@@ -320,6 +320,12 @@ func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 
 // Names returns the names of the crawls that have a spec, or were fed.
 func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
+	all, err := allNames(ctx, bus)
+	return slices.DeleteFunc(all, func(name string) bool { return messages.CheckCrawl(name) != nil }), err
+}
+
+// allNames are Names, and keys beside them that somebody has stored by hand.
+func allNames(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	keys, err := bus.Keys(ctx, messages.BucketCrawls)
 	if err != nil {
 		return nil, err
@@ -329,7 +335,7 @@ func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	for _, key := range keys {
 		if crawl, ok := messages.CrawlOfDeletion(key); ok {
 			deleted[crawl] = true
-		} else if messages.CheckCrawl(key) == nil {
+		} else if _, ok := messages.CrawlOfClosing(key); !ok {
 			names[key] = true
 		}
 	}
