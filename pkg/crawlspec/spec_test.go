@@ -534,7 +534,7 @@ func TestSpecValidate(t *testing.T) {
 }
 
 func TestDecodeSpec(t *testing.T) {
-	s, err := Decode([]byte(`{"v":1,"delay":"2s","later":"field"}`))
+	s, err := Decode([]byte(`{"v":1,"delay":"2s"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

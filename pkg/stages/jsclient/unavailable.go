@@ -59,14 +59,18 @@ func (c *Client) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue
 }
 
 // RetryUnavailable makes a request again while what is to answer is not there: it elects a
-// leader, or changes its replicas, and what was asked meanwhile gets no answer.
+// leader, or changes its replicas, and what was asked meanwhile gets no answer. The error is the last of the request, or that of
+// ctx beside it.
 func RetryUnavailable(ctx context.Context, request func(context.Context) error) error {
 	for began := time.Now(); ; {
 		once, cancel := AnswerWithin(ctx)
 		err := request(once)
 		cancel()
-		if !Unavailable(err) || time.Since(began) > electionTime || sleep.For(ctx, MaxRefusedWait/4) != nil {
+		if !Unavailable(err) || time.Since(began) > electionTime {
 			return err
+		}
+		if ended := sleep.For(ctx, MaxRefusedWait/4); ended != nil {
+			return errors.Join(ended, err)
 		}
 	}
 }
