@@ -543,7 +543,8 @@ func TestDecodeSpec(t *testing.T) {
 	if !reflect.DeepEqual(s, &want) {
 		t.Errorf("got %+v", s)
 	}
-	for _, text := range []string{"", "[]", `{"v":1,"state":""}`, `{"v":1,"breaker":{"failures":-1}}`, `{"v":2}`, `{"delay":2}`, `{"delay":"2"}`, `{"max_body":"x"}`, `{"scope":1}`} {
+	for _, text := range []string{"", "[]", `{"v":1,"state":""}`, `{"v":1,"breaker":{"failures":-1}}`, `{"v":2}`, `{"delay":2}`, `{"delay":"2"}`, `{"max_body":"x"}`, `{"scope":1}`,
+		`{"v":1,"max_page":5}`, `{"v":1,"records":[{"kind":"a","matches":["*"]}]}`} {
 		if _, err := Decode([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "decode spec: ") {
 			t.Errorf("%q: %v", text, err)
 		}
