@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/run/works"
+	"seine/internal/base/atomicfile"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
@@ -232,6 +233,37 @@ func TestRestoreWaitsForLeaders(t *testing.T) {
 	must(t, err)
 	restored.JS = js
 	wantContents(t, contents(t, restored), want)
+}
+
+// The servers of a cluster make the consumers of a stream when it is restored already. No stage may come before.
+func TestRestoreWaitsForConsumers(t *testing.T) {
+	t.Parallel()
+	dir := takeBackup(t, cluster(t))
+	m, err := ReadManifest(dir)
+	must(t, err)
+	late := jetstream.ConsumerConfig{Durable: "late", AckPolicy: jetstream.AckExplicitPolicy}
+	for i, s := range m.Streams {
+		if s.Name == messages.StreamPages {
+			m.Streams[i].Consumers = append(s.Consumers, late.Durable)
+		}
+	}
+	must(t, atomicfile.WriteJSON(filepath.Join(dir, ManifestFile), m))
+	restored := emptyServer(t)
+	r := &Restore{Bus: restored, Dir: dir, Progress: func(what string) {
+		if what == "waiting for the consumers of "+messages.StreamPages {
+			time.AfterFunc(100*time.Millisecond, func() {
+				_, err := restored.JS.CreateConsumer(t.Context(), messages.StreamPages, late)
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}, At: func(step string) error {
+		_, err := restored.JS.Consumer(t.Context(), messages.StreamPages, late.Durable)
+		return err
+	}}
+	_, err = r.Run(t.Context())
+	must(t, err)
 }
 
 // A restored cluster can be copied and restored again: its streams are still known by when the first ones were made.

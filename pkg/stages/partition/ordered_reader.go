@@ -248,9 +248,9 @@ func (f *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error
 	return c, nil
 }
 
-// LeaderBehind is how long a node that was cut off may answer as a stream's leader,
+// leaderBehind is how long a node that was cut off may answer as a stream's leader,
 // from what it had: it gives up after 10 s without the others (nats-server 2.15.2).
-const LeaderBehind = 15 * time.Second
+const leaderBehind = 15 * time.Second
 
 // await returns an error while a stream that ends before the position may only seem
 // to, because who answers for it does not lead it any more. The replicas would have
@@ -263,7 +263,7 @@ func (f *OrderedReader) await(info *jetstream.StreamInfo) error {
 	if f.short.IsZero() {
 		f.short = time.Now()
 	}
-	if time.Since(f.short) > LeaderBehind {
+	if time.Since(f.short) > leaderBehind {
 		return nil
 	}
 	return fmt.Errorf("look at stream %s: its leader has %d messages, %d were read", f.stream, info.State.LastSeq, f.last.Sequence)

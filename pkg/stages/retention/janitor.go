@@ -45,7 +45,6 @@ type Janitor struct {
 	blamed   map[string]bool // streams of which it was said who holds them
 	looseAge time.Duration   // looseAge, but in tests
 	loose    map[string]orphanBody
-	settled  settledFloor // of PAGES
 }
 
 // Defaults of a Janitor.

@@ -14,7 +14,6 @@ import (
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // sweepBodies deletes large bodies that have been read, the oldest first, as
@@ -83,30 +82,10 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	}
 	s.last = pages.CachedInfo().State.LastSeq
 	read, _, n, err := j.minAckFloor(ctx, messages.StreamPages, s.last)
-	if n < j.Streams[messages.StreamPages] {
-		return s, err
-	}
-	if s.read = read; pages.CachedInfo().Config.Replicas > 1 {
-		s.read = j.settled.at(time.Now(), read)
+	if n >= j.Streams[messages.StreamPages] {
+		s.read = read
 	}
 	return s, err
-}
-
-// settledFloor is how far consumers have read that have replicas. Acknowledgements of the last moments may be known to one node
-// alone, which is cut off, and be taken back when another leads: what they were for comes again, with its body.
-type settledFloor struct {
-	floor, next uint64
-	since       time.Time // when next was the floor
-}
-
-// at returns how far all had read partition.LeaderBehind ago, at most what they have read now.
-func (s *settledFloor) at(now time.Time, read uint64) uint64 {
-	s.next = min(s.next, read)
-	if now.Sub(s.since) >= partition.LeaderBehind {
-		s.floor, s.next, s.since = s.next, read, now
-	}
-	s.floor = min(s.floor, read)
-	return s.floor
 }
 
 // looseAge is how long a body may be without a page, and an upload without
