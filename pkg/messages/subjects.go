@@ -129,6 +129,9 @@ const SubjectControl = "seine.frontier.control"
 // SubjectInFlight is where the workers of a consumer are asked which messages they hold.
 func SubjectInFlight(durable string) string { return "seine.inflight." + durable }
 
+// SubjectOwner is where a process that owns partitions answers processes of the same identity.
+func SubjectOwner(group, owner string) string { return "seine.owner." + group + "." + owner }
+
 // SubjectConsumers is where a frontier is asked to make consumers for a user of the
 // NATS server who may not make them alone: as the server itself is, by
 // $JS.API.CONSUMER.CREATE, with what follows that in place of ">".

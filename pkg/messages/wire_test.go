@@ -124,7 +124,7 @@ func TestWireTables(t *testing.T) {
 	for _, h := range []string{
 		HeaderPage, HeaderSpec, HeaderDeadReason, HeaderDeadStage, HeaderDeadSubject, HeaderDeadStream, HeaderDeadSequence,
 		HeaderDeadTries, HeaderDeadTime, HeaderDeadID, BucketCrawls, BucketRobots, BucketLeases, BucketMeta, BucketBodies,
-		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectInFlight(ConsumerFetch),
+		BucketSnapshots, BucketDuplicates, KeyLayout, SubjectControl, SubjectInFlight(ConsumerFetch), SubjectOwner("<group>", "<owner>"),
 		OpClaim, HeaderClaimant,
 	} {
 		rows("`%s`", h)

@@ -29,7 +29,7 @@ func (in *Installation) frontier() Role {
 			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned(messages.KindOfSeeded)}},
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),
-			lease(messages.StageFrontier),
+			lease(messages.StageFrontier), identity(messages.StageFrontier, "alerts"),
 			works("keep backups and replays away (`seine repartition`)"),
 			{Why: "agree on layout, budgets, snapshots", Subjects: []string{
 				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
@@ -39,7 +39,7 @@ func (in *Installation) frontier() Role {
 		}, readOnlyPerms()...),
 		Subscribe: []Permissions{
 			announced("seine-frontier", "seine-frontier-questions"),
-			vital(), holder(messages.ConsumerSeeds),
+			vital(), holder(messages.ConsumerSeeds), identity(messages.StageFrontier, "alerts"),
 			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
 			{Why: "answer questions", Subjects: []string{
 				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
@@ -179,7 +179,7 @@ func (in *Installation) writer(w Writer) Role {
 			Permissions{Why: "read " + stream, Subjects: append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
 			dead(messages.StageWriter),
 			specs(),
-			lease(name),
+			lease(name), identity(name),
 			Permissions{Why: "bind its name to a place", Subjects: []string{
 				get(messages.BucketMeta, messages.KeyWriter(w.Name)), put(messages.BucketMeta, messages.KeyWriter(w.Name)),
 			}},
@@ -187,7 +187,7 @@ func (in *Installation) writer(w Writer) Role {
 				get(messages.BucketMeta, messages.KeyEra), put(messages.BucketMeta, messages.KeyEra),
 			}},
 		),
-		Subscribe: []Permissions{announced("seine-writer"), vital()},
+		Subscribe: []Permissions{announced("seine-writer"), vital(), identity(name)},
 	}
 	if w.From == "pages" {
 		r.Publish = append(r.Publish, readBodies())

@@ -132,6 +132,15 @@ func lease(group string) Permissions {
 	)}
 }
 
+// identity lets a process that owns partitions of groups see whether another one has its identity.
+func identity(groups ...string) Permissions {
+	g := Permissions{Why: "see whether another process has the same identity", Way: Within}
+	for _, group := range groups {
+		g.Subjects = append(g.Subjects, messages.SubjectOwner(group, "*"))
+	}
+	return g
+}
+
 // works lets a user do long works on a cluster, and keep others away meanwhile.
 func works(why string) Permissions {
 	b := messages.BucketLeases

@@ -1,12 +1,40 @@
 package frontier
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"seine/internal/testing/await"
 	"seine/pkg/stages/frontier/state"
+	"seine/pkg/stages/partition"
 )
+
+// A copy of the --state of a frontier that runs, as a clone of its volume, starts no second frontier of that identity.
+func TestCopiedState_SecondFrontierRefuses(t *testing.T) {
+	t.Parallel()
+	a := newTakeoverFixture(t)
+	dir, clone := t.TempDir(), filepath.Join(t.TempDir(), "clone")
+	open := func(dir string) *state.Store {
+		s, err := state.OpenStore(dir, 1<<20, state.SyncOS, nil, a.bus.Log)
+		a.must(err)
+		return s
+	}
+	a.must(open(dir).Close())
+	a.must(os.CopyFS(clone, os.DirFS(dir)))
+	store, copied := open(dir), open(clone)
+	t.Cleanup(func() { a.must(errors.Join(store.Close(), copied.Close())) })
+	first, second := a.frontier(store, 0), a.frontier(copied, 0)
+	await.Start(t, first.Run)
+	a.eventually("the first has both partitions", func() bool { return len(first.leases.Owned()) == 2 })
+	if err := await.Start(t, second.Run).Wait(); !errors.Is(err, partition.ErrTwin) {
+		t.Errorf("the second ends with %v, want ErrTwin", err)
+	}
+	if n := len(first.leases.Owned()); n != 2 {
+		t.Errorf("the first has %d partitions", n)
+	}
+}
 
 // A store that was not closed may have lost its last commits with the power, and so know fewer visits than the output: visits that begin
 // after that have identities of a new era. One that was closed goes on in the era that there is.

@@ -68,8 +68,9 @@ type Leases struct {
 	announce time.Time         // when to say again that this process is there
 	troubles map[string]string // what was last wrong, by what was tried
 
-	mu   sync.Mutex
-	held map[int]*lease // changed by Run alone
+	mu      sync.Mutex
+	held    map[int]*lease // changed by Run alone
+	usurped error          // another process of the same owner has taken a lease
 }
 
 // lease is what Run knows of a key that this process has.
@@ -123,6 +124,11 @@ func (l *Leases) Run(ctx context.Context) error {
 		return err
 	}
 	l.reset(kv)
+	leave, err := l.claimIdentity(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	watch, stop := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	watching.Go(func() { l.view.watch(watch) })
@@ -148,7 +154,7 @@ func (l *Leases) reset(kv jetstream.KeyValue) {
 	leasesLost.WithLabelValues(l.Group)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held = make(map[int]*lease)
+	l.held, l.usurped = make(map[int]*lease), nil
 }
 
 // loop is the only one that changes leases. After ctx, or the error of an
@@ -158,6 +164,10 @@ func (l *Leases) loop(ctx context.Context) error {
 	quit := ctx.Done()
 	for {
 		l.renew()
+		if l.usurped != nil && failed == nil {
+			failed, quit = l.usurped, nil
+			l.leaveGroup()
+		}
 		l.free(quit == nil)
 		wait := l.retryInterval()
 		if quit == nil {
@@ -324,7 +334,7 @@ func (l *Leases) leaveGroup() {
 	for _, le := range l.held {
 		le.stop(nil)
 	}
-	if l.Fair || len(l.Pinned) > 0 {
+	if l.usurped == nil && (l.Fair || len(l.Pinned) > 0) {
 		ctx, cancel := l.timeout()
 		defer cancel()
 		l.trouble("say goodbye", l.kv.Delete(ctx, l.memberKey()))

@@ -108,11 +108,16 @@ func (l *Leases) recognise(ctx context.Context, le *lease) bool {
 		return !errors.Is(err, jetstream.ErrKeyNotFound)
 	}
 	var v leaseValue
-	if err := jsontext.Unmarshal(e.Value(), &v); err != nil || v.Run != l.run {
-		return false
+	switch err := jsontext.Unmarshal(e.Value(), &v); {
+	case err == nil && v.Run == l.run:
+		le.revision = e.Revision()
+		return true
+	case err == nil && v.Owner == l.Owner:
+		l.mu.Lock()
+		l.usurped = l.twin("another process")
+		l.mu.Unlock()
 	}
-	le.revision = e.Revision()
-	return true
+	return false
 }
 
 // remove deletes the key of a lease.
