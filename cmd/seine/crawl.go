@@ -79,6 +79,7 @@ type crawlCmd struct {
 	Chain        bool                  `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
 	Secrets      string                `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
 
+	Adopt        bool `help:"Continue with a --data of another installation, as after its folder nats was lost, or at another --nats. It is needed once."`
 	ChangeOutput bool `help:"Write, from now on, what the flags of this command say, not what --data remembers; what the streams still hold is written there."`
 
 	Again      bool            `help:"Visit everything once more, if the crawl is complete: what has not changed is not sent again, where the site can tell. One that is not complete goes on."`
@@ -314,7 +315,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o := crawl.DefaultOptions(c.Name, c.Data)
 	o.Seeds, o.Spec, o.Again, o.EncryptState, o.NATS, o.Listen, o.Chain = seeds, c.spec, c.Again, c.EncryptState, c.NATS, c.Bind, c.Chain
 	o.Sync = state.Sync(c.Sync)
-	o.Frontier.Sync = o.Sync
+	o.Frontier.Sync, o.Frontier.Adopt, o.Writer.Adopt = o.Sync, c.Adopt, c.Adopt
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText, o.Browser = c.Workers, c.Secrets, c.MaxText, c.Browser
 	o.Writer.OutputConfig, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), c.ChangeOutput
 	o.Opened = c.remember
@@ -349,7 +350,7 @@ func (c *crawlCmd) checkPlaces(o *crawl.Options) error {
 	}
 	for i := range o.More {
 		w := &o.More[i]
-		w.ChangeOutput = c.ChangeOutput
+		w.ChangeOutput, w.Adopt = c.ChangeOutput, c.Adopt
 		if bucket.Is(w.Out) {
 			w.S3 = c.S3
 		}

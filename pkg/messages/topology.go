@@ -52,6 +52,8 @@ type Layout struct {
 	// Moving is the number of partitions that is being made of them, 0 if none is: no stage
 	// may work then.
 	Moving int `json:"moving,omitempty"`
+	// Installation names these streams and buckets, and their backups: see internal/base/installation.
+	Installation string `json:"installation,omitempty"`
 }
 
 // Lanes is how many partitions streams may have messages of.

@@ -11,8 +11,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/installation"
 	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
@@ -223,6 +225,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if err != nil {
 		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
+	want.Installation = nuid.Next()
 	_, err = kv.Create(ctx, messages.KeyLayout, messages.Encode(want))
 	if err == nil {
 		b.Layout = want
@@ -238,7 +241,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if have.Moving != 0 {
 		return moving(have)
 	}
-	want.Widest = have.Widest
+	want.Widest, want.Installation = have.Widest, have.Installation
 	if older := have; older.Canonical < want.Canonical {
 		// URLs of a newer build: the frontiers judge anew what they know by another
 		// name, and stages of the older build refuse to join.
@@ -301,18 +304,26 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 }
 
 // CheckLayout returns ErrLayout if the number of partitions has changed since the connection joined, or is being changed:
-// what counts by the former number is wrong. It is for what stays connected without being a stage.
+// what counts by the former number is wrong. It returns installation.ErrOther if the server has the streams of another
+// installation by now.
 func (b *Bus) CheckLayout(ctx context.Context) error {
 	have, err := b.Existing(ctx)
 	switch {
 	case err != nil:
 		return err
+	case have.Installation != b.Layout.Installation:
+		return fmt.Errorf("the server has the streams of %w (%s) than the one that this process works for (%s)", installation.ErrOther, have.Installation, b.Layout.Installation)
 	case have.Moving != 0:
 		return fmt.Errorf("%w: %w", ErrLayout, moving(have))
 	case have.Partitions != b.Layout.Partitions || have.Widest != b.Layout.Widest:
 		return fmt.Errorf("%w since this process connected: %d partitions then, %d now; start it again", ErrLayout, b.Layout.Partitions, have.Partitions)
 	}
 	return nil
+}
+
+// Installation returns the installation that the connection joined.
+func (b *Bus) Installation() installation.ID {
+	return installation.ID{Name: b.Layout.Installation, Partitions: b.Layout.Partitions}
 }
 
 // FormerLayouts returns which numbers of partitions there were before, the oldest first.

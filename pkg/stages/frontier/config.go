@@ -14,6 +14,7 @@ import (
 // Config is how a frontier process is set up. The defaults are in the tags.
 type Config struct {
 	State         string             `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
+	Adopt         bool               `help:"Continue with a --state of another installation, as after the NATS server has lost its data. It is needed once."`
 	Partitions    int                `help:"Number of partitions; fixed when the streams are created, until seine repartition changes it." default:"16"`
 	Replicas      int                `help:"Replicas of each stream, for a NATS cluster." default:"1"`
 	Sync          state.Sync         `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`

@@ -9,9 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/bootclock"
+	"seine/internal/base/installation"
 	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -26,6 +28,7 @@ import (
 type Frontier struct {
 	clock     *state.Clock
 	eras      atomic.Pointer[messages.Eras] // of the cluster
+	emptied   atomic.Bool                   // the server has no layout any more
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
@@ -56,11 +59,35 @@ type Frontier struct {
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	ctx, cancel := bus.CancelOnDenied(ctx)
 	defer cancel()
-	err := bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
+	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return cfg.checkServer(ctx, bus) })
+	if err == nil {
+		err = bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
+	}
 	if err != nil || cfg.SnapshotEvery == 0 {
 		return bus.WithPermissionErr(err)
 	}
 	return bus.WithPermissionErr(partition.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
+}
+
+// checkServer returns installation.ErrOther before anything is made at a server that is not the one of the --state.
+func (c *Config) checkServer(ctx context.Context, bus *stages.Bus) error {
+	have, err := installation.Of(c.State)
+	if err != nil || have.Name == "" {
+		return err //nolint:wrapcheck // says all
+	}
+	server := installation.ID{Partitions: c.Partitions}
+	switch l, err := bus.Existing(ctx); {
+	case err == nil:
+		server.Name, server.Partitions = l.Installation, l.Partitions
+	case !isMissing(err):
+		return err //nolint:wrapcheck // says all
+	}
+	return installation.Check(c.State, server, c.Adopt) //nolint:wrapcheck // says all
+}
+
+// isMissing reports whether an error is that the server has no layout: the streams were never made, or are gone.
+func isMissing(err error) bool {
+	return errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound)
 }
 
 // SystemClock begins the clock of this machine, which the state of partitions is given.
@@ -76,6 +103,9 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 	only, err := cfg.Take.Partitions(bus.Layout.Partitions)
 	if err != nil {
 		return nil, fmt.Errorf("--partitions-owned: %w", err)
+	}
+	if err := installation.Bind(store.Dir(), bus.Installation(), cfg.Adopt); err != nil {
+		return nil, err //nolint:wrapcheck // says all
 	}
 	f := &Frontier{
 		clock: SystemClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
@@ -149,10 +179,20 @@ func (f *Frontier) era() uint64 { return f.eras.Load().Last() }
 // eraEvery is how often the frontier reads the era.
 const eraEvery = time.Second
 
-// followEra reads the era until ctx is done. While NATS is away the era stays as it is.
+// followEra reads the era until ctx is done. While NATS is away the era stays as it is. It returns installation.ErrOther once the
+// server has the streams of another installation.
 func (f *Frontier) followEra(ctx context.Context) error {
 	for sleep.For(ctx, eraEvery) == nil {
-		if err := f.readEra(ctx); err != nil {
+		err := f.readEra(ctx)
+		if err == nil {
+			err = f.bus.CheckLayout(ctx)
+		}
+		switch was := f.emptied.Swap(isMissing(err)); {
+		case errors.Is(err, installation.ErrOther):
+			return err //nolint:wrapcheck // says all
+		case !was && isMissing(err):
+			f.log.Error("this process stands still", "error", f.Ready())
+		case err != nil:
 			f.log.Debug("cannot read the era", "error", err)
 		}
 	}
@@ -173,6 +213,9 @@ func (f *Frontier) janitor() *retention.Janitor {
 // Ready reports whether this process owns any partition, or is there for when
 // another ends.
 func (f *Frontier) Ready() error {
+	if f.emptied.Load() {
+		return fmt.Errorf("the server has lost the streams of installation %s: restore a backup (seine restore), or start the frontier again with --adopt", f.bus.Layout.Installation)
+	}
 	if len(f.leases.Owned()) == 0 {
 		return errors.New("owns no partition yet")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/installation"
 	"seine/internal/base/jsontext"
 	"seine/internal/base/procname"
 	"seine/internal/output"
@@ -236,8 +237,12 @@ func (w *Writer) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byt
 	return nil
 }
 
-// stillBound returns a BoundError once somebody has bound the name to something else.
+// stillBound returns a BoundError once somebody has bound the name to something else, and installation.ErrOther once the server has the
+// streams of another installation.
 func (w *Writer) stillBound(ctx context.Context) error {
+	if err := w.bus.CheckLayout(ctx); errors.Is(err, installation.ErrOther) {
+		return err //nolint:wrapcheck // says all
+	}
 	have, _, err := ReadBinding(ctx, w.bus, w.cfg.Name)
 	if err != nil || have == nil { // nobody can be asked, or told
 		return nil //nolint:nilerr // the next look tells

@@ -26,6 +26,7 @@ type Config struct {
 	ChunkBytes   crawlspec.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of WARC 1GiB, of rows in a database 4MiB." placeholder:"SIZE"`
 	ChunkAge     crawlspec.Duration `help:"A file is finished this long after its first record; 60s if not given, of WARC 4m." placeholder:"TIME"`
 	State        string             `help:"Directory of the writer's index, and of files on their way to S3." default:"./seine-data/writer" placeholder:"DIR"`
+	Adopt        bool               `help:"Continue with a --state of another installation, as after the NATS server has lost its data. It is needed once."`
 	ChangeOutput bool               `help:"Go on in another place or another form than those that the name is bound to, and bind it to these. What the stream still holds is written there."`
 	Drain        crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
 }

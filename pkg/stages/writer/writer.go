@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/installation"
 	"seine/internal/output"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -120,8 +121,9 @@ func (w *Writer) Run(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("write records: %w", err)
 	}
-	if elsewhere, ok := errors.AsType[*BoundError](context.Cause(ctx)); ok {
-		err = errors.Join(elsewhere, err)
+	cause := context.Cause(ctx)
+	if _, elsewhere := errors.AsType[*BoundError](cause); elsewhere || errors.Is(cause, installation.ErrOther) {
+		err = errors.Join(cause, err)
 	}
 	return errors.Join(err, w.Err(), w.index.Close(), closeSink(w.sink))
 }
@@ -148,6 +150,9 @@ func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon conte
 // prepare opens what a run needs, or nothing after an error. The manifests are closed by
 // who keeps them, the rest by Run.
 func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func(), err error) {
+	if err := installation.Check(w.cfg.State, w.bus.Installation(), w.cfg.Adopt); err != nil {
+		return nil, nil, err //nolint:wrapcheck // says all
+	}
 	if err := w.cfg.CheckBinding(ctx, w.bus); err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +162,10 @@ func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func()
 	if w.index, err = openIndex(w.cfg.State, w.log, w.indexTrouble); err != nil {
 		return nil, nil, errors.Join(err, closeSink(w.sink))
 	}
-	if err := w.bind(ctx); err != nil {
+	if err = installation.Bind(w.cfg.State, w.bus.Installation(), w.cfg.Adopt); err == nil {
+		err = w.bind(ctx)
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
 	}
 	if unfollow, err = w.followSpecs(ctx); err != nil {
