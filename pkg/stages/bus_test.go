@@ -24,8 +24,8 @@ import (
 func TestProvision(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
-	want := messages.Layout{V: messages.Version, Partitions: 4, Canonical: weburl.Version}
-	if b.Layout != want {
+	want := messages.Layout{V: messages.Version, Partitions: 4, Canonical: weburl.Version, Installation: b.Layout.Installation}
+	if b.Layout != want || want.Installation == "" {
 		t.Errorf("layout %+v", b.Layout)
 	}
 	natstest.Send(t, b.JS, urls, 3)
@@ -34,6 +34,9 @@ func TestProvision(t *testing.T) {
 	again, _ := dial(t, br.URL())
 	if err := again.Provision(t.Context(), 4, limits, 1); err != nil {
 		t.Fatalf("a second time: %v", err)
+	}
+	if again.Layout != want {
+		t.Errorf("the second time layout %+v, was %+v", again.Layout, want)
 	}
 	info := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo()
 	if info.Config.MaxBytes != 77<<20 || info.State.Msgs != 3 {

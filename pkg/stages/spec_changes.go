@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 )
 
 // specNews are the changes that became known, in that order: at least the last one of
@@ -102,13 +103,23 @@ func (s *Specs) Known() crawlspec.Progress {
 	return s.watched
 }
 
-// follows notes which bucket is followed from its beginning.
+// follows notes which bucket is followed from its beginning. What is known of another one is forgotten: its revisions mean nothing here.
 func (s *Specs) follows(created time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := created.UnixNano(); s.watched.Bucket != at {
-		s.watched = crawlspec.Progress{Bucket: at}
+	at := created.UnixNano()
+	if s.watched.Bucket == at {
+		return
 	}
+	if s.watched.Bucket != 0 {
+		known := s.byCrawl
+		clear(s.ignored)
+		s.byCrawl, s.deletions, s.closings = make(map[string]storedSpec), make(map[string]*messages.Deletion), make(map[string]uint64)
+		for crawl := range known {
+			s.changed(crawl, 0)
+		}
+	}
+	s.watched = crawlspec.Progress{Bucket: at}
 }
 
 // reached notes how far the bucket is known.

@@ -30,6 +30,7 @@ type Specs struct {
 	deletions  map[string]*messages.Deletion
 	closings   map[string]uint64 // revisions of messages.KeyClosing, by crawl
 	ignored    map[string]uint64 // revisions that were told as unusable, by crawl
+	lost       map[string]uint64 // revisions of specs that the bucket has no more, by crawl
 	watched    crawlspec.Progress
 	news       specNews
 	generation atomic.Uint64
@@ -66,7 +67,7 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
 	return &Specs{
 		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
-		ignored: make(map[string]uint64), allRead: make(chan struct{}),
+		ignored: make(map[string]uint64), lost: make(map[string]uint64), allRead: make(chan struct{}),
 	}
 }
 
@@ -106,6 +107,9 @@ func (s *Specs) AllRead(ctx context.Context) error {
 	}
 }
 
+// bucketEvery is how often is looked whether the bucket is the one that is followed: a watch of one that was removed reports nothing.
+const bucketEvery = 5 * time.Second
+
 // follow watches over one connection: a broker that restarts forgets the watch,
 // which the client finds out only after many seconds.
 func (s *Specs) follow(ctx context.Context, changed func(string)) error {
@@ -121,10 +125,16 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 		return err
 	}
 	defer func() { _ = w.Stop() }()
+	look := time.NewTicker(bucketEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-look.C:
+			if now, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketCrawls); err == nil && !now.CachedInfo().Created.Equal(bucket.CachedInfo().Created) {
+				return errors.New("the bucket was made again")
+			}
 		case e, ok := <-w.Updates():
 			if !ok {
 				return errors.New("watch ended")
@@ -181,6 +191,7 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 		return false
 	}
 	s.byCrawl[crawl] = r
+	delete(s.lost, crawl)
 	s.changed(crawl, r.rev)
 	return true
 }
@@ -236,6 +247,12 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 		spec, err := crawlspec.Decode([]byte(before.text.Value()))
 		return spec, rev, err
 	}
+	s.mu.RLock()
+	lost := s.lost[crawl]
+	s.mu.RUnlock()
+	if lost > since { // the default is not to take its place
+		return nil, rev, fmt.Errorf("%w: %w", crawlspec.ErrStandsStill, lostSpec(lost))
+	}
 	spec := crawlspec.Default()
 	return &spec, rev, nil
 }
@@ -243,7 +260,8 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 // Get returns the newest spec of a crawl, at least of revision rev: a message
 // may arrive before the news of the spec it was made under. It waits for a
 // server that is away, which is no fault of the message. It asks the leader: a
-// replica may be cut off from the others, and not know that there is a newer one.
+// replica may be cut off from the others, and not know that there is a newer one. If the
+// bucket has no spec of the crawl, though it had one under that revision, the crawl stands still.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Revision, error) {
 	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
@@ -254,7 +272,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Re
 			err = s.readDeletion(ctx, crawl)
 		}
 		if err == nil {
-			return s.knownOrDefault(crawl), nil
+			return s.unlessLost(crawl, s.knownOrDefault(crawl), rev), nil
 		}
 		if sleep.For(ctx, wait) != nil {
 			return crawlspec.Revision{}, fmt.Errorf("read spec of crawl %s: %w", crawl, cmp.Or(err, ctx.Err()))

@@ -88,9 +88,6 @@ func TestSpecsNewerThanKnown(t *testing.T) {
 	if r := get(t, s, "news", rev+100); r.Rev != rev {
 		t.Errorf("got revision %d", r.Rev)
 	}
-	if r := get(t, s, "other", 7); r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {
-		t.Errorf("a deleted spec is %+v", r)
-	}
 }
 
 func TestSpecsInvalid(t *testing.T) {

@@ -1,10 +1,13 @@
 package stages
 
 import (
+	"fmt"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 )
 
 // A spec may be stored that this build cannot use: a newer build or a person wrote it.
@@ -28,6 +31,26 @@ func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 	specsIgnoredTotal.Inc()
 	s.bus.Log.Error("spec ignored: the crawl goes by the one before it that can be used, or stands still if there is none; store one that can be used (seine spec apply)",
 		"crawl", crawl, "revision", rev, "error", why)
+}
+
+// unlessLost returns the spec of a crawl of which all is known, or one that stands still if something was made under a revision that the
+// bucket had, and has no spec of the crawl any more.
+func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) crawlspec.Revision {
+	if known.Rev >= rev || s.HasOwn(crawl) {
+		return known
+	}
+	why := lostSpec(rev)
+	s.Ignore(crawl, rev, why)
+	s.mu.Lock()
+	s.lost[crawl] = max(s.lost[crawl], rev)
+	s.mu.Unlock()
+	known.Rev = rev
+	return known.StandStill(why.Error())
+}
+
+// lostSpec is why a crawl stands still whose spec the bucket had under a revision.
+func lostSpec(rev uint64) error {
+	return fmt.Errorf("revision %d of it is lost: bucket %s has no spec of the crawl; store it again (seine spec apply)", rev, messages.BucketCrawls)
 }
 
 // keepUnusable notes a spec that cannot be used, of a crawl of which all that is stored

@@ -198,6 +198,8 @@ func specs(o *overview.Overview) (found []Finding) {
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "its newest spec cannot be used: " + c.Unusable, Do: "store one that can be: seine spec apply"})
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
+		case c.Still:
+			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "stands still, as its spec cannot be used: " + c.Unusable, Do: "seine spec apply FILE --crawl " + c.Name})
 		case c.State == crawlspec.Paused && c.Queued > 0:
 			found = append(found, Finding{Level: Warn, Check: "crawl " + c.Name, What: "is paused, with " + humanize.Plural(c.Queued, "URL") + " queued", Do: "seine resume --crawl " + c.Name})
 		}

@@ -7,7 +7,7 @@ import (
 
 // SpecSource gives a partition the specs of the crawls.
 type SpecSource interface {
-	// Rules returns the newest spec of a crawl, at least of revision rev.
+	// Rules returns the newest spec of a crawl, at least of revision rev; of one that is lost rules that stand still.
 	Rules(crawl string, rev uint64) (*Rules, error)
 	// Generation grows with every change of any of them.
 	Generation() uint64
@@ -32,6 +32,9 @@ type SpecSource interface {
 // rules judge, or a change back would leave that one as it is.
 func (s *Partition) rules(name string, rev uint64) (*Rules, error) {
 	c := s.crawl(name)
+	if c.rules == nil || c.rules.Still || c.rulesFor != s.specsGen { // the crawl may be known by a spec that is lost
+		rev = max(rev, c.Rev)
+	}
 	if c.rules != nil && c.rulesFor == s.specsGen && c.rules.Rev >= rev {
 		return c.rules, nil
 	}
