@@ -195,16 +195,21 @@ func specs(o *overview.Overview) (found []Finding) {
 		c := &o.Crawls[i]
 		switch {
 		case c.Unusable != "":
-			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "its newest spec cannot be used: " + c.Unusable, Do: "store one that can be: seine spec apply"})
+			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: unusable(c), Do: "seine spec apply FILE --crawl " + c.Name})
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
-		case c.Still:
-			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "stands still, as its spec cannot be used: " + c.Unusable, Do: "seine spec apply FILE --crawl " + c.Name})
 		case c.State == crawlspec.Paused && c.Queued > 0:
 			found = append(found, Finding{Level: Warn, Check: "crawl " + c.Name, What: "is paused, with " + humanize.Plural(c.Queued, "URL") + " queued", Do: "seine resume --crawl " + c.Name})
 		}
 	}
 	return found
+}
+
+func unusable(c *overview.Crawl) string {
+	if c.Still {
+		return "stands still, as its spec cannot be used: " + c.Unusable
+	}
+	return "goes on by an older spec, as the newest cannot be used: " + c.Unusable
 }
 
 func dead(o *overview.Overview) Finding {
