@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"seine/internal/testing/cputime"
+	"seine/internal/base/cputime"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )

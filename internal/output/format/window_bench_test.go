@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"seine/internal/testing/cputime"
+	"seine/internal/base/cputime"
 )
 
 // BenchmarkZstdWindow says what the window of an open chunk costs.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"seine/internal/testing/cputime"
+	"seine/internal/base/cputime"
 )
 
 // hostile is pages that cost as much as pages can.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testing/cputime"
+	"seine/internal/base/cputime"
 )
 
 // everything asks for all that Scan can find.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/base/cputime"
 	"seine/internal/base/suggest"
-	"seine/internal/testing/cputime"
 )
 
 func TestBounds(t *testing.T) {
