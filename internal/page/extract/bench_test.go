@@ -86,6 +86,15 @@ follow:
     url: "/api/game/{id}"
 `
 
+// programsSpec has three programs for each of a hundred items.
+const programsSpec = `
+records:
+  - kind: game
+    each: {jq: ".games[] | select(.id >= 0)"}
+    key: "{id}"
+    fields: {id: {jq: .id}, sum: {jq: ".home.score + .away.score"}, names: {jq: "[.home.name, .away.name] | join(\" - \")"}, plays: {jq: "{n: (.plays | length), last: .plays[-1]}"}}
+`
+
 func BenchmarkApply(b *testing.B) {
 	for _, bm := range []struct {
 		name, spec, contentType, body string
@@ -94,6 +103,7 @@ func BenchmarkApply(b *testing.B) {
 		{"product", productSpec, htmlType, productPage(), 1},
 		{"listing", listingSpec, htmlType, listingPage(), 100},
 		{"api", apiSpec, "application/json", apiBody(), 100},
+		{"programs", programsSpec, "application/json", apiBody(), 100},
 		{"no rule for the type", apiSpec, htmlType, productPage(), 0},
 	} {
 		b.Run(bm.name, func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 // Bounds of what a page can make of rules.
 const (
 	// MaxTime is how long rules may take on one page: a thousand times what a
-	// large page takes. It is the only bound whose outcome depends on the machine;
-	// the others end what a page can do long before.
+	// large page takes. Its outcome depends on the machine, as that of maxTimeJQ
+	// and maxMemoryJQ does; the others end what a page can do long before.
 	MaxTime = time.Minute
 	// MaxRecords and MaxLinks are per page, and of all rules together. The largest
 	// listings have a few thousand items.
@@ -31,9 +31,10 @@ const (
 	// maxSteps bounds the moves of one XPath expression, which can be quadratic in
 	// the page and worse.
 	maxSteps = 20_000_000
-	// maxValueDepth bounds how deep a value is, so that no reader of it is
-	// surprised.
-	maxValueDepth = 1000
+	// maxTimeJQ is how much processor time one evaluation of a jq program may take,
+	// and maxMemoryJQ how much memory, in bytes, beside its value.
+	maxTimeJQ   = 5 * time.Second
+	maxMemoryJQ = 256 << 20
 )
 
 // errBound is wrapped where a bound is exceeded.

@@ -28,10 +28,18 @@
 //
 // # Bounds
 //
-// Pages are hostile, rules are not: they are written by those who run the crawl.
 // What a page can make of rules is bounded by the constants in bounds.go, in
 // time by MaxTime. A rule that exceeds a bound gives a [Problem], and what it
 // made so far.
+//
+// # Workers
+//
+// A jq program that is more than a path runs in a worker: a process of the same
+// program, which this package serves in before anything else runs, if
+// SEINE_JQ_WORKER is in its environment. It ends itself when an evaluation takes
+// too much processor time or memory. A jqPool has the workers of a process; a rule
+// keeps the one that it needs until it ends, so that programs which are evaluated for
+// results of another need no second one.
 package extract
 
 import (
@@ -176,11 +184,15 @@ type run struct {
 	matchers map[*css.Selector]*css.Matcher
 	index    int    // of the item that a record is being made of
 	field    string // that is being found
+	pool     *jqPool
+	worker   *jqProcess // nil until a rule needs one
+	level    int        // of evaluations within each other
 }
 
 func newRun(ctx context.Context, doc *document.Document) *run {
 	return &run{
 		ctx: ctx, doc: doc, result: new(Result), links: make(map[string]bool), matchers: make(map[*css.Selector]*css.Matcher),
+		pool: interpreters,
 	}
 }
 
@@ -191,6 +203,7 @@ func (r *run) apply(t *target, rule func() error) {
 		return
 	}
 	r.groups, r.target, r.work, r.index, r.field = groups, t, 0, 0, ""
+	defer r.release()
 	err := r.applyMatched(t, rule)
 	if err != nil {
 		r.problem(Problem{Reason: messages.Clip(r.explain(err))})
@@ -268,13 +281,13 @@ func (r *run) note(index int, field, format string, args ...any) {
 }
 
 // each does with every item that a rule's selector finds what the rule does with
-// one; a rule without a selector does it with the document. The first error ends it.
-func (r *run) each(s *selector, do func(item) error) error {
+// one, by fields; a rule without a selector does it with the document. The first error ends it.
+func (r *run) each(s *selector, fields []*field, do func(item) error) error {
 	if s == nil {
-		return do(item{})
+		s = &selector{} // finds what it is given
 	}
 	var failed error
-	err := s.all(r, item{}, func(in item) bool {
+	err := r.allAhead(s, item{}, fields, func(in item) bool {
 		if failed = do(in); failed == nil {
 			failed = r.spend(1)
 		}

@@ -57,7 +57,11 @@ func (rule *followRule) run(r *run) error {
 	if rule.paginate != nil {
 		return rule.paginate.run(r, rule)
 	}
-	return r.each(rule.each, func(in item) error { return rule.find(r, in) })
+	fields := rule.with
+	if rule.link != nil {
+		fields = []*field{rule.link}
+	}
+	return r.each(rule.each, fields, func(in item) error { return rule.find(r, in) })
 }
 
 func (rule *followRule) find(r *run, in item) error {

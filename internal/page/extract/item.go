@@ -23,6 +23,7 @@ type item struct {
 	value any
 	text  string
 	kind  itemKind
+	ahead map[*query]*batch // results of programs for the value
 }
 
 type itemKind uint8
@@ -124,6 +125,9 @@ func (r *run) render(nodes iter.Seq[*html.Node]) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// bytesAWork is how many bytes that are written are a unit of work.
+const bytesAWork = 16
 
 // spending is a writer that counts what is written as work.
 type spending struct {

@@ -1,33 +1,30 @@
 package extract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/itchyny/gojq"
 
 	"seine/internal/page/document"
 )
 
-// query is a compiled jq expression, safe for concurrent use.
+// query is a compiled jq program, safe for concurrent use.
 type query struct {
 	text string
-	code *gojq.Code
-	// path are the names of an expression like ".a.b", and of one like ".a.b[]", for
-	// which the members of a list are wanted. Most expressions are so, and need no
-	// interpreter.
-	path     []string
-	members  bool
-	patterns patterns
-	most     int // instructions for one value
+	path []step // of a plain path such as ".a.b[]", which needs no interpreter; nil for other programs
 }
 
-var plainPath = regexp.MustCompile(`^(?:\.[A-Za-z_][A-Za-z0-9_]*)+(\[\])?$`)
+// step of a path is the name of a member, or "" for all members.
+type step string
+
+// maxProgram is the longest program, in bytes. Its parts may nest, and the compiler recurses into them.
+const maxProgram = 64 << 10
 
 // forbidden are functions of jq whose result depends on more than their input:
 // the same page must always give the same record.
@@ -38,6 +35,9 @@ var forbidden = map[string]bool{
 }
 
 func compileJQ(text string) (*query, error) {
+	if len(text) > maxProgram {
+		return nil, fmt.Errorf("jq %q: the program has %d bytes, at most %d are allowed", shorten(text), len(text), maxProgram)
+	}
 	parsed, err := gojq.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("jq %q: %w", text, err)
@@ -45,87 +45,100 @@ func compileJQ(text string) (*query, error) {
 	if len(parsed.Imports) > 0 || parsed.Meta != nil {
 		return nil, fmt.Errorf("jq %q: there are no modules here", text)
 	}
-	if name := refused(parsed); name != "" {
-		return nil, fmt.Errorf("jq %q: %s is not for rules: the same page must always give the same record", text, name)
+	for _, name := range functionsOf(parsed) {
+		if forbidden[name] {
+			return nil, fmt.Errorf("jq %q: %s is not for rules: the same page must always give the same record", text, name)
+		}
 	}
-	most := maxInstructions
-	if recursive(parsed) {
-		most = maxRecursive
-	}
-	instrument(reflect.ValueOf(parsed))
-	parsed.FuncDefs = append(preludeOf(parsed), parsed.FuncDefs...)
-	code, err := gojq.Compile(parsed, meteredFunctions()...)
-	if err != nil {
+	if _, err := gojq.Compile(parsed); err != nil {
 		return nil, fmt.Errorf("jq %q: %w", text, err)
 	}
-	q := &query{text: text, code: code, most: most}
-	if plainPath.MatchString(text) {
-		names, members := strings.CutSuffix(text[1:], "[]")
-		q.path, q.members = strings.Split(names, "."), members
-	}
-	return q, nil
+	return &query{text, plainPath(parsed)}, nil
 }
 
-// walk follows a plain path, false if that is for the interpreter: where the
-// expression is more, or the value has another shape.
+// called is a call of a function in a parsed program, as JSON. A string of the program cannot look so: its quotes are escaped.
+var called = regexp.MustCompile(`"Func":\{"Name":"([^"]+)"`)
+
+// functionsOf returns the functions and variables that a program names.
+func functionsOf(parsed *gojq.Query) (names []string) {
+	text, err := json.Marshal(parsed)
+	if err != nil {
+		panic(err) // it is a tree of structs, numbers and texts
+	}
+	for _, m := range called.FindAllSubmatch(text, -1) {
+		names = append(names, string(m[1]))
+	}
+	return names
+}
+
+// plainPath returns the steps of a program that is nothing but a path, else nil.
+func plainPath(q *gojq.Query) []step {
+	if q.Term == nil || len(q.FuncDefs) > 0 {
+		return nil
+	}
+	suffixes := q.Term.SuffixList
+	switch q.Term.Type {
+	case gojq.TermTypeIdentity:
+	case gojq.TermTypeIndex:
+		suffixes = append([]*gojq.Suffix{{Index: q.Term.Index}}, suffixes...)
+	default:
+		return nil
+	}
+	path := make([]step, 0, len(suffixes))
+	for _, s := range suffixes {
+		switch {
+		case s.Iter:
+			path = append(path, "")
+		case s.Index != nil && s.Index.Name != "":
+			path = append(path, step(s.Index.Name))
+		default:
+			return nil
+		}
+	}
+	return path
+}
+
+// walk follows a plain path. ok is false if the interpreter must run: for another program, or a value of another shape.
 func (q *query) walk(v any) (found []any, ok bool) {
 	if q.path == nil {
 		return nil, false
 	}
-	for _, name := range q.path {
-		switch object := v.(type) {
+	found = []any{v}
+	for _, s := range q.path {
+		if found, ok = s.take(found); !ok {
+			return nil, false
+		}
+	}
+	return found, true
+}
+
+// take takes a step from each value. found may be changed or returned.
+func (s step) take(found []any) (next []any, ok bool) {
+	if s != "" {
+		for i, v := range found {
+			switch object := v.(type) {
+			case map[string]any:
+				found[i] = object[string(s)]
+			case nil:
+			default:
+				return nil, false
+			}
+		}
+		return found, true
+	}
+	for _, v := range found {
+		switch v := v.(type) {
+		case []any:
+			next = append(next, v...)
 		case map[string]any:
-			v = object[name]
-		case nil:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				next = append(next, v[name])
+			}
 		default:
 			return nil, false
 		}
 	}
-	if !q.members {
-		return []any{v}, true
-	}
-	found, ok = v.([]any)
-	return found, ok
-}
-
-// refused returns the first name of a parsed expression that rules may not have.
-func refused(parsed *gojq.Query) string {
-	found := ""
-	visit(reflect.ValueOf(parsed), func(part any) {
-		names := []string{}
-		switch part := part.(type) {
-		case *gojq.Func:
-			names = append(names, part.Name)
-			if forbidden[part.Name] {
-				found = part.Name
-			}
-		case *gojq.FuncDef:
-			names = append(part.Args, part.Name)
-		case *gojq.Pattern:
-			names = append(names, part.Name)
-		case *gojq.PatternObject:
-			names = append(names, part.Key)
-		case *gojq.ObjectKeyVal:
-			names = append(names, part.Key)
-		}
-		if i := slices.IndexFunc(names, reserved); i >= 0 {
-			found = names[i]
-		}
-	})
-	return found
-}
-
-// recursive reports whether a function that is defined in an expression calls itself.
-func recursive(parsed *gojq.Query) bool {
-	found := false
-	visit(reflect.ValueOf(parsed), func(part any) {
-		if def, ok := part.(*gojq.FuncDef); ok {
-			names := make(map[signature]bool)
-			called(reflect.ValueOf(def.Body), names)
-			found = found || names[signature{def.Name, len(def.Args)}]
-		}
-	})
-	return found
+	return next, true
 }
 
 // nothing reports null, and what JSON has no number for.
@@ -134,17 +147,21 @@ func nothing(v any) bool {
 	return v == nil || ok && (math.IsNaN(f) || math.IsInf(f, 0))
 }
 
-// run begins an evaluation.
-func (q *query) run(r *run, v any) *meter {
-	m := &meter{Context: r.ctx, run: r, patterns: &q.patterns, most: q.most, left: q.most}
-	m.results = q.code.RunWithContext(m, v, m)
-	return m
+// maxValue is the size of a value that jq is given or gives, in values and bytes of text: twice the longest JSON. A value
+// may contain another many times, and CSV the names of its columns in each row.
+const maxValue = 2 * document.MaxData
+
+var errLarge = fmt.Errorf("a value is larger than %d MiB", maxValue>>20)
+
+func tooLarge(v any) bool {
+	left := maxValue
+	takeSize(v, &left)
+	return left < 0
 }
 
-// selectJQ yields what the expression makes of a value, but for null. An error of
-// the expression ends it with no more than a note: it means that the value has
-// another shape.
-func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
+// selectJQ yields what the program makes of a value, but for null. An error of the program ends it with a note: it means
+// that the value has another shape. ahead is what askAhead has found out.
+func (r *run) selectJQ(v any, q *query, ahead map[*query]*batch, yield func(item) bool) error {
 	if found, ok := q.walk(v); ok {
 		for _, v := range found {
 			if v != nil && !yield(valueItem(v)) {
@@ -153,70 +170,82 @@ func (r *run) selectJQ(v any, q *query, yield func(item) bool) error {
 		}
 		return r.spend(1 + len(found))
 	}
-	return r.results(q, q.run(r, v), yield)
-}
-
-// results yields what an evaluation gives.
-func (r *run) results(q *query, m *meter, yield func(item) bool) error {
-	for {
-		m.again()
-		v, ok := m.results.Next()
-		if !ok {
-			return nil
-		}
-		if err, ok := v.(error); ok {
-			if m.err != nil {
-				return fmt.Errorf("jq %q: %w", q.text, m.err)
-			}
-			if errors.Is(err, errBound) {
-				return fmt.Errorf("jq %q: %w", q.text, err)
-			}
-			r.note(r.index, r.field, "jq %q: %v", q.text, err)
-			return nil
-		}
-		if err := r.weigh(v); err != nil {
-			return fmt.Errorf("jq %q: %w", q.text, err)
-		}
-		if !nothing(v) && !yield(valueItem(v)) {
-			return nil
-		}
+	first := ahead[q]
+	if first == nil {
+		first = &batch{more: true}
 	}
-}
-
-// maxValue is how large a value may be, in values and bytes of texts: twice what
-// JSON of the longest kind has. One that is made may have the same part often.
-const maxValue = 2 * document.MaxData
-
-// weigh refuses a value that is too deep or too large.
-func (r *run) weigh(v any) error {
-	left := maxValue
-	return r.weighPart(v, maxValueDepth, &left)
-}
-
-func (r *run) weighPart(v any, depth int, left *int) error {
-	weight := 1 + digits(v)
-	if text, ok := v.(string); ok {
-		weight += len(text)
+	more, err := r.deliver(first, yield)
+	if more {
+		err = r.interpret(q, v, len(first.values), yield)
 	}
-	*left -= weight
+	var failed programError
 	switch {
-	case depth < 0:
-		return fmt.Errorf("%w: a value is more than %d deep", errBound, maxValueDepth)
-	case *left < 0:
-		return fmt.Errorf("%w: a value is larger than %d bytes", errBound, maxValue)
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case errors.As(err, &failed):
+		r.note(r.index, r.field, "jq %q: %v", q.text, failed)
+	case err != nil:
+		return fmt.Errorf("jq %q: %w", q.text, err)
 	}
-	err := r.spend(1)
-	switch v := v.(type) {
-	case []any:
-		for i := 0; i < len(v) && err == nil; i++ {
-			err = r.weighPart(v[i], depth-1, left)
-		}
-	case map[string]any:
-		for name, e := range v {
-			if *left -= len(name); err == nil {
-				err = r.weighPart(e, depth-1, left)
-			}
+	return nil
+}
+
+// deliver yields the results of a batch. more reports whether further ones are wanted and there may be some.
+func (r *run) deliver(b *batch, yield func(item) bool) (more bool, err error) {
+	if err := r.spend(1 + b.size/bytesAWork); err != nil {
+		return false, err
+	}
+	for _, v := range b.values {
+		if !yield(valueItem(v)) {
+			return false, nil
 		}
 	}
-	return err
+	return b.more, b.err
+}
+
+// interpret has a worker evaluate a program, and yields its results but for the first ones.
+func (r *run) interpret(q *query, v any, skip int, yield func(item) bool) error {
+	w, err := r.interpreter()
+	if err == nil && tooLarge(v) {
+		err = fmt.Errorf("%w: %w", errBound, errLarge)
+	}
+	if err == nil {
+		err = r.spend(1 + w.give(v)/bytesAWork)
+	}
+	if err != nil {
+		return err
+	}
+	level := r.level
+	r.level++
+	defer func() { r.level-- }()
+	w.begin(q.text, level)
+	for n := 1; ; n = min(8*n, maxAsked) {
+		w.next(level, n)
+		b := w.exchange()[0]
+		skipped := min(skip, len(b.values))
+		b.values, skip = b.values[skipped:], skip-skipped
+		if more, err := r.deliver(b, yield); !more {
+			return err
+		}
+	}
+}
+
+// interpreter returns the worker of the run, which it keeps until the end of a rule. Programs that are evaluated for results
+// of another have the same worker, so that none waits for what it holds itself.
+func (r *run) interpreter() (w *jqProcess, err error) {
+	if r.worker != nil && r.worker.ended != nil && r.level == 0 {
+		r.release()
+	}
+	if r.worker == nil {
+		r.worker, err = r.pool.get(r.ctx)
+	}
+	return r.worker, err
+}
+
+// release gives the worker of the run back.
+func (r *run) release() {
+	if r.worker != nil {
+		r.pool.put(r.worker)
+		r.worker = nil
+	}
 }

@@ -47,7 +47,7 @@ func asMissing(err error, missing **errMissing) bool { return err != nil && erro
 // run makes the records of a document that the rule is for.
 func (rule *recordRule) run(r *run) error {
 	rule.count.pages.Add(1)
-	return r.each(rule.each, func(in item) error { return rule.make(r, in) })
+	return r.each(rule.each, rule.fields, func(in item) error { return rule.make(r, in) })
 }
 
 // make makes the record of one item. The error ends the rule.

@@ -139,7 +139,7 @@ func (s *selector) source(r *run, in item, yield func(item) bool) error {
 			}
 			return nil
 		}
-		return r.selectJQ(v, s.jq, yield)
+		return r.selectJQ(v, s.jq, in.ahead, yield)
 	}
 	yield(in)
 	return nil
@@ -230,7 +230,7 @@ func (r *run) parsed(text string, jq *query, yield func(item) bool) (more bool, 
 		return true, nil
 	}
 	more = true
-	err = r.selectJQ(v, jq, func(i item) bool {
+	err = r.selectJQ(v, jq, nil, func(i item) bool {
 		more = yield(i)
 		return more
 	})
@@ -304,7 +304,7 @@ func (r *run) selectLD(q *query, yield func(item) bool) error {
 		if err != nil || !more {
 			break
 		}
-		err = r.selectJQ(v, q, func(i item) bool {
+		err = r.selectJQ(v, q, nil, func(i item) bool {
 			more = yield(i)
 			return more
 		})

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package extract
+
+func limitWorker(jqLimits) {}
