@@ -85,3 +85,16 @@ func TestUnitsCouldDoLittle(t *testing.T) {
 		t.Logf("%s: %s", name, m[1])
 	}
 }
+
+// A unit starts again however often it has failed: the cause, as a disk that is full, may last for hours.
+func TestUnitsStartAgainForEver(t *testing.T) {
+	text, err := os.ReadFile("seine-.service.d/10-hardening.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"Restart=on-failure", "StartLimitIntervalSec=0"} {
+		if !strings.Contains(string(text), "\n"+line+"\n") {
+			t.Errorf("the units lack %s", line)
+		}
+	}
+}
