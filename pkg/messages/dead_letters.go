@@ -33,7 +33,6 @@ type Dead struct {
 	Subject, Stream      string
 	Sequence, Tries      uint64
 	Time                 time.Time
-	Stored               time.Time // when the stream stored the message
 	Header               nats.Header
 	Payload              []byte
 	// Part tells apart several dead letters of one message, such as the bad
@@ -42,8 +41,7 @@ type Dead struct {
 }
 
 // Msg returns the dead letter. Its Nats-Msg-Id is that of the place where the
-// message was read, so that giving up twice makes one letter. It has the time of the message as well: a stream that was
-// created again has others with the same sequences.
+// message was read, so that giving up twice makes one letter.
 func (d *Dead) Msg() *nats.Msg {
 	crawl := d.Crawl
 	if CheckCrawl(crawl) != nil {
@@ -61,7 +59,7 @@ func (d *Dead) Msg() *nats.Msg {
 		m.Header.Set(HeaderDeadID, id)
 	}
 	seq := strconv.FormatUint(d.Sequence, 10)
-	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part)+"."+strconv.FormatInt(d.Stored.UnixMicro(), 36))
+	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part))
 	m.Header.Set(HeaderDeadReason, headerText(d.Reason))
 	m.Header.Set(HeaderDeadStage, d.Stage)
 	m.Header.Set(HeaderDeadSubject, d.Subject)

@@ -205,13 +205,11 @@ var streams = []string{
 func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map[string]*Stage) error {
 	first, looks := newOldest()
 	for _, name := range streams {
-		info, err := stages.StreamInfo(ctx, bus, name)
+		s, err := bus.JS.Stream(ctx, name)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return fmt.Errorf("look at stream %s: %w", name, err)
 		}
-		if info == nil { // package doctor says what to do
-			continue
-		}
+		info := s.CachedInfo()
 		o.Streams = append(o.Streams, Stream{
 			Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, Limit: max(0, info.Config.MaxBytes), Last: info.State.LastSeq,
 		})

@@ -32,7 +32,9 @@ import (
 func openSnapshots(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *Snapshots) {
 	t.Helper()
 	br, b := stagestest.Open(t)
-	stagestest.ProvisionSnapshots(t, b, limit)
+	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
+		t.Fatal(err)
+	}
 	return br, b, NewSnapshots(b)
 }
 
@@ -256,7 +258,9 @@ func TestSnapshotBucketFull(t *testing.T) {
 	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, natstest.NoiseBytes(1, 1<<20)) {
 		t.Errorf("read %d bytes, %v", len(data), err)
 	}
-	stagestest.ProvisionSnapshots(t, b, 64<<20)
+	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1); err != nil {
+		t.Fatal(err)
+	}
 	save(t, s, 0, 1, natstest.Noise(2, 20<<20))
 }
 
