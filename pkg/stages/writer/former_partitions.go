@@ -51,24 +51,26 @@ func (w *Writer) formerRefs(ctx context.Context, p int, created time.Time) (refs
 	if err := w.readFormer(ctx, f); err != nil {
 		return nil, err
 	}
-	for _, l := range f.layouts {
-		if !l.Ends[w.from.stream].Created.Equal(created) {
-			continue
-		}
-		step := commonDivisor(l.Partitions, w.bus.Layout.Partitions)
-		for _, r := range f.refs {
-			shares := r.Partition != p && r.Partition < l.Partitions && r.Partition%step == p%step // a URL
-			if shares && r.StreamCreated == output.CreatedStamp(created) && f.of(l, w.from.stream, r) {
-				refs = append(refs, r)
-			}
+	for _, r := range f.refs {
+		if r.Partition != p && r.StreamCreated == output.CreatedStamp(created) && f.mayHold(w.from.stream, w.bus.Layout.Partitions, p, created, r) {
+			refs = append(refs, r)
 		}
 	}
 	return refs, nil
 }
 
-// of reports whether an entry was committed before a number of partitions ended.
-func (f *formerEntries) of(l messages.FormerLayout, stream string, r output.Ref) bool {
-	return r.First <= l.Ends[stream].Sequence || f.lost[lostTail{l.ID, lifeOf(r.Name)}]
+// mayHold reports whether an entry was committed under a former number of partitions, by a
+// partition that shares a URL with partition p of now.
+func (f *formerEntries) mayHold(stream string, partitions, p int, created time.Time, r output.Ref) bool {
+	for _, l := range f.layouts {
+		end := l.Ends[stream]
+		step := commonDivisor(l.Partitions, partitions)
+		before := r.First <= end.Sequence || f.lost[lostTail{l.ID, lifeOf(r.Name)}]
+		if r.Partition < l.Partitions && r.Partition%step == p%step && end.Created.Equal(created) && before {
+			return true
+		}
+	}
+	return false
 }
 
 // readFormer reads the entries, once.
