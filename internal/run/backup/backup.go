@@ -160,38 +160,20 @@ func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir, name
 	if err != nil {
 		return Stream{}, fmt.Errorf("open stream %s: %w", name, err)
 	}
-	before, err := b.consumers(ctx, name)
+	before, err := durableConsumers(ctx, b.Bus, name)
 	if err != nil {
 		return Stream{}, err
 	}
 	if _, err := s.SnapshotToDirectory(ctx, streamDir(dir, name), jsm.SnapshotConsumers()); err != nil {
 		return Stream{}, fmt.Errorf("copy stream %s: %w", name, err)
 	}
-	after, err := b.consumers(ctx, name)
+	after, err := durableConsumers(ctx, b.Bus, name)
 	if err != nil {
 		return Stream{}, err
 	}
 	copied := slices.DeleteFunc(before, func(c string) bool { return !slices.Contains(after, c) })
 	info := is.CachedInfo()
 	return Stream{Consumers: copied, Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, LastSeq: info.State.LastSeq, Made: jsclient.Made(info)}, nil
-}
-
-// consumers returns the names of the durable consumers of a stream, of which a bucket has none that count.
-func (b *Backup) consumers(ctx context.Context, stream string) (names []string, err error) {
-	if isBucket(stream) {
-		return nil, nil
-	}
-	err = jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
-		all, err := b.Bus.Consumers(ctx, stream)
-		names = nil
-		for _, c := range all {
-			if c.Config.Durable != "" {
-				names = append(names, c.Config.Durable)
-			}
-		}
-		return err //nolint:wrapcheck // says all
-	})
-	return names, err //nolint:wrapcheck // says all
 }
 
 // copyConfig writes down what a stream was made with.

@@ -173,28 +173,6 @@ func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made s
 	return nil
 }
 
-// awaitConsumers waits until a stream has its consumers: the servers of a cluster assign them after they have told that it is
-// restored (nats-server 2.15.2). A stage that comes before makes its own, and reads from the beginning.
-func (r *Restore) awaitConsumers(ctx context.Context, s Stream) error {
-	if len(s.Consumers) == 0 {
-		return nil
-	}
-	r.Progress.Say("waiting for the consumers of %s", s.Name)
-	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { //nolint:wrapcheck // says all
-		all, err := r.Bus.Consumers(ctx, s.Name)
-		if err != nil {
-			return err //nolint:wrapcheck // says all
-		}
-		missing := slices.DeleteFunc(slices.Clone(s.Consumers), func(name string) bool {
-			return slices.ContainsFunc(all, func(c *jetstream.ConsumerInfo) bool { return c.Name == name })
-		})
-		if len(missing) > 0 {
-			return fmt.Errorf("stream %s was restored without its consumers: %w: %s", s.Name, jsclient.ErrConsumersSilent, strings.Join(missing, ", "))
-		}
-		return nil
-	})
-}
-
 // hint says what to do about errors that the server words for its developers.
 func hint(err error) string {
 	switch text := err.Error(); {
