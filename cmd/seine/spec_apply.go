@@ -147,7 +147,7 @@ func (c *specGetCmd) Run() error {
 			return err
 		}
 		if have.Unusable != "" {
-			safeprint.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", unusable(have.Unusable, have.Still))
+			safeprint.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", crawlspec.UnusableText(have.Unusable, have.Still))
 		}
 		if have.Still {
 			return endError(exitUsage)

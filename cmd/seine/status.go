@@ -18,6 +18,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -207,7 +208,7 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 		return
 	}
 	if c.Unusable != "" {
-		row(w, "spec", unusable(c.Unusable, c.Still))
+		row(w, "spec", crawlspec.UnusableText(c.Unusable, c.Still))
 	}
 	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", humanize.Count(c.Pages), c.Rate, humanize.Size(c.BytesBody)))
 	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed",
@@ -237,15 +238,6 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if !c.ETA.IsZero() {
 		row(w, "done in", fmt.Sprintf("%s, if nothing more is found", time.Until(c.ETA).Round(time.Second)))
 	}
-}
-
-// unusable says that the newest spec of a crawl cannot be used, and what that means.
-func unusable(why string, still bool) string {
-	means := "the one before it holds"
-	if still {
-		means = "nothing is sent"
-	}
-	return fmt.Sprintf("the newest cannot be used (%s): %s until another is stored (seine spec apply)", why, means)
 }
 
 // keptUntil says when a crawl that has ended is deleted.

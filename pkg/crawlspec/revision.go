@@ -90,3 +90,12 @@ type Progress struct {
 	// Rev is up to which revision all is known.
 	Rev uint64 `json:"rev,omitempty"`
 }
+
+// UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl stands still for that.
+func UnusableText(why string, still bool) string {
+	means := "the one before it holds"
+	if still {
+		means = "nothing is sent"
+	}
+	return fmt.Sprintf("the newest cannot be used (%s): %s until another is stored (seine spec apply)", why, means)
+}

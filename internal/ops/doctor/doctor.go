@@ -195,7 +195,7 @@ func specs(o *overview.Overview) (found []Finding) {
 		c := &o.Crawls[i]
 		switch {
 		case c.Unusable != "":
-			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: unusable(c), Do: "seine spec apply FILE --crawl " + c.Name})
+			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "spec: " + crawlspec.UnusableText(c.Unusable, c.Still), Do: "seine spec apply FILE --crawl " + c.Name})
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
 		case c.State == crawlspec.Paused && c.Queued > 0:
@@ -203,13 +203,6 @@ func specs(o *overview.Overview) (found []Finding) {
 		}
 	}
 	return found
-}
-
-func unusable(c *overview.Crawl) string {
-	if c.Still {
-		return "stands still, as its spec cannot be used: " + c.Unusable
-	}
-	return "goes on by an older spec, as the newest cannot be used: " + c.Unusable
 }
 
 func dead(o *overview.Overview) Finding {
