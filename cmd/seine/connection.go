@@ -45,6 +45,11 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 
 // withRunning is with, for what can only be said of processes that run.
 func (c *connection) withRunning(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
+	return c.withServer(name, func(ctx context.Context, bus *stages.Bus) error { return c.joined(ctx, bus, do) })
+}
+
+// withServer is withRunning, for what can be said of a server without the streams.
+func (c *connection) withServer(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
@@ -58,7 +63,7 @@ func (c *connection) withRunning(name string, do func(ctx context.Context, bus *
 	// What the server refuses gets no answer: waiting for one tells nobody why.
 	ctx, cancel := bus.CancelOnDenied(ctx)
 	defer cancel()
-	err = c.joined(ctx, bus, do)
+	err = do(ctx, bus)
 	if refused := bus.PermissionErr(); refused != nil {
 		return refused
 	}

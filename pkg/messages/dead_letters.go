@@ -33,6 +33,7 @@ type Dead struct {
 	Subject, Stream      string
 	Sequence, Tries      uint64
 	Time                 time.Time
+	Stored               time.Time // when the stream stored the message
 	Header               nats.Header
 	Payload              []byte
 	// Part tells apart several dead letters of one message, such as the bad
@@ -41,7 +42,8 @@ type Dead struct {
 }
 
 // Msg returns the dead letter. Its Nats-Msg-Id is that of the place where the
-// message was read, so that giving up twice makes one letter.
+// message was read, so that giving up twice makes one letter. It has the time of the message as well: a stream that was
+// created again has others with the same sequences.
 func (d *Dead) Msg() *nats.Msg {
 	crawl := d.Crawl
 	if CheckCrawl(crawl) != nil {
@@ -59,7 +61,7 @@ func (d *Dead) Msg() *nats.Msg {
 		m.Header.Set(HeaderDeadID, id)
 	}
 	seq := strconv.FormatUint(d.Sequence, 10)
-	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part))
+	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part)+"."+strconv.FormatInt(d.Stored.UnixMicro(), 36))
 	m.Header.Set(HeaderDeadReason, headerText(d.Reason))
 	m.Header.Set(HeaderDeadStage, d.Stage)
 	m.Header.Set(HeaderDeadSubject, d.Subject)

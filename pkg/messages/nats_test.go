@@ -99,7 +99,7 @@ func TestDeadOverNATS(t *testing.T) {
 	js := startJetStream(t)
 	d := &Dead{
 		Stage: StageParser, Crawl: "news", Reason: "line one\nline two\x00\xff " + strings.Repeat("long ", 1000),
-		Subject: "seine.pages.news.3", Stream: StreamPages, Sequence: 12, Tries: 5,
+		Subject: "seine.pages.news.3", Stream: StreamPages, Sequence: 12, Tries: 5, Stored: time.UnixMicro(1),
 		Time: time.Date(2026, 11, 20, 10, 0, 0, 5, time.FixedZone("CET", 3600)),
 		Header: nats.Header{
 			nats.MsgIdHdr: {"news.x.1"}, "X-Several": {"a", "b", "c"}, HeaderPage: {`{"v":1}`},
@@ -111,7 +111,7 @@ func TestDeadOverNATS(t *testing.T) {
 	original := len(d.Header)
 	raw := sent(t, js, d.Msg())
 	for k, want := range map[string]string{
-		nats.MsgIdHdr: "parser.PAGES.12.0", HeaderDeadID: "news.x.1", HeaderDeadStage: "parser",
+		nats.MsgIdHdr: "parser.PAGES.12.0.1", HeaderDeadID: "news.x.1", HeaderDeadStage: "parser",
 		HeaderDeadSubject: "seine.pages.news.3", HeaderDeadStream: "PAGES", HeaderDeadSequence: "12",
 		HeaderDeadTries: "5", HeaderDeadTime: "2026-11-20T09:00:00.000000005Z", HeaderPage: `{"v":1}`,
 	} {
@@ -133,25 +133,41 @@ func TestDeadOverNATS(t *testing.T) {
 		t.Errorf("the original header was changed: %v", d.Header)
 	}
 	d.Crawl, d.Part = "Not A Crawl", 3
-	if m := d.Msg(); m.Subject != "seine.dead.parser.default" || m.Header.Get(nats.MsgIdHdr) != "parser.PAGES.12.3" {
+	if m := d.Msg(); m.Subject != "seine.dead.parser.default" || m.Header.Get(nats.MsgIdHdr) != "parser.PAGES.12.3.1" {
 		t.Errorf("%s with id %s", m.Subject, m.Header.Get(nats.MsgIdHdr))
 	}
 }
 
-// NATS must agree that what CheckCrawl accepts is a key of a bucket.
-func TestCrawlIsKey(t *testing.T) {
+// The streams behind buckets and object stores are those that a client makes of their configuration, and NATS agrees that what
+// CheckCrawl accepts is a key.
+func TestStreamsOfBucketsAreThoseOfClients(t *testing.T) {
 	js := startJetStream(t)
-	for _, c := range KeyValues(1) {
-		kv, err := js.CreateKeyValue(t.Context(), c)
+	limits := DefaultStreamLimits()
+	limits.SnapshotsBytes = 1 << 30
+	for _, want := range AllStreams(limits, 1) {
+		bucket, isBucket := strings.CutPrefix(want.Name, "KV_")
+		store, isStore := strings.CutPrefix(want.Name, "OBJ_")
+		if !isBucket && !isStore {
+			continue
+		}
+		if _, err := js.CreateStream(t.Context(), want); err != nil {
+			t.Fatalf("%s: %v", want.Name, err)
+		}
+		var err error
+		if isBucket { // a client takes one that is the same for its own
+			c := jetstream.KeyValueConfig{
+				Bucket: bucket, Description: want.Description, History: uint8(want.MaxMsgsPerSubject), TTL: want.MaxAge, MaxBytes: want.MaxBytes, Metadata: want.Metadata,
+			}
+			var kv jetstream.KeyValue
+			if kv, err = js.CreateKeyValue(t.Context(), c); err == nil {
+				_, err = kv.Put(t.Context(), "0-_z", nil)
+			}
+		} else {
+			_, err = js.CreateObjectStore(t.Context(), jetstream.ObjectStoreConfig{Bucket: store, Description: want.Description, MaxBytes: want.MaxBytes, Metadata: want.Metadata})
+		}
 		if err != nil {
-			t.Fatalf("bucket %s: %v", c.Bucket, err)
+			t.Errorf("%s: %v", want.Name, err)
 		}
-		if _, err := kv.Put(t.Context(), "0-_z", nil); err != nil {
-			t.Errorf("bucket %s: %v", c.Bucket, err)
-		}
-	}
-	if _, err := js.CreateObjectStore(t.Context(), Bodies(DefaultStreamLimits(), 1)); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,7 +1,9 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +36,39 @@ const (
 
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
+
+// KeyProvisioned is the key of BucketMeta that has the Provisioned of the streams.
+const KeyProvisioned = "provisioned"
+
+// Provisioned is how a frontier made the streams: a comparison needs more than their names.
+type Provisioned struct {
+	Limits   StreamLimits `json:"limits"`
+	Replicas int          `json:"replicas"`
+	// Bounded says that the account requires max_bytes of every stream.
+	Bounded bool `json:"bounded,omitempty"`
+}
+
+// boundedBytes is the limit of a stream that has none in an account which requires one.
+const boundedBytes = 256 << 20
+
+// Streams returns the configuration of every stream.
+func (p Provisioned) Streams() []jetstream.StreamConfig {
+	all := AllStreams(p.Limits, p.Replicas)
+	for i := range all {
+		if p.Bounded && all[i].MaxBytes <= 0 {
+			all[i].MaxBytes = boundedBytes
+		}
+	}
+	return all
+}
+
+// Bytes returns what all streams together may hold.
+func (p Provisioned) Bytes() (n int64) {
+	for _, s := range p.Streams() {
+		n += max(0, s.MaxBytes)
+	}
+	return n
+}
 
 // KeyEra is the key of BucketMeta that has the Eras of the cluster as JSON; without it the era is 0. An era begins
 // with a restore, with the start of a frontier that did not close its store, and with the loss of messages that a stage
@@ -95,18 +130,18 @@ const (
 // StreamLimits are the limits of the streams in bytes and messages. A full stream refuses what is
 // published to it, and so slows down who publishes.
 type StreamLimits struct {
-	SeedsBytes    int64 // SEEDS
-	URLsBytes     int64 // URLS
-	FetchMessages int64 // FETCH: requests sent and not yet done, over all hosts
-	ResultsBytes  int64 // RESULTS
-	PagesBytes    int64 // PAGES
-	RecordsBytes  int64 // RECORDS
-	DeadBytes     int64 // DEAD
-	BodiesBytes   int64 // BucketBodies
-	DeadAge       time.Duration
+	SeedsBytes    int64         `json:"seeds_bytes"`    // SEEDS
+	URLsBytes     int64         `json:"urls_bytes"`     // URLS
+	FetchMessages int64         `json:"fetch_messages"` // FETCH: requests sent and not yet done, over all hosts
+	ResultsBytes  int64         `json:"results_bytes"`  // RESULTS
+	PagesBytes    int64         `json:"pages_bytes"`    // PAGES
+	RecordsBytes  int64         `json:"records_bytes"`  // RECORDS
+	DeadBytes     int64         `json:"dead_bytes"`     // DEAD
+	BodiesBytes   int64         `json:"bodies_bytes"`   // BucketBodies
+	DeadAge       time.Duration `json:"dead_age"`
 	// SnapshotsBytes is the limit of BucketSnapshots: the newest snapshots of all
 	// partitions and one more must fit.
-	SnapshotsBytes int64
+	SnapshotsBytes int64 `json:"snapshots_bytes"`
 }
 
 // DefaultStreamLimits suit a laptop and a small server: 5.5 GiB of disk at most, without snapshots.
@@ -151,44 +186,40 @@ func owned() map[string]string { return map[string]string{MetadataOwner: strconv
 
 // StreamNames returns the names of all streams of Seine, with those behind its buckets and object stores.
 func StreamNames() (names []string) {
-	for _, s := range Streams(StreamLimits{}, 1) {
+	for _, s := range AllStreams(StreamLimits{SnapshotsBytes: 1}, 1) {
 		names = append(names, s.Name)
 	}
-	for _, kv := range KeyValues(1) {
-		names = append(names, "KV_"+kv.Bucket)
-	}
-	return append(names, "OBJ_"+BucketBodies, "OBJ_"+BucketSnapshots)
+	return names
 }
 
-// KeyValues returns the configuration of every key-value bucket.
-func KeyValues(replicas int) []jetstream.KeyValueConfig {
-	all := []jetstream.KeyValueConfig{
-		{Bucket: BucketCrawls, Description: "crawl specs", History: 16, Replicas: replicas},
-		{Bucket: BucketRobots, Description: "robots.txt by origin", TTL: RobotsStale, Replicas: replicas, MaxBytes: 256 << 20},
-		{Bucket: BucketLeases, Description: "partition ownership", TTL: LeaseTTL, Replicas: replicas},
-		{Bucket: BucketMeta, Description: "what all stages agree on", Replicas: replicas},
-		{Bucket: BucketDuplicates, Description: "which page has some content first", Replicas: replicas},
+// AllStreams returns the configuration of every stream, with those behind the buckets and object stores, as clients make them. Without
+// a limit for snapshots there are none. The buckets come first, that of BucketBodies is the last.
+func AllStreams(l StreamLimits, replicas int) (all []jetstream.StreamConfig) {
+	bucket := func(name, about string, maxBytes int64, subjects ...string) *jetstream.StreamConfig {
+		all = append(all, jetstream.StreamConfig{
+			Name: name, Description: about, Subjects: subjects, MaxBytes: cmp.Or(maxBytes, -1), Discard: jetstream.DiscardNew,
+			Replicas: replicas, AllowRollup: true, AllowDirect: true, Duplicates: DedupWindow, Metadata: owned(),
+		})
+		return &all[len(all)-1]
 	}
-	for i := range all {
-		all[i].Metadata = owned()
+	keys := func(name, about string, history int64, ttl time.Duration, maxBytes int64) {
+		s := bucket("KV_"+name, about, maxBytes, "$KV."+name+".>")
+		s.DenyDelete, s.MaxMsgsPerSubject, s.MaxAge, s.Duplicates = true, history, ttl, min(cmp.Or(ttl, DedupWindow), DedupWindow)
 	}
+	objects := func(name, about string, maxBytes int64) {
+		bucket("OBJ_"+name, about, maxBytes, "$O."+name+".C.>", "$O."+name+".M.>")
+	}
+	keys(BucketCrawls, "crawl specs", 16, 0, 0)
+	keys(BucketRobots, "robots.txt by origin", 1, RobotsStale, 256<<20)
+	keys(BucketLeases, "partition ownership", 1, LeaseTTL, 0)
+	keys(BucketMeta, "what all stages agree on", 1, 0, 0)
+	keys(BucketDuplicates, "which page has some content first", 1, 0, 0)
+	all = append(all, Streams(l, replicas)...)
+	if l.SnapshotsBytes > 0 {
+		objects(BucketSnapshots, "snapshots of the frontier's partitions", l.SnapshotsBytes)
+	}
+	objects(BucketBodies, "bodies too large for a message", l.BodiesBytes)
 	return all
-}
-
-// Bodies returns the configuration of the object store for large bodies.
-func Bodies(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
-	return jetstream.ObjectStoreConfig{
-		Bucket: BucketBodies, Description: "bodies too large for a message",
-		MaxBytes: l.BodiesBytes, Replicas: replicas, Metadata: owned(),
-	}
-}
-
-// Snapshots returns the configuration of the object store for snapshots.
-func Snapshots(l StreamLimits, replicas int) jetstream.ObjectStoreConfig {
-	return jetstream.ObjectStoreConfig{
-		Bucket: BucketSnapshots, Description: "snapshots of the frontier's partitions",
-		MaxBytes: l.SnapshotsBytes, Replicas: replicas, Metadata: owned(),
-	}
 }
 
 const (
@@ -208,6 +239,32 @@ func WorkConsumer(durable, filter string, maxPending int) jetstream.ConsumerConf
 		Durable: durable, FilterSubject: filter, AckPolicy: jetstream.AckExplicitPolicy,
 		AckWait: AckWait, MaxAckPending: maxPending, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
 	}
+}
+
+// partitionReader is the durable name of a PartitionConsumer.
+var partitionReader = regexp.MustCompile(`^(` + ConsumerURLs + `|` + ConsumerResults + `|` + ConsumerWriter + `-.+)-(\d+)$`)
+
+// kindsOfStreams are the second tokens of the subjects that PartitionConsumers read of a stream.
+var kindsOfStreams = map[string]string{StreamURLs: AnyKind, StreamResults: "results", StreamPages: AnyKind, StreamRecords: "records"}
+
+// NamedConsumer returns the configuration of a consumer of Seine, given its durable name; not ok if Seine has none of that name.
+func NamedConsumer(stream, durable string) (config jetstream.ConsumerConfig, ok bool) {
+	switch {
+	case stream == StreamSeeds && durable == ConsumerSeeds:
+		return WorkConsumer(durable, "seine.seeds.*", 64), true
+	case stream == StreamPages && durable == ConsumerParse:
+		return WorkConsumer(durable, "seine.pages.*.*", 4096), true
+	case stream == StreamFetch && durable == ConsumerFetch: // with more pending than FETCH ever holds
+		return WorkConsumer(durable, "seine.fetch.*.*", 1<<16), true
+	case stream == StreamFetch && durable == ConsumerRender:
+		return WorkConsumer(durable, "seine.render.*.*", 1<<16), true
+	}
+	name, kind := partitionReader.FindStringSubmatch(durable), kindsOfStreams[stream]
+	if name == nil || kind == "" {
+		return config, false
+	}
+	p, _ := strconv.Atoi(name[2])
+	return PartitionConsumer(name[1], kind, p), true
 }
 
 // PartitionConsumer returns the consumer through which the owner of partition

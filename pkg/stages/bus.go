@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
-	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/installation"
 	"seine/internal/base/jsontext"
@@ -31,6 +30,10 @@ type Bus struct {
 	Unbatched bool
 	// Tracer makes the spans of visits that are traced, nil for none.
 	Tracer *tracing.Tracer
+	// Troubles are what keeps this process from its work.
+	Troubles Troubles
+	// CheckEvery is how often it compares what it uses with its configuration.
+	CheckEvery time.Duration
 
 	lost        atomic.Bool               // the connection, at the moment
 	staleBefore atomic.Pointer[time.Time] // when the server last may have forgotten something
@@ -82,7 +85,7 @@ func hintConnect(err error) string {
 
 // DialPrefix is Dial to a JetStream whose API has a prefix, such as "$JS.hub.API" for the domain hub; "" is the usual one.
 func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
-	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}}
+	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}, CheckEvery: DefaultCheckEvery}
 	nc, err := nats.Connect(url, append([]nats.Option{
 		nats.Name(name),
 		nats.MaxReconnects(-1),
@@ -141,53 +144,6 @@ func (b *Bus) Close() {
 	b.NC.Close()
 }
 
-// Provision creates the streams and buckets that are missing, and brings the
-// limits of the others up to date. Partitions cannot change so once URLs have been
-// distributed over them: ErrLayout then, and ErrMoving while they are being changed.
-func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.StreamLimits, replicas int) error {
-	if partitions < 1 || partitions > messages.MaxPartitions {
-		return fmt.Errorf("%d partitions: must be from 1 to %d", partitions, messages.MaxPartitions)
-	}
-	if err := b.checkServer(ctx); err != nil {
-		return err
-	}
-	if err := jsclient.RetryUnavailable(ctx, b.checkOwner); err != nil {
-		return err //nolint:wrapcheck // says all
-	}
-	buckets, bctx := errgroup.WithContext(ctx)
-	for _, kv := range messages.KeyValues(replicas) {
-		buckets.Go(func() error {
-			if err := CreateOrUpdate(bctx, kv, b.JS.CreateKeyValue, b.JS.UpdateKeyValue); err != nil {
-				return fmt.Errorf("create bucket %s: %w", kv.Bucket, err)
-			}
-			return nil
-		})
-	}
-	if err := buckets.Wait(); err != nil {
-		return err
-	}
-	if err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return b.agree(ctx, partitions) }); err != nil {
-		return err
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	for _, s := range messages.Streams(limits, replicas) {
-		g.Go(func() error {
-			if err := CreateOrUpdate(gctx, s, b.JS.CreateStream, b.JS.UpdateStream); err != nil {
-				return fmt.Errorf("create stream %s: %w", s.Name, err)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	// Last: Join takes it for the sign that all is there.
-	if err := CreateOrUpdate(ctx, messages.Bodies(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketBodies, err)
-	}
-	return b.CheckRestored(ctx) // it may have begun meanwhile
-}
-
 // CheckRestored returns ErrRestoring while a backup is being restored, or a restore was interrupted.
 func (b *Bus) CheckRestored(ctx context.Context) error {
 	_, err := b.JS.Stream(ctx, "KV_"+messages.BucketRestore)
@@ -201,8 +157,8 @@ func (b *Bus) CheckRestored(ctx context.Context) error {
 }
 
 func (b *Bus) checkServer(ctx context.Context) error {
-	if _, err := b.JS.AccountInfo(ctx); err != nil {
-		return fmt.Errorf("%w: JetStream does not answer: %w (start nats-server with -js)", ErrServer, err)
+	if _, err := Account(ctx, b, 1); err != nil {
+		return err
 	}
 	if v := b.NC.ConnectedServerVersion(); !serverAtLeast(v, 2, 14) {
 		return fmt.Errorf("%w: version %s; Seine needs 2.14 or newer, whose consumers can be rewound", ErrServer, v)

@@ -76,12 +76,17 @@ func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error 
 
 // DeadLetter returns the message for DEAD that says why stage gave up on m.
 func DeadLetter(stage string, m *Message, why error) *nats.Msg {
-	d := messages.Dead{
-		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: why.Error(),
-		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
+	d := DeadOf(stage, m, why.Error())
+	return d.Msg()
+}
+
+// DeadOf returns what a dead letter of m says.
+func DeadOf(stage string, m *Message, reason string) messages.Dead {
+	return messages.Dead{
+		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: reason,
+		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Stored: m.Stored, Tries: m.Deliveries,
 		Time: time.Now(), Header: m.Header, Payload: m.Data, InBatch: m.Part,
 	}
-	return d.Msg()
 }
 
 // briefPayload is how many bytes of a payload a dead letter has that was too large with all of it.

@@ -234,5 +234,5 @@ func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.
 			return have, nil
 		}
 	}
-	return c, err
+	return c, consumerHint(stream, config, err)
 }

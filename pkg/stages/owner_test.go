@@ -21,6 +21,8 @@ func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
+	limits := messages.DefaultStreamLimits()
+	limits.SnapshotsBytes = 1 << 30
 	for _, name := range messages.StreamNames() {
 		config := jetstream.StreamConfig{Name: name, Subjects: []string{"app.dlq.>"}}
 		theirs, err := b.JS.CreateStream(t.Context(), config)
@@ -31,7 +33,7 @@ func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
 		if _, err := b.JS.Publish(t.Context(), "app.dlq.x", []byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		err = b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1)
+		err = b.Provision(t.Context(), 4, limits, 1)
 		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), config.Name) {
 			t.Errorf("%s: %v, want ErrForeign, with its name", config.Name, err)
 		}

@@ -236,7 +236,7 @@ func (b *Bus) PermissionErr() error {
 	return nil
 }
 
-// Ready returns what is wrong with the connection, nil if nothing.
+// Ready returns what is wrong with the connection, or with what the process uses over it; nil if nothing.
 func (b *Bus) Ready() error {
 	if err := b.PermissionErr(); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (b *Bus) Ready() error {
 	if !b.NC.IsConnected() {
 		return b.handshake.err()
 	}
-	return nil
+	return b.Troubles.Err()
 }
 
 // CancelOnDenied returns a context that ends with ctx, or with a PermissionError as its cause

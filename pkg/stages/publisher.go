@@ -85,6 +85,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 	began := time.Now()
 	seqs := make([]uint64, len(msgs))
 	left := make([]int, len(msgs)) // indexes of msgs still to publish
+	var trouble string             // that lasts
 	for i := range left {
 		left[i] = i
 	}
@@ -101,6 +102,13 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 			wait = jsclient.MinRefusedWait
 		}
 		left = refused
+		if wait == jsclient.MaxRefusedWait && !IsFull(cause) && trouble == "" { // a full stream is back-pressure at work
+			trouble = "publish to " + msgs[left[0]].Subject
+			defer p.bus.Troubles.Note(trouble, nil)
+		}
+		if trouble != "" {
+			p.bus.Troubles.Note(trouble, cause)
+		}
 		if err := p.backOff(ctx, msgs[left[0]].Subject, len(left), cause, wait); err != nil {
 			return seqs, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages/drift"
 	"seine/pkg/stages/jsclient"
 )
 
@@ -156,6 +157,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	beat, stopBeat := context.WithCancel(context.Background())
 	defer stopBeat()
 	go r.holds.keepAlive(beat, r.ackWait()/3)
+	go KeepConsumer(beat, r.Bus, r.Stream, r.Consumer)
 	stopDetector, err := r.startStuckDetector(beat)
 	if err != nil {
 		return err
@@ -185,18 +187,23 @@ func (r *Runner) Run(ctx context.Context) error {
 // pull keeps the queue full. It asks for as many messages as there are free
 // slots, so that no message waits where nobody keeps it alive.
 func (r *Runner) pull(ctx context.Context) error {
-	consumer := jsclient.NewPuller(&r.Bus.Client, r.Stream, r.Consumer.Durable)
-	there := false
+	var puller *jsclient.Puller // nil if the consumer may not be there
+	object := drift.ConsumerObject(r.Stream, r.Consumer.Durable)
+	defer r.Bus.Troubles.Note(object, nil)
 	for wait := jsclient.MinRefusedWait; ctx.Err() == nil; {
 		var err error
-		if !there {
-			_, err = r.Bus.OpenConsumer(ctx, r.Stream, r.Consumer)
+		if puller == nil {
+			var c jetstream.Consumer
+			if c, err = r.Bus.OpenConsumer(ctx, r.Stream, r.Consumer); err == nil {
+				puller = jsclient.NewPuller(&r.Bus.Client, c.CachedInfo())
+			}
 		}
 		if err == nil {
-			err = r.fetch(ctx, consumer)
+			err = r.fetch(ctx, puller)
 		}
 		if err == nil {
-			wait, there = jsclient.MinRefusedWait, true
+			wait = jsclient.MinRefusedWait
+			r.Bus.Troubles.Note(object, nil)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -204,8 +211,9 @@ func (r *Runner) pull(ctx context.Context) error {
 		}
 		if wait >= jsclient.MaxRefusedWait {
 			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
+			r.Bus.Troubles.Note(object, err)
 		}
-		there = false // it may have gone with its server
+		puller = nil // it may have gone with its server
 		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, jsclient.MaxRefusedWait)
 	}
@@ -221,7 +229,7 @@ func (r *Runner) fetch(ctx context.Context, c *jsclient.Puller) error {
 		return nil
 	}
 	defer func() { r.release(free) }()
-	return c.Pull(ctx, jsclient.Batch{Messages: free}, func(m *nats.Msg) {
+	return c.Pull(ctx, jsclient.Batch{Messages: free, Bytes: jsclient.PullBytes(r.Bus.NC)}, func(m *nats.Msg) {
 		h, err := newDelivery(r.Bus.NC, m)
 		if err != nil {
 			r.Bus.Log.Error("message without JetStream metadata", "subject", m.Subject, "error", err)

@@ -43,28 +43,45 @@ const (
 	minFiles   = 4096 // that a process may have open
 )
 
-// Examine runs all checks. It returns an error only where it could not look. The browser is looked
+// Examine runs all checks. One that cannot be made is a finding of its own. The browser is looked
 // for at a path, or on the PATH if that is "".
-func Examine(ctx context.Context, bus *stages.Bus, browser string) ([]Finding, error) {
-	o, err := overview.Read(ctx, bus)
-	if err != nil {
-		return nil, err
-	}
-	vitals, err := procstats.Collect(ctx, bus.NC)
-	if err != nil {
-		return nil, err
-	}
-	findings := append([]Finding{server(bus), processes(o)}, unready(vitals)...)
-	findings = append(findings, full(o)...)
-	for _, check := range []func(context.Context, *stages.Bus) ([]Finding, error){replicas, owners, catchingUp, clock} {
-		found, err := check(ctx, bus)
+func Examine(ctx context.Context, bus *stages.Bus, browser string) []Finding {
+	findings := []Finding{server(bus)}
+	add := func(check string, found []Finding, err error) bool {
 		if err != nil {
-			return nil, err
+			found = []Finding{{Level: Fail, Check: check, What: "cannot be checked: " + err.Error(), Do: "see the other findings first"}}
 		}
 		findings = append(findings, found...)
+		return err == nil
 	}
-	findings = append(findings, specs(o)...)
-	return append(findings, dead(o), rendering(o, browser), limits()), nil
+	running := make(map[string]bool)
+	o, err := overview.Read(ctx, bus)
+	if add("stages", nil, err) {
+		for _, s := range o.Stages {
+			running[s.Name] = s.Instances > 0
+		}
+		findings = append(findings, processes(o))
+	}
+	vitals, err := procstats.Collect(ctx, bus.NC)
+	if add("ready", nil, err) {
+		findings = append(findings, unready(vitals)...)
+	}
+	found, err := objects(ctx, bus, running)
+	add("objects", found, err)
+	if o != nil {
+		findings = append(findings, full(o)...)
+	}
+	for _, c := range []struct {
+		name string
+		run  func(context.Context, *stages.Bus) ([]Finding, error)
+	}{{"replicas", replicas}, {"partitions", owners}, {"partitions", catchingUp}, {"clock", clock}, {"subjects", strays}} {
+		found, err := c.run(ctx, bus)
+		add(c.name, found, err)
+	}
+	if o != nil {
+		findings = append(append(findings, specs(o)...), dead(o), rendering(o, browser))
+	}
+	return append(findings, limits())
 }
 
 // Worst returns the highest level of the findings.
@@ -133,7 +150,7 @@ func unready(all []procstats.Process) (found []Finding) {
 
 // slowStage is who reads a stream.
 var slowStage = map[string]string{
-	messages.StreamSeeds: "frontier", messages.StreamURLs: "frontier", messages.StreamResults: "frontier",
+	messages.StreamSeeds: "frontier", messages.StreamFetch: "fetcher", messages.StreamURLs: "frontier", messages.StreamResults: "frontier",
 	messages.StreamPages: "parser, or a writer of archives,", messages.StreamRecords: "writer",
 }
 

@@ -19,28 +19,18 @@ import (
 // replicas looks whether every stream has a leader and replicas that keep up. A
 // server that is in no cluster has nothing to find.
 func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
-	var leaderless, single, behind []string
+	var single, behind []string
 	most := 1
 	names := messages.StreamNames()
-	looked := make([]jetstream.Stream, len(names))
-	errs := make([]error, len(names))
-	var looking sync.WaitGroup
-	for i, name := range names { // side by side: each may have to be waited for
-		looking.Go(func() { looked[i], errs[i] = openStream(ctx, bus, name) })
+	infos, leaderless, err := streamInfos(ctx, bus, names)
+	if err != nil {
+		return nil, err
 	}
-	looking.Wait()
-	for i, name := range names {
-		s, err := looked[i], errs[i]
-		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
-			continue // not all are always there
-		case jsclient.Unavailable(err):
-			leaderless = append(leaderless, name)
+	for i, info := range infos {
+		if info == nil { // not all are always there
 			continue
-		case err != nil:
-			return nil, fmt.Errorf("look at stream %s: %w", name, err)
 		}
-		info := s.CachedInfo()
+		name := names[i]
 		if info.Cluster == nil || info.Cluster.Name == "" {
 			continue
 		}
@@ -61,10 +51,22 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 // answer for a while.
 const answerTime = 3 * time.Second
 
-func openStream(ctx context.Context, bus *stages.Bus, stream string) (jetstream.Stream, error) {
+// streamInfos looks at streams side by side, as each may have to be waited for. It returns nil for one that does not exist, or has no leader.
+func streamInfos(ctx context.Context, bus *stages.Bus, names []string) (infos []*jetstream.StreamInfo, leaderless []string, err error) {
+	infos, errs := make([]*jetstream.StreamInfo, len(names)), make([]error, len(names))
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	return bus.JS.Stream(ctx, stream)
+	var looking sync.WaitGroup
+	for i, name := range names {
+		looking.Go(func() { infos[i], errs[i] = stages.StreamInfo(ctx, bus, name) })
+	}
+	looking.Wait()
+	for i, err := range errs {
+		if jsclient.Unavailable(err) {
+			leaderless, errs[i] = append(leaderless, names[i]), nil
+		}
+	}
+	return infos, leaderless, errors.Join(errs...)
 }
 
 func describe(stream string, r *jetstream.PeerInfo) string {

@@ -33,7 +33,7 @@ func cluster(t *testing.T) *stages.Bus {
 	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
 	ctx := t.Context()
 	must(t, b.Provision(ctx, 4, messages.DefaultStreamLimits(), 1))
-	must(t, partition.ProvisionSnapshots(ctx, b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1))
+	stagestest.ProvisionSnapshots(t, b, 64<<20)
 	for i := range 100 {
 		for _, subject := range []string{
 			messages.SubjectURLs(messages.SourceLink, "c", i%4), messages.SubjectResults("c", i%4), messages.SubjectPages("c", i%4), messages.SubjectRecords("c", i%4),

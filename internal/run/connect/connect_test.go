@@ -382,7 +382,7 @@ func useAll(t *testing.T, bus *stages.Bus) {
 	c, err := bus.OpenConsumer(ctx, messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, "", 1))
 	check(t, err)
 	var got []string
-	check(t, jsclient.NewPuller(&bus.Client, messages.StreamPages, c.CachedInfo().Name).Pull(ctx, jsclient.Batch{Messages: 1}, func(m *nats.Msg) {
+	check(t, jsclient.NewPuller(&bus.Client, c.CachedInfo()).Pull(ctx, jsclient.Batch{Messages: 1}, func(m *nats.Msg) {
 		got = append(got, string(m.Data))
 		check(t, m.AckSync())
 	}))

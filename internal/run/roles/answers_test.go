@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/run/roles"
+	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
 )
 
 // victims are subjects that are read: specs, leases, what stages agree on, streams,
@@ -129,7 +129,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	b, in := start(t), some()
 	frontier, admin := b.dial(t, "frontier"), b.dial(t, "admin")
 	check(t, frontier.Provision(t.Context(), 2, messages.DefaultStreamLimits(), 1))
-	check(t, partition.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
+	stagestest.ProvisionSnapshots(t, frontier, 64<<20)
 	stop, err := stages.MakeConsumers(frontier)
 	check(t, err)
 	defer stop()
@@ -192,7 +192,7 @@ func TestAnswersAcknowledgeNothing(t *testing.T) {
 	b, in := start(t), some()
 	frontier, admin := b.dial(t, "frontier"), b.dial(t, "admin")
 	check(t, frontier.Provision(t.Context(), 2, messages.DefaultStreamLimits(), 1))
-	check(t, partition.ProvisionSnapshots(t.Context(), frontier, messages.DefaultStreamLimits(), 1))
+	stagestest.ProvisionSnapshots(t, frontier, 64<<20)
 	fill(t, admin)
 	stop, err := stages.MakeConsumers(frontier)
 	check(t, err)

@@ -3,18 +3,14 @@ package roles
 import (
 	"seine/internal/ops/procstats"
 	"seine/pkg/messages"
+	"seine/pkg/stages/retention"
 )
 
 // frontier owns the streams, so it may do to them what their owner must.
 func (in *Installation) frontier() Role {
 	kept := []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords}
-	streams := append([]string{messages.StreamFetch, messages.StreamDead}, kept...)
-	for _, b := range []string{messages.BucketCrawls, messages.BucketRobots, messages.BucketLeases, messages.BucketMeta, messages.BucketDuplicates} {
-		streams = append(streams, kv(b))
-	}
-	streams = append(streams, obj(messages.BucketBodies), obj(messages.BucketSnapshots))
 	own := Permissions{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
-	for _, s := range streams {
+	for _, s := range messages.StreamNames() {
 		own.Subjects = append(own.Subjects, "$JS.API.STREAM.CREATE."+s, "$JS.API.STREAM.UPDATE."+s, "$JS.API.STREAM.INFO."+s)
 	}
 	janitor := Permissions{Why: "purge what was read, as far as the budget asks"}
@@ -22,10 +18,14 @@ func (in *Installation) frontier() Role {
 		janitor.Subjects = append(janitor.Subjects,
 			"$JS.API.STREAM.PURGE."+s, "$JS.API.STREAM.MSG.GET."+s, "$JS.API.CONSUMER.LIST."+s)
 	}
+	strays := Permissions{Why: "move to DEAD what no consumer reads"}
+	for _, s := range retention.StrayStreams {
+		strays.Subjects = append(strays.Subjects, "$JS.API.STREAM.MSG.DELETE."+s)
+	}
 	return Role{
 		Name: messages.StageFrontier, About: "the stage `frontier`",
 		Publish: append([]Permissions{
-			own, janitor, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
+			own, janitor, strays, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
 			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned(messages.KindOfSeeded)}},
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"slices"
 	"strings"
 
 	"seine/internal/ops/procstats"
@@ -46,11 +47,10 @@ func (in *Installation) viewer() Role {
 func (in *Installation) operator() Role {
 	b := messages.BucketLeases
 	all := Permissions{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(leaderOf(kv(b)), "$JS.API.INFO", procstats.Subject)}
-	for _, bucket := range []string{messages.BucketCrawls, messages.BucketRobots, b, messages.BucketMeta, messages.BucketDuplicates} {
-		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+kv(bucket))
-	}
-	for _, store := range []string{messages.BucketBodies, messages.BucketSnapshots} {
-		all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+obj(store))
+	for _, s := range messages.StreamNames() {
+		if !slices.Contains(pipeline, s) {
+			all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+s)
+		}
 	}
 	redrive := Permissions{Why: "give dead letters back to their stage, from the stream where it was read"}
 	for _, kind := range []string{messages.KindOfLinks, messages.KindOfRedirects, messages.KindOfSeeded, "fetch", "render", messages.KindOfPages, messages.KindOfChained, "answers", "results", "records"} {

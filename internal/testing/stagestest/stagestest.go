@@ -38,3 +38,13 @@ func Open(t *testing.T) (*natstest.Broker, *stages.Bus) {
 	}
 	return br, b
 }
+
+// ProvisionSnapshots gives b a bucket of snapshots of at most limit bytes.
+func ProvisionSnapshots(t *testing.T, b *stages.Bus, limit int64) {
+	t.Helper()
+	limits := messages.DefaultStreamLimits()
+	limits.SnapshotsBytes = limit
+	if err := b.Provision(t.Context(), b.Layout.Partitions, limits, 1); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -93,9 +93,13 @@ func (c *Config) Validate() error {
 func (c *Config) hostsPerPartition(partitions int) int { return max(256, c.Hosts/partitions) }
 
 func (c *Config) limits() messages.StreamLimits {
-	return messages.StreamLimits{
+	l := messages.StreamLimits{
 		SeedsBytes: int64(c.SeedsBytes), URLsBytes: int64(c.URLsBytes), FetchMessages: c.FetchMessages,
 		ResultsBytes: int64(c.ResultsBytes), PagesBytes: int64(c.PagesBytes), RecordsBytes: int64(c.RecordsBytes), SnapshotsBytes: int64(c.SnapshotBytes),
 		DeadBytes: int64(c.DeadBytes), BodiesBytes: int64(c.BodiesBytes), DeadAge: time.Duration(c.DeadAge),
 	}
+	if c.SnapshotEvery == 0 {
+		l.SnapshotsBytes = 0
+	}
+	return l
 }

@@ -63,10 +63,7 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	if err == nil {
 		err = bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
 	}
-	if err != nil || cfg.SnapshotEvery == 0 {
-		return bus.WithPermissionErr(err)
-	}
-	return bus.WithPermissionErr(partition.ProvisionSnapshots(ctx, bus, cfg.limits(), cfg.Replicas))
+	return bus.WithPermissionErr(err)
 }
 
 // checkServer returns installation.ErrOther before anything is made at a server that is not the one of the --state.
@@ -146,6 +143,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 	g.Go(func() error { return f.janitor().Run(gctx) })
 	g.Go(func() error { return f.finishDeletions(gctx) })
 	g.Go(func() error { return f.expireCrawls(gctx) })
+	g.Go(func() error { stages.KeepProvisioned(gctx, f.bus); return nil })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("frontier: %w", err)
 	}

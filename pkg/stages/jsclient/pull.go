@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 const (
@@ -27,8 +28,9 @@ const (
 // misses it only when two heartbeats did not come (nats.go v1.55.0,
 // nats-server 2.15.2).
 type Puller struct {
-	nc      *nats.Conn
-	subject string
+	nc       *nats.Conn
+	subject  string
+	maxBatch int // of the consumer, 0 for any
 }
 
 // Batch is the most that one request asks for.
@@ -37,16 +39,23 @@ type Batch struct {
 	Bytes    int // of all together, more than the largest message has; 0 for any
 }
 
-// NewPuller returns one for a consumer of a stream.
-func NewPuller(c *Client, stream, consumer string) *Puller {
-	return &Puller{nc: c.NC, subject: c.Prefix + ".CONSUMER.MSG.NEXT." + stream + "." + consumer}
+// NewPuller returns one for a consumer, as it is now.
+func NewPuller(c *Client, consumer *jetstream.ConsumerInfo) *Puller {
+	return &Puller{nc: c.NC, subject: c.Prefix + ".CONSUMER.MSG.NEXT." + consumer.Stream + "." + consumer.Name, maxBatch: consumer.Config.MaxRequestBatch}
 }
+
+// PullBytes bounds what one request asks for: more than the largest message has, whatever max_payload was when it was stored, and
+// little more, so that the server can hold it for the connection (max_pending, which is never below max_payload).
+func PullBytes(nc *nats.Conn) int { return max(1<<20, int(nc.MaxPayload())) + 1<<10 }
 
 // Pull asks for a batch of messages and gives those that come to take, until that is all of
 // it, the server has no more for pullWait, or ctx is done. When it returns, no
 // request is left that the server could answer. The error says that the consumer,
 // or who serves it, is not there.
 func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error {
+	if p.maxBatch > 0 {
+		b.Messages = min(b.Messages, p.maxBatch)
+	}
 	answers := make(chan *nats.Msg, 2*b.Messages) // messages, and some words about them
 	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
 	if err != nil {
@@ -59,7 +68,13 @@ func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullWait+pullLate)
 	defer cancel()
-	for left := b; left.Messages > 0 && (b.Bytes == 0 || left.Bytes != 0); {
+	left := b
+	defer func() {
+		if left.Bytes < b.Bytes/2 { // the server may count them as pending still: what comes next would be too much
+			_ = p.nc.FlushWithContext(ctx)
+		}
+	}()
+	for left.Messages > 0 && (b.Bytes == 0 || left.Bytes != 0) {
 		select {
 		case m := <-answers:
 			if isMessage(m) {
@@ -152,7 +167,7 @@ func ended(m *nats.Msg) (over bool, err error) {
 		return false, nil
 	case status == "404" || status == "408": // no messages, for so long
 		return true, nil
-	case status == "409" && strings.Contains(m.Header.Get("Description"), "MaxBytes"): // the next one does not fit
+	case status == "409" && m.Header.Get("Description") == "Message Size Exceeds MaxBytes": // the next one does not fit
 		return true, nil
 	case status == "503":
 		return true, nats.ErrNoResponders

@@ -26,7 +26,7 @@ func openPull(t *testing.T) (*stages.Bus, *jsclient.Puller, jetstream.Consumer) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, jsclient.NewPuller(&b.Client, messages.StreamPages, messages.ConsumerParse), c
+	return b, jsclient.NewPuller(&b.Client, c.CachedInfo()), c
 }
 
 func TestPullGivesWhatThereIs(t *testing.T) {
@@ -160,7 +160,7 @@ func TestPullTakesWhatTheEndOfItsRequestHasOvertaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	err := jsclient.NewPuller(&b.Client, "OTHER", "c").Pull(t.Context(), jsclient.Batch{Messages: 5, Bytes: 1 << 20}, func(m *nats.Msg) { got = append(got, string(m.Data)) })
+	err := jsclient.NewPuller(&b.Client, &jetstream.ConsumerInfo{Stream: "OTHER", Name: "c"}).Pull(t.Context(), jsclient.Batch{Messages: 5, Bytes: 1 << 20}, func(m *nats.Msg) { got = append(got, string(m.Data)) })
 	if err != nil || len(got) != 2 || got[1] != "1" {
 		t.Errorf("got %q, %v", got, err)
 	}

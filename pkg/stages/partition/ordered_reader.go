@@ -14,6 +14,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/drift"
 	"seine/pkg/stages/jsclient"
 )
 
@@ -44,12 +45,10 @@ type ReaderMessage struct {
 // acknowledgement costs nothing but history kept longer.
 func (m *ReaderMessage) Ack() { m.acks.acknowledge(m.Sequence) }
 
-// feedBatch is enough for a turn of the owner, and little enough that many feeds fit in
-// memory. The bytes must exceed those of the largest message, 1 MiB, or it would never
-// come.
-var feedBatch = jsclient.Batch{Messages: 1024, Bytes: 5 << 18}
-
-const feedAhead = 64 // messages ready for the owner
+const (
+	feedBatch = 1024 // messages of a request: enough for a turn of the owner
+	feedAhead = 64   // messages ready for the owner
+)
 
 // NewOrderedReader returns a reader of stream that begins after the position given. With a
 // consumer that has no durable name it only looks on: the server forgets the
@@ -69,6 +68,10 @@ func (f *OrderedReader) C() <-chan *ReaderMessage { return f.out }
 func (f *OrderedReader) Run(ctx context.Context) error {
 	defer close(f.out)
 	defer f.lag.set(0)
+	defer f.note(nil)
+	if f.config.Durable != "" {
+		go stages.KeepConsumer(ctx, f.bus, f.stream, f.config)
+	}
 	wait := jsclient.MinRefusedWait
 	for sessions := 0; ctx.Err() == nil; sessions++ {
 		if sessions > 0 {
@@ -84,11 +87,17 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 		}
 		if wait >= jsclient.MaxRefusedWait {
 			f.bus.Log.Warn("reader of a stream interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
+			f.note(err)
 		}
 		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, jsclient.MaxRefusedWait)
 	}
 	return nil
+}
+
+// note tells the health of the process what keeps the reader from its stream, nil if nothing does.
+func (f *OrderedReader) note(err error) {
+	f.bus.Troubles.Note(drift.ConsumerObject(f.stream, cmp.Or(f.config.Durable, "without a name")), err)
 }
 
 // session reads until something is wrong with the flow of messages. A new
@@ -106,10 +115,13 @@ func (f *OrderedReader) session(ctx context.Context) error {
 	var got arrivals
 	go f.watch(ctx, consumer, &got, cancel)
 	r := readSession{OrderedReader: f, got: &got, end: cancel}
-	puller := jsclient.NewPuller(&f.bus.Client, f.stream, consumer.CachedInfo().Name)
+	puller := jsclient.NewPuller(&f.bus.Client, consumer.CachedInfo())
+	batch := jsclient.Batch{Messages: feedBatch, Bytes: jsclient.PullBytes(f.bus.NC)}
 	for ctx.Err() == nil && err == nil {
 		got.waiting.Store(true)
-		err = puller.Pull(ctx, feedBatch, func(m *nats.Msg) { r.take(ctx, m) })
+		if err = puller.Pull(ctx, batch, func(m *nats.Msg) { r.take(ctx, m) }); err == nil {
+			f.note(nil)
+		}
 	}
 	if err = cmp.Or(r.err, err, ctx.Err()); err != nil {
 		return fmt.Errorf("read %s: %w", f.stream, err)

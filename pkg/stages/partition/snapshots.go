@@ -71,15 +71,6 @@ func NewSnapshots(b *stages.Bus) *Snapshots {
 	return &Snapshots{bus: b, infos: make(map[string]streamLook)}
 }
 
-// ProvisionSnapshots creates the bucket of snapshots, or brings its limit up to
-// date.
-func ProvisionSnapshots(ctx context.Context, b *stages.Bus, limits messages.StreamLimits, replicas int) error {
-	if err := stages.CreateOrUpdate(ctx, messages.Snapshots(limits, replicas), b.JS.CreateObjectStore, b.JS.UpdateObjectStore); err != nil {
-		return fmt.Errorf("create object store %s: %w", messages.BucketSnapshots, err)
-	}
-	return nil
-}
-
 // Save stores what write writes as the newest snapshot of partition p. It is
 // recorded by compare-and-set when the object is whole, and not at all when an
 // owner of a higher epoch has recorded one, or has called Fence: ErrStale. A crash leaves at most an

@@ -32,9 +32,7 @@ import (
 func openSnapshots(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *Snapshots) {
 	t.Helper()
 	br, b := stagestest.Open(t)
-	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
-		t.Fatal(err)
-	}
+	stagestest.ProvisionSnapshots(t, b, limit)
 	return br, b, NewSnapshots(b)
 }
 
@@ -258,9 +256,7 @@ func TestSnapshotBucketFull(t *testing.T) {
 	if data, err := load(t, s, newest); err != nil || !bytes.Equal(data, natstest.NoiseBytes(1, 1<<20)) {
 		t.Errorf("read %d bytes, %v", len(data), err)
 	}
-	if err := ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: 64 << 20}, 1); err != nil {
-		t.Fatal(err)
-	}
+	stagestest.ProvisionSnapshots(t, b, 64<<20)
 	save(t, s, 0, 1, natstest.Noise(2, 20<<20))
 }
 

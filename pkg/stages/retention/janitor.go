@@ -71,7 +71,7 @@ func NewJanitor(b *stages.Bus) *Janitor {
 // harmless. While there is something to purge it comes back soon, so that a
 // small stream does not hold up the pipeline.
 func (j *Janitor) Run(ctx context.Context) error {
-	var swept time.Time
+	var swept, moved time.Time
 	for ctx.Err() == nil {
 		wait := j.Every
 		for name, consumers := range j.Streams {
@@ -87,6 +87,14 @@ func (j *Janitor) Run(ctx context.Context) error {
 			swept = time.Now()
 			if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
 				j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
+			}
+		}
+		if time.Since(moved) >= straysEvery {
+			moved = time.Now()
+			for _, name := range StrayStreams {
+				if err := j.moveStrays(ctx, name); err != nil && ctx.Err() == nil {
+					j.Log.Debug("cannot move what nobody reads to DEAD", "stream", name, "error", err)
+				}
 			}
 		}
 		_ = sleep.For(ctx, wait)
@@ -119,6 +127,11 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	}
 	if j.Snapshots != nil && (name == messages.StreamURLs || name == messages.StreamResults) {
 		if upto, err = j.saved(ctx, info, upto); err != nil || upto < info.State.FirstSeq {
+			return false, err
+		}
+	}
+	if slices.Contains(StrayStreams, name) {
+		if err := j.moveStrays(ctx, name); err != nil {
 			return false, err
 		}
 	}

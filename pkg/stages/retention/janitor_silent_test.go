@@ -35,6 +35,7 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 	}
 	lister := nodes.MetaLeader(ctx)
 	b, _ := stagestest.Dial(t, lister.URL())
+	b.Layout.Partitions = 4
 	if _, err := b.JS.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: messages.BucketLeases, Replicas: 3}); err != nil {
 		t.Fatal(err)
 	}

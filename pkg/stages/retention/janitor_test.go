@@ -726,8 +726,6 @@ func TestJanitorTellsWhoFillsAStream(t *testing.T) {
 func snapshotsOf(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *partition.Snapshots) {
 	t.Helper()
 	br, b := stagestest.Open(t)
-	if err := partition.ProvisionSnapshots(t.Context(), b, messages.StreamLimits{SnapshotsBytes: limit}, 1); err != nil {
-		t.Fatal(err)
-	}
+	stagestest.ProvisionSnapshots(t, b, limit)
 	return br, b, partition.NewSnapshots(b)
 }

@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/humanize"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/drift"
+	"seine/pkg/stages/retention"
+)
+
+// objects compares the streams, buckets and consumers with the configuration that Seine gives them. The consumers of stages that
+// run must be there.
+func objects(ctx context.Context, bus *stages.Bus, running map[string]bool) ([]Finding, error) {
+	p, err := stages.ReadProvisioned(ctx, bus)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says all
+	}
+	var names []string
+	for _, want := range p.Streams() {
+		names = append(names, want.Name)
+	}
+	infos, leaderless, err := streamInfos(ctx, bus, names)
+	var found []drift.Difference
+	for i, want := range p.Streams() {
+		if slices.Contains(leaderless, want.Name) || err != nil && infos[i] == nil {
+			continue // that is reported
+		}
+		found = append(found, drift.Stream(want, infos[i])...)
+		if infos[i] != nil && slowStage[want.Name] != "" {
+			some, failed := consumers(ctx, bus, want.Name, running)
+			found, err = append(found, some...), errors.Join(err, failed)
+		}
+	}
+	findings := []Finding{account(ctx, bus, p)}
+	for _, d := range found {
+		findings = append(findings, Finding{Level: Fail, Check: "objects", What: d.Object + " " + d.What, Do: d.Repair})
+	}
+	if len(findings) == 1 && err == nil {
+		findings = append(findings, Finding{Level: OK, Check: "objects", What: "streams, buckets and consumers are as Seine configures them"})
+	}
+	return findings, err
+}
+
+// stateless are the consumers of the stages that share one, by stage.
+var stateless = map[string]string{
+	messages.StageFrontier: messages.ConsumerSeeds, messages.StageFetcher: messages.ConsumerFetch,
+	messages.StageRenderer: messages.ConsumerRender, messages.StageParser: messages.ConsumerParse,
+}
+
+// consumers returns the differences of the consumers of a stream. A reader of a partition that is missing is its owner's to report.
+func consumers(ctx context.Context, bus *stages.Bus, stream string, running map[string]bool) (found []drift.Difference, err error) {
+	all := make(map[string]*jetstream.ConsumerInfo)
+	for stage, name := range stateless {
+		if running[stage] {
+			all[name] = nil
+		}
+	}
+	have, err := bus.Consumers(ctx, stream)
+	for _, c := range have {
+		all[c.Name] = c
+	}
+	for name, c := range all {
+		want, ours := messages.NamedConsumer(stream, name)
+		switch {
+		case err != nil:
+		case ours:
+			found = append(found, drift.Consumer(stream, want, c)...)
+		case c != nil && stream == messages.StreamFetch: // a work queue
+			found = append(found, drift.Difference{
+				Object: drift.ConsumerObject(stream, name), What: "is not of Seine, and takes requests away from the fetchers", Repair: "nats consumer rm " + stream + " " + name,
+			})
+		}
+	}
+	return found, err //nolint:wrapcheck // says all
+}
+
+// account reports the limits of the account beside what is needed.
+func account(ctx context.Context, bus *stages.Bus, p messages.Provisioned) Finding {
+	a, err := stages.Account(ctx, bus, p.Replicas)
+	if err != nil {
+		return Finding{Level: Fail, Check: "account", What: err.Error()}
+	}
+	l := a.Limits
+	what := fmt.Sprintf("Seine needs %s (max_storage is %d) and %d streams (max_streams is %d); the account has %d consumers (max_consumers is %d), max_payload is %s; -1 is no limit",
+		humanize.Size(p.Bytes()), l.MaxStore, len(p.Streams()), l.MaxStreams, a.Consumers, l.MaxConsumers, humanize.Size(bus.NC.MaxPayload()))
+	return Finding{Level: OK, Check: "account", What: what}
+}
+
+// strays reports messages of subjects that no consumer reads.
+func strays(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
+	for _, stream := range retention.StrayStreams {
+		all, err := retention.Strays(ctx, bus, stream)
+		if err != nil {
+			return found, err //nolint:wrapcheck // says all
+		}
+		for subject, n := range all {
+			found = append(found, Finding{
+				Level: Warn, Check: "subjects", What: fmt.Sprintf("%s has %s of subject %s, which no consumer reads", stream, humanize.Plural(n, "message"), subject),
+				Do: "publish to partitions of the layout (docs/wire.md); the frontier moves these to DEAD",
+			})
+		}
+	}
+	return found, nil
+}

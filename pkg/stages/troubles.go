@@ -1,0 +1,41 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Troubles are the objects of NATS that a process cannot use as it must. Ready reports those that last. It is safe for concurrent use.
+type Troubles struct {
+	mu sync.Mutex
+	of map[string][2]error // the last two in a row
+}
+
+// Note records what is wrong with an object, nil if nothing is.
+func (t *Troubles) Note(object string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		delete(t.of, object)
+		return
+	}
+	if t.of == nil {
+		t.of = make(map[string][2]error)
+	}
+	t.of[object] = [2]error{t.of[object][1], err}
+}
+
+// Err returns what was noted twice in a row of an object, nil if nothing was.
+func (t *Troubles) Err() (err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, object := range slices.Sorted(maps.Keys(t.of)) {
+		if last := t.of[object]; last[0] != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", object, last[1]))
+		}
+	}
+	return err
+}
