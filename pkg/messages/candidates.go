@@ -95,16 +95,16 @@ func LeftOutReason(text string) string {
 	return LeftOutReasons[len(LeftOutReasons)-1]
 }
 
-// batchBytes bounds the URLs of a message, as they are encoded.
-const batchBytes = 256 << 10
+// BatchBytes is how many bytes of URLs a message has at most on a server with a max_payload.
+func BatchBytes(maxPayload int64) int { return int(min(256<<10, maxPayload/2)) }
 
-// Batches splits candidates into as many as fit a message each.
-func Batches(urls []Candidate) (all [][]Candidate) {
+// Batches splits candidates into as many as fit a message each, which has at most so many bytes of them.
+func Batches(urls []Candidate, most int) (all [][]Candidate) {
 	size, from := 0, 0
 	var text []byte
 	for i := range urls {
 		text = appendCandidate(text[:0], urls[i])
-		if i > from && (size+len(text) > batchBytes || i-from == MaxBatchURLs) {
+		if i > from && (size+len(text) > most || i-from == MaxBatchURLs) {
 			all = append(all, urls[from:i])
 			size, from = 0, i
 		}

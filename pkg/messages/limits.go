@@ -25,6 +25,9 @@ const (
 	DefaultPriority = 5
 )
 
+// Inline returns InlineBody, or what a message carries itself on a server whose messages may have so few bytes: three quarters.
+func Inline(maxPayload int64) int { return int(min(InlineBody, maxPayload/4*3)) }
+
 // Clip makes s valid UTF-8 of at most MaxText bytes, as JSON will carry it.
 func Clip(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")

@@ -118,7 +118,7 @@ func TestBatchesFitAMessage(t *testing.T) {
 		urls = append(urls, c)
 	}
 	var all []Candidate
-	for _, some := range Batches(urls) {
+	for _, some := range Batches(urls, 256<<10) {
 		all = append(all, some...)
 		m := Candidates{Crawl: "c", Source: SourceSeed, URLs: some}
 		if n := len(m.Encode()); len(some) == 0 || n > 512<<10 {
@@ -128,8 +128,8 @@ func TestBatchesFitAMessage(t *testing.T) {
 	if !reflect.DeepEqual(all, urls) {
 		t.Error("they are not the same")
 	}
-	few := Batches(make([]Candidate, 2*MaxBatchURLs+1))
-	if len(few) != 3 || len(few[0]) != MaxBatchURLs || len(few[2]) != 1 || len(Batches(nil)) != 0 {
+	few := Batches(make([]Candidate, 2*MaxBatchURLs+1), 256<<10)
+	if len(few) != 3 || len(few[0]) != MaxBatchURLs || len(few[2]) != 1 || len(Batches(nil, 256<<10)) != 0 {
 		t.Errorf("%d batches of small ones", len(few))
 	}
 }

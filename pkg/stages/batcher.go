@@ -30,11 +30,8 @@ type batched struct {
 	err  error
 }
 
-// Limits of a batch in bytes: a larger message saves little by company, and one that is refused is sent again whole.
-const (
-	maxBatchBytes = 256 << 10
-	maxBatchedMsg = 64 << 10
-)
+// maxBatchedMsg bounds a message of a batch in bytes: a larger one saves little by company.
+const maxBatchedMsg = 64 << 10
 
 // takes reports whether m may be in a batch: it is of a stream whose readers take batches, one line, and not traced,
 // since a batch has one trace.
@@ -105,7 +102,7 @@ func (b *batcher) next(subject string) []*batched {
 		return nil
 	}
 	n, size := 1, len(waiting[0].Data)
-	most := min(maxBatchBytes, int(b.pub.js.Conn().MaxPayload())/2)
+	most := messages.BatchBytes(b.pub.js.Conn().MaxPayload())
 	for n < min(len(waiting), messages.MaxBatch) && messages.BatchesWith(waiting[0].Msg, waiting[n].Msg) {
 		if size += len(waiting[n].Data) + 1; size > most {
 			break

@@ -91,7 +91,7 @@ func TestBatchIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(messages.BatchIDs(m.Header))
-		if total += n; n > messages.MaxBatch || len(m.Data) > maxBatchBytes {
+		if total += n; n > messages.MaxBatch || len(m.Data) > messages.BatchBytes(1<<20) {
 			t.Errorf("a batch of %d messages, %d bytes", n, len(m.Data))
 		}
 	}

@@ -44,7 +44,7 @@ func (t *fetchJob) noteRobots(hops []*httpclient.Reply) {
 
 // answer is the message with an answer, nil if it is not known as it went over the wire.
 func (t *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string, n int) *nats.Msg {
-	room := messages.InlineBody - len(r.Request) - len(r.Head)
+	room := t.inline - len(r.Request) - len(r.Head)
 	if len(r.Head) == 0 || room < 0 {
 		return nil
 	}

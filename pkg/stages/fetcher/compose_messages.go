@@ -121,7 +121,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 		r.Shrink(len(body))
 	}
 	var heads []byte
-	if size := len(r.Request) + len(r.Head); size <= messages.InlineBody {
+	if size := len(r.Request) + len(r.Head); size <= t.inline {
 		heads = slices.Concat(r.Request, r.Head)
 		p.RequestSize, p.HeadSize = len(r.Request), len(r.Head)
 		if size > 0 {
@@ -131,7 +131,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 			p.Asked = t.ask.URL
 		}
 	}
-	payload, err := f.bodies.payload(ctx, &p, t.object, heads, body)
+	payload, err := f.bodies.payload(ctx, t.inline, &p, t.object, heads, body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +154,7 @@ func (t *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 // pageOf is a page, but for where its body is.
 func (t *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
 	p := t.answerOf(r)
-	p.Header, p.BodySize, p.Digest, p.Rendered = keptHeader(r.Header), r.Body.Size, r.Digest, t.rendered.why
+	p.Header, p.BodySize, p.Digest, p.Rendered = keptHeader(r.Header, t.inline/keptShare), r.Body.Size, r.Digest, t.rendered.why
 	return p
 }
 

@@ -20,6 +20,7 @@ type fetchJob struct {
 	spec      crawlspec.Revision
 	partition int
 	object    string // what a large body is stored as
+	inline    int    // what a message carries itself: see messages.Inline
 	ask       httpclient.Request
 	reply     *httpclient.Reply // how it ended
 	robots    *robots.File      // nil if it was not asked for
@@ -48,7 +49,7 @@ func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJ
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	object := objectName(partition, messages.VisitID(req.Crawl, req.Visit))
 	t := &fetchJob{
-		req: req, spec: spec, partition: partition, object: object,
+		req: req, spec: spec, partition: partition, object: object, inline: messages.Inline(f.bus.NC.MaxPayload()),
 		ask: httpclient.Request{
 			CookieJar: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), URL: req.URL,
 			Spacing: time.Duration(max(req.Delay, req.Interval)), Archive: spec.Archive,

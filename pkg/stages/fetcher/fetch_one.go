@@ -144,8 +144,8 @@ func onceJob(spec *crawlspec.Spec, url string) *fetchJob {
 	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
 	t := &fetchJob{
 		req:  &messages.Request{Crawl: onceCrawl, URL: url, Delay: messages.Millis(pace.Delay)},
-		spec: crawlspec.Revision{Spec: spec},
-		ask:  httpclient.Request{CookieJar: onceCrawl, URL: url, Spacing: time.Duration(max(pace.Delay, crawlspec.Duration(pace.Rate)))},
+		spec: crawlspec.Revision{Spec: spec}, inline: messages.InlineBody,
+		ask: httpclient.Request{CookieJar: onceCrawl, URL: url, Spacing: time.Duration(max(pace.Delay, crawlspec.Duration(pace.Rate)))},
 	}
 	t.bound()
 	return t

@@ -47,10 +47,6 @@ type Fetcher struct {
 	sitemapsTold, withheldTold *loggedOnce
 }
 
-// maxPending is how many requests may be with fetchers at a time, all
-// instances together: more than FETCH ever holds.
-const maxPending = 1 << 16
-
 // New returns a fetcher that does nothing before Run. Specs must be running,
 // and bus must know its layout.
 func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
@@ -111,7 +107,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 	defer f.client.Close()
 	g, ctx := errgroup.WithContext(ctx)
 	if !f.alone {
-		g.Go(func() error { return f.take(ctx, messages.StageFetcher, messages.ConsumerFetch, "seine.fetch.*.*") })
+		g.Go(func() error { return f.take(ctx, messages.StageFetcher, messages.ConsumerFetch) })
 	}
 	if f.renderer != nil {
 		g.Go(func() error { return f.takeRendered(ctx) })
@@ -120,16 +116,16 @@ func (f *Fetcher) Run(ctx context.Context) error {
 }
 
 // take takes the requests of a consumer of FETCH.
-func (f *Fetcher) take(ctx context.Context, stage, consumer, filter string) error {
-	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, consumer)
+func (f *Fetcher) take(ctx context.Context, stage, durable string) error {
+	consumer, _ := messages.NamedConsumer(messages.StreamFetch, durable)
+	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, durable)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	r := &stages.Runner{
-		Stage: stage, Bus: f.bus, Stream: messages.StreamFetch,
-		Consumer: messages.WorkConsumer(consumer, filter, maxPending),
-		Workers:  f.cfg.Workers, Prefetch: f.cfg.prefetch(),
+		Stage: stage, Bus: f.bus, Stream: messages.StreamFetch, Consumer: consumer,
+		Workers: f.cfg.Workers, Prefetch: f.cfg.prefetch(),
 		Handle: f.handle, OnDeadLetter: f.onDeadLetter, Describe: subject, Drain: time.Duration(f.cfg.Drain),
 	}
 	return r.Run(ctx)

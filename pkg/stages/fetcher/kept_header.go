@@ -10,10 +10,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// maxKeptHeader bounds the response header that goes with a page, in bytes of
-// names and values. In JSON a byte may become six, and header and body must
-// fit in one message of 1 MiB.
-const maxKeptHeader = 32 << 10
+// keptShare bounds the response header that goes with a page, in bytes of
+// names and values, to a part of what the message carries of the body: 32 KiB by default.
+// In JSON a byte may become six, and header and body must fit in one message.
+const keptShare = messages.InlineBody / (32 << 10)
 
 // dropped are the fields that do not go with a page: the hop-by-hop ones
 // (RFC 9110 7.6.1), and cookies, which may hold a session and end up in files
@@ -26,9 +26,9 @@ var dropped = []string{
 // linking are the fields that hold URLs, which the parser reads.
 var linking = []string{"Link", "Refresh"}
 
-// keptHeader strips h in place. In JSON a byte that is not UTF-8 would be lost; in a
+// keptHeader strips h in place to at most so many bytes. In JSON a byte that is not UTF-8 would be lost; in a
 // URL it is written so that it is not.
-func keptHeader(h http.Header) http.Header {
+func keptHeader(h http.Header, most int) http.Header {
 	for _, name := range linking {
 		for i, v := range h[name] {
 			h[name][i] = weburl.EscapeInvalid(v)
@@ -42,8 +42,8 @@ func keptHeader(h http.Header) http.Header {
 	for _, name := range dropped {
 		delete(h, name)
 	}
-	if size := headerSize(h); size > maxKeptHeader {
-		shrink(h, size)
+	if size := headerSize(h); size > most {
+		shrink(h, size, most)
 	}
 	return h
 }
@@ -65,7 +65,7 @@ func fieldSize(name string, values []string) int {
 }
 
 // shrink drops the largest fields until the rest is small enough.
-func shrink(h http.Header, size int) {
+func shrink(h http.Header, size, most int) {
 	names := slices.SortedFunc(maps.Keys(h), func(a, b string) int {
 		if d := fieldSize(b, h[b]) - fieldSize(a, h[a]); d != 0 {
 			return d
@@ -73,10 +73,10 @@ func shrink(h http.Header, size int) {
 		return strings.Compare(a, b)
 	})
 	for _, name := range names {
-		if size <= maxKeptHeader {
+		if size <= most {
 			return
 		}
-		if name == messages.HeaderRobots && fieldSize(name, h[name]) < maxKeptHeader/8 {
+		if name == messages.HeaderRobots && fieldSize(name, h[name]) < most/8 {
 			continue // which the parser must know
 		}
 		size -= fieldSize(name, h[name])

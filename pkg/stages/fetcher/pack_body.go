@@ -92,11 +92,11 @@ func (s *bodyPacker) Put(ctx context.Context, name string, body io.Reader) error
 	return s.objects.Put(ctx, name, body)
 }
 
-// payload returns what a message carries of a page: the heads of an archived one, and the body behind them, unless they are too
+// payload returns what a message carries of a page, at most inline bytes: the heads of an archived one, and the body behind them, unless they are too
 // large together; then the body is stored under a name, which the page gets. It returns an error only if ctx is done.
-func (s *bodyPacker) payload(ctx context.Context, p *messages.Page, object string, heads, body []byte) ([]byte, error) {
+func (s *bodyPacker) payload(ctx context.Context, inline int, p *messages.Page, object string, heads, body []byte) ([]byte, error) {
 	switch {
-	case len(heads)+len(body) > messages.InlineBody:
+	case len(heads)+len(body) > inline:
 		p.BodyObject = object
 		return heads, s.store(ctx, object, body)
 	case len(heads) == 0:

@@ -42,7 +42,7 @@ func (f *Fetcher) takeRendered(ctx context.Context) error {
 		}
 	}
 	go f.renderer.Warm(ctx)
-	return f.take(ctx, messages.StageRenderer, messages.ConsumerRender, "seine.render.*.*")
+	return f.take(ctx, messages.StageRenderer, messages.ConsumerRender)
 }
 
 // specPoll is between looks whether a spec has changed, which cost one atomic load.

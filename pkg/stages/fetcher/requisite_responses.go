@@ -71,7 +71,7 @@ func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page,
 
 // keepPart adds a part of the page to what is published. A large body is stored first.
 func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply, part messages.Part, n int) error {
-	if len(r.Head) == 0 && len(r.Body.Data) == 0 || len(r.Request)+len(r.Head) > messages.InlineBody {
+	if len(r.Head) == 0 && len(r.Body.Data) == 0 || len(r.Request)+len(r.Head) > t.inline {
 		return nil
 	}
 	via := t.req.Referrer
@@ -81,7 +81,7 @@ func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply
 	p := t.archivedAnswer(r, via, len(r.Body.Data))
 	p.Part, p.Truncated = part, r.Truncated
 	heads := slices.Concat(r.Request, r.Head)
-	payload, err := f.bodies.payload(ctx, &p, fmt.Sprintf("%s.%s.%d", t.object, part, n), heads, r.Body.Data)
+	payload, err := f.bodies.payload(ctx, t.inline, &p, fmt.Sprintf("%s.%s.%d", t.object, part, n), heads, r.Body.Data)
 	if err != nil {
 		return err
 	}
@@ -104,9 +104,9 @@ func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Re
 	p := t.answerOf(r)
 	p.URL, p.Visit = r.URL, messages.Visit{URL: messages.HashURL(r.URL), Round: t.req.Visit.Round}
 	p.Depth, p.Referrer, p.Inherit, p.Part = min(t.req.Depth+1, messages.MaxDepth), t.req.URL, t.req.Inherit, messages.PartCapture
-	p.Header, p.BodySize = keptHeader(r.Header), int64(len(body))
+	p.Header, p.BodySize = keptHeader(r.Header, t.inline/keptShare), int64(len(body))
 	body, p.BodyEncoding = f.bodies.compress(t.ask.Policy.Hide(body))
-	payload, err := f.bodies.payload(ctx, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
+	payload, err := f.bodies.payload(ctx, t.inline, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
 	if err == nil {
 		t.answers = append(t.answers, t.noteBody(p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload), p.BodyObject))
 	}

@@ -14,10 +14,10 @@ import (
 
 // intake turns what people feed into candidates of the right partitions.
 func (f *Frontier) intake() *stages.Runner {
+	consumer, _ := messages.NamedConsumer(messages.StreamSeeds, messages.ConsumerSeeds)
 	return &stages.Runner{
-		Stage: messages.StageFrontier, Bus: f.bus, Stream: messages.StreamSeeds,
-		Consumer: messages.WorkConsumer(messages.ConsumerSeeds, "seine.seeds.*", 64),
-		Workers:  2, Prefetch: 2, Handle: f.seeds, Drain: time.Duration(f.cfg.Drain),
+		Stage: messages.StageFrontier, Bus: f.bus, Stream: messages.StreamSeeds, Consumer: consumer,
+		Workers: 2, Prefetch: 2, Handle: f.seeds, Drain: time.Duration(f.cfg.Drain),
 	}
 }
 
@@ -52,7 +52,7 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	out.First = deadParts(m, bad)
 	era := f.eras.Load().At(m.Stored) // so a message that is fed again, perhaps after a restore, begins the same visits
 	for p, urls := range f.byPartition(seeds, rules) {
-		for _, some := range messages.Batches(urls) {
+		for _, some := range messages.Batches(urls, messages.BatchBytes(f.bus.NC.MaxPayload())) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: era, URLs: some}
 			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, p), Data: c.Encode()})
 		}
@@ -93,11 +93,8 @@ func deadParts(m *stages.Message, bad []messages.BadURL) (letters []*nats.Msg) {
 		if i == maxLetters-1 && len(bad) > maxLetters {
 			reason = fmt.Sprintf("%d more parts of the message cannot be handled and have no letter; of this one: %s", len(bad)-maxLetters, reason)
 		}
-		d := messages.Dead{
-			Stage: messages.StageFrontier, Crawl: messages.CrawlOf(m.Subject), Reason: reason,
-			Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-			Time: time.Now(), Header: m.Header, Payload: []byte(b.Text), Part: i + 1, InBatch: m.Part,
-		}
+		d := stages.DeadOf(messages.StageFrontier, m, reason)
+		d.Payload, d.Part = []byte(b.Text), i+1
 		letters = append(letters, d.Msg())
 	}
 	return letters

@@ -91,8 +91,9 @@ func (c *Client) ObjectInfo(ctx context.Context, bucket, name string) (*jetstrea
 // Put stores what write writes as an object, and returns its size. After an
 // error some of it may be stored.
 func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
+	chunk := int(min(ObjectChunk, o.client.NC.MaxPayload()))
 	u := &upload{
-		ctx: ctx, js: o.client.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, ObjectChunk),
+		ctx: ctx, js: o.client.JS, subject: o.chunkSubject(nuid), sum: sha256.New(), buf: make([]byte, 0, chunk),
 	}
 	defer u.waitInFlight()
 	if err := write(u); err != nil {
@@ -105,7 +106,7 @@ func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io
 		return 0, err
 	}
 	info, err := json.Marshal(jetstream.ObjectInfo{
-		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: ObjectChunk}},
+		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(chunk)}},
 		Bucket:     o.bucket, NUID: nuid, Size: uint64(u.size), Chunks: u.chunks,
 		ModTime: time.Now().UTC(), Digest: jetstream.GetObjectDigestValue(u.sum),
 	})
@@ -148,10 +149,10 @@ type flight struct {
 // Write implements io.Writer.
 func (u *upload) Write(b []byte) (n int, err error) {
 	for len(b) > 0 && u.err == nil {
-		k := min(len(b), ObjectChunk-len(u.buf))
+		k := min(len(b), cap(u.buf)-len(u.buf))
 		u.buf = append(u.buf, b[:k]...)
 		b, n = b[k:], n+k
-		if len(u.buf) == ObjectChunk {
+		if len(u.buf) == cap(u.buf) {
 			u.send()
 		}
 	}
@@ -178,7 +179,7 @@ func (u *upload) send() {
 	if n := len(u.idle); n > 0 {
 		u.buf, u.idle = u.idle[n-1][:0], u.idle[:n-1]
 	} else {
-		u.buf = make([]byte, 0, ObjectChunk)
+		u.buf = make([]byte, 0, cap(u.buf))
 	}
 }
 

@@ -52,13 +52,13 @@ func (p *Parser) links(r *parsedPage, own int) stages.Output {
 	}
 	end := batchKey{own, min(page.Depth+1, messages.MaxDepth)}
 	for _, to := range slices.SortedFunc(maps.Keys(batches), comparePlaces) {
-		cs := batches[to]
-		for len(cs) > messages.MaxBatchURLs || to != end && len(cs) > 0 {
-			n := min(len(cs), messages.MaxBatchURLs)
-			out.First = append(out.First, urlsMsg(to.partition, batch(to, cs[:n])))
-			cs = cs[n:]
+		all := messages.Batches(batches[to], messages.BatchBytes(p.bus.NC.MaxPayload()))
+		if to == end {
+			batches[to], all = all[len(all)-1], all[:len(all)-1]
 		}
-		batches[to] = cs
+		for _, some := range all {
+			out.First = append(out.First, urlsMsg(to.partition, batch(to, some)))
+		}
 	}
 	last := batch(end, batches[end])
 	if page.Part == messages.PartCapture { // no visit ends

@@ -206,7 +206,7 @@ func (r *parsedPage) encodePage(maxText int) []byte {
 	for {
 		b := r.encodeFields(maxText, without)
 		switch {
-		case len(b) <= maxRecord:
+		case len(b) <= r.plan.maxRecord:
 			return b
 		case maxText > minText:
 			maxText /= 2

@@ -42,7 +42,11 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	}
 	return &Parser{
 		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),
-		plans:      stages.SpecCache[*parsePlan]{Make: func(s *crawlspec.Spec) *parsePlan { return newParsePlan(cfg, s, s.Normalizer()) }},
+		plans: stages.SpecCache[*parsePlan]{Make: func(s *crawlspec.Spec) *parsePlan {
+			plan := newParsePlan(cfg, s, s.Normalizer())
+			plan.maxRecord = min(maxRecord, int(bus.NC.MaxPayload())-headerRoom)
+			return plan
+		}},
 		duplicates: duplicatesIn(bus),
 		extractors: extractors,
 	}, nil
@@ -51,10 +55,10 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 // Run works until ctx is done, then finishes what it holds.
 func (p *Parser) Run(ctx context.Context) error {
 	defer p.unzip.Close()
+	consumer, _ := messages.NamedConsumer(messages.StreamPages, messages.ConsumerParse)
 	r := &stages.Runner{
-		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages,
-		Consumer: messages.WorkConsumer(messages.ConsumerParse, "seine.pages.*.*", 4096),
-		Workers:  p.cfg.workers(), Prefetch: p.cfg.Prefetch,
+		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages, Consumer: consumer,
+		Workers: p.cfg.workers(), Prefetch: p.cfg.Prefetch,
 		Handle: p.handle, OnDeadLetter: p.onDeadLetter, Describe: subject, Drain: time.Duration(p.cfg.Drain),
 	}
 	if err := r.Run(ctx); err != nil {

@@ -29,12 +29,14 @@ type parsePlan struct {
 	fields []pageField
 	// simhash says that it is needed, be it for a field or to compare pages.
 	simhash bool
-	mask    *pii.Masking // nil if nothing is masked
-	err     error        // of the spec, if its rules cannot be used
+	// maxRecord bounds a record in bytes.
+	maxRecord int
+	mask      *pii.Masking // nil if nothing is masked
+	err       error        // of the spec, if its rules cannot be used
 }
 
 func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *parsePlan {
-	p := &parsePlan{spec: spec, urls: urls, secret: spec.SecretNormalizer()}
+	p := &parsePlan{spec: spec, urls: urls, secret: spec.SecretNormalizer(), maxRecord: maxRecord}
 	p.rules, p.err = extract.Compile(spec)
 	if p.err != nil {
 		p.err = fmt.Errorf("rules of the spec: %w", p.err)

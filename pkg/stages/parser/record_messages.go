@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -97,7 +96,7 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		rec.Truncated = []string{"text"}
 	}
 	line := rec.AppendJSON(nil)
-	for len(line) > maxRecord && rec.Text != "" { // text full of what JSON must escape
+	for len(line) > r.plan.maxRecord && rec.Text != "" { // text full of what JSON must escape
 		rec.Text, rec.Truncated = truncate.To(rec.Text, len(rec.Text)/2), []string{"text"}
 		line = rec.AppendJSON(line[:0])
 	}
@@ -107,8 +106,11 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 // isCut reports whether a text has lost something at a limit. Of one of 0 nobody wants any.
 func isCut(text string, limit int) bool { return limit > 0 && len(text) > limit }
 
-// maxRecord leaves room for headers in a message of 1 MiB.
-const maxRecord = 1000 << 10
+// maxRecord leaves room for headers in a message of 1 MiB, headerRoom in any.
+const (
+	maxRecord  = 1000 << 10
+	headerRoom = 1<<20 - maxRecord
+)
 
 // maxLetter bounds what a dead letter has of a record, so that it fits a message
 // together with the headers of the page.
@@ -119,11 +121,8 @@ const maxLetter = 900 << 10
 func (r *parsedPage) deadLetter(m *stages.Message, i int) *nats.Msg {
 	problem := &r.problems[i]
 	record := problem.Record[:min(len(problem.Record), maxLetter)]
-	d := messages.Dead{
-		Stage: messages.StageParser, Crawl: r.page.Crawl, Reason: r.plan.mask.Letter(describe(problem)),
-		Subject: m.Subject, Stream: m.Stream, Sequence: m.Sequence, Tries: m.Deliveries,
-		Time: time.Now(), Header: m.Header, Payload: []byte(r.plan.mask.Letter(string(record))), Part: 1 + i,
-	}
+	d := stages.DeadOf(messages.StageParser, m, r.plan.mask.Letter(describe(problem)))
+	d.Payload, d.Part = []byte(r.plan.mask.Letter(string(record))), 1+i
 	return d.Msg()
 }
 

@@ -64,7 +64,7 @@ func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
 
 // seedMessages makes messages of seeds of a spec, to be stored in that order.
 func seedMessages(crawl string, rules *Rules, era uint64, urls []messages.Candidate) (all []*messages.Candidates) {
-	for _, some := range messages.Batches(urls) {
+	for _, some := range messages.Batches(urls, 32<<10) {
 		all = append(all, &messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, SeedList: rules.seeds.Fingerprint, Era: era, URLs: some})
 	}
 	all[len(all)-1].SeedListEnd = true
