@@ -49,7 +49,7 @@ func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJ
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	object := objectName(partition, messages.VisitID(req.Crawl, req.Visit))
 	t := &fetchJob{
-		req: req, spec: spec, partition: partition, object: object, inline: messages.Inline(f.bus.NC.MaxPayload()),
+		req: req, spec: spec, partition: partition, object: object, inline: messages.Inline(f.bus.MaxPayload()),
 		ask: httpclient.Request{
 			CookieJar: messages.Incarnation(req.Crawl, req.Visit.Incarnation()), URL: req.URL,
 			Spacing: time.Duration(max(req.Delay, req.Interval)), Archive: spec.Archive,

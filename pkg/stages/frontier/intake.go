@@ -52,7 +52,7 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	out.First = deadParts(m, bad)
 	era := f.eras.Load().At(m.Stored) // so a message that is fed again, perhaps after a restore, begins the same visits
 	for p, urls := range f.byPartition(seeds, rules) {
-		for _, some := range messages.Batches(urls, messages.BatchBytes(f.bus.NC.MaxPayload())) {
+		for _, some := range messages.Batches(urls, messages.BatchBytes(f.bus.MaxPayload())) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: era, URLs: some}
 			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, p), Data: c.Encode()})
 		}

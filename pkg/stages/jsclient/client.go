@@ -50,3 +50,11 @@ const answerTime = 5 * time.Second
 func AnswerWithin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, answerTime)
 }
+
+// MaxPayload is how many bytes a message may have on the server; without a connection, the server's default.
+func (c *Client) MaxPayload() int64 {
+	if c.NC == nil {
+		return 1 << 20
+	}
+	return c.NC.MaxPayload()
+}

@@ -52,7 +52,7 @@ func (p *Parser) links(r *parsedPage, own int) stages.Output {
 	}
 	end := batchKey{own, min(page.Depth+1, messages.MaxDepth)}
 	for _, to := range slices.SortedFunc(maps.Keys(batches), comparePlaces) {
-		all := messages.Batches(batches[to], messages.BatchBytes(p.bus.NC.MaxPayload()))
+		all := messages.Batches(batches[to], messages.BatchBytes(p.bus.MaxPayload()))
 		if to == end {
 			batches[to], all = all[len(all)-1], all[:len(all)-1]
 		}

@@ -44,7 +44,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),
 		plans: stages.SpecCache[*parsePlan]{Make: func(s *crawlspec.Spec) *parsePlan {
 			plan := newParsePlan(cfg, s, s.Normalizer())
-			plan.maxRecord = min(maxRecord, int(bus.NC.MaxPayload())-headerRoom)
+			plan.maxRecord = min(maxRecord, int(bus.MaxPayload())-headerRoom)
 			return plan
 		}},
 		duplicates: duplicatesIn(bus),
