@@ -61,7 +61,7 @@ func (d *Dead) Msg() *nats.Msg {
 		m.Header.Set(HeaderDeadID, id)
 	}
 	seq := strconv.FormatUint(d.Sequence, 10)
-	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part)+"."+strconv.FormatInt(d.Stored.UnixMicro(), 36))
+	m.Header.Set(nats.MsgIdHdr, d.Stage+"."+d.Stream+"."+seq+"."+strconv.FormatInt(d.Stored.UnixMicro(), 36)+"."+strconv.Itoa(d.InBatch*(MaxBatchURLs+1)+d.Part))
 	m.Header.Set(HeaderDeadReason, headerText(d.Reason))
 	m.Header.Set(HeaderDeadStage, d.Stage)
 	m.Header.Set(HeaderDeadSubject, d.Subject)

@@ -111,7 +111,7 @@ func TestDeadOverNATS(t *testing.T) {
 	original := len(d.Header)
 	raw := sent(t, js, d.Msg())
 	for k, want := range map[string]string{
-		nats.MsgIdHdr: "parser.PAGES.12.0.1", HeaderDeadID: "news.x.1", HeaderDeadStage: "parser",
+		nats.MsgIdHdr: "parser.PAGES.12.1.0", HeaderDeadID: "news.x.1", HeaderDeadStage: "parser",
 		HeaderDeadSubject: "seine.pages.news.3", HeaderDeadStream: "PAGES", HeaderDeadSequence: "12",
 		HeaderDeadTries: "5", HeaderDeadTime: "2026-11-20T09:00:00.000000005Z", HeaderPage: `{"v":1}`,
 	} {
@@ -133,7 +133,7 @@ func TestDeadOverNATS(t *testing.T) {
 		t.Errorf("the original header was changed: %v", d.Header)
 	}
 	d.Crawl, d.Part = "Not A Crawl", 3
-	if m := d.Msg(); m.Subject != "seine.dead.parser.default" || m.Header.Get(nats.MsgIdHdr) != "parser.PAGES.12.3.1" {
+	if m := d.Msg(); m.Subject != "seine.dead.parser.default" || m.Header.Get(nats.MsgIdHdr) != "parser.PAGES.12.1.3" {
 		t.Errorf("%s with id %s", m.Subject, m.Header.Get(nats.MsgIdHdr))
 	}
 }

@@ -295,7 +295,7 @@ func (c *cluster) wantClean(b *stages.Bus, partitions int) {
 		kind, _, _ := strings.Cut(key, ".")
 		kinds[kind]++
 	}
-	want := map[string]int{"layout": 1, "former": 1, "budget": 1, "frontier": partitions, "snapshot": partitions}
+	want := map[string]int{"layout": 1, "provisioned": 1, "former": 1, "budget": 1, "frontier": partitions, "snapshot": partitions}
 	maps.DeleteFunc(kinds, func(kind string, _ int) bool { return kind == "alerts" })
 	if !maps.Equal(kinds, want) {
 		c.t.Errorf("the bucket has %v, want %v", kinds, want)
