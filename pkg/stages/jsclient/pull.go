@@ -161,16 +161,16 @@ func isMessage(m *nats.Msg) bool { return m.Reply != "" }
 // ended reports whether an answer that is no message says that none will come any
 // more (ADR-37), and why.
 func ended(m *nats.Msg) (over bool, err error) {
-	status := m.Header.Get("Status")
+	status, description := m.Header.Get("Status"), m.Header.Get("Description")
 	switch {
 	case status == "" || strings.HasPrefix(status, "1"): // 100: a sign of life
 		return false, nil
 	case status == "404" || status == "408": // no messages, for so long
 		return true, nil
-	case status == "409" && m.Header.Get("Description") == "Message Size Exceeds MaxBytes": // the next one does not fit
+	case description == "Batch Completed" || description == "Message Size Exceeds MaxBytes": // all were sent, or the next does not fit
 		return true, nil
 	case status == "503":
 		return true, nats.ErrNoResponders
 	}
-	return true, fmt.Errorf("the server ends the request: %s %s", status, m.Header.Get("Description"))
+	return true, fmt.Errorf("the server ends the request: %s %s", status, description)
 }

@@ -2,6 +2,7 @@ package jsclient_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -144,24 +145,32 @@ func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
 // In a cluster the word that ends a request comes before messages that were sent because of it.
 func TestPullTakesWhatTheEndOfItsRequestHasOvertaken(t *testing.T) {
 	t.Parallel()
-	_, b := stagestest.Open(t)
-	answer := func(m *nats.Msg) {
-		end := nats.NewMsg(m.Reply)
-		end.Header.Set("Status", "409")
-		end.Header.Set("Description", "Message Size Exceeds MaxBytes")
-		end.Header.Set("Nats-Pending-Messages", "3")
-		for i, m := range []*nats.Msg{{Subject: m.Reply, Reply: "ack", Data: []byte("0")}, end, {Subject: m.Reply, Reply: "ack", Data: []byte("1")}} {
-			if err := b.NC.PublishMsg(m); err != nil {
-				t.Errorf("answer %d: %v", i, err)
+	for end, notSent := range map[string]string{"Message Size Exceeds MaxBytes": "3", "Batch Completed": "0"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			_, b := stagestest.Open(t)
+			answer := func(m *nats.Msg) {
+				last := nats.NewMsg(m.Reply)
+				last.Header = nats.Header{"Status": {"409"}, "Description": {end}, "Nats-Pending-Messages": {notSent}}
+				for i, m := range []*nats.Msg{{Subject: m.Reply, Reply: "ack", Data: []byte("0")}, last, {Subject: m.Reply, Reply: "ack", Data: []byte("1")}} {
+					if err := b.NC.PublishMsg(m); err != nil {
+						t.Errorf("answer %d: %v", i, err)
+					}
+				}
 			}
-		}
-	}
-	if _, err := b.NC.Subscribe("$JS.API.CONSUMER.MSG.NEXT.OTHER.c", answer); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	err := jsclient.NewPuller(&b.Client, &jetstream.ConsumerInfo{Stream: "OTHER", Name: "c"}).Pull(t.Context(), jsclient.Batch{Messages: 5, Bytes: 1 << 20}, func(m *nats.Msg) { got = append(got, string(m.Data)) })
-	if err != nil || len(got) != 2 || got[1] != "1" {
-		t.Errorf("got %q, %v", got, err)
+			if _, err := b.NC.Subscribe("$JS.API.CONSUMER.MSG.NEXT.OTHER.c", answer); err != nil {
+				t.Fatal(err)
+			}
+			n, err := strconv.Atoi(notSent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			puller := jsclient.NewPuller(&b.Client, &jetstream.ConsumerInfo{Stream: "OTHER", Name: "c"})
+			err = puller.Pull(t.Context(), jsclient.Batch{Messages: 2 + n, Bytes: 1 << 20}, func(m *nats.Msg) { got = append(got, string(m.Data)) })
+			if err != nil || len(got) != 2 || got[1] != "1" {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
 	}
 }
