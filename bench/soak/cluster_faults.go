@@ -39,7 +39,7 @@ type storm struct {
 
 // enter waits until a fault may be made, and returns its context. Those of the whole cluster wait for nobody.
 func (s *storm) enter(ctx context.Context, kind string) (context.Context, func()) {
-	if kind == kindRepartition || kind == kindRestore {
+	if kind == kindRepartition || kind == kindRestore || kind == kindEmpty {
 		return ctx, func() {}
 	}
 	s.making.RLock()

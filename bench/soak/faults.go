@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -96,7 +97,11 @@ func allFaults(r *testbed) []fault {
 		fs = append(fs, browserFaults()...)
 	}
 	whole := func(*testbed) []string { return []string{"the cluster"} }
-	fs = append(fs, fault{kindRepartition, whole, repartition, ""}, fault{kindRestore, whole, restore, ""})
+	fs = append(fs,
+		fault{kindRepartition, whole, repartition, ""}, fault{kindRestore, whole, restore, ""}, fault{kindEmpty, whole, emptyBrokers, ""},
+		fault{"edit stream", func(*testbed) []string { return editedStreams }, editStream, ""},
+		fault{"edit consumer", func(*testbed) []string { return slices.Sorted(maps.Keys(editedConsumers)) }, editConsumer, ""},
+	)
 	slices.SortFunc(fs, func(a, b fault) int { return strings.Compare(a.kind, b.kind) }) // maps have no order
 	return fs
 }
