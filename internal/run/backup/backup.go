@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/nats-io/jsm.go"
@@ -150,7 +149,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	return nil
 }
 
-// copyStream has the server send a stream with its consumers.
+// copyStream has the server send a stream, and notes what its consumers have acknowledged before.
 func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir, name string) (Stream, error) {
 	is, err := b.Bus.JS.Stream(ctx, name)
 	if err != nil {
@@ -160,20 +159,15 @@ func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir, name
 	if err != nil {
 		return Stream{}, fmt.Errorf("open stream %s: %w", name, err)
 	}
-	before, err := durableConsumers(ctx, b.Bus, name)
+	consumers, err := durableConsumers(ctx, b.Bus, name)
 	if err != nil {
 		return Stream{}, err
 	}
-	if _, err := s.SnapshotToDirectory(ctx, streamDir(dir, name), jsm.SnapshotConsumers()); err != nil {
+	if _, err := s.SnapshotToDirectory(ctx, streamDir(dir, name)); err != nil {
 		return Stream{}, fmt.Errorf("copy stream %s: %w", name, err)
 	}
-	after, err := durableConsumers(ctx, b.Bus, name)
-	if err != nil {
-		return Stream{}, err
-	}
-	copied := slices.DeleteFunc(before, func(c string) bool { return !slices.Contains(after, c) })
 	info := is.CachedInfo()
-	return Stream{Consumers: copied, Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, LastSeq: info.State.LastSeq, Made: jsclient.Made(info)}, nil
+	return Stream{Consumers: consumers, Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, LastSeq: info.State.LastSeq, Made: jsclient.Made(info)}, nil
 }
 
 // copyConfig writes down what a stream was made with.

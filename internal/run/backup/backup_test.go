@@ -15,7 +15,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/base/atomicfile"
 	"seine/internal/run/works"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
@@ -235,35 +234,35 @@ func TestRestoreWaitsForLeaders(t *testing.T) {
 	wantContents(t, contents(t, restored), want)
 }
 
-// The servers of a cluster make the consumers of a stream when it is restored already. No stage may come before.
-func TestRestoreWaitsForConsumers(t *testing.T) {
+// Durable consumers continue behind what they had acknowledged, also those of other applications, whatever they are like.
+func TestRestoredConsumersContinue(t *testing.T) {
 	t.Parallel()
-	dir := takeBackup(t, cluster(t))
-	m, err := ReadManifest(dir)
+	b := cluster(t)
+	last := natstest.StreamOf(t, b.JS, messages.StreamPages).CachedInfo().State.LastSeq
+	acked := map[string]uint64{messages.ConsumerParse: 10, "new": last, "by-start": 49, "pushed": 0}
+	for _, c := range []jetstream.ConsumerConfig{
+		{Durable: "new", DeliverPolicy: jetstream.DeliverNewPolicy},
+		{Durable: "by-start", DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: 50},
+	} {
+		c.AckPolicy = jetstream.AckExplicitPolicy
+		_, err := b.JS.CreateConsumer(t.Context(), messages.StreamPages, c)
+		must(t, err)
+	}
+	_, err := b.JS.CreatePushConsumer(t.Context(), messages.StreamPages, jetstream.ConsumerConfig{Durable: "pushed", DeliverSubject: "app.pages", AckPolicy: jetstream.AckExplicitPolicy})
 	must(t, err)
-	late := jetstream.ConsumerConfig{Durable: "late", AckPolicy: jetstream.AckExplicitPolicy}
-	for i, s := range m.Streams {
-		if s.Name == messages.StreamPages {
-			m.Streams[i].Consumers = append(s.Consumers, late.Durable)
+	restored := emptyServer(t)
+	_, err = (&Restore{Bus: restored, Dir: takeBackup(t, b)}).Run(t.Context())
+	must(t, err)
+	consumers, err := restored.Consumers(t.Context(), messages.StreamPages)
+	must(t, err)
+	if len(consumers) != len(acked) {
+		t.Errorf("restored %d consumers, want %d", len(consumers), len(acked))
+	}
+	for _, c := range consumers {
+		if want := last - acked[c.Name]; c.NumPending != want {
+			t.Errorf("%d messages are pending for consumer %s, want %d", c.NumPending, c.Name, want)
 		}
 	}
-	must(t, atomicfile.WriteJSON(filepath.Join(dir, ManifestFile), m))
-	restored := emptyServer(t)
-	r := &Restore{Bus: restored, Dir: dir, Progress: func(what string) {
-		if what == "waiting for the consumers of "+messages.StreamPages {
-			time.AfterFunc(100*time.Millisecond, func() {
-				_, err := restored.JS.CreateConsumer(t.Context(), messages.StreamPages, late)
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}, At: func(step string) error {
-		_, err := restored.JS.Consumer(t.Context(), messages.StreamPages, late.Durable)
-		return err
-	}}
-	_, err = r.Run(t.Context())
-	must(t, err)
 }
 
 // A restored cluster can be copied and restored again: its streams are still known by when the first ones were made.

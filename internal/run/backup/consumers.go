@@ -3,47 +3,67 @@ package backup
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
 )
 
-// durableConsumers returns the names of the durable consumers of a stream, none for the stream of a bucket.
-func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (names []string, err error) {
+// Consumer is a durable consumer of a stream. The server would copy it, too, but in a cluster it may leave consumers out, and assigns
+// those that it restores after it has told that the stream is restored (nats-server 2.15.2): a stage that came before would make its own,
+// and read from the beginning.
+type Consumer struct {
+	Config jetstream.ConsumerConfig `json:"config"`
+	// Acked is the sequence in the stream up to which all messages are acknowledged.
+	Acked uint64 `json:"acked"`
+}
+
+// durableConsumers returns those of a stream, none for the stream of a bucket.
+func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (all []Consumer, err error) {
 	if isBucket(stream) {
 		return nil, nil
 	}
 	err = jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
-		all, err := b.Consumers(ctx, stream)
-		names = nil
-		for _, c := range all {
+		have, err := b.Consumers(ctx, stream)
+		all = nil
+		for _, c := range have {
 			if c.Config.Durable != "" {
-				names = append(names, c.Config.Durable)
+				all = append(all, Consumer{c.Config, c.AckFloor.Stream})
 			}
 		}
 		return err //nolint:wrapcheck // says all
 	})
-	return names, err //nolint:wrapcheck // says all
+	return all, err //nolint:wrapcheck // says all
 }
 
-// awaitConsumers waits until a stream has its consumers: the servers of a cluster assign them after they have told that it is
-// restored (nats-server 2.15.2). A stage that comes before makes its own, and reads from the beginning.
-func (r *Restore) awaitConsumers(ctx context.Context, s Stream) error {
-	if len(s.Consumers) == 0 {
-		return nil
-	}
-	r.Progress.Say("waiting for the consumers of %s", s.Name)
-	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { //nolint:wrapcheck // says all
-		have, err := durableConsumers(ctx, r.Bus, s.Name)
+// consumers makes the consumers of a stream again. Each continues behind what it has acknowledged.
+func (r *Restore) consumers(ctx context.Context, s Stream) error {
+	for _, c := range s.Consumers {
+		r.Progress.Say("restoring consumer %s of %s", c.Config.Durable, s.Name)
+		err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return r.consumer(ctx, s.Name, c) })
 		if err != nil {
-			return err
+			return fmt.Errorf("restore consumer %s of stream %s: %w", c.Config.Durable, s.Name, err)
 		}
-		missing := slices.DeleteFunc(slices.Clone(s.Consumers), func(name string) bool { return slices.Contains(have, name) })
-		if len(missing) > 0 {
-			return fmt.Errorf("stream %s was restored without its consumers: %w: %s", s.Name, jsclient.ErrConsumersSilent, strings.Join(missing, ", "))
-		}
-		return nil
-	})
+	}
+	return nil
+}
+
+func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err error) {
+	if r.Replicas > 0 {
+		c.Config.Replicas = 0 // as many as the stream has
+	}
+	all := c.Config.DeliverPolicy == jetstream.DeliverAllPolicy
+	if !all { // of another application: where it began does not matter any more
+		c.Config.DeliverPolicy, c.Config.OptStartSeq, c.Config.OptStartTime = jetstream.DeliverByStartSequencePolicy, c.Acked+1, nil
+	}
+	if c.Config.DeliverSubject == "" {
+		_, err = r.Bus.JS.CreateOrUpdateConsumer(ctx, stream, c.Config)
+	} else {
+		_, err = r.Bus.JS.CreateOrUpdatePushConsumer(ctx, stream, c.Config)
+	}
+	if err == nil && all {
+		_, err = r.Bus.JS.ResetConsumerToSequence(ctx, stream, c.Config.Durable, c.Acked+1)
+	}
+	return err //nolint:wrapcheck // consumers tells of which
 }

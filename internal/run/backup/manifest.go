@@ -51,8 +51,8 @@ type Stream struct {
 	Bytes    uint64 `json:"bytes"`
 	LastSeq  uint64 `json:"last_seq"`
 	Made     string `json:"made"` // see jsclient.KeyMade
-	// Consumers are the names of the durable ones that were copied with it.
-	Consumers []string `json:"consumers,omitempty"`
+	// Consumers are the durable ones.
+	Consumers []Consumer `json:"consumers,omitempty"`
 }
 
 // File is a file of the backup.

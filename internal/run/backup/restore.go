@@ -140,7 +140,7 @@ func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
 		}
 	}
 	for _, s := range m.Streams {
-		if err := r.awaitConsumers(ctx, s); err != nil {
+		if err := r.consumers(ctx, s); err != nil {
 			return err
 		}
 	}
