@@ -160,10 +160,18 @@ func (b *Bus) checkServer(ctx context.Context) error {
 	if _, err := Account(ctx, b, 1); err != nil {
 		return err
 	}
+	if err := b.CheckVersion(); err != nil {
+		return err
+	}
+	return b.CheckRestored(ctx)
+}
+
+// CheckVersion returns ErrServer if the server lacks what Seine needs.
+func (b *Bus) CheckVersion() error {
 	if v := b.NC.ConnectedServerVersion(); !serverAtLeast(v, 2, 14) {
 		return fmt.Errorf("%w: version %s; Seine needs 2.14 or newer, whose consumers can be rewound", ErrServer, v)
 	}
-	return b.CheckRestored(ctx)
+	return nil
 }
 
 func serverAtLeast(version string, major, minor int) bool {

@@ -102,6 +102,9 @@ func server(bus *stages.Bus) Finding {
 	case err != nil:
 		f.Level, f.What, f.Do = Fail, "the server does not answer: "+err.Error(), "look at its log and its machine"
 		return f
+	case bus.CheckVersion() != nil:
+		f.Level, f.What, f.Do = Fail, bus.CheckVersion().Error(), "install a newer nats-server"
+		return f
 	case took > slowAnswer:
 		f.Level, f.Do = Warn, "stages wait so long for every acknowledgement: bring them nearer, or look at the server's load"
 	}

@@ -1,6 +1,9 @@
 package doctor
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"strings"
 	"testing"
 
@@ -70,5 +73,30 @@ func TestSlipsInTheBucketOfSpecs(t *testing.T) {
 		if !strings.HasPrefix(found[check], "fail") || !strings.Contains(found[check], want) {
 			t.Errorf("%s: %q, want %q", check, found[check], want)
 		}
+	}
+}
+
+// A server that is too old is named, and not only what is missing on it.
+func TestServerIsTooOld(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, `INFO {"version":"2.11.10","max_payload":1048576}`+"\r\n")
+		for lines := bufio.NewScanner(c); lines.Scan(); {
+			if lines.Text() == "PING" {
+				_, _ = io.WriteString(c, "PONG\r\n")
+			}
+		}
+	}()
+	bus, _ := stagestest.Dial(t, "nats://"+l.Addr().String())
+	if f := server(bus); f.Level != Fail || !strings.Contains(f.What, "version 2.11.10") {
+		t.Errorf("found %+v", f)
 	}
 }
