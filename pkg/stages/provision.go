@@ -131,7 +131,11 @@ func (p *provisioner) restore(ctx context.Context, want jetstream.StreamConfig, 
 		_, err := do(ctx, config)
 		return err
 	})
-	if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another frontier was faster
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse): // another frontier was faster
+	case err != nil && have == nil:
+		return fmt.Errorf("create %s: %w", drift.StreamObject(want.Name), streamHint(p, want, err))
+	case err != nil:
 		return fmt.Errorf("%s: %w; %s", drift.Text(differences), streamHint(p, want, err), differences[0].Repair)
 	}
 	if p.again {

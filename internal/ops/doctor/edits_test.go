@@ -305,6 +305,22 @@ func TestRequestsAreWithinTheLimitsOfTheServer(t *testing.T) {
 	<-ended
 }
 
+// An account that has too little room for Seine is named with what it needs.
+func TestAccountIsTooSmall(t *testing.T) {
+	t.Parallel()
+	s, bus := stagestest.Open(t)
+	check(t, s.Server.GlobalAccount().UpdateJetStreamLimits(map[string]natsserver.JetStreamAccountLimits{"": {MaxStore: 64 << 30, MaxStreams: -1, MaxConsumers: -1, MaxMemory: -1}}))
+	p, err := stages.ReadProvisioned(t.Context(), bus)
+	check(t, err)
+	if f := account(t.Context(), bus, p); f.Level != OK {
+		t.Errorf("found %+v", f)
+	}
+	p.Limits.PagesBytes = 1 << 40
+	if f := account(t.Context(), bus, p); f.Level != Fail || !strings.Contains(f.What, "max_storage") {
+		t.Errorf("found %+v", f)
+	}
+}
+
 // Messages that no consumer reads are counted by subject.
 func TestMessagesThatNobodyReads(t *testing.T) {
 	t.Parallel()
