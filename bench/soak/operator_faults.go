@@ -72,7 +72,6 @@ func (r *testbed) awaitRestored(ctx context.Context, object string, restored fun
 // consumerEdits lose nothing by themselves.
 var consumerEdits = []func(*jetstream.ConsumerConfig){
 	func(c *jetstream.ConsumerConfig) { c.MaxAckPending = 1 },
-	func(c *jetstream.ConsumerConfig) { c.MaxRequestBatch = 1 },
 	func(c *jetstream.ConsumerConfig) { c.MaxRequestMaxBytes = 1 },
 	func(c *jetstream.ConsumerConfig) { c.MaxRequestExpires = time.Millisecond },
 	func(c *jetstream.ConsumerConfig) { c.AckWait = time.Second },
