@@ -15,7 +15,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// A stage of one's own reads the records of all crawls as they are made. Each message goes to
+// A stage that is not one of Seine's reads the records of all crawls as they are made (command.Stage is the same as a command). Each message goes to
 // one of its instances, and comes again if that dies before it has handled it. To read what is
 // stored already costs nothing more: a new consumer begins with the oldest record that RECORDS
 // holds.

@@ -1,0 +1,104 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"seine/internal/run/process"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// StageConfig describes a stage that is not one of Seine's.
+type StageConfig struct {
+	// Name of the stage: lower-case letters, digits and hyphens. Its processes share a durable consumer of this name, and what they
+	// cannot handle goes to DEAD under it.
+	Name string
+	// About is the text above the flags in --help.
+	About string
+	// Stream is the stream that it reads, such as messages.StreamRecords. A stage that is new begins with the oldest message there.
+	Stream string
+	// Subject filters what it reads, such as "seine.records.news.*"; "" is all of the stream.
+	Subject string
+	// Handle handles a message, and returns what to publish before that is acknowledged. Each message of a batch comes by itself. Handle is
+	// called from several goroutines, may be called again with the same message, and must return when ctx is done. After an error the
+	// message, or the batch that it is of, comes again; after stages.PoisonError, or five tries, it goes to DEAD.
+	Handle func(ctx context.Context, m *stages.Message) ([]*nats.Msg, error)
+}
+
+var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+
+// Stage runs a stage as a command, with the options of the process, and returns its exit code. It waits for NATS and for a frontier, serves
+// metrics and health, and finishes what it holds at the first signal. It returns 2 for a StageConfig that cannot work.
+func Stage(c StageConfig) int {
+	o := stageOptions{config: c}
+	return process.Main(c.Name, c.About, &o, &o.Common, o.run)
+}
+
+type stageOptions struct {
+	process.Common
+	Workers  int                `help:"Messages handled at the same time; 0 is two for each processor." default:"0"`
+	Prefetch int                `help:"Messages waiting in memory." default:"32"`
+	Drain    crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	config   StageConfig
+}
+
+// Validate names what is wrong with the StageConfig, or the first flag that is wrong.
+func (o *stageOptions) Validate() error {
+	_, ours := messages.NamedConsumer(o.config.Stream, o.config.Name)
+	switch {
+	case !validName.MatchString(o.config.Name):
+		return fmt.Errorf("name %q of the stage: must be lower-case letters, digits and hyphens, and begin with a letter", o.config.Name)
+	case ours:
+		return fmt.Errorf("name %q of the stage: is the name of a consumer of Seine", o.config.Name)
+	case o.config.Stream == "" || o.config.Handle == nil:
+		return errors.New("the StageConfig needs a Stream and a Handle")
+	case o.Workers < 0 || o.Workers > 1024:
+		return fmt.Errorf("--workers %d: must be from 0 to 1024", o.Workers)
+	case o.Prefetch < 0 || o.Prefetch > 4096:
+		return fmt.Errorf("--prefetch %d: must be from 0 to 4096", o.Prefetch)
+	}
+	return nil
+}
+
+func (o *stageOptions) run(ctx context.Context, env process.Env) error {
+	if err := env.Bus.Join(ctx); err != nil {
+		return err
+	}
+	if err := env.Started(""); err != nil {
+		return err
+	}
+	r := stages.Runner{
+		Stage: o.config.Name, Bus: env.Bus, Stream: o.config.Stream,
+		Consumer: messages.WorkConsumer(o.config.Name, o.config.Subject, 4096),
+		Workers:  cmp.Or(o.Workers, 2*runtime.GOMAXPROCS(0)), Prefetch: o.Prefetch, Drain: time.Duration(o.Drain),
+		Handle: split(o.config.Handle),
+	}
+	return r.Run(ctx)
+}
+
+// split calls handle with each message of a batch.
+func split(handle func(context.Context, *stages.Message) ([]*nats.Msg, error)) stages.Handler {
+	return func(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
+		parts, err := m.Parts()
+		if err != nil {
+			return out, stages.PoisonError(err)
+		}
+		for _, part := range parts {
+			msgs, err := handle(ctx, part)
+			if err != nil {
+				return stages.Output{}, err //nolint:wrapcheck // of the stage
+			}
+			out.First = append(out.First, msgs...)
+		}
+		return out, nil
+	}
+}
