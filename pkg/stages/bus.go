@@ -206,17 +206,6 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 		return moving(have)
 	}
 	want.Widest, want.Installation = have.Widest, have.Installation
-	if older := have; older.Canonical < want.Canonical {
-		// URLs of a newer build: the frontiers judge anew what they know by another
-		// name, and stages of the older build refuse to join.
-		if older.Canonical = want.Canonical; older == want {
-			if err := b.ChangeLayout(ctx, func(l *messages.Layout) { l.Canonical = want.Canonical }); err != nil {
-				return err
-			}
-			b.Log.Info("canonical URLs have a newer version", "was", have.Canonical, "is", want.Canonical)
-			have = want
-		}
-	}
 	if have != want {
 		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account; `seine repartition` changes the number)", ErrLayout, have, want)
 	}
