@@ -34,9 +34,18 @@ SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stag
 .PHONY: test
 test: sites node versitygw postgres warcio readers promtool systemd shells chromium vueapp axe openapiclient ## run all tests with the race detector, end-to-end included
 	CGO_ENABLED=1 go test -vet off -race -p 3 -timeout 15m $$(go list ./pkg/stages/... ./... | grep -vE '/e2e$$|$(SEQUENTIAL)')
+	@$(MAKE) --no-print-directory -j 2 test-e2e test-alone
+
+# Processes wait more than they compute, so that the rest of the tests has the processors meanwhile. The commands are built: the
+# test cache does not see them.
+.PHONY: test-e2e
+test-e2e:
+	go test -vet off -count 1 -parallel 5 -timeout 25m ./internal/testing/e2e
+
+.PHONY: test-alone
+test-alone:
 	go test -vet off -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)') $(SLOW_UNDER_RACE)
 	go test -vet off -count 1 -timeout 15m -run '^Test(Crash|LargeBody)' ./pkg/stages/writer # takes minutes under the detector
-	go test -vet off -count 1 -parallel 5 -timeout 15m ./internal/testing/e2e # waits more than it computes; builds commands, which the test cache does not see
 	cd bench && go test -vet off ./...
 	cd deploy/helm/check && go test -vet off .
 
