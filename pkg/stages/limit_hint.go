@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -33,10 +34,12 @@ func streamHint(p *provisioner, want jetstream.StreamConfig, err error) error {
 		10047: fmt.Sprintf("JetStream reserves max_bytes of each stream, %s for all of Seine; the account has reserved %s, its max_storage is %d, -1 is no limit. "+
 			"Raise max_file_store of the server, by default three quarters of the free disk, and max_storage; or lower the frontier's --snapshot-bytes, --pages-bytes, "+
 			"--records-bytes, --bodies-bytes, --urls-bytes, --results-bytes, --seeds-bytes and --dead-bytes", humanize.Size(p.Bytes()), humanize.Size(int64(account.ReservedStore)), limits.MaxStore),
-		10052: fmt.Sprintf("the stream needs duplicate_window %s: raise the limits in the jetstream block of the server", want.Duplicates),
 		10065: "a stream has subjects of this one: nats stream find --subject",
 		10122: fmt.Sprintf("the stream needs %d bytes, the account allows %d: raise its max_bytes, or lower the frontier's flag for the stream, such as --pages-bytes", want.MaxBytes, limits.StoreMaxStreamBytes),
 	})
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && strings.Contains(api.Description, "duplicates window") { // 10052 has other reasons
+		err = fmt.Errorf("%w (the stream needs duplicate_window %s: raise the limits in the jetstream block of the server)", err, want.Duplicates)
+	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == 10065 {
 		return fmt.Errorf("%w; it is %w", err, ErrForeign)
 	}
