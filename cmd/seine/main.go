@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/base/heapgoal"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/run/completion"
@@ -31,7 +30,7 @@ const (
 var endsProcess bool
 
 func main() {
-	heapgoal.Set(48<<20, 0.25)
+	setHeapGoal(48<<20, 0.25)
 	endsProcess = true
 	os.Exit(run(os.Args[1:]))
 }

@@ -190,23 +190,23 @@ func (r *RecordRule) check(p *Problems, path string) {
 	}
 }
 
-func (s *Each) checkEach(p *Problems, path string) {
-	if s == nil {
+func (e *Each) checkEach(p *Problems, path string) {
+	if e == nil {
 		return
 	}
 	switch {
-	case s.From != "" && !s.None():
+	case e.From != "" && !e.None():
 		p.Addf(path+".from", "excludes selectors: it says itself what there is a record of")
-	case s.From != "":
-		p.oneOf(path+".from", s.From, EachFrom)
+	case e.From != "":
+		p.oneOf(path+".from", e.From, EachFrom)
 		return
-	case s.None():
+	case e.None():
 		p.Addf(path, "selects nothing: give css, xpath, jq, json_ld, regex or from")
 	}
-	if s.Meta != "" {
+	if e.Meta != "" {
 		p.Addf(path+".meta", "has one value only: use css, xpath, jq, json_ld or regex")
 	}
-	s.check(p, path)
+	e.check(p, path)
 }
 
 // check reports selectors that exclude each other.

@@ -20,22 +20,22 @@ import (
 
 func ours(in []byte) []string { return (&transcript{}).ours(in) }
 
-func (out *transcript) ours(in []byte) []string {
-	var t tokenizer
-	t.reset(in)
+func (t *transcript) ours(in []byte) []string {
+	var tok tokenizer
+	tok.reset(in)
 	for {
-		switch t.next() {
+		switch tok.next() {
 		case tokenEnd:
-			return out.lines
+			return t.lines
 		case tokenText:
-			out.text(unescape(t.text))
+			t.text(unescape(tok.text))
 		case tokenRaw:
-			out.text(string(t.text))
+			t.text(string(tok.text))
 		case tokenClose:
-			out.tag("/", t.name, nil)
+			t.tag("/", tok.name, nil)
 		case tokenStart:
-			out.tag("", t.name, ourAttrs(&t))
-			out.text(ourRaw(&t))
+			t.tag("", tok.name, ourAttrs(&tok))
+			t.text(ourRaw(&tok))
 		}
 	}
 }

@@ -192,58 +192,58 @@ func (c *movedCrawl) merged(q int, from []int) (crawlState, error) {
 }
 
 // takeTimes keeps the earliest start and the latest change, and run.
-func (out *crawlState) takeTimes(o *crawlState) {
-	if o.Started != 0 && (out.Started == 0 || o.Started < out.Started) {
-		out.Started = o.Started
+func (c *crawlState) takeTimes(o *crawlState) {
+	if o.Started != 0 && (c.Started == 0 || o.Started < c.Started) {
+		c.Started = o.Started
 	}
-	out.Changed = max(out.Changed, o.Changed)
-	out.Run, out.LatestRun = max(out.Run, o.Run), max(out.LatestRun, o.LatestRun)
+	c.Changed = max(c.Changed, o.Changed)
+	c.Run, c.LatestRun = max(c.Run, o.Run), max(c.LatestRun, o.LatestRun)
 }
 
 // takeSums adds what only grows.
-func (out *crawlState) takeSums(o *frontierapi.Counters) {
-	out.Warnings += o.Warnings
-	out.BytesWire += o.BytesWire
-	out.BytesBody += o.BytesBody
+func (c *crawlState) takeSums(o *frontierapi.Counters) {
+	c.Warnings += o.Warnings
+	c.BytesWire += o.BytesWire
+	c.BytesBody += o.BytesBody
 	for class, n := range o.Attempts {
-		tally.Add(&out.Attempts, class, n)
+		tally.Add(&c.Attempts, class, n)
 	}
 }
 
 // takeRules keeps by which rules the URLs were judged, if all were by the same: else they
 // are judged again, as after a change of the spec.
-func (out *crawlState) takeRules(o *crawlState, first bool) {
+func (c *crawlState) takeRules(o *crawlState, first bool) {
 	if first {
 		return
 	}
-	if out.Print != o.Print {
-		out.Print = 0
+	if c.Print != o.Print {
+		c.Print = 0
 	}
-	if out.Build != o.Build {
-		out.Build = 0
+	if c.Build != o.Build {
+		c.Build = 0
 	}
-	if out.Links != o.Links || out.LinksRev != o.LinksRev {
-		out.LinksRev = max(out.LinksRev, o.LinksRev)
-		if o.Rev > out.Rev {
-			out.Links = o.Links
+	if c.Links != o.Links || c.LinksRev != o.LinksRev {
+		c.LinksRev = max(c.LinksRev, o.LinksRev)
+		if o.Rev > c.Rev {
+			c.Links = o.Links
 		}
 	}
-	out.Seeding.Due = out.Seeding.Due || o.Seeding != out.Seeding
-	if o.Rev > out.Rev {
-		out.Schedule, out.Seeding.List = o.Schedule, o.Seeding.List
+	c.Seeding.Due = c.Seeding.Due || o.Seeding != c.Seeding
+	if o.Rev > c.Rev {
+		c.Schedule, c.Seeding.List = o.Schedule, o.Seeding.List
 	}
-	out.Rev = min(out.Rev, o.Rev)
-	out.Scheduled = out.Scheduled || o.Scheduled
-	out.ScheduleSince = max(out.ScheduleSince, o.ScheduleSince)
+	c.Rev = min(c.Rev, o.Rev)
+	c.Scheduled = c.Scheduled || o.Scheduled
+	c.ScheduleSince = max(c.ScheduleSince, o.ScheduleSince)
 }
 
 // takeSweeps has walks through all URLs begin anew: what was done is found done.
-func (out *crawlState) takeSweeps(o *crawlState) {
-	if o.Review != nil && !out.Review.audits() {
-		out.Review = o.Review.anew()
+func (c *crawlState) takeSweeps(o *crawlState) {
+	if o.Review != nil && !c.Review.audits() {
+		c.Review = o.Review.anew()
 	}
 	if o.Reseed != nil {
-		out.Reseed = &sweep{All: o.Reseed.All || out.Reseed != nil && out.Reseed.All}
+		c.Reseed = &sweep{All: o.Reseed.All || c.Reseed != nil && c.Reseed.All}
 	}
 }
 

@@ -1,4 +1,4 @@
-package heapgoal
+package main
 
 import (
 	"runtime"
@@ -31,11 +31,11 @@ var kept []byte // by the collector
 func TestPercentageFollowsWhatIsAlive(t *testing.T) {
 	before := percentNow()
 	t.Setenv("GOGC", "77")
-	if Set(1<<20, 0.5); percentNow() != before {
+	if setHeapGoal(1<<20, 0.5); percentNow() != before {
 		t.Errorf("the percentage is %d where the environment has another", percentNow())
 	}
 	t.Setenv("GOGC", "")
-	Set(1<<20, 0.5)
+	setHeapGoal(1<<20, 0.5)
 	kept = make([]byte, 64<<20)
 	for percentNow() != 50 { // a share of 64 MiB is more than 1 MiB
 		runtime.GC()

@@ -1,9 +1,4 @@
-// Package heapgoal says how large the heap may grow before the garbage collector runs.
-//
-// GOGC alone lets garbage grow to as much as is alive. That is too little for a small process, which
-// then spends a tenth of its time collecting a heap of a few MiB, and too much for one with large buffers
-// that live long.
-package heapgoal
+package main
 
 import (
 	"math"
@@ -13,14 +8,19 @@ import (
 	"runtime/metrics"
 )
 
-// Set lets garbage grow to so many bytes, or to a share of what is alive if that is more, from now on. Where the
+// GOGC alone lets garbage grow to as much as is alive. That is too little for a small process, which
+// then spends a tenth of its time collecting a heap of a few MiB, and too much for one with large buffers
+// that live long.
+
+// setHeapGoal lets garbage grow to so many bytes, or to a share of what is alive if that is more, from now on. Where the
 // environment has GOGC, that counts alone.
-func Set(bytes uint64, share float64) {
+func setHeapGoal(bytes uint64, share float64) {
 	if os.Getenv("GOGC") == "" {
 		(&goal{bytes, share}).collected()
 	}
 }
 
+// goal is how large the heap may grow before the collector runs.
 type goal struct {
 	bytes uint64
 	share float64
