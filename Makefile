@@ -163,8 +163,13 @@ test-cluster: chart kubernetes kubelet compose repartition rotation hosts cross 
 images: ## build the container images, on stand-ins for their bases where no registry is reached
 	@scripts/images
 
+.PHONY: quickstart
+quickstart: ## type the commands of deploy/README.md from nothing to a record, and time them
+	@scripts/quickstart-test
+
 .PHONY: compose
 compose: ## run docker-compose.yml for real: scale it, kill each container, take it down and up again; and the locked one; in ten minutes
+	@scripts/quickstart-test
 	@scripts/compose-test
 	@scripts/compose-locked-test
 

@@ -107,6 +107,7 @@ func (c *serveCmd) serveMetrics(log *slog.Logger) (stop func(), err error) {
 	}
 	self, health := procstats.NewReporter("serve"), stages.NewHealth()
 	self.AddDisk("state", c.stateDir())
+	self.ReadyBy(health.Err)
 	health.Start()
 	if stop, err = process.Admin(c.Metrics, self, health, false, log); err != nil {
 		return nil, fmt.Errorf("--metrics %s: %w", c.Metrics, err)

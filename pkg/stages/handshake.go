@@ -35,6 +35,7 @@ func (b *Bus) watchHandshake(ctx context.Context) {
 	for sleep.For(ctx, handshakeEvery) == nil {
 		if b.NC.IsConnected() {
 			b.handshake.why.Store(nil)
+			b.retrySubscriptions(time.Now())
 			continue
 		}
 		err := b.NC.LastError()

@@ -212,6 +212,21 @@ func (r *PermissionError) expired(now time.Time) bool {
 	return r.Verb != verbSubscribe && now.Sub(r.at) > refusalAge
 }
 
+// subscribing reports whether a subscription was refused a refusalPause ago or earlier.
+func (s *permissionErrors) subscribing(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.now, func(r *PermissionError) bool { return r.Verb == verbSubscribe && now.Sub(r.at) >= refusalPause })
+}
+
+// retrySubscriptions connects again if a subscription was refused. A server whose configuration allows it now does not
+// report that; without a new connection only a restart of the process would subscribe again.
+func (b *Bus) retrySubscriptions(now time.Time) {
+	if b.refusals.subscribing(now) {
+		_ = b.NC.ForceReconnect() // fails only if the connection was closed
+	}
+}
+
 // forget forgets what was refused: there is a new connection, on which all is tried
 // again.
 func (s *permissionErrors) forget() {

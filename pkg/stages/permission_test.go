@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -91,6 +92,44 @@ func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
 	await.Eventually(t, "it is told", func() bool { return bus.PermissionErr() != nil })
 	if got := bus.PermissionErr().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
 		t.Errorf("it says: %s", got)
+	}
+}
+
+// A process whose subscription was refused has it, and is ready, once the server's configuration allows it, without a restart.
+func TestSubscriptionThatIsRefusedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s, bus := startLimited(t, ">")
+	sub, err := bus.NC.SubscribeSync("seine.pages.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func() *PermissionError {
+		var r *PermissionError
+		await.Eventually(t, "it is refused", func() (is bool) { r, is = errors.AsType[*PermissionError](bus.Ready()); return is })
+		return r
+	}
+	first := refused()
+	bus.retrySubscriptions(first.at.Add(refusalPause - 1))
+	if n := bus.NC.Stats().Reconnects; n != 0 {
+		t.Fatalf("it connected again %d times, and too early", n)
+	}
+	bus.retrySubscriptions(first.at.Add(refusalPause))
+	await.Eventually(t, "it connects again", func() bool { return bus.NC.Stats().Reconnects > 0 })
+	await.Eventually(t, "the server refuses it again", func() bool { return refused().at.After(first.at) })
+	text, err := os.ReadFile(s.config)
+	if err == nil {
+		err = os.WriteFile(s.config, bytes.Replace(text, []byte(`subscribe: "_INBOX_some.>"`), []byte(`subscribe: ">"`), 1), 0o600)
+	}
+	if err = errors.Join(err, s.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	bus.retrySubscriptions(time.Now().Add(refusalPause))
+	await.Eventually(t, "it is ready", func() bool { return bus.Ready() == nil })
+	if err := errors.Join(bus.NC.Publish("seine.pages.x", nil), bus.NC.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sub.NextMsgWithContext(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -87,6 +87,9 @@ writers:
 	"shared-files": `
 writers: {default: {replicas: 3, files: {existingClaim: crawls}}}
 serve: {enabled: true, filesClaim: crawls}`,
+	"broker-metrics": `
+monitoring: {rules: {enabled: true, docsURL: "https://git.example.org/seine/docs/"}}
+nats: {promExporter: {enabled: true, podMonitor: {enabled: true}}}`,
 	"no-default-writer": `
 writers: {default: {enabled: false}, requests: {from: results}}
 networkPolicy: {enabled: false}`,

@@ -47,7 +47,7 @@ func official(t *testing.T, text string) []object {
 // With the official chart: its pods pass Pod Security Admission, services have the names that stages and KEDA ask, its
 // labels are those of the network policies, and it has a budget and a store as large as the values say.
 func TestOfficialNATSChart(t *testing.T) {
-	for _, name := range []string{"defaults", "keda", "everything"} {
+	for _, name := range []string{"defaults", "keda", "everything", "broker-metrics"} {
 		all := official(t, Cases[name])
 		evaluator, err := podpolicy.NewEvaluator(podpolicy.DefaultChecks(), nil)
 		if err != nil {

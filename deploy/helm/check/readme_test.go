@@ -69,7 +69,7 @@ func TestValuesOfTheReadmeAreTaken(t *testing.T) {
 			t.Errorf("%v\n%s", err, m[1])
 		}
 	}
-	if blocks != 3 {
+	if blocks != 4 {
 		t.Errorf("%d blocks of values were found", blocks)
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
@@ -139,6 +140,29 @@ func TestScalersLeadToWorkloadsWithoutReplicas(t *testing.T) {
 			t.Errorf("no workload is called %v", targets)
 		}
 	})
+}
+
+// The runbook of each alert is below the documentation that the values name, or the home of the chart.
+func TestRunbooksAreInTheDocumentation(t *testing.T) {
+	home, err := chartHome()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, docs := range map[string]string{"everything": home + "/docs", "broker-metrics": "https://git.example.org/seine/docs"} {
+		alerts := 0
+		for _, g := range named[*monitoring.PrometheusRule](t, rendered(t, Cases[name]), "seine").Spec.Groups {
+			for _, r := range g.Rules {
+				if url := r.Annotations["runbook_url"]; r.Alert != "" && !strings.HasPrefix(url, docs+"/operations.md#") {
+					t.Errorf("%s: the runbook of %s is at %q", name, r.Alert, url)
+				} else if r.Alert != "" {
+					alerts++
+				}
+			}
+		}
+		if alerts < 20 {
+			t.Errorf("%s: %d alerts have a runbook", name, alerts)
+		}
+	}
 }
 
 // Each mount is of a volume or a claim of its pod, and each volume is mounted.

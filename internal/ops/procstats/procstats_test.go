@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // A process is bound by the limits of its group and of all groups around it.
@@ -39,5 +41,29 @@ func TestSelf(t *testing.T) {
 	}
 	if len(p.Disks) != 2 || p.Disks[0].Free <= 0 || p.Disks[0].Size < p.Disks[0].Free || p.Disks[0].Device != p.Disks[1].Device {
 		t.Errorf("disks are %+v", p.Disks)
+	}
+}
+
+// The metric says the same as /readyz, at each scrape.
+func TestReadyMetricFollowsTheCheck(t *testing.T) {
+	s, all := NewReporter("writer"), prometheus.NewRegistry()
+	all.MustRegister(s)
+	var unready error
+	s.ReadyBy(func() error { return unready })
+	for _, c := range []struct {
+		err  error
+		want float64
+	}{{nil, 1}, {errors.New("nats: not connected"), 0}, {nil, 1}} {
+		unready = c.err
+		families, err := all.Gather()
+		got := -1.0
+		for _, f := range families {
+			if f.GetName() == "seine_ready" {
+				got = f.GetMetric()[0].GetGauge().GetValue()
+			}
+		}
+		if err != nil || got != c.want {
+			t.Errorf("while the check says %v, the metric is %v, %v, want %v", c.err, got, err, c.want)
+		}
 	}
 }

@@ -4,63 +4,47 @@
 {{- $image := .root.Values.image -}}
 {{- $tag := default (default .root.Chart.AppVersion $image.tag) .workload.values.imageTag -}}
 {{- $name := printf "%s/%s:%s" $image.repository .workload.component $tag -}}
+{{- with .workload.values.imageDigest }}{{ $name = printf "%s@%s" $name . }}{{ end -}}
 {{- if $image.registry -}}{{ $image.registry }}/{{ end -}}{{- $name -}}
 {{- end }}
 
-{{/* Restricted, as Pod Security Admission calls it, and a root file system that is only read. */}}
-{{- define "seine.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
-{{- end }}
-
 {{/*
-OnRootMismatch: kubelet would otherwise open what is on a volume to the group at each start, and serve
+Restricted, as Pod Security Admission calls it. OnRootMismatch: kubelet would otherwise open what is on a volume to the group at each start, and serve
 refuses a file of tokens that others can read.
 */}}
 {{- define "seine.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-fsGroupChangePolicy: OnRootMismatch
-seccompProfile:
-{{- if eq .component "renderer" }}
-  type: Localhost
-  localhostProfile: {{ .values.seccompProfile }}
-{{- else }}
-  type: RuntimeDefault
+{{- $profile := dict "type" "RuntimeDefault" -}}
+{{- if eq .component "renderer" -}}
+{{- $profile = dict "type" "Localhost" "localhostProfile" .values.seccompProfile -}}
+{{- end -}}
+{{- toYaml (merge (deepCopy .values.podSecurityContext) (dict "seccompProfile" $profile)) -}}
 {{- end }}
+
+{{/* A probe: (list PATH PERIOD TIMEOUT FAILURES FIELDS), with the fields that the values give. */}}
+{{- define "seine.probe" -}}
+{{- toYaml (mergeOverwrite (dict "httpGet" (dict "path" (index . 0) "port" "metrics") "periodSeconds" (index . 1) "timeoutSeconds" (index . 2) "failureThreshold" (index . 3)) (index . 4)) -}}
 {{- end }}
 
 {{- define "seine.probes" -}}
+{{- $values := .workload.values -}}
 # Nothing listens until NATS answers, for natsWaitSeconds; then the process ends by itself.
-startupProbe:
-  httpGet: {path: /healthz, port: metrics}
-  periodSeconds: 5
-  timeoutSeconds: 3
-  failureThreshold: {{ add (div (int .Values.natsWaitSeconds) 5) 12 }}
+startupProbe: {{- include "seine.probe" (list "/healthz" 5 3 (add (div (int .root.Values.natsWaitSeconds) 5) 12) $values.startupProbe) | nindent 2 }}
 # The process runs. One that is not ready is not restarted: it reconnects for ever.
-livenessProbe:
-  httpGet: {path: /healthz, port: metrics}
-  periodSeconds: 20
-  timeoutSeconds: 5
-  failureThreshold: 6
-readinessProbe:
-  httpGet: {path: /readyz, port: metrics}
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 3
+livenessProbe: {{- include "seine.probe" (list "/healthz" 20 5 6 $values.livenessProbe) | nindent 2 }}
+readinessProbe: {{- include "seine.probe" (list "/readyz" 10 5 3 $values.readinessProbe) | nindent 2 }}
 {{- end }}
 
-{{/* Soft: a cluster of one node runs everything. */}}
+{{/* By default soft: a cluster of one node runs everything. */}}
 {{- define "seine.spread" -}}
-{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-- maxSkew: 1
-  topologyKey: {{ . }}
-  whenUnsatisfiable: ScheduleAnyway
-  labelSelector:
-    matchLabels: {{- include "seine.workloadSelector" $ | nindent 6 }}
+{{- $spread := .workload.values.topologySpreadConstraints -}}
+{{- if not $spread -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" -}}
+{{- $spread = append $spread (dict "maxSkew" 1 "topologyKey" . "whenUnsatisfiable" "ScheduleAnyway") -}}
+{{- end -}}
+{{- end -}}
+{{- range $spread }}
+{{- $own := dict "labelSelector" (dict "matchLabels" (include "seine.workloadSelector" $ | fromYaml)) }}
+- {{ toYaml (merge (deepCopy .) $own) | nindent 2 | trim }}
 {{- end }}
 {{- end }}
 
@@ -101,7 +85,7 @@ annotations:
 - name: site-secrets
   secret: {secretName: {{ . }}, defaultMode: 0440}
 {{- end }}
-{{- range .volumes }}
+{{- range concat (default list .volumes) $w.values.extraVolumes }}
 - {{ toYaml . | nindent 2 | trim }}
 {{- end }}
 {{- end }}
@@ -117,7 +101,7 @@ annotations:
 {{- if $w.values.siteSecrets }}
 - {name: site-secrets, mountPath: /etc/seine/secrets, readOnly: true}
 {{- end }}
-{{- range .mounts }}
+{{- range concat (default list .mounts) $w.values.extraVolumeMounts }}
 - {{ toYaml . | nindent 2 | trim }}
 {{- end }}
 {{- end }}
@@ -127,10 +111,16 @@ annotations:
 {{- if and (eq .Values.natsServer.login "users") .Values.frontier.operator -}}true{{- end -}}
 {{- end }}
 
+{{/* The account of a workload: that which is named, or one of its own. */}}
+{{- define "seine.serviceAccount" -}}
+{{- $account := .values.serviceAccount -}}
+{{- default (ternary .name "default" $account.create) $account.name -}}
+{{- end }}
+
 {{- define "seine.podSpec" -}}
 {{- $root := .root -}}
 {{- $w := .workload -}}
-serviceAccountName: {{ $w.name }}
+serviceAccountName: {{ include "seine.serviceAccount" $w }}
 automountServiceAccountToken: false
 # Services called seine-… would otherwise be variables SEINE_…, which the stages take for options.
 enableServiceLinks: false
@@ -161,18 +151,21 @@ containers:
   - name: {{ $w.component }}
     image: {{ include "seine.image" . | quote }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-    securityContext: {{- include "seine.containerSecurity" . | nindent 6 }}
+    securityContext: {{- toYaml $w.values.securityContext | nindent 6 }}
     {{- $args := concat (default list .args) (include "seine.listFlags" $w.values | fromYamlArray) }}
     {{- with $args }}
     args: {{- toYaml . | nindent 6 }}
     {{- end }}
     env: {{- include "seine.environment" . | trim | nindent 6 }}
+    {{- with $w.values.envFrom }}
+    envFrom: {{- toYaml . | nindent 6 }}
+    {{- end }}
     ports:
       - {name: metrics, containerPort: 9400}
       {{- if eq $w.component "serve" }}
       - {name: http, containerPort: 8077}
       {{- end }}
-    {{- include "seine.probes" $root | nindent 4 }}
+    {{- include "seine.probes" . | nindent 4 }}
     resources: {{- toYaml $w.values.resources | nindent 6 }}
     {{- with include "seine.mounts" . | trim }}
     volumeMounts: {{- . | nindent 6 }}

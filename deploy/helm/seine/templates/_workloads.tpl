@@ -23,6 +23,7 @@ Templates that have something for each of them range over it.
 {{- $all = append $all (dict "component" "serve" "kind" "StatefulSet" "values" .Values.serve) -}}
 {{- end -}}
 {{- range $all -}}
+{{- $_ := set . "values" (mergeOverwrite (deepCopy $root.Values.common) .values) -}}
 {{- $role := .component -}}
 {{- if and .writer (ne .writer "default") -}}
 {{- $role = printf "writer-%s" .writer -}}
