@@ -70,6 +70,15 @@ func (p Provisioned) Bytes() (n int64) {
 	return n
 }
 
+// KeyPosition is the key of BucketMeta that has how far a consumer of several processes is, "" if nothing has to tell: a work queue
+// keeps only what is not acknowledged, and the owner of a partition knows itself how far it has read.
+func KeyPosition(stream, durable string) string {
+	if durable == ConsumerSeeds || durable == ConsumerParse {
+		return "position." + stream + "." + durable
+	}
+	return ""
+}
+
 // KeyEra is the key of BucketMeta that has the Eras of the cluster as JSON; without it the era is 0. An era begins
 // with a restore, with the start of a frontier that did not close its store, and with the loss of messages that a stage
 // has read: see EraAt.

@@ -14,6 +14,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
+	"seine/pkg/stages/drift"
 	"seine/pkg/stages/jsclient"
 )
 
@@ -225,9 +226,15 @@ func (c *consumerMaker) checkRoom(request consumerRequest) error {
 	return nil
 }
 
-// OpenConsumer makes a consumer, or brings it up to date. Where only frontiers may do
-// so (see MakeConsumers) and none runs, the one that there is must do.
+// OpenConsumer makes a consumer, or brings it up to date; one that is paused or as it must be is not touched. Where only frontiers may
+// make consumers (see MakeConsumers) and none runs, the one that there is must do.
 func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	if config.Durable != "" {
+		have, err := b.JS.Consumer(ctx, stream, config.Durable)
+		if err == nil && (have.CachedInfo().Paused || len(drift.Consumer(stream, config, have.CachedInfo())) == 0) {
+			return have, nil
+		}
+	}
 	c, err := b.JS.CreateOrUpdateConsumer(ctx, stream, config)
 	if errors.Is(err, nats.ErrNoResponders) && config.Durable != "" {
 		if have, missing := b.JS.Consumer(ctx, stream, config.Durable); missing == nil {

@@ -207,6 +207,9 @@ func KeepConsumer(ctx context.Context, b *Bus, stream string, config jetstream.C
 		if len(differences) > 0 {
 			err = errors.Join(fmt.Errorf("%s; %s", drift.Text(differences), differences[0].Repair), err)
 		}
+		if err == nil {
+			err = b.continueConsumer(ctx, c.CachedInfo())
+		}
 		b.Troubles.Note(object, err)
 	}
 	b.Troubles.Note(object, nil)

@@ -194,7 +194,11 @@ func (r *Runner) pull(ctx context.Context) error {
 		var err error
 		if puller == nil {
 			var c jetstream.Consumer
-			if c, err = r.Bus.OpenConsumer(ctx, r.Stream, r.Consumer); err == nil {
+			c, err = r.Bus.OpenConsumer(ctx, r.Stream, r.Consumer)
+			if err == nil {
+				err = r.Bus.continueConsumer(ctx, c.CachedInfo())
+			}
+			if err == nil {
 				puller = jsclient.NewPuller(&r.Bus.Client, c.CachedInfo())
 			}
 		}

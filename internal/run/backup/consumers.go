@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
 )
@@ -66,4 +67,27 @@ func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err 
 		_, err = r.Bus.JS.ResetConsumerToSequence(ctx, stream, c.Config.Durable, c.Acked+1)
 	}
 	return err //nolint:wrapcheck // consumers tells of which
+}
+
+// forgetPositions removes how far consumers were when the bucket of it was copied, which was later than they.
+func (r *Restore) forgetPositions(ctx context.Context, m *Manifest) error {
+	for _, s := range m.Streams {
+		for _, c := range s.Consumers {
+			key := messages.KeyPosition(s.Name, c.Config.Durable)
+			if key == "" {
+				continue
+			}
+			err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
+				kv, err := r.Bus.Bucket(ctx, messages.BucketMeta)
+				if err == nil {
+					err = kv.Delete(ctx, key)
+				}
+				return err //nolint:wrapcheck // below
+			})
+			if err != nil {
+				return fmt.Errorf("remove key %s of bucket %s: %w", key, messages.BucketMeta, err)
+			}
+		}
+	}
+	return nil
 }

@@ -226,6 +226,9 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	if err := r.stream(ctx, manager, metaStream, ""); err != nil {
 		return err
 	}
+	if err := r.forgetPositions(ctx, m); err != nil {
+		return err
+	}
 	// The output may have visits of the time after the backup: what begins now must not be taken for those.
 	if err := jsclient.RetryUnavailable(ctx, r.Bus.BeginEra); err != nil { // a cluster has no leader of the stream yet
 		return err //nolint:wrapcheck // says all

@@ -63,7 +63,7 @@ func deletions() Permissions {
 
 // readByFrontier is what a frontier reads: its inputs, and what is in FETCH.
 func (in *Installation) readByFrontier() Permissions {
-	read := share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*"))
+	read := append(share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*")), "$JS.API.CONSUMER.RESET."+messages.StreamSeeds+"."+messages.ConsumerSeeds)
 	read = append(read, in.each(func(p int) []string {
 		return append(feed(messages.StreamURLs, messages.ConsumerURLs, messages.AnyKind, p),
 			feed(messages.StreamResults, messages.ConsumerResults, "results", p)...)
@@ -146,6 +146,10 @@ func (in *Installation) parser() Role {
 		Name: messages.StageParser, About: "the stage `parser`", Apart: true,
 		Publish: append(join(),
 			Permissions{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
+			Permissions{Why: "continue where a consumer was that somebody has deleted", Subjects: []string{
+				"$JS.API.STREAM.INFO." + messages.StreamPages, "$JS.API.CONSUMER.RESET." + messages.StreamPages + "." + messages.ConsumerParse,
+				put(messages.BucketMeta, messages.KeyPosition(messages.StreamPages, messages.ConsumerParse)),
+			}},
 			askHolders(messages.ConsumerParse),
 			Permissions{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned(messages.KindOfLinks)}},
 			dead(messages.StageParser),
