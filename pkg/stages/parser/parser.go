@@ -53,7 +53,7 @@ func (p *Parser) Run(ctx context.Context) error {
 	defer p.unzip.Close()
 	r := &stages.Runner{
 		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages,
-		Consumer: messages.WorkConsumer(messages.ConsumerParse, "seine.pages.*.*", 4096),
+		Consumer: messages.WorkConsumer(messages.ConsumerParse, messages.SubjectsToParse, 4096),
 		Workers:  p.cfg.workers(), Prefetch: p.cfg.Prefetch,
 		Handle: p.handle, OnDeadLetter: p.onDeadLetter, Describe: subject, Drain: time.Duration(p.cfg.Drain),
 	}
