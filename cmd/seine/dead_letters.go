@@ -47,14 +47,9 @@ func (f *deadFilter) check() error {
 	return nil
 }
 
-// each calls do for every letter that the flags choose. Where they choose none, the crawl that
-// they name may be a slip; one that is deleted may have left some.
-func (f *deadFilter) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.DeadLetter) error) error {
-	n := 0
-	err := deadletters.Each(ctx, bus, f.filter(), func(l *deadletters.DeadLetter) error {
-		n++
-		return do(l)
-	})
+// checkChosen returns err, or an error if the flags have chosen no letter and name a crawl that is not there, which may be a slip.
+// A crawl that is deleted may have left some.
+func (f *deadFilter) checkChosen(ctx context.Context, bus *stages.Bus, n int, err error) error {
 	if err == nil && n == 0 {
 		return checkThere(ctx, bus, f.Crawl)
 	}
@@ -85,15 +80,8 @@ func (c *deadListCmd) Run() error {
 		return usageError{fmt.Errorf("--limit %d: must not be negative; 0 is for all", c.Limit)}
 	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
-		var letters []*deadletters.DeadLetter
-		err := c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
-			letters = append(letters, l)
-			if c.Limit > 0 && len(letters) > c.Limit {
-				letters = letters[1:]
-			}
-			return nil
-		})
-		if err != nil {
+		letters, err := deadletters.Last(ctx, bus, c.filter(), c.Limit)
+		if err = c.checkChosen(ctx, bus, len(letters), err); err != nil {
 			return err
 		}
 		if c.JSON {
@@ -172,7 +160,12 @@ type deadChoice struct {
 
 func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.DeadLetter) error) error {
 	if c.All {
-		return c.deadFilter.each(ctx, bus, do)
+		n := 0
+		err := deadletters.Each(ctx, bus, c.filter(), func(l *deadletters.DeadLetter) error {
+			n++
+			return do(l)
+		})
+		return c.checkChosen(ctx, bus, n, err)
 	}
 	chosen, err := c.named(ctx, bus)
 	if err != nil {
@@ -257,12 +250,20 @@ func (c *deadDropCmd) Run() error {
 		return err
 	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
-		n := 0
-		err := c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
-			n++
-			return deadletters.Drop(ctx, bus, l.Seq)
-		})
+		n, err := c.drop(ctx, bus)
 		safeprint.Printf("%s removed\n", were(n, "dead letter"))
 		return err
 	})
+}
+
+func (c *deadDropCmd) drop(ctx context.Context, bus *stages.Bus) (n int, err error) {
+	if c.All {
+		n, err = deadletters.DropAll(ctx, bus, c.filter())
+		return n, c.checkChosen(ctx, bus, n, err)
+	}
+	err = c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
+		n++
+		return deadletters.Drop(ctx, bus, l.Seq)
+	})
+	return n, err
 }

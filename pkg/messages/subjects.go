@@ -94,6 +94,9 @@ const (
 // SubjectPages carries what was fetched in partition p, for the parser.
 func SubjectPages(crawl string, p int) string { return partitioned(KindOfPages, crawl, p) }
 
+// SubjectsToParse are the subjects of the messages of PAGES that the parser takes.
+const SubjectsToParse = "seine." + KindOfPages + ".*.*"
+
 // SubjectForParser returns the subject under which the parser takes a page from PAGES, given that of the page,
 // chained or not.
 func SubjectForParser(subject string) string { return withKind(subject, KindOfPages) }

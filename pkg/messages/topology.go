@@ -262,7 +262,7 @@ func NamedConsumer(stream, durable string) (config jetstream.ConsumerConfig, ok 
 	case stream == StreamSeeds && durable == ConsumerSeeds:
 		return WorkConsumer(durable, "seine.seeds.*", 64), true
 	case stream == StreamPages && durable == ConsumerParse:
-		return WorkConsumer(durable, "seine.pages.*.*", 4096), true
+		return WorkConsumer(durable, SubjectsToParse, 4096), true
 	case stream == StreamFetch && durable == ConsumerFetch: // with more pending than FETCH ever holds
 		return WorkConsumer(durable, "seine.fetch.*.*", 1<<16), true
 	case stream == StreamFetch && durable == ConsumerRender:

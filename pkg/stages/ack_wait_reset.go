@@ -30,7 +30,7 @@ import (
 // holdReply is what a process says when it is asked about a message of a consumer.
 type holdReply struct {
 	Process string `json:"process"`
-	Holds   bool   `json:"holds"`
+	Holds   bool   `json:"holds"` // it, or one before it
 	// Delayed are the messages that the process has given back and that are not due yet.
 	Delayed []uint64 `json:"delayed,omitempty"`
 }
@@ -148,6 +148,16 @@ func (c *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, fir
 		others = others || h.Process < c.id
 	})
 	return held, heard && !others, err
+}
+
+// Holds reports whether any process that takes messages from a consumer holds one up to a sequence. One that does not answer is taken
+// for one that holds none.
+func (b *Bus) Holds(ctx context.Context, durable string, seq uint64) (held bool, err error) {
+	err = ScatterGather(ctx, b.NC, messages.SubjectInFlight(durable), strconv.AppendUint(nil, seq, 10), func(data []byte) {
+		var h holdReply
+		held = held || jsontext.Unmarshal(data, &h) == nil && h.Holds
+	})
+	return held, err
 }
 
 // resetAckWait tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over

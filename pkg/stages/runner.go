@@ -419,9 +419,9 @@ func (s *inFlightSet) keepAlive(ctx context.Context, every time.Duration) {
 // nackAll returns what is still held, so that another need not wait AckWait.
 func (s *inFlightSet) nackAll() { s.each(func(h *delivery) { _ = h.sendAck(nak) }) }
 
-// has reports whether the message of a sequence of the stream is held.
+// has reports whether the message of a sequence of the stream is held, or one before it.
 func (s *inFlightSet) has(seq uint64) (is bool) {
-	s.each(func(h *delivery) { is = is || h.Sequence == seq })
+	s.each(func(h *delivery) { is = is || h.Sequence <= seq })
 	return is
 }
 

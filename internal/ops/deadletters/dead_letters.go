@@ -330,18 +330,3 @@ func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, e
 	m.Header.Set(messages.HeaderRedriven, strconv.Itoa(l.Redriven+1))
 	return m, nil
 }
-
-// Drop removes a letter.
-func Drop(ctx context.Context, bus *stages.Bus, seq uint64) error {
-	s, err := bus.JS.Stream(ctx, messages.StreamDead)
-	if err == nil {
-		err = s.DeleteMsg(ctx, seq)
-	}
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return fmt.Errorf("%d: %w", seq, ErrNone)
-	}
-	if err != nil {
-		return fmt.Errorf("remove dead letter %d: %w", seq, err)
-	}
-	return nil
-}

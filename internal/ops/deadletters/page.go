@@ -64,6 +64,24 @@ func Before(ctx context.Context, bus *stages.Bus, f Filter, before uint64, most 
 	return p, nil
 }
 
+// Last returns at most so many of the letters there are now that f chooses, the last ones, the oldest of them first; all for 0.
+func Last(ctx context.Context, bus *stages.Bus, f Filter, most int) (all []*DeadLetter, err error) {
+	if most > 0 && f.Reason+f.Host == "" { // or all must be read, if few are chosen
+		p, err := Before(ctx, bus, f, 0, most)
+		if err != nil || len(p.Letters) == most || p.Next == 0 {
+			slices.Reverse(p.Letters)
+			return p.Letters, err
+		}
+	}
+	err = Each(ctx, bus, f, func(l *DeadLetter) error {
+		if all = append(all, l); len(all) > most && most > 0 {
+			all = all[1:]
+		}
+		return nil
+	})
+	return all, err
+}
+
 // window returns the letters from a sequence on and before another that f chooses, the oldest first.
 func window(ctx context.Context, bus *stages.Bus, f Filter, from, end uint64) (all []*DeadLetter, err error) {
 	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from}

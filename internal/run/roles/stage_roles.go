@@ -22,10 +22,11 @@ func (in *Installation) frontier() Role {
 	for _, s := range retention.StrayStreams {
 		strays.Subjects = append(strays.Subjects, "$JS.API.STREAM.MSG.DELETE."+s)
 	}
+	parsed := Permissions{Why: "find visits whose pages are lost", Subjects: []string{"$JS.API.CONSUMER.INFO." + messages.StreamPages + "." + messages.ConsumerParse}}
 	return Role{
 		Name: messages.StageFrontier, About: "the stage `frontier`",
 		Publish: append([]Permissions{
-			own, janitor, strays, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds),
+			own, janitor, strays, parsed, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds), askHolders(messages.ConsumerParse),
 			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned(messages.KindOfSeeded)}},
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),

@@ -70,7 +70,7 @@ func (in *Installation) operator() Role {
 				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
 				"$JS.API.CONSUMER.INFO." + messages.StreamDead + ".*", "$JS.API.CONSUMER.DELETE." + messages.StreamDead + ".*",
 				"$JS.API.CONSUMER.MSG.NEXT." + messages.StreamDead + ".*",
-				"$JS.API.DIRECT.GET." + messages.StreamDead, "$JS.API.STREAM.MSG.DELETE." + messages.StreamDead,
+				"$JS.API.DIRECT.GET." + messages.StreamDead, "$JS.API.STREAM.MSG.DELETE." + messages.StreamDead, "$JS.API.STREAM.PURGE." + messages.StreamDead,
 			}},
 			redrive,
 			scan("read what is stored (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),

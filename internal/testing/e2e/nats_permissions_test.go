@@ -312,7 +312,7 @@ var forbidden = map[string][]string{
 	},
 	"writer-archive": {"$JS.API.CONSUMER.MSG.NEXT.RECORDS.writer-default-0", "$KV.seine_leases.lease.writer-default.0", "$JS.API.STREAM.PURGE.OBJ_seine_bodies", "<_INBOX_writer.>"},
 	"operator": {
-		"seine.dead.parser.site", "$JS.API.STREAM.PURGE.DEAD", "$JS.API.STREAM.DELETE.DEAD", "$JS.API.STREAM.PURGE.URLS", "$JS.API.STREAM.MSG.DELETE.RECORDS",
+		"seine.dead.parser.site", "$JS.API.STREAM.DELETE.DEAD", "$JS.API.STREAM.PURGE.URLS", "$JS.API.STREAM.MSG.DELETE.RECORDS",
 		"$JS.API.CONSUMER.CREATE.DEAD.spy", "$JS.API.STREAM.DELETE.PAGES", "$KV.seine_leases.lease.frontier.0", "$KV.seine_meta.layout",
 		"$KV.seine_robots.x", "$O.seine_snapshots.M.x", "$JS.API.STREAM.CREATE.X", "$SYS.REQ.SERVER.PING", "<seine.>", "<_INBOX_viewer.>",
 	},

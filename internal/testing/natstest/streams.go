@@ -21,7 +21,7 @@ func Limit(t *testing.T, js jetstream.JetStream, stream string, n int64) {
 }
 
 // StreamOf returns a stream, as it is now.
-func StreamOf(t *testing.T, js jetstream.JetStream, name string) jetstream.Stream {
+func StreamOf(t testing.TB, js jetstream.JetStream, name string) jetstream.Stream {
 	t.Helper()
 	s, err := js.Stream(t.Context(), name)
 	if err != nil {
@@ -31,7 +31,7 @@ func StreamOf(t *testing.T, js jetstream.JetStream, name string) jetstream.Strea
 }
 
 // State returns what a stream holds.
-func State(t *testing.T, js jetstream.JetStream, stream string) jetstream.StreamState {
+func State(t testing.TB, js jetstream.JetStream, stream string) jetstream.StreamState {
 	t.Helper()
 	return StreamOf(t, js, stream).CachedInfo().State
 }

@@ -40,6 +40,8 @@ type Frontier struct {
 	budgets   *budgets
 	addresses *state.IPLimiter
 
+	lostPageAfter time.Duration // lostPageAfter, but in tests
+
 	saves    context.Context // of all that is saved
 	cutSaves context.CancelFunc
 
@@ -105,7 +107,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 		return nil, err //nolint:wrapcheck // says all
 	}
 	f := &Frontier{
-		clock: SystemClock(), cfg: cfg, bus: bus, specs: specs, store: store, log: bus.Log,
+		clock: SystemClock(), cfg: cfg, bus: bus, lostPageAfter: lostPageAfter, specs: specs, store: store, log: bus.Log,
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
 		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}

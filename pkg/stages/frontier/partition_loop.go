@@ -32,6 +32,7 @@ type partitionLoop struct {
 	urls      *partition.OrderedReader
 	results   *partition.OrderedReader
 	queries   chan queuedQuery
+	calls     chan func() // see inLoop
 
 	ends        map[string]uint64            // of the streams when the partition was opened
 	foreign     map[uint64]*messages.Request // what was in FETCH then, if another store sent it
@@ -80,6 +81,7 @@ func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error 
 	g.Go(func() error { return part.results.Run(gctx) })
 	g.Go(func() error { return part.publish(gctx) })
 	g.Go(func() error { return part.publishSeeds(gctx) })
+	g.Go(func() error { return part.findLostPages(gctx) })
 	g.Go(func() error { return part.loop(gctx) })
 	err = g.Wait()
 	if errors.Is(context.Cause(ctx), partition.ErrRebalanced) {
@@ -140,7 +142,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 		return nil, fmt.Errorf("open partition %d: %w", p, err)
 	}
 	part := &partitionLoop{
-		state: s, f: f, partition: p, epoch: epoch, log: log, streams: f.bus, queries: make(chan queuedQuery, 64), ends: make(map[string]uint64),
+		state: s, f: f, partition: p, epoch: epoch, log: log, streams: f.bus, queries: make(chan queuedQuery, 64), calls: make(chan func()), ends: make(map[string]uint64),
 		acks:   make(map[string]*partition.ReaderMessage),
 		outbox: make(chan []outgoing, maxPublishing), published: make(chan []outgoing, maxPublishing),
 		grants: make(chan *state.BudgetAnswer, 16), seedBatches: make(chan []*messages.Candidates, 1),
@@ -247,6 +249,10 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 		case first = <-results:
 		case q := <-p.queries:
 			p.handleQuery(q)
+			continue
+		case do := <-p.calls:
+			do()
+			timer.Reset(p.untilWake())
 			continue
 		case g := <-p.grants:
 			p.state.ApplyGrant(g)

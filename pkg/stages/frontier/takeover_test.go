@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type takeoverFixture struct {
 	specs *stages.Specs
 	fetch jetstream.Consumer
 	log   *await.Log
+	// lostPageAfter is that of the frontiers, 0 for the usual.
+	lostPageAfter time.Duration
 }
 
 func newTakeoverFixture(t *testing.T) *takeoverFixture {
@@ -55,10 +58,7 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	// A request sent twice must show, so JetStream must not drop the second.
 	fetch, err := a.bus.JS.Stream(t.Context(), messages.StreamFetch)
 	a.must(err)
-	c := fetch.CachedInfo().Config
-	c.Duplicates = 100 * time.Millisecond
-	_, err = a.bus.JS.UpdateStream(t.Context(), c)
-	a.must(err)
+	a.shortDedup(fetch)
 	a.fetch, err = a.bus.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamFetch, messages.WorkConsumer(messages.ConsumerFetch, "seine.fetch.*.*", 1000))
 	a.must(err)
 	var stop func()
@@ -70,6 +70,15 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	_, err = a.specs.Put(t.Context(), "c", &spec)
 	a.must(err)
 	return a
+}
+
+// shortDedup has a stream forget soon which messages it has had.
+func (a *takeoverFixture) shortDedup(s jetstream.Stream) {
+	a.t.Helper()
+	c := s.CachedInfo().Config
+	c.Duplicates = 100 * time.Millisecond
+	_, err := a.bus.JS.UpdateStream(a.t.Context(), c)
+	a.must(err)
 }
 
 func (a *takeoverFixture) config(snapshotEvery time.Duration) Config {
@@ -103,6 +112,7 @@ func (a *takeoverFixture) frontier(s *state.Store, snapshotEvery time.Duration) 
 	a.t.Helper()
 	f, err := New(a.config(snapshotEvery), a.bus, a.specs, s)
 	a.must(err)
+	f.lostPageAfter = cmp.Or(a.lostPageAfter, f.lostPageAfter)
 	return f
 }
 

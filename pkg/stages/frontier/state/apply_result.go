@@ -268,6 +268,7 @@ func (s *Partition) applyOutcome(req *Request, res *messages.Result, event polit
 		if r.Parsed >= r.Round {
 			return s.finish(r, id, r.Reason, rules, now)
 		}
+		r.Due = now
 		s.setState(r, id, Parsing, "", now)
 	case res.Class == messages.NotModified:
 		r.learn(res, 0, rules)
@@ -397,8 +398,8 @@ func (s *Partition) giveUp(r *urlRecord, id urlID, rules *Rules, now int64) erro
 // end moves a URL to the end of its visit, and plans the next if there is to be
 // one, perhaps at once.
 func (s *Partition) end(r *urlRecord, id urlID, to State, reason string, rules *Rules, now int64) error {
-	r.Due = 0
 	s.setState(r, id, to, reason, now)
+	r.Due = 0
 	if r.againDue() {
 		return s.revisit(r, id, rules, now)
 	}

@@ -23,7 +23,10 @@ type crawl struct {
 	// unchanged says that links of pages that are unchanged are to be found again.
 	unchanged bool
 	dirty     bool
-	runs      map[int64]*frontierapi.Run // whose figures change in this turn: see figuresOf
+	// unparsed are the visits of the last Partition.CountParsing that are still parsed. The pages of those that were parsed before
+	// lostBefore, in the partition's time, are lost.
+	unparsed, lostBefore int64
+	runs                 map[int64]*frontierapi.Run // whose figures change in this turn: see figuresOf
 
 	rules    *Rules
 	rulesFor uint64 // Partition.specsGen that rules were read under

@@ -31,6 +31,8 @@ type model struct {
 	plans   plans
 	labels  map[urlID]label
 	steps   int
+	// refetched are visits whose pages are lost
+	refetched map[visitOf]bool
 }
 
 // page is a URL of a crawl.
@@ -119,6 +121,7 @@ func newModel(r *simEnv) *model {
 		simEnv: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*modelRequest),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
 		hosts: make(map[string]*hostOracle), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
+		refetched: make(map[visitOf]bool),
 	}
 }
 
@@ -361,7 +364,8 @@ func (m *model) resent(o sent) {
 }
 
 func (m *model) notEnded(o sent) {
-	if class, ended := m.ended[visitOf{o.id, o.round}]; ended {
+	visit := visitOf{o.id, o.round}
+	if class, ended := m.ended[visit]; ended && !(class == messages.OK && m.refetched[visit]) {
 		m.Fatalf("%s was sent in round %d, attempt %d, which had ended with %s", m.describe(o.id), o.round, o.attempt, class)
 	}
 }
@@ -383,6 +387,9 @@ func (m *model) sent(o sent, now int64) {
 	m.notEnded(o)
 	if reason := m.reason(o.id, -1); reason != "" {
 		m.Fatalf("%s was sent although it is excluded by %s", m.describe(o.id), reason)
+	}
+	if m.refetched[visitOf{o.id, o.round}] && o.attempt > 1 {
+		m.figures.fetched[o.id] = "" // it is taken for changed
 	}
 	m.polite(o, now)
 	p.sent++
@@ -533,6 +540,7 @@ func (k rank) compare(o rank) int { return slices.Compare(k[:], o[:]) }
 func (m *model) published(wire *messages.Request) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
 	m.conditional(wire)
+	m.wantsPage(wire)
 	m.recorded(wire)
 	m.sentLabel(wire)
 	m.asked[attemptOf{visitOf{id, wire.Visit.Round}, wire.Attempt}] = true
@@ -742,6 +750,7 @@ func (m *model) check() {
 	m.checkForgotten(st)
 	m.checkKnown(st)
 	m.checkCounters(st)
+	m.checkUnparsed(st)
 	m.checkExamples(st)
 	m.checkFigures(st)
 	m.checkListed()

@@ -68,6 +68,7 @@ type simDriver struct {
 	actions  int
 	answered []*messages.Request // for answers that come twice
 	ends     []*messages.Candidates
+	look     lostPages
 }
 
 // moves are the actions, the frequent ones several times.
@@ -79,7 +80,7 @@ func (g *simDriver) moves() map[string]func(*rapid.T) {
 		do    func()
 	}{
 		{"turn", 6, g.turn}, {"answer", 4, g.answer}, {"answer all", 1, g.answerAll}, {"go on", 2, g.goOn}, {"feed", 4, g.feedSome},
-		{"feed many", 1, g.feedMany}, {"parse", 3, g.parse}, {"answer late", 1, g.answerLate}, {"lose", 1, g.lose},
+		{"feed many", 1, g.feedMany}, {"parse", 3, g.parse}, {"answer late", 1, g.answerLate}, {"lose", 1, g.lose}, {"lose page", 1, g.losePage}, {"find lost pages", 2, g.findLostPages},
 		{"pass time", 3, g.passTime}, {"set the clock", 2, g.setClock}, {"crash", 2, g.crashes},
 		{"snapshot", 1, g.saves}, {"move", 1, g.moveAway}, {"change spec", 2, g.changeSpec}, {"delete", 1, g.deleteCrawl}, {"delete key", 1, g.deleteKey}, {"finish loading", 1, g.finishLoading},
 	} {
@@ -521,8 +522,10 @@ func (g *simDriver) drain() {
 	for _, req := range g.unparsed {
 		g.feed(&messages.Candidates{Crawl: req.Crawl, Rev: req.Rev, Source: messages.SourceLink, Ends: req.Visit})
 	}
+	g.unparsed = nil
 	step, idle := time.Second, 0
 	for !g.over() {
+		g.findLostPages()
 		before := g.stored
 		g.play(turn{urls: 1000, results: 1000, resultsFirst: true, room: 1000})
 		for _, seq := range slices.Sorted(maps.Keys(g.fetch)) {

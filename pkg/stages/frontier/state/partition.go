@@ -66,6 +66,7 @@ type Partition struct {
 	// forgettingChanged says that it is to be stored.
 	forgettingChanged bool
 	seeds             []*messages.Candidates // of specs, to be published
+	parsingAt         int64                  // when CountParsing was called last
 	removed           int                    // deleted crawls that were forgotten, and may be in the last snapshot
 }
 

@@ -60,7 +60,7 @@ type urlRecord struct {
 	GateTried bool   // a request that follows them was sent
 	Recrawl   bool   // rules have planned the visit of this round, for no run
 	Arrival   uint64 // order of discovery in the partition
-	Due       int64  // of the next attempt or, after an end, of the next visit, in the partition's time; 0 if none is planned
+	Due       int64  // of the next attempt or, after an end, of the next visit, in the partition's time, 0 if none is planned; with Parsing, since when it is parsed
 	Changed   int64  // last change of State, Unix ms
 	Run       int64  // the last run of the crawl that found it
 	SentRun   int64  // the run in which it was sent last

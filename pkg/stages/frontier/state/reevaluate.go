@@ -93,6 +93,8 @@ func (s *Partition) reevaluateURL(id urlID, rules *Rules, now int64) error {
 		}
 		s.replan(r, id, rules, now)
 		return nil
+	case Parsing:
+		return s.fetchLost(r, id, rules, now)
 	default: // under way
 		return nil
 	}

@@ -163,7 +163,7 @@ func (s *Partition) auditURL(r *urlRecord, id urlID, now int64) error {
 			return err
 		}
 		return s.admit(r, id, rules, now)
-	case r.Due != 0:
+	case r.Due != 0 && r.State != Parsing:
 		key := s.retryKey(r.Due, id)
 		if there, err := s.store.has(key); there || err != nil {
 			return err

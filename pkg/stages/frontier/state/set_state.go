@@ -7,6 +7,9 @@ func (s *Partition) setState(r *urlRecord, id urlID, to State, reason string, no
 	c := s.crawl(id.crawl)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, -1) })
 	forgetExample(&c.Examples, r)
+	if r.State == Parsing && r.Due <= s.parsingAt {
+		c.unparsed--
+	}
 	s.listFailed(id, r.State == Failed, to == Failed)
 	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, 1) })

@@ -242,7 +242,7 @@ func (s *Partition) Explain(crawl, url string) (frontierapi.Explanation, error) 
 	if e.Metadata, e.Inherit, err = s.metadataFor(id); err != nil {
 		return e, err
 	}
-	if r.Due != 0 {
+	if r.Due != 0 && r.State != Parsing {
 		e.NextMS = s.time.wallMS(r.Due)
 	}
 	if r.Warned {

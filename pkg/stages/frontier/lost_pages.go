@@ -1,0 +1,110 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/sleep"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
+)
+
+// lostPageAfter is how long a visit is parsed before its page can count as lost. PAGES takes the page of the next attempt for a repeat
+// before.
+const lostPageAfter = messages.DedupWindow
+
+// findLostPages has visits fetched again whose pages have left PAGES before a parser had them, as by a purge of the stream: no
+// message would ever end them. It relies on the order in which stages publish:
+//
+//  1. It counts the visits that are being parsed. Their pages were stored before their results, so they are not behind the message
+//     that is the last of PAGES then.
+//  2. It waits until parsers have acknowledged all messages up to that one, or those are gone, and no parser holds one of them. The
+//     ends of the visits were stored before the acknowledgements, so they are not behind the message that is the last of URLS then.
+//  3. It waits until the partition has applied URLS up to there. What is left of the visits has lost its pages.
+//
+// The server is asked only while visits are parsed for longer than lostPageAfter.
+func (p *partitionLoop) findLostPages(ctx context.Context) error {
+	for !p.f.cfg.Offline && sleep.For(ctx, p.f.lostPageAfter/4) == nil {
+		if err := p.fetchLostPages(ctx); err != nil && ctx.Err() == nil {
+			p.log.Debug("cannot look for lost pages", "error", err)
+		}
+	}
+	return nil
+}
+
+func (p *partitionLoop) fetchLostPages(ctx context.Context) error {
+	if p.inLoop(ctx, p.state.CountParsing) == 0 || !p.stillParsing(ctx, p.f.lostPageAfter) {
+		return nil
+	}
+	pages, err := p.f.bus.JS.Stream(ctx, messages.StreamPages)
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", messages.StreamPages, err)
+	}
+	for parsed := false; !parsed; {
+		parsed, err = allParsed(ctx, p.f.bus, pages.CachedInfo().State.LastSeq)
+		if err != nil || !parsed && !p.stillParsing(ctx, p.f.lostPageAfter/4) {
+			return err
+		}
+	}
+	end, err := p.f.bus.LastSequence(ctx, messages.StreamURLs, messages.SubjectAny("*", p.partition))
+	for err == nil && p.inLoop(ctx, func() int64 { return p.fetchUnparsed(end) }) == 0 && p.stillParsing(ctx, p.f.lostPageAfter/4) {
+	}
+	return err
+}
+
+// stillParsing waits, and reports whether visits of CountParsing are still being parsed then.
+func (p *partitionLoop) stillParsing(ctx context.Context, wait time.Duration) bool {
+	return sleep.For(ctx, wait) == nil && p.inLoop(ctx, p.state.Unparsed) > 0
+}
+
+// inLoop calls do between two turns, and returns what it returns, 0 if ctx is done before.
+func (p *partitionLoop) inLoop(ctx context.Context, do func() int64) (n int64) {
+	done := make(chan struct{})
+	select {
+	case p.calls <- func() { n = do(); close(done) }:
+		<-done
+	case <-ctx.Done():
+	}
+	return n
+}
+
+// fetchUnparsed has the visits fetched again that are still being parsed, and returns their number, if the partition has applied
+// URLS up to a sequence.
+func (p *partitionLoop) fetchUnparsed(end uint64) (n int64) {
+	if p.state.Positions()[messages.StreamURLs].Sequence < end {
+		return 0
+	}
+	if n = p.state.Unparsed(); n > 0 {
+		p.log.Warn("pages left the stream PAGES before they were parsed, their visits are fetched again", "visits", n)
+		p.state.FetchUnparsed()
+	}
+	return n
+}
+
+// allParsed reports whether each message for parsers up to a sequence of PAGES was parsed or is gone, and no parser holds one.
+func allParsed(ctx context.Context, bus *stages.Bus, last uint64) (bool, error) {
+	info := new(jetstream.ConsumerInfo) // that of a consumer that has read nothing
+	c, err := bus.JS.Consumer(ctx, messages.StreamPages, messages.ConsumerParse)
+	if err == nil {
+		info = c.CachedInfo()
+	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return false, fmt.Errorf("look at consumer %s: %w", messages.ConsumerParse, err)
+	}
+	if info.AckFloor.Stream < last {
+		if info.NumAckPending > 0 {
+			return false, nil
+		}
+		// The floor stays where it is if what follows is deleted.
+		m, err := bus.ReadFromLeader(ctx, messages.StreamPages, jsclient.Lookup{Seq: info.Delivered.Stream + 1, Next: messages.SubjectsToParse})
+		if err == nil && m.Seq <= last || err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return false, err
+		}
+	}
+	held, err := bus.Holds(ctx, messages.ConsumerParse, last) // one may be gone from the stream, and be parsed all the same
+	return err == nil && !held, err
+}

@@ -1,0 +1,56 @@
+package state
+
+// A visit whose page has left PAGES before a parser had it is never ended by a message. The partition cannot see that alone:
+// its loop has the visits that are parsed counted at a moment, finds out that no page of before can be with a parser any more,
+// and has those that are still counted then fetched again.
+
+// CountParsing counts the visits that are parsed now, and returns their number. It leaves out crawls under review, which may be about
+// to be found.
+func (s *Partition) CountParsing() int64 {
+	s.parsingAt = s.Now()
+	for _, c := range s.crawls {
+		if c.unparsed = c.Parsing; c.Review != nil {
+			c.unparsed = 0
+		}
+	}
+	return s.Unparsed()
+}
+
+// Unparsed returns how many of the visits of the last CountParsing are still parsed.
+func (s *Partition) Unparsed() (n int64) {
+	for _, c := range s.crawls {
+		n += c.unparsed
+	}
+	return n
+}
+
+// FetchUnparsed has the visits of the last CountParsing that are still parsed fetched again: their pages are gone. A review finds
+// them.
+func (s *Partition) FetchUnparsed() {
+	for _, c := range s.crawls {
+		if c.unparsed <= 0 {
+			continue
+		}
+		c.lostBefore = s.parsingAt
+		if c.Review == nil { // or the next count finds what that has passed
+			c.Review, c.dirty = &sweep{}, true
+		}
+	}
+}
+
+// maxLostPages is how often a visit is sent that does not fail before it does because its page is lost.
+const maxLostPages = 10
+
+// fetchLost has a visit fetched again if its page is gone.
+func (s *Partition) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) error {
+	if r.Due >= s.crawl(id.crawl).lostBefore {
+		return nil
+	}
+	if r.Sent-r.Failures >= maxLostPages {
+		return s.fail(r, id, "its page left the stream PAGES before it was parsed", rules, now)
+	}
+	s.log.Info("page was lost before it was parsed, fetching it again", "crawl", id.crawl, "url", r.URL, "visit", r.visit(id.hash))
+	r.Due = 0
+	r.ETag, r.LastModified, r.Digest = "", "", 0 // those of the page that is lost: the next must be complete
+	return s.admit(r, id, rules, now)
+}

@@ -1,0 +1,88 @@
+package state
+
+import (
+	"slices"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+// lostPages is how far a look for lost pages has come.
+type lostPages struct {
+	part *Partition // that has counted
+	// pages are those that were in PAGES when it had, and upto is the end of URLS once a parser has had them, 0 before.
+	pages []*messages.Request
+	upto  int
+}
+
+// losePage makes a page vanish from PAGES.
+func (g *simDriver) losePage() {
+	if len(g.unparsed) == 0 {
+		g.turn()
+		return
+	}
+	i := g.number("page", 0, len(g.unparsed)-1)
+	req := g.unparsed[i]
+	g.unparsed = slices.Delete(g.unparsed, i, i+1)
+	g.Logf("page %s of %s, round %d, attempt %d leaves PAGES unparsed", req.URL, req.Crawl, req.Visit.Round, req.Attempt)
+	g.model.pageLost(req)
+}
+
+// findLostPages does the next step of what the loop of a frontier does, in findLostPages.
+func (g *simDriver) findLostPages() {
+	look := &g.look
+	switch {
+	case look.part != g.part:
+		g.now = g.now.Add(time.Duration(g.number("milliseconds before", 0, 2)) * time.Millisecond)
+		g.Logf("%d visits are parsed", g.part.CountParsing())
+		*look = lostPages{part: g.part, pages: slices.Clone(g.unparsed)}
+		g.now = g.now.Add(time.Duration(g.number("milliseconds after", 0, 2)) * time.Millisecond)
+	case look.upto == 0:
+		for _, req := range look.pages {
+			if i := slices.Index(g.unparsed, req); i >= 0 {
+				g.unparsed = slices.Delete(g.unparsed, i, i+1)
+				g.endWith(req)
+			}
+		}
+		look.upto = max(len(g.urls), 1)
+	case g.part.positions[messages.StreamURLs].Sequence >= uint64(min(look.upto, len(g.urls))):
+		g.Logf("%d visits have lost their pages", g.part.Unparsed())
+		g.part.FetchUnparsed()
+		*look = lostPages{}
+	default:
+		g.turn()
+	}
+}
+
+// pageLost takes note that a page has left PAGES: unless it was parsed before, its visit goes on.
+func (m *model) pageLost(req *messages.Request) {
+	visit := visitOf{urlID{req.Crawl, req.Visit.URL}, req.Visit.Round}
+	is := func(other *messages.Request) bool { return other.Crawl == req.Crawl && other.Visit == req.Visit }
+	ends := func(u message) bool { return u.candidates.Crawl == req.Crawl && u.candidates.Ends == req.Visit }
+	if !slices.ContainsFunc(m.unparsed, is) && !slices.ContainsFunc(m.urls, ends) {
+		m.refetched[visit] = true
+	}
+}
+
+// wantsPage: what is fetched again because its page is lost is fetched without a condition.
+func (m *model) wantsPage(wire *messages.Request) {
+	visit := visitOf{urlID{wire.Crawl, wire.Visit.URL}, wire.Visit.Round}
+	if m.ended[visit] == messages.OK && wire.ETag+wire.LastModified != "" {
+		m.Fatalf("%s has lost its page, and is asked for only if it is another", wire.URL)
+	}
+}
+
+// checkUnparsed: nothing is looked for that is not there, so that a review of all URLs begins only where pages are lost.
+func (m *model) checkUnparsed(st *stored) {
+	parsed := make(map[string]int64)
+	for id, r := range st.records {
+		if r.State == Parsing && r.Due <= m.part.parsingAt {
+			parsed[id.crawl]++
+		}
+	}
+	for name, c := range m.part.crawls {
+		if c.unparsed > parsed[name] && !m.doomed(name) {
+			m.Fatalf("%d visits of %s are counted as parsed since before %d, there are %d", c.unparsed, name, m.part.parsingAt, parsed[name])
+		}
+	}
+}
