@@ -9,25 +9,37 @@ import (
 	"seine/internal/base/regexbound"
 )
 
-// contains is :contains() and :containsOwn().
-type contains struct {
-	text string // in small letters
-	own  bool   // of the children that are texts
+// contains is :contains() and :containsOwn(), of a text in small letters.
+func contains(text string, own bool) test {
+	return func(m *Matcher, n *html.Node) bool {
+		if own {
+			var b strings.Builder
+			m.lower(&b, m.ownText(n))
+			return strings.Contains(b.String(), text)
+		}
+		t := m.textOf(n, true)
+		if m.err != nil {
+			return false
+		}
+		start, end := m.span(t, n)
+		at := m.occurrences(t.all, text).from(t.all, start)
+		return at >= 0 && at+len(text) <= end
+	}
 }
 
-func (s contains) matches(m *Matcher, n *html.Node) bool {
-	if s.own {
-		var own strings.Builder
-		m.lower(&own, m.ownText(n))
-		return strings.Contains(own.String(), s.text)
+// matches is :matches() and :matchesOwn().
+func matches(re *regexbound.Regexp, own bool) test {
+	return func(m *Matcher, n *html.Node) bool {
+		if own {
+			return m.regex(re, m.ownText(n))
+		}
+		t := m.textOf(n, false)
+		if m.err != nil {
+			return false
+		}
+		start, end := m.span(t, n)
+		return m.regex(re, t.all[start:end])
 	}
-	t := m.textOf(n, true)
-	if m.err != nil {
-		return false
-	}
-	start, end := m.span(t, n)
-	at := m.occurrences(t.all, s.text).from(t.all, start)
-	return at >= 0 && at+len(s.text) <= end
 }
 
 // lower appends a text in small letters, piece by piece, unless the work ends.
@@ -58,24 +70,6 @@ func (m *Matcher) ownText(n *html.Node) string {
 		}
 	}
 	return b.String()
-}
-
-// matches is :matches() and :matchesOwn().
-type matches struct {
-	regex *regexbound.Regexp
-	own   bool
-}
-
-func (s matches) matches(m *Matcher, n *html.Node) bool {
-	if s.own {
-		return m.regex(s.regex, m.ownText(n))
-	}
-	t := m.textOf(n, false)
-	if m.err != nil {
-		return false
-	}
-	start, end := m.span(t, n)
-	return m.regex(s.regex, t.all[start:end])
 }
 
 // occurrences says where a text comes next in another: for each stretch of it, the

@@ -117,7 +117,7 @@ func TestBombsEndWhenTheBudgetDoes(t *testing.T) {
 
 // A page that becomes more than it may has no DOM.
 func TestBombHasNoDOM(t *testing.T) {
-	if _, err := doc("text/html", "<p><b"+manyAttributes+">"+strings.Repeat("<p>x", 1300)).HTML(); !errors.Is(err, ErrTooBig) {
+	if _, err := doc("text/html", "<p><b"+manyAttributes+">"+strings.Repeat("<p>x", 1300)).Root(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -257,7 +257,7 @@ func TestFormsAreMeasuredBeforeTheirReaderMakesThem(t *testing.T) {
 // go through them all after every tag took minutes of a page of this size.
 func TestPageOfMarkersIsBuilt(t *testing.T) {
 	page := "<table><tr>" + strings.Repeat("<td><object>", 200_000)
-	if root, err := doc("text/html", page).HTML(); root == nil && !errors.Is(err, ErrTooBig) {
+	if root, err := doc("text/html", page).Root(); root == nil && !errors.Is(err, ErrTooBig) {
 		t.Error(err)
 	}
 }

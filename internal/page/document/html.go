@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
 	"seine/internal/page/css"
@@ -17,9 +18,9 @@ import (
 // that are more than 512 deep.
 const MaxHTML = 16 << 20
 
-// HTML returns the DOM of a page.
-func (d *Document) HTML() (*html.Node, error) {
-	return d.dom.get(func() (*html.Node, error) {
+// DOM returns the tree of a page. Its node may be used without goquery, too: see [Document.Root].
+func (d *Document) DOM() (*goquery.Document, error) {
+	return d.dom.get(func() (*goquery.Document, error) {
 		if d.Type.Class != mediatype.HTML {
 			return nil, fmt.Errorf("%w: %s is not HTML", ErrForm, d.Type.Class)
 		}
@@ -31,11 +32,23 @@ func (d *Document) HTML() (*html.Node, error) {
 			body = htmlpage.FromXML(body)
 		}
 		root, err := buildHTML(body)
-		if err == nil && (bytes.Contains(body, []byte("hadow")) || bytes.Contains(body, []byte("HADOW"))) {
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(body, []byte("hadow")) || bytes.Contains(body, []byte("HADOW")) {
 			showShadowRoots(root)
 		}
-		return root, err
+		return goquery.NewDocumentFromNode(root), nil
 	})
+}
+
+// Root returns the node of the DOM.
+func (d *Document) Root() (*html.Node, error) {
+	dom, err := d.DOM()
+	if err != nil {
+		return nil, err
+	}
+	return dom.Nodes[0], nil
 }
 
 // showShadowRoots makes plain elements of templates that are shadow roots of their parents

@@ -79,7 +79,7 @@ func (r *run) getPage(get string) (string, error) {
 	case getText, getNumber:
 		return r.doc.Text()
 	case getMarkdown:
-		root, err := r.doc.HTML()
+		root, err := r.doc.Root()
 		if err != nil {
 			return "", err
 		}

@@ -243,7 +243,7 @@ func (r *run) root(in item) (*html.Node, error) {
 	case in.kind == itemNode:
 		return in.node, nil
 	case in.kind == itemPage && typeOf(r.doc) == typeHTML:
-		return r.doc.HTML()
+		return r.doc.Root()
 	}
 	return nil, nil
 }
@@ -256,7 +256,7 @@ func (r *run) tree(in item) (item, error) {
 	case in.kind != itemPage:
 		return item{}, nil
 	case typeOf(r.doc) == typeHTML:
-		n, err := r.doc.HTML()
+		n, err := r.doc.Root()
 		return nodeItem(n), err
 	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
 		n, err := r.doc.XML()

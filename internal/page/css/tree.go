@@ -30,10 +30,10 @@ func following(n, root *html.Node) *html.Node {
 	if n.FirstChild != nil && !IsTemplate(n) {
 		return n.FirstChild
 	}
-	for n.NextSibling == nil {
-		if n = n.Parent; n == root || n == nil {
-			return nil
+	for ; n != root && n != nil; n = n.Parent {
+		if n.NextSibling != nil {
+			return n.NextSibling
 		}
 	}
-	return n.NextSibling
+	return nil
 }
