@@ -8,6 +8,8 @@ import (
 
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
+
+	"seine/internal/page/dom"
 )
 
 func parse(t testing.TB, page string) *html.Node {
@@ -27,7 +29,7 @@ func all(t testing.TB, text string, root *html.Node) (found []*html.Node, work i
 		t.Fatalf("%s: %v", text, err)
 	}
 	m := s.Matcher(NewNodes(), func(n int) error { work += n; return nil })
-	for n := range Descendants(root) {
+	for n := range dom.Descendants(root) {
 		if m.Match(n) {
 			found = append(found, n)
 		}
@@ -163,7 +165,7 @@ func TestMatcherEndsWhenWorkDoes(t *testing.T) {
 				}
 				return nil
 			})
-			for n := range Descendants(root) {
+			for n := range dom.Descendants(root) {
 				if is := m.Match(n); is && m.Err() != nil {
 					t.Errorf("%s: a match that nobody could know", tt.selector)
 				}

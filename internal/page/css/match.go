@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/base/regexbound"
+	"seine/internal/page/dom"
 )
 
 // Unit is how many bytes of text cost as much as one node.
@@ -55,7 +56,10 @@ func (m *Matcher) MatchAll(n *html.Node) []*html.Node { return slices.Collect(m.
 
 func (m *Matcher) matches(root *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
-		for n := root; n != nil && m.err == nil; n = following(n, root) {
+		for n := range dom.Nodes(root) {
+			if m.err != nil {
+				return
+			}
 			if n.Type != html.ElementNode {
 				m.spend(1)
 			} else if m.Match(n) && !yield(n) {

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/base/regexbound"
+	"seine/internal/page/dom"
 )
 
 // test is a part of a compound selector that may look at other nodes, or at much text.
@@ -41,7 +42,7 @@ func hasChild(g group) test {
 }
 
 // isOpen reports whether a node is an element with content of the page.
-func isOpen(n *html.Node) bool { return n.Type == html.ElementNode && !IsTemplate(n) }
+func isOpen(n *html.Node) bool { return n.Type == html.ElementNode && !dom.IsTemplate(n) }
 
 // has is :has(). What is below a node is asked once.
 func has(g group, table int) test {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"seine/internal/page/dom"
 	"seine/internal/page/mediatype"
 )
 
@@ -218,7 +219,7 @@ func TestTextOf(t *testing.T) {
 		if got := RawText(div); got != tt.raw {
 			t.Errorf("%q: raw %q", tt.in, got)
 		}
-		if got, want := Fold(tt.in), strings.Join(strings.Fields(tt.in), " "); got != want {
+		if got, want := dom.Fold(tt.in), strings.Join(strings.Fields(tt.in), " "); got != want {
 			t.Errorf("%q: folded %q, want %q", tt.in, got, want)
 		}
 	}
@@ -247,7 +248,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		d := doc(types[int(kind)%len(types)], string(body))
 		if root, err := d.Root(); err == nil {
-			if got, want := TextOf(root), Fold(TextOf(root)); got != want {
+			if got, want := TextOf(root), dom.Fold(TextOf(root)); got != want {
 				t.Errorf("%q is not folded: %q", got, want)
 			}
 			RawText(root)

@@ -8,7 +8,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
-	"seine/internal/page/css"
+	"seine/internal/page/dom"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/mediatype"
 )
@@ -44,24 +44,24 @@ func (d *Document) DOM() (*goquery.Document, error) {
 
 // Root returns the node of the DOM.
 func (d *Document) Root() (*html.Node, error) {
-	dom, err := d.DOM()
+	page, err := d.DOM()
 	if err != nil {
 		return nil, err
 	}
-	return dom.Nodes[0], nil
+	return page.Nodes[0], nil
 }
 
 // showShadowRoots makes plain elements of templates that are shadow roots of their parents
 // (HTML standard section 4.12.3): a browser shows what they hold.
 func showShadowRoots(root *html.Node) {
-	for n := range css.Descendants(root) {
-		if mode := Attribute(n, "shadowrootmode"); css.IsTemplate(n) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")) {
+	for n := range dom.Descendants(root) {
+		if mode := dom.Attribute(n, "shadowrootmode"); dom.IsTemplate(n) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")) {
 			n.DataAtom, n.Data = 0, "shadow-root"
 		}
 	}
 }
 
-// Attribute returns the value of an attribute, "" if there is none.
+// Attribute returns the value of an attribute of any namespace, "" if there is none.
 func Attribute(n *html.Node, name string) string {
 	for i := range n.Attr {
 		if n.Attr[i].Key == name {

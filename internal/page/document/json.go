@@ -159,10 +159,7 @@ func sizeOfJSON(b []byte) (size int, err error) {
 	empty := false // an object that was just opened
 	for i := 0; i < len(b) && size <= MaxTree; i++ {
 		c := b[i]
-		if c >= '0' && c <= '9' {
-			digits++
-			size++
-		} else {
+		if digits++; c < '0' || c > '9' {
 			digits = 0
 		}
 		switch c {
@@ -184,7 +181,11 @@ func sizeOfJSON(b []byte) (size int, err error) {
 			size += sizeText + end - i
 			i = end
 		case ',', '\n':
-			size += sizeElement + sizeText
+			size += sizeElement
+		default:
+			if size++; digits == 1 {
+				size += sizeText // of a number
+			}
 		}
 		switch {
 		case depth > MaxDepth:

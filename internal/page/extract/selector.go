@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/page/css"
 	"seine/internal/page/document"
+	"seine/internal/page/dom"
 	"seine/pkg/crawlspec"
 )
 
@@ -318,7 +319,7 @@ func (r *run) selectMeta(name string, yield func(item) bool) error {
 	if err != nil || root == nil {
 		return err
 	}
-	for n := range css.Descendants(root) {
+	for n := range dom.Descendants(root) {
 		if err := r.spend(1); err != nil {
 			return err
 		}
