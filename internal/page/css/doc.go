@@ -13,9 +13,8 @@
 //
 //   - Each combinator and each :has keeps two bits for each node it came to.
 //   - The positions of :nth-child and its like are counted once for each parent.
-//   - :contains looks for its text once in the text of the whole page.
-//   - :matches is the only one to read the same text again, of elements in each
-//     other: a regular expression cannot tell of a part what it knows of the whole.
+//   - The text of the page is made once. :contains and :matches alone read the same
+//     text again, of elements in each other, which are at most 512.
 //
 // A [Spender] is called for each node looked at and for each [Unit] bytes of text, and
 // can end the work.

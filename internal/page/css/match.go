@@ -25,7 +25,6 @@ type Matcher struct {
 	nodes    *Nodes
 	spender  Spender
 	tables   []table
-	found    map[string]*occurrences
 	err      error
 }
 
