@@ -143,7 +143,7 @@ func (f *forecast) startInForeign(t *htmlpage.Token, is trait) {
 	case f.inForeign():
 		f.tokens.NotRaw()
 		f.mixed = is&(formatting|onlyOne) == formatting // a font
-	case is&rawText != 0 && !isPlain(f.body[t.To:], t.Name):
+	case t.Raw && !isPlain(f.body[t.To:], t.Name):
 		f.rest(f.at)
 	default:
 		f.mixed = f.mixed || len(f.open) > 0 && f.open[len(f.open)-1].trait&integration != 0
@@ -374,7 +374,6 @@ const (
 	onlyOne          // a new one ends the one before
 	inline           // closes nothing
 	void
-	rawText
 	implies     // a row, and what is around it
 	foreign     // is SVG or MathML
 	integration // has HTML in that
@@ -433,9 +432,7 @@ func traitOf(name []byte) trait {
 	case "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr":
 		return implies
 	case "title":
-		return rawText | integration
-	case "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "xmp":
-		return rawText
+		return integration
 	case "form":
 		return alone
 	case "math", "svg":

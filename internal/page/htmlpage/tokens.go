@@ -1,10 +1,6 @@
 package htmlpage
 
-import (
-	"strings"
-
-	"seine/internal/base/ascii"
-)
+import "seine/internal/base/ascii"
 
 // Token is a tag of a page, or the text between two of them.
 type Token struct {
@@ -13,7 +9,8 @@ type Token struct {
 	Name        []byte // of a tag, in the page's case; nil of a text
 	End         bool   // it is an end tag
 	SelfClosing bool
-	Attributes  int // how many there are
+	Attributes  int  // how many there are
+	Raw         bool // a text comes up to the end tag, in which nothing is markup
 }
 
 // Tokens reads the tags and texts of a page in UTF-8 in order, as the tokenizer of the
@@ -49,7 +46,7 @@ func (r *Tokens) Next(token *Token) bool {
 		token.Name, token.SelfClosing = r.t.name, r.t.selfClosing
 		token.End = kind == tokenClose
 		if !token.End {
-			r.readRaw()
+			token.Raw = r.readRaw()
 		}
 	default:
 	}
@@ -68,21 +65,15 @@ func (r *Tokens) NotRaw() {
 func (r *Tokens) AllowCDATA(is bool) { r.t.cdata = is }
 
 // readRaw reads the text of an element that has no markup in it.
-func (r *Tokens) readRaw() {
+func (r *Tokens) readRaw() bool {
 	from := r.t.pos
-	switch lookup(r.t.name) {
-	case elemScript:
-		r.t.skipScript()
-	case elemPlaintext:
-		r.t.readRest()
-	case elemTitle, elemTextarea, elemXMP, elemStyle, elemIframe, elemNoEmbed:
-		r.t.readRaw(strings.ToLower(string(r.t.name)))
-	case elemNoScript:
-		if ascii.Is(r.t.name, "noframes") {
-			r.t.readRaw("noframes")
-		}
-	default:
-		return
+	_, is := r.t.readContent(lookup(r.t.name))
+	if !is && ascii.Is(r.t.name, "noframes") {
+		r.t.readRaw("noframes")
+		is = true
 	}
-	r.raw = Token{From: from, To: r.t.pos}
+	if is {
+		r.raw = Token{From: from, To: r.t.pos}
+	}
+	return is
 }
