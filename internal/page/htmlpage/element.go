@@ -1,6 +1,10 @@
 package htmlpage
 
-import "seine/internal/base/ascii"
+import (
+	"bytes"
+
+	"seine/internal/base/ascii"
+)
 
 // element is what an element means to the scan.
 type element uint8
@@ -38,27 +42,25 @@ const (
 	elemTextarea
 )
 
-// longestName is the length of the longest name lookup knows.
-const longestName = len("foreignobject")
-
-// lowered writes a tag name in lower case into a buffer, and returns it; nil if it is
-// longer than any that is known.
-func lowered(lower *[longestName]byte, name []byte) []byte {
-	if len(name) > len(lower) {
-		return nil
-	}
+// lowered returns a tag name in lower case, as most are.
+func lowered(name []byte) []byte {
 	for i, c := range name {
-		lower[i] = ascii.Lower(c)
+		if c >= 'A' && c <= 'Z' {
+			lower := bytes.Clone(name)
+			for ; i < len(lower); i++ {
+				lower[i] = ascii.Lower(lower[i])
+			}
+			return lower
+		}
 	}
-	return lower[:len(name)]
+	return name
 }
 
 // lookup classifies a tag name of any case. The blocks are the elements whose
 // default style is display: block, list-item or table-row (section 15.3), and
 // br and option, which show as lines.
 func lookup(name []byte) element {
-	var lower [longestName]byte
-	switch string(lowered(&lower, name)) {
+	switch string(lowered(name)) {
 	case "p", "div", "br", "li", "tr", "ul", "ol",
 		"dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption", "pre", "hr",
 		"section", "article", "header", "footer", "nav", "main", "aside", "address",
@@ -129,8 +131,7 @@ func lookup(name []byte) element {
 // breaksOut reports whether an element that is no block ends foreign content that is
 // open (HTML standard section 13.2.6.5).
 func breaksOut(name []byte) bool {
-	var lower [longestName]byte
-	switch string(lowered(&lower, name)) {
+	switch string(lowered(name)) {
 	case "b", "big", "code", "em", "embed", "i", "img", "meta", "nobr", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "tt", "u", "var":
 		return true
 	}

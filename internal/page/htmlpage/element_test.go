@@ -10,7 +10,7 @@ func TestLookup(t *testing.T) {
 	for name, want := range map[string]element{
 		"blockquote": elemBlock, "FigCaption": elemBlock, "foreignObject": elemForeignObject, "plaintext": elemPlaintext,
 		"span": elemInline, "b": elemInline, "h7": elemInline, "h\x11": elemInline, "x-y": elemInline, "noscripts": elemInline,
-		"P": elemBlock, "tD": elemCell, "A": elemAnchor, "": elemInline, "a\x00": elemInline,
+		"P": elemBlock, "tD": elemCell, "A": elemAnchor, "lin\u212a": elemInline, "": elemInline, "a\x00": elemInline,
 	} {
 		if got := lookup([]byte(name)); got != want {
 			t.Errorf("%q: got %d, want %d", name, got, want)
