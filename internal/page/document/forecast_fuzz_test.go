@@ -14,6 +14,21 @@ var parts = strings.Fields(`<p> </p> <b_a_b_c_d_e_f> <b_g_h_i_j_k_l> </b> <a_a_b
 	<![CDATA[ ]]> <!-- --> <li> <ul> </ul> <button> </button> <h1> </h1> <object> </object> <form> </form> <frameset> <body> </body> <html> <br> </br> <hr/> <div/>
 	<x-y> </x-y> <span> </span> ' " x <p_x=' <plaintext> <noframes> </noframes> <annotation-xml> <i> </i> <em> </em> <head> <path/> <g> </g> <input> <rt> <marquee> </marquee>`)
 
+// misnested are what forecasts were too low for.
+var misnested = []string{
+	"<p><p><p></object></p></p></object><p><p></p></p></p></p>",
+	"<svg></ul><b a b c d e><br><math></svg></svg></svg><title>",
+	"</svg><math></svg><svg></svg><path/><noframes><path/></svg><foreignObject><math>",
+	"<input><form><svg><option></form><textarea></script><form></script><html>",
+	"<a l><b a b c d e><svg><a l><plaintext><b a b c d e><b a b c d e></svg>",
+	"<marquee></font></style><svg><svg></br><style></font></style><svg></marquee>",
+	"</nobr></nobr><svg></body><script><svg><b a b c d e><body><frameset></svg>",
+	"<td><math></td></td><title>\"<math><td></td></body></style>\"\"</style>",
+	"<frameset><math><![CDATA[<frameset><frameset><button><math><frameset><button><frameset>",
+	"<select><select></svg><b a b c d e></table><svg></select></foreignObject></select><select><noframes></svg><b a b c d e><li>",
+	"<rt></script><script><!--<!--<script><body><script>",
+}
+
 // sizeOfTree is what the nodes of a tree take, without their texts.
 func sizeOfTree(root *html.Node) int {
 	size := 0
@@ -27,6 +42,9 @@ func sizeOfTree(root *html.Node) int {
 func FuzzForecast(f *testing.F) {
 	for i := range parts {
 		f.Add([]byte{byte(i), 2, byte(i + 1), 0, byte(i + 2), 60}, byte(i))
+	}
+	for _, part := range misnested {
+		f.Add([]byte(strings.Repeat(part, 6)), byte(255))
 	}
 	for _, body := range bombs {
 		f.Add([]byte(body[:min(len(body), 2000)]), byte(255))
