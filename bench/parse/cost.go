@@ -37,7 +37,11 @@ var ways = []parseMethod{
 		return nil
 	}},
 	ownPass: {"tokenizer of htmlpage", func(p page) error {
-		if htmlpage.CountTokens(p.body) == 0 {
+		n := 0
+		for tokens, t := htmlpage.NewTokens(p.body), new(htmlpage.Token); tokens.Next(t); {
+			n++
+		}
+		if n == 0 {
 			return errors.New("no tokens")
 		}
 		return nil

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/page/dom"
 )
 
 func TestText(t *testing.T) {
@@ -103,9 +105,9 @@ func TestMarkdown(t *testing.T) {
 func TestMarkdownOfPartOfAPage(t *testing.T) {
 	root := parse(t, "<p>a <b>b <a href=c>c</a></b><p>d")
 	var bold *html.Node
-	for w := walk(root); w.next(); {
-		if w.node.Data == "b" && w.node.Type == html.ElementNode {
-			bold = w.node
+	for w := dom.Walk(root); w.Next(); {
+		if w.Node.Data == "b" && w.Node.Type == html.ElementNode {
+			bold = w.Node
 		}
 	}
 	if got, want := Markdown(bold, "https://x.example/base/"), "**b [c](https://x.example/base/c)**\n"; got != want {

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // block is one block element of a page, with what was measured in it. Inline
@@ -33,7 +35,7 @@ type blocks []block
 func measure(root *html.Node) blocks {
 	m := measurer{blocks: blocks{{node: root, parent: -1}}}
 	nodes := 0
-	for w := walk(root); w.next(); {
+	for w := dom.Walk(root); w.Next(); {
 		if nodes++; nodes > 2*maxNodes { // each is seen twice
 			return nil
 		}
@@ -50,18 +52,18 @@ type measurer struct {
 	links  int   // links the walk is in
 }
 
-func (m *measurer) visit(w *walker) {
-	n := w.node
+func (m *measurer) visit(w *dom.Walker) {
+	n := w.Node
 	switch {
 	case n.Type == html.TextNode:
-		if !w.leaving {
+		if !w.Leaving {
 			m.count(weigh(n.Data))
 		}
-	case n.Type != html.ElementNode || n == w.root:
-	case w.leaving:
+	case n.Type != html.ElementNode || n == w.Root():
+	case w.Leaving:
 		m.leave(n)
 	case isUnseen(n):
-		w.skip()
+		w.Skip()
 	default:
 		m.enter(n)
 	}
@@ -126,7 +128,7 @@ func (m *measurer) leave(n *html.Node) {
 	}
 }
 
-func isLink(n *html.Node) bool { return n.DataAtom == atom.A && hasAttr(n, "href") }
+func isLink(n *html.Node) bool { return n.DataAtom == atom.A && dom.Has(n, "href") }
 
 // sum adds what was measured in each block to the blocks around it, without
 // those that are dropped.
@@ -152,13 +154,13 @@ func (bs blocks) sum() {
 
 // isLogo says whether a heading is a link to the front page.
 func isLogo(h *html.Node) bool {
-	for w := walk(h); w.next(); {
-		if isLink(w.node) {
-			switch strings.TrimSuffix(attr(w.node, "href"), "/") {
+	for w := dom.Walk(h); w.Next(); {
+		if isLink(w.Node) {
+			switch strings.TrimSuffix(dom.Attribute(w.Node, "href"), "/") {
 			case "", ".", "..", "#", "index.html", "index.php", "index.htm":
 				return true
 			}
-			return strings.Count(attr(w.node, "href"), "/") == 2 || attr(w.node, "rel") == "home"
+			return strings.Count(dom.Attribute(w.Node, "href"), "/") == 2 || dom.Attribute(w.Node, "rel") == "home"
 		}
 	}
 	return false

@@ -3,6 +3,8 @@ package article
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // enough is what is no longer taken for the remark of a template: three sentences, in
@@ -32,7 +34,7 @@ func isContentRoot(n *html.Node) bool {
 	case atom.Html, atom.Body, atom.Main, atom.Pre, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return true
 	}
-	return attr(n, "role") == "main"
+	return dom.Attribute(n, "role") == "main"
 }
 
 func (bs blocks) isChrome(i, whole int32, trust bool) bool {
@@ -58,7 +60,7 @@ func (bs blocks) isChrome(i, whole int32, trust bool) bool {
 
 // isChromeElement believes elements and roles.
 func (bs blocks) isChromeElement(b *block) bool {
-	switch attr(b.node, "role") {
+	switch dom.Attribute(b.node, "role") {
 	case "navigation", "complementary", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar":
 		return !b.hasH1
 	case "banner":
@@ -103,7 +105,7 @@ func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 // that are named after what else is in them ("content-sidebar-wrap").
 func (bs blocks) hasMain(i int32) bool {
 	for j := i + 1; j < min(bs[i].end, i+64); j++ {
-		if n := bs[j].node; n.DataAtom == atom.Main || attr(n, "role") == "main" {
+		if n := bs[j].node; n.DataAtom == atom.Main || dom.Attribute(n, "role") == "main" {
 			return true
 		}
 	}

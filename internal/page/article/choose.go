@@ -3,6 +3,8 @@ package article
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // costOfBlock is what a block has to weigh to be worth anything: a label on a
@@ -74,7 +76,7 @@ func isHolder(n *html.Node) bool {
 	return false
 }
 
-func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || attr(n, "role") == "main" }
+func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || dom.Attribute(n, "role") == "main" }
 
 func isArticle(n *html.Node) bool { return n.DataAtom == atom.Article }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/page/dom"
 )
 
 // classHint is what the words in an element's class and id say about it.
@@ -49,7 +51,7 @@ func makeSigns() map[string]classHint {
 func signOf(n *html.Node) classHint {
 	s := signNone
 	for _, name := range [...]string{"class", "id"} {
-		v := attr(n, name)
+		v := dom.Attribute(n, name)
 		if len(v) > maxClass {
 			v = v[:maxClass]
 		}
@@ -106,7 +108,7 @@ func classes(names string) classSet {
 
 // has says whether an element has one of the classes.
 func (s classSet) has(n *html.Node) bool {
-	v := attr(n, "class")
+	v := dom.Attribute(n, "class")
 	if v == "" || len(v) > maxClass {
 		return false
 	}

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // code writes a block of code, fenced.
@@ -31,7 +33,7 @@ func codeText(n *html.Node) string {
 	text := textOfCode(n, isCodeLine)
 	if !strings.Contains(text, "\n") {
 		text = textOfCode(n, func(n *html.Node) bool {
-			return isCodeLine(n) || n.DataAtom == atom.Code && n.PrevSibling != nil && n.PrevSibling.DataAtom == atom.Code || classesLine.has(n) || hasAttr(n, "data-line")
+			return isCodeLine(n) || n.DataAtom == atom.Code && n.PrevSibling != nil && n.PrevSibling.DataAtom == atom.Code || classesLine.has(n) || dom.Has(n, "data-line")
 		})
 	}
 	return text
@@ -43,29 +45,31 @@ var classesLine = classes("line code-line token-line cl view-line codeline")
 var lineStyle = regexp.MustCompile(`display:\s*(?:block|flex|grid|table|list-item)`)
 
 // isCodeLine reports whether an element in code is a line.
-func isCodeLine(n *html.Node) bool { return isBlock(n) || lineStyle.MatchString(attr(n, "style")) }
+func isCodeLine(n *html.Node) bool {
+	return isBlock(n) || lineStyle.MatchString(dom.Attribute(n, "style"))
+}
 
 func textOfCode(n *html.Node, isLine func(*html.Node) bool) string {
 	var b strings.Builder
 	ended := false // an element ended the line
-	for w := walk(n); w.next(); {
+	for w := dom.Walk(n); w.Next(); {
 		switch {
-		case w.node.Type == html.TextNode:
-			if !w.leaving && w.node.Data != "" {
+		case w.Node.Type == html.TextNode:
+			if !w.Leaving && w.Node.Data != "" {
 				if ended && b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
 					b.WriteByte('\n')
 				}
 				ended = false
-				b.WriteString(w.node.Data)
+				b.WriteString(w.Node.Data)
 			}
-		case w.node.Type != html.ElementNode:
-		case w.node != n && (isSilent(w.node) || isUnseen(w.node)):
-			w.skip()
-		case w.node.DataAtom == atom.Br:
-			if !w.leaving {
+		case w.Node.Type != html.ElementNode:
+		case w.Node != n && (isSilent(w.Node) || isUnseen(w.Node)):
+			w.Skip()
+		case w.Node.DataAtom == atom.Br:
+			if !w.Leaving {
 				b.WriteByte('\n')
 			}
-		case w.node != n && isLine(w.node):
+		case w.Node != n && isLine(w.Node):
 			ended = true
 		}
 	}
@@ -103,11 +107,11 @@ var languagePrefixes = []string{"highlight-source-", "highlight-text-", "languag
 
 func languageOf(n *html.Node) string {
 	for _, name := range []string{"data-lang", "data-language"} {
-		if l := cleanLanguage(attr(n, name)); l != "" {
+		if l := cleanLanguage(dom.Attribute(n, name)); l != "" {
 			return l
 		}
 	}
-	class := attr(n, "class")
+	class := dom.Attribute(n, "class")
 	if len(class) > maxClass {
 		return ""
 	}

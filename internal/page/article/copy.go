@@ -3,6 +3,8 @@ package article
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // copyMain copies the block at main, or all blocks that are to be kept of it,
@@ -93,19 +95,19 @@ func (c *copier) copyChildren(to, from *html.Node) {
 
 // copy appends a copy of a node and of what is kept in it.
 func (c *copier) copy(to, from *html.Node) {
-	for w := walk(from); w.next(); {
-		n := w.node
+	for w := dom.Walk(from); w.Next(); {
+		n := w.Node
 		switch {
 		case n.Type != html.TextNode && n.Type != html.ElementNode:
 		case n.Type == html.ElementNode && (c.dropped[n] || isUnseen(n)):
-			w.skip()
-		case w.leaving && n.Type == html.ElementNode:
+			w.Skip()
+		case w.Leaving && n.Type == html.ElementNode:
 			to = to.Parent
 		case n.Type == html.ElementNode:
 			e := shallow(n)
 			to.AppendChild(e)
 			to = e
-		case !w.leaving:
+		case !w.Leaving:
 			to.AppendChild(shallow(n))
 		}
 	}

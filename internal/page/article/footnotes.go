@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // footnotes is the footnotes of a page: references in the text, and the elements
@@ -28,18 +30,18 @@ const longestLabel = 12
 func findNotes(root *html.Node) footnotes {
 	targets := map[string]bool{}
 	var references []*html.Node
-	for w := walk(root); w.next(); {
-		if w.leaving || w.node.Type != html.ElementNode {
+	for w := dom.Walk(root); w.Next(); {
+		if w.Leaving || w.Node.Type != html.ElementNode {
 			continue
 		}
-		switch w.node.DataAtom {
+		switch w.Node.DataAtom {
 		case atom.Li, atom.Aside, atom.Div, atom.P:
-			if id := attr(w.node, "id"); id != "" {
+			if id := dom.Attribute(w.Node, "id"); id != "" {
 				targets[id] = true
 			}
 		case atom.A:
-			if isReference(w.node) {
-				references = append(references, w.node)
+			if isReference(w.Node) {
+				references = append(references, w.Node)
 			}
 		}
 	}
@@ -49,17 +51,17 @@ func findNotes(root *html.Node) footnotes {
 // isReference says whether a link looks like one to a footnote: a raised one, or
 // one that says so.
 func isReference(a *html.Node) bool {
-	if !strings.HasPrefix(attr(a, "href"), "#") {
+	if !strings.HasPrefix(dom.Attribute(a, "href"), "#") {
 		return false
 	}
-	return a.Parent != nil && a.Parent.DataAtom == atom.Sup || attr(a, "role") == "doc-noteref" ||
+	return a.Parent != nil && a.Parent.DataAtom == atom.Sup || dom.Attribute(a, "role") == "doc-noteref" ||
 		classesReference.has(a)
 }
 
 func labels(references []*html.Node, targets map[string]bool) map[string]string {
 	byID, taken := map[string]string{}, map[string]bool{}
 	for _, a := range references {
-		id := attr(a, "href")[1:]
+		id := dom.Attribute(a, "href")[1:]
 		if !targets[id] || byID[id] != "" {
 			continue
 		}
@@ -89,7 +91,7 @@ func (s footnotes) label(n *html.Node) string {
 	if len(s.labels) == 0 || n.Type != html.ElementNode {
 		return ""
 	}
-	return s.labels[attr(n, "id")]
+	return s.labels[dom.Attribute(n, "id")]
 }
 
 // reference returns the label that a reference leads to, "" for anything else.
@@ -97,7 +99,7 @@ func (s footnotes) reference(n *html.Node) string {
 	if len(s.labels) == 0 || n.DataAtom != atom.A || !isReference(n) {
 		return ""
 	}
-	return s.labels[attr(n, "href")[1:]]
+	return s.labels[dom.Attribute(n, "href")[1:]]
 }
 
 // isBack says whether an element of a note leads back to the text, or repeats
@@ -106,6 +108,6 @@ func (s footnotes) isBack(n *html.Node) bool {
 	if len(s.labels) == 0 {
 		return false
 	}
-	return attr(n, "role") == "doc-backlink" || classesBack.has(n) &&
+	return dom.Attribute(n, "role") == "doc-backlink" || classesBack.has(n) &&
 		n.DataAtom != atom.Td
 }

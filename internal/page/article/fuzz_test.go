@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"seine/internal/page/dom"
 	"seine/internal/testing/groundtruth"
 )
 
@@ -72,13 +73,13 @@ var odd = []string{
 // dump writes a tree down.
 func dump(n *html.Node) string {
 	var b strings.Builder
-	for w := walk(n); w.next(); {
-		b.WriteString(w.node.Data)
-		if w.leaving {
+	for w := dom.Walk(n); w.Next(); {
+		b.WriteString(w.Node.Data)
+		if w.Leaving {
 			b.WriteByte('/')
 			continue
 		}
-		for _, a := range w.node.Attr {
+		for _, a := range w.Node.Attr {
 			b.WriteString(" " + a.Key + "=" + a.Val)
 		}
 		b.WriteByte('>')

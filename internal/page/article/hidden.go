@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // classesUnseen are those of what only a screen reader reads out, of signs beside headings,
@@ -41,8 +43,8 @@ func isUnseen(n *html.Node) bool {
 
 // isTask says whether a control is the box of a task list.
 func isTask(n *html.Node) bool {
-	return n.DataAtom == atom.Input && strings.EqualFold(attr(n, "type"), "checkbox") &&
-		hasAttr(n, "disabled") && n.Parent != nil && (n.Parent.DataAtom == atom.Li || n.Parent.DataAtom == atom.P)
+	return n.DataAtom == atom.Input && strings.EqualFold(dom.Attribute(n, "type"), "checkbox") &&
+		dom.Has(n, "disabled") && n.Parent != nil && (n.Parent.DataAtom == atom.Li || n.Parent.DataAtom == atom.P)
 }
 
 func isHidden(n *html.Node) bool {
@@ -72,18 +74,18 @@ func hidesByStyle(style string) bool {
 // isPermalink says whether a link is the sign beside a heading or a note that
 // leads to itself or back: no letters or digits, and a fragment.
 func isPermalink(n *html.Node) bool {
-	if !strings.HasPrefix(attr(n, "href"), "#") || n.FirstChild == nil {
+	if !strings.HasPrefix(dom.Attribute(n, "href"), "#") || n.FirstChild == nil {
 		return false
 	}
 	if signOf(n) == signStrong { // "skip to content", "jump to search"
 		return true
 	}
 	seen := 0
-	for w := walk(n); w.next() && seen < 16; seen++ {
-		if w.node.Type == html.TextNode && (len(w.node.Data) > 16 || hasWord(w.node.Data)) {
+	for w := dom.Walk(n); w.Next() && seen < 16; seen++ {
+		if w.Node.Type == html.TextNode && (len(w.Node.Data) > 16 || hasWord(w.Node.Data)) {
 			return false
 		}
-		if w.node.DataAtom == atom.Img || w.node.DataAtom == atom.Code {
+		if w.Node.DataAtom == atom.Img || w.Node.DataAtom == atom.Code {
 			return false
 		}
 	}

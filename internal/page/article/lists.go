@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // list writes a list. Content outside its items is an item, too, except a list, which belongs to the item before it.
@@ -48,7 +50,7 @@ func (r *renderer) marker(n *html.Node) byte {
 // firstNumber returns the start of an ordered list; Markdown knows up to nine
 // digits, and no signs.
 func firstNumber(n *html.Node) int {
-	start, err := strconv.Atoi(strings.TrimSpace(attr(n, "start")))
+	start, err := strconv.Atoi(strings.TrimSpace(dom.Attribute(n, "start")))
 	if err != nil || start < 0 || start > 99_999_999 {
 		return 1
 	}

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // Markdown returns a node and what is in it as Markdown: CommonMark 0.31 with
@@ -54,14 +56,14 @@ type renderer struct {
 func findHolders(root *html.Node) map[*html.Node]bool {
 	m := map[*html.Node]bool{}
 	nodes := 0
-	for w := walk(root); w.next(); {
+	for w := dom.Walk(root); w.Next(); {
 		if nodes++; nodes > 2*maxNodes {
 			return nil
 		}
-		if w.leaving || w.node == root || !isBlock(w.node) && w.node.DataAtom != atom.Hr {
+		if w.Leaving || w.Node == root || !isBlock(w.Node) && w.Node.DataAtom != atom.Hr {
 			continue
 		}
-		for p := w.node.Parent; p != nil && !isBlock(p) && !m[p]; p = p.Parent {
+		for p := w.Node.Parent; p != nil && !isBlock(p) && !m[p]; p = p.Parent {
 			m[p] = true
 			if p == root {
 				break
@@ -214,7 +216,7 @@ func (r *renderer) strong(n *html.Node, depth int) {
 // linked writes blocks in a link. Markdown has no such thing: the first line
 // that has text is the link.
 func (r *renderer) linked(n *html.Node, depth int) {
-	if href := r.links.absolute(attr(n, "href")); href != "" && r.href == "" {
+	if href := r.links.absolute(dom.Attribute(n, "href")); href != "" && r.href == "" {
 		r.href = href
 	}
 	r.children(n, depth)

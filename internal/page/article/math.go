@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // formula returns what an element is in TeX if it is a formula of which the page tells that,
@@ -13,17 +15,17 @@ func formula(n *html.Node) (tex string, display, ok bool) {
 	switch {
 	case n.DataAtom == atom.Math:
 		tex, ok = texOfMathML(n)
-		return tex, attr(n, "display") == "block", ok
+		return tex, dom.Attribute(n, "display") == "block", ok
 	case n.DataAtom == atom.Script:
 		if !isTeX(n) || n.FirstChild == nil {
 			return "", false, false
 		}
-		return clean(n.FirstChild.Data), strings.Contains(attr(n, "type"), "display"), true
+		return clean(n.FirstChild.Data), strings.Contains(dom.Attribute(n, "type"), "display"), true
 	case n.DataAtom == atom.Img:
-		if !classesMathImage.has(n) || attr(n, "alt") == "" {
+		if !classesMathImage.has(n) || dom.Attribute(n, "alt") == "" {
 			return "", false, false
 		}
-		return clean(attr(n, "alt")), classesDisplayed.has(n), true
+		return clean(dom.Attribute(n, "alt")), classesDisplayed.has(n), true
 	case (n.DataAtom == atom.Span || n.DataAtom == atom.Div) && mayBeMath(n) && classesMath.has(n):
 		return delimited(n)
 	}
@@ -38,20 +40,22 @@ var (
 )
 
 // mayBeMath says of most elements at once that they have none of classesMath.
-func mayBeMath(n *html.Node) bool { return strings.Contains(attr(n, "class"), "mat") }
+func mayBeMath(n *html.Node) bool { return strings.Contains(dom.Attribute(n, "class"), "mat") }
 
 // isTeX says whether a script holds a formula, for MathJax.
-func isTeX(script *html.Node) bool { return strings.HasPrefix(attr(script, "type"), "math/tex") }
+func isTeX(script *html.Node) bool {
+	return strings.HasPrefix(dom.Attribute(script, "type"), "math/tex")
+}
 
 // texOfMathML returns the TeX that MathML was made of: that of an annotation, as KaTeX and
 // MediaWiki write it, or of an alternative text; or else TeX that says the same.
 func texOfMathML(n *html.Node) (tex string, ok bool) {
-	for w := walk(n); w.next(); {
-		if !w.leaving && w.node.Data == "annotation" && attr(w.node, "encoding") == "application/x-tex" && w.node.FirstChild != nil {
-			return clean(w.node.FirstChild.Data), true
+	for w := dom.Walk(n); w.Next(); {
+		if !w.Leaving && w.Node.Data == "annotation" && dom.Attribute(w.Node, "encoding") == "application/x-tex" && w.Node.FirstChild != nil {
+			return clean(w.Node.FirstChild.Data), true
 		}
 	}
-	if alt := attr(n, "alttext"); alt != "" {
+	if alt := dom.Attribute(n, "alttext"); alt != "" {
 		return clean(alt), true
 	}
 	return texOfPresentation(n)
@@ -85,12 +89,12 @@ func mathScript(root *html.Node) *html.Node {
 	if root == nil {
 		return nil
 	}
-	for w := walk(root); w.next(); {
-		if w.leaving || w.node.DataAtom != atom.Script {
+	for w := dom.Walk(root); w.Next(); {
+		if w.Leaving || w.Node.DataAtom != atom.Script {
 			continue
 		}
-		if src := strings.ToLower(attr(w.node, "src")); strings.Contains(src, "mathjax") || strings.Contains(src, "katex") {
-			return w.node
+		if src := strings.ToLower(dom.Attribute(w.Node, "src")); strings.Contains(src, "mathjax") || strings.Contains(src, "katex") {
+			return w.Node
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"seine/internal/base/truncate"
+	"seine/internal/page/dom"
 )
 
 // Attributes of a section beside its id, which is where a URL with "#" and it leads.
@@ -50,9 +51,9 @@ type headings struct {
 // findHeadings finds the headings that stand for themselves, and where links to them lead.
 func findHeadings(content *html.Node) headings {
 	h := headings{anchors: make(map[*html.Node]string), within: make(map[*html.Node]bool)}
-	for w := walk(content); w.next(); {
-		switch n := w.node; {
-		case w.leaving || n.Type != html.ElementNode || isTransparent(n) || n == content:
+	for w := dom.Walk(content); w.Next(); {
+		switch n := w.Node; {
+		case w.Leaving || n.Type != html.ElementNode || isTransparent(n) || n == content:
 		case isHeading(n) && hasWord(Text(n)):
 			h.anchors[n] = h.anchor(n, content)
 			for p := n.Parent; p != nil && !h.within[p]; p = p.Parent {
@@ -61,9 +62,9 @@ func findHeadings(content *html.Node) headings {
 					break
 				}
 			}
-			w.skip()
+			w.Skip()
 		default:
-			w.skip()
+			w.Skip()
 		}
 	}
 	return h
@@ -95,11 +96,11 @@ func isTransparent(n *html.Node) bool {
 // anchor returns the id of a heading, of the group that it is the first heading of, or of an
 // empty element that stands before it or is in it.
 func (h *headings) anchor(n, content *html.Node) string {
-	if id := attr(n, "id"); id != "" {
+	if id := dom.Attribute(n, "id"); id != "" {
 		return id
 	}
 	for p := n.Parent; p != nil && !h.within[p]; p = p.Parent {
-		if id := attr(p, "id"); id != "" && (p.DataAtom == atom.Section || p.DataAtom == atom.Div || p.DataAtom == atom.Article) {
+		if id := dom.Attribute(p, "id"); id != "" && (p.DataAtom == atom.Section || p.DataAtom == atom.Div || p.DataAtom == atom.Article) {
 			return id
 		}
 		if p == content {
@@ -113,8 +114,8 @@ func (h *headings) anchor(n, content *html.Node) string {
 	if before != nil && before.FirstChild == nil && nameOf(before) != "" {
 		return nameOf(before)
 	}
-	for w := walk(n); w.next(); {
-		if id := nameOf(w.node); id != "" {
+	for w := dom.Walk(n); w.Next(); {
+		if id := nameOf(w.Node); id != "" {
 			return id
 		}
 	}
@@ -123,10 +124,10 @@ func (h *headings) anchor(n, content *html.Node) string {
 
 // nameOf returns the name by which a link leads to an element.
 func nameOf(n *html.Node) string {
-	if id := attr(n, "id"); id != "" || n.DataAtom != atom.A {
+	if id := dom.Attribute(n, "id"); id != "" || n.DataAtom != atom.A {
 		return id
 	}
-	return attr(n, "name")
+	return dom.Attribute(n, "name")
 }
 
 // splitter copies a content into sections.
@@ -145,20 +146,20 @@ type heading struct {
 
 // split goes through the content, and through the groups that have headings in them.
 func (s *splitter) split(content *html.Node) {
-	for w := walk(content); w.next(); {
-		n := w.node
+	for w := dom.Walk(content); w.Next(); {
+		n := w.Node
 		_, isSplit := s.anchors[n]
 		switch {
-		case isSplit && w.leaving:
+		case isSplit && w.Leaving:
 		case isSplit:
 			s.end()
 			s.begin(n, s.anchors[n])
-			w.skip()
+			w.Skip()
 		case s.within[n] || n == content:
 			s.line = nil // a group begins or ends, and what is inline on either side is apart
-		case !w.leaving:
+		case !w.Leaving:
 			s.add(n)
-			w.skip()
+			w.Skip()
 		}
 	}
 }
@@ -228,7 +229,7 @@ func (s *splitter) isKept(i int) bool {
 		return false
 	case !isHeading(first):
 		return says(n)
-	case i+1 < len(s.sections) && attr(s.sections[i+1], AttrLevel) > attr(n, AttrLevel):
+	case i+1 < len(s.sections) && dom.Attribute(s.sections[i+1], AttrLevel) > dom.Attribute(n, AttrLevel):
 		for c := first.NextSibling; c != nil; c = c.NextSibling {
 			if says(c) {
 				return true
@@ -241,8 +242,8 @@ func (s *splitter) isKept(i int) bool {
 
 // says says whether there is a word or a picture in a node.
 func says(n *html.Node) bool {
-	for w := walk(n); w.next(); {
-		if w.node.DataAtom == atom.Img || w.node.DataAtom == atom.Math || w.node.Type == html.TextNode && hasWord(w.node.Data) {
+	for w := dom.Walk(n); w.Next(); {
+		if w.Node.DataAtom == atom.Img || w.Node.DataAtom == atom.Math || w.Node.Type == html.TextNode && hasWord(w.Node.Data) {
 			return true
 		}
 	}

@@ -7,21 +7,23 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/page/dom"
 )
 
 // sectionsOf are the sections of the body of a page, each as its attributes and its Markdown.
 func sectionsOf(t *testing.T, body string) (all []string) {
 	t.Helper()
 	for _, n := range Sections(bodyOf(parse(t, "<html><body><div id=top>"+body+"</div>"))) {
-		all = append(all, strings.Join([]string{attr(n, AttrPosition), attr(n, AttrLevel), attr(n, "id"), attr(n, AttrPath), Markdown(n, pageURL)}, "|"))
+		all = append(all, strings.Join([]string{dom.Attribute(n, AttrPosition), dom.Attribute(n, AttrLevel), dom.Attribute(n, "id"), dom.Attribute(n, AttrPath), Markdown(n, pageURL)}, "|"))
 	}
 	return all
 }
 
 func bodyOf(root *html.Node) *html.Node {
-	for w := walk(root); w.next(); {
-		if attr(w.node, "id") == "top" {
-			return w.node
+	for w := dom.Walk(root); w.Next(); {
+		if dom.Attribute(w.Node, "id") == "top" {
+			return w.Node
 		}
 	}
 	return nil
@@ -74,7 +76,7 @@ func TestSectionsHaveEachTextOnce(t *testing.T) {
 			if text := Text(n); text != "" { // it may be a picture alone
 				got = append(got, strings.Split(text, "\n")...)
 			}
-			paths = append(paths, strings.Split(attr(n, AttrPath), pathSeparator)...)
+			paths = append(paths, strings.Split(dom.Attribute(n, AttrPath), pathSeparator)...)
 		}
 		for _, line := range strings.Split(c.Text, "\n") {
 			if len(got) > 0 && got[0] == line {
@@ -105,7 +107,7 @@ func TestSectionsOfHostilePages(t *testing.T) {
 	}
 	long := "<h1>" + strings.Repeat("é", 10_000) + "</h1>" + strings.Repeat("<h2>B</h2>b", 100)
 	for _, n := range Sections(bodyOf(parse(t, "<div id=top>"+long))) {
-		if path := attr(n, AttrPath); len(path) > maxInPath || !utf8.ValidString(path) {
+		if path := dom.Attribute(n, AttrPath); len(path) > maxInPath || !utf8.ValidString(path) {
 			t.Fatalf("a path has %d bytes", len(path))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // spanKind is a kind of inline content.
@@ -262,8 +264,8 @@ func (s *spans) closeLink() {
 // link adds a link, or only its text if it leads nowhere or is in another.
 func (s *spans) link(n *html.Node, depth int) {
 	dest := ""
-	if !s.inLink && hasAttr(n, "href") {
-		dest = s.links.absolute(attr(n, "href"))
+	if !s.inLink && dom.Has(n, "href") {
+		dest = s.links.absolute(dom.Attribute(n, "href"))
 	}
 	if dest == "" {
 		s.children(n, depth)
@@ -304,7 +306,7 @@ func (s *spans) edge(n *html.Node, first bool) {
 // image adds a picture that has an address. One that is embedded, or is there to
 // count readers, is left out, and so is one that a noscript element behind it replaces.
 func (s *spans) image(n *html.Node) {
-	if isHidden(n) || attr(n, "width") == "1" || attr(n, "height") == "1" || holdsPicture(nextElement(n)) {
+	if isHidden(n) || dom.Attribute(n, "width") == "1" || dom.Attribute(n, "height") == "1" || holdsPicture(nextElement(n)) {
 		return
 	}
 	src := s.source(n)
@@ -312,7 +314,7 @@ func (s *spans) image(n *html.Node) {
 		return
 	}
 	var alt folder
-	alt.write(attr(n, "alt"))
+	alt.write(dom.Attribute(n, "alt"))
 	s.add(span{kind: spanRaw, text: "![" + string(appendEscaped(nil, alt.b.String(), inCell, false)) + "](" + escapeURL(src) + ")"})
 }
 
@@ -325,7 +327,7 @@ func (s *spans) source(img *html.Node) string {
 	}
 	for _, name := range []string{"data-src", "data-lazy-src", "data-original", "data-actualsrc", "data-lazy", "data-srcset", "data-lazy-srcset", "src", "srcset", "data-image", "data-url"} {
 		for _, n := range nodes {
-			ref := attr(n, name)
+			ref := dom.Attribute(n, name)
 			if set := strings.Fields(ref); strings.HasSuffix(name, "srcset") && len(set) > 0 {
 				ref = strings.TrimRight(set[0], ",")
 			}
@@ -344,11 +346,11 @@ func holdsPicture(n *html.Node) bool {
 		return false
 	}
 	picture := false
-	for w := walk(n); w.next(); {
-		if w.node.Type == html.TextNode && strings.TrimSpace(w.node.Data) != "" {
+	for w := dom.Walk(n); w.Next(); {
+		if w.Node.Type == html.TextNode && strings.TrimSpace(w.Node.Data) != "" {
 			return false
 		}
-		picture = picture || w.node.DataAtom == atom.Img && (attr(w.node, "alt") != "" || n.PrevSibling != nil && n.PrevSibling.DataAtom == atom.Img)
+		picture = picture || w.Node.DataAtom == atom.Img && (dom.Attribute(w.Node, "alt") != "" || n.PrevSibling != nil && n.PrevSibling.DataAtom == atom.Img)
 	}
 	return picture
 }
@@ -357,7 +359,7 @@ func holdsPicture(n *html.Node) bool {
 func (s *spans) box(n *html.Node) {
 	switch {
 	case !isTask(n):
-	case hasAttr(n, "checked"):
+	case dom.Has(n, "checked"):
 		s.add(span{kind: spanRaw, text: "[x]"})
 		s.space = true
 	default:

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // raised adds what is raised or lowered: as HTML where it would be taken for something else
@@ -24,12 +26,12 @@ func (s *spans) raised(n *html.Node, depth int) {
 // is none: the ending of an ordinal, a sign, a reference, an index of a letter.
 func (s *spans) isPlainRaised(n *html.Node) bool {
 	word, seen := false, 0
-	for w := walk(n); w.next() && seen < 64; seen++ {
+	for w := dom.Walk(n); w.Next() && seen < 64; seen++ {
 		switch {
-		case w.node.DataAtom == atom.A || w.node.DataAtom == atom.Img:
+		case w.Node.DataAtom == atom.A || w.Node.DataAtom == atom.Img:
 			return true
-		case w.node.Type == html.TextNode && !w.leaving && hasWord(w.node.Data):
-			if isEnding(w.node.Data) && w.node.Parent == n && w.node.NextSibling == nil {
+		case w.Node.Type == html.TextNode && !w.Leaving && hasWord(w.Node.Data):
+			if isEnding(w.Node.Data) && w.Node.Parent == n && w.Node.NextSibling == nil {
 				return true
 			}
 			word = true

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // table writes a table as one if it is a table of data, else cell by cell.
@@ -89,30 +91,30 @@ type grid struct {
 // that is there for the layout: of one row or column, with a table, a heading or
 // code of several lines in it, or without headings of its columns and with lists or code.
 func readGrid(n *html.Node) *grid {
-	if role := attr(n, "role"); role == "presentation" || role == "none" {
+	if role := dom.Attribute(n, "role"); role == "presentation" || role == "none" {
 		return nil
 	}
 	g := &grid{}
-	for w := walk(n); w.next(); {
+	for w := dom.Walk(n); w.Next(); {
 		switch {
-		case w.leaving || w.node == n || w.node.Type != html.ElementNode:
-		case w.node.DataAtom == atom.Tr:
-			if !g.readRow(w.node) {
+		case w.Leaving || w.Node == n || w.Node.Type != html.ElementNode:
+		case w.Node.DataAtom == atom.Tr:
+			if !g.readRow(w.Node) {
 				return nil
 			}
-		case w.node.DataAtom == atom.Tbody, w.node.DataAtom == atom.Thead, w.node.DataAtom == atom.Tfoot:
+		case w.Node.DataAtom == atom.Tbody, w.Node.DataAtom == atom.Thead, w.Node.DataAtom == atom.Tfoot:
 			clear(g.spans[:]) // no cell spans groups of rows
-		case w.node.DataAtom == atom.Caption:
-			g.caption = w.node
-			w.skip()
-		case isNoCell(w.node):
+		case w.Node.DataAtom == atom.Caption:
+			g.caption = w.Node
+			w.Skip()
+		case isNoCell(w.Node):
 			return nil
-		case w.node.DataAtom == atom.Pre:
-			if strings.Contains(codeText(w.node), "\n") {
+		case w.Node.DataAtom == atom.Pre:
+			if strings.Contains(codeText(w.Node), "\n") {
 				return nil
 			}
 			g.blocks = true
-		case w.node.DataAtom == atom.Ul || w.node.DataAtom == atom.Ol:
+		case w.Node.DataAtom == atom.Ul || w.Node.DataAtom == atom.Ol:
 			g.blocks = true
 		}
 	}
@@ -140,7 +142,7 @@ func (g *grid) readRow(tr *html.Node) bool {
 			continue
 		}
 		across, down := spanOf(c, "colspan"), spanOf(c, "rowspan")
-		if strings.TrimSpace(attr(c, "rowspan")) == "0" { // to the end of the group of rows
+		if strings.TrimSpace(dom.Attribute(c, "rowspan")) == "0" { // to the end of the group of rows
 			down = maxSpan
 		}
 		if len(row)+across > maxColumns {
@@ -175,7 +177,7 @@ const maxSpan = 65534
 
 // spanOf returns the number of columns or rows of a cell: 1 if it has none (HTML standard, section 4.9.11).
 func spanOf(n *html.Node, name string) int {
-	v, _ := strconv.Atoi(strings.TrimSpace(attr(n, name)))
+	v, _ := strconv.Atoi(strings.TrimSpace(dom.Attribute(n, name)))
 	return min(max(v, 1), maxSpan)
 }
 
@@ -194,9 +196,9 @@ func (row gridRow) align(i int) string {
 	if i >= len(row) || row[i] == nil {
 		return " --- "
 	}
-	style := strings.ReplaceAll(attr(row[i], "style"), " ", "")
+	style := strings.ReplaceAll(dom.Attribute(row[i], "style"), " ", "")
 	is := func(side string) bool {
-		return strings.EqualFold(attr(row[i], "align"), side) || strings.Contains(style, "text-align:"+side)
+		return strings.EqualFold(dom.Attribute(row[i], "align"), side) || strings.Contains(style, "text-align:"+side)
 	}
 	switch {
 	case is("right"):

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // Text returns the text of a node as package htmlpage folds it: one space
@@ -30,21 +32,21 @@ func TextOf(n *html.Node, raised string) string {
 
 // node writes the content of a node.
 func (f *folder) node(n *html.Node) {
-	for w := walk(n); w.next(); {
+	for w := dom.Walk(n); w.Next(); {
 		switch {
-		case w.node.Type == html.TextNode:
-			if !w.leaving {
-				f.write(w.node.Data)
+		case w.Node.Type == html.TextNode:
+			if !w.Leaving {
+				f.write(w.Node.Data)
 			}
-		case w.node.Type != html.ElementNode:
-		case !w.leaving && (w.node != n || f.formulas) && (isSilent(w.node) || f.formulas && f.formula(w.node)):
-			w.skip()
-		case w.node != n && isReading(w.node):
-			f.write(parentheses[w.leaving])
+		case w.Node.Type != html.ElementNode:
+		case !w.Leaving && (w.Node != n || f.formulas) && (isSilent(w.Node) || f.formulas && f.formula(w.Node)):
+			w.Skip()
+		case w.Node != n && isReading(w.Node):
+			f.write(parentheses[w.Leaving])
 		default:
-			f.gap = max(f.gap, gapOf(w.node))
-			if f.raised != "" && !w.leaving && (w.node.DataAtom == atom.Sup || w.node.DataAtom == atom.Small) {
-				f.raise(w.node)
+			f.gap = max(f.gap, gapOf(w.Node))
+			if f.raised != "" && !w.Leaving && (w.Node.DataAtom == atom.Sup || w.Node.DataAtom == atom.Small) {
+				f.raise(w.Node)
 			}
 		}
 	}
@@ -67,9 +69,9 @@ func isReading(n *html.Node) bool {
 
 // raise separates the digits of an element from those before it.
 func (f *folder) raise(n *html.Node) {
-	for w := walk(n); w.next(); {
-		text := strings.TrimSpace(w.node.Data)
-		if w.node.Type != html.TextNode || text == "" {
+	for w := dom.Walk(n); w.Next(); {
+		text := strings.TrimSpace(w.Node.Data)
+		if w.Node.Type != html.TextNode || text == "" {
 			continue
 		}
 		last, _ := utf8.DecodeLastRuneInString(f.b.String())

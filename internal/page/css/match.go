@@ -1,7 +1,14 @@
 package css
 
 import (
+	"iter"
+	"slices"
+
+	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
+
+	"seine/internal/base/regexbound"
+	"seine/internal/page/dom"
 )
 
 // Unit is how many bytes of text cost as much as one node.
@@ -11,26 +18,59 @@ const Unit = 16
 // it counts.
 type Spender func(n int) error
 
-// Matcher matches a selector against the nodes of one page, for one goroutine.
+// Matcher matches a selector against the nodes of one page, for one goroutine. It is
+// a goquery.Matcher. Once its Spender has failed, nothing matches: see [Matcher.Err].
 type Matcher struct {
 	selector *Selector
 	nodes    *Nodes
 	spender  Spender
 	tables   []table
-	found    map[string]*occurrences
 	err      error
 }
+
+var _ goquery.Matcher = (*Matcher)(nil)
 
 // Matcher returns a matcher for the page whose nodes they are.
 func (s *Selector) Matcher(nodes *Nodes, spender Spender) *Matcher {
 	return &Matcher{selector: s, nodes: nodes, spender: spender, tables: make([]table, s.tables)}
 }
 
-// Match reports whether a node matches. The error is that of the Spender, and
-// stays.
-func (m *Matcher) Match(n *html.Node) (bool, error) {
-	is := m.any(m.selector.group, n)
-	return is && m.err == nil, m.err
+// Err returns the error of the Spender, nil if there was none.
+func (m *Matcher) Err() error { return m.err }
+
+// Match reports whether a node matches.
+func (m *Matcher) Match(n *html.Node) bool { return m.any(m.selector.group, n) && m.err == nil }
+
+// MatchFirst returns the first of MatchAll, nil if there is none.
+func (m *Matcher) MatchFirst(n *html.Node) *html.Node {
+	for n := range m.matches(n) {
+		return n
+	}
+	return nil
+}
+
+// MatchAll returns the elements that match, of n and those below it, in document
+// order. What template elements hold is no part of the page.
+func (m *Matcher) MatchAll(n *html.Node) []*html.Node { return slices.Collect(m.matches(n)) }
+
+func (m *Matcher) matches(root *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for n := range dom.Nodes(root) {
+			if m.err != nil {
+				return
+			}
+			if n.Type != html.ElementNode {
+				m.spend(1)
+			} else if m.Match(n) && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// Filter returns the nodes that match.
+func (m *Matcher) Filter(nodes []*html.Node) []*html.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n *html.Node) bool { return !m.Match(n) })
 }
 
 // spend counts work, and reports whether there may be more.
@@ -55,8 +95,11 @@ func (m *Matcher) step(s *step, n *html.Node) bool {
 	if !m.spend(cost(n)) {
 		return false
 	}
-	for _, one := range s.simple {
-		if !one.matches(m, n) {
+	if s.alone != nil && !s.alone.Match(n) {
+		return false
+	}
+	for _, is := range s.tests {
+		if !is(m, n) {
 			return false
 		}
 	}
@@ -116,6 +159,18 @@ func (m *Matcher) walk(table int, from *html.Node, next func(*html.Node) *html.N
 	}
 	for n := from; n != end; n = next(n) {
 		m.tables[table].set(m.nodes.id(n), is)
+	}
+	return is
+}
+
+// regex reports whether a text matches, and ends where the work does.
+func (m *Matcher) regex(re *regexbound.Regexp, text string) bool {
+	if m.err != nil {
+		return false
+	}
+	is, err := re.Match(text, m.spender)
+	if err != nil {
+		m.err = err
 	}
 	return is
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/page/dom"
 )
 
 // Nodes numbers the nodes of a page as they are come to, and keeps what all
@@ -162,7 +164,7 @@ func (g *gatherer) node(n *html.Node) {
 		return
 	case n.Type == html.TextNode:
 		g.b.WriteString(n.Data)
-	case IsTemplate(n):
+	case dom.IsTemplate(n):
 		g.apart = append(g.apart, n)
 	default:
 		g.children(n)

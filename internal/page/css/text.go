@@ -9,25 +9,36 @@ import (
 	"seine/internal/base/regexbound"
 )
 
-// contains is :contains() and :containsOwn().
-type contains struct {
-	text string // in small letters
-	own  bool   // of the children that are texts
+// contains is :contains() and :containsOwn(), of a text in small letters.
+func contains(text string, own bool) test {
+	return func(m *Matcher, n *html.Node) bool {
+		if own {
+			var b strings.Builder
+			m.lower(&b, m.ownText(n))
+			return strings.Contains(b.String(), text)
+		}
+		t := m.textOf(n, true)
+		if m.err != nil {
+			return false
+		}
+		start, end := m.span(t, n)
+		return m.spend((end-start)/Unit) && strings.Contains(t.all[start:end], text)
+	}
 }
 
-func (s contains) matches(m *Matcher, n *html.Node) bool {
-	if s.own {
-		var own strings.Builder
-		m.lower(&own, m.ownText(n))
-		return strings.Contains(own.String(), s.text)
+// matches is :matches() and :matchesOwn().
+func matches(re *regexbound.Regexp, own bool) test {
+	return func(m *Matcher, n *html.Node) bool {
+		if own {
+			return m.regex(re, m.ownText(n))
+		}
+		t := m.textOf(n, false)
+		if m.err != nil {
+			return false
+		}
+		start, end := m.span(t, n)
+		return m.regex(re, t.all[start:end])
 	}
-	t := m.textOf(n, true)
-	if m.err != nil {
-		return false
-	}
-	start, end := m.span(t, n)
-	at := m.occurrences(t.all, s.text).from(t.all, start)
-	return at >= 0 && at+len(s.text) <= end
 }
 
 // lower appends a text in small letters, piece by piece, unless the work ends.
@@ -58,77 +69,4 @@ func (m *Matcher) ownText(n *html.Node) string {
 		}
 	}
 	return b.String()
-}
-
-// matches is :matches() and :matchesOwn().
-type matches struct {
-	regex *regexbound.Regexp
-	own   bool
-}
-
-func (s matches) matches(m *Matcher, n *html.Node) bool {
-	if s.own {
-		return m.regex(s.regex, m.ownText(n))
-	}
-	t := m.textOf(n, false)
-	if m.err != nil {
-		return false
-	}
-	start, end := m.span(t, n)
-	return m.regex(s.regex, t.all[start:end])
-}
-
-// occurrences says where a text comes next in another: for each stretch of it, the
-// first place in it or behind it.
-type occurrences struct {
-	text string
-	next []int32
-}
-
-// stretch is how many bytes there are to a place that is kept.
-const stretch = 64
-
-// occurrences looks for a text in that of the page, once.
-func (m *Matcher) occurrences(all, text string) *occurrences {
-	if o, ok := m.found[text]; ok {
-		return o
-	}
-	o := &occurrences{text: text, next: make([]int32, len(all)/stretch+1)}
-	m.spend(len(all) / Unit)
-	at := 0
-	for i := range o.next {
-		if at >= 0 && at < i*stretch || i == 0 {
-			at = index(all, text, i*stretch)
-		}
-		o.next[i] = int32(at)
-	}
-	if m.found == nil {
-		m.found = make(map[string]*occurrences)
-	}
-	m.found[text] = o
-	return o
-}
-
-func index(all, text string, from int) int {
-	if from > len(all) {
-		return -1
-	}
-	i := strings.Index(all[from:], text)
-	if i < 0 {
-		return -1
-	}
-	return from + i
-}
-
-// from returns the first place at or behind a byte, -1 if there is none.
-func (o *occurrences) from(all string, at int) int {
-	i := at / stretch
-	near := all[at:min((i+1)*stretch+len(o.text), len(all))]
-	if in := strings.Index(near, o.text); in >= 0 {
-		return at + in
-	}
-	if i+1 < len(o.next) {
-		return int(o.next[i+1])
-	}
-	return -1
 }

@@ -44,45 +44,81 @@ func within(t *testing.T, counted, heap int) {
 	t.Helper()
 	const spare = 256 << 10 // of the heap, for what runs beside
 	if counted < heap*95/100-spare || counted > 3*heap+spare {
-		t.Errorf("counted %d bytes, on the heap are %d", counted, heap)
+		t.Errorf("counted %d KiB, on the heap are %d", counted>>10, heap>>10)
 	}
 }
 
-// What is counted while a DOM is built is what it takes.
-func TestParserShowsWhatItBuilds(t *testing.T) {
-	for name, body := range map[string]string{
-		"formatting elements": formats + strings.Repeat("<p>x", 300),
-		"their attributes":    "<p><b" + manyAttributes + ">" + strings.Repeat("<p>x", 100),
-		"in long texts":       formats + strings.Repeat("<p>"+strings.Repeat("x>", 5000), 100),
-		"in raw texts":        formats + strings.Repeat("<script>"+strings.Repeat("<p>x", 2000)+"</script><p>x", 100),
-		"in foreign content":  formats + "<svg><style>" + strings.Repeat("<p>x", 300),
-		"in comments":         formats + strings.Repeat("<!--"+strings.Repeat("<p>x", 500)+"--><p>x", 100),
-		"in attributes":       formats + strings.Repeat("<p title='"+strings.Repeat("<p>x", 500)+"'>x", 100),
-		"in tables":           formats + "<table>" + strings.Repeat("<tr>x<p>", 300),
-		"links in each other": strings.Repeat("<a"+manyAttributes+">"+strings.Repeat("<div>", 10)+"</a>"+strings.Repeat("</div>", 10), 4),
-		"links reopened":      strings.Repeat("<a"+manyAttributes+">"+strings.Repeat("<div>", 10)+"<a>"+strings.Repeat("</div>", 10), 4),
-		"adoption":            strings.Repeat("<b><i x=y><div><div><div>x</b></i></div></div></div>", 2000),
-		"adoption of many":    strings.Repeat("<b><i"+numbered(" a%d", 500)+"><u><s><div><div><div>x</b>", 40),
-		"attributes":          "<p" + manyAttributes + ">x<br" + manyAttributes + ">",
-		"a list":              "<ul>" + strings.Repeat("<li><a href=x><b>a</b> b</a><br>", 5000) + "</ul>",
-		"a table":             "<table>" + strings.Repeat("<tr><td class=a>1<td>2", 5000),
-		"images":              strings.Repeat("<img src=/a/b/c.png alt='some words here' width=10 height=20>", 3000),
-		"a text":              strings.Repeat("lorem ipsum dolor sit amet ", 100_000),
-		"comments":            strings.Repeat("<!-- c -->", 20_000),
-		"empty elements":      strings.Repeat("<i></i>", 20_000),
-		"scripts":             strings.Repeat("<script>x</script>", 10_000),
-		"unknown elements":    strings.Repeat("<x-y data-z=a></x-y>", 10_000),
-	} {
+// bombs are pages that become far more than they have, however they hide it.
+var bombs = map[string]string{
+	"formatting elements": formats + strings.Repeat("<p>x", 300),
+	"their attributes":    "<p><b" + manyAttributes + ">" + strings.Repeat("<p>x", 100),
+	"in long texts":       formats + strings.Repeat("<p>"+strings.Repeat("x>", 5000), 100),
+	"in raw texts":        formats + strings.Repeat("<script>"+strings.Repeat("<p>x", 2000)+"</script><p>x", 100),
+	"in foreign content":  formats + "<svg><style>" + strings.Repeat("<p>x", 300),
+	"behind a style":      "<p><svg><style><p x='</style><!--'>" + numbered("<b id=%d>", 400) + strings.Repeat("<p>x", 300) + "--></svg>",
+	"behind a title":      "<p><svg><title><div/></title></svg></div></title><style>" + numbered("<b id=%d>", 400) + strings.Repeat("<p>x", 300) + "</style>",
+	"in a section":        "<p><svg><g></g><![CDATA[><!--]]></svg>" + numbered("<b id=%d>", 400) + strings.Repeat("<p>x", 300) + "-->",
+	"in comments":         formats + strings.Repeat("<!--"+strings.Repeat("<p>x", 500)+"--><p>x", 100),
+	"in attributes":       formats + strings.Repeat("<p title='"+strings.Repeat("<p>x", 500)+"'>x", 100),
+	"in tables":           formats + "<table>" + strings.Repeat("<tr>x<p>", 300),
+	"in cells":            "<p>" + numbered("<b id=%d>", 400) + "<table><td></b></td></table>" + strings.Repeat("<p>x", 300),
+	"ended in a table":    "<p>" + numbered("<b id=%d>", 400) + "<table>" + strings.Repeat("</b>", 400) + "</table>" + strings.Repeat("<p>x", 300),
+	"ended late":          numbered("<p><b id=%d><div><div><div><div><div><div><div><div><div><div></b>", 40) + strings.Repeat("</div>x<p>", 400),
+	"of three":            strings.Repeat("<p><b a b c d e f g h>", 100) + strings.Repeat("<p>x", 5000),
+	"links in each other": strings.Repeat("<a"+manyAttributes+">"+strings.Repeat("<div>", 10)+"</a>"+strings.Repeat("</div>", 10), 4),
+	"links reopened":      strings.Repeat("<a"+manyAttributes+">"+strings.Repeat("<div>", 10)+"<a>"+strings.Repeat("</div>", 10), 4),
+	"a link in SVG":       "<p><a" + manyAttributes + "><svg><a></a></svg>" + strings.Repeat("<p>x", 100),
+	"adoption":            strings.Repeat("<b><i x=y><div><div><div>x</b></i></div></div></div>", 2000),
+	"adoption of many":    strings.Repeat("<b><i"+numbered(" a%d", 500)+"><u><s><div><div><div>x</b>", 40),
+	"attributes":          "<p" + manyAttributes + ">x<br" + manyAttributes + ">",
+}
+
+// plainPages are pages that do not.
+var plainPages = map[string]string{
+	"a list":           "<ul>" + strings.Repeat("<li><a href=x><b>a</b> b</a><br>", 5000) + "</ul>",
+	"cards":            strings.Repeat("<a href=x><div><h3>a</h3><p>b <em>c</em></div></a>", 5000),
+	"a table":          "<table>" + strings.Repeat("<tr><td class=a>1<td>2", 5000),
+	"an old page":      "<center><font size=2>" + strings.Repeat("<p><font face=arial size=1>a <b>b</b></font><hr>", 5000),
+	"open anchors":     numbered("<p><a name=%d>a<p>b", 3000),
+	"icons":            strings.Repeat("<svg viewBox='0 0 1 1'><title>a</title><style><![CDATA[a<b]]></style><path d='M0 0'/></svg><script>a='<b>'</script>", 2000),
+	"images":           strings.Repeat("<img src=/a/b/c.png alt='some words here' width=10 height=20>", 3000),
+	"a text":           strings.Repeat("lorem ipsum dolor sit amet ", 100_000),
+	"comments":         strings.Repeat("<!-- c -->", 20_000),
+	"empty elements":   strings.Repeat("<i></i>", 20_000),
+	"scripts":          strings.Repeat("<script>x</script>", 10_000),
+	"unknown elements": strings.Repeat("<x-y data-z=a></x-y>", 10_000),
+}
+
+// forecastAndHeap returns what is counted for the tree of a page, and what it takes.
+func forecastAndHeap(t *testing.T, body string) (counted, heap int) {
+	t.Helper()
+	f := newForecast([]byte(body), 1<<40)
+	f.run()
+	heap = heapOf(func() any {
+		root, err := html.ParseWithOptions(strings.NewReader(body), html.ParseOptionEnableScripting(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root
+	})
+	return 1<<40 - f.left, heap
+}
+
+// What is counted for a tree is at least what it takes, and of plain pages not far more.
+func TestForecastOfTree(t *testing.T) {
+	for name, body := range plainPages {
 		t.Run(name, func(t *testing.T) {
-			b := &builder{body: []byte(body), left: MaxTree}
-			heap := heapOf(func() any {
-				root, err := b.build()
-				if err != nil {
-					t.Fatal(err)
-				}
-				return root
-			})
-			within(t, MaxTree-b.left, heap)
+			counted, heap := forecastAndHeap(t, body)
+			within(t, counted, heap)
+		})
+	}
+	for name, body := range bombs {
+		t.Run(name, func(t *testing.T) {
+			counted, heap := forecastAndHeap(t, body)
+			t.Logf("%d KB: counted %d KiB, heap %d", len(body)>>10, counted>>10, heap>>10)
+			if counted < heap*95/100 {
+				t.Errorf("counted %d KiB, on the heap are %d", counted>>10, heap>>10)
+			}
 		})
 	}
 }
@@ -100,13 +136,12 @@ func TestBombsEndWhenTheBudgetDoes(t *testing.T) {
 		"many small elements": strings.Repeat("<i>x</i>", 120_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &builder{body: []byte(body), left: budget}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := b.build()
+			fits := treeFits([]byte(body), budget)
 			runtime.ReadMemStats(&after)
-			if !errors.Is(err, ErrTooBig) {
-				t.Errorf("got %v", err)
+			if fits {
+				t.Error("it fits")
 			}
 			if made := after.TotalAlloc - before.TotalAlloc; made > 3*budget {
 				t.Errorf("%d MiB were allocated", made>>20)
@@ -117,7 +152,7 @@ func TestBombsEndWhenTheBudgetDoes(t *testing.T) {
 
 // A page that becomes more than it may has no DOM.
 func TestBombHasNoDOM(t *testing.T) {
-	if _, err := doc("text/html", "<p><b"+manyAttributes+">"+strings.Repeat("<p>x", 1300)).HTML(); !errors.Is(err, ErrTooBig) {
+	if _, err := doc("text/html", "<p><b"+manyAttributes+">"+strings.Repeat("<p>x", 1300)).Root(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -198,11 +233,11 @@ func sizeOf(t *testing.T, contentType string, body []byte) int {
 		}
 		return size
 	}
-	w := weigher{text: body}
-	for w.at < len(body) {
-		w.next()
+	size, err := sizeOfJSON(body)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return -w.left
+	return size
 }
 
 // What was 670 MB of a few is refused.
@@ -257,7 +292,7 @@ func TestFormsAreMeasuredBeforeTheirReaderMakesThem(t *testing.T) {
 // go through them all after every tag took minutes of a page of this size.
 func TestPageOfMarkersIsBuilt(t *testing.T) {
 	page := "<table><tr>" + strings.Repeat("<td><object>", 200_000)
-	if root, err := doc("text/html", page).HTML(); root == nil && !errors.Is(err, ErrTooBig) {
+	if root, err := doc("text/html", page).Root(); root == nil && !errors.Is(err, ErrTooBig) {
 		t.Error(err)
 	}
 }

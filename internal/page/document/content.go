@@ -9,7 +9,7 @@ import (
 // Main returns the main content of a page, empty if it has none.
 func (d *Document) Main() (article.Content, error) {
 	return d.main.get(func() (article.Content, error) {
-		root, err := d.HTML()
+		root, err := d.Root()
 		if err != nil {
 			return article.Content{}, err
 		}

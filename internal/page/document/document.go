@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/PuerkitoBio/goquery"
 	"github.com/antchfx/xmlquery"
 	"golang.org/x/net/html"
 
@@ -55,7 +56,7 @@ type Document struct {
 	raw     []byte
 	broken  string
 	decoded lazy[decoded]
-	dom     lazy[*html.Node]
+	dom     lazy[*goquery.Document]
 	json    lazy[any]
 	xml     lazy[*xmlquery.Node]
 	ld      lazy[[]any]
@@ -160,7 +161,7 @@ func (d *Document) Base() (*weburl.Base, error) {
 // BaseURL returns the URL that references in the document are relative to.
 func (d *Document) BaseURL() string {
 	u, _ := d.baseURL.get(func() (string, error) {
-		if root, err := d.HTML(); err == nil {
+		if root, err := d.Root(); err == nil {
 			return structured.BaseURL(root, d.URL), nil
 		}
 		return d.URL, nil // a page without a DOM has no base element

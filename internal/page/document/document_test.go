@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"seine/internal/page/dom"
 	"seine/internal/page/mediatype"
 )
 
@@ -133,13 +134,13 @@ func TestBrokenXMLIsReadAsFarAsItCanBe(t *testing.T) {
 
 // A page that has no DOM says why.
 func TestHTMLBounds(t *testing.T) {
-	if _, err := doc("text/html", strings.Repeat("x", MaxHTML+1)).HTML(); !errors.Is(err, ErrTooBig) {
+	if _, err := doc("text/html", strings.Repeat("x", MaxHTML+1)).Root(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("too long: %v", err)
 	}
-	if _, err := doc("text/html", strings.Repeat("<div>", 600)).HTML(); err == nil {
+	if _, err := doc("text/html", strings.Repeat("<div>", 600)).Root(); err == nil {
 		t.Error("600 elements in each other are taken")
 	}
-	if _, err := doc("application/json", "{}").HTML(); !errors.Is(err, ErrForm) {
+	if _, err := doc("application/json", "{}").Root(); !errors.Is(err, ErrForm) {
 		t.Errorf("of JSON: %v", err)
 	}
 }
@@ -147,8 +148,8 @@ func TestHTMLBounds(t *testing.T) {
 // Each form is made once.
 func TestOnce(t *testing.T) {
 	d := doc("text/html", `<script type="application/ld+json">{"a":1}</script><p>x`)
-	a, _ := d.HTML()
-	b, _ := d.HTML()
+	a, _ := d.Root()
+	b, _ := d.Root()
 	if a != b || a == nil {
 		t.Error("a second DOM was made")
 	}
@@ -157,8 +158,8 @@ func TestOnce(t *testing.T) {
 		t.Errorf("JSON-LD %v, %v", ld, err)
 	}
 	broken := doc("text/html", strings.Repeat("<div>", 600))
-	_, err = broken.HTML()
-	if _, again := broken.HTML(); err == nil || !errors.Is(again, err) {
+	_, err = broken.Root()
+	if _, again := broken.Root(); err == nil || !errors.Is(again, err) {
 		t.Error("an error is not kept")
 	}
 }
@@ -218,7 +219,7 @@ func TestTextOf(t *testing.T) {
 		if got := RawText(div); got != tt.raw {
 			t.Errorf("%q: raw %q", tt.in, got)
 		}
-		if got, want := Fold(tt.in), strings.Join(strings.Fields(tt.in), " "); got != want {
+		if got, want := dom.Fold(tt.in), strings.Join(strings.Fields(tt.in), " "); got != want {
 			t.Errorf("%q: folded %q, want %q", tt.in, got, want)
 		}
 	}
@@ -246,8 +247,8 @@ func FuzzDocument(f *testing.F) {
 			return
 		}
 		d := doc(types[int(kind)%len(types)], string(body))
-		if root, err := d.HTML(); err == nil {
-			if got, want := TextOf(root), Fold(TextOf(root)); got != want {
+		if root, err := d.Root(); err == nil {
+			if got, want := TextOf(root), dom.Fold(TextOf(root)); got != want {
 				t.Errorf("%q is not folded: %q", got, want)
 			}
 			RawText(root)

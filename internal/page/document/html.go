@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
-	"seine/internal/page/css"
+	"seine/internal/page/dom"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/mediatype"
 )
@@ -17,9 +18,9 @@ import (
 // that are more than 512 deep.
 const MaxHTML = 16 << 20
 
-// HTML returns the DOM of a page.
-func (d *Document) HTML() (*html.Node, error) {
-	return d.dom.get(func() (*html.Node, error) {
+// DOM returns the tree of a page. Its node may be used without goquery, too: see [Document.Root].
+func (d *Document) DOM() (*goquery.Document, error) {
+	return d.dom.get(func() (*goquery.Document, error) {
 		if d.Type.Class != mediatype.HTML {
 			return nil, fmt.Errorf("%w: %s is not HTML", ErrForm, d.Type.Class)
 		}
@@ -31,24 +32,36 @@ func (d *Document) HTML() (*html.Node, error) {
 			body = htmlpage.FromXML(body)
 		}
 		root, err := buildHTML(body)
-		if err == nil && (bytes.Contains(body, []byte("hadow")) || bytes.Contains(body, []byte("HADOW"))) {
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(body, []byte("hadow")) || bytes.Contains(body, []byte("HADOW")) {
 			showShadowRoots(root)
 		}
-		return root, err
+		return goquery.NewDocumentFromNode(root), nil
 	})
+}
+
+// Root returns the node of the DOM.
+func (d *Document) Root() (*html.Node, error) {
+	page, err := d.DOM()
+	if err != nil {
+		return nil, err
+	}
+	return page.Nodes[0], nil
 }
 
 // showShadowRoots makes plain elements of templates that are shadow roots of their parents
 // (HTML standard section 4.12.3): a browser shows what they hold.
 func showShadowRoots(root *html.Node) {
-	for n := range css.Descendants(root) {
-		if mode := Attribute(n, "shadowrootmode"); css.IsTemplate(n) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")) {
+	for n := range dom.Descendants(root) {
+		if mode := dom.Attribute(n, "shadowrootmode"); dom.IsTemplate(n) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")) {
 			n.DataAtom, n.Data = 0, "shadow-root"
 		}
 	}
 }
 
-// Attribute returns the value of an attribute, "" if there is none.
+// Attribute returns the value of an attribute of any namespace, "" if there is none.
 func Attribute(n *html.Node, name string) string {
 	for i := range n.Attr {
 		if n.Attr[i].Key == name {

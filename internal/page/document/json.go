@@ -145,106 +145,56 @@ func decodeValues(body []byte) ([]any, error) {
 // bounded refuses what would take more memory than there may be, values that are too
 // deep, and numbers that are too long.
 func bounded(b []byte) error {
-	w := weigher{text: b, left: MaxTree - copiesOfJSON*len(b)}
-	for w.at < len(b) && w.err == nil {
-		w.next()
-		if w.left < 0 {
-			return errTree("its JSON")
-		}
+	size, err := sizeOfJSON(b)
+	if err == nil && size > MaxTree-copiesOfJSON*len(b) {
+		return errTree("its JSON")
 	}
-	return w.err
+	return err
 }
 
-// weigher counts what the values in a text of JSON take. It does not check whether
-// that is valid.
-type weigher struct {
-	text []byte
-	at   int
-	left int
-	open []opened
-	err  error
-}
-
-// opened is a list or an object that is open.
-type opened struct {
-	object  bool
-	key     bool // a name comes next
-	members int
-}
-
-// next takes a value, or what is around values.
-func (w *weigher) next() {
-	switch c := w.text[w.at]; c {
-	case '{', '[':
-		w.value(sizeMap)
-		w.open = append(w.open, opened{object: c == '{', key: c == '{'})
-		if len(w.open) > MaxDepth {
-			w.err = fmt.Errorf("%w: its values are more than %d deep", ErrTooBig, MaxDepth)
-		}
-	case '}', ']':
-		w.open = w.open[:max(len(w.open)-1, 0)]
-	case ',':
-		if n := len(w.open); n > 0 {
-			w.open[n-1].key = w.open[n-1].object
-		}
-	case '"':
-		end := endOfString(w.text, w.at+1)
-		w.value(sizeText + end - w.at)
-		w.at = end
-	case ' ', '\t', '\r', '\n', ':':
-	default:
-		w.other()
-	}
-	w.at++
-}
-
-// other takes a number, or a name such as null.
-func (w *weigher) other() {
-	end := w.at
-	for end < len(w.text) && bytes.IndexByte([]byte(" \t\r\n,:]}\"[{"), w.text[end]) < 0 {
-		end++
-	}
-	if c := w.text[w.at]; c >= 'a' && c <= 'z' {
-		w.value(0)
-	} else {
-		w.value(sizeText + end - w.at)
-	}
-	if longDigits(w.text[w.at:end]) {
-		w.err = fmt.Errorf("%w: a number has more than %d digits", ErrTooBig, MaxDigits)
-	}
-	w.at = end - 1
-}
-
-func longDigits(number []byte) bool {
-	digits := 0
-	for _, c := range number {
+// sizeOfJSON counts what the values in a text of JSON take, at most MaxTree. It does not
+// check whether that is valid.
+func sizeOfJSON(b []byte) (size int, err error) {
+	depth, digits := 0, 0
+	empty := false // an object that was just opened
+	for i := 0; i < len(b) && size <= MaxTree; i++ {
+		c := b[i]
 		if digits++; c < '0' || c > '9' {
 			digits = 0
 		}
-		if digits > MaxDigits {
-			return true
+		switch c {
+		case '{', '[':
+			size += sizeMap + sizeElement
+			depth++
+			empty = c == '{'
+		case '}', ']':
+			depth--
+			empty = false
+		case ':':
+			if empty {
+				size += sizeGroup
+			}
+			size += sizeMember
+			empty = false
+		case '"':
+			end := endOfString(b, i+1)
+			size += sizeText + end - i
+			i = end
+		case ',', '\n':
+			size += sizeElement
+		default:
+			if size++; digits == 1 {
+				size += sizeText // of a number
+			}
+		}
+		switch {
+		case depth > MaxDepth:
+			return size, fmt.Errorf("%w: its values are more than %d deep", ErrTooBig, MaxDepth)
+		case digits > MaxDigits:
+			return size, fmt.Errorf("%w: a number has more than %d digits", ErrTooBig, MaxDigits)
 		}
 	}
-	return false
-}
-
-// value counts a value of so many bytes, and its place where it is.
-func (w *weigher) value(size int) {
-	w.left -= size
-	n := len(w.open)
-	if n == 0 {
-		w.left -= sizeElement // of NDJSON
-		return
-	}
-	in := &w.open[n-1]
-	switch {
-	case !in.object:
-		w.left -= sizeElement
-	case in.key:
-		w.left -= sizeOfMap(in.members+1) - sizeOfMap(in.members)
-		in.members++
-		in.key = false
-	}
+	return size, nil
 }
 
 // endOfString returns where the string ends that begins at i.

@@ -8,7 +8,7 @@ import (
 // JSON returns values (structured.Objects).
 func (d *Document) JSONLD() ([]any, error) {
 	return d.ld.get(func() ([]any, error) {
-		root, err := d.HTML()
+		root, err := d.Root()
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/page/article"
-	"seine/internal/page/css"
+	"seine/internal/page/dom"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/mediatype"
 )
@@ -26,14 +26,14 @@ func (d *Document) Text() (string, error) {
 // TextOf returns the text in a node, white space folded to single spaces. Blocks,
 // cells and line breaks are apart by a space. The text of a script, style, template or
 // noscript element is left out, unless n is one itself.
-func TextOf(n *html.Node) string { return Fold(article.TextOf(n, "")) }
+func TextOf(n *html.Node) string { return dom.Fold(article.TextOf(n, "")) }
 
 // Raised separates digits from raised or small ones behind them in a text of NumberText.
 const Raised = "¤"
 
 // NumberText is TextOf for a number, in which the cents of a price may be raised:
 // 12<sup>99</sup>.
-func NumberText(n *html.Node) string { return Fold(article.TextOf(n, Raised)) }
+func NumberText(n *html.Node) string { return dom.Fold(article.TextOf(n, Raised)) }
 
 // RawText returns all the text in a node, as it is: the textContent of the DOM
 // standard. Of a template element, it is the text that it holds.
@@ -45,13 +45,10 @@ func RawText(n *html.Node) string {
 		return c.Data
 	}
 	var b strings.Builder
-	for c := range css.Descendants(n) {
+	for c := range dom.Descendants(n) {
 		if c.Type == html.TextNode {
 			b.WriteString(c.Data)
 		}
 	}
 	return b.String()
 }
-
-// Fold folds white space to single spaces, and trims it.
-func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }

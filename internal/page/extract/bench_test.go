@@ -126,7 +126,7 @@ func BenchmarkDOM(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := page(htmlType, body).HTML(); err != nil {
+		if _, err := page(htmlType, body).DOM(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"fmt"
 
+	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
 	"seine/internal/page/css"
@@ -17,37 +18,44 @@ func compileCSS(text string) (*css.Selector, error) {
 }
 
 // selectCSS yields the elements below root that match, in document order. It
-// looks at one after the other, so that a field whose first element will do does
-// not go through the page. What is in template elements is no part of the page.
+// looks for the first alone before it looks for all: most fields need no more.
 func (r *run) selectCSS(root *html.Node, selector *css.Selector, yield func(item) bool) error {
 	matcher := r.matcher(selector)
-	for n := range css.Descendants(root) {
-		if err := r.spend(1); err != nil {
-			return err
-		}
-		if n.Type != html.ElementNode {
-			continue
-		}
-		is, err := matcher.Match(n)
-		if err != nil {
-			return err
-		}
-		if is && !yield(nodeItem(n)) {
-			return nil
+	from := &r.selection
+	from.Nodes = append(from.Nodes[:0], root)
+	first := from.FindMatcher(matcher.first)
+	if matcher.Err() != nil || first.Length() == 0 || !yield(nodeItem(first.Nodes[0])) {
+		return matcher.Err()
+	}
+	from.Nodes[0] = root // the function may have selected, too
+	all := from.FindMatcher(matcher)
+	if matcher.Err() != nil {
+		return matcher.Err()
+	}
+	for _, n := range all.Nodes[1:] {
+		if !yield(nodeItem(n)) {
+			break
 		}
 	}
 	return nil
 }
 
+// matcher finds all elements that match a selector, and first the first of them.
+type matcher struct {
+	*css.Matcher
+	first goquery.Matcher
+}
+
 // matcher returns the matcher of a selector for the page. What it learns holds for
 // all items of a rule.
-func (r *run) matcher(selector *css.Selector) *css.Matcher {
+func (r *run) matcher(selector *css.Selector) *matcher {
 	m, ok := r.matchers[selector]
 	if !ok {
 		if r.nodes == nil {
 			r.nodes = css.NewNodes()
 		}
-		m = selector.Matcher(r.nodes, r.spend)
+		all := selector.Matcher(r.nodes, r.spend)
+		m = &matcher{all, goquery.SingleMatcher(all)}
 		r.matchers[selector] = m
 	}
 	return m

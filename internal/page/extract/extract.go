@@ -50,6 +50,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"seine/internal/page/css"
 	"seine/internal/page/document"
 	"seine/pkg/messages"
@@ -181,17 +183,19 @@ type run struct {
 	broken bool   // it has been told that the document is
 	nodes  *css.Nodes
 	// matchers are those of the selectors that were applied so far.
-	matchers map[*css.Selector]*css.Matcher
-	index    int    // of the item that a record is being made of
-	field    string // that is being found
-	pool     *jqPool
-	worker   *jqProcess // nil until a rule needs one
-	level    int        // of evaluations within each other
+	matchers map[*css.Selector]*matcher
+	// selection has the node that css selects from.
+	selection goquery.Selection
+	index     int    // of the item that a record is being made of
+	field     string // that is being found
+	pool      *jqPool
+	worker    *jqProcess // nil until a rule needs one
+	level     int        // of evaluations within each other
 }
 
 func newRun(ctx context.Context, doc *document.Document) *run {
 	return &run{
-		ctx: ctx, doc: doc, result: new(Result), links: make(map[string]bool), matchers: make(map[*css.Selector]*css.Matcher),
+		ctx: ctx, doc: doc, result: new(Result), links: make(map[string]bool), matchers: make(map[*css.Selector]*matcher),
 		pool: interpreters,
 	}
 }

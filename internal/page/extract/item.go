@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/page/article"
 	"seine/internal/page/document"
+	"seine/internal/page/dom"
 )
 
 // item is what a selector is applied to, and what it finds: the document (the
@@ -79,7 +80,7 @@ func (r *run) getPage(get string) (string, error) {
 	case getText, getNumber:
 		return r.doc.Text()
 	case getMarkdown:
-		root, err := r.doc.HTML()
+		root, err := r.doc.Root()
 		if err != nil {
 			return "", err
 		}
@@ -154,7 +155,7 @@ func getXML(n *xmlquery.Node, get string) string {
 	case getOuter:
 		return n.OutputXML(true)
 	}
-	return document.Fold(n.InnerText())
+	return dom.Fold(n.InnerText())
 }
 
 // textOfValue returns a JSON value as text: a string as it is, null as nothing,

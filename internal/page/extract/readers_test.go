@@ -110,7 +110,7 @@ func TestReadersAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, err := doc.HTML()
+			root, err := doc.Root()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/page/css"
 	"seine/internal/page/document"
+	"seine/internal/page/dom"
 	"seine/pkg/crawlspec"
 )
 
@@ -243,7 +244,7 @@ func (r *run) root(in item) (*html.Node, error) {
 	case in.kind == itemNode:
 		return in.node, nil
 	case in.kind == itemPage && typeOf(r.doc) == typeHTML:
-		return r.doc.HTML()
+		return r.doc.Root()
 	}
 	return nil, nil
 }
@@ -256,7 +257,7 @@ func (r *run) tree(in item) (item, error) {
 	case in.kind != itemPage:
 		return item{}, nil
 	case typeOf(r.doc) == typeHTML:
-		n, err := r.doc.HTML()
+		n, err := r.doc.Root()
 		return nodeItem(n), err
 	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
 		n, err := r.doc.XML()
@@ -318,7 +319,7 @@ func (r *run) selectMeta(name string, yield func(item) bool) error {
 	if err != nil || root == nil {
 		return err
 	}
-	for n := range css.Descendants(root) {
+	for n := range dom.Descendants(root) {
 		if err := r.spend(1); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
-	"seine/internal/page/css"
+	"seine/internal/page/dom"
 )
 
 // xpathExpr is a compiled XPath expression. The library's ones keep state while
@@ -204,7 +204,7 @@ func (t *textMaker) html(n *html.Node, top bool) {
 		t.count(len(n.Data))
 		t.b.WriteString(n.Data)
 		return
-	case n.Type == html.CommentNode || !top && css.IsTemplate(n):
+	case n.Type == html.CommentNode || !top && dom.IsTemplate(n):
 		return
 	}
 	t.count(0)
@@ -243,7 +243,7 @@ func (w *walker) MoveTo(other xpath.NodeNavigator) bool {
 // An item that is one, or in one, is.
 func (w *walker) MoveToChild() bool {
 	w.budget.step(1)
-	if nav, ok := w.NodeNavigator.(*htmlquery.NodeNavigator); ok && css.IsTemplate(nav.Current()) && nav.Current() != w.budget.start {
+	if nav, ok := w.NodeNavigator.(*htmlquery.NodeNavigator); ok && dom.IsTemplate(nav.Current()) && nav.Current() != w.budget.start {
 		return false
 	}
 	return w.NodeNavigator.MoveToChild()

@@ -12,6 +12,14 @@
 // PostgreSQL and Python documentation none of it makes a difference; package tree
 // holds the two together there, and its tests show where they part.
 //
+// A page that rules, main content or structured data are for is read a second time, into
+// the tree of package document. To read all pages from that tree would be less code, and
+// would cost a default crawl some 40 % more CPU: over 122 pages of 16 KB in the mean, the
+// least of 9 rounds, this pass takes 126 µs a page, the tree 485 µs, and the tree with its
+// links and text by goquery 1,199 µs; the whole crawl takes some 700 µs a page. So the pass
+// stays while it saves more than 10 %. Its tokens ([Tokens]) also forecast the size of the
+// tree.
+//
 // The scripting flag is off, as for any reader without JavaScript: noscript is
 // ordinary markup, so its links and meta elements count. Its text does not: it
 // mostly tells the reader to switch JavaScript on.

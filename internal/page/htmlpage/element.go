@@ -1,7 +1,7 @@
 package htmlpage
 
 import (
-	"encoding/binary"
+	"bytes"
 
 	"seine/internal/base/ascii"
 )
@@ -42,88 +42,25 @@ const (
 	elemTextarea
 )
 
-// shortNames are the names of up to eight bytes that are something else than
-// inline: nearly all of those in a page, which lookup therefore finds by their
-// bytes as a number.
-var shortNames = makeShortNames(
-	"p", "div", "br", "li", "tr", "ul", "ol", "dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption",
-	"pre", "hr", "section", "article", "header", "footer", "nav", "main", "aside", "address", "center",
-	"details", "dialog", "dir", "fieldset", "figure", "hgroup", "legend", "listing", "menu", "search",
-	"summary", "optgroup", "option", "body", "head", "td", "th", "button", "select", "input", "a", "area",
-	"base", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6", "html", "iframe", "img", "link", "meta",
-	"noembed", "noframes", "noscript", "script", "source", "style", "svg", "math", "template", "textarea", "title", "xmp",
-	"ruby", "rb", "rt", "rp",
-)
-
-type shortName struct {
-	key     uint64 // the bytes, the first lowest
-	length  uint8
-	element element
-}
-
-// The slot of a name is the upper bits of its key times a number that happens to
-// give each another one.
-const (
-	slotNumber = 0x992706c6b5a1c7
-	slotBits   = 9
-)
-
-func makeShortNames(names ...string) (table [1 << slotBits]shortName) {
-	for _, name := range names {
-		key := nameKey([]byte(name))
-		table[key*slotNumber>>(64-slotBits)] = shortName{key, uint8(len(name)), lookupAny([]byte(name))}
-	}
-	return table
-}
-
-// nameKey returns the key of a name of up to eight bytes, in lower case.
-func nameKey(name []byte) (x uint64) {
-	if cap(name) >= 8 {
-		x = binary.LittleEndian.Uint64(name[:8]) & (1<<(8*len(name)) - 1)
-	} else {
-		for i, c := range name {
-			x |= uint64(c) << (8 * i)
+// lowered returns a tag name in lower case, as most are.
+func lowered(name []byte) []byte {
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			lower := bytes.Clone(name)
+			for ; i < len(lower); i++ {
+				lower[i] = ascii.Lower(lower[i])
+			}
+			return lower
 		}
 	}
-	y := x & lows
-	upper := (y + (0x80-'A')*each) &^ (y + (0x7f-'Z')*each) &^ x & highs
-	return x | upper>>2
+	return name
 }
 
-// lookup classifies a tag name of any case.
-func lookup(name []byte) element {
-	if len(name) > 8 {
-		return lookupAny(name)
-	}
-	key := nameKey(name)
-	n := &shortNames[key*slotNumber>>(64-slotBits)]
-	if n.key != key || int(n.length) != len(name) {
-		return elemInline
-	}
-	return n.element
-}
-
-// longestName is the length of the longest name lookup knows.
-const longestName = len("foreignobject")
-
-// lowered writes a tag name in lower case into a buffer, and returns it; nil if it is
-// longer than any that is known.
-func lowered(lower *[longestName]byte, name []byte) []byte {
-	if len(name) > len(lower) {
-		return nil
-	}
-	for i, c := range name {
-		lower[i] = ascii.Lower(c)
-	}
-	return lower[:len(name)]
-}
-
-// lookupAny classifies a tag name of any case. The blocks are the elements whose
+// lookup classifies a tag name of any case. The blocks are the elements whose
 // default style is display: block, list-item or table-row (section 15.3), and
 // br and option, which show as lines.
-func lookupAny(name []byte) element {
-	var lower [longestName]byte
-	switch string(lowered(&lower, name)) {
+func lookup(name []byte) element {
+	switch string(lowered(name)) {
 	case "p", "div", "br", "li", "tr", "ul", "ol",
 		"dl", "dt", "dd", "table", "thead", "tbody", "tfoot", "caption", "pre", "hr",
 		"section", "article", "header", "footer", "nav", "main", "aside", "address",
@@ -194,8 +131,7 @@ func lookupAny(name []byte) element {
 // breaksOut reports whether an element that is no block ends foreign content that is
 // open (HTML standard section 13.2.6.5).
 func breaksOut(name []byte) bool {
-	var lower [longestName]byte
-	switch string(lowered(&lower, name)) {
+	switch string(lowered(name)) {
 	case "b", "big", "code", "em", "embed", "i", "img", "meta", "nobr", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "tt", "u", "var":
 		return true
 	}

@@ -6,6 +6,28 @@ import (
 	"seine/internal/base/ascii"
 )
 
+// rawNames are the names of elements whose content is a text up to their end tag.
+var rawNames = [...]string{
+	elemTitle: "title", elemTextarea: "textarea", elemXMP: "xmp", elemStyle: "style", elemIframe: "iframe", elemNoEmbed: "noembed",
+}
+
+// readContent takes the content of the element just opened if that is no markup. It
+// reports false if it is.
+func (t *tokenizer) readContent(e element) (content []byte, ok bool) {
+	from := t.pos
+	switch {
+	case e == elemScript:
+		t.skipScript()
+	case e == elemPlaintext:
+		t.pos = len(t.in) // section 13.2.5.5
+	case int(e) < len(rawNames) && rawNames[e] != "":
+		return t.readRaw(rawNames[e]), true
+	default:
+		return nil, false
+	}
+	return t.in[from:t.pos], true
+}
+
 // readRaw takes the content of the element just opened, up to its end tag or
 // the end of the page, without looking for markup in it: RCDATA and RAWTEXT
 // (sections 13.2.5.2 and 13.2.5.3). name is in lower case. The end tag is left
@@ -14,13 +36,6 @@ func (t *tokenizer) readRaw(name string) []byte {
 	end := endTag(t.in, t.pos, name)
 	raw := t.in[t.pos:end]
 	t.pos = end
-	return raw
-}
-
-// readRest takes everything that is left: plaintext (section 13.2.5.5).
-func (t *tokenizer) readRest() []byte {
-	raw := t.in[t.pos:]
-	t.pos = len(t.in)
 	return raw
 }
 

@@ -70,34 +70,21 @@ func (s *scanner) openRaw(e element) {
 	if s.tokens.selfClosing && s.foreign() {
 		return
 	}
+	if e == elemTitle && s.foreign() {
+		return
+	}
+	content, _ := s.tokens.readContent(e)
 	switch e {
-	case elemScript:
-		s.tokens.skipScript()
-	case elemPlaintext:
+	case elemPlaintext, elemXMP:
 		s.separate(gapLine)
-		s.write(s.tokens.readRest(), false)
+		s.write(content, false)
 	case elemTitle:
-		s.readTitle()
-	case elemXMP:
-		s.separate(gapLine)
-		s.write(s.tokens.readRaw("xmp"), false)
-	case elemStyle:
-		s.tokens.readRaw("style")
-	case elemIframe:
-		s.tokens.readRaw("iframe")
-	case elemNoEmbed:
-		s.tokens.readRaw("noembed")
-	case elemTextarea:
-		s.tokens.readRaw("textarea")
+		s.setTitle(content)
 	}
 }
 
-// readTitle takes the first title of the document.
-func (s *scanner) readTitle() {
-	if s.foreign() {
-		return
-	}
-	raw := s.tokens.readRaw("title")
+// setTitle takes the first title of the document.
+func (s *scanner) setTitle(raw []byte) {
 	if s.seenTitle || s.templates > 0 {
 		return
 	}

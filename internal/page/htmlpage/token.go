@@ -31,8 +31,9 @@ type attribute struct{ key, value span }
 // instructions are passed over in silence. Character references are left
 // undecoded: most text has none and the consumer decodes what it keeps.
 type tokenizer struct {
-	in  []byte
-	pos int
+	in   []byte
+	pos  int
+	from int // of the token that was read last
 
 	text        []byte // of tokenText and tokenRaw
 	name        []byte // of a tag, in the page's case
@@ -44,10 +45,12 @@ type tokenizer struct {
 
 	attrs  [maxAttrs]attribute
 	nAttrs int
+
+	seenAttrs int // with those that are not kept
 }
 
 func (t *tokenizer) reset(in []byte) {
-	t.in, t.pos, t.nAttrs = in, 0, 0
+	t.in, t.pos, t.from, t.nAttrs = in, 0, 0, 0
 	t.text, t.name = nil, nil
 	t.selfClosing, t.cdata = false, false
 }
@@ -55,6 +58,7 @@ func (t *tokenizer) reset(in []byte) {
 // next reads one token.
 func (t *tokenizer) next() tokenKind {
 	for t.pos < len(t.in) {
+		t.from = t.pos
 		if i := t.markup(); i > t.pos {
 			t.text, t.pos = t.in[t.pos:i], i
 			return tokenText
@@ -158,7 +162,7 @@ func commentEnd(in []byte, from int) int {
 // page ends inside the tag, which drops the tag (eof-in-tag).
 func (t *tokenizer) readTag(from int) bool {
 	i := until(t.in, from, endsName)
-	t.name, t.nAttrs, t.selfClosing = t.in[from:i], 0, false
+	t.name, t.nAttrs, t.seenAttrs, t.selfClosing = t.in[from:i], 0, 0, false
 	for i < len(t.in) {
 		// Before attribute name state, 13.2.5.32.
 		switch c := t.in[i]; {
@@ -187,6 +191,7 @@ func (t *tokenizer) readAttribute(from int) int {
 	if i < len(t.in) && t.in[i] == '=' {
 		a.value, i = readValue(t.in, skip(t.in, i+1, isSpace))
 	}
+	t.seenAttrs++
 	if t.nAttrs < maxAttrs {
 		t.attrs[t.nAttrs] = a
 		t.nAttrs++

@@ -49,19 +49,12 @@ func ourAttrs(t *tokenizer) (attrs []string) {
 }
 
 func ourRaw(t *tokenizer) string {
-	switch lookup(t.name) {
-	case elemScript:
-		from := t.pos
-		t.skipScript()
-		return string(t.in[from:t.pos])
-	case elemPlaintext:
-		return string(t.readRest())
-	case elemTitle, elemTextarea:
-		return unescape(t.readRaw(strings.ToLower(string(t.name))))
-	case elemXMP, elemStyle, elemIframe, elemNoEmbed:
-		return string(t.readRaw(strings.ToLower(string(t.name))))
+	e := lookup(t.name)
+	content, _ := t.readContent(e)
+	if e == elemTitle || e == elemTextarea {
+		return unescape(content)
 	}
-	return ""
+	return string(content)
 }
 
 // newlines is how the standard reads them (section 13.2.3.5), before it decodes

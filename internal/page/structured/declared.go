@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/base/dates"
+	"seine/internal/page/dom"
 )
 
 // Declared is who wrote a page and when, as far as it says so itself.
@@ -88,7 +89,7 @@ type factProvider interface {
 func names(raw []string) []string {
 	var out []string
 	for _, s := range raw {
-		s = fold(stdhtml.UnescapeString(s))
+		s = dom.Fold(stdhtml.UnescapeString(s))
 		isURL := strings.Contains(s, "://") || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "www.")
 		if s == "" || len(s) > maxName || isURL || slices.Contains(out, s) {
 			continue
@@ -115,7 +116,7 @@ func firstDate(raw []string) string {
 // written. It is empty where the text is not a date with one meaning, or where it is a
 // default of software: the year 1, or before there were calendars to declare it in.
 func normalDate(s string) string {
-	d, ok := dates.Parse(fold(s), time.UTC)
+	d, ok := dates.Parse(dom.Fold(s), time.UTC)
 	if !ok || d.Time.Year() < 1000 {
 		return ""
 	}

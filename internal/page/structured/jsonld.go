@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // JSONLD returns the values of the page's JSON-LD scripts, in order, each as
@@ -24,7 +26,7 @@ func JSONLD(root *html.Node) ([]json.RawMessage, []Problem) {
 	var values []json.RawMessage
 	var problems []Problem
 	scripts := 0
-	for n := range elements(root) {
+	for n := range dom.Elements(root) {
 		if !isJSONLD(n) {
 			continue
 		}
@@ -45,10 +47,10 @@ func JSONLD(root *html.Node) ([]json.RawMessage, []Problem) {
 // isJSONLD reports whether n is a script whose media type is that of JSON-LD,
 // with whatever parameters.
 func isJSONLD(n *html.Node) bool {
-	if !isHTML(n, atom.Script) {
+	if !dom.Is(n, atom.Script) {
 		return false
 	}
-	typ, _ := attribute(n, "type")
+	typ, _ := dom.Find(n, "type")
 	essence, _, _ := strings.Cut(typ, ";")
 	return strings.EqualFold(strings.Trim(essence, whitespace), "application/ld+json")
 }

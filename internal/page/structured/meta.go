@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/page/dom"
 )
 
 // Meta is what meta elements say, in the page's order.
@@ -25,8 +26,8 @@ type MetaProperty struct {
 // Twitter cards had it. Elements in the body count: many pages have them there.
 func Metas(root *html.Node) Meta {
 	r := metaReader{left: maxMetaBytes}
-	for n := range elements(root) {
-		if isHTML(n, atom.Meta) && !r.read(n) {
+	for n := range dom.Elements(root) {
+		if dom.Is(n, atom.Meta) && !r.read(n) {
 			break
 		}
 	}
@@ -42,7 +43,7 @@ type metaReader struct {
 // isScoped reports whether an element is in a thing that the page describes.
 func isScoped(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
-		if has(n, "itemscope") || has(n, "typeof") {
+		if dom.Has(n, "itemscope") || dom.Has(n, "typeof") {
 			return true
 		}
 	}
@@ -51,16 +52,16 @@ func isScoped(n *html.Node) bool {
 
 // read reads one meta element, and reports whether there is room for more.
 func (r *metaReader) read(n *html.Node) bool {
-	content, ok := attribute(n, "content")
+	content, ok := dom.Find(n, "content")
 	if !ok {
-		content, _ = attribute(n, "value")
+		content, _ = dom.Find(n, "value")
 	}
 	if content = strings.TrimSpace(content); content == "" {
 		return true
 	}
-	property, _ := attribute(n, "property")
+	property, _ := dom.Find(n, "property")
 	property = strings.ToLower(property)
-	if itemprop, ok := attribute(n, "itemprop"); ok && property == "" {
+	if itemprop, ok := dom.Find(n, "itemprop"); ok && property == "" {
 		property = strings.ToLower(itemprop)
 	}
 	for name := range tokens(property) {
@@ -68,7 +69,7 @@ func (r *metaReader) read(n *html.Node) bool {
 			return false
 		}
 	}
-	name, _ := attribute(n, "name")
+	name, _ := dom.Find(n, "name")
 	name = strings.ToLower(strings.TrimSpace(name))
 	return name == "" || hasToken(property, name) || r.add(name, content)
 }

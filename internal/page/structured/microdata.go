@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // Microdata returns the page's top-level items, in tree order (HTML standard,
@@ -23,11 +25,11 @@ import (
 func Microdata(root *html.Node, base string) ([]*Item, []Problem) {
 	m := microdata{root: root, urls: newResolver(base), left: newBudget()}
 	var items []*Item
-	for n := range elements(root) {
+	for n := range dom.Elements(root) {
 		if m.left.spent {
 			break
 		}
-		if has(n, "itemscope") && !has(n, "itemprop") {
+		if dom.Has(n, "itemscope") && !dom.Has(n, "itemprop") {
 			items = append(items, m.item(n, nil))
 		}
 	}
@@ -48,10 +50,10 @@ type microdata struct {
 // item reads the item of an element; path is the items it is in.
 func (m *microdata) item(n *html.Node, path []*html.Node) *Item {
 	b := builder{item: &Item{}}
-	if types, ok := attribute(n, "itemtype"); ok {
+	if types, ok := dom.Find(n, "itemtype"); ok {
 		b.item.Types = m.types(types)
 	}
-	if id, ok := attribute(n, "itemid"); ok && m.left.spend(0, len(id)) {
+	if id, ok := dom.Find(n, "itemid"); ok && m.left.spend(0, len(id)) {
 		b.item.ID = m.identifier(id)
 	}
 	path = append(path, n)
@@ -93,7 +95,7 @@ func (m *microdata) property(b *builder, n *html.Node, path []*html.Node) {
 	}
 	inside, insideBytes := before.values-m.left.values, before.bytes-m.left.bytes
 	values, bytes := 1, len(v.Text)
-	names, _ := attribute(n, "itemprop")
+	names, _ := dom.Find(n, "itemprop")
 	for name := range tokens(names) {
 		if !m.left.spend(values, bytes+len(name)) {
 			return
@@ -105,10 +107,10 @@ func (m *microdata) property(b *builder, n *html.Node, path []*html.Node) {
 
 // value is the standard's property value (section 5.2.4).
 func (m *microdata) value(n *html.Node, path []*html.Node) (Value, bool) {
-	if has(n, "itemscope") {
+	if dom.Has(n, "itemscope") {
 		return m.nested(n, path)
 	}
-	if content, ok := attribute(n, "content"); ok {
+	if content, ok := dom.Find(n, "content"); ok {
 		return Value{Text: content}, true
 	}
 	if n.Namespace != "" {
@@ -124,10 +126,10 @@ func (m *microdata) value(n *html.Node, path []*html.Node) (Value, bool) {
 	case atom.Object:
 		return m.url(n, "data"), true
 	case atom.Data, atom.Meter:
-		v, _ := attribute(n, "value")
+		v, _ := dom.Find(n, "value")
 		return Value{Text: v}, true
 	case atom.Time:
-		if v, ok := attribute(n, "datetime"); ok {
+		if v, ok := dom.Find(n, "datetime"); ok {
 			return Value{Text: v}, true
 		}
 	default:
@@ -153,7 +155,7 @@ const urlBytesPerStep = 4
 // url is the value of an attribute that holds a URL: the empty string where
 // there is none.
 func (m *microdata) url(n *html.Node, name string) Value {
-	v, ok := attribute(n, name)
+	v, ok := dom.Find(n, name)
 	if !ok || !m.left.step(len(v)/urlBytesPerStep) {
 		return Value{}
 	}
@@ -168,7 +170,7 @@ const refSteps = 4
 // properties returns the elements that are properties of the item, in tree
 // order (section 5.2.5).
 func (m *microdata) properties(item *html.Node) []*html.Node {
-	refs, ok := attribute(item, "itemref")
+	refs, ok := dom.Find(item, "itemref")
 	if !ok {
 		return m.collect(nil, item, func(*html.Node) bool { return m.left.step(1) })
 	}
@@ -191,10 +193,10 @@ func (m *microdata) properties(item *html.Node) []*html.Node {
 
 // collectFrom appends n, if it is a property, and those below it.
 func (m *microdata) collectFrom(found []*html.Node, n *html.Node, visit func(*html.Node) bool) []*html.Node {
-	if has(n, "itemprop") {
+	if dom.Has(n, "itemprop") {
 		found = append(found, n)
 	}
-	if has(n, "itemscope") {
+	if dom.Has(n, "itemscope") {
 		return found
 	}
 	return m.collect(found, n, visit)
@@ -210,10 +212,10 @@ func (m *microdata) collect(found []*html.Node, n *html.Node, visit func(*html.N
 		if c.Type != html.ElementNode || !visit(c) {
 			return false
 		}
-		if has(c, "itemprop") {
+		if dom.Has(c, "itemprop") {
 			found = append(found, c)
 		}
-		return !has(c, "itemscope")
+		return !dom.Has(c, "itemscope")
 	}, nil)
 	return found
 }
@@ -223,9 +225,9 @@ func (m *microdata) index() {
 		return
 	}
 	m.ids, m.order = map[string]*html.Node{}, map[*html.Node]int{}
-	for n := range elements(m.root) {
+	for n := range dom.Elements(m.root) {
 		m.order[n] = len(m.order)
-		if id, ok := attribute(n, "id"); ok && id != "" && m.ids[id] == nil {
+		if id, ok := dom.Find(n, "id"); ok && id != "" && m.ids[id] == nil {
 			m.ids[id] = n
 		}
 	}

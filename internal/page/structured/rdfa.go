@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // RDFa returns what the page says in RDFa Lite 1.1 (the attributes vocab,
@@ -361,7 +363,7 @@ func (r *rdfa) resource(s string) (string, bool) {
 // isOutermost reports whether an element without a resource speaks of what is
 // around it, and so of the document (HTML+RDFa 1.1, section 3.1).
 func isOutermost(n *html.Node) bool {
-	return isHTML(n, atom.Html) || isHTML(n, atom.Head) || isHTML(n, atom.Body)
+	return dom.Is(n, atom.Html) || dom.Is(n, atom.Head) || dom.Is(n, atom.Body)
 }
 
 // spoken returns what properties are of at a frame, made if it must be.
@@ -415,7 +417,7 @@ func (r *rdfa) add(f *rdfaFrame, a *rdfaAttributes, v Value) bool {
 	added := false
 	for t := range tokens(a.property.value) {
 		lower := strings.ToLower(t)
-		if isHTML(f.node, atom.Meta) && (isOpenGraph(lower) || isTwitter(lower)) {
+		if dom.Is(f.node, atom.Meta) && (isOpenGraph(lower) || isTwitter(lower)) {
 			continue
 		}
 		name, ok := r.prefixes.name(t, f.vocab)

@@ -8,15 +8,16 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"seine/internal/base/weburl"
+	"seine/internal/page/dom"
 )
 
 // BaseURL returns the document base URL (HTML standard, section 2.4.3): the
 // href of the first base element that has one, resolved against the document's
 // URL, or that URL where there is none or it is not for http or https.
 func BaseURL(root *html.Node, documentURL string) string {
-	for n := range elements(root) {
-		href, ok := attribute(n, "href")
-		if !ok || !isHTML(n, atom.Base) {
+	for n := range dom.Elements(root) {
+		href, ok := dom.Find(n, "href")
+		if !ok || !dom.Is(n, atom.Base) {
 			continue
 		}
 		if u, ok := newResolver(documentURL).resolve(href); ok && strings.HasPrefix(u, "http") {

@@ -6,64 +6,23 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
-// walk visits the tree below and including root in tree order, without
-// recursion. It does not descend where enter returns false, and calls leave, if
-// there is one, for each node that was entered. What a template holds is not
-// part of the document and is never visited.
+// walk visits the tree below and including root in tree order. It does not descend where
+// enter returns false, nor into templates, and calls leave, if there is one, for each node.
 func walk(root *html.Node, enter func(*html.Node) bool, leave func(*html.Node)) {
-	for n := root; ; {
-		if enter(n) && n.FirstChild != nil && n.DataAtom != atom.Template {
-			n = n.FirstChild
-			continue
-		}
-		for ; ; n = n.Parent {
-			if leave != nil {
-				leave(n)
+	for w := dom.Walk(root); w.Next(); {
+		switch {
+		case !w.Leaving:
+			if !enter(w.Node) || dom.IsTemplate(w.Node) {
+				w.Skip()
 			}
-			if n == root {
-				return
-			}
-			if n.NextSibling != nil {
-				n = n.NextSibling
-				break
-			}
+		case leave != nil:
+			leave(w.Node)
 		}
 	}
-}
-
-// elements yields the elements below and including root, in tree order.
-func elements(root *html.Node) iter.Seq[*html.Node] {
-	return func(yield func(*html.Node) bool) {
-		more := true
-		walk(root, func(n *html.Node) bool {
-			if more && n.Type == html.ElementNode {
-				more = yield(n)
-			}
-			return more
-		}, nil)
-	}
-}
-
-// attribute returns an attribute without a namespace, and whether it is there.
-func attribute(n *html.Node, name string) (string, bool) {
-	for i := range n.Attr {
-		if n.Attr[i].Key == name && n.Attr[i].Namespace == "" {
-			return n.Attr[i].Val, true
-		}
-	}
-	return "", false
-}
-
-func has(n *html.Node, name string) bool {
-	_, ok := attribute(n, name)
-	return ok
-}
-
-// isHTML reports whether n is the HTML element a.
-func isHTML(n *html.Node, a atom.Atom) bool {
-	return n.Type == html.ElementNode && n.DataAtom == a && n.Namespace == ""
 }
 
 // whitespace is ASCII whitespace (Infra standard, section 4.6).
@@ -106,11 +65,6 @@ func hasToken(s, token string) bool {
 	return false
 }
 
-// fold trims s and makes one space of each run of white space.
-func fold(s string) string {
-	return strings.Join(strings.Fields(s), " ")
-}
-
 // bytesPerStep is how much text costs as much time as a node, about.
 const bytesPerStep = 16
 
@@ -129,10 +83,10 @@ func text(n *html.Node, left *budget) string {
 			if left.step(len(c.Data) / bytesPerStep) {
 				b.WriteString(c.Data)
 			}
-		case isHTML(c, atom.Br):
+		case dom.Is(c, atom.Br):
 			b.WriteByte(' ')
 		}
-		return !isHTML(c, atom.Script) && !isHTML(c, atom.Style)
+		return !dom.Is(c, atom.Script) && !dom.Is(c, atom.Style)
 	}, nil)
-	return fold(b.String())
+	return dom.Fold(b.String())
 }

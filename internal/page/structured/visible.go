@@ -3,6 +3,8 @@ package structured
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // visible answers from what a page shows: links with rel=author, and time
@@ -16,7 +18,7 @@ type visible struct {
 func newVisible(root *html.Node) visible {
 	scope, articles := root, 0
 	walk(root, func(n *html.Node) bool {
-		if isHTML(n, atom.Article) {
+		if dom.Is(n, atom.Article) {
 			articles++
 			scope = n
 			return false
@@ -40,16 +42,16 @@ const maxShown = 100
 func (v *visible) read(scope *html.Node) {
 	left := newBudget()
 	var stated []string // published, in so many words
-	for n := range elements(scope) {
+	for n := range dom.Elements(scope) {
 		if len(v.answers[author])+len(v.answers[published]) > maxShown {
 			break
 		}
 		switch {
-		case isHTML(n, atom.A):
-			if rel, _ := attribute(n, "rel"); hasToken(rel, "author") {
+		case dom.Is(n, atom.A):
+			if rel, _ := dom.Find(n, "rel"); hasToken(rel, "author") {
 				v.answers[author] = append(v.answers[author], text(n, &left))
 			}
-		case isHTML(n, atom.Time), isHTML(n, atom.Abbr) && isStated(n), isProperty(n, "datePublished"), isProperty(n, "dateModified"):
+		case dom.Is(n, atom.Time), dom.Is(n, atom.Abbr) && isStated(n), isProperty(n, "datePublished"), isProperty(n, "dateModified"):
 			f, date := readTime(n, &left)
 			v.answers[f] = append(v.answers[f], date)
 			if isStated(n) {
@@ -57,7 +59,7 @@ func (v *visible) read(scope *html.Node) {
 			}
 		}
 	}
-	if stated != nil || !isHTML(scope, atom.Article) {
+	if stated != nil || !dom.Is(scope, atom.Article) {
 		v.answers[published] = stated
 	}
 }
@@ -67,16 +69,16 @@ func (v *visible) read(scope *html.Node) {
 func readTime(n *html.Node, left *budget) (fact, string) {
 	name := "datetime"
 	switch {
-	case isHTML(n, atom.Abbr):
+	case dom.Is(n, atom.Abbr):
 		name = "title"
-	case !isHTML(n, atom.Time):
+	case !dom.Is(n, atom.Time):
 		name = "content"
 	}
-	date, ok := attribute(n, name)
+	date, ok := dom.Find(n, name)
 	if !ok {
 		date = text(n, left)
 	}
-	class, _ := attribute(n, "class")
+	class, _ := dom.Find(n, "class")
 	if !isStated(n) && (isProperty(n, "dateModified") || hasToken(class, "updated") || hasToken(class, "dt-updated") || hasToken(class, "modified")) {
 		return modified, date
 	}
@@ -86,13 +88,13 @@ func readTime(n *html.Node, left *budget) (fact, string) {
 // isStated reports whether an element is marked as the time of
 // publication: by the attribute of HTML drafts, its property or its class.
 func isStated(n *html.Node) bool {
-	class, _ := attribute(n, "class")
-	return has(n, "pubdate") || isProperty(n, "datePublished") || hasToken(class, "published") || hasToken(class, "dt-published")
+	class, _ := dom.Find(n, "class")
+	return dom.Has(n, "pubdate") || isProperty(n, "datePublished") || hasToken(class, "published") || hasToken(class, "dt-published")
 }
 
 // isProperty reports whether an element has a property of microdata, of the page itself.
 func isProperty(n *html.Node, name string) bool {
-	itemprop, _ := attribute(n, "itemprop")
+	itemprop, _ := dom.Find(n, "itemprop")
 	return itemprop == name && !isScoped(n)
 }
 

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
+	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
 
@@ -38,6 +41,18 @@ type Document struct {
 	MediaType   string // by the header, else by the first bytes, as in "text/calendar"
 	FetchedAt   time.Time
 	Body        []byte // without content codings; not to be changed
+
+	page *document.Document
+}
+
+// DOM returns the tree of an HTML page, in UTF-8. It is built once, at the first call, and
+// shared with the rules of the spec: do not change it. The error says that the document is
+// no HTML or that its tree would take too much memory.
+func (d *Document) DOM() (*goquery.Document, error) {
+	if d.page == nil {
+		d.page = document.New(document.Source{URL: d.URL, Status: d.Status, Header: d.Header, Body: d.Body})
+	}
+	return d.page.DOM()
 }
 
 // Extract is what an Extractor made of a document.

@@ -309,7 +309,7 @@ func (f *linkCollector) add(url string, priority *int) {
 // dom is the page's tree, nil if it has none. A page of which none can be made is
 // told: what the spec wants of it is missing.
 func (r *parsedPage) dom() *html.Node {
-	root, err := r.doc.HTML()
+	root, err := r.doc.Root()
 	if err != nil && !errors.Is(err, document.ErrForm) && !r.treeless {
 		r.treeless = true
 		r.problems = append(r.problems, extract.Problem{Rule: "page", Reason: messages.Clip("fields that need its tree are empty: " + err.Error())})

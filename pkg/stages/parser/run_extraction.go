@@ -82,7 +82,7 @@ func (r *parsedPage) hasPageRecord() bool {
 func (r *parsedPage) document(body []byte) *Document {
 	return &Document{
 		URL: r.page.URL, Status: r.page.Status, Header: http.Header(r.page.Header), ContentType: r.page.ContentType,
-		MediaType: r.doc.Type.Media, FetchedAt: r.page.FetchedAt, Body: body,
+		MediaType: r.doc.Type.Media, FetchedAt: r.page.FetchedAt, Body: body, page: r.doc,
 	}
 }
 

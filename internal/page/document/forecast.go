@@ -1,0 +1,444 @@
+package document
+
+import (
+	"bytes"
+	"slices"
+
+	"seine/internal/base/ascii"
+	"seine/internal/page/htmlpage"
+)
+
+// forecast counts at least what the parser of golang.org/x/net/html makes of a page: a
+// node for each token, and copies of formatting elements (HTML standard section
+// 13.2.4.3), of which 100 KB of a page make gigabytes. Each paragraph opens again all
+// that are not closed, with all their attributes.
+//
+// It does not follow the parser through tags that are not nested properly. A formatting
+// element is lost when something else than inline elements is opened or closed in it.
+// Until its own end tag comes, properly nested, or to the end of the page, it is counted
+// again for each text and element that comes behind a tag which may close elements.
+type forecast struct {
+	body   []byte
+	tokens *htmlpage.Tokens
+	at     int // where the last token ended
+	left   int // of the budget
+
+	held int // attributes of the largest tag
+
+	open   []opening
+	intact []int // formatting elements of open that are not lost, by index
+
+	lost   map[string]family
+	copies int  // size of all lost elements that the parser may copy at once
+	closed bool // elements may have been closed since they were copied
+
+	// foreign counts the elements of SVG and MathML that are open, in which the parser reads
+	// scripts and styles as markup, and points those in them that may have HTML in them;
+	// mixed says that it is no longer known which is which.
+	foreign, points int
+	mixed           bool
+}
+
+func newForecast(body []byte, most int) *forecast {
+	return &forecast{body: body, left: most, tokens: htmlpage.NewTokens(body)}
+}
+
+func (f *forecast) run() {
+	var t htmlpage.Token
+	for f.left >= 0 && f.tokens.Next(&t) {
+		f.between(t.From)
+		f.at = t.To
+		switch {
+		case t.Name == nil:
+			f.text(f.body[t.From:t.To])
+		case t.End:
+			f.end(t.Name)
+		default:
+			f.start(&t)
+		}
+		f.tokens.AllowCDATA(f.inForeign())
+	}
+	f.hold(t.Attributes)
+	f.between(len(f.body))
+}
+
+// hold counts what the tokenizer of the parser holds of the largest tag.
+func (f *forecast) hold(attributes int) {
+	if attributes > f.held {
+		f.left -= (attributes - f.held) * (sizePending + sizeRead)
+		f.held = attributes
+	}
+}
+
+// between counts what is before a token: comments and declarations.
+func (f *forecast) between(end int) {
+	text := f.body[f.at:end]
+	if len(text) == 0 {
+		return
+	}
+	f.left -= bytes.Count(text, []byte("<"))*sizeNode + len(text)
+	if (f.foreign > 0 || f.mixed) && bytes.Contains(text, []byte("<![CDATA[")) {
+		f.rest(f.at)
+	}
+}
+
+func (f *forecast) text(text []byte) {
+	f.left -= sizeNode + len(text)
+	f.copy()
+	// The parser may end a script at an end tag that the standard takes for hidden.
+	if last := len(f.open) - 1; last >= 0 && ascii.Is(f.open[last].name, "script") && bytes.Contains(text, []byte("<!--")) && bytes.Contains(bytes.ToLower(text), []byte("</script")) {
+		f.rest(f.at - len(text))
+	}
+}
+
+// copy counts what the parser opens again.
+func (f *forecast) copy() {
+	if f.closed {
+		f.left -= f.copies
+		f.closed = false
+	}
+}
+
+func (f *forecast) start(t *htmlpage.Token) {
+	f.left -= sizeNode + t.To - t.From + t.Attributes*sizeRead
+	f.copy()
+	f.hold(t.Attributes)
+	o := opening{name: t.Name, trait: traitOf(t.Name)}
+	f.mixed = f.mixed || o.trait&frames != 0
+	if f.foreign > 0 || f.mixed {
+		f.startInForeign(t, o.trait)
+	}
+	if f.inForeign() {
+		if o.trait &= foreign | integration; !t.SelfClosing {
+			f.push(o)
+		}
+		return
+	}
+	if o.trait&onlyOne != 0 && slices.ContainsFunc(f.open[max(0, len(f.open)-near):], o.hasName) {
+		f.end(t.Name)
+	}
+	switch {
+	case o.trait&formatting != 0:
+		o.tag, o.size = f.body[t.From:t.To], sizeNode+t.Attributes*sizeAttribute
+	case o.trait&inline == 0:
+		if o.trait&implies != 0 {
+			f.left -= 2 * sizeNode
+		}
+		f.closed = true
+		f.loseOpen()
+	}
+	if o.trait&void == 0 && (!t.SelfClosing || o.trait&foreign == 0) {
+		f.push(o)
+	}
+}
+
+// inForeign reports whether the parser is surely in SVG or MathML, and in no HTML within.
+func (f *forecast) inForeign() bool { return f.foreign > 0 && f.points == 0 && !f.mixed }
+
+// startInForeign takes a start tag in what may be SVG or MathML.
+func (f *forecast) startInForeign(t *htmlpage.Token, is trait) {
+	switch {
+	case f.inForeign() && is&outside != 0:
+		f.leaveForeign()
+	case f.inForeign():
+		f.tokens.NotRaw()
+		f.mixed = is&(formatting|onlyOne) == formatting // a font
+	case t.Raw && !isPlain(f.body[t.To:], t.Name):
+		f.rest(f.at)
+	default:
+		f.mixed = f.mixed || len(f.open) > 0 && f.open[len(f.open)-1].trait&integration != 0
+	}
+}
+
+// leaveForeign closes all of SVG and MathML.
+func (f *forecast) leaveForeign() {
+	f.loseOpen()
+	n := len(f.open)
+	for ; n > 0 && f.foreign > 0; n-- {
+		if f.open[n-1].trait&foreign != 0 {
+			f.foreign--
+		}
+	}
+	f.open, f.foreign = f.open[:n], 0
+}
+
+// near is how many open elements are looked at for what a tag ends, and deepest how many
+// are kept: the parser has 512 open at most, but ends some that have no end tags.
+const near, deepest = 64, 4096
+
+func (f *forecast) push(o opening) {
+	if len(f.open) == deepest {
+		f.loseOpen()
+		f.mixed = f.mixed || f.foreign > 0
+		f.open = append(f.open[:0], f.open[deepest/2:]...)
+	}
+	if o.size > 0 {
+		f.intact = append(f.intact, len(f.open))
+	}
+	if o.isPoint = f.foreign > 0 && o.trait&integration != 0; o.isPoint {
+		f.points++
+	}
+	if o.trait&foreign != 0 {
+		f.foreign++
+	}
+	f.open = append(f.open, o)
+}
+
+func (f *forecast) end(name []byte) {
+	last := len(f.open) - 1
+	of := opening{name: name, trait: traitOf(name)}
+	if of.trait&makes != 0 {
+		f.left -= sizeNode
+	}
+	if last >= 0 && f.open[last].hasName(of) {
+		f.pop()
+		return
+	}
+	f.closed = true
+	f.loseOpen()
+	for i := last; i >= 0 && i > last-near; i-- {
+		if f.open[i].hasName(of) {
+			f.endOuter(i)
+			return
+		}
+	}
+	if f.inForeign() && of.trait&makes != 0 {
+		f.leaveForeign()
+	}
+	f.mixed = f.mixed || f.foreign > 0
+}
+
+// endOuter takes the end tag of an element in which others are open.
+func (f *forecast) endOuter(i int) {
+	in := f.open[i+1:]
+	switch {
+	case f.open[i].trait&alone != 0:
+		f.open = append(f.open[:i], in...)
+	case f.open[i].trait&formatting != 0 && f.foreign == 0: // the adoption agency: section 13.2.6.4.7
+		for _, o := range f.open[i:] {
+			f.left -= min(8, len(in)) * o.size
+		}
+		f.open = append(f.open[:i], in...)
+	default:
+		f.mixed = f.mixed || f.foreign > 0 && slices.ContainsFunc(f.open[i:], opening.isBarrier)
+		f.leave(i)
+	}
+}
+
+// leave closes the elements from the i-th on.
+func (f *forecast) leave(i int) {
+	for _, o := range f.open[i:] {
+		f.mixed = f.mixed || o.isPoint
+		if o.trait&foreign != 0 {
+			f.foreign--
+		}
+	}
+	f.open = f.open[:i]
+}
+
+// pop closes the last element, which is nested properly.
+func (f *forecast) pop() {
+	last := len(f.open) - 1
+	o := f.open[last]
+	f.open = f.open[:last]
+	if n := len(f.intact); n > 0 && f.intact[n-1] == last {
+		f.intact = f.intact[:n-1]
+	}
+	if o.isLost {
+		f.lose(o, -1)
+	}
+	f.closed = f.closed || o.trait&(inline|formatting) == 0
+	if o.isPoint {
+		f.points--
+	}
+	if o.trait&foreign != 0 {
+		f.foreign--
+	}
+}
+
+// loseOpen loses the formatting elements that are open.
+func (f *forecast) loseOpen() {
+	for _, i := range f.intact {
+		f.open[i].isLost = true
+		f.lose(f.open[i], 1)
+	}
+	f.intact = f.intact[:0]
+}
+
+// lose counts an element as lost, or by -1 no longer.
+func (f *forecast) lose(o opening, n int) {
+	key := string(o.tag)
+	if o.trait&onlyOne != 0 {
+		key = "a"
+	}
+	if f.lost == nil {
+		f.lost = make(map[string]family)
+	}
+	m, known := f.lost[key]
+	if !known {
+		f.left -= 2*sizeNode + len(key)
+	}
+	before := m.copies(o.trait)
+	m.n, m.size = m.n+n, max(m.size, o.size)
+	f.lost[key] = m
+	f.copies += m.copies(o.trait) - before
+}
+
+// rest counts the worst of the page from a byte on, of which it is not known where tags
+// begin: that each copies all formatting elements that there may be.
+func (f *forecast) rest(from int) {
+	text := f.body[from:]
+	size, read := f.copies, 0
+	for _, o := range f.open {
+		size += o.size
+	}
+	families := make(map[string]int)
+	for at := 0; at < len(text); at++ {
+		next := bytes.IndexByte(text[at:], '<')
+		if next < 0 {
+			break
+		}
+		at += next
+		t := tagAt(text[at:])
+		f.left -= 3*sizeNode + t.Attributes*sizeRead
+		if read += t.To; read > MaxTree { // of tags in each other
+			f.left = -1
+		}
+		if f.left < 0 {
+			return
+		}
+		if traitOf(t.Name)&formatting == 0 {
+			continue
+		}
+		tag := string(text[at : at+t.To])
+		if families[tag]++; families[tag] <= 3 {
+			size += sizeNode + t.Attributes*sizeAttribute
+		}
+	}
+	f.left -= bytes.Count(text, []byte("<")) * size
+}
+
+// tagAt returns the start tag that a text begins with, without a name if it does not.
+func tagAt(text []byte) (t htmlpage.Token) {
+	if htmlpage.NewTokens(text).Next(&t); t.From > 0 || t.End {
+		t.Name = nil
+	}
+	return t
+}
+
+// isPlain reports whether a text up to an end tag ends there in SVG, too: it has no tags.
+func isPlain(text, name []byte) bool {
+	end := bytes.Index(text, append([]byte("</"), name...))
+	if end < 0 {
+		return false
+	}
+	before, section, _ := bytes.Cut(text[:end], []byte("<![CDATA["))
+	_, behind, _ := bytes.Cut(section, []byte("]]>"))
+	return bytes.IndexByte(before, '<') < 0 && bytes.IndexByte(behind, '<') < 0 && bytes.HasSuffix(section, behind)
+}
+
+// opening is an element that is open.
+type opening struct {
+	name   []byte
+	trait  trait
+	tag    []byte // of a formatting element
+	size   int    // of a copy
+	isLost bool
+
+	isPoint bool // it is counted in points
+}
+
+// isBarrier reports whether the parser may have the element open, or what is around it,
+// when its end tag has come.
+func (o opening) isBarrier() bool { return o.trait&(barrier|implies) != 0 }
+
+func (o opening) hasName(p opening) bool {
+	return len(o.name) == len(p.name) && bytes.EqualFold(o.name, p.name)
+}
+
+// family is lost elements with equal tags: the parser copies at most three of them.
+type family struct{ n, size int }
+
+func (m family) copies(t trait) int {
+	if t&onlyOne != 0 {
+		return min(m.n, 1) * m.size
+	}
+	return min(m.n, 3) * m.size
+}
+
+// trait is what an element is to the forecast.
+type trait uint16
+
+const (
+	formatting trait = 1 << iota
+	onlyOne          // a new one ends the one before
+	inline           // closes nothing
+	void
+	implies     // a row, and what is around it
+	foreign     // is SVG or MathML
+	integration // has HTML in that
+	outside     // ends SVG and MathML
+	alone       // its end tag ends nothing in it
+	frames      // may take the place of all there is
+	barrier     // what is around it is not ended in it
+	makes       // an end tag without a start tag makes one
+)
+
+func traitOf(name []byte) trait {
+	var lower [16]byte
+	if len(name) > len(lower) {
+		return 0
+	}
+	for i, c := range name {
+		lower[i] = ascii.Lower(c)
+	}
+	switch string(lower[:len(name)]) {
+	case "a":
+		return formatting | onlyOne
+	case "nobr":
+		return formatting | onlyOne | outside
+	case "b", "big", "code", "em", "i", "s", "small", "strike", "strong", "tt", "u":
+		return formatting | outside
+	case "font":
+		return formatting
+	case "applet", "button", "caption", "marquee", "object", "optgroup", "option", "rb", "rp", "rt", "rtc", "select", "template":
+		return barrier
+	case "br":
+		return inline | void | makes | outside
+	case "img":
+		return inline | void | outside
+	case "input", "wbr":
+		return inline | void
+	case "span", "sub", "sup", "var":
+		return inline | outside
+	case "p":
+		return makes | outside
+	case "blockquote", "center", "div", "dl", "listing", "menu", "ol", "pre", "ruby", "ul":
+		return outside
+	case "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "li":
+		return outside | barrier
+	case "abbr", "cite", "del", "dfn", "ins", "kbd", "label", "mark", "q", "samp", "time":
+		return inline
+	case "body", "embed", "head", "hr", "meta":
+		return void | outside
+	case "area", "base", "basefont", "bgsound", "frame", "html", "image", "keygen", "link", "param", "source", "track":
+		return void
+	case "col":
+		return void | implies
+	case "frameset":
+		return void | frames
+	case "table":
+		return implies | outside
+	case "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr":
+		return implies
+	case "title":
+		return integration
+	case "form":
+		return alone
+	case "math", "svg":
+		return foreign
+	case "annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext":
+		return integration
+	}
+	return 0
+}

@@ -1,0 +1,44 @@
+// Package dom has what the readers of a page's tree share: how to go through it, and what
+// an element is. The tree is that of golang.org/x/net/html.
+package dom
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Find returns an attribute without a namespace, and whether it is there.
+func Find(n *html.Node, name string) (string, bool) {
+	for i := range n.Attr {
+		if n.Attr[i].Key == name && n.Attr[i].Namespace == "" {
+			return n.Attr[i].Val, true
+		}
+	}
+	return "", false
+}
+
+// Attribute returns the value of an attribute without a namespace, "" if there is none.
+func Attribute(n *html.Node, name string) string {
+	v, _ := Find(n, name)
+	return v
+}
+
+// Has reports whether there is an attribute without a namespace.
+func Has(n *html.Node, name string) bool {
+	_, ok := Find(n, name)
+	return ok
+}
+
+// Is reports whether a node is the HTML element a.
+func Is(n *html.Node, a atom.Atom) bool {
+	return n.Type == html.ElementNode && n.DataAtom == a && n.Namespace == ""
+}
+
+// IsTemplate reports whether a node is a template element of HTML. What it holds is
+// no part of the page (HTML standard section 4.12.3), though the tree has it below.
+func IsTemplate(n *html.Node) bool { return Is(n, atom.Template) }
+
+// Fold trims a text and makes one space of each run of white space.
+func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
