@@ -35,7 +35,12 @@ func read(t *testing.T, b *Bus) *reading {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { ended <- r.Run(ctx) }()
-	p.stop = sync.OnceFunc(func() { cancel(); <-ended })
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 	t.Cleanup(p.stop)
 	return p
 }
