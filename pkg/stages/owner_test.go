@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
 )
@@ -44,5 +46,26 @@ func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
 		if err := b.JS.DeleteStream(t.Context(), config.Name); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A comparison that began before the connection was lost creates nothing: what answers now may be another server.
+func TestReprovision_ReconnectedMeanwhile_NothingCreated(t *testing.T) {
+	t.Parallel()
+	br, b := open(t)
+	p := provisioner{Bus: b, again: true, reconnects: b.NC.Stats().Reconnects}
+	var err error
+	if p.Provisioned, err = ReadProvisioned(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	br.Stop()
+	br.Opts.StoreDir = t.TempDir()
+	br.Start()
+	await.Eventually(t, "the client has reconnected", func() bool { return b.NC.Stats().Reconnects > 0 && b.NC.IsConnected() })
+	if err := p.run(t.Context(), func(context.Context) error { return nil }); !errors.Is(err, errReconnected) {
+		t.Errorf("provisioned again with %v", err)
+	}
+	if info, err := b.JS.AccountInfo(t.Context()); err != nil || info.Streams > 0 {
+		t.Errorf("%d streams were created, %v", info.Streams, err)
 	}
 }

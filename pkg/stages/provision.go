@@ -53,7 +53,12 @@ type provisioner struct {
 	messages.Provisioned
 	account jetstream.Tier
 	again   bool // the cluster was complete
+	// reconnects is how often the client had reconnected when the layout was compared: another server may have answered since.
+	reconnects uint64
 }
+
+// errReconnected is returned where the layout has to be compared again before anything is created.
+var errReconnected = errors.New("the connection was lost while the streams were compared")
 
 // run creates what is missing and restores what was edited. It calls agree when the buckets are there.
 func (p *provisioner) run(ctx context.Context, agree func(context.Context) error) error {
@@ -128,6 +133,9 @@ func (p *provisioner) restore(ctx context.Context, want jetstream.StreamConfig, 
 		do, config = p.JS.UpdateStream, drift.Restored(want, have.Config)
 	}
 	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
+		if p.again && (!p.NC.IsConnected() || p.NC.Stats().Reconnects != p.reconnects) {
+			return errReconnected
+		}
 		_, err := do(ctx, config)
 		return err
 	})
@@ -174,13 +182,13 @@ func KeepProvisioned(ctx context.Context, b *Bus) {
 }
 
 func reprovision(ctx context.Context, b *Bus) error {
+	p := provisioner{Bus: b, again: true, reconnects: b.NC.Stats().Reconnects}
 	if err := b.CheckLayout(ctx); err != nil {
 		return fmt.Errorf("%w (if this is the server of the crawls, start the frontier again, which provisions it)", err)
 	}
 	if err := b.CheckRestored(ctx); err != nil {
 		return err
 	}
-	p := provisioner{Bus: b, again: true}
 	var err error
 	if p.Provisioned, err = ReadProvisioned(ctx, b); err != nil {
 		return err
