@@ -46,7 +46,9 @@ func TestTwelveFailuresAreFoundAmong100000URLs(t *testing.T) {
 	tab := c.tab()
 	tab.Go(c.url + "/errors")
 	follow := func(text string) {
-		tab.Eval(fmt.Sprintf(`[...document.querySelectorAll("main a")].find(a => a.textContent.startsWith(%q)).click()`, text), nil)
+		link := fmt.Sprintf(`[...document.querySelectorAll("main a")].find(a => a.textContent.startsWith(%q))`, text)
+		tab.Holds(link)
+		tab.Eval(link+".click()", nil)
 	}
 	host := strings.TrimPrefix(failing[0], "http://")
 	host = host[:strings.Index(host, "/")]
