@@ -203,12 +203,14 @@ const (
 )
 
 // Unpublishable returns an error that is ErrUnpublishable when publishing m again
-// after err cannot help, and nil otherwise.
+// after err cannot help, and nil otherwise. A stream of Seine has max_msg_size only until the frontier restores its
+// configuration; the messages of a batch may be below it.
 func Unpublishable(m *nats.Msg, err error) error {
-	var api *jetstream.APIError
+	api, _ := errors.AsType[*jetstream.APIError](err)
+	limited := api != nil && int(api.ErrorCode) == codeTooLarge && (!strings.HasPrefix(m.Subject, "seine.") || m.Header.Get(messages.HeaderBatch) != "")
 	switch {
-	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject),
-		errors.As(err, &api) && (int(api.ErrorCode) == codeTooLarge || int(api.ErrorCode) == codeHeaderTooLarge):
+	case errors.Is(err, nats.ErrMaxPayload), errors.Is(err, nats.ErrBadSubject), limited,
+		api != nil && int(api.ErrorCode) == codeHeaderTooLarge:
 		return fmt.Errorf("%w: %d bytes to %s: %w", ErrUnpublishable, m.Size(), m.Subject, err)
 	}
 	return nil

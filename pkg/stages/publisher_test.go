@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
@@ -63,9 +64,7 @@ func TestPublisherCancelled(t *testing.T) {
 func TestPublisherUnpublishable(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	c := natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Config
-	c.MaxMsgSize = 1000
-	if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+	if _, err := b.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "OTHER", Subjects: []string{"other"}, MaxMsgSize: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	header := msg(records, "", "x")
@@ -73,7 +72,7 @@ func TestPublisherUnpublishable(t *testing.T) {
 	p := NewPublisher(b, "test")
 	for name, m := range map[string]*nats.Msg{
 		"over max_payload":          msg(records, "", strings.Repeat("x", 1<<20+1)),
-		"over max_msg_size":         msg(urls, "", strings.Repeat("x", 1001)),
+		"over max_msg_size":         msg("other", "", strings.Repeat("x", 1001)),
 		"header over 64 KiB":        header,
 		"a subject that is not one": msg("seine.records.a b.0", "", "x"),
 		"no subject":                msg("", "", "x"),
@@ -84,6 +83,36 @@ func TestPublisherUnpublishable(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A stream of Seine that somebody gives a max_msg_size is restored soon: what it refuses meanwhile waits.
+func TestPublisher_MaxMsgSizeEdited_WaitsUntilRestored(t *testing.T) {
+	t.Parallel()
+	_, b := open(t)
+	limit := func(stream string, most int32) {
+		t.Helper()
+		c := natstest.StreamOf(t, b.JS, stream).CachedInfo().Config
+		c.MaxMsgSize = most
+		if _, err := b.JS.UpdateStream(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for stream, m := range map[string]*nats.Msg{
+		messages.StreamRecords: msg(records, "", "large"),
+		messages.StreamDead:    DeadLetter("parser", &Message{Subject: pages, Stream: messages.StreamPages, Sequence: 7, Data: []byte("large")}, errors.New("bad")),
+	} {
+		limit(stream, 1)
+		p := NewPublisher(b, "test")
+		j := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, m) })
+		await.Eventually(t, "it is held back", func() bool { return p.waiting.Load() == 1 })
+		limit(stream, -1)
+		if err := j.Wait(); err != nil {
+			t.Errorf("%s: %v", stream, err)
+		}
+		if got := natstest.Stored(t, b.JS, stream); len(got) != 1 || !strings.Contains(got[0], "large") {
+			t.Errorf("%s has %q", stream, got)
+		}
 	}
 }
 
