@@ -11,9 +11,9 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// Consumer is a durable consumer of a stream. The server would copy it, too, but in a cluster it may leave consumers out, and assigns
-// those that it restores after it has told that the stream is restored (nats-server 2.15.2): a stage that came before would make its own,
-// and read from the beginning.
+// Consumer is a durable consumer of a stream. A server can copy it with the stream, but servers of a cluster may omit consumers, and
+// assign restored ones after they have reported that the stream is restored (nats-server 2.15.2): a stage that started before would
+// create its own, and read from the beginning.
 type Consumer struct {
 	Config jetstream.ConsumerConfig `json:"config"`
 	// Acked is the sequence in the stream up to which all messages are acknowledged.
@@ -66,28 +66,34 @@ func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err 
 	if err == nil && all {
 		_, err = r.Bus.JS.ResetConsumerToSequence(ctx, stream, c.Config.Durable, c.Acked+1)
 	}
-	return err //nolint:wrapcheck // consumers tells of which
+	return err //nolint:wrapcheck // consumers names the consumer
 }
 
-// forgetPositions removes how far consumers were when the bucket of it was copied, which was later than they.
+// forgetPositions removes the positions of consumers from BucketMeta, which was copied after the consumers: theirs are older.
 func (r *Restore) forgetPositions(ctx context.Context, m *Manifest) error {
 	for _, s := range m.Streams {
 		for _, c := range s.Consumers {
-			key := messages.KeyPosition(s.Name, c.Config.Durable)
-			if key == "" {
-				continue
-			}
-			err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
-				kv, err := r.Bus.Bucket(ctx, messages.BucketMeta)
-				if err == nil {
-					err = kv.Delete(ctx, key)
-				}
-				return err //nolint:wrapcheck // below
-			})
-			if err != nil {
-				return fmt.Errorf("remove key %s of bucket %s: %w", key, messages.BucketMeta, err)
+			if err := r.forgetPosition(ctx, messages.KeyPosition(s.Name, c.Config.Durable)); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (r *Restore) forgetPosition(ctx context.Context, key string) error {
+	if key == "" {
+		return nil
+	}
+	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
+		kv, err := r.Bus.Bucket(ctx, messages.BucketMeta)
+		if err == nil {
+			err = kv.Delete(ctx, key)
+		}
+		return err //nolint:wrapcheck // below
+	})
+	if err != nil {
+		return fmt.Errorf("remove key %s of bucket %s: %w", key, messages.BucketMeta, err)
 	}
 	return nil
 }
