@@ -110,7 +110,7 @@ func editConsumer(ctx context.Context, r *testbed, victim string, d draw) {
 	r.awaitRestored(ctx, "consumer "+victim, func(ctx context.Context) (bool, error) {
 		c, err := r.bus.JS.Consumer(ctx, stream, victim)
 		if err != nil {
-			return false, err //nolint:wrapcheck // Insist tells what for
+			return false, err //nolint:wrapcheck // Insist names the object
 		}
 		now := c.CachedInfo()
 		now.Config.PauseUntil = want.PauseUntil

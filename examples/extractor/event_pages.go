@@ -19,7 +19,7 @@ type markedEvent struct {
 	Place string `json:"place,omitempty"`
 }
 
-// Matches implements parser.Extractor. What it matches the parser does not read itself, so it takes pages of events alone.
+// Matches implements parser.Extractor. The parser does not read what an extractor matches, so it matches only pages of events.
 func (eventPages) Matches(d *parser.Document) bool {
 	path, _, _ := strings.Cut(d.URL, "?")
 	return d.MediaType == "text/html" && strings.HasSuffix(path, "/events")

@@ -20,7 +20,7 @@ func main() {
 	}))
 }
 
-// title writes what one record says. What it returned would be published before the record is acknowledged.
+// title writes the title and the address of a page. Messages that it returns are published before the record is acknowledged.
 func title(_ context.Context, m *stages.Message) ([]*nats.Msg, error) {
 	var r messages.Record
 	if err := json.Unmarshal(m.Data, &r); err != nil { //nolint:forbidigo // as other modules do

@@ -307,7 +307,7 @@ func (p *parser) relative(name string) test {
 	return nil
 }
 
-// What a form control is disabled by (HTML standard section 4.10.19.5), in selectors.
+// Selectors of the conditions that disable a form control (HTML standard section 4.10.19.5).
 // :not(:not()) is what other dialects call :is().
 const (
 	controls = "button, input, select, textarea, option"

@@ -50,7 +50,7 @@ func (m *Matcher) MatchFirst(n *html.Node) *html.Node {
 }
 
 // MatchAll returns the elements that match, of n and those below it, in document
-// order. What template elements hold is no part of the page.
+// order. The contents of template elements are not part of the page.
 func (m *Matcher) MatchAll(n *html.Node) []*html.Node { return slices.Collect(m.matches(n)) }
 
 func (m *Matcher) matches(root *html.Node) iter.Seq[*html.Node] {

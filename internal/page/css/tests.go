@@ -44,7 +44,7 @@ func hasChild(g group) test {
 // isOpen reports whether a node is an element with content of the page.
 func isOpen(n *html.Node) bool { return n.Type == html.ElementNode && !dom.IsTemplate(n) }
 
-// has is :has(). What is below a node is asked once.
+// has is :has(). It visits the nodes below a node once.
 func has(g group, table int) test {
 	var below test
 	below = func(m *Matcher, n *html.Node) bool {
