@@ -200,12 +200,8 @@ func (d *database) prepare(ctx context.Context) error {
 	if err := sqlsink.CheckVersion(have, migrations); err != nil {
 		return err
 	}
-	var mode string
-	if err := d.db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
+	if err := d.useLog(ctx); err != nil {
 		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("its file system cannot have a write-ahead log (journal mode %s): name a file on a local disk", mode)
 	}
 	if have == len(migrations) {
 		return nil
@@ -218,6 +214,23 @@ func (d *database) prepare(ctx context.Context) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+// useLog switches the file to WAL mode. SQLite waits for no other process there, as it
+// holds a lock already: the switch is tried again for busyWait.
+func (d *database) useLog(ctx context.Context) error {
+	var mode string
+	for end := time.Now().Add(busyWait); ; {
+		err := d.db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode)
+		if isBusy(err) && time.Now().Before(end) {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if err == nil && mode != "wal" {
+			err = fmt.Errorf("its file system cannot have a write-ahead log (journal mode %s): name a file on a local disk", mode)
+		}
+		return err
+	}
 }
 
 // schema is a transaction that changes the tables.
@@ -263,6 +276,12 @@ func (d *database) register(ctx context.Context, from string) error {
 func isTaken(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
+}
+
+// isBusy reports that another process has the file.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // explain makes of an error one that the writer knows, or a person can do something
