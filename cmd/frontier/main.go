@@ -22,7 +22,7 @@ import (
 type options struct {
 	process.Common
 	frontier.Config
-	Secrets string `help:"Folder with a file for each secret in the webhooks of specs; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	Secrets string `help:"Directory with one file for each {secret:NAME} in the webhooks of specs. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 }
 
 // Validate names the first option that is wrong.
@@ -40,7 +40,7 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	var o options
-	os.Exit(process.Main(messages.StageFrontier, "Seine's frontier: decides what is fetched, and when.\n\n  frontier --nats nats://127.0.0.1:4222 --state ./frontier",
+	os.Exit(process.Main(messages.StageFrontier, "Seine's frontier: deduplicates URLs and schedules requests.\n\n  frontier --nats nats://127.0.0.1:4222 --state ./frontier",
 		&o, &o.Common, o.run))
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 type flags struct {
-	Dir     string           `arg:"" help:"Folder of the installation; it is made, for its owner alone."`
+	Dir     string           `arg:"" help:"Directory of the installation. It is created with access for its owner only."`
 	Version kong.VersionFlag `help:"Print the version."`
 	Man     manpage.Flag     `hidden:"" help:"Print the manual page."`
 }

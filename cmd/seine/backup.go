@@ -20,20 +20,20 @@ import (
 
 type backupCmd struct {
 	connect.Options
-	To    string `help:"Folder to copy to: one that is empty, or that there is none of." env:"-" required:"" placeholder:"DIR"`
-	Quiet bool   `short:"q" help:"Show no progress." env:"-"`
-	JSON  bool   `name:"json" help:"Print what was copied as JSON."`
+	To    string `help:"Directory to copy to: new or empty." env:"-" required:"" placeholder:"DIR"`
+	Quiet bool   `short:"q" help:"Do not show progress." env:"-"`
+	JSON  bool   `name:"json" help:"Print the report as JSON."`
 }
 
 // Help is shown below the list of flags.
 func (c *backupCmd) Help() string {
-	return `It copies what NATS has of a cluster, while that crawls: streams with their consumers, buckets, and the states of the frontiers. Copy
-the output afterwards, or leave it where it is: a restore goes on with any state that it had since the backup began.
+	return `Copies the streams, consumers and buckets of a running cluster and the states of its frontiers. Copy the output afterwards, or
+leave it in place: a restore accepts any state of the output since the start of the backup.
 
   seine backup --to /backup/2026-11-26
   seine restore --from /backup/2026-11-26 --nats nats://127.0.0.1:4222
 
-Frontiers must make snapshots (--snapshot-every); frontiers' and writers' --state need no copy. On a locked-down server it is done as admin.
+Frontiers must make snapshots (--snapshot-every). The --state of frontiers and writers needs no copy. On a secured server, run it as admin.
 
 Exit codes: 0 copied, 1 failed, 2 wrong usage, 4 interrupted.`
 }
@@ -54,22 +54,22 @@ func (c *backupCmd) Run() error {
 
 type restoreCmd struct {
 	connect.Options
-	From     string `help:"Folder of the backup." env:"-" required:"" type:"existingdir" placeholder:"DIR"`
-	Replicas int    `help:"Replicas of each stream and bucket, if not as many as they had." env:"-" placeholder:"N"`
-	DryRun   bool   `help:"Verify the backup, and say what is in the way; change nothing." env:"-"`
-	Quiet    bool   `short:"q" help:"Show no progress." env:"-"`
-	JSON     bool   `name:"json" help:"Print what was restored as JSON."`
+	From     string `help:"Directory of the backup." env:"-" required:"" type:"existingdir" placeholder:"DIR"`
+	Replicas int    `help:"Replicas of each stream and bucket (default: as in the backup)." env:"-" placeholder:"N"`
+	DryRun   bool   `help:"Verify the backup and check that it can be restored; change nothing." env:"-"`
+	Quiet    bool   `short:"q" help:"Do not show progress." env:"-"`
+	JSON     bool   `name:"json" help:"Print the report as JSON."`
 }
 
 // Help is shown below the list of flags.
 func (c *restoreCmd) Help() string {
-	return `It makes the cluster of a backup again, on a NATS server that has no streams of Seine. Stop all stages before; then start them with the
---out that they had. Their --state may be empty, or of whatever time: frontiers begin with the states of the backup. Interrupted or killed, run it again.
+	return `Restores a backup to a NATS server that has no streams of Seine. Stop all stages first; afterwards start them with the same --out.
+Their --state may be empty or of any age: frontiers start from the states of the backup. If the command was interrupted, run it again.
 
   seine restore --from /backup/2026-11-26 --dry-run
   seine restore --from /backup/2026-11-26
 
-Exit codes: 0 restored, 1 something is in the way or failed, 2 wrong usage, 4 interrupted.`
+Exit codes: 0 restored, 1 failed or not possible, 2 wrong usage, 4 interrupted.`
 }
 
 // Validate names the option that is wrong, and what would be right.

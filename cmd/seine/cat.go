@@ -21,19 +21,18 @@ import (
 )
 
 type catCmd struct {
-	Paths []string `arg:"" optional:"" help:"Files or directories of output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…." default:"./seine-out"`
+	Paths []string `arg:"" optional:"" help:"Files or directories of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…." default:"./seine-out"`
 	identities
 	outputFlags
 	Crawl  string `help:"Only records of this crawl." placeholder:"NAME"`
-	Kind   string `help:"Only records of this kind; page are those of whole pages." placeholder:"KIND"`
-	Latest bool   `help:"Of each key only the last record, and of each page what its last visit found. The output is read twice."`
+	Kind   string `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
+	Latest bool   `help:"Print only the last record of each key, and the records of each page's last visit. The output is read twice."`
 }
 
 // Help is shown below the list of flags.
 func (c *catCmd) Help() string {
-	return `Of an output it prints what is committed, and of a folder in one what is committed there.
-Of any other directory it prints the files that look like records. A --crawl or --kind of which there is none is told, and is
-wrong usage (exit code 2). Examples:
+	return `Prints the committed records of an output or of a directory in one. In any other directory, prints the files that look like records.
+If there is no such --crawl or --kind, the exit code is 2. Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product

@@ -17,35 +17,35 @@ type cli struct {
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 	Man     manpage.Flag     `hidden:"" help:"Print the manual page." env:"-"`
 
-	Crawl    crawlCmd    `cmd:"" help:"Crawl sites with everything in one process."`
-	Extract  extractCmd  `cmd:"" help:"Show what the rules of a spec get from one page."`
-	Spec     specCmd     `cmd:"" help:"Check specs; give them to crawls; print their JSON Schema."`
-	Seed     seedCmd     `cmd:"" help:"Feed URLs to a crawl."`
-	Status   statusCmd   `cmd:"" help:"Show how stages, streams and crawls stand."`
-	Runs     runsCmd     `cmd:"" help:"Show the figures of each run of a crawl."`
-	Top      topCmd      `cmd:"" help:"Watch all of it on a screen, and steer it by keys."`
-	Serve    serveCmd    `cmd:"" help:"Serve pages about crawls, and an HTTP API to them."`
-	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve tools to a client of the Model Context Protocol, by standard input and output."`
-	Token    tokenCmd    `cmd:"" help:"Make and revoke the tokens that let callers in to seine serve."`
-	Doctor   doctorCmd   `cmd:"" help:"Look for what is wrong with a cluster, and say what to do."`
-	Explain  explainCmd  `cmd:"" help:"Tell what became of a URL."`
-	Hosts    hostsCmd    `cmd:"" help:"Show what is known of hosts, and what they wait for."`
-	Pause    pauseCmd    `cmd:"" help:"Stop sending requests for a crawl, or for one of its hosts."`
-	Resume   resumeCmd   `cmd:"" help:"Let a crawl go on."`
-	Cancel   cancelCmd   `cmd:"" help:"Give up what is queued of a crawl."`
-	Delete   deleteCmd   `cmd:"" help:"Forget a crawl and all that is known of it; its output stays."`
-	Dead     deadCmd     `cmd:"" help:"Look at messages that no stage could handle; redrive or drop them."`
-	Replay   replayCmd   `cmd:"" help:"Parse stored pages again, write stored records again, rebuild the frontier."`
-	Repart   repartCmd   `cmd:"" name:"repartition" help:"Change the number of partitions of a cluster whose stages are stopped."`
-	Backup   backupCmd   `cmd:"" help:"Copy a cluster that crawls into a folder."`
-	Restore  restoreCmd  `cmd:"" help:"Make a cluster again of what seine backup has copied."`
-	Cat      catCmd      `cmd:"" help:"Print the records of an output directory, a line each."`
-	Export   exportCmd   `cmd:"" help:"Write what is committed to another place, in another form."`
-	Verify   verifyCmd   `cmd:"" help:"Check the files of an output directory."`
-	Manifest manifestCmd `cmd:"" help:"List what is committed of a crawl, as JSON."`
-	Decrypt  decryptCmd  `cmd:"" help:"Decrypt files of an output directory."`
-	Shell    shellCmd    `cmd:"" name:"completion" help:"Print the script that makes a shell complete commands and flags."`
-	Health   healthCmd   `cmd:"" help:"Ask a stage whether it is ready; for health checks."`
+	Crawl    crawlCmd    `cmd:"" group:"crawl" help:"Crawl sites with all stages in one process."`
+	Extract  extractCmd  `cmd:"" group:"crawl" help:"Try the rules of a spec on one page."`
+	Spec     specCmd     `cmd:"" group:"crawl" help:"Check, apply and compare specs."`
+	Seed     seedCmd     `cmd:"" group:"crawl" help:"Add URLs to a crawl."`
+	Status   statusCmd   `cmd:"" group:"observe" help:"Show the status of stages, streams and crawls."`
+	Runs     runsCmd     `cmd:"" group:"observe" help:"Show statistics of each run of a crawl."`
+	Top      topCmd      `cmd:"" group:"observe" help:"Watch crawls in the terminal; pause, resume and cancel them."`
+	Doctor   doctorCmd   `cmd:"" group:"observe" help:"Find faults of a cluster and print how to fix them."`
+	Explain  explainCmd  `cmd:"" group:"observe" help:"Explain why a URL was or was not fetched."`
+	Hosts    hostsCmd    `cmd:"" group:"observe" help:"Show hosts, their pace and what they wait for."`
+	Pause    pauseCmd    `cmd:"" group:"control" help:"Pause a crawl or one of its hosts."`
+	Resume   resumeCmd   `cmd:"" group:"control" help:"Resume a paused or cancelled crawl."`
+	Cancel   cancelCmd   `cmd:"" group:"control" help:"Cancel a crawl: drop its queued URLs."`
+	Delete   deleteCmd   `cmd:"" group:"control" help:"Delete a crawl and its state; keep its output."`
+	Dead     deadCmd     `cmd:"" group:"control" help:"Inspect, redrive or drop dead letters."`
+	Replay   replayCmd   `cmd:"" group:"control" help:"Replay streams: parse pages or write records again."`
+	Cat      catCmd      `cmd:"" group:"data" help:"Print records, one JSON object per line."`
+	Export   exportCmd   `cmd:"" group:"data" help:"Copy committed output to another destination or format."`
+	Verify   verifyCmd   `cmd:"" group:"data" help:"Verify the files of an output."`
+	Manifest manifestCmd `cmd:"" group:"data" help:"List the committed files of a crawl as JSON."`
+	Decrypt  decryptCmd  `cmd:"" group:"data" help:"Decrypt output files."`
+	Serve    serveCmd    `cmd:"" group:"serve" help:"Serve web pages and an HTTP API."`
+	MCP      mcpCmd      `cmd:"" group:"serve" name:"mcp" help:"Serve the Model Context Protocol on standard input and output."`
+	Token    tokenCmd    `cmd:"" group:"serve" help:"Manage the tokens of seine serve."`
+	Repart   repartCmd   `cmd:"" group:"cluster" name:"repartition" help:"Change the number of partitions of a stopped cluster."`
+	Backup   backupCmd   `cmd:"" group:"cluster" help:"Back up a running cluster."`
+	Restore  restoreCmd  `cmd:"" group:"cluster" help:"Restore a cluster from a backup."`
+	Health   healthCmd   `cmd:"" group:"cluster" help:"Check whether a stage is ready."`
+	Shell    shellCmd    `cmd:"" group:"tools" name:"completion" help:"Print a shell completion script."`
 }
 
 // grammar returns what kong makes its model of: a cli, or, where the first argument names a command, a struct that has

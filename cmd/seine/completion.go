@@ -16,7 +16,7 @@ import (
 )
 
 type shellCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
 // Help is shown below the list of flags.
@@ -27,7 +27,7 @@ func (c *shellCmd) Help() string {
   echo 'source <(seine completion zsh)' >> ~/.zshrc              # after compinit
   seine completion fish > ~/.config/fish/completions/seine.fish
 
-Commands, flags, their values, files and, if NATS is where the environment says, names of crawls.`
+The script completes commands, flags, values and files. It completes names of crawls if SEINE_NATS_URL names a server.`
 }
 
 // Run prints the script.

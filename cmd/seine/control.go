@@ -16,8 +16,8 @@ import (
 type controlFlags struct {
 	connection
 	crawlName
-	Host string `help:"Only what it wants of this host." placeholder:"HOST"`
-	New  bool   `help:"The host may be one that nothing is known of yet, as before its first URL."`
+	Host string `help:"Apply to this host only." placeholder:"HOST"`
+	New  bool   `help:"Accept a host that the crawl does not know yet."`
 }
 
 type pauseCmd struct {
@@ -34,12 +34,12 @@ type cancelCmd struct {
 
 // Help is shown below the list of flags.
 func (c *pauseCmd) Help() string {
-	return `Nothing more is sent; what is under way is finished, and what it finds is queued. It lasts until seine resume, over
-restarts of everything.
+	return `The frontier sends no more requests. In-flight requests finish, and the URLs they find are queued. The pause lasts until seine
+resume, also over restarts.
 
   seine pause --crawl news
   seine pause --crawl news --host slow.example.org
-  seine pause --crawl news --host later.example.org --new      # before its first URL is found`
+  seine pause --crawl news --host later.example.org --new      # before the crawl finds its first URL`
 }
 
 // Run pauses.
@@ -53,7 +53,7 @@ func (c *resumeCmd) Run() error { return c.set(crawlspec.Running, "goes on") }
 
 // Help is shown below the list of flags.
 func (c *cancelCmd) Help() string {
-	return `What is queued is excluded, with the reason "cancelled", and so is what is still found. What was fetched is kept.
+	return `Excludes the queued URLs and all URLs found later, with the reason "cancelled". Fetched pages are kept.
 
   seine cancel --crawl news`
 }

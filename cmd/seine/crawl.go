@@ -41,59 +41,96 @@ import (
 type outputPlace writer.OutputConfig
 
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Where to start, beside the seeds of the spec; - reads URLs from standard input, a line each, or JSON as seine seed does. None resumes what is in --data."`
+	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: a URL a line, or JSON as for seine seed. Without seeds, resume the crawl in --data."`
 
-	Data         string `help:"Directory of the crawl's state. The same again resumes." default:"./seine-data"`
-	outputPlace  `embed:""`
-	WARC         string          `name:"warc" help:"Archive every page, redirect and error as well, in WARC files in this directory, or s3://BUCKET/PREFIX." placeholder:"DIR"`
-	Name         string          `name:"crawl" help:"Name of the crawl." default:"default"`
-	WARCFormat   string          `name:"warc-format" help:"Format of the archive: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
-	LogRequests  string          `name:"log-requests" help:"Write a line for every request as well, failed ones too, to this directory, s3://BUCKET/PREFIX, or the database of --out." placeholder:"DIR"`
-	Spec         string          `help:"YAML file that says what to crawl; flags override it." placeholder:"FILE"`
-	NATS         connect.Options `embed:""`
-	Bind         string          `name:"listen" help:"Where the embedded NATS server listens; port 0 for any." default:"127.0.0.1:0"`
-	Metrics      string          `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9464." placeholder:"HOST:PORT"`
-	Serve        serveAt         `help:"Serve pages and an HTTP API beside the crawl, as seine serve does, here or at 127.0.0.1:8077; others have it on this machine alone." placeholder:"HOST:PORT"`
-	EncryptState string          `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data, with the key in this file: 32 random characters or more. The file is needed to resume." placeholder:"KEYFILE"`
-	Sync         string          `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-
-	Scope        *crawlspec.Scope      `help:"Hosts to enter: host (those of the seeds), domain (theirs) or any." placeholder:"host"`
-	Include      []string              `help:"Only URLs that match; * stands for anything, /p/* is compared with the path, re:… is a regular expression." sep:"none" placeholder:"PATTERN"`
-	Exclude      []string              `help:"No URLs that match." sep:"none" placeholder:"PATTERN"`
-	MaxPages     *int64                `help:"Stop after so many pages; 0 for no limit." placeholder:"N"`
-	MaxBytes     *crawlspec.Bytes      `help:"Stop after so many bytes of bodies, as in 10GiB; 0 for no limit." placeholder:"SIZE"`
-	MaxDuration  *crawlspec.Duration   `help:"Stop so long after the first request; 0s for no limit." placeholder:"TIME"`
-	MaxDepth     *int                  `help:"Follow at most so many links from a seed." placeholder:"N"`
-	Delay        *crawlspec.Duration   `help:"Least time between a response and the next request to its host (default 1s)." placeholder:"TIME"`
-	PerHost      *int                  `help:"Requests at a time to one host, when there is no delay (default 1)." placeholder:"N"`
-	Workers      int                   `help:"Requests at a time in all." default:"64"`
-	MaxText      crawlspec.Bytes       `help:"Text kept of a page, at most." default:"512KiB"`
-	Contact      *string               `help:"A URL or e-mail address, sent with the user agent, at which those who run a site find you." placeholder:"WHERE"`
-	UserAgent    *string               `help:"What to call oneself." placeholder:"TEXT"`
-	Robots       *crawlspec.Robots     `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
-	Sitemaps     *bool                 `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
-	Render       *crawlspec.RenderMode `help:"Show pages in a browser before they are parsed: never, auto (those that say less without one) or always (default never). Rules in the spec for some URLs go before auto and always." placeholder:"auto"`
-	Browser      render.Config         `embed:""`
-	Fields       []string              `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
-	AllowPrivate *bool                 `help:"Allow loopback and private addresses."`
-	Chain        bool                  `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
-	Secrets      string                `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
-
-	Adopt        bool `help:"Continue with a --data of another installation, as after its folder nats was lost, or at another --nats. It is needed once."`
-	ChangeOutput bool `help:"Write, from now on, what the flags of this command say, not what --data remembers; what the streams still hold is written there."`
-
-	Again      bool            `help:"Visit everything once more, if the crawl is complete: what has not changed is not sent again, where the site can tell. One that is not complete goes on."`
-	Strict     bool            `help:"Exit with 3 at any limit, even at one of the flags --max-pages, --max-bytes and --max-duration."`
-	DryRun     bool            `help:"Show what would be fetched, and written where; fetch and write nothing."`
-	JSON       bool            `name:"json" help:"Print the summary as one JSON object on standard output."`
-	Quiet      bool            `short:"q" help:"Show no progress."`
-	LogLevel   string          `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
-	LogFormat  string          `help:"How to log: text or json." enum:"text,json" default:"text"`
-	Tracing    tracing.Options `embed:""`
-	CPUProfile string          `name:"cpuprofile" hidden:"" placeholder:"FILE"`
+	crawlStart         `embed:"" group:"start"`
+	crawlScope         `embed:"" group:"scope"`
+	crawlPace          `embed:"" group:"pace"`
+	crawlRecords       `embed:"" group:"records"`
+	outputPlace        `embed:"" group:"output"`
+	ChangeOutput       bool `group:"output" help:"Write to the destination that the flags of this command name from now on, instead of the one that --data remembers. Records still in the streams go to the new destination."`
+	crawlArchive       `embed:"" group:"archive"`
+	crawlRendering     `embed:"" group:"rendering"`
+	crawlState         `embed:"" group:"state"`
+	NATS               connect.Options `embed:"" group:"nats"`
+	Bind               string          `group:"nats" name:"listen" help:"Address of the embedded NATS server; port 0 chooses a free port." default:"127.0.0.1:0"`
+	crawlObservability `embed:"" group:"observability"`
 
 	first    bool   // --data remembers no output yet
 	recalled []byte // text that it has of that
+}
+
+// crawlStart is what to crawl.
+type crawlStart struct {
+	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
+	Name   string `name:"crawl" help:"Name of the crawl." default:"default"`
+	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; sites that support it send only what has changed. A crawl that is not complete resumes instead."`
+	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests and write nothing."`
+	Strict bool   `help:"Exit with code 3 at any limit, including --max-pages, --max-bytes and --max-duration."`
+}
+
+// crawlScope is which URLs to crawl.
+type crawlScope struct {
+	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: host (the seeds' hosts), domain (the seeds' domains) or any (default host)." placeholder:"host"`
+	Include      []string            `basic:"" help:"Crawl only URLs that match. * matches any text; /p/* is matched against the path; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
+	Exclude      []string            `basic:"" help:"Skip URLs that match. Repeatable." sep:"none" placeholder:"PATTERN"`
+	MaxPages     *int64              `basic:"" help:"Stop after N pages; 0 for no limit (default 0)." placeholder:"N"`
+	MaxDepth     *int                `basic:"" help:"Follow at most N links from a seed." placeholder:"N"`
+	MaxBytes     *crawlspec.Bytes    `help:"Stop after this many bytes of response bodies, such as 10GiB; 0 for no limit (default 0)." placeholder:"SIZE"`
+	MaxDuration  *crawlspec.Duration `help:"Stop this long after the first request; 0s for no limit (default 0s)." placeholder:"TIME"`
+	Robots       *crawlspec.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	Sitemaps     *bool               `help:"Also crawl the URLs in sitemaps: those in robots.txt, linked from pages, or given as seeds."`
+	AllowPrivate *bool               `help:"Allow requests to loopback and private addresses."`
+}
+
+// crawlPace is how fast to crawl, and under which name.
+type crawlPace struct {
+	Delay     *crawlspec.Duration `basic:"" help:"Minimum time between a response and the next request to the same host (default 1s)." placeholder:"TIME"`
+	PerHost   *int                `help:"Concurrent requests to one host, if --delay is 0s (default 1)." placeholder:"N"`
+	Workers   int                 `help:"Concurrent requests to all hosts together." default:"64"`
+	Contact   *string             `help:"URL or e-mail address for site owners, sent in the User-Agent header." placeholder:"CONTACT"`
+	UserAgent *string             `help:"User-Agent header to send." placeholder:"TEXT"`
+	Secrets   string              `help:"Directory with one file for each {secret:NAME} of the spec. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
+}
+
+// crawlRecords is what the record of a page has.
+type crawlRecords struct {
+	Fields  []string        `basic:"" help:"Fields of a page's record, such as url,title,markdown. docs/spec.md lists all fields." placeholder:"NAME"`
+	MaxText crawlspec.Bytes `help:"Maximum text kept of a page." default:"512KiB"`
+}
+
+// crawlArchive is what is written beside the records.
+type crawlArchive struct {
+	WARC        string `name:"warc" help:"Archive all responses as WARC files in this directory or s3://BUCKET/PREFIX." placeholder:"DIR"`
+	WARCFormat  string `name:"warc-format" help:"Archive format: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
+	LogRequests string `name:"log-requests" help:"Write one line for each request, including failed ones, to this directory, s3://BUCKET/PREFIX, or the database of --out." placeholder:"DIR"`
+}
+
+// crawlRendering is which pages a browser shows.
+type crawlRendering struct {
+	Render  *crawlspec.RenderMode `help:"Render pages in a browser before parsing: never, auto (only pages that look empty without JavaScript) or always (default never). Render rules of the spec override auto and always." placeholder:"auto"`
+	Browser render.Config         `embed:""`
+}
+
+// crawlState is where the crawl keeps its state.
+type crawlState struct {
+	Data         string `basic:"" help:"Directory of the crawl's state. Run the command again with the same directory to resume." default:"./seine-data"`
+	EncryptState string `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data with the key in this file: at least 32 random characters. The file is needed to resume." placeholder:"KEYFILE"`
+	Sync         string `help:"Durability of a commit: os (survives kill -9) or always (survives a power failure)." enum:"os,always" default:"os"`
+	Adopt        bool   `help:"Continue with the --data of another installation, for example after its directory nats was lost, or at another --nats. Needed once."`
+	Chain        bool   `help:"Parse each page in the goroutine that fetched it. With --no-chain, the parser reads pages from their stream, as separate processes do." default:"true" negatable:""`
+}
+
+// crawlObservability is how the crawl reports what it does.
+type crawlObservability struct {
+	Serve      serveAt         `basic:"" help:"Serve the web pages and the HTTP API of seine serve during the crawl, at this address (default 127.0.0.1:8077). Only this machine can reach them, unless you give another address." placeholder:"HOST:PORT"`
+	Metrics    string          `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9464." placeholder:"HOST:PORT"`
+	JSON       bool            `name:"json" help:"Print the summary as a JSON object to standard output."`
+	Quiet      bool            `short:"q" help:"Do not show progress."`
+	LogLevel   string          `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+	LogFormat  string          `help:"Log format: text or json." enum:"text,json" default:"text"`
+	Tracing    tracing.Options `embed:""`
+	CPUProfile string          `name:"cpuprofile" hidden:"" placeholder:"FILE"`
 }
 
 // Help is shown below the list of flags.
@@ -105,14 +142,14 @@ func (c *crawlCmd) Help() string {
   seine crawl http://127.0.0.1:8080/ --allow-private --delay 0s --per-host 16
   seine crawl https://example.org/ --warc ./warc
   seine crawl https://example.org/ --log-requests ./requests
-  seine crawl                        # go on with the crawl in ./seine-data
-  seine crawl --again                # when it is complete: visit everything once more
+  seine crawl                        # resume the crawl in ./seine-data
+  seine crawl --again                # visit the pages of a complete crawl again
 
 ` + writer.Help + `
 
-Exit codes: 0 complete, or stopped at a limit that a flag of this command gives; 1 failed, 2 wrong usage, 3 stopped at a
-limit of the spec (with --strict: at any), 4 interrupted (the same command resumes), 5 somebody has
-cancelled the crawl, or deleted it while it ran. Hosts that are cancelled are told, and change no exit code.`
+Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed; 2 wrong usage; 3 stopped by a limit of the spec (with
+--strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled or deleted by another command. Cancelled hosts are
+reported and do not change the exit code.`
 }
 
 // Validate adds what --data remembers.

@@ -17,19 +17,19 @@ import (
 )
 
 type deadCmd struct {
-	List    deadListCmd    `cmd:"" help:"List the messages that no stage could handle, and why."`
-	Show    deadShowCmd    `cmd:"" help:"Show one with its headers and its payload."`
-	Redrive deadRedriveCmd `cmd:"" help:"Give messages to their stage again."`
+	List    deadListCmd    `cmd:"" help:"List dead letters and their reasons."`
+	Show    deadShowCmd    `cmd:"" help:"Show a dead letter with its headers and payload."`
+	Redrive deadRedriveCmd `cmd:"" help:"Send dead letters to their stage again."`
 	Drop    deadDropCmd    `cmd:"" help:"Remove dead letters."`
 }
 
 // deadFilter chooses dead letters.
 type deadFilter struct {
-	Stage  string        `help:"Only of this stage: frontier, fetcher, renderer, parser or writer." enum:",frontier,fetcher,renderer,parser,writer" default:"" placeholder:"NAME"`
-	Crawl  string        `help:"Only of this crawl." placeholder:"NAME"`
-	Reason string        `help:"Only with this in the reason." placeholder:"TEXT"`
-	Host   string        `help:"Only about URLs of this host." placeholder:"HOST"`
-	Since  time.Duration `help:"Only of the last so long, as 2h." placeholder:"TIME"`
+	Stage  string        `help:"Only dead letters of this stage: frontier, fetcher, renderer, parser or writer." enum:",frontier,fetcher,renderer,parser,writer" default:"" placeholder:"NAME"`
+	Crawl  string        `help:"Only messages of this crawl." placeholder:"NAME"`
+	Reason string        `help:"Only dead letters with this text in their reason." placeholder:"TEXT"`
+	Host   string        `help:"Only dead letters of URLs on this host." placeholder:"HOST"`
+	Since  time.Duration `help:"Only dead letters of the last period, such as 2h." placeholder:"TIME"`
 }
 
 func (f *deadFilter) filter() deadletters.Filter {
@@ -59,8 +59,8 @@ func (f *deadFilter) checkChosen(ctx context.Context, bus *stages.Bus, n int, er
 type deadListCmd struct {
 	connection
 	deadFilter
-	Limit int  `help:"At most so many, the newest; 0 for all." default:"100"`
-	JSON  bool `name:"json" help:"Print JSON, an object a line."`
+	Limit int  `help:"List the newest N; 0 lists all." default:"100"`
+	JSON  bool `name:"json" help:"Print one JSON object per line."`
 }
 
 // Help is shown below the list of flags.
@@ -111,7 +111,7 @@ func short(url string) string {
 }
 
 type deadShowCmd struct {
-	Seq uint64 `arg:"" help:"Its sequence in DEAD, as seine dead list has it."`
+	Seq uint64 `arg:"" help:"Sequence number in the stream DEAD, as printed by seine dead list."`
 	connection
 }
 
@@ -152,10 +152,10 @@ func (c *deadShowCmd) Run() error {
 
 // deadChoice is which letters a command is for: some, or those of a filter.
 type deadChoice struct {
-	Seqs []uint64 `arg:"" optional:"" name:"seq" help:"Their sequences in DEAD, as seine dead list has them."`
+	Seqs []uint64 `arg:"" optional:"" name:"seq" help:"Sequence numbers in the stream DEAD, as printed by seine dead list."`
 	connection
 	deadFilter
-	All bool `help:"All that the flags choose."`
+	All bool `help:"All dead letters that the other flags select."`
 }
 
 func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadletters.DeadLetter) error) error {
@@ -208,7 +208,7 @@ type deadRedriveCmd struct {
 
 // Help is shown below the list of flags.
 func (c *deadRedriveCmd) Help() string {
-	return `What made them fail should be mended first. One that fails again comes back to DEAD, and says how often it was redriven.
+	return `Fix the cause first. A message that fails again returns to DEAD with its number of redrives.
 
   seine dead redrive 17 18
   seine dead redrive --all --stage parser --reason "no such filter"`

@@ -13,14 +13,14 @@ import (
 
 type decryptCmd struct {
 	Files  []string `arg:"" name:"file" help:"Encrypted files."`
-	Beside bool     `help:"Write each file beside the encrypted one, by its name without .age, not to standard output."`
+	Beside bool     `help:"Write each file next to the encrypted one, named without .age, instead of to standard output."`
 	identities
 }
 
 // Help is shown below the list of flags.
 func (c *decryptCmd) Help() string {
-	return `The content comes as it was before encryption, still compressed; seine cat prints the records.
-The files are those of age (age-encryption.org): age -d reads them too. Examples:
+	return `Prints the files as they were before encryption, still compressed; seine cat prints the records. The files are age files
+(age-encryption.org), which age -d reads too. Examples:
 
   seine decrypt part-000-….jsonl.zst.age --identity key.txt | zstd -d | head -n 1
   seine decrypt seine-out/*/*.age --identity key.txt --beside`

@@ -22,21 +22,20 @@ import (
 )
 
 type deleteCmd struct {
-	Arg string `arg:"" optional:"" name:"name" help:"Name of the crawl, as --crawl." placeholder:"CRAWL" env:"-"`
+	Arg string `arg:"" optional:"" name:"name" help:"Name of the crawl, instead of --crawl." placeholder:"CRAWL" env:"-"`
 	connection
 	Name string        `name:"crawl" help:"Name of the crawl." env:"-" placeholder:"NAME"`
-	Yes  bool          `help:"Do not ask." short:"y" env:"-"`
-	Wait time.Duration `help:"How long to wait until nothing is left of it; it is deleted whether somebody waits or not." default:"10m" placeholder:"TIME"`
+	Yes  bool          `help:"Do not ask for confirmation." short:"y" env:"-"`
+	Wait time.Duration `help:"Maximum wait for the deletion to complete. The deletion continues after the wait ends." default:"10m" placeholder:"TIME"`
 }
 
 // Help is shown below the list of flags.
 func (c *deleteCmd) Help() string {
-	return `The crawl is given up, and all that is known of it is forgotten: its spec, its URLs, counts, alerts, and what the
-streams have of it and everyone has read. What is under way is dropped. Output files stay, and records that were
-made are still written. Nothing brings the crawl back; what is fed to its name later begins a new one.
+	return `Cancels the crawl and deletes its spec, URLs, counters, alerts and consumed messages. In-flight requests are dropped. Output files
+stay, and the writers still write existing records. A deletion cannot be undone. URLs added under the same name later start a new crawl.
 
   seine delete --crawl news
-  seine delete --crawl news --yes --data ./news-data      # whether that crawl is running or not`
+  seine delete --crawl news --yes --data ./news-data      # running or not`
 }
 
 // Run deletes the crawl.

@@ -12,19 +12,18 @@ import (
 
 type doctorCmd struct {
 	connection
-	JSON    bool   `name:"json" help:"Print JSON, an object for each finding."`
-	Browser string `help:"Chromium that renderers on this machine would use, as a path; one on the PATH otherwise." placeholder:"PATH"`
+	JSON    bool   `name:"json" help:"Print one JSON object per finding."`
+	Browser string `help:"Chromium of the renderers on this machine (default: from PATH)." placeholder:"PATH"`
 }
 
 // Help is shown below the list of flags.
 func (c *doctorCmd) Help() string {
-	return `It checks the server and the limits of the account, that all stages run, the configuration of streams, buckets and
-consumers, the room in the streams, the owners of partitions, clocks, specs, dead letters, who shows pages in a browser,
-and limits, and says what to do.
+	return `Checks the NATS server and account limits, the stages, the configuration of streams, buckets and consumers, free space in streams,
+partition owners, clocks, specs, dead letters, renderers and limits, and prints how to fix each fault.
 
   seine doctor --nats nats://nats.example:4222
 
-Exit codes: 0 nothing is wrong (there may be warnings), 1 something does not work, or NATS cannot be reached.`
+Exit codes: 0 no faults (warnings possible), 1 a fault, or NATS is not reachable.`
 }
 
 // joinTime is how long the streams may take to answer before the rest is looked at.

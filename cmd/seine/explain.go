@@ -17,10 +17,10 @@ type explainCmd struct {
 	URL string `arg:"" help:"The URL to explain."`
 	connection
 	crawlName
-	Within time.Duration `help:"How far from the known times of its visits their messages are looked for." default:"1m" placeholder:"TIME"`
-	Out    string        `help:"Say as well which files of this output have its records." placeholder:"PLACE"`
+	Within time.Duration `help:"Search for messages this long before and after each visit." default:"1m" placeholder:"TIME"`
+	Out    string        `help:"Also list the files of this output that have records of the URL." placeholder:"PLACE"`
 	outputFlags
-	Brief bool `help:"Only what the frontier knows: without a look into the streams, which not every user may read."`
+	Brief bool `help:"Print only what the frontier stores. This needs no permission to read the streams."`
 	JSON  bool `name:"json" help:"Print one JSON object."`
 }
 
@@ -29,8 +29,8 @@ func (c *explainCmd) Help() string {
 	return `Examples:
 
   seine explain --crawl news https://example.org/a
-  seine explain https://example.org/a --out ./seine-out    # and which file has it
-  seine explain https://example.org/a --out ./warc         # and where in an archive it is
+  seine explain https://example.org/a --out ./seine-out    # also list the output file
+  seine explain https://example.org/a --out ./warc         # also list the position in an archive
   seine explain https://example.org/a --json | jq .pages`
 }
 

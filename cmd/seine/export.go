@@ -21,27 +21,27 @@ import (
 )
 
 type exportCmd struct {
-	From    string         `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX."`
+	From    string         `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX."`
 	FromS3  bucket.Options `embed:"" prefix:"from-s3-"`
 	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" placeholder:"DIR"`
-	Format  string         `help:"Format of what is exported, as that of writer (default jsonl.zst)." placeholder:"NAME"`
-	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} of formats with columns, as csv and parquet)." placeholder:"TEMPLATE"`
-	Key     string         `help:"Path of each object, with --format objects." placeholder:"TEMPLATE"`
-	CSVBOM  bool           `name:"csv-bom" help:"In CSV, begin each file with a byte order mark, by which Excel sees that it is UTF-8."`
-	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`
-	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such." sep:"none" placeholder:"RECIPIENT"`
+	Format  string         `help:"Output format, as in seine crawl --format (default jsonl.zst)." placeholder:"NAME"`
+	Path    string         `help:"Directory template of the files, with {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
+	Key     string         `help:"Path template of each object, with --format objects." placeholder:"TEMPLATE"`
+	CSVBOM  bool           `name:"csv-bom" help:"Start each CSV file with a byte order mark, so that Excel reads it as UTF-8."`
+	CSVSafe bool           `name:"csv-safe" help:"In CSV, prefix values that a spreadsheet would run as a formula with an apostrophe."`
+	Encrypt []string       `help:"Encrypt files for this recipient: an age or SSH public key, or @FILE with keys. Repeatable." sep:"none" placeholder:"RECIPIENT"`
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 	Crawl   string         `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind    string         `help:"Only records of this kind." placeholder:"NAME"`
-	Quiet   bool           `short:"q" help:"Show no progress."`
+	Quiet   bool           `short:"q" help:"Do not show progress."`
 	identities
 }
 
 // Help is shown below the list of flags.
 func (c *exportCmd) Help() string {
-	return `It exports what is committed, each commit once: run it again to go on after it was stopped or killed, or to export
-what was committed since. A place has the export of one output, with one --crawl and --kind, in one form. Every record is exported;
-seine cat --latest prints the last of each page and key. Examples:
+	return `Exports each commit once. Run the command again to resume, or to export what was committed since. A destination holds the export of
+one output, with one --crawl, --kind and format. All records are exported; seine cat --latest prints only the last of each page and key.
+Examples:
 
   seine export ./seine-out --to ./by-kind --format jsonl.gz --path '{crawl}/{kind}'
   seine export s3://pages/crawls --to ./games --format objects --key '{field:season}/{key}.json' --kind game

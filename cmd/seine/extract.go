@@ -16,27 +16,26 @@ import (
 )
 
 type extractCmd struct {
-	Page string `arg:"" name:"url-or-file" help:"Page to read: a URL, which is fetched once, a file, or - for standard input."`
+	Page string `arg:"" name:"url-or-file" help:"Page to read: a URL, a file, or - for standard input."`
 
-	Spec   string `help:"YAML file with the rules; without it the record of the page is shown." placeholder:"FILE"`
-	URL    string `name:"url" help:"The URL that a file stands for." placeholder:"URL"`
-	Type   string `help:"Type of a file: html, xml, json, feed, csv, text, or a media type. Otherwise its name and its content tell." placeholder:"TYPE"`
-	Watch  bool   `short:"w" help:"Show it again whenever the spec, or the file of the page, has changed."`
-	Strict bool   `help:"End with exit code 1 if a rule had a problem, such as a required field that is missing, or if there is no record."`
-	JSON   bool   `name:"json" help:"Print one JSON object, as without a terminal."`
+	Spec   string `help:"Spec (YAML) with the rules. Without it, show the page's record." placeholder:"FILE"`
+	URL    string `name:"url" help:"URL of the page in a file." placeholder:"URL"`
+	Type   string `help:"Type of the file: html, xml, json, feed, csv, text, or a media type (default: from its name and content)." placeholder:"TYPE"`
+	Watch  bool   `short:"w" help:"Update the output whenever the spec or the file changes."`
+	Strict bool   `help:"Exit with code 1 if a rule fails, such as a required field that is missing, or if there is no record."`
+	JSON   bool   `name:"json" help:"Print one JSON object, as when the output is not a terminal."`
 	Full   bool   `help:"Show long values and all links in full."`
 
-	AllowPrivate *bool             `help:"Allow loopback and private addresses."`
+	AllowPrivate *bool             `help:"Allow requests to loopback and private addresses."`
 	Robots       *crawlspec.Robots `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
-	UserAgent    *string           `help:"What to call oneself." placeholder:"TEXT"`
-	Secrets      string            `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	UserAgent    *string           `help:"User-Agent header to send." placeholder:"TEXT"`
+	Secrets      string            `help:"Directory with one file for each {secret:NAME} of the spec. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 }
 
 // Help is shown below the list of flags.
 func (c *extractCmd) Help() string {
-	return `Shows the records that the rules make of one page, the links that would be followed by a crawl that starts there, what
-was missing, and for each rule whether it applied, or why not. A URL is fetched as a crawl would: robots.txt, the guard
-of addresses and the host's delay hold.
+	return `Prints the records that the rules extract from one page, the links that a crawl would follow, missing values, and for each rule
+whether it applied or why not. A URL is fetched as in a crawl, with robots.txt, address checks and the host's delay.
 
 Examples:
 
@@ -44,8 +43,7 @@ Examples:
   seine extract page.html --url https://example.org/p/1 --spec spec.yaml --watch
   curl -s https://example.org/api | seine extract - --type json --url https://example.org/api --spec spec.yaml
 
-Exit codes: 0 shown, 1 the page cannot be had (with --strict: or there was a problem, or no record), 2 wrong usage, or
-the spec is wrong.`
+Exit codes: 0 printed, 1 the page cannot be read (with --strict, also a failed rule or no record), 2 wrong usage or invalid spec.`
 }
 
 // Run shows the page once, or again and again.

@@ -13,7 +13,7 @@ import (
 const healthCommand = "health <url>"
 
 type healthCmd struct {
-	URL string `arg:"" optional:"" help:"What to ask: a URL, or HOST:PORT." default:"http://127.0.0.1:9400/readyz"`
+	URL string `arg:"" optional:"" help:"Health endpoint: a URL or HOST:PORT." default:"http://127.0.0.1:9400/readyz"`
 }
 
 // Help is shown below the list of flags.
@@ -23,7 +23,7 @@ func (c *healthCmd) Help() string {
   seine health http://127.0.0.1:9400/readyz
   seine health 127.0.0.1:9400                   # the same
 
-Exit codes: 0 it is ready, 1 it is not, or does not answer, 2 wrong usage.`
+Exit codes: 0 ready, 1 not ready or not reachable, 2 wrong usage.`
 }
 
 // Run asks a stage whether it is ready: the health check of a container whose

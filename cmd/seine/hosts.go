@@ -18,18 +18,18 @@ import (
 )
 
 type hostsCmd struct {
-	Hosts []string `arg:"" optional:"" name:"host" help:"Hosts to tell about; else those with the slowest answers."`
+	Hosts []string `arg:"" optional:"" name:"host" help:"Hosts to show (default: the hosts with the slowest responses)."`
 	connection
-	Top  int  `help:"How many." default:"20"`
-	JSON bool `name:"json" help:"Print JSON, an object a line."`
+	Top  int  `help:"Number of hosts." default:"20"`
+	JSON bool `name:"json" help:"Print one JSON object per line."`
 }
 
 // Help is shown below the list of flags.
 func (c *hostsCmd) Help() string {
 	return `Examples:
 
-  seine hosts                       # the slowest
-  seine hosts www.example.org       # one: what it waits for, and until when`
+  seine hosts                       # the slowest hosts
+  seine hosts www.example.org       # one host: what it waits for, and until when`
 }
 
 // Validate reports flags that hosts by name have no use for.

@@ -36,7 +36,7 @@ func main() {
 }
 
 func run(args []string) int {
-	parser, err := config.New(grammar(args), "seine", "A web crawler that loses nothing and repeats nothing.",
+	parser, err := config.New(grammar(args), "seine", "A polite web crawler that you can kill at any moment.",
 		kong.Vars{"version": version.Line("seine")}, kong.UsageOnError())
 	if err != nil {
 		safeprint.Fprintln(os.Stderr, "seine:", err)

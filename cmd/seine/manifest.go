@@ -12,15 +12,15 @@ import (
 )
 
 type manifestCmd struct {
-	Out   string `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX." default:"./seine-out"`
+	Out   string `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	Crawl string `help:"Only this crawl." placeholder:"NAME"`
-	Write bool   `help:"Store each manifest where the writer does, _manifests/WRITER/CRAWL.json, and do not print it."`
+	Write bool   `help:"Store each manifest as _manifests/WRITER/CRAWL.json of the output instead of printing it."`
 	outputFlags
 }
 
 // Help is shown below the list of flags.
 func (c *manifestCmd) Help() string {
-	return `It is made from the commit log, as of now: files with sizes and SHA-256, sequences by partition, counts. Examples:
+	return `Prints the files with sizes and SHA-256, sequence numbers by partition, and counts, from the commit log. Examples:
 
   seine manifest ./seine-out --crawl mycrawl > mycrawl.json
   seine manifest s3://pages/crawls --write`

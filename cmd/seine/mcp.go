@@ -13,22 +13,22 @@ import (
 
 type mcpCmd struct {
 	connection
-	AllowWrite   bool   `help:"Let the client begin crawls."`
-	AllowPrivate bool   `help:"Let crawls and single pages that the client asks for reach loopback and private addresses."`
-	State        string `help:"Directory of the log of writes (default that of seine serve: serve in --data, or ./seine-serve)." placeholder:"DIR"`
-	Out          string `help:"Where records are, and where crawls that the client begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
-	Secrets      string `help:"Folder with a file for each {secret:NAME}: lets the client use specs that name secrets." placeholder:"DIR"`
+	AllowWrite   bool   `help:"Allow the client to start crawls."`
+	AllowPrivate bool   `help:"Allow the client's crawls and page requests to reach loopback and private addresses."`
+	State        string `help:"Directory of the audit log (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	Out          string `help:"Output to read records from, and to write the client's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
+	Secrets      string `help:"Directory with one file for each {secret:NAME}. Allows the client to use specs with secrets." placeholder:"DIR"`
 	process.Logging
 }
 
 // Help is shown below the list of flags.
 func (c *mcpCmd) Help() string {
-	return `A client starts it, and has tools then: scrape, map, status, explain, records; crawl with --allow-write. It logs to standard
-error, and ends with its standard input; a crawl that it runs goes on by seine crawl --data, or by the next one that is told so.
-Give absolute paths: clients start it anywhere. docs/api.md tells how a client is told of it.
+	return `An MCP client starts this command and gets the tools scrape, map, status, explain and records, and with --allow-write also crawl. The
+command logs to standard error and ends when standard input closes. A crawl that it ran resumes with seine crawl --data. Use absolute
+paths. docs/api.md shows how to configure a client.
 
-  seine mcp --data /srv/seine-data                     # look into the crawls of a directory, and scrape
-  seine mcp --data /srv/seine-data --allow-write       # begin crawls as well
+  seine mcp --data /srv/seine-data                     # read the crawls of a directory, and scrape
+  seine mcp --data /srv/seine-data --allow-write       # also start crawls
   seine mcp --nats nats://10.0.0.5`
 }
 

@@ -18,7 +18,7 @@ import (
 
 // outputFlags is an output that was committed, as commands that read it name it.
 type outputFlags struct {
-	Writer string         `help:"Name of the writer, if there are the logs of several." placeholder:"NAME"`
+	Writer string         `help:"Name of the writer, if several writers share the output." placeholder:"NAME"`
 	S3     bucket.Options `embed:"" prefix:"s3-"`
 }
 
@@ -92,7 +92,7 @@ func (p *outputFlags) find(folder string) (o output.Output, below string, err er
 
 // identities are the secret keys of those who read what is encrypted.
 type identities struct {
-	Identity []string `short:"i" help:"File of a secret key, of age or SSH, to read what is encrypted. More than once for several." sep:"none" placeholder:"FILE"`
+	Identity []string `short:"i" help:"File of an age or SSH private key, to decrypt the output. Repeatable." sep:"none" placeholder:"FILE"`
 }
 
 func (i *identities) read() (ageencrypt.Identities, error) {

@@ -36,7 +36,7 @@ func TestRenderFlagIsOverTheSpec(t *testing.T) {
 		crawlspec.RenderAuto:   {crawlspec.RenderAuto, crawlspec.RenderAlways},
 		crawlspec.RenderNever:  {crawlspec.RenderNever, crawlspec.RenderNever},
 	} {
-		s, err := (&crawlCmd{Spec: file, Render: &flag}).spec(crawlspec.Default())
+		s, err := (&crawlCmd{crawlStart: crawlStart{Spec: file}, crawlRendering: crawlRendering{Render: &flag}}).spec(crawlspec.Default())
 		if err != nil {
 			t.Fatal(err)
 		}

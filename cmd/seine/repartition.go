@@ -18,25 +18,25 @@ import (
 
 type repartCmd struct {
 	connect.Options
-	To      int    `help:"Number of partitions that there are to be." env:"-" placeholder:"N"`
-	State   string `help:"Folder for what is made meanwhile, as large as the stores of all frontiers twice; it is removed at the end." default:"./seine-repartition" env:"-" placeholder:"DIR"`
-	DryRun  bool   `help:"Say what would be moved, and what is in the way; change nothing. Stages may run." env:"-"`
-	Abandon bool   `help:"Give up a change that was interrupted before it could only go on." env:"-"`
-	Quiet   bool   `short:"q" help:"Show no progress." env:"-"`
+	To      int    `help:"New number of partitions." env:"-" placeholder:"N"`
+	State   string `help:"Directory for intermediate state, twice as large as the stores of all frontiers. It is removed at the end." default:"./seine-repartition" env:"-" placeholder:"DIR"`
+	DryRun  bool   `help:"Print what would be moved and what prevents it; change nothing. Stages may run." env:"-"`
+	Abandon bool   `help:"Abandon an interrupted change, if it can still be abandoned." env:"-"`
+	Quiet   bool   `short:"q" help:"Do not show progress." env:"-"`
 	JSON    bool   `name:"json" help:"Print the report as JSON."`
 }
 
 // Help is shown below the list of flags.
 func (c *repartCmd) Help() string {
-	return `It changes the number of partitions of a cluster: all that is known of each URL, host and crawl stays what it is. All stages
-must be stopped, with nothing under way: pause the crawls, wait until nothing is (--dry-run tells), stop everything but NATS. Then run it,
-and start the frontiers with the new --partitions. Frontiers must make snapshots (--snapshot-every). Interrupted or killed, the same command goes on.
+	return `Changes the number of partitions of a cluster and keeps the state of all URLs, hosts and crawls. Pause all crawls, wait until no
+request is in flight (--dry-run reports it), and stop all stages, but not NATS. Run the command, then start the frontiers with the new
+--partitions. Frontiers must make snapshots (--snapshot-every). If the command was interrupted, run it again.
 
   seine repartition --to 64 --dry-run
   seine repartition --to 64
   frontier --state ./frontier --partitions 64
 
-Exit codes: 0 there are so many, 1 something is in the way or failed, 2 wrong usage, 4 interrupted.`
+Exit codes: 0 changed, 1 failed or not possible, 2 wrong usage, 4 interrupted.`
 }
 
 // Validate names the option that is wrong, and what would be right.

@@ -33,19 +33,19 @@ import (
 )
 
 type replayCmd struct {
-	Parse    replayParseCmd    `cmd:"" help:"Parse stored pages again, perhaps by another spec."`
-	Write    replayWriteCmd    `cmd:"" help:"Write stored records to another place."`
-	Frontier replayFrontierCmd `cmd:"" help:"Make the state of the frontier again, of its snapshots and the streams."`
+	Parse    replayParseCmd    `cmd:"" help:"Parse stored pages again, with the same or another spec."`
+	Write    replayWriteCmd    `cmd:"" help:"Write stored records to another destination."`
+	Frontier replayFrontierCmd `cmd:"" help:"Rebuild the frontier's state from snapshots and streams."`
 }
 
 // streamFlags is where the streams are that are replayed: of a cluster, or of a
 // `seine crawl` that is running or not.
 type streamFlags struct {
 	connect.Options `embed:""`
-	Data            string `name:"data" help:"Directory of a seine crawl, running or not (default ./seine-data if there is one there, and no server is named)." placeholder:"DIR"`
-	Quiet           bool   `short:"q" help:"Show no progress."`
-	LogLevel        string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
-	LogFormat       string `help:"How to log: text or json." enum:"text,json" default:"text"`
+	Data            string `name:"data" help:"Directory of a seine crawl, running or not (default ./seine-data if it exists and no server is given)." placeholder:"DIR"`
+	Quiet           bool   `short:"q" help:"Do not show progress."`
+	LogLevel        string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+	LogFormat       string `help:"Log format: text or json." enum:"text,json" default:"text"`
 
 	key *stateencryption.Key // of Data; nil if it is in the clear
 }
@@ -125,20 +125,20 @@ func (s *streamFlags) openData(log *slog.Logger) (bus *stages.Bus, end func(), e
 // replayFlags is what the replays of streams have in common.
 type replayFlags struct {
 	streamFlags
-	Crawl   string          `help:"Only of this crawl." placeholder:"NAME"`
-	Host    string          `help:"Only of this host." placeholder:"HOST"`
-	Since   replay.TimeSpec `help:"Only what was stored since then: how long ago, as 2h or 7d, or a time, as 2026-11-21T10:00." placeholder:"TIME"`
-	Until   replay.TimeSpec `help:"Only what was stored before." placeholder:"TIME"`
-	FromSeq uint64          `help:"Only from this sequence of the stream on." placeholder:"N"`
-	State   string          `help:"Directory of the replay, to go on with if it is killed; by default that of --out with .replay after it." env:"-" placeholder:"DIR"`
-	JSON    bool            `name:"json" help:"Print the report as one JSON object on standard output."`
+	Crawl   string          `help:"Only messages of this crawl." placeholder:"NAME"`
+	Host    string          `help:"Only messages of this host." placeholder:"HOST"`
+	Since   replay.TimeSpec `help:"Only messages stored since then: a period, such as 2h or 7d, or a time, such as 2026-11-21T10:00." placeholder:"TIME"`
+	Until   replay.TimeSpec `help:"Only messages stored before then." placeholder:"TIME"`
+	FromSeq uint64          `help:"Only messages from this sequence number of the stream on." placeholder:"N"`
+	State   string          `help:"Directory of the replay's state, from which it resumes (default: --out with .replay appended)." env:"-" placeholder:"DIR"`
+	JSON    bool            `name:"json" help:"Print the report as a JSON object to standard output."`
 }
 
 // chunkFlags says how records are written.
 type chunkFlags struct {
-	ChunkRecords int                `help:"A file is finished after this many records; 10000 if not given." placeholder:"N"`
-	ChunkBytes   crawlspec.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of rows in a database 4MiB." placeholder:"SIZE"`
-	ChunkAge     crawlspec.Duration `help:"A file is finished this long after its first record; 60s if not given." placeholder:"TIME"`
+	ChunkRecords int                `help:"Records per file (default 10000)." placeholder:"N"`
+	ChunkBytes   crawlspec.Bytes    `help:"Bytes per file, before compression (default 64MiB; 4MiB per transaction in a database)." placeholder:"SIZE"`
+	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s)." placeholder:"TIME"`
 }
 
 // defaultOut is where a crawl writes if nobody says otherwise.
@@ -244,21 +244,21 @@ func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Rep
 
 type replayParseCmd struct {
 	replayFlags
-	Spec                string `help:"Parse by this spec (YAML), not by the one that each crawl has." placeholder:"FILE"`
+	Spec                string `help:"Parse with this spec (YAML) instead of each crawl's own spec." placeholder:"FILE"`
 	writer.OutputConfig `embed:""`
 	chunkFlags
-	Into       bool            `name:"into-records" help:"Send the records back into the stream RECORDS of the crawl as a new generation, not to --out."`
-	Generation string          `help:"Name of that generation; by default the time of the start." placeholder:"NAME"`
-	Beyond     bool            `name:"beyond-spec" help:"With --into-records and --spec: send records with fields that the spec of the crawl lacks as well. Views of databases do not show those."`
-	Workers    int             `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
-	MaxText    crawlspec.Bytes `help:"Text kept of a page." default:"512KiB"`
-	MaxLinks   int             `help:"Links taken from a page." default:"10000"`
+	Into       bool            `name:"into-records" help:"Publish the records on the stream RECORDS as a new generation, instead of writing them to --out."`
+	Generation string          `help:"Name of the generation (default: the time of the start)." placeholder:"NAME"`
+	Beyond     bool            `name:"beyond-spec" help:"With --into-records and --spec, also publish fields that the crawl's own spec does not have. Database views do not show them."`
+	Workers    int             `help:"Pages parsed concurrently; 0 uses two per processor." default:"0"`
+	MaxText    crawlspec.Bytes `help:"Maximum text kept of a page." default:"512KiB"`
+	MaxLinks   int             `help:"Maximum links taken from a page." default:"10000"`
 }
 
 // Help is shown below the list of flags.
 func (c *replayParseCmd) Help() string {
-	return `It parses what the stream PAGES still holds, while the crawl goes on, and makes no request. Killed or stopped, the
-same command goes on. What is stored after the start is not chosen. Examples:
+	return `Parses the pages in the stream PAGES, up to the last page at the start of the command, and sends no requests. The crawl may run. If
+the command was interrupted, run it again. Examples:
 
   seine spec check new.yaml
   seine replay parse --crawl news --since 2d --spec new.yaml --out ./again
@@ -322,8 +322,8 @@ type replayWriteCmd struct {
 
 // Help is shown below the list of flags.
 func (c *replayWriteCmd) Help() string {
-	return `It writes what the stream RECORDS still holds, while the crawl goes on, and ends when it has come to what was there at
-the start. Killed or stopped, the same command goes on. Examples:
+	return `Writes the records in the stream RECORDS, up to the last record at the start of the command. The crawl may run. If the command was
+interrupted, run it again. Examples:
 
   seine replay write --crawl news --out ./records.parquet --format parquet
   seine replay write --data ./seine-data --out sqlite:news.db

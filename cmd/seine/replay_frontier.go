@@ -23,20 +23,21 @@ import (
 
 type replayFrontierCmd struct {
 	streamFlags
-	State      string `help:"Directory to make the state in: not that of a frontier." required:"" env:"-" placeholder:"DIR"`
-	Partitions string `help:"Only these, as 0-3,7." env:"-" placeholder:"LIST"`
-	JSON       bool   `name:"json" help:"Print JSON, an object for each partition."`
+	State      string `help:"Directory for the rebuilt state. It must not be the directory of a frontier." required:"" env:"-" placeholder:"DIR"`
+	Partitions string `help:"Rebuild only these partitions, such as 0-3,7." env:"-" placeholder:"LIST"`
+	JSON       bool   `name:"json" help:"Print one JSON object per partition."`
 }
 
 // Help is shown below the list of flags.
 func (c *replayFrontierCmd) Help() string {
-	return `It shows that a lost frontier could be made again, and what would be in it: for each partition of the newest snapshot, and
-of what URLS, RESULTS and FETCH hold since. The frontiers that run are not disturbed: no lease is taken, no request is sent.
+	return `Rebuilds the state of each partition from its newest snapshot and the later messages of URLS, RESULTS and FETCH, and prints what it
+contains. This shows that a lost frontier can be rebuilt. Running frontiers are not affected: the command takes no lease and sends no
+request.
 
   seine replay frontier --state ./frontier-copy
   seine replay frontier --data ./seine-data --state ./copy --json | jq .crawls
 
-Exit codes: 0 all partitions were made, 1 some could not be: there is no snapshot, and the streams were purged.`
+Exit codes: 0 all partitions rebuilt, 1 some not: they have no snapshot, and their streams were purged.`
 }
 
 // Run makes the state again, partition by partition.

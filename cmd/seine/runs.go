@@ -21,22 +21,22 @@ import (
 type runsCmd struct {
 	connection
 	Crawl string `help:"Only this crawl." placeholder:"NAME"`
-	Last  int    `help:"How many runs of each crawl, the newest; 100 are kept." default:"20"`
-	JSON  bool   `name:"json" help:"Print JSON, an object for each run."`
-	To    string `help:"Store them in the table runs of this database, too: sqlite:FILE or postgres://…" placeholder:"DATABASE"`
+	Last  int    `help:"Newest runs to show of each crawl. The frontier keeps 100." default:"20"`
+	JSON  bool   `name:"json" help:"Print one JSON object per run."`
+	To    string `help:"Also store the runs in the table runs of this database: sqlite:FILE or postgres://…" placeholder:"DATABASE"`
 }
 
 // Help is shown below the list of flags.
 func (c *runsCmd) Help() string {
 	return `Examples:
 
-  seine runs                        # the newest first
+  seine runs                        # newest first
   seine runs --crawl shop --json | jq '{started, ended, records}'
   seine runs --last 100 --to postgres://seine@db.example/crawls
 
-A run is what a schedule starts, or seine crawl --again; a crawl without them has one. NEW, CHANGED and SAME are pages by what
-they were at the visit before, GONE those that were fetched before and answer 404 or 410 now; they count as FAILED too. Visits
-that rules of recrawl have planned belong to no run.`
+A schedule or seine crawl --again starts a run; other crawls have one run. NEW, CHANGED and SAME count pages in comparison with their
+previous visit. GONE counts pages that were fetched before and now return 404 or 410; FAILED includes them. Visits planned by recrawl
+rules belong to no run.`
 }
 
 // Run shows the figures of the runs of crawls.

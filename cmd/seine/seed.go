@@ -15,31 +15,30 @@ import (
 )
 
 type seedCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"URLs; - reads them from standard input, a line each."`
+	URLs []string `arg:"" optional:"" name:"url" help:"URLs; - reads them from standard input, one per line."`
 	connection
 	crawlName
-	File       []string `help:"File with URLs, a line each, or JSON as on the stream of seeds; # begins a comment." type:"existingfile" placeholder:"FILE"`
-	Sitemap    []string `help:"What a sitemap lists: of a URL, which the crawl fetches like any page, or of a file." placeholder:"URL|FILE"`
-	FailuresOf string   `help:"The URLs of this crawl whose last visit failed." placeholder:"CRAWL"`
-	Class      []string `help:"Of --failures-of only what failed by these classes, such as timeout or server_error; parse_error is the parser's, host_given_up the frontier's." placeholder:"CLASS"`
-	New        bool     `help:"Begin the crawl if there is none of that name, with the default spec."`
-	Priority   *int     `help:"0 goes first, 9 last." placeholder:"5"`
+	File       []string `help:"File with URLs, one per line, or JSON as in the stream SEEDS. Lines that begin with # are comments." type:"existingfile" placeholder:"FILE"`
+	Sitemap    []string `help:"Sitemap: a URL, which the crawl fetches, or a file." placeholder:"URL|FILE"`
+	FailuresOf string   `help:"URLs of this crawl whose last visit failed." placeholder:"CRAWL"`
+	Class      []string `help:"With --failures-of, only failures of these classes, such as timeout, server_error, parse_error or host_given_up." placeholder:"CLASS"`
+	New        bool     `help:"Create the crawl with the default spec if no crawl of this name exists."`
+	Priority   *int     `help:"Priority from 0 (first) to 9 (last)." placeholder:"5"`
 }
 
 // Help is shown below the list of flags.
 func (c *seedCmd) Help() string {
-	return `Every URL that is counted as fed is safe with NATS. One that is fed again is not fetched again, unless it had failed or
-was excluded.
+	return `The command counts a URL as added when NATS has stored it. A URL that the crawl already fetched is not fetched again; one that failed
+or was excluded is.
 
   seine seed https://example.org/
-  seine seed --crawl news --file urls.txt --priority 0      # a crawl that has a spec, or was fed before
-  seine seed --crawl more --new https://example.net/        # begins a crawl, with the default spec
+  seine seed --crawl news --file urls.txt --priority 0      # an existing crawl
+  seine seed --crawl more --new https://example.net/        # create a crawl with the default spec
   sort -u urls.txt | seine seed -
-  seine seed --sitemap https://example.org/sitemap.xml      # needs sitemaps: true in the spec of the crawl
-  seine seed --crawl news --failures-of news --class timeout      # tries those again
+  seine seed --sitemap https://example.org/sitemap.xml      # needs sitemaps: true in the crawl's spec
+  seine seed --crawl news --failures-of news --class timeout      # retry these failures
 
-Exit codes: 0 all were fed, 1 NATS or the frontier refused, 2 wrong usage, or some are no URLs: they are told, the others
-are fed.`
+Exit codes: 0 all added, 1 NATS or the frontier refused, 2 wrong usage, or some URLs are invalid (the others are added).`
 }
 
 // Run feeds URLs to a crawl.

@@ -37,33 +37,32 @@ import (
 
 // serverFlags say where and to whom the server answers.
 type serverFlags struct {
-	PathPrefix string   `help:"What a proxy has before all paths, as /seine." placeholder:"PATH"`
-	Host       []string `help:"A further name by which clients call the server, as that of a proxy. More than once for several." sep:"none" placeholder:"NAME"`
-	ReadOnly   bool     `help:"Refuse all that changes anything."`
-	Tokens     string   `help:"File of tokens (seine token create): every request must show one." placeholder:"FILE"`
+	PathPrefix string   `help:"Path prefix that a reverse proxy adds, such as /seine." placeholder:"PATH"`
+	Host       []string `help:"Additional host name that clients use, such as the name of a proxy. Repeatable." sep:"none" placeholder:"NAME"`
+	ReadOnly   bool     `help:"Reject all requests that change anything."`
+	Tokens     string   `help:"File of tokens (see seine token create). Every request needs a token." placeholder:"FILE"`
 	serve.TLS  `embed:""`
-	Rate       float64 `help:"Requests a second that one caller may send." default:"500"`
+	Rate       float64 `help:"Maximum requests per second and client." default:"500"`
 }
 
 type serveCmd struct {
 	connection
-	Listen string `help:"Where to listen. Other addresses than those of this machine alone need --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
+	Listen string `help:"Address to listen on. An address that other machines can reach needs --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
 	serverFlags
-	AllowPrivate bool   `help:"Let crawls and single pages that the API asks for reach loopback and private addresses."`
-	Metrics      string `help:"Serve Prometheus metrics and health here, as at 127.0.0.1:9465." placeholder:"HOST:PORT"`
-	State        string `help:"Directory of what the server keeps: the log of writes, webhooks, Idempotency-Keys, and replays under way (default serve in --data, or ./seine-serve)." placeholder:"DIR"`
-	Replayed     string `help:"Directory in which replays write, each in a folder of its own (default replayed in --state)." placeholder:"DIR"`
-	Out          string `help:"Where records are, and where crawls that the API begins write them, if not where --data or the writers of the cluster say." placeholder:"PLACE"`
+	AllowPrivate bool   `help:"Allow crawls and page requests of the API to reach loopback and private addresses."`
+	Metrics      string `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9465." placeholder:"HOST:PORT"`
+	State        string `help:"Directory of the server's state: audit log, webhooks, idempotency keys and running replays (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	Replayed     string `help:"Output directory of replays, with one subdirectory per replay (default: replayed in --state)." placeholder:"DIR"`
+	Out          string `help:"Output to read records from, and to write the API's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
 	auditDir     string // "" for State
-	Secrets      string `help:"Folder with a file for each {secret:NAME} of specs by which single pages are fetched; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
+	Secrets      string `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 	process.Logging
 }
 
 // Help is shown below the list of flags.
 func (c *serveCmd) Help() string {
-	return `It shows the crawls in --data, whether they run or not, or the cluster of --nats, and goes on when that is away for a while.
-Where nothing runs in --data, it runs the crawls itself that the API begins or resumes. docs/api.md has the HTTP API. Until it
-is interrupted, it listens:
+	return `Shows the crawls in --data, running or not, or the cluster of --nats, and reconnects after an outage. With --data, it also runs the
+crawls that the API starts or resumes, unless seine crawl runs there. docs/api.md describes the HTTP API. Examples:
 
   seine serve                                          # for ./seine-data, at http://127.0.0.1:8077/
   seine serve --nats nats://10.0.0.5 --read-only

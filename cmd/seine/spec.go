@@ -16,26 +16,26 @@ import (
 )
 
 type specCmd struct {
-	Check  specCheckCmd  `cmd:"" help:"Check specs, and tell what they say or all that is wrong with them."`
-	Schema specSchemaCmd `cmd:"" help:"Print the JSON Schema of a spec, for editors."`
-	Apply  specApplyCmd  `cmd:"" help:"Give a crawl a spec, while it runs or before."`
-	Get    specGetCmd    `cmd:"" help:"Print the spec that a crawl has."`
-	List   specListCmd   `cmd:"" help:"List the crawls and their specs."`
-	Diff   specDiffCmd   `cmd:"" help:"Tell what a spec would change."`
+	Check  specCheckCmd  `cmd:"" help:"Check specs and print all their errors."`
+	Schema specSchemaCmd `cmd:"" help:"Print the JSON Schema of specs, for editors."`
+	Apply  specApplyCmd  `cmd:"" help:"Set the spec of a crawl, running or not."`
+	Get    specGetCmd    `cmd:"" help:"Print the spec of a crawl."`
+	List   specListCmd   `cmd:"" help:"List crawls and their specs."`
+	Diff   specDiffCmd   `cmd:"" help:"Show what a spec would change."`
 }
 
 type specCheckCmd struct {
-	Files []string `arg:"" name:"file" help:"Specs in YAML; - is standard input."`
-	Quiet bool     `short:"q" help:"Say nothing of specs that are right."`
+	Files []string `arg:"" name:"file" help:"Specs (YAML); - reads standard input."`
+	Quiet bool     `short:"q" help:"Print only errors."`
 }
 
 // Help is shown below the list of flags.
 func (c *specCheckCmd) Help() string {
-	return `What is wrong is told on standard error as FILE:LINE:COLUMN: KEY: what, and what would be right.
+	return `Prints errors to standard error as FILE:LINE:COLUMN: KEY: error, with a correction.
 
   seine spec check news.yaml shop.yaml
 
-Exit codes: 0 all are right, 2 one is not, or cannot be read.`
+Exit codes: 0 all specs are valid, 2 a spec is invalid or cannot be read.`
 }
 
 // Run checks all files, whatever is wrong with the first.
@@ -101,7 +101,7 @@ func (specSchemaCmd) Help() string {
 
   # yaml-language-server: $schema=spec.schema.json
 
-after
+To create that file, run:
 
   seine spec schema > spec.schema.json`
 }

@@ -19,10 +19,10 @@ import (
 
 // specOfFile is a spec in a file, for a crawl.
 type specOfFile struct {
-	File string `arg:"" help:"Spec in YAML; - is standard input."`
+	File string `arg:"" help:"Spec (YAML); - reads standard input."`
 	connection
 	crawlName
-	New bool `help:"The crawl may be a new one beside others: of a name that there is not."`
+	New bool `help:"Create the crawl if no crawl of this name exists."`
 }
 
 // specChange is the spec that a crawl has, and that of a file.
@@ -59,12 +59,12 @@ type specApplyCmd struct{ specOfFile }
 
 // Help is shown below the list of flags.
 func (c *specApplyCmd) Help() string {
-	return `Every stage has it within moments; what is queued is judged by it again. Nothing changes if it is what the crawl has,
-else the differences are told: - is what the crawl had, + what it has now.
+	return `All stages receive the spec within seconds, and the frontier re-evaluates queued URLs. If the spec differs from the crawl's current
+one, the command prints the differences: - old, + new.
 
   seine spec diff news.yaml --crawl news
   seine spec apply news.yaml --crawl news
-  seine spec apply shop.yaml --crawl shop --new       # begins another crawl beside it`
+  seine spec apply shop.yaml --crawl shop --new       # create another crawl`
 }
 
 // Run stores the spec.
@@ -191,11 +191,11 @@ type specDiffCmd struct{ specOfFile }
 
 // Help is shown below the list of flags.
 func (c *specDiffCmd) Help() string {
-	return `- is what the crawl has, + what the file says.
+	return `Prints - for lines of the crawl's current spec and + for lines of the file.
 
   seine spec diff news.yaml --crawl news
 
-Exit codes: 0 no difference, 1 there are some, 2 the file is no spec.`
+Exit codes: 0 no differences, 1 differences, 2 invalid spec.`
 }
 
 // Run tells the differences.

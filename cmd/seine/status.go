@@ -25,10 +25,10 @@ import (
 
 type statusCmd struct {
 	connection
-	Crawl string        `help:"Only this crawl, its hosts and its dead letters." placeholder:"NAME"`
-	JSON  bool          `name:"json" help:"Print JSON, an object for each look."`
-	Watch bool          `short:"w" help:"Look again and again."`
-	Every time.Duration `help:"Time between two looks, over which rates are measured." default:"1s"`
+	Crawl string        `help:"Show only this crawl, its hosts and its dead letters." placeholder:"NAME"`
+	JSON  bool          `name:"json" help:"Print one JSON object per update."`
+	Watch bool          `short:"w" help:"Update the output until interrupted."`
+	Every time.Duration `help:"Interval between updates, over which rates are measured." default:"1s"`
 }
 
 // Help is shown below the list of flags.
@@ -39,8 +39,8 @@ func (c *statusCmd) Help() string {
   seine status --watch --crawl news
   seine status --json | jq '.crawls[] | {name, queued, rate}'
 
-Rates need two looks, so the first answer comes after --every. DEAD are messages that the stage could not handle
-(seine dead list). seine top has the same and more as a screen.`
+Rates are measured over --every, so the first output takes that long. The column DEAD counts dead letters (seine dead list).
+seine top shows the same figures in a full-screen view.`
 }
 
 // Run shows how the stages, the streams and the crawls stand.

@@ -15,28 +15,28 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make a token, and print it: it is shown this once."`
-	List   tokenListCmd   `cmd:"" help:"List the tokens there are."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Let nobody in by a token any more."`
+	Create tokenCreateCmd `cmd:"" help:"Create a token and print it. It is not shown again."`
+	List   tokenListCmd   `cmd:"" help:"List all tokens."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token."`
 }
 
 // tokensFile is where tokens are.
 type tokensFile struct {
-	Tokens string `help:"File of tokens, as seine serve is given it." default:"./seine-tokens.json" placeholder:"FILE"`
+	Tokens string `help:"File of tokens, as in seine serve --tokens." default:"./seine-tokens.json" placeholder:"FILE"`
 }
 
 type tokenCreateCmd struct {
-	Name string `arg:"" help:"Name of the token, which the log of writes has."`
+	Name string `arg:"" help:"Name of the token, as the audit log shows it."`
 	tokensFile
-	Scope   []string      `help:"What it may do: read, write, scrape, records, secrets, audit; with commas between them." default:"read"`
-	Expires time.Duration `help:"How long it is good, as 720h; 0 is for ever." default:"0" placeholder:"TIME"`
+	Scope   []string      `help:"Permissions, separated by commas: read, write, scrape, records, secrets, audit." default:"read"`
+	Expires time.Duration `help:"Lifetime, such as 720h; 0 never expires." default:"0" placeholder:"TIME"`
 }
 
 // Help is shown below the list of flags.
 func (c *tokenCreateCmd) Help() string {
-	return `read lets look at crawls, hosts and URLs; write begins, feeds, steers and deletes crawls; scrape has single pages fetched; records reads
-what was extracted; secrets takes specs that name secrets; audit reads who changed what. None has another in it. A server that runs
-knows the token at once.
+	return `Permissions: read (crawls, hosts and URLs), write (start, seed, control and delete crawls), scrape (fetch single pages), records
+(read extracted records), secrets (use specs with secrets), audit (read the audit log). No permission includes another. A running
+server accepts the token immediately.
 
   seine token create laptop --scope read
   seine token create pipeline --scope read,write,records --expires 720h`
@@ -104,7 +104,9 @@ type tokenRevokeCmd struct {
 
 // Help is shown below the list of flags.
 func (c *tokenRevokeCmd) Help() string {
-	return "A server that runs lets nobody in by it from now on.\n\n  seine token revoke laptop"
+	return `A running server rejects the token immediately.
+
+  seine token revoke laptop`
 }
 
 // Run revokes a token.

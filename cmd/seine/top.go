@@ -13,8 +13,8 @@ import (
 
 type topCmd struct {
 	connection
-	Crawl string        `help:"Only this crawl, its hosts and its errors." placeholder:"NAME"`
-	Every time.Duration `help:"Time between two looks." default:"1s"`
+	Crawl string        `help:"Show only this crawl, its hosts and its errors." placeholder:"NAME"`
+	Every time.Duration `help:"Interval between updates." default:"1s"`
 }
 
 // Help is shown below the list of flags.
@@ -24,8 +24,7 @@ func (c *topCmd) Help() string {
   seine top
   seine top --crawl news --every 5s
 
-The key ? lists the keys: to select, look into, pause, resume, cancel, filter, quit. The environment variable NO_COLOR
-takes the colours away. Without a terminal there is seine status --watch.`
+Press ? for the keys. Set NO_COLOR to disable colours. Without a terminal, use seine status --watch.`
 }
 
 // Run shows the screen.

@@ -13,22 +13,21 @@ import (
 )
 
 type verifyCmd struct {
-	Out      string `arg:"" help:"Directory of output, or s3://BUCKET/PREFIX." default:"./seine-out"`
-	Manifest string `help:"Compare with this manifest, not with the commit log, which need not be there." placeholder:"FILE"`
-	Crawl    string `help:"Only the files of this crawl." placeholder:"NAME"`
+	Out      string `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
+	Manifest string `help:"Compare the files with this manifest instead of the commit log." placeholder:"FILE"`
+	Crawl    string `help:"Only files of this crawl." placeholder:"NAME"`
 	outputFlags
 }
 
 // Help is shown below the list of flags.
 func (c *verifyCmd) Help() string {
-	return `It reads every file that was committed, encrypted or not, and needs no key. It tells of files that are missing, changed,
-unreadable or surplus (not named by any entry, so they do not count), and of entries that cannot be read, have the same messages, or are in a manifest
-of the place (_manifests) and not in the commit log. Examples:
+	return `Reads every committed file, encrypted or not; no key is needed. Reports files that are missing, changed, unreadable or not committed,
+and commit log entries that are unreadable, duplicate, or missing although a manifest has them. Examples:
 
   seine verify ./seine-out
   seine verify /mnt/copy --manifest seine-out/_manifests/default/mycrawl.json
 
-Exit codes: 0 all is right, 1 something is not, 2 wrong usage.`
+Exit codes: 0 no faults, 1 faults, 2 wrong usage.`
 }
 
 // Run checks output.

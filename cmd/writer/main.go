@@ -13,7 +13,7 @@ import (
 type options struct {
 	process.Common
 	writer.Config
-	Dry bool `name:"dry-run" help:"Say what would be written where, having looked whether it can be; write nothing."`
+	Dry bool `name:"dry-run" help:"Check the destination and print what would be written where; write nothing."`
 }
 
 // DryRun implements process.DryRunner, with writer.Config.WriteDryRun.
@@ -24,7 +24,7 @@ func (o *options) Help() string { return writer.Help }
 
 func main() {
 	var o options
-	os.Exit(process.Main(messages.StageWriter, "Seine's writer: stores every record once.\n\n  writer --nats nats://127.0.0.1:4222 --out ./seine-out --state ./writer",
+	os.Exit(process.Main(messages.StageWriter, "Seine's writer: writes each record exactly once to the output.\n\n  writer --nats nats://127.0.0.1:4222 --out ./seine-out --state ./writer",
 		&o, &o.Common, o.run))
 }
 

@@ -18,10 +18,10 @@ import (
 
 // Config is what an operator chooses of browsers. Defaults are in the tags only.
 type Config struct {
-	Path  string `name:"browser" help:"Chromium that shows pages, as a path; one on the PATH otherwise."`
-	Tabs  int    `name:"browser-tabs" help:"Pages that are shown at a time." default:"4"`
-	Pages int    `name:"browser-pages" help:"Pages after which the browser is replaced by a new one." default:"200"`
-	Dir   string `name:"browser-dir" help:"Folder for what browsers store while they run; the system's folder for temporary files otherwise."`
+	Path  string `group:"rendering" name:"browser" help:"Chromium to render with (default: from PATH)."`
+	Tabs  int    `group:"rendering" name:"browser-tabs" help:"Pages rendered concurrently." default:"4"`
+	Pages int    `group:"rendering" name:"browser-pages" help:"Restart the browser after this many pages." default:"200"`
+	Dir   string `group:"rendering" name:"browser-dir" help:"Directory for the browser's temporary files (default: the system's)."`
 }
 
 // Validate names the first flag that is wrong, and what would be right.

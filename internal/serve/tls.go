@@ -11,9 +11,9 @@ import (
 
 // TLS says how connections are encrypted, and which certificates of clients let them in.
 type TLS struct {
-	Cert     string `name:"tls-cert" help:"Certificate of the server (PEM), for https." placeholder:"FILE"`
-	Key      string `name:"tls-key" help:"Its key (PEM)." placeholder:"FILE"`
-	ClientCA string `name:"client-ca" help:"Who has a certificate that is signed by one of these (PEM) is let in, and may do everything." placeholder:"FILE"`
+	Cert     string `group:"access" name:"tls-cert" help:"TLS certificate of the server (PEM)." placeholder:"FILE"`
+	Key      string `group:"access" name:"tls-key" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
+	ClientCA string `group:"access" name:"client-ca" help:"CA certificates (PEM). A client with a certificate signed by one of them has full access." placeholder:"FILE"`
 }
 
 func (t *TLS) validate() error {

@@ -24,7 +24,7 @@ func Fetcher(extractors ...parser.Extractor) int {
 		debug.SetGCPercent(gcPercent)
 	}
 	o := fetcherOptions{extractors: extractors}
-	return process.Main(messages.StageFetcher, "Seine's fetcher: fetches what is due and tells the truth about it.\n\n  fetcher --nats nats://127.0.0.1:4222 --workers 128",
+	return process.Main(messages.StageFetcher, "Seine's fetcher: sends the requests that the frontier schedules.\n\n  fetcher --nats nats://127.0.0.1:4222 --workers 128",
 		&o, &o.Common, o.run)
 }
 
@@ -35,7 +35,7 @@ const gcPercent = 200
 type fetcherOptions struct {
 	process.Common
 	fetcher.Config
-	Chain      bool          `help:"Parse pages in this process, in memory, and those that other fetchers leave in their stream: no parser is needed beside it."`
+	Chain      bool          `help:"Parse pages in this process, including pages of other fetchers, so that no parser process is needed."`
 	Parser     parser.Config `embed:"" prefix:"parser-"`
 	extractors []parser.Extractor
 }

@@ -12,7 +12,7 @@ import (
 // and returns its exit code. Extractors read what the parser itself does not.
 func Parser(extractors ...parser.Extractor) int {
 	o := parserOptions{extractors: extractors}
-	return process.Main(messages.StageParser, "Seine's parser: turns pages into records and links.\n\n  parser --nats nats://127.0.0.1:4222 --workers 8", &o, &o.Common, o.run)
+	return process.Main(messages.StageParser, "Seine's parser: extracts records and links from pages.\n\n  parser --nats nats://127.0.0.1:4222 --workers 8", &o, &o.Common, o.run)
 }
 
 type parserOptions struct {

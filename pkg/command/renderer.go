@@ -13,7 +13,7 @@ import (
 // Renderer runs the renderer stage as a command, with the options of the process, and returns its exit code.
 func Renderer() int {
 	var o rendererOptions
-	return process.Main(messages.StageRenderer, "Seine's renderer: a fetcher that shows pages in a browser, for crawls that want that.\n\n  renderer --nats nats://127.0.0.1:4222 --browser-tabs 4",
+	return process.Main(messages.StageRenderer, "Seine's renderer: a fetcher that renders pages in a browser.\n\n  renderer --nats nats://127.0.0.1:4222 --browser-tabs 4",
 		&o, &o.Common, o.run)
 }
 

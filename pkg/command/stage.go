@@ -45,9 +45,9 @@ func Stage(c StageConfig) int {
 
 type stageOptions struct {
 	process.Common
-	Workers  int                `help:"Messages handled at the same time; 0 is two for each processor." default:"0"`
-	Prefetch int                `help:"Messages waiting in memory." default:"32"`
-	Drain    crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	Workers  int                `help:"Messages handled concurrently; 0 uses two per processor." default:"0"`
+	Prefetch int                `help:"Messages buffered in memory." default:"32"`
+	Drain    crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s"`
 	config   StageConfig
 }
 

@@ -21,8 +21,8 @@ import (
 // Options say whether visits are traced, and where the traces go. The variables of
 // the OpenTelemetry specification hold where a flag is not given.
 type Options struct {
-	Trace      string   `help:"Send traces of visits to the OTLP/HTTP receiver at this URL, as in http://127.0.0.1:4318; off for none. Also OTEL_EXPORTER_OTLP_ENDPOINT." placeholder:"URL"`
-	TraceRatio *float64 `help:"Share of the visits that the frontier has traced, from 0 to 1 (default 1). Also OTEL_TRACES_SAMPLER_ARG." placeholder:"RATIO"`
+	Trace      string   `group:"observability" help:"Send traces to the OTLP/HTTP receiver at this URL, such as http://127.0.0.1:4318; off disables them. OTEL_EXPORTER_OTLP_ENDPOINT sets it too." placeholder:"URL"`
+	TraceRatio *float64 `group:"observability" help:"Fraction of visits to trace, from 0 to 1 (default 1). OTEL_TRACES_SAMPLER_ARG sets it too." placeholder:"RATIO"`
 }
 
 // Variables of the OpenTelemetry specification that are read here. The exporter

@@ -14,11 +14,11 @@ import (
 // names. Credentials are no option: they come from where Amazon's own tools
 // look, which is the environment, the shared files and the machine's role.
 type Options struct {
-	Endpoint     string `help:"URL of the S3 service, if it is not Amazon's." placeholder:"URL"`
-	PathStyle    bool   `help:"Put the bucket in the path of a URL, not in the name of the host: most services but Amazon's want it."`
-	Region       string `help:"Region of the bucket; else AWS_REGION or the AWS profile tells, and us-east-1 with an endpoint." placeholder:"NAME"`
-	SSE          string `name:"sse" help:"Encryption by the server: AES256, aws:kms or aws:kms:dsse; else the bucket's own." placeholder:"KIND"`
-	StorageClass string `help:"Storage class of the files, such as STANDARD_IA; entries of the log have the bucket's own." placeholder:"CLASS"`
+	Endpoint     string `group:"output" help:"URL of the S3 service, if it is not Amazon's." placeholder:"URL"`
+	PathStyle    bool   `group:"output" help:"Put the bucket in the URL's path instead of its host name. Most services other than Amazon's need it."`
+	Region       string `group:"output" help:"Region of the bucket (default: AWS_REGION or the AWS profile; us-east-1 with an endpoint)." placeholder:"NAME"`
+	SSE          string `group:"output" name:"sse" help:"Server-side encryption: AES256, aws:kms or aws:kms:dsse (default: the bucket's)." placeholder:"KIND"`
+	StorageClass string `group:"output" help:"Storage class of the files, such as STANDARD_IA. The commit log always has the bucket's default class." placeholder:"CLASS"`
 }
 
 // Scheme begins what names a bucket.

@@ -24,38 +24,22 @@ const EnvPrefix = "SEINE"
 
 // File is the flag that names a YAML file. Embed it in what is given to New.
 type File struct {
-	Config kong.ConfigFlag `help:"YAML file with options, named like the flags." placeholder:"FILE"`
+	Config  kong.ConfigFlag `help:"Read flags from this YAML file: log_level: debug sets --log-level." placeholder:"FILE"`
+	HelpAll allFlag         `help:"Show help with all flags." env:"-"`
 }
 
 // New returns a parser that fills cfg, a pointer to a struct with kong's tags.
 func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error) {
 	options = append([]kong.Option{
 		kong.Name(name), kong.Description(about),
-		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.PostBuild(oldNames), kong.Configuration(load), kong.ValueFormatter(HelpText),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+		kong.DefaultEnvars(EnvPrefix), kong.PostBuild(joinS3), kong.Configuration(load), kong.ValueFormatter(HelpText),
+		kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.ExplicitGroups(groups),
 	}, options...)
 	k, err := kong.New(cfg, options...)
 	if err != nil {
 		return nil, fmt.Errorf("define the options of %s: %w", name, err)
 	}
 	return k, nil
-}
-
-// HelpText is the help of a flag or an argument with its variable and its default, which
-// kong shows only in place of the placeholder of a flag.
-func HelpText(v *kong.Value) string {
-	shown := v.Flag != nil && v.Flag.PlaceHolder == "" || strings.Contains(v.Help, "(default")
-	if v.HasDefault && v.Default != "" && !shown {
-		told := *v
-		told.Help = strings.TrimSuffix(v.Help, ".") + " (default " + v.Default + ")."
-		v = &told
-	}
-	if v.Flag != nil && len(v.Flag.Aliases) > 0 { // variables of old names are not told
-		told, tag := *v, *v.Tag
-		tag.Envs = tag.Envs[:1]
-		told.Tag, v = &tag, &told
-	}
-	return kong.DefaultHelpValueFormatter(v)
 }
 
 // joinS3 names the variables of --s3-region and --from-s3-region SEINE_S3_REGION and
@@ -68,19 +52,6 @@ func joinS3(k *kong.Kong) error {
 					envs[i] = strings.Replace(name, "_S_3_", "_S3_", 1)
 				}
 			}
-		}
-		return next(nil)
-	})
-}
-
-// oldNames lets the variable of an old name of a flag stand for that of the flag.
-func oldNames(k *kong.Kong) error {
-	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
-		if flag, ok := n.(*kong.Flag); ok {
-			for _, old := range flag.Aliases {
-				flag.Envs = append(flag.Envs, EnvPrefix+"_"+strings.ToUpper(strings.ReplaceAll(old, "-", "_")))
-			}
-			flag.Tag.Envs = flag.Envs
 		}
 		return next(nil)
 	})

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"seine/pkg/crawlspec"
 )
 
@@ -110,7 +112,7 @@ func TestHelpHasEveryDefault(t *testing.T) {
 		Workers int    `help:"Workers." default:"4"`
 		State   string `help:"State." default:"./state" placeholder:"DIR"`
 		Path    string `help:"Folders (default as the format wants)." default:"x" placeholder:"TEMPLATE"`
-		Plain   string `help:"Nothing." placeholder:"X"`
+		Plain   string `help:"Nothing." placeholder:"X" env:"TEST_PLAIN"`
 	}
 	k, err := New(&o, "test", "A test.")
 	if err != nil {
@@ -121,7 +123,8 @@ func TestHelpHasEveryDefault(t *testing.T) {
 	_, _ = k.Parse([]string{"--help"})
 	words := strings.Join(strings.Fields(text.String()), " ")
 	for _, want := range []string{
-		"[<out>] Directory (default ./out).", "--workers=4 Workers (", "State (default ./state) (", "Folders (default as the format wants) (", "Nothing (",
+		"[<out>] Directory (default ./out).", "--workers=4 Workers.", "State (default ./state).", "Folders (default as the format wants).",
+		"Nothing ($TEST_PLAIN).",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("it does not say %q, but:\n%s", want, text.String())
@@ -129,52 +132,36 @@ func TestHelpHasEveryDefault(t *testing.T) {
 	}
 }
 
-// An old name of a flag is taken wherever the new one is, and told nowhere.
-func TestOldNamesOfFlags(t *testing.T) {
-	given := func(text, variable string, args ...string) (string, error) {
+// --help lists the basic flags of each group and those without a group, --help-all lists all flags.
+func TestHelpListsBasicFlags(t *testing.T) {
+	help := func(args ...string) string {
 		var o struct {
 			File
-			Size string `help:"Size." aliases:"old-size" default:"none"`
+			Plain string `help:"Without a group."`
+			Delay string `help:"Basic." group:"pace" basic:""`
+			Burst string `help:"Not basic." group:"pace"`
+			SSE   string `help:"Not basic." group:"output"`
 		}
-		k, err := New(&o, "test", "A test.")
+		var text strings.Builder
+		k, err := New(&o, "test", "A test.", kong.Writers(&text, &text), kong.Exit(func(int) {}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text != "" {
-			path := filepath.Join(t.TempDir(), "options.yaml")
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			args = append(args, "--config", path)
-		}
-		if variable != "" {
-			t.Setenv("SEINE_OLD_SIZE", variable)
-			defer func() { _ = os.Unsetenv("SEINE_OLD_SIZE") }()
-		}
-		var help strings.Builder
-		k.Stdout = &help
-		ctx, err := k.Parse(args)
-		if err == nil {
-			if err := ctx.PrintUsage(false); err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(strings.ToLower(help.String()), "old") {
-				t.Errorf("the help tells the old name: %s", help.String())
-			}
-		}
-		return o.Size, err
+		_, _ = k.Parse(args)
+		return text.String()
 	}
-	for name, size := range map[string]func() (string, error){
-		"flag":     func() (string, error) { return given("", "", "--old-size", "5") },
-		"variable": func() (string, error) { return given("", "5") },
-		"file":     func() (string, error) { return given("old_size: 5\n", "") },
-		"new flag": func() (string, error) { return given("old_size: 7\n", "6", "--size", "5") },
-	} {
-		if got, err := size(); got != "5" || err != nil {
-			t.Errorf("%s: %q, %v", name, got, err)
+	some, all := help("--help"), help("--help-all")
+	for _, flag := range []string{"--plain", "--delay", "--config", "--help-all", "Pace:", "SEINE_LOG_LEVEL"} {
+		if !strings.Contains(some, flag) || !strings.Contains(all, flag) {
+			t.Errorf("%s is not in the help: %s\n%s", flag, some, all)
 		}
 	}
-	if _, err := given("old-size: 5\nsize: 6\n", ""); err == nil || !strings.Contains(err.Error(), "old-size is the old name of size") {
-		t.Errorf("both in the file: %v", err)
+	for _, flag := range []string{"--burst", "--sse", "Output:"} {
+		if strings.Contains(some, flag) || !strings.Contains(all, flag) {
+			t.Errorf("%s is not in --help-all alone: %s\n%s", flag, some, all)
+		}
+	}
+	if more := "2 more flags: test --help-all"; !strings.Contains(some, more) || strings.Contains(all, more) {
+		t.Errorf("no %q: %s", more, some)
 	}
 }

@@ -21,17 +21,17 @@ import (
 // Options say where NATS is and who asks. A secret is always in a file: what is
 // in a flag is for everyone on the machine to see.
 type Options struct {
-	NATS     string `name:"nats" help:"URL of the NATS server, or of several with commas between them (default nats://127.0.0.1:4222)." env:"SEINE_NATS_URL" placeholder:"URL"`
-	Context  string `name:"nats-context" help:"Context of the nats command to take server and user from, by its name or file, or the folder of a user that natsusers made; selected for the one that is." placeholder:"NAME|FILE"`
-	Creds    string `name:"nats-creds" help:"File with a JWT and its key (.creds)." placeholder:"FILE"`
-	NKey     string `name:"nats-nkey" help:"File with the seed of an NKEY." placeholder:"FILE"`
-	User     string `name:"nats-user" help:"Name of a user with a password." placeholder:"NAME"`
-	Password string `name:"nats-password-file" help:"File with the password of that user." placeholder:"FILE"`
-	Token    string `name:"nats-token-file" help:"File with a token." placeholder:"FILE"`
-	CA       string `name:"nats-ca" help:"File with the certificates that the server's must be signed by, if not the system's (PEM)." placeholder:"FILE"`
-	Cert     string `name:"nats-cert" help:"File with a client certificate (PEM)." placeholder:"FILE"`
-	Key      string `name:"nats-key" help:"File with its key (PEM)." placeholder:"FILE"`
-	Inbox    string `name:"nats-inbox-prefix" help:"Where answers come, if the server keeps users' inboxes apart (default _INBOX)." placeholder:"PREFIX"`
+	NATS     string `basic:"" group:"nats" name:"nats" help:"URL of the NATS server, or several URLs separated by commas. Stages use nats://127.0.0.1:4222 by default." env:"SEINE_NATS_URL" placeholder:"URL"`
+	Context  string `basic:"" group:"nats" name:"nats-context" help:"NATS context with server and credentials: a name, a file, or a user's directory made by natsusers. With selected, use the nats CLI's current context." placeholder:"NAME|FILE"`
+	Creds    string `group:"nats" name:"nats-creds" help:"File with a JWT and its key (.creds)." placeholder:"FILE"`
+	NKey     string `group:"nats" name:"nats-nkey" help:"File with an NKEY seed." placeholder:"FILE"`
+	User     string `group:"nats" name:"nats-user" help:"User name." placeholder:"NAME"`
+	Password string `group:"nats" name:"nats-password-file" help:"File with the password of --nats-user." placeholder:"FILE"`
+	Token    string `group:"nats" name:"nats-token-file" help:"File with a token." placeholder:"FILE"`
+	CA       string `group:"nats" name:"nats-ca" help:"CA certificates (PEM) to verify the server with (default: the system's)." placeholder:"FILE"`
+	Cert     string `group:"nats" name:"nats-cert" help:"Client certificate (PEM)." placeholder:"FILE"`
+	Key      string `group:"nats" name:"nats-key" help:"Private key of the client certificate (PEM)." placeholder:"FILE"`
+	Inbox    string `group:"nats" name:"nats-inbox-prefix" help:"Subject prefix for replies, if the server separates the inboxes of users (default _INBOX)." placeholder:"PREFIX"`
 
 	context *natscontext.Context // that was read
 	token   string               // of it

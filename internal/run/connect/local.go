@@ -59,7 +59,7 @@ var ErrNoCrawl = errors.New("no crawl is running there")
 // into one of `seine crawl`, by its directory.
 type Operator struct {
 	Options `embed:""`
-	Data    string `name:"data" help:"Directory of a seine crawl, which may have ended (default ./seine-data if there is one there, and no server is named)." placeholder:"DIR"`
+	Data    string `name:"data" help:"Directory of a seine crawl, running or not (default ./seine-data if it exists and no server is given)." placeholder:"DIR"`
 }
 
 // Validate names the option that is wrong, and what would be right.

@@ -56,6 +56,7 @@ func Write(w io.Writer, node *kong.Node) error {
 	p.arguments(node)
 	p.commands(node)
 	p.flags("OPTIONS", node)
+	p.prose(config.EnvironmentNote)
 	p.seeAlso(node)
 	_, err := io.WriteString(w, p.text.String())
 	if err != nil {
@@ -95,21 +96,13 @@ func summary(node *kong.Node) string {
 	return text
 }
 
-// typed is the command line of a node, without its arguments.
-func typed(node *kong.Node) string {
-	if node.Parent == nil {
-		return node.Name
-	}
-	return typed(node.Parent) + " " + node.Name
-}
-
 func (p *page) synopsis(node *kong.Node) {
 	p.section("SYNOPSIS")
 	for i, leaf := range leaves(node) {
 		if i > 0 {
 			p.macro("br")
 		}
-		line := `\fB` + roff(typed(leaf)) + `\fR`
+		line := `\fB` + roff(leaf.FullPath()) + `\fR`
 		for _, arg := range leaf.Positional {
 			line += ` \fI` + roff(arg.Summary()) + `\fR`
 		}
@@ -156,7 +149,7 @@ func (p *page) commands(node *kong.Node) {
 		if child.Hidden {
 			continue
 		}
-		p.item(`\fB`+roff(typed(child))+`\fR`, child.Help)
+		p.item(`\fB`+roff(child.FullPath())+`\fR`, child.Help)
 		if node.Parent == nil {
 			continue
 		}

@@ -71,8 +71,9 @@ func TestPageOfACommandTellsWhatItsHelpTells(t *testing.T) {
 		`\fBseine crawl\fR \fI[<seeds> ...]\fR [\fIflags\fR]`,
 		`It\(aqs a \epath, and`,
 		".EX\n  seine crawl https://example.org/ \\-\\-delay 2s\n  .hidden\n.EE\n.PP\nExit codes: 0, 1.\n",
-		".TP\n\\fB\\-\\-delay\\fR=\\fI\"1s\"\\fR\nLeast time between two requests ($SEINE_DELAY).\n",
+		".TP\n\\fB\\-\\-delay\\fR=\\fI\"1s\"\\fR\nLeast time between two requests.\n",
 		`\fB\-s\fR, \fB\-\-short\fR`,
+		"sets \\-\\-log\\-level.",
 		".SH \"SEE ALSO\"\n.BR \"seine\" \"(1)\"\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -47,9 +47,9 @@ const (
 type Common struct {
 	config.File
 	connect.Options `embed:""`
-	NATSWait        crawlspec.Duration `name:"nats-wait" help:"How long to wait for NATS at the start." default:"30s"`
-	Listen          string             `help:"Address of /metrics, /healthz and /readyz; off for none." default:"127.0.0.1:0"`
-	Pprof           bool               `help:"Serve /debug/pprof there too."`
+	NATSWait        crawlspec.Duration `name:"nats-wait" help:"Maximum wait for the NATS server at startup." default:"30s"`
+	Listen          string             `help:"Address of /metrics, /healthz and /readyz; off disables them." default:"127.0.0.1:0"`
+	Pprof           bool               `help:"Also serve /debug/pprof at that address."`
 	Logging
 	Tracing tracing.Options  `embed:""`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
@@ -58,8 +58,8 @@ type Common struct {
 
 // Logging says what is logged, and how.
 type Logging struct {
-	LogLevel  string `help:"What to log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
-	LogFormat string `help:"How to log: text, json, or journal: text for the journal of systemd, with levels that it knows." enum:"text,json,journal" default:"text"`
+	LogLevel  string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
+	LogFormat string `help:"Log format: text, json, or journal (text with the log levels of systemd)." enum:"text,json,journal" default:"text"`
 }
 
 // Logger returns the logger that was asked for. Of one message it writes a bounded

@@ -13,8 +13,8 @@ import (
 // Defaults are in the tags only.
 type Config struct {
 	httpclient.Config
-	Prefetch int                `help:"Requests waiting in memory for a worker, and at least one for every four workers." default:"32"`
-	Drain    crawlspec.Duration `help:"How long to go on with what is under way after the first signal." default:"20s"`
+	Prefetch int                `help:"Requests buffered in memory; at least one per four workers." default:"32"`
+	Drain    crawlspec.Duration `help:"Time to finish in-flight requests after the first signal." default:"20s"`
 }
 
 // DefaultConfig returns the defaults of the tags.

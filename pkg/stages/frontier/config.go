@@ -14,32 +14,32 @@ import (
 // Config is how a frontier process is set up. The defaults are in the tags.
 type Config struct {
 	State         string             `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
-	Adopt         bool               `help:"Continue with a --state of another installation, as after the NATS server has lost its data. It is needed once."`
-	Partitions    int                `help:"Number of partitions; fixed when the streams are created, until seine repartition changes it." default:"16"`
-	Replicas      int                `help:"Replicas of each stream, for a NATS cluster." default:"1"`
-	Sync          state.Sync         `help:"What a commit waits for: os (survives kill -9) or always (survives power loss)." enum:"os,always" default:"os"`
-	Cache         crawlspec.Bytes    `help:"Memory for blocks of the store." default:"64MiB"`
-	Known         crawlspec.Bytes    `name:"link-cache" aliases:"known" help:"Size of the cache of links that were looked up lately, 10 bytes each: a link that is found in it is not looked up in the store." default:"48MiB"`
-	Hosts         int                `help:"Hosts in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
-	Take          PartitionSelector  `name:"partitions-owned" aliases:"take" help:"Partitions of this process: fair (a share of them, which moves as frontiers come and go), all (of them or none) or a list such as 0-7,12." default:"fair"`
-	SnapshotEvery crawlspec.Duration `help:"How often the state of a partition is saved for other frontiers to take over; 0s is never, and then only this --state has it." default:"5m"`
+	Adopt         bool               `help:"Continue with the --state of another installation, for example after the NATS server lost its data. Needed once."`
+	Partitions    int                `help:"Number of partitions. Fixed when the streams are created; seine repartition changes it." default:"16"`
+	Replicas      int                `help:"Replicas of each stream in a NATS cluster." default:"1"`
+	Sync          state.Sync         `help:"Durability of a commit: os (survives kill -9) or always (survives a power failure)." enum:"os,always" default:"os"`
+	Cache         crawlspec.Bytes    `help:"Block cache of the store." default:"64MiB"`
+	Known         crawlspec.Bytes    `name:"link-cache" help:"Cache of recently seen links, 10 bytes each, which saves lookups in the store." default:"48MiB"`
+	Hosts         int                `help:"Hosts kept in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
+	Take          PartitionSelector  `name:"partitions-owned" help:"Partitions to own: fair (an equal share among the running frontiers), all, or a list such as 0-7,12." default:"fair"`
+	SnapshotEvery crawlspec.Duration `help:"Interval between snapshots of a partition, from which other frontiers take it over; 0s disables snapshots." default:"5m"`
 	// Offline is for looking into a crawl whose other stages do not run: what is stored is taken
 	// in and questions are answered, but no request is sent, and no schedule begins a run.
 	Offline bool               `kong:"-"`
-	Drain   crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	Drain   crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s"`
 
-	SeedsBytes    crawlspec.Bytes    `help:"Limit of stream SEEDS." default:"256MiB"`
-	URLsBytes     crawlspec.Bytes    `name:"urls-bytes" help:"Limit of stream URLS." default:"512MiB"`
-	FetchMessages int64              `help:"Limit of stream FETCH: requests sent and not done, over all hosts." default:"1024"`
-	ResultsBytes  crawlspec.Bytes    `help:"Limit of stream RESULTS." default:"256MiB"`
-	PagesBytes    crawlspec.Bytes    `help:"Limit of stream PAGES." default:"2GiB"`
-	RecordsBytes  crawlspec.Bytes    `help:"Limit of stream RECORDS." default:"1GiB"`
-	DeadBytes     crawlspec.Bytes    `help:"Limit of stream DEAD." default:"256MiB"`
-	SnapshotBytes crawlspec.Bytes    `help:"Limit of the object store for snapshots." default:"4GiB"`
-	BodiesBytes   crawlspec.Bytes    `help:"Limit of the object store for large bodies." default:"1GiB"`
-	DeadAge       crawlspec.Duration `help:"How long dead letters are kept." default:"720h"`
-	KeepShare     float64            `help:"Part of a stream's limit that history already read may take." default:"0.5"`
-	KeepAge       crawlspec.Duration `help:"How long history already read is kept." default:"168h"`
+	SeedsBytes    crawlspec.Bytes    `group:"streams" help:"Maximum size of the stream SEEDS." default:"256MiB"`
+	URLsBytes     crawlspec.Bytes    `group:"streams" name:"urls-bytes" help:"Maximum size of the stream URLS." default:"512MiB"`
+	FetchMessages int64              `group:"streams" help:"Maximum messages in the stream FETCH: in-flight requests to all hosts." default:"1024"`
+	ResultsBytes  crawlspec.Bytes    `group:"streams" help:"Maximum size of the stream RESULTS." default:"256MiB"`
+	PagesBytes    crawlspec.Bytes    `group:"streams" help:"Maximum size of the stream PAGES." default:"2GiB"`
+	RecordsBytes  crawlspec.Bytes    `group:"streams" help:"Maximum size of the stream RECORDS." default:"1GiB"`
+	DeadBytes     crawlspec.Bytes    `group:"streams" help:"Maximum size of the stream DEAD." default:"256MiB"`
+	SnapshotBytes crawlspec.Bytes    `group:"streams" help:"Maximum size of the object store for snapshots." default:"4GiB"`
+	BodiesBytes   crawlspec.Bytes    `group:"streams" help:"Maximum size of the object store for large bodies." default:"1GiB"`
+	DeadAge       crawlspec.Duration `group:"streams" help:"Retention of dead letters." default:"720h"`
+	KeepShare     float64            `group:"streams" help:"Fraction of a stream's limit that consumed messages may occupy." default:"0.5"`
+	KeepAge       crawlspec.Duration `group:"streams" help:"Retention of consumed messages." default:"168h"`
 }
 
 // DefaultConfig returns the defaults.

@@ -11,11 +11,11 @@ import (
 
 // Config is how a parser process is set up. The defaults are in the tags.
 type Config struct {
-	Workers  int                `help:"Pages parsed at the same time; 0 is two for each processor." default:"0"`
-	Prefetch int                `help:"Pages waiting in memory." default:"32"`
-	MaxText  crawlspec.Bytes    `help:"Text kept of a page." default:"512KiB"`
-	MaxLinks int                `help:"Links taken from a page." default:"10000"`
-	Drain    crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s"`
+	Workers  int                `help:"Pages parsed concurrently; 0 uses two per processor." default:"0"`
+	Prefetch int                `help:"Pages buffered in memory." default:"32"`
+	MaxText  crawlspec.Bytes    `help:"Maximum text kept of a page." default:"512KiB"`
+	MaxLinks int                `help:"Maximum links taken from a page." default:"10000"`
+	Drain    crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s"`
 }
 
 // DefaultConfig returns the defaults.

@@ -20,36 +20,36 @@ import (
 // Config is how a writer process is set up. The defaults are in the tags.
 type Config struct {
 	OutputConfig `embed:""`
-	Name         string             `help:"Name of the writer: writers of one name share the work, each other name reads everything for itself." default:"default" placeholder:"NAME"`
-	From         string             `help:"What is written: records, or pages or results as they are." enum:"records,pages,results" default:"records"`
-	ChunkRecords int                `help:"A file is finished after this many records; 10000 if not given, of WARC 15360." placeholder:"N"`
-	ChunkBytes   crawlspec.Bytes    `help:"A file is finished after this many bytes, before compression; 64MiB if not given, of WARC 1GiB, of rows in a database 4MiB." placeholder:"SIZE"`
-	ChunkAge     crawlspec.Duration `help:"A file is finished this long after its first record; 60s if not given, of WARC 4m." placeholder:"TIME"`
-	State        string             `help:"Directory of the writer's index, and of files on their way to S3." default:"./seine-data/writer" placeholder:"DIR"`
-	Adopt        bool               `help:"Continue with a --state of another installation, as after the NATS server has lost its data. It is needed once."`
-	ChangeOutput bool               `help:"Go on in another place or another form than those that the name is bound to, and bind it to these. What the stream still holds is written there."`
-	Drain        crawlspec.Duration `help:"How long to finish what is held after the first signal." default:"20s" placeholder:"TIME"`
+	Name         string             `help:"Name of the writer. Writers with the same name share the work; each name receives all records." default:"default" placeholder:"NAME"`
+	From         string             `help:"Stream to write: records, pages or results." enum:"records,pages,results" default:"records"`
+	ChunkRecords int                `help:"Records per file (default 10000; 15360 for WARC)." placeholder:"N"`
+	ChunkBytes   crawlspec.Bytes    `help:"Bytes per file, before compression (default 64MiB; 1GiB for WARC; 4MiB per transaction in a database)." placeholder:"SIZE"`
+	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s; 4m for WARC)." placeholder:"TIME"`
+	State        string             `help:"Directory of the writer's index and of files to be uploaded to S3." default:"./seine-data/writer" placeholder:"DIR"`
+	Adopt        bool               `help:"Continue with the --state of another installation, for example after the NATS server lost its data. Needed once."`
+	ChangeOutput bool               `help:"Change the destination or format of this writer name. Records still in the stream go to the new destination."`
+	Drain        crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s" placeholder:"TIME"`
 }
 
 // OutputConfig is where the output goes, and in which form.
 type OutputConfig struct {
-	Out     string         `help:"Directory of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
-	Format  string         `help:"Format of the output: jsonl, jsonl.gz or jsonl.zst (the default), json, csv, csv.gz, csv.zst or parquet; objects or objects.pretty for a file of each record; of pages objects.raw, or warc, warc.gz (the default) or warc.zst." placeholder:"NAME"`
-	Path    string         `help:"Folders of the files, of {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} of formats with columns, as csv and parquet)." placeholder:"TEMPLATE"`
-	Key     string         `help:"Path of each object, of {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME}; by default {crawl}/{kind}/{id}.json, of pages {crawl}/{host}/{url_hash}.{ext}." placeholder:"TEMPLATE"`
-	Encrypt []string       `help:"Encrypt the files for this recipient: age1…, an SSH public key, or @FILE with such. More than once for several." sep:"none" placeholder:"RECIPIENT"`
-	CSVBOM  bool           `name:"csv-bom" help:"In CSV, begin each file with a byte order mark, by which Excel sees that it is UTF-8."`
-	CSVSafe bool           `name:"csv-safe" help:"In CSV, put an apostrophe before texts that a spreadsheet would take for a formula."`
+	Out     string         `basic:"" group:"output" help:"Output: a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
+	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, or objects or objects.pretty for one file per record; for pages also objects.raw, warc, warc.gz and warc.zst (default jsonl.zst; warc.gz for pages)." placeholder:"NAME"`
+	Path    string         `group:"output" help:"Directory template of the files, with {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
+	Key     string         `group:"output" help:"Path template of each object, with {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME} (default {crawl}/{kind}/{id}.json; {crawl}/{host}/{url_hash}.{ext} for pages)." placeholder:"TEMPLATE"`
+	Encrypt []string       `group:"output" help:"Encrypt files for this recipient: an age or SSH public key, or @FILE with keys. Repeatable." sep:"none" placeholder:"RECIPIENT"`
+	CSVBOM  bool           `group:"output" name:"csv-bom" help:"Start each CSV file with a byte order mark, so that Excel reads it as UTF-8."`
+	CSVSafe bool           `group:"output" name:"csv-safe" help:"In CSV, prefix values that a spreadsheet would run as a formula with an apostrophe."`
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 }
 
 // Help has examples of the flags of a OutputConfig.
-const Help = `Examples of output:
+const Help = `Output examples:
 
   --out ./seine-out --path '{crawl}/{kind}/dt={date}'
   --format objects --key '{crawl}/{field:season}/{field:game_id}.json'
   --out s3://BUCKET/PREFIX --s3-endpoint https://s3.example.org --s3-path-style
-  --encrypt age1… --encrypt @team.txt       # seine cat --identity key.txt reads it`
+  --encrypt age1… --encrypt @team.txt       # read with seine cat --identity key.txt`
 
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {

@@ -13,21 +13,21 @@ import (
 // crawl (the user agent, the largest body, the total timeout) is in its crawlspec.Spec.
 // Defaults are in the tags only.
 type Config struct {
-	Workers          int                `help:"Requests under way at the same time." default:"64"`
-	MaxInFlightBody  crawlspec.Bytes    `help:"Memory for bodies being read, all together." default:"128MiB"`
-	MaxIdlePerHost   int                `help:"Idle connections kept to one host." default:"64"`
-	Rate             float64            `help:"Requests per second to all hosts together; 0 is no limit." default:"0"`
-	Bandwidth        crawlspec.Bytes    `help:"Body bytes received per second, all together; 0 is no limit." default:"0"`
-	DialTimeout      crawlspec.Duration `help:"Longest wait for a name and a connection." default:"10s"`
-	TLSTimeout       crawlspec.Duration `help:"Longest wait for a TLS handshake." default:"10s" name:"tls-timeout"`
-	FirstByteTimeout crawlspec.Duration `help:"Longest wait for the header of a response, once connected." default:"30s"`
-	StallTimeout     crawlspec.Duration `help:"Longest silence within a body." default:"20s"`
-	MaxHeader        crawlspec.Bytes    `help:"Largest response header." default:"256KiB"`
-	MaxRatio         int64              `help:"How many times its size a body may decompress to, beyond the first MiB." default:"200"`
-	Resolver         []string           `help:"Name servers to ask, as address:port, instead of the system's." placeholder:"ADDRESS"`
-	Family           string             `name:"ip-family" aliases:"family" help:"Addresses that are dialled: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
-	Secrets          string             `help:"Folder with a file for each secret that specs name; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`
-	Accept           []string           `help:"Content types kept, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
+	Workers          int                `help:"Concurrent requests." default:"64"`
+	MaxInFlightBody  crawlspec.Bytes    `help:"Memory for response bodies in flight, in total." default:"128MiB"`
+	MaxIdlePerHost   int                `help:"Idle connections kept per host." default:"64"`
+	Rate             float64            `help:"Maximum requests per second to all hosts together; 0 for no limit." default:"0"`
+	Bandwidth        crawlspec.Bytes    `help:"Maximum body bytes received per second in total; 0 for no limit." default:"0"`
+	DialTimeout      crawlspec.Duration `help:"Timeout of name resolution and connection." default:"10s"`
+	TLSTimeout       crawlspec.Duration `help:"Timeout of the TLS handshake." default:"10s" name:"tls-timeout"`
+	FirstByteTimeout crawlspec.Duration `help:"Timeout of the response header, once connected." default:"30s"`
+	StallTimeout     crawlspec.Duration `help:"Timeout between two reads of a body." default:"20s"`
+	MaxHeader        crawlspec.Bytes    `help:"Maximum size of a response header." default:"256KiB"`
+	MaxRatio         int64              `help:"Maximum decompression ratio of a body, beyond the first MiB." default:"200"`
+	Resolver         []string           `help:"Name servers to use instead of the system's, as address:port." placeholder:"ADDRESS"`
+	Family           string             `name:"ip-family" help:"IP version to connect with: any, ipv4 or ipv6." enum:"any,ipv4,ipv6" default:"any"`
+	Secrets          string             `help:"Directory with one file for each {secret:NAME} of specs. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
+	Accept           []string           `help:"Content types to keep, such as text/html, text/* or */*." default:"text/html,application/xhtml+xml,text/plain"`
 }
 
 // Values of Family.
