@@ -181,7 +181,7 @@ func specProblem(broken *specfile.Errors) error {
 	for _, one := range broken.Problems {
 		p.Errors = append(p.Errors, &huma.ErrorDetail{Message: one.Text, Location: one.Path, Value: map[string]int{"line": one.Line, "column": one.Column}})
 	}
-	p.Detail = fmt.Sprintf("the spec cannot be used: mend %s", broken.Error())
+	p.Detail = fmt.Sprintf("the spec is invalid: fix %s", broken.Error())
 	return p
 }
 
@@ -189,13 +189,13 @@ func specProblem(broken *specfile.Errors) error {
 func fetchProblem(e *fetcher.FetchError) error {
 	switch e.Class {
 	case messages.RefusedAddress:
-		return problemf(http.StatusForbidden, "%v: ask for a public address (seine serve --allow-private lets the API reach others)", e)
+		return problemf(http.StatusForbidden, "%v: private addresses need both allow_private: true in the spec of the request and a server started with --allow-private", e)
 	case messages.RobotsDenied:
-		return problemf(http.StatusForbidden, "%v: its robots.txt does not let crawlers in; ask for another page", e)
+		return problemf(http.StatusForbidden, "%v: robots.txt of the site disallows this page", e)
 	case messages.UnsupportedType:
-		return problemf(http.StatusUnsupportedMediaType, "%v: give its type in accept", e)
+		return problemf(http.StatusUnsupportedMediaType, "%v: add the type to accept in the spec of the request", e)
 	}
-	return problemf(http.StatusBadGateway, "%v: see whether a browser gets the page, and try again", e)
+	return problemf(http.StatusBadGateway, "%v: check that the page loads in a browser, then try again", e)
 }
 
 // methods are those of operations.
