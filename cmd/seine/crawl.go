@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/procname"
+	"seine/internal/base/safeprint"
 	"seine/internal/base/stateencryption"
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
@@ -58,6 +59,8 @@ type crawlCmd struct {
 
 	first    bool   // --data remembers no output yet
 	recalled []byte // text that it has of that
+
+	serverFrom string // where the NATS server was named, if not on the command line
 }
 
 // crawlStart is what to crawl.
@@ -158,6 +161,9 @@ func (c *crawlCmd) Validate(flags *kong.Context) error {
 	if err := c.recall(given); err != nil {
 		return err
 	}
+	if c.NATS.Given() && len(config.Typed(flags, "nats", "nats-context")) == 0 {
+		c.serverFrom = "the environment or the configuration file"
+	}
 	switch {
 	case given["warc-format"] && c.WARC == "":
 		return errors.New("--warc-format: does nothing without --warc DIR, which says where the archive goes")
@@ -189,6 +195,9 @@ func (c *crawlCmd) Run() error {
 	o, err := c.options(seeds)
 	if err != nil {
 		return usageError{err}
+	}
+	if c.serverFrom != "" {
+		safeprint.Fprintf(os.Stderr, "seine: %s names a NATS server, which this crawl uses instead of its embedded one\n", c.serverFrom)
 	}
 	show := newProgress(os.Stderr, c.Quiet)
 	o.Progress, o.Log = show.update, process.Logging{LogLevel: c.LogLevel, LogFormat: c.LogFormat}.Logger(show)

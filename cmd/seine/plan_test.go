@@ -56,3 +56,15 @@ func TestDatabaseThatIsAwayIsToldOnOneLine(t *testing.T) {
 		t.Errorf("exit code %d, and\n%s", code, stderr)
 	}
 }
+
+// A server that the environment names is reported, as it replaces the embedded one; one on the command line is not.
+func TestServerOfTheEnvironmentIsReported(t *testing.T) {
+	const nowhere, notice = "nats://127.0.0.1:1", "instead of its embedded one"
+	data := t.TempDir()
+	if _, _, stderr := seine(t, "crawl", "https://a.example/", "--data", data, "--nats", nowhere); strings.Contains(stderr, notice) {
+		t.Errorf("with --nats: %s", stderr)
+	}
+	t.Setenv("SEINE_NATS_URL", nowhere)
+	_, _, stderr := seine(t, "crawl", "https://a.example/", "--data", data)
+	says(t, "with the variable", stderr, notice, "check that nats-server runs there")
+}

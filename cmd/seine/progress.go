@@ -48,15 +48,15 @@ func (p *progress) measure(now *crawl.Progress) {
 	}
 }
 
-// statusHint says how to look into the crawl from another terminal.
+// statusHint says how to watch the crawl from another terminal.
 func statusHint(now crawl.Progress) string {
 	switch {
 	case now.Data == "":
-		return "crawling; its streams are at " + now.NATS
+		return "crawling over the NATS server " + now.NATS
 	case filepath.Clean(now.Data) == filepath.Clean(connect.DefaultData):
-		return "crawling; to look in, in another terminal here: seine status --watch"
+		return "crawling; to watch it from another terminal: seine status --watch"
 	}
-	return "crawling; to look in, in another terminal: seine status --watch --data " + now.Data
+	return "crawling; to watch it from another terminal: seine status --watch --data " + now.Data
 }
 
 func (p *progress) line(now crawl.Progress) string {

@@ -54,7 +54,7 @@ func TestMemoryHasNoPassword(t *testing.T) {
 		t.Errorf("the log of requests in the same database is at %s, %v", c.LogRequests, err)
 	}
 	_, err = crawlWith(t, "--data", data, "--out", "postgres://me:other-word@db.example/news")
-	if err == nil || !strings.Contains(err.Error(), "db.example/news here") || strings.Contains(err.Error(), "other-word") {
+	if err == nil || !strings.Contains(err.Error(), "--out postgres://me@db.example/news instead of") || strings.Contains(err.Error(), "other-word") {
 		t.Errorf("another database: %v", err)
 	}
 }
@@ -68,14 +68,14 @@ func TestEveryFlagOfTheOutputIsRemembered(t *testing.T) {
 		other   []string
 		refused string
 	}{
-		"objects":     {[]string{"--format", "objects", "--key", "{crawl}/{id}.json"}, []string{"--key", "{crawl}/{key}.json"}, "--key is {crawl}/{id}.json there"},
-		"a default":   {nil, []string{"--format", "parquet"}, "--format is jsonl.zst there, and parquet here"},
-		"path":        {[]string{"--path", "{crawl}/{date}"}, []string{"--path", "{crawl}"}, "--path is {crawl}/{date} there, and {crawl} here"},
-		"recipients":  {[]string{"--encrypt", "@" + team}, []string{"--encrypt", "@other.txt"}, "--encrypt is @" + team + " there"},
-		"csv":         {[]string{"--format", "csv", "--csv-safe"}, []string{"--csv-safe=false"}, "--csv-safe is true there, and false here"},
-		"bucket":      {[]string{"--out", "s3://abc/d", "--s3-endpoint", "https://s3.example", "--s3-path-style"}, []string{"--s3-endpoint", "https://other.example"}, "--s3-endpoint is https://s3.example there"},
-		"archive":     {[]string{"--warc", "w"}, []string{"--warc", "v"}, "and v here"},
-		"two of them": {nil, []string{"--format", "csv", "--out", "elsewhere"}, "and elsewhere here; --format is"},
+		"objects":     {[]string{"--format", "objects", "--key", "{crawl}/{id}.json"}, []string{"--key", "{crawl}/{key}.json"}, "--key {crawl}/{key}.json instead of {crawl}/{id}.json"},
+		"a default":   {nil, []string{"--format", "parquet"}, "--format parquet instead of jsonl.zst"},
+		"path":        {[]string{"--path", "{crawl}/{date}"}, []string{"--path", "{crawl}"}, "--path {crawl} instead of {crawl}/{date}"},
+		"recipients":  {[]string{"--encrypt", "@" + team}, []string{"--encrypt", "@other.txt"}, " instead of @" + team},
+		"csv":         {[]string{"--format", "csv", "--csv-safe"}, []string{"--csv-safe=false"}, "--csv-safe false instead of true"},
+		"bucket":      {[]string{"--out", "s3://abc/d", "--s3-endpoint", "https://s3.example", "--s3-path-style"}, []string{"--s3-endpoint", "https://other.example"}, "--s3-endpoint https://other.example instead of https://s3.example"},
+		"archive":     {[]string{"--warc", "w"}, []string{"--warc", "v"}, "--warc v instead of "},
+		"two of them": {nil, []string{"--format", "csv", "--out", "elsewhere"}, "; --format csv instead of jsonl.zst"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "recipients" {
@@ -163,7 +163,7 @@ func TestFlagsOfTheEnvironmentCountAsGiven(t *testing.T) {
 		t.Errorf("the same: %s, %v", c.Out, err)
 	}
 	t.Setenv("SEINE_FORMAT", "csv")
-	if _, err := crawlWith(t, "--data", data); err == nil || !strings.Contains(err.Error(), "--format is jsonl.zst there, and csv here") {
+	if _, err := crawlWith(t, "--data", data); err == nil || !strings.Contains(err.Error(), "--format csv instead of jsonl.zst") {
 		t.Errorf("another format: %v", err)
 	}
 }

@@ -127,13 +127,13 @@ func (c *crawlCmd) sameAs(was *crawlCmd, given map[string]bool) error {
 		case slices.Contains([]string{"out", "warc", "log-requests"}, name) && writer.SamePlace(is.String(), must.String()):
 		case strings.HasPrefix(name, "warc") && was.WARC == "", name == "log-requests" && was.LogRequests == "": // that is new
 		default:
-			other = append(other, fmt.Sprintf("--%s is %s there, and %s here", name, told(must), told(is)))
+			other = append(other, fmt.Sprintf("--%s %s instead of %s", name, told(is), told(must)))
 		}
 	}
 	if len(other) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the crawl in %s goes on as it began, but %s: leave the flag out, or add --change-output to write, from now on, what the flags of that command say",
+	return fmt.Errorf("the crawl in %s began with another output (%s): omit the flag, add --change-output to change the output of this crawl, or start another crawl with another --data",
 		c.Data, strings.Join(other, "; "))
 }
 

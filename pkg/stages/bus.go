@@ -78,9 +78,9 @@ func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error)
 // hintConnect says what to do when there is no connection.
 func hintConnect(err error) string {
 	if errors.Is(err, nats.ErrAuthorization) {
-		return "the server does not know this user or its key: the --nats-… flags say who one is"
+		return "the server rejected the credentials: check the --nats-… flags"
 	}
-	return cmp.Or(hintCertificate(err), "is nats-server running there with -js? --nats or SEINE_NATS_URL names another")
+	return cmp.Or(hintCertificate(err), "check that nats-server runs there with -js, or name another server with --nats or SEINE_NATS_URL")
 }
 
 // DialPrefix is Dial to a JetStream whose API has a prefix, such as "$JS.hub.API" for the domain hub; "" is the usual one.

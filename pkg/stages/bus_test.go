@@ -252,7 +252,7 @@ func TestDialFails(t *testing.T) {
 	if err == nil {
 		t.Fatal("connected to nothing")
 	}
-	for _, part := range []string{"connect to NATS at nats://…@127.0.0.1:1: ", "is nats-server running there with -js?", "SEINE_NATS_URL"} {
+	for _, part := range []string{"connect to NATS at nats://…@127.0.0.1:1: ", "check that nats-server runs there with -js", "SEINE_NATS_URL"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v does not say %q", err, part)
 		}

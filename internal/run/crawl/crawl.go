@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
+	"seine/internal/run/specchange"
 	"seine/internal/run/stagegroup"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -491,8 +493,24 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 		}
 	}
 	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
-	c.specRev, err = c.specs.Replace(ctx, c.Crawl, spec, have)
+	if c.specRev, err = c.specs.Replace(ctx, c.Crawl, spec, have); err == nil && have.Rev > 0 && c.specRev != have.Rev {
+		c.logSpecChange(have.Spec, spec)
+	}
 	return spec, err
+}
+
+// logSpecChange warns that new rules for records do not apply to pages that were parsed before.
+func (c *crawl) logSpecChange(have, now *crawlspec.Spec) {
+	var records []string
+	for _, line := range specchange.Lines(have, now) {
+		if _, key, _ := strings.Cut(line, " "); strings.HasPrefix(key, "page.") || strings.HasPrefix(key, "records") {
+			records = append(records, line)
+		}
+	}
+	if len(records) > 0 {
+		c.Log.Warn("the rules for records have changed; pages parsed before keep their records: "+
+			"--again visits them again, seine replay parse parses the stored pages again", "crawl", c.Crawl, "change", strings.Join(records, ", "))
+	}
 }
 
 // spec returns the spec of the crawl as it is now: anyone may change it while it runs.

@@ -31,10 +31,10 @@ func TestResumedCrawlWritesOnAsItBegan(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ args, want []string }{
-		{[]string{"--format", "jsonl"}, []string{"--format is csv there, and jsonl here", "--change-output"}},
-		{[]string{"--out", "seine-out"}, []string{"--out is " + filepath.Join(home, "out") + " there, and seine-out here"}},
-		{[]string{"--warc-format", "warc.gz"}, []string{"--warc-format is warc.zst there, and warc.gz here"}},
-		{[]string{"--csv-safe"}, []string{"--csv-safe is false there, and true here"}},
+		{[]string{"--format", "jsonl"}, []string{"--format jsonl instead of csv", "--change-output"}},
+		{[]string{"--out", "seine-out"}, []string{"--out seine-out instead of " + filepath.Join(home, "out")}},
+		{[]string{"--warc-format", "warc.gz"}, []string{"--warc-format warc.gz instead of warc.zst"}},
+		{[]string{"--csv-safe"}, []string{"--csv-safe true instead of false"}},
 	} {
 		refused := seine(t, elsewhere, append([]string{"crawl", "--data", data, "--max-pages", "0"}, tt.args...)...)
 		refused.expect(2)
@@ -171,4 +171,26 @@ func TestTwoCrawlsOnOneOutputSaySo(t *testing.T) {
 		t.Errorf("both have %d records of %d pages and one more", n, len(site.pages))
 	}
 	seine(t, "", "verify", p.out).expect(0)
+}
+
+// A crawl that has parsed pages warns when its flags change the fields of records, and only then.
+func TestChangedFieldsAreReported(t *testing.T) {
+	t.Parallel()
+	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
+	dir := t.TempDir()
+	for _, tt := range []struct {
+		flags  []string
+		reason string
+	}{
+		{[]string{"--fields", "url"}, ""},
+		{[]string{"--fields", "url"}, ""},
+		{[]string{"--max-pages", "100"}, ""},
+		{[]string{"--fields", "url,title"}, "seine replay parse"},
+	} {
+		run := seine(t, dir, append([]string{"crawl", site.seed, "--allow-private", "--delay", "0s", "--quiet"}, tt.flags...)...)
+		run.expect(0)
+		if warns := strings.Contains(run.stderr.String(), "rules for records have changed"); warns != (tt.reason != "") || !strings.Contains(run.stderr.String(), tt.reason) {
+			t.Errorf("%v: %s", tt.flags, run.said())
+		}
+	}
 }
