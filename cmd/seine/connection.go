@@ -74,7 +74,7 @@ func (c *connection) joined(ctx context.Context, bus *stages.Bus, do func(ctx co
 	joining, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	if err := bus.Join(joining); err != nil {
-		return fmt.Errorf("there are no streams of Seine at %s (a frontier makes them when it starts): %w", bus.NC.ConnectedUrlRedacted(), err)
+		return fmt.Errorf("no Seine streams at %s (a frontier creates them when it starts): %w", bus.NC.ConnectedUrlRedacted(), err)
 	}
 	return do(ctx, bus)
 }

@@ -49,7 +49,7 @@ func (c *pauseCmd) Run() error { return c.set(crawlspec.Paused, "is paused") }
 func (c *resumeCmd) Help() string { return "Examples:\n\n  seine resume --crawl news" }
 
 // Run resumes.
-func (c *resumeCmd) Run() error { return c.set(crawlspec.Running, "goes on") }
+func (c *resumeCmd) Run() error { return c.set(crawlspec.Running, "is resumed") }
 
 // Help is shown below the list of flags.
 func (c *cancelCmd) Help() string {

@@ -476,7 +476,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	case s.Outcome == crawl.OutcomeFailed:
 		return errors.New(s.Error)
 	case s.Pages == 0:
-		return fmt.Errorf("no page could be fetched: %s", cmp.Or(s.NoPagesReason, "see what failed and was excluded above; seine explain URL tells of one"))
+		return fmt.Errorf("no page could be fetched: %s", cmp.Or(s.NoPagesReason, "the failed and excluded URLs are counted above; seine explain URL explains one"))
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (c *deadChoice) named(ctx context.Context, bus *stages.Bus) (all []*deadlet
 			return nil, err
 		}
 		if !filter.Chooses(l) {
-			return nil, usageError{fmt.Errorf("dead letter %d (%s, crawl %s) is none that the flags choose: leave out the number or the flags; nothing was done", seq, l.Stage, l.Crawl)}
+			return nil, usageError{fmt.Errorf("the flags do not select dead letter %d (%s, crawl %s): omit the number or the flags; nothing was done", seq, l.Stage, l.Crawl)}
 		}
 		all = append(all, l)
 	}

@@ -90,7 +90,7 @@ func (c *deleteCmd) begun(ctx context.Context, bus *stages.Bus) (uint64, error) 
 	if d != nil && !d.Done {
 		return d.Rev, nil
 	}
-	msg := "there is no crawl " + c.Name
+	msg := "no crawl " + c.Name
 	if near := suggest.Name(c.Name, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", near)
 	} else {
@@ -111,7 +111,7 @@ func (c *deleteCmd) confirm(ctx context.Context, client *frontierapi.Client, whe
 		return nil
 	}
 	if !isTerminal(os.Stdin) {
-		return usageError{errors.New("nobody is there to confirm the deletion: add --yes")}
+		return usageError{errors.New("cannot ask for confirmation without a terminal: add --yes")}
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -163,7 +163,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 		}
 		if sleep.For(waiting, followEvery) != nil {
 			line.done()
-			safeprint.Printf("crawl %s is being deleted (revision %d): %s. That goes on by itself; seine delete --crawl %s tells how far it is\n",
+			safeprint.Printf("crawl %s is being deleted (revision %d): %s. The deletion continues in the background; seine delete --crawl %s shows its progress\n",
 				c.Name, rev, at.text, c.Name)
 			return nil
 		}

@@ -65,7 +65,7 @@ func (c *exportCmd) Run() error {
 	t, err := writer.Export(ctx, o)
 	show.done()
 	if errors.Is(err, context.Canceled) {
-		safeprint.Printf("interrupted after %d of %d commits; the same command goes on\n", t.Done+t.Before, t.Commits)
+		safeprint.Printf("interrupted after %d of %d commits; run the same command again to resume\n", t.Done+t.Before, t.Commits)
 		return endError(exitInterrupted)
 	}
 	if err != nil {

@@ -204,7 +204,7 @@ func TestWatch(t *testing.T) {
 	if !changed {
 		t.Error("a changed spec was not seen")
 	}
-	says(t, "standard error", stderr.String(), rules+":1:1: recordz: there is no such key: did you mean records?")
+	says(t, "standard error", stderr.String(), rules+":1:1: recordz: unknown key: did you mean records?")
 	if n := strings.Count(stdout.String(), `"records":[{`); n != 2 {
 		t.Errorf("shown %d times:\n%s", n, stdout)
 	}

@@ -44,7 +44,7 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	}
 	safeprint.Printf("crawl %s, with its state in %s\n", c.Name, c.Data)
 	if begun {
-		safeprint.Printf("would go on with %s that are open, of %s that it knows\n", humanize.Plural(urls.Pending(), "URL"), humanize.Count(urls.Known()))
+		safeprint.Printf("would resume with %s open of %s known\n", humanize.Plural(urls.Pending(), "URL"), humanize.Count(urls.Known()))
 	}
 	crawl.WriteDryRun(os.Stdout, first, spec, begun)
 	safeprint.Println("and of each page:")

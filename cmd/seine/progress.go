@@ -60,11 +60,11 @@ func statusHint(now crawl.Progress) string {
 }
 
 func (p *progress) line(now crawl.Progress) string {
-	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s under way  %s  %s failed",
+	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s in flight  %s  %s failed",
 		now.Elapsed.Round(time.Second), humanize.Count(now.Pages), p.rate, humanize.Count(now.Queued+now.Waiting),
 		humanize.Count(now.InFlight+now.Parsing), humanize.Size(now.BytesBody), humanize.Count(now.Failed))
 	if now.State == crawlspec.Paused {
-		return s + "  paused: seine resume lets it go on"
+		return s + "  paused: run seine resume to continue"
 	}
 	if n := now.Next; n != nil {
 		s += fmt.Sprintf("  waiting for %s: %s", n.Host, n.Why)

@@ -26,7 +26,7 @@ func TestRateIsOfThisRun(t *testing.T) {
 func TestProgressTellsThatACrawlIsPaused(t *testing.T) {
 	now := crawl.Progress{State: crawlspec.Paused}
 	now.Queued = 13
-	if got := new(progress).line(now); !strings.Contains(got, "13 queued") || !strings.HasSuffix(got, "paused: seine resume lets it go on") {
+	if got := new(progress).line(now); !strings.Contains(got, "13 queued") || !strings.HasSuffix(got, "paused: run seine resume to continue") {
 		t.Errorf("it says %q", got)
 	}
 }

@@ -51,7 +51,7 @@ func (m *namesSeen) check(crawl, kind string) error {
 
 func listedIn(name string, set map[string]bool) string {
 	if len(set) == 0 {
-		return "there are none at all"
+		return "none exist"
 	}
 	return listed(name, slices.Sorted(maps.Keys(set)))
 }

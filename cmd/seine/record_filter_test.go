@@ -48,7 +48,7 @@ func TestCatOfSomeRecords(t *testing.T) {
 			t.Errorf("%s: %s", tt.flags, got)
 		}
 	}
-	want(t, exitUsage, []string{"cat", t.TempDir(), "--kind", "item"}, "--kind item: no record is of it; there are none at all")
+	want(t, exitUsage, []string{"cat", t.TempDir(), "--kind", "item"}, "--kind item: no record is of it; none exist")
 }
 
 // Of a page that was found gone, and not found since, there is no latest record. What was

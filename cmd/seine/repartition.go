@@ -43,7 +43,7 @@ Exit codes: 0 changed, 1 failed or not possible, 2 wrong usage, 4 interrupted.`
 func (c *repartCmd) Validate() error {
 	switch {
 	case c.Abandon && (c.To != 0 || c.DryRun):
-		return errors.New("--abandon gives up what was begun: leave out --to and --dry-run")
+		return errors.New("--abandon abandons the interrupted change: omit --to and --dry-run")
 	case !c.Abandon && c.To == 0:
 		return errors.New("--to is missing: the number of partitions that there are to be")
 	}

@@ -74,7 +74,7 @@ func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.B
 	if err := bus.Join(joining); err != nil {
 		bus.Close()
 		stop()
-		return nil, nil, fmt.Errorf("there are no streams of Seine at %s: %w", bus.NC.ConnectedUrlRedacted(), err)
+		return nil, nil, fmt.Errorf("no Seine streams at %s: %w", bus.NC.ConnectedUrlRedacted(), err)
 	}
 	return bus, func() { bus.Close(); stop() }, nil
 }

@@ -148,7 +148,7 @@ func printRebuilt(w io.Writer, all []*frontier.RebuildResult, state string) {
 	_ = t.Flush()
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		n := total[name]
-		safeprint.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed\n",
+		safeprint.Fprintf(w, "\ncrawl %s: %s pages, %s URLs known: %s done, %s failed, %s queued, %s waiting for a retry, %s in flight, %s being parsed\n",
 			name, humanize.Count(n.Pages), humanize.Count(n.Known()), humanize.Count(n.Done), humanize.Count(n.Failed), humanize.Count(n.Queued),
 			humanize.Count(n.Waiting), humanize.Count(n.InFlight), humanize.Count(n.Parsing))
 		if len(n.Excluded) > 0 {

@@ -78,7 +78,7 @@ func replayHeadline(r *replay.Report) string {
 	case r.Again:
 		return "complete; it was so before, and there is nothing to do"
 	case r.Outcome == replay.Interrupted:
-		return "interrupted; the same command goes on"
+		return "interrupted; run the same command again to resume"
 	case r.Outcome == replay.Failed:
 		return "failed: " + r.Error
 	case r.Chosen == 0:

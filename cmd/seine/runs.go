@@ -128,7 +128,7 @@ func printRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 	safeprint.Fprintf(t, "STARTED\tTOOK\tREQUESTS\tPAGES\tNEW\tCHANGED\tSAME\tGONE\tFAILED\tBYTES\tRECORDS\n")
 	for i := range runs {
 		r := &runs[i]
-		took := "goes on"
+		took := "running"
 		if !r.Ended.IsZero() {
 			took = r.Took().Round(time.Second / 10).String()
 		}

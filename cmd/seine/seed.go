@@ -56,7 +56,7 @@ func (c *seedCmd) Run() error {
 			err = f.Flush()
 		}
 		if f.Fed > 0 || err == nil {
-			safeprint.Printf("%s fed to crawl %s\n", were(f.Fed, "URL"), c.Name)
+			safeprint.Printf("%s added to crawl %s\n", were(f.Fed, "URL"), c.Name)
 		}
 		if err == nil && f.bad.count > 0 {
 			return usageError{fmt.Errorf("%s no URLs", are(f.bad.count, "line"))}

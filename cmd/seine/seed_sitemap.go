@@ -97,7 +97,7 @@ func readSitemap(name string) (*sitemap.Sitemap, error) {
 		return nil, usageError{fmt.Errorf("--sitemap %s: %w", name, err)}
 	}
 	if err != nil {
-		safeprint.Fprintf(os.Stderr, "seine: %s: %v; what came before is fed\n", name, err)
+		safeprint.Fprintf(os.Stderr, "seine: %s: %v; the URLs before that were added\n", name, err)
 	}
 	return site, nil
 }

@@ -237,7 +237,7 @@ func (c *serveCmd) checkPlaces() error {
 		}
 	}
 	if at, err := os.Stat(c.Replayed); err == nil && !at.IsDir() {
-		return fmt.Errorf("--replayed %s: is a file: name a folder, which is made if there is none", c.Replayed)
+		return fmt.Errorf("--replayed %s: is a file: name a directory, which is created if it does not exist", c.Replayed)
 	}
 	return nil
 }

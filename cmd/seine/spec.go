@@ -75,7 +75,7 @@ func warnOfIneffective(w io.Writer, s *crawlspec.Spec) {
 func warnOfSecrets(w io.Writer, s *crawlspec.Spec) {
 	for _, name := range s.Secrets() {
 		if v, err := (secrets.Store{}).Get(name); err == nil && !secrets.Maskable(v) {
-			safeprint.Fprintf(w, "  %-9s secret %s is too short or too plain a word to be told from other text: it is stored where a site prints it\n", "warning", name)
+			safeprint.Fprintf(w, "  %-9s secret %s is too short or too common to be redacted: if a site prints it, it is stored\n", "warning", name)
 		}
 	}
 }

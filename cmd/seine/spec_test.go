@@ -29,7 +29,7 @@ func TestSpecCheckTellsAll(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	says(t, "standard error", stderr, bad+`:1:8: scope "hosts": must be host, domain or any`, bad+":4:23: records[0].fields.x.css: ",
-		bad+":5:1: delai: there is no such key: did you mean delay?", bad+"x: no such file")
+		bad+":5:1: delai: unknown key: did you mean delay?", bad+"x: no such file")
 	says(t, "standard output", out, good+": ok")
 }
 
@@ -87,7 +87,7 @@ func TestSpecCheckWarnsOfPlainSecrets(t *testing.T) {
 	if code != exitOK || strings.Count(out, "warning") != 1 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	says(t, "check", out, "warning   secret PLAIN is too short or too plain a word")
+	says(t, "check", out, "warning   secret PLAIN is too short or too common")
 }
 
 func TestSpecSchema(t *testing.T) {
@@ -113,7 +113,7 @@ func TestCrawlTellsWhatIsWrongWithItsSpec(t *testing.T) {
 		if code != exitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
-		says(t, "standard error", stderr, bad+":4:20: records[0].fields.x.ass: there is no such key")
+		says(t, "standard error", stderr, bad+":4:20: records[0].fields.x.ass: unknown key")
 	}
 }
 

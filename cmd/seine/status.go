@@ -165,7 +165,7 @@ func printOverview(w io.Writer, o *overview.Overview) {
 	printWarnings(w, o.Warnings)
 	printAlerts(w, o.Alerts)
 	if o.Dead > 0 {
-		safeprint.Fprintf(w, "\n%s: `seine dead list` tells why\n", humanize.Plural(o.Dead, "dead letter"))
+		safeprint.Fprintf(w, "\n%s: see `seine dead list`\n", humanize.Plural(o.Dead, "dead letter"))
 	}
 }
 
@@ -211,7 +211,7 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 		row(w, "spec", crawlspec.UnusableText(c.Unusable, c.Still))
 	}
 	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", humanize.Count(c.Pages), c.Rate, humanize.Size(c.BytesBody)))
-	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s wait for another attempt, %s under way, %s being parsed",
+	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s waiting for a retry, %s in flight, %s being parsed",
 		humanize.Count(c.Known()), humanize.Count(c.Done), humanize.Count(c.Failed), humanize.Count(c.Queued),
 		humanize.Count(c.Waiting), humanize.Count(c.InFlight), humanize.Count(c.Parsing)))
 	if len(c.FailedBy) > 0 {
@@ -242,7 +242,7 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 
 // keptUntil says when a crawl that has ended is deleted.
 func keptUntil(at time.Time) string {
-	return fmt.Sprintf("at %s, unless it is fed or its spec changes before (keep)", at.Local().Format(time.DateTime))
+	return fmt.Sprintf("at %s, unless it gets new URLs or another spec before then (keep)", at.Local().Format(time.DateTime))
 }
 
 // printHosts says what hosts with work wait for, and which hold things up.

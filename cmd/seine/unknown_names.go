@@ -39,7 +39,7 @@ func notFound(err error, forHost string) error {
 	case none.Kind == lookup.KindHost:
 		return usageError{fmt.Errorf("%w (seine hosts lists some)%s", err, forHost)}
 	}
-	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", none.Name, othersThan(none.Name, none.Others))}
+	return usageError{fmt.Errorf("--crawl %s: no such crawl; %s", none.Name, othersThan(none.Name, none.Others))}
 }
 
 // checkBeside refuses to begin a crawl beside others whose name may be a slip. The first
@@ -86,13 +86,13 @@ func checkReplayed(ctx context.Context, o *replay.Options) error {
 	if err != nil || slices.Contains(stored, o.Choice.Crawl) {
 		return err
 	}
-	return usageError{fmt.Errorf("--crawl %s: there is no such crawl; %s", o.Choice.Crawl, othersThan(o.Choice.Crawl, names))}
+	return usageError{fmt.Errorf("--crawl %s: no such crawl; %s", o.Choice.Crawl, othersThan(o.Choice.Crawl, names))}
 }
 
 // othersThan tells which crawls there are, that with the most similar name first.
 func othersThan(crawl string, names []string) string {
 	if len(names) == 0 {
-		return fmt.Sprintf("there is none yet: seine spec apply begins one, or seine seed --crawl %s --new URL", crawl)
+		return fmt.Sprintf("no crawl exists yet: create one with seine spec apply or seine seed --crawl %s --new URL", crawl)
 	}
 	return listed(crawl, names)
 }

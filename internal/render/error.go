@@ -29,7 +29,7 @@ var (
 	errTooLarge  = &Error{TooLarge, "the document that scripts have made is larger than max_body"}
 	errElements  = &Error{TooLarge, "the document that scripts have made has too many nodes: at most 1,000,000"}
 	errCrash     = &Error{Crash, "the page crashed in the browser: its scripts may take 512 MB of memory, and all of it 1 GiB"}
-	errNoSession = &Error{NoSession, "the page shows right after a login that there is no session: render.login.when holds, or it leads to render.login.url"}
+	errNoSession = &Error{NoSession, "the login has failed: the page after it matches render.login.when or redirects to render.login.url"}
 	errDialogs   = &Error{NoAnswer, "the page opens one dialog after the other"}
 )
 

@@ -16,12 +16,12 @@ import (
 // checkExposure refuses an address that others can reach while nobody is asked who they are.
 func (o *Options) checkExposure(host string) error {
 	if o.Tokens != nil && o.Tokens.Len() == 0 && o.TLS.ClientCA == "" {
-		return errors.New("--tokens: there is no token in the file, so nobody could get in: make one with seine token create")
+		return errors.New("--tokens: the file has no tokens: create one with seine token create")
 	}
 	if isLoopback(host) || o.Tokens != nil || o.TLS.ClientCA != "" {
 		return nil
 	}
-	return fmt.Errorf("--listen %s: others can reach that address, and whoever does could read and change every crawl: "+
+	return fmt.Errorf("--listen %s: other machines can reach that address and could read and change every crawl: "+
 		"give --tokens FILE (seine token create makes one) or --client-ca FILE, or listen at %s", o.Listen, DefaultListen)
 }
 

@@ -156,7 +156,7 @@ func (a Access) withoutCredentials() Access {
 // a source that names it.
 func (a *Access) check(ofSource bool) error {
 	if a.Auth != nil && !ofSource {
-		return errors.New("auth: belongs to one of the sources, so that no other host is told")
+		return errors.New("auth: set it in one of the sources, so that no other host receives it")
 	}
 	if err := checkHeaders(a.Headers, ofSource); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (t *TLS) check() error {
 	case t.MinVersion != "" && !slices.Contains(TLSVersions, t.MinVersion):
 		return fmt.Errorf("tls: min_version %q: must be one of %s", t.MinVersion, strings.Join(TLSVersions, ", "))
 	case t.CA != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(t.CA)):
-		return errors.New("tls: ca: there is no certificate in PEM in it")
+		return errors.New("tls: ca: contains no PEM certificate")
 	}
 	return nil
 }

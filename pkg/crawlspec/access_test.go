@@ -13,7 +13,7 @@ func TestBadAccess(t *testing.T) {
 	for text, want := range map[string]string{
 		"contact: nobody":                                  "contact \"nobody\": must be a URL or an e-mail address",
 		"user_agents: ['']":                                "user_agents: \"\"",
-		"auth: {bearer: '{secret:T}'}":                     "auth: belongs to one of the sources",
+		"auth: {bearer: '{secret:T}'}":                     "auth: set it in one of the sources",
 		"headers: {Host: a}":                               "headers: Host cannot be set: it is the URL's",
 		"headers: {User-Agent: a}":                         "write user_agent",
 		"headers: {Authorization: a}":                      "write auth",
@@ -25,7 +25,7 @@ func TestBadAccess(t *testing.T) {
 		"proxies: ['ftp://proxy.example:21']":              "must be one of http, socks5",
 		"proxies: ['http://me:pw@proxy.example:1']":        "write the name of a secret for the password",
 		"tls: {min_version: '2'}":                          "min_version \"2\": must be one of 1.0",
-		"tls: {ca: nonsense}":                              "there is no certificate in PEM in it",
+		"tls: {ca: nonsense}":                              "contains no PEM certificate",
 		"allow_addresses: [10.1.2.3/8]":                    "write 10.0.0.0/8",
 		"allow_addresses: [here]":                          "here",
 		source + "auth: {}":                                "write user and password, or bearer",

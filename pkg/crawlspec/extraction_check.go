@@ -110,7 +110,7 @@ func (e *Extraction) checkGone(p *Problems) {
 	for i := range e.Records {
 		r := &e.Records[i]
 		if r.Kind == messages.KindGone {
-			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: with gone: record, that is the kind of what tells of pages that are gone: choose another name", messages.KindGone)
+			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: gone: record uses this kind for records of pages that are gone: choose another name", messages.KindGone)
 		}
 		if r.Fields.has(FieldGoneAt) {
 			p.Addf(fmt.Sprintf("records[%d].fields.%s", i, FieldGoneAt), "%q: with gone: record, that is the column which says in databases when a page was found gone: choose another name", FieldGoneAt)
@@ -185,7 +185,7 @@ func (r *RecordRule) check(p *Problems, path string) {
 			if slices.Contains([]string{"url", "fetched_at"}, place.Name) {
 				hint = ": every record has it, but a key is made of the rule's own fields (address: {from: url})"
 			}
-			p.Addf(path+".key", "{%s}: there is no such field%s", place.Name, hint)
+			p.Addf(path+".key", "{%s}: no such field%s", place.Name, hint)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (f *Field) checkSource(p *Problems, path string) {
 	if f.Value != nil {
 		p.template(path+".value", *f.Value)
 		if len(given) > 0 || f.Regex != "" || f.JQ != "" || f.Get != "" {
-			p.Addf(path+".value", "excludes selectors and get: it is a text of its own")
+			p.Addf(path+".value", "excludes selectors and get: it is a complete value")
 		}
 		return
 	}

@@ -38,7 +38,7 @@ func (s *Spec) idleSeeds(note noter) {
 		switch {
 		case len(seed.Metadata) == 0:
 		case hidden:
-			note(true, key, "without metadata in page.fields, as there are no other records")
+			note(true, key, "without metadata in page.fields, because the crawl has no other records")
 			return
 		case !seed.Inherit:
 			note(seed.Sitemap != "", key, "for a sitemap, which makes no record, without inherit: true")
@@ -144,7 +144,7 @@ func (s *Spec) idlePace(note noter) {
 const besideDelay = "beside a delay of %s, which means one request at a time: delay: 0s lets several go"
 
 func (s *Spec) idleFetch(note noter) {
-	note(s.ProductToken() == "Mozilla", "user_agent", "to tell robots.txt who you are, as it is searched for Mozilla: write \"(compatible; mybot/1.0)\" into it, with your name")
+	note(s.ProductToken() == "Mozilla", "user_agent", "for robots.txt, which is searched for Mozilla: add \"(compatible; mybot/1.0)\" with your crawler's name")
 	note(s.Contact != "" && s.UserAgent != DefaultUserAgent, "contact", "beside a user_agent of your own: write it into that")
 	note(s.Contact != "" && s.UserAgent == DefaultUserAgent && len(s.UserAgents) > 0, "contact", "beside user_agents: write it into these")
 	idle := func(t *TLS) bool { return t != nil && t.Insecure && t.CA != "" }

@@ -52,7 +52,7 @@ func TestMetadataOfASpecIsChecked(t *testing.T) {
 	for metadata, want := range map[string]string{
 		`{"a": null}`:         `metadata: "a" is null: must be a text`,
 		`{"": "x"}`:           `the name "" has 0 bytes: must be from 1 to 64`,
-		`{}, "inherit": true`: `inherit: there is no metadata beside it`,
+		`{}, "inherit": true`: `inherit: needs metadata`,
 	} {
 		if _, err := Decode([]byte(`{"seeds": [{"url": "https://a.test/", "metadata": ` + metadata + `}]}`)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", metadata, err, want)

@@ -115,7 +115,7 @@ func (p *Politeness) check() error {
 	case p.PerHost < 1 || p.PerHost > 1024:
 		return fmt.Errorf("per_host %d: must be from 1 to 1024", p.PerHost)
 	case p.MaxPagesPerHost < 0:
-		return fmt.Errorf("max_pages_per_host %d: must not be negative (0 is no limit)", p.MaxPagesPerHost)
+		return fmt.Errorf("max_pages_per_host %d: must not be negative (0 for no limit)", p.MaxPagesPerHost)
 	case b.Failures < 0 || b.Failures > 1000:
 		return fmt.Errorf("breaker: failures %d: must be from 0 (off) to 1000", b.Failures)
 	case b.Failures > 0 && (b.Wait < Duration(time.Millisecond) || b.MaxWait < b.Wait || b.MaxWait > Duration(24*time.Hour)):

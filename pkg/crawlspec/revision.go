@@ -48,7 +48,7 @@ func (r Revision) Deletions() uint32 {
 }
 
 // ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.
-var ErrStandsStill = errors.New("the crawl stands still: its spec cannot be used")
+var ErrStandsStill = errors.New("the crawl is blocked: its spec is unusable")
 
 // StandStill returns the spec of a crawl without one that can be used: nothing is sent,
 // nothing is excluded and nothing given up.

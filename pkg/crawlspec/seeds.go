@@ -126,7 +126,7 @@ func (s *Spec) checkSeed(seed *Seed) error {
 func (s *Spec) checkStored() error {
 	for i := range s.Seeds {
 		if file := s.Seeds[i].File; file != "" {
-			return fmt.Errorf("seeds: number %d: file: %q is read by whoever applies the spec (seine spec apply, seine crawl --spec): a spec that is stored has its URLs",
+			return fmt.Errorf("seeds: number %d: file: %q is read by the command that applies the spec (seine spec apply, seine crawl --spec): a stored spec contains the URLs",
 				i+1, messages.Clip(file))
 		}
 	}
@@ -142,7 +142,7 @@ func CheckSize(text []byte) error {
 	if len(text) <= MaxSize {
 		return nil
 	}
-	return fmt.Errorf("the spec has %d bytes, at most %d can be stored: feed a long list of seeds with seine seed --file", len(text), MaxSize)
+	return fmt.Errorf("the spec has %d bytes, at most %d can be stored: add a long list of seeds with seine seed --file", len(text), MaxSize)
 }
 
 // ReadSeeds puts the URLs of a file in the place of an entry that names it. Bad is what

@@ -37,7 +37,7 @@ func TestWrongSeedsOfASpec(t *testing.T) {
 		`[{"url": "https://a.test/", "file": "x"}]`:    "write one of",
 		`[{"url": "https://a.test/", "priority": 10}]`: "priority 10: must be from 0 (first) to 9",
 		`[{"sitemap": "https://a.test/s.xml"}]`:        "write sitemaps: true",
-		`[{"file": "urls.txt"}]`:                       "read by whoever applies the spec",
+		`[{"file": "urls.txt"}]`:                       "read by the command that applies the spec",
 	} {
 		if _, err := Decode([]byte(`{"seeds": ` + seeds + `}`)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", seeds, err, want)

@@ -202,15 +202,15 @@ func (s *Spec) checkScope() error {
 func (s *Spec) checkBudgets() error {
 	switch {
 	case s.MaxPages < 0:
-		return fmt.Errorf("max_pages %d: must not be negative (0 is no limit)", s.MaxPages)
+		return fmt.Errorf("max_pages %d: must not be negative (0 for no limit)", s.MaxPages)
 	case s.MaxBytes < 0:
-		return fmt.Errorf("max_bytes %s: must not be negative (0 is no limit)", s.MaxBytes)
+		return fmt.Errorf("max_bytes %s: must not be negative (0 for no limit)", s.MaxBytes)
 	case s.MaxDuration < 0:
-		return fmt.Errorf("max_duration %s: must not be negative (0s is no limit)", s.MaxDuration)
+		return fmt.Errorf("max_duration %s: must not be negative (0s for no limit)", s.MaxDuration)
 	case s.Keep < 0 || s.Keep > 0 && s.Keep < MinKeep:
-		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until somebody deletes it)", s.Keep, MinKeep)
+		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until it is deleted)", s.Keep, MinKeep)
 	case s.Again < 0:
-		return fmt.Errorf("again %d: must not be negative (0 is none)", s.Again)
+		return fmt.Errorf("again %d: must not be negative (0 for none)", s.Again)
 	case s.State != Running && s.State != Paused && s.State != Cancelled:
 		return fmt.Errorf("state %q: must be running, paused or cancelled", s.State)
 	}

@@ -137,7 +137,7 @@ func (s *Spec) checkRules() error {
 	case err != nil:
 		return fmt.Errorf("schedule: %w", err)
 	case s.Schedule != "" && next.IsZero():
-		return fmt.Errorf("schedule: %q: there is no such day", s.Schedule)
+		return fmt.Errorf("schedule: %q: no such day", s.Schedule)
 	}
 	return nil
 }

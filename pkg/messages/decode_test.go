@@ -254,7 +254,7 @@ func TestCheckRecord(t *testing.T) {
 	}{
 		{id, `{"a":1}`, ""},
 		{id, `{}`, ""},
-		{nil, `{}`, "record has no Nats-Msg-Id header: without it a repeat cannot be told"},
+		{nil, `{}`, "record has no Nats-Msg-Id header, which identifies duplicates"},
 		{id, ``, "record is not a JSON object"},
 		{id, `[]`, "record is not a JSON object"},
 		{id, ` {}`, "record is not a JSON object"},

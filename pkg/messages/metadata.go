@@ -51,7 +51,7 @@ func (m *Metadata) UnmarshalJSON(b []byte) error {
 // Check reports what is wrong with the metadata of a seed, which is inherited or not.
 func (m Metadata) Check(inherit bool) error {
 	if inherit && len(m) == 0 {
-		return errors.New("inherit: there is no metadata beside it to be inherited")
+		return errors.New("inherit: needs metadata to inherit")
 	}
 	if len(m) > MaxMetadata {
 		return fmt.Errorf("metadata: %d names: at most %d", len(m), MaxMetadata)

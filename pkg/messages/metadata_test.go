@@ -59,7 +59,7 @@ func TestMetadataThatIsRefused(t *testing.T) {
 		{`{"a\nb": "x"}`, `has control characters`},
 		{string(names(17, 1).AppendJSON(nil)), `17 names: at most 16`},
 		{`{"ab": "` + strings.Repeat("x", 1023) + `"}`, `its names and texts have 1025 bytes: at most 1024 in all`},
-		{`{}, "inherit": true`, `inherit: there is no metadata beside it`},
+		{`{}, "inherit": true`, `inherit: needs metadata`},
 	} {
 		seeds, bad := DecodeSeeds([]byte(`[{"url": "https://a.test/", "metadata": ` + tt.metadata + `}]`))
 		if len(seeds) > 0 || len(bad) != 1 || !strings.Contains(bad[0].Err.Error(), tt.want) {
@@ -96,7 +96,7 @@ func TestMetadataOfCandidates(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"v":1,"crawl":"c","source":"seed","depth":0,"metadata":{"a":"b"}}`:                                 "the source must be link or redirect",
 		`{"v":1,"crawl":"c","source":"link","depth":0,"urls":[{"u":"https://a.test/","m":{"a":"b"}}]}`:       "m of https://a.test/: the source must be seed",
-		`{"v":1,"crawl":"c","source":"seed","depth":0,"urls":[{"u":"https://a.test/","m":{},"i":true}]}`:     "https://a.test/: inherit: there is no metadata",
+		`{"v":1,"crawl":"c","source":"seed","depth":0,"urls":[{"u":"https://a.test/","m":{},"i":true}]}`:     "https://a.test/: inherit: needs metadata",
 		`{"v":1,"crawl":"c","source":"seed","depth":0,"urls":[{"u":"https://a.test/","m":{"a":"b"}}]}`:       "",
 		`{"v":1,"crawl":"c","source":"link","depth":0,"metadata":{"a":"b"},"inherit":true}`:                  "",
 		`{"v":1,"crawl":"c","source":"redirect","depth":0,"metadata":{"a":"b"},"urls":[{"u":"https://a/"}]}`: "",

@@ -153,7 +153,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 // JSON object without a line break, and have an identity.
 func CheckRecord(header nats.Header, payload []byte) error {
 	if header.Get(nats.MsgIdHdr) == "" {
-		return fmt.Errorf("record has no %s header: without it a repeat cannot be told", nats.MsgIdHdr)
+		return fmt.Errorf("record has no %s header, which identifies duplicates", nats.MsgIdHdr)
 	}
 	if header.Get(HeaderRecord) != "" {
 		return nil

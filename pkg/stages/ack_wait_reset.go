@@ -61,7 +61,7 @@ func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error
 	go func() {
 		for sleep.For(ctx, r.ackWait()) == nil {
 			if err := c.checkStuck(ctx); err != nil && ctx.Err() == nil {
-				r.Bus.Log.Debug("cannot look for messages that nobody holds", "consumer", r.Consumer.Durable, "error", err)
+				r.Bus.Log.Debug("cannot search for messages that no process holds", "consumer", r.Consumer.Durable, "error", err)
 			}
 		}
 	}()
@@ -92,7 +92,7 @@ func (c *stuckDetector) replyHolds(m *nats.Msg) {
 		err = m.Respond(text)
 	}
 	if err != nil {
-		c.Bus.Log.Debug("cannot tell what this process holds", "error", err)
+		c.Bus.Log.Debug("cannot report the in-flight messages of this process", "error", err)
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *stuckDetector) resetAckWait() error {
 		// The server looks at the sequence in the stream alone (progressUpdate).
 		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", c.Stream, c.Consumer.Durable, seq)
 		if err := c.Bus.NC.Publish(subject, []byte(working)); err != nil {
-			return fmt.Errorf("have message %d counted anew: %w", seq, err)
+			return fmt.Errorf("reset the ack wait of message %d: %w", seq, err)
 		}
 	}
 	c.metrics.ackWaitResets.Inc()

@@ -215,7 +215,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 
 // moving says what to do about a change of the number of partitions.
 func moving(l messages.Layout) error {
-	return fmt.Errorf("%w, to %d: wait, or if it was interrupted go on with it (seine repartition --to %d)", ErrMoving, l.Moving, l.Moving)
+	return fmt.Errorf("%w, to %d: wait, or if it was interrupted continue it (seine repartition --to %d)", ErrMoving, l.Moving, l.Moving)
 }
 
 // ChangeLayout changes the stored layout; other changes at the same time are kept.

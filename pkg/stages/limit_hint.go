@@ -27,7 +27,7 @@ func Account(ctx context.Context, b *Bus, replicas int) (jetstream.Tier, error) 
 // streamHint adds to an error of the JetStream API about a stream what to do.
 func streamHint(p *provisioner, want jetstream.StreamConfig, err error) error {
 	account, limits := p.account, p.account.Limits
-	const servers = "each replica needs a server of its own in the cluster, with JetStream and room for the stream: start them, or lower --replicas"
+	const servers = "each replica needs its own server in the cluster, with JetStream and space for the stream: start more servers, or lower --replicas"
 	err = withHint(err, map[jetstream.ErrorCode]string{
 		10005: servers, 10074: servers,
 		10027: fmt.Sprintf("Seine needs %d streams; the account has %d, its max_streams is %d: raise that", len(p.Streams()), account.Streams, limits.MaxStreams),
@@ -52,7 +52,7 @@ func consumerHint(stream string, config jetstream.ConsumerConfig, err error) err
 		return nil
 	}
 	return fmt.Errorf("%s: %w", drift.ConsumerObject(stream, config.Durable), withHint(err, map[jetstream.ErrorCode]string{
-		10026: "raise max_consumers of the stream or of the account, or remove consumers that nobody reads: nats consumer report " + stream,
+		10026: "raise max_consumers of the stream or of the account, or remove unused consumers: nats consumer report " + stream,
 		10100: "remove the consumer that takes the same messages: nats consumer report " + stream + ", nats consumer rm",
 		10121: fmt.Sprintf("it needs max_ack_pending %d: raise the limit of the account, or in the jetstream block of the server", config.MaxAckPending),
 	}))

@@ -47,13 +47,13 @@ var (
 		Name: "seine_publishers_waiting", Help: "Publishers that are held back now.",
 	}, []string{"stage"})
 	deadTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_dead_letters_total", Help: "Messages, or parts of them, that were given up and stored in DEAD.",
+		Name: "seine_dead_letters_total", Help: "Messages, or parts of them, that were stored in DEAD as dead letters.",
 	}, []string{"stage"})
 	messagesInFlight = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "seine_messages_in_flight", Help: "Messages taken and not yet acknowledged.",
 	}, []string{"stage"})
 	ackWaitResetsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_ack_wait_resets_total", Help: "Times that the server waited for a message that no process held, and was told to deliver it again.",
+		Name: "seine_ack_wait_resets_total", Help: "Messages that no process held and that the server was asked to redeliver.",
 	}, []string{"stage"})
 
 	reconnectsTotal = promauto.NewCounter(prometheus.CounterOpts{

@@ -37,7 +37,7 @@ func (p *stallDetector) stalled() bool {
 func (b *Bus) watchStalls(ctx context.Context) {
 	for b.pulse.tick(); sleep.For(ctx, pulseEvery) == nil; b.pulse.tick() {
 		if b.pulse.stalled() {
-			b.Log.Warn("this process stood still, and asks again about what it has in hand")
+			b.Log.Warn("this process was suspended and checks its in-flight messages again")
 			b.MarkStale()
 		}
 	}

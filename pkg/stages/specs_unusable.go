@@ -29,7 +29,7 @@ func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 		return
 	}
 	specsIgnoredTotal.Inc()
-	s.bus.Log.Error("spec ignored: the crawl goes by the one before it that can be used, or stands still if there is none; store one that can be used (seine spec apply)",
+	s.bus.Log.Error("spec ignored: the crawl uses the last usable spec, or is blocked if there is none; apply a usable spec (seine spec apply)",
 		"crawl", crawl, "revision", rev, "error", why)
 }
 

@@ -27,6 +27,6 @@ func (l logger) Errorf(format string, a ...any) {
 // Fatalf implements pebble.Logger. Pebble calls it when it cannot go on, as with a
 // full disk. What is committed is safe, and the streams have the rest.
 func (l logger) Fatalf(format string, a ...any) {
-	l.log.Error("the database cannot go on, stopping", "of", l.what, "error", fmt.Sprintf(format, a...))
+	l.log.Error("the store has failed, stopping", "of", l.what, "error", fmt.Sprintf(format, a...))
 	os.Exit(1)
 }

@@ -37,7 +37,7 @@ func load(file string) (*Key, error) {
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) < minText || len(text) > maxText {
-		return nil, fmt.Errorf("%s: is no key: it has %d characters, and a key has %d to %d (openssl rand -base64 32 > %s)",
+		return nil, fmt.Errorf("%s: invalid key: it has %d characters, a key has %d to %d (openssl rand -base64 32 > %s)",
 			file, len(text), minText, maxText, file)
 	}
 	return &Key{text}, nil
@@ -122,7 +122,7 @@ func beginAlone(dir, file string) (k *Key, err error) {
 func begin(dir, file string) (*Key, error) {
 	for _, part := range []string{"nats", "frontier"} {
 		if _, err := os.Stat(filepath.Join(dir, part)); !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%w: what is in %s is not encrypted, and stays so: name another --data to begin anew, or leave --encrypt-state out", ErrKey, dir)
+			return nil, fmt.Errorf("%w: the state in %s is not encrypted and cannot be encrypted later: use another --data, or omit --encrypt-state", ErrKey, dir)
 		}
 	}
 	k, err := load(file)

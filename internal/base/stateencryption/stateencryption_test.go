@@ -69,7 +69,7 @@ func TestStateInTheClearIsNotEncrypted(t *testing.T) {
 	for _, part := range []string{"nats", "frontier"} {
 		dir := t.TempDir()
 		check(t, os.Mkdir(filepath.Join(dir, part), 0o700))
-		wants(t, dir, keyFile(t, one), "is not encrypted", "name another --data")
+		wants(t, dir, keyFile(t, one), "is not encrypted", "use another --data")
 	}
 }
 

@@ -67,7 +67,7 @@ func (e exporting) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	if err != nil {
 		spansFailed.Add(float64(len(spans)))
 		if !e.broken.Swap(true) {
-			e.log.Warn("cannot export traces, the crawl goes on without them", "error", err)
+			e.log.Warn("cannot export traces; the crawl continues without them", "error", err)
 		}
 		return nil
 	}

@@ -41,7 +41,7 @@ func (s Store) Get(name string) (string, error) {
 	// A name has letters, digits and '_' only, so this stays in the folder.
 	text, err := os.ReadFile(filepath.Join(s.Folder, name))
 	if err != nil {
-		return "", fmt.Errorf("secret %s is not known here: set %s%s, or mend its file: %w", name, Prefix, name, err)
+		return "", fmt.Errorf("secret %s is not set: set %s%s or fix its file: %w", name, Prefix, name, err)
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
 }

@@ -25,7 +25,7 @@ func deadLetters(a *crawlspec.Alerts, look *Observation) []finding {
 	f.bad = f.value >= f.threshold
 	f.good = !f.bad
 	if f.text = "no dead letter is left"; n > 0 {
-		f.text = fmt.Sprintf("%s: %s (seine dead list tells why)", humanize.Plural(n, "dead letter"), strings.Join(stages, ", "))
+		f.text = fmt.Sprintf("%s: %s (see seine dead list)", humanize.Plural(n, "dead letter"), strings.Join(stages, ", "))
 	}
 	return []finding{f}
 }

@@ -14,7 +14,7 @@ func TestDeadLettersAreToldUntilSomebodyHasLookedAfterThem(t *testing.T) {
 	d.want()
 	d.pass(time.Hour, letters(map[string]uint64{"parser": 2, "fetcher": 1}))
 	d.want("raised dead_letters")
-	d.wantText("3 dead letters: 1 of the fetcher, 2 of the parser (seine dead list tells why)")
+	d.wantText("3 dead letters: 1 of the fetcher, 2 of the parser (see seine dead list)")
 	d.pass(time.Hour, letters(map[string]uint64{"parser": 1}))
 	d.want()
 	d.pass(time.Hour, letters(nil))

@@ -136,7 +136,7 @@ func each(ctx context.Context, bus *stages.Bus, f Filter, config jetstream.Order
 }
 
 // ErrNone is returned for a letter that is not there.
-var ErrNone = errors.New("there is no such dead letter (it was redriven, removed, or is too old)")
+var ErrNone = errors.New("no such dead letter (it was redriven or removed, or has expired)")
 
 // Get returns one letter.
 func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*DeadLetter, error) {
@@ -194,7 +194,7 @@ func urlOf(h nats.Header, data []byte) string {
 var (
 	ErrNoOrigin  = errors.New("the letter does not say where its message was read: it cannot go back there")
 	ErrForgotten = errors.New("the letter does not hold the message, and its stream has forgotten it")
-	ErrTooSoon   = errors.New("NATS has seen this message lately and would drop it as a repeat: try again in two minutes")
+	ErrTooSoon   = errors.New("NATS would drop this message as a duplicate: try again in two minutes")
 )
 
 // Redriver gives messages to their stages again.

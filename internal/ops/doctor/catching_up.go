@@ -29,7 +29,7 @@ func catchingUpFindings(behind []int) []Finding {
 	return []Finding{{
 		Level: Warn, Check: "partitions",
 		What: "frontier: since its start, the owner of partition " + list(behind) + " still applies what the streams hold, and sends no request of it",
-		Do:   "wait: it goes on by itself, and nothing is lost (the frontier logs when it has caught up)",
+		Do:   "wait: nothing is lost, and the frontier logs when it has caught up",
 	}}
 }
 

@@ -124,7 +124,7 @@ func processes(o *overview.Overview) Finding {
 	f := Finding{Level: OK, Check: "stages", What: strings.Join(running, ", ")}
 	switch {
 	case len(running) == 0:
-		f.Level, f.What, f.Do = Fail, "nobody runs any", "start them"
+		f.Level, f.What, f.Do = Fail, "none is running", "start them"
 	case len(missing) > 0:
 		f.Level, f.What = Fail, "nobody runs "+strings.Join(missing, ", ")+" ("+f.What+" do run)"
 		f.Do = "start " + strings.Join(missing, ", ")
@@ -141,7 +141,7 @@ func unready(all []procstats.Process) (found []Finding) {
 		if p := &all[i]; p.Unready != "" {
 			found = append(found, Finding{
 				Level: Fail, Check: "ready", What: p.Name() + " cannot do its work: " + p.Unready,
-				Do: "see to that, and do not restart it: it goes on by itself, and nothing is lost",
+				Do: "fix that cause and do not restart the stage: it continues by itself, and nothing is lost",
 			})
 		}
 	}
@@ -185,7 +185,7 @@ func owners(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	for _, g := range groups {
 		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", g.Name, g.Partitions)}
 		if len(g.Free) > 0 {
-			f.Level, f.What = Fail, fmt.Sprintf("%s: nobody owns partition %s", g.Name, list(g.Free))
+			f.Level, f.What = Fail, fmt.Sprintf("%s: no frontier owns partition %s", g.Name, list(g.Free))
 			f.Do = "start one; after a kill another takes over within 10 s (a frontier with --partitions-owned takes no others)"
 		}
 		found = append(found, f)
@@ -205,7 +205,7 @@ func clock(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	drift := s.CachedInfo().TimeStamp.Sub(here).Round(time.Millisecond)
 	f := Finding{Level: OK, Check: "clock", What: fmt.Sprintf("%s off the server's", drift.Abs())}
 	if drift.Abs() > clockDrift {
-		f.Level, f.Do = Warn, "let both follow a time server (NTP): schedules, delays and Retry-After are kept by the clock of whoever owns a partition"
+		f.Level, f.Do = Warn, "synchronise both clocks (NTP): schedules, delays and Retry-After follow the clock of the partition's owner"
 	}
 	return []Finding{f}, nil
 }
@@ -229,5 +229,5 @@ func dead(o *overview.Overview) Finding {
 	if o.Dead == 0 {
 		return Finding{Level: OK, Check: "dead letters", What: "none"}
 	}
-	return Finding{Level: Warn, Check: "dead letters", What: humanize.Plural(o.Dead, "message") + " that no stage could handle", Do: "seine dead list tells why; redrive or drop them"}
+	return Finding{Level: Warn, Check: "dead letters", What: humanize.Plural(o.Dead, "message") + " that no stage could handle", Do: "see seine dead list; redrive or drop them"}
 }

@@ -21,7 +21,7 @@ func TestLeaseThatIsRenewedHasAnOwner(t *testing.T) {
 	check(t, err)
 	found, err := owners(t.Context(), bus)
 	check(t, err)
-	if len(found) != 1 || found[0].Level != Fail || found[0].What != "frontier: nobody owns partition 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15" {
+	if len(found) != 1 || found[0].Level != Fail || found[0].What != "frontier: no frontier owns partition 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15" {
 		t.Errorf("of no leases: %+v", found)
 	}
 	renew := func() error {

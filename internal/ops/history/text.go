@@ -140,7 +140,7 @@ func (e text) host() {
 	case h.Why != "":
 		e.row("host", fmt.Sprintf("%s waits: %s, until %s", h.Host, h.Why, moment(h.NextMS)))
 	case h.InFlight > 0:
-		e.row("host", fmt.Sprintf("%s has %d under way and %d queued", h.Host, h.InFlight, h.Queued))
+		e.row("host", fmt.Sprintf("%s has %d in flight and %d queued", h.Host, h.InFlight, h.Queued))
 	}
 }
 

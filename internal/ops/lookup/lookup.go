@@ -43,7 +43,7 @@ func (e *NotFoundError) Error() string {
 	if e.Kind == KindHost {
 		return fmt.Sprintf("host %s: no crawl has asked it for anything or is about to%s", e.Name, meant)
 	}
-	return fmt.Sprintf("there is no crawl %s%s", e.Name, meant)
+	return fmt.Sprintf("no crawl %s%s", e.Name, meant)
 }
 
 // Crawl returns a NotFoundError if there is no crawl of a name.

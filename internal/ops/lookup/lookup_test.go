@@ -32,7 +32,7 @@ func TestCrawlIsThereThatHasASpecOrWasFed(t *testing.T) {
 	}
 	err = Crawl(t.Context(), bus, "nwes")
 	none, is := errors.AsType[*NotFoundError](err)
-	if !is || none.Meant != "news" || !slices.Equal(none.Others, []string{"fed", "news"}) || err.Error() != "there is no crawl nwes; did you mean news?" {
+	if !is || none.Meant != "news" || !slices.Equal(none.Others, []string{"fed", "news"}) || err.Error() != "no crawl nwes; did you mean news?" {
 		t.Errorf("%v", err)
 	}
 }

@@ -203,7 +203,7 @@ func (c *Crawl) StateText() string {
 	case c.Problem != "":
 		return c.Problem
 	case c.Still:
-		return "stands still"
+		return "blocked"
 	case c.State == crawlspec.Paused, c.State == crawlspec.Cancelled:
 		return string(c.State)
 	case c.End != "":

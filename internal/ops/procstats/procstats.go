@@ -127,7 +127,7 @@ func (s *Reporter) Now() Process {
 // closed.
 func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
 	if _, err := nc.Subscribe(Subject, func(m *nats.Msg) { s.answer(m, log) }); err != nil {
-		return fmt.Errorf("tell how this process is: %w", err)
+		return fmt.Errorf("publish the statistics of this process: %w", err)
 	}
 	return s.serveDrain(nc, log)
 }
@@ -139,7 +139,7 @@ func (s *Reporter) answer(m *nats.Msg, log *slog.Logger) {
 		err = m.Respond(text)
 	}
 	if err != nil {
-		log.Debug("cannot tell how this process is", "error", err)
+		log.Debug("cannot publish the statistics of this process", "error", err)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Errors of Page.
 var (
-	ErrCursor    = errors.New("the cursor is none of these records")
+	ErrCursor    = errors.New("the cursor is not from these records")
 	ErrEncrypted = errors.New("the records are encrypted: seine cat --identity KEY reads them")
 	ErrDatabase  = errors.New("the output is a database, which answers itself: ask it for the records")
 )

@@ -59,7 +59,7 @@ func (p *Publisher) Flush() error {
 	}
 	err := p.pub.Publish(p.ctx, &nats.Msg{Subject: messages.SubjectSeeds(p.Crawl), Data: p.batch})
 	if err != nil {
-		return fmt.Errorf("feed: %w", err)
+		return fmt.Errorf("add seeds: %w", err)
 	}
 	p.Fed, p.inBatch, p.batch = p.Fed+p.inBatch, 0, nil
 	return nil

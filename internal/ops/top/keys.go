@@ -15,8 +15,8 @@ var help = []string{
 	"tab shift+tab       crawls, hosts, errors",
 	"enter               look into what is selected; esc goes back",
 	"p                   pause the selected crawl, or host",
-	"r                   let it go on",
-	"c                   cancel it: what is queued is given up (asks first)",
+	"r                   resume it",
+	"c                   cancel it: drop queued URLs (asks first)",
 	"s                   hosts: the slowest, the longest queues, the most requests",
 	"/                   show only what has this in its line; esc shows all again",
 	"?                   this help",
@@ -206,7 +206,7 @@ func (s *Steered) said() string {
 	case s.Err != nil:
 		return clean(fmt.Sprintf("%s: %v", s.what(), s.Err))
 	case s.State == crawlspec.Running:
-		return s.what() + " goes on"
+		return s.what() + " is resumed"
 	}
 	return fmt.Sprintf("%s is %s", s.what(), s.State)
 }

@@ -66,7 +66,7 @@ func crawlLines(c *overview.Crawl, now time.Time) []string {
 		fmt.Sprintf("known    %s URLs", humanize.Count(c.Known())),
 		fmt.Sprintf("         %s done, %s failed", humanize.Count(c.Done), humanize.Count(c.Failed)),
 		fmt.Sprintf("         %s queued, %s wait for another attempt", humanize.Count(c.Queued), humanize.Count(c.Waiting)),
-		fmt.Sprintf("         %s under way, %s being parsed", humanize.Count(c.InFlight), humanize.Count(c.Parsing)),
+		fmt.Sprintf("         %s in flight, %s being parsed", humanize.Count(c.InFlight), humanize.Count(c.Parsing)),
 		"excluded " + humanize.ByCount(c.Excluded),
 		"requests " + humanize.ByCount(c.Attempts),
 	}
@@ -96,7 +96,7 @@ func (m *Model) hostLines() []string {
 		return append(lines, "", "looking …")
 	}
 	lines = append(lines, "",
-		fmt.Sprintf("queue    %s URLs, %d under way", humanize.Count(int64(h.Queued)), h.InFlight),
+		fmt.Sprintf("queue    %s URLs, %d in flight", humanize.Count(int64(h.Queued)), h.InFlight),
 		"waits    "+waits(&h.HostStatus, m.now),
 		fmt.Sprintf("delay    %s between a response and the next request", milliseconds(h.DelayMS)))
 	if h.SlowedMS > 0 {
@@ -121,7 +121,7 @@ func (m *Model) hostLines() []string {
 		if w.Parked {
 			state = ", parked: paused, cancelled, or its budget is spent"
 		}
-		lines = append(lines, fmt.Sprintf("crawl    %s: %s queued, %d under way%s", w.Crawl, humanize.Count(int64(w.Queued)), w.InFlight, state))
+		lines = append(lines, fmt.Sprintf("crawl    %s: %s queued, %d in flight%s", w.Crawl, humanize.Count(int64(w.Queued)), w.InFlight, state))
 	}
 	lines = append(lines, m.robotsLines()...)
 	for i := len(h.Last) - 1; i >= 0; i-- {

@@ -78,7 +78,7 @@ func (m *Model) title() string {
 func (m *Model) message() string {
 	switch {
 	case m.confirm != nil:
-		return warn.of(m.confirm.what() + ": give up all that is queued? y/n")
+		return warn.of(m.confirm.what() + ": drop all queued URLs? y/n")
 	case m.typing:
 		return "show only: " + clean(m.filter) + "_"
 	case m.stale() || m.lookErr != nil:

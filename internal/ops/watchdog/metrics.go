@@ -22,7 +22,7 @@ const (
 )
 
 var notified = promauto.NewCounterVec(prometheus.CounterOpts{
-	Name: "seine_alert_notifications_total", Help: "Tries to post an alert to its webhook, by outcome (delivered, failed), and alerts that were given up (dropped).",
+	Name: "seine_alert_notifications_total", Help: "Attempts to post an alert to its webhook, by outcome (delivered, failed), and abandoned alerts (dropped).",
 }, []string{"outcome"})
 
 // figures are those of the cluster as its watchdog last saw it; nil in the

@@ -123,7 +123,7 @@ func (w *Watchdog) Start(ctx context.Context) (stop func()) {
 func (w *Watchdog) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.leases.Run(ctx); err != nil && ctx.Err() == nil {
-			w.Log.Warn("nobody here can watch for alerts", "error", err)
+			w.Log.Warn("alerts cannot be watched here", "error", err)
 			_ = sleep.For(ctx, retryEvery)
 		}
 	}
@@ -341,7 +341,7 @@ func (w *Watchdog) busy(ctx context.Context, c *overview.Crawl, k *crawlAlerts) 
 	case c.Problem != "":
 		return "", errors.New(c.Problem)
 	case c.InFlight > 0 || c.Parsing > 0:
-		return fmt.Sprintf("%d requests are under way, %d pages being parsed", c.InFlight, c.Parsing), nil
+		return fmt.Sprintf("%d requests are in flight, %d pages are being parsed", c.InFlight, c.Parsing), nil
 	case c.Queued == 0 || done(c) != k.state.Done:
 		return "", nil
 	}
@@ -410,7 +410,7 @@ func (w *Watchdog) note(ctx context.Context, p posted) {
 	notified.WithLabelValues(outcome).Inc()
 	if gone && p.err != nil {
 		notified.WithLabelValues("dropped").Inc()
-		w.Log.Error("alert is given up", "crawl", p.crawl, "id", p.id, "tries", alerts.MaxTries)
+		w.Log.Error("alert is dropped", "crawl", p.crawl, "id", p.id, "tries", alerts.MaxTries)
 	}
 	if err := w.save(ctx, p.crawl, k, state); err != nil && ctx.Err() == nil {
 		k.state = state // or it would be posted again at once, and again: the next save has it

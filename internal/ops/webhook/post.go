@@ -48,7 +48,7 @@ func Post(ctx context.Context, m *Message) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return fmt.Errorf("post to %s: it is no URL", m.Origin)
+		return fmt.Errorf("post to %s: not a URL", m.Origin)
 	}
 	for name, values := range m.Header {
 		req.Header[name] = values

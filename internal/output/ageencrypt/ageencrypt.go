@@ -101,7 +101,7 @@ func parseRecipient(text string) (age.Recipient, error) {
 	case strings.HasPrefix(text, "ssh-"):
 		one, err := agessh.ParseRecipient(text)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no SSH key that can be encrypted for, which are ssh-ed25519 and ssh-rsa: %w", text, err)
+			return nil, fmt.Errorf("%q is not an ssh-ed25519 or ssh-rsa key: %w", text, err)
 		}
 		return one, nil
 	}
@@ -153,10 +153,10 @@ func parseIdentities(text []byte) ([]age.Identity, error) {
 	case bytes.HasPrefix(trimmed, []byte("-----BEGIN")):
 		id, err := agessh.ParseIdentity(trimmed)
 		if err != nil && strings.Contains(err.Error(), "passphrase") {
-			return nil, errors.New("has a passphrase, for which nobody is asked here: make a copy without one (ssh-keygen -p -f COPY)")
+			return nil, errors.New("is protected by a passphrase: use a copy without one (ssh-keygen -p -f COPY)")
 		}
 		if err != nil {
-			return nil, errors.New("is no SSH key that can decrypt, which are ssh-ed25519 and ssh-rsa")
+			return nil, errors.New("is not an ssh-ed25519 or ssh-rsa key")
 		}
 		return []age.Identity{id}, nil
 	case bytes.HasPrefix(trimmed, []byte("age1")), bytes.HasPrefix(trimmed, []byte("ssh-")):

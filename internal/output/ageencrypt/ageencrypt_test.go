@@ -111,7 +111,7 @@ func TestRefusals(t *testing.T) {
 		all["X25519"][0] + "x":      "mistyped",
 		"age1yubikey1qg8":           "plugin",
 		"ssh-dss AAAA":              "ssh-ed25519",
-		"ssh-ed25519 AAAA":          "no SSH key",
+		"ssh-ed25519 AAAA":          "not an ssh-ed25519 or ssh-rsa key",
 		"@/no/such/file":            "no such file",
 		"@" + file(t, "# nobody\n"): "no recipient in it",
 		"@" + file(t, "#\nnobody"):  "line 2",
@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 		"nonsense":                             "neither an identity",
 		all["X25519"][0]:                       "public key",
 		all["locked"][1]:                       "passphrase",
-		"-----BEGIN X":                         "no SSH key",
+		"-----BEGIN X":                         "not an ssh-ed25519 or ssh-rsa key",
 		string(seal(t, "x", all["X25519"][0])): "encrypted itself",
 	} {
 		if _, err := ReadIdentities([]string{file(t, text)}); err == nil || !strings.Contains(err.Error(), want) {

@@ -196,7 +196,7 @@ func (s *Sink) refuseOthers(name string) error {
 	}
 	for _, other := range all {
 		if other != name {
-			return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer a prefix of its own", other, name)
+			return fmt.Errorf("belongs to the writer %q, this one is %q: use another prefix for each writer", other, name)
 		}
 	}
 	return nil

@@ -320,7 +320,7 @@ var errNoConditions = errors.New("the service has no conditional writes (If-None
 
 // hints3 say for codes of errors what a person can do.
 var hints3 = map[string]string{
-	"NoSuchBucket":          "there is no such bucket: make it, or name another",
+	"NoSuchBucket":          "no such bucket: create it, or name another",
 	"AccessDenied":          "access is denied: the credentials must allow s3:ListBucket, GetObject, PutObject, DeleteObject and AbortMultipartUpload",
 	"Forbidden":             "access is denied: check the credentials",
 	"InvalidAccessKeyId":    "the credentials are not accepted: the access key is not known there",

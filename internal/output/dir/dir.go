@@ -154,7 +154,7 @@ func (s *Sink) refuseOthers(name string) error {
 	}
 	for _, e := range all {
 		if e.IsDir() && e.Name() != name {
-			return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer a directory of its own", e.Name(), name)
+			return fmt.Errorf("belongs to the writer %q, this one is %q: use another directory for each writer", e.Name(), name)
 		}
 	}
 	return nil

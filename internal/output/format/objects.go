@@ -109,7 +109,7 @@ func (rawBody) From() string { return FromPages }
 // object is not made.
 func (rawBody) Write(w io.Writer, r *Record) error {
 	if r.Page == nil {
-		return &RefusedError{fmt.Errorf("record %s is no page", r.ID)}
+		return &RefusedError{fmt.Errorf("record %s is not a page", r.ID)}
 	}
 	in, err := r.Page.Body()
 	if err != nil {

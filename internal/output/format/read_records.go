@@ -55,7 +55,7 @@ func objectIn(r io.Reader) (iter.Seq2[[]byte, error], error) {
 }
 
 // ErrDamaged is returned for a file that is not what was committed.
-var ErrDamaged = errors.New("it is not what was committed: seine verify tells of all such files")
+var ErrDamaged = errors.New("it differs from the committed file: seine verify lists all such files")
 
 // ReadFile calls do with each record of a committed file, a line of JSON without
 // its end. It returns an error that is ErrDamaged if the file is another than the

@@ -116,7 +116,7 @@ type exchange struct {
 // is wrong with the body shows here, before anything is written of the page.
 func newExchange(r *Record) (*exchange, error) {
 	if r.Page == nil {
-		return nil, fmt.Errorf("record %s is no page", r.ID)
+		return nil, fmt.Errorf("record %s is not a page", r.ID)
 	}
 	x := &exchange{Page: r.Page, target: cmp.Or(r.Page.Asked, r.Page.URL), payload: r.Page.Body}
 	x.view = views[r.Page.Part]

@@ -172,7 +172,7 @@ func (e *scrubbed) Unwrap() error { return e.err }
 var hints = map[string]string{
 	"28P01": "the server refuses the password (of the DSN, PGPASSWORD or the file PGPASSFILE)",
 	"28000": "the server refuses this user",
-	"3D000": "there is no such database: CREATE DATABASE makes one",
+	"3D000": "no such database: create it with CREATE DATABASE",
 	"42501": "this role lacks a right: GRANT it, or let another role make the schema and the tables",
 	"53100": "the server's disk is full",
 	"25006": "the server takes no writes: it is a standby, or set to read only",

@@ -55,7 +55,7 @@ func CheckWriter(have, name, from string) error {
 	case "":
 		return fmt.Errorf("has another stream of the writer %q: name this one otherwise", name)
 	}
-	return fmt.Errorf("belongs to the writer %q, this one is %q: give each writer of %s a file or a schema (?search_path=NAME) of its own",
+	return fmt.Errorf("belongs to the writer %q, this one is %q: use another file or schema (?search_path=NAME) for each writer of %s",
 		have, name, from)
 }
 

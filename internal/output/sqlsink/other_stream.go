@@ -46,7 +46,7 @@ func (s *Sink) warnOfOthers(ctx context.Context, chunks []*Chunk) {
 		s.origin.seen[crawl] = true
 		if has, err := s.db.HasCrawl(ctx, crawl); err == nil && has {
 			s.log.Warn("the database has a crawl of this name already, from another --data or NATS server: where both have a URL or a key, "+
-				"the later record replaces the other; if it is another crawl, give it a name (--crawl) or a database of its own", "crawl", crawl, "database", s.out)
+				"later records replace earlier ones; if this is another crawl, use another name (--crawl) or database", "crawl", crawl, "database", s.out)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (d *Document) XML() (*xmlquery.Node, error) {
 		if broken != nil {
 			return nil, err
 		}
-		d.broken = fmt.Sprintf("%v; what can be read of it was, with %s mended", err, humanize.Plural(max(repairs, 1), "place"))
+		d.broken = fmt.Sprintf("%v; the readable part was used, with %s corrected", err, humanize.Plural(max(repairs, 1), "place"))
 		return mended, nil
 	})
 }

@@ -43,7 +43,7 @@ func compileJQ(text string) (*query, error) {
 		return nil, fmt.Errorf("jq %q: %w", text, err)
 	}
 	if len(parsed.Imports) > 0 || parsed.Meta != nil {
-		return nil, fmt.Errorf("jq %q: there are no modules here", text)
+		return nil, fmt.Errorf("jq %q: modules are not supported", text)
 	}
 	for _, name := range functionsOf(parsed) {
 		if forbidden[name] {

@@ -74,7 +74,7 @@ func (rule *recordRule) make(r *run, in item) error {
 			return err
 		}
 		if missing != "" {
-			r.problem(Problem{Index: r.index, Field: missing, Reason: "the key needs it, but there is no single value"})
+			r.problem(Problem{Index: r.index, Field: missing, Reason: "the key needs it, but it has no single value"})
 			return nil
 		}
 		rec.Key = key

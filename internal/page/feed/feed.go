@@ -32,7 +32,7 @@ const (
 )
 
 // ErrNoFeed says that a document is no feed.
-var ErrNoFeed = errors.New("it is no feed")
+var ErrNoFeed = errors.New("not a feed")
 
 // Feed is a feed of any format. What it does not say is "".
 type Feed struct {

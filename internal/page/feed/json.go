@@ -24,7 +24,7 @@ type jsonItem struct {
 	Title    string `json:"title"`
 }
 
-var errJSON = errors.New("its version is not one of a JSON Feed")
+var errJSON = errors.New("its version is not a version of JSON Feed")
 
 // parseJSON reads a JSON Feed. Values of a wrong type are left out.
 func parseJSON(body []byte, at urlBase) (*Feed, error) {

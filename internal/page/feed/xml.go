@@ -9,7 +9,7 @@ import (
 	"seine/internal/page/xmlstream"
 )
 
-var errRoot = errors.New("it has none of rss, rdf and feed")
+var errRoot = errors.New("it has no element rss, rdf or feed")
 
 // parseXML reads RSS and Atom.
 func parseXML(body []byte, contentType string, at urlBase) (*Feed, error) {

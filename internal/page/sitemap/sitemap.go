@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNotSitemap says that a document is no sitemap.
-var ErrNotSitemap = errors.New("it is no sitemap")
+var ErrNotSitemap = errors.New("not a sitemap")
 
 // Sitemap is what a file lists.
 type Sitemap struct {

@@ -46,7 +46,7 @@ type Backup struct {
 // killed process left there.
 func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	if _, err := b.Bus.Existing(ctx); err != nil {
-		return nil, fmt.Errorf("there are no streams of Seine: %w", err)
+		return nil, fmt.Errorf("no Seine streams: %w", err)
 	}
 	dir := filepath.Clean(b.Dir) + unfinishedSuffix
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

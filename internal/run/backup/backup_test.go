@@ -324,7 +324,7 @@ func TestBackupSaysWhatIsInTheWay(t *testing.T) {
 	if _, err := (&Backup{Bus: b, Dir: taken}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "has something in it") {
 		t.Errorf("copied to a folder of others with %v", err)
 	}
-	if _, err := (&Backup{Bus: emptyServer(t), Dir: filepath.Join(t.TempDir(), "backup")}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no streams of Seine") {
+	if _, err := (&Backup{Bus: emptyServer(t), Dir: filepath.Join(t.TempDir(), "backup")}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no Seine streams") {
 		t.Errorf("copied a server without streams with %v", err)
 	}
 	must(t, partition.NewSnapshots(b).Reset(t.Context(), 1, 1000, "store"))

@@ -25,7 +25,7 @@ const format = 1
 // Errors of backups.
 var (
 	// ErrNoBackup is returned for a folder that has no backup, or one that did not come to its end.
-	ErrNoBackup = errors.New("there is no whole backup in this folder")
+	ErrNoBackup = errors.New("no complete backup in this directory")
 	// ErrDamaged is returned for a backup whose files are not those that were written.
 	ErrDamaged = errors.New("the backup is damaged")
 )

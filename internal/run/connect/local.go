@@ -118,7 +118,7 @@ func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
 	at, err := w.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		if info, err := os.Stat(data); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--data %s: %w: there is no such directory", data, ErrNoCrawl)
+			return nil, fmt.Errorf("--data %s: %w: no such directory", data, ErrNoCrawl)
 		}
 		return nil, fmt.Errorf("--data %s: %w (one with --nats is looked into by the same --nats)", data, ErrNoCrawl)
 	}
@@ -127,7 +127,7 @@ func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
 	}
 	bus, err := stages.Dial(at.NATS, name, log, nats.SetCustomDialer(w), nats.TokenHandler(w.token))
 	if err != nil { // the crawl was killed, and could not take its word back
-		return nil, fmt.Errorf("--data %s: %w any more: its streams were at %s (the same seine crawl goes on with it)", data, ErrNoCrawl, at.NATS)
+		return nil, fmt.Errorf("--data %s: %w any more: its streams were at %s (the same seine crawl command resumes it)", data, ErrNoCrawl, at.NATS)
 	}
 	return bus, nil
 }

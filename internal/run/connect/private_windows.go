@@ -10,7 +10,7 @@ import (
 func private(file string) error {
 	info, err := os.Lstat(file)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file, and is not trusted: remove it, and start the crawl again", file)
+		err = fmt.Errorf("%s is not a regular file: remove it and start the crawl again", file)
 	}
 	return err
 }

@@ -69,5 +69,5 @@ func nothingOf(name string, names []string) error {
 	if len(names) > 0 {
 		others += " (there are " + strings.Join(names[:min(len(names), most)], ", ") + ")"
 	}
-	return fmt.Errorf("%w: there is no crawl %s%s", ErrNothingToDo, name, others)
+	return fmt.Errorf("%w: no crawl %s%s", ErrNothingToDo, name, others)
 }

@@ -146,7 +146,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	if key != nil && o.NATS.Given() {
-		return nil, fmt.Errorf("%w: the state in %s is encrypted, which is for a crawl with streams of its own: leave --nats out, or name another --data", stateencryption.ErrKey, o.Data)
+		return nil, fmt.Errorf("%w: the state in %s is encrypted, which needs the embedded NATS server: omit --nats, or use another --data", stateencryption.ErrKey, o.Data)
 	}
 	dial, server, err := connectOrEmbed(ctx, &o, key)
 	if err != nil {
@@ -207,7 +207,7 @@ func connectOrEmbed(ctx context.Context, o *Options, key *stateencryption.Key) (
 		Dir: filepath.Join(o.Data, "nats"), Host: host, Port: port, SyncAlways: o.Sync == state.SyncAlways, Token: token, Key: key.NATS(),
 	})
 	if errors.Is(err, embedded.ErrInUse) && connect.HasLocal(o.Data) {
-		err = fmt.Errorf("%w: seine spec apply FILE --data %s changes the crawl that runs there (seine seed feeds it, seine status shows it); a crawl beside it has a --data of its own", err, o.Data)
+		err = fmt.Errorf("%w: change the crawl that runs there with seine spec apply FILE --data %s (seine seed adds URLs, seine status shows it), or start another crawl with another --data", err, o.Data)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -39,7 +39,7 @@ func (c *crawl) ended(err error) error {
 
 // notLost adds to an error of a writer what becomes of what it has not written.
 func notLost(err error) error {
-	return fmt.Errorf("%w (nothing is lost: when that is mended, the same command goes on, and writes what is missing)", err)
+	return fmt.Errorf("%w (nothing is lost; fix the cause and run the same command again to write the missing records)", err)
 }
 
 // passes reports whether trouble since a moment may pass by itself.

@@ -275,10 +275,10 @@ func (s *Summary) Write(w io.Writer) {
 		row("rules", "%s (%s) %s", r.Rule, r.Kind, r.What)
 	}
 	if len(s.RuleTroubles) > 0 {
-		row("", "(seine extract URL tells what the rules make of a page)")
+		row("", "(try the rules on a page with seine extract URL)")
 	}
 	if s.Warnings > 0 {
-		row("warnings", "%s read in part, sitemaps and feeds: the log names them, and seine explain URL says what is wrong", humanize.Plural(s.Warnings, "page"))
+		row("warnings", "%s read only in part (sitemaps and feeds): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))
 	}
 	if d := s.DeadLetters; d != nil {
 		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)
@@ -346,14 +346,14 @@ func writeReasons(row func(name, format string, a ...any), name string, all []fr
 func (s *Summary) headline() string {
 	switch s.Outcome {
 	case OutcomeLimit:
-		return fmt.Sprintf("stopped at its limit %s; with a higher --%s it goes on", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
+		return fmt.Sprintf("stopped at its limit %s; raise --%s to continue", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
 	case OutcomeInterrupted:
 		if s.Paused {
-			return "interrupted; the crawl is paused, and goes on by the same command after seine resume"
+			return "interrupted while paused; run seine resume and the same command to continue"
 		}
-		return "interrupted; the same command goes on"
+		return "interrupted; run the same command again to resume"
 	case OutcomeCancelled:
-		return "cancelled; seine resume takes that back, and the same command goes on then"
+		return "cancelled; run seine resume and the same command to continue"
 	case OutcomeDeleted:
 		return "deleted while it ran; its output stays"
 	case OutcomeFailed:

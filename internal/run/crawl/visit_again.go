@@ -41,10 +41,10 @@ func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontie
 	case cancelled:
 		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", "it is cancelled: seine resume takes that back")
 	case underWay:
-		c.Log.Warn("nothing is visited again yet: the crawl had not ended, and goes on (once it is complete, --again visits everything)",
+		c.Log.Warn("the crawl is not complete and continues; run --again once it is complete",
 			"crawl", c.Crawl, "open", n.Pending())
 	case visitingAgain:
-		c.Log.Info("the visit of everything that was begun goes on", "crawl", c.Crawl, "open", n.Pending())
+		c.Log.Info("the interrupted run over all pages continues", "crawl", c.Crawl, "open", n.Pending())
 	case notBegun:
 		c.Log.Info("nothing was visited before: this is the first visit", "crawl", c.Crawl)
 	case ended:

@@ -134,7 +134,7 @@ func (c *crawl) forgetWriters(ctx context.Context) error {
 			}
 		}
 		if reserved {
-			c.Log.Warn("an output of an earlier run ends here, as this run has no such flag: a later one that has it goes on with what is still stored then", "output", w.what, "flag", w.flag)
+			c.Log.Warn("this run does not write an output of an earlier run, because its flag is missing; a later run with the flag writes what the streams still hold", "output", w.what, "flag", w.flag)
 		}
 	}
 	return nil

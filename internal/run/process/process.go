@@ -147,14 +147,14 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	for _, text := range config.UnknownVariables(os.Environ()) {
 		log.Warn("an environment variable does nothing", "reason", text)
 	}
-	ctx, drain, stop := signals(context.Background(), func() { log.Info("finishing what is under way, the next signal ends at once") })
+	ctx, drain, stop := signals(context.Background(), func() { log.Info("finishing in-flight work; the next signal stops immediately") })
 	defer stop()
 	err = serve(ctx, stage, common, log, drain, run)
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return ExitOK
 	case common.LogFormat != "text": // who reads it line by line reads no other text
-		log.Error("cannot go on", "error", err)
+		log.Error("failed", "error", err)
 		return ExitFailed
 	}
 	return fail(stage, err, ExitFailed)
@@ -297,7 +297,7 @@ func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stag
 // ends the process at once: nothing that was acknowledged depends on a clean
 // end.
 func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
-	ctx, _, stop := signals(ctx, func() { safeprint.Fprintln(w, "finishing what is under way; once more to stop at once") })
+	ctx, _, stop := signals(ctx, func() { safeprint.Fprintln(w, "finishing in-flight work; press Ctrl-C again to stop immediately") })
 	return ctx, stop
 }
 

@@ -177,7 +177,7 @@ func (c *Change) decide(ctx context.Context, j *journal) error {
 	}
 	for name, at := range now {
 		if was := j.Ends[name]; was.Sequence != at.Sequence || !was.Created.Equal(at.Created) {
-			return blocked([]string{fmt.Sprintf("somebody has published to %s meanwhile: stop all stages", name)})
+			return blocked([]string{fmt.Sprintf("a message was published to %s during the change: stop all stages", name)})
 		}
 	}
 	if err := c.checkBlockers(ctx); err != nil {

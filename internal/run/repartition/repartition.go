@@ -32,7 +32,7 @@ var (
 	// ErrOther is returned where a change to another number was begun.
 	ErrOther = errors.New("a change to another number of partitions was begun")
 	// ErrBegun is returned by Abandon once a change can only go on.
-	ErrBegun = errors.New("the change cannot be given up any more")
+	ErrBegun = errors.New("the change can no longer be abandoned")
 )
 
 // Change is a change of the number of partitions.
@@ -123,7 +123,7 @@ func (c *Change) run(ctx context.Context) (out *Report, err error) {
 	case err != nil:
 		return nil, err
 	case j != nil && j.To != c.To:
-		return nil, fmt.Errorf("%w: to %d, from %d: go on with it (--to %d), or give it up (--abandon)", ErrOther, j.To, j.From, j.To)
+		return nil, fmt.Errorf("%w: to %d, from %d: continue it (--to %d) or abandon it (--abandon)", ErrOther, j.To, j.From, j.To)
 	case layout.Partitions == c.To && layout.Moving == 0:
 		return nil, c.removeDir()
 	}
@@ -148,7 +148,7 @@ func (c *Change) run(ctx context.Context) (out *Report, err error) {
 func (c *Change) layout(ctx context.Context) (messages.Layout, error) {
 	l, err := c.Bus.Existing(ctx)
 	if err != nil {
-		return l, fmt.Errorf("there are no streams of Seine: %w", err)
+		return l, fmt.Errorf("no Seine streams: %w", err)
 	}
 	if l.V != messages.Version {
 		return l, fmt.Errorf("the streams have wire version %d, this build speaks %d", l.V, messages.Version)
@@ -218,7 +218,7 @@ func (c *Change) abandon(ctx context.Context) error {
 	case err != nil:
 		return err
 	case j != nil && j.Phase != phaseCopy:
-		return fmt.Errorf("%w: go on with it (--to %d)", ErrBegun, j.To)
+		return fmt.Errorf("%w: continue it (--to %d)", ErrBegun, j.To)
 	case j == nil && layout.Moving == 0:
 		return nil
 	}

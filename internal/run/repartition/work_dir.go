@@ -12,7 +12,7 @@ import (
 const markFile = "SEINE-REPARTITION"
 
 // ErrNotEmpty is returned for a folder that has something else.
-var ErrNotEmpty = errors.New("has something else in it: name a folder that is empty, or one that there is none of")
+var ErrNotEmpty = errors.New("contains other files: name an empty or new directory")
 
 // dirs are the stores of the old and of the new partitions.
 func (c *Change) dirs() (old, moved string) {

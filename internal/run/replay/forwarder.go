@@ -111,7 +111,7 @@ func (f *forwarder) Run(ctx context.Context) error {
 	}
 }
 
-var errFeedEnded = errors.New("the feed of the records at the side has ended")
+var errFeedEnded = errors.New("the copy of the records has ended")
 
 // gather waits for messages and takes those that are there.
 func gather(ctx context.Context, feed *partition.OrderedReader) (batch []*partition.ReaderMessage, err error) {

@@ -63,7 +63,7 @@ func (r *replay) checkOutput(ctx context.Context) error {
 	}
 	for _, c := range consumers {
 		if c.AckFloor.Stream > committed[c.Config.Durable] {
-			return fmt.Errorf("--out %s: lacks what this replay has committed there: remove %s to begin anew", writer.Redact(r.Writer.Out), r.State)
+			return fmt.Errorf("--out %s: files that this replay committed are missing: remove %s to start again", writer.Redact(r.Writer.Out), r.State)
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func (p *messageCopier) checkGeneration(crawl string, spec *crawlspec.Spec) erro
 		rule := &spec.Records[i]
 		for j := range rule.Fields {
 			if p.Writer == nil && rule.Fields[j].Name == messages.FieldGeneration {
-				return fmt.Errorf("crawl %s: records of kind %s have a field %q of their own, where those of a new generation have its name: write them to --out",
+				return fmt.Errorf("crawl %s: records of kind %s have a field %q, which a new generation needs for its name: write them to --out",
 					crawl, rule.Kind, messages.FieldGeneration)
 			}
 		}

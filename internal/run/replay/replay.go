@@ -177,7 +177,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 		case r.Writer == nil && p.Era != era:
 			return nil, fmt.Errorf("the cluster was restored since the replay in %s began, and may lack records that it sent back: remove that to begin another", r.State)
 		case !r.source.stream.CachedInfo().Created.Equal(p.Created):
-			return nil, fmt.Errorf("stream %s was made anew since the replay in %s began: remove that to begin another", r.Stream, r.State)
+			return nil, fmt.Errorf("stream %s was re-created since the replay in %s began: remove that directory to start another replay", r.Stream, r.State)
 		case r.source.stream.CachedInfo().State.LastSeq < p.To:
 			return nil, fmt.Errorf("stream %s ends at sequence %d, and the replay in %s reads up to %d: the stream lost its end; remove the directory to begin another replay",
 				r.Stream, r.source.stream.CachedInfo().State.LastSeq, r.State, p.To)
@@ -186,7 +186,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 	}
 	if entries, err := os.ReadDir(r.State); len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = errors.New("has no replay to go on with, and is not empty: name another directory")
+			err = errors.New("has no replay to resume and is not empty: name another directory")
 		}
 		return nil, fmt.Errorf("--state %s: %w", r.State, err)
 	}
@@ -324,7 +324,7 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 		case <-tick.C:
 		}
 		if err := errors.Join(r.sink.Err(), r.side.trouble(stages)); err != nil {
-			return false, fmt.Errorf("%w (nothing is lost: the same command goes on when that is mended)", err)
+			return false, fmt.Errorf("%w (nothing is lost; fix the cause and run the same command again to continue)", err)
 		}
 		if err := r.reportProgress(stages, all); err != nil {
 			r.Log.Debug("cannot see how the replay stands", "error", err)
@@ -413,7 +413,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 
 // ErrSourceGone is returned when the server of the source is away, and may have
 // ended for good. What is done stays done.
-var ErrSourceGone = errors.New("the crawl has ended, and the server with its streams (the same command goes on with what it has stored)")
+var ErrSourceGone = errors.New("the crawl has ended, and its server with it (run the same command again to continue from the stored streams)")
 
 // sourceAway is for how long a server that may end for good is waited for.
 const sourceAway = 3 * time.Second

@@ -269,7 +269,7 @@ func TestReplayNoticesThatItsOutputIsGone(t *testing.T) {
 	}
 	k.must(os.RemoveAll(k.out))
 	o.Progress = nil
-	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "lacks what this replay has committed") {
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "files that this replay committed are missing") {
 		t.Errorf("goes on with an output that is gone: %v", err)
 	}
 }

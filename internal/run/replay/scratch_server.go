@@ -115,7 +115,7 @@ func (s *scratchServer) trouble(ctx context.Context) error {
 		return nil // it is being stopped
 	}
 	if st := dead.CachedInfo().State; st.Bytes > deadBytes-(4<<20) {
-		return fmt.Errorf("%d messages could not be handled, and there is no room for the letters of more: something is wrong with all of them, perhaps the spec", st.Msgs)
+		return fmt.Errorf("%d messages failed, and the stream DEAD is full: check the spec", st.Msgs)
 	}
 	return nil
 }

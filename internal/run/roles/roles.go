@@ -154,7 +154,7 @@ func (in *Installation) crawl(stages []Role) Role {
 		r.Publish = append(r.Publish, o.Publish...)
 		r.Subscribe = append(r.Subscribe, o.Subscribe...)
 	}
-	end := Permissions{Why: "see what is committed, and what was given up", Subjects: []string{"$JS.API.DIRECT.GET." + messages.StreamDead + "." + partitioned("dead")}}
+	end := Permissions{Why: "read committed output and dead letters", Subjects: []string{"$JS.API.DIRECT.GET." + messages.StreamDead + "." + partitioned("dead")}}
 	for _, w := range in.Writers {
 		end.Subjects = append(end.Subjects, "$JS.API.DIRECT.GET."+sources[w.From]+"."+partitioned(w.From))
 	}
@@ -165,7 +165,7 @@ func (in *Installation) crawl(stages []Role) Role {
 
 func admin() Role {
 	return Role{
-		Name: Admin, About: "whoever repairs by hand with the `nats` command; keep its key offline",
+		Name: Admin, About: "an operator who repairs by hand with the `nats` command; keep its key offline",
 		Publish:   []Permissions{{Why: "everything in this account", Subjects: []string{">"}}},
 		Subscribe: []Permissions{{Why: "everything in this account", Subjects: []string{">"}}},
 	}

@@ -80,7 +80,7 @@ func (in *Installation) readByFrontier() Permissions {
 // them does.
 func watchdog() Permissions {
 	g := lease("alerts")
-	g.Why = "look for what alerts tell of"
+	g.Why = "check alert conditions"
 	g.Subjects = append(g.Subjects, procstats.Subject, "$SRV.INFO")
 	return g
 }
@@ -147,7 +147,7 @@ func (in *Installation) parser() Role {
 		Name: messages.StageParser, About: "the stage `parser`", Apart: true,
 		Publish: append(join(),
 			Permissions{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
-			Permissions{Why: "continue where a consumer was that somebody has deleted", Subjects: []string{
+			Permissions{Why: "continue at the position of a deleted consumer", Subjects: []string{
 				"$JS.API.STREAM.INFO." + messages.StreamPages, "$JS.API.CONSUMER.RESET." + messages.StreamPages + "." + messages.ConsumerParse,
 				put(messages.BucketMeta, messages.KeyPosition(messages.StreamPages, messages.ConsumerParse)),
 			}},
@@ -156,7 +156,7 @@ func (in *Installation) parser() Role {
 			dead(messages.StageParser),
 			specs(),
 			readBodies(),
-			Permissions{Why: "tell duplicates", Subjects: []string{
+			Permissions{Why: "detect duplicates", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketDuplicates),
 				get(messages.BucketDuplicates, ">"), put(messages.BucketDuplicates, ">"),
 			}},

@@ -43,7 +43,7 @@ func askHolders(durable string) Permissions {
 
 // holder lets a user tell the others what it holds.
 func holder(durable string) Permissions {
-	return Permissions{Why: "tell what it holds", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
+	return Permissions{Why: "report its in-flight messages", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
 // feed lets a user read a partition of a stream in order, from where its own state
@@ -174,7 +174,7 @@ func leaderOf(streams ...string) (subjects []string) {
 
 // vital lets a process tell how much memory and disk it has, and be asked to drain.
 func vital() Permissions {
-	return Permissions{Why: "tell of its memory and disks, be asked to drain", Subjects: []string{procstats.Subject, procstats.SubjectDrain("*")}, Way: Answers}
+	return Permissions{Why: "report memory and disks, receive drain requests", Subjects: []string{procstats.Subject, procstats.SubjectDrain("*")}, Way: Answers}
 }
 
 // asked are questions that a frontier answers about a partition.

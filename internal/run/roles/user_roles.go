@@ -102,7 +102,7 @@ func monitor() Role {
 }
 
 func feeder(f SeedPublisher) Role {
-	r := Role{Name: f.Name, Apart: true, About: "a program that feeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
+	r := Role{Name: f.Name, Apart: true, About: "a program that adds seeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
 	for _, crawl := range f.Crawls {
 		r.Publish = append(r.Publish, Permissions{Why: "seeds of " + crawl, Subjects: []string{messages.SubjectSeeds(crawl)}})
 		if f.Spec {

@@ -66,14 +66,14 @@ func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, bel
 		return nil, "", err //nolint:wrapcheck // names the file
 	}
 	if len(text) > MaxSize {
-		return nil, "", fmt.Errorf("%s has more than %s: feed a long list of seeds with seine seed --file", name, crawlspec.Bytes(MaxSize))
+		return nil, "", fmt.Errorf("%s has more than %s: add a long list of seeds with seine seed --file", name, crawlspec.Bytes(MaxSize))
 	}
 	seeds, bad := seed.ReadSeeds(text)
 	switch {
 	case len(bad) > 0:
-		return nil, badSeeds(name, bad), fmt.Errorf("%s: entries that are no seeds: %d", name, len(bad))
+		return nil, badSeeds(name, bad), fmt.Errorf("%s: %d entries are not seeds", name, len(bad))
 	case len(seeds) == 0:
-		return nil, "", fmt.Errorf("%s: there is no URL in it", name)
+		return nil, "", fmt.Errorf("%s: contains no URL", name)
 	}
 	return seeds, "", nil
 }

@@ -81,9 +81,9 @@ func TestEachWrongLineOfSeedsIsTold(t *testing.T) {
 func TestWrongSeedsInFiles(t *testing.T) {
 	dir := write(t, map[string]string{"bad.txt": "https://a.test/\nno url\nnor this\n", "empty.txt": "# nothing\n", "map.txt": `{"url": "https://a.test/", "sitemap": true}`})
 	for name, want := range map[string]string{
-		"bad.txt":     "spec.yaml:2:10: seeds[1].file: " + filepath.Join(dir, "bad.txt") + `: entries that are no seeds: 2`,
+		"bad.txt":     "spec.yaml:2:10: seeds[1].file: " + filepath.Join(dir, "bad.txt") + `: 2 entries are not seeds`,
 		"map.txt":     "spec.yaml:2:10: seeds[1].file: has sitemaps, which the crawl does not follow",
-		"empty.txt":   "there is no URL in it",
+		"empty.txt":   "contains no URL",
 		"missing.txt": "missing.txt: no such file",
 	} {
 		file := filepath.Join(dir, "spec.yaml")

@@ -126,7 +126,7 @@ func explain(e *yaml.LoadError, lines []string) (text string, line, column int) 
 	case has("cannot start any token"):
 		return fmt.Sprintf("%q cannot begin a text: put the text in quotes", string(here)), line, column
 	case has("unknown anchor"):
-		return `"*" begins the name of an anchor here, and there is none: put a text that begins with "*" in quotes`, line, column
+		return `"*" starts an alias here, and no such anchor exists: quote a text that starts with "*"`, line, column
 	case has("alphabetic or numeric character"):
 		return fmt.Sprintf("%q begins a name here: put a text that begins so in quotes", string(at(lines, line, column-1))), line, max(1, column-1)
 	case has("mapping values are not allowed"):

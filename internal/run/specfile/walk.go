@@ -271,19 +271,19 @@ var elsewhere = map[string]string{
 // or one that is spelt much the same.
 func unknown(name string, s *typeSchema) string {
 	if below := s.below(name); below != "" {
-		return fmt.Sprintf("there is no such key here: did you mean %s.%s, as in %[1]s: {%[2]s: …}?", below, name)
+		return fmt.Sprintf("unknown key: did you mean %s.%s, as in %[1]s: {%[2]s: …}?", below, name)
 	}
 	known := s.names()
 	if other := elsewhere[name]; slices.Contains(known, other) {
-		return fmt.Sprintf("there is no such key: did you mean %s?", other)
+		return fmt.Sprintf("unknown key: did you mean %s?", other)
 	}
 	if near := suggest.Name(name, known); near != "" {
-		return fmt.Sprintf("there is no such key: did you mean %s?", near)
+		return fmt.Sprintf("unknown key: did you mean %s?", near)
 	}
 	if len(known) <= fewKeys {
-		return "there is no such key; there are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+		return "unknown key; known keys: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 	}
-	return "there is no such key (docs/spec.md lists all)"
+	return "unknown key (docs/spec.md lists all keys)"
 }
 
 // wanted says what a value of a shape is.

@@ -50,7 +50,7 @@ var excluded = map[string][]string{
 
 var (
 	// ErrExcluded is returned where another work is in the way.
-	ErrExcluded = errors.New("another work is under way")
+	ErrExcluded = errors.New("another operation is in progress")
 	// ErrLost is returned where the key of a work was gone before its end.
 	ErrLost = errors.New("another work may have run meanwhile, as NATS was away or this process was suspended: run it again")
 )

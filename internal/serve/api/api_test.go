@@ -330,7 +330,7 @@ func TestCrawlIsBegunAndDeleted(t *testing.T) {
 	if a := s.want(422, nil, "POST", "/crawls", body+" ", key...); !strings.Contains(s.problemOf(a), "Idempotency-Key") {
 		t.Errorf("another request with the key: %v", a)
 	}
-	if a := s.want(409, nil, "POST", "/crawls", body); !strings.Contains(s.problemOf(a), "there is a crawl more") {
+	if a := s.want(409, nil, "POST", "/crawls", body); !strings.Contains(s.problemOf(a), "crawl more exists: change its spec") {
 		t.Errorf("without the key: %v", a)
 	}
 	s.awaitPages("more", 1)

@@ -53,11 +53,11 @@ func (a *API) registerCrawls() {
 	}, a.getCrawl)
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls", id: "create-crawl", tag: "crawls", scope: caller.Write, status: http.StatusCreated, body: 4 << 20, errors: []int{409},
-		summary: "Begin a crawl", about: "Stores the spec, in YAML or JSON, and feeds the seeds.",
+		summary: "Begin a crawl", about: "Stores the spec, in YAML or JSON, and adds the seeds.",
 	}, a.createCrawl)
 	register(a, operation{
 		method: http.MethodDelete, path: "/crawls/{crawl}", id: "delete-crawl", tag: "crawls", scope: caller.Write, status: http.StatusAccepted, errors: []int{404},
-		summary: "Delete a crawl", about: "All that is known of it is forgotten; its output stays. It goes on by itself: GET …/deletion tells how far it is.",
+		summary: "Delete a crawl", about: "Deletes the state of the crawl and keeps its output. The deletion runs in the background: GET …/deletion returns its progress.",
 	}, a.deleteCrawl)
 	register(a, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/deletion", id: "get-deletion", tag: "crawls", scope: caller.Read, errors: []int{404},

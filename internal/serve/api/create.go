@@ -107,7 +107,7 @@ func firstSeeds(spec *crawlspec.Spec, urls []string) (all []messages.Seed, err e
 		return nil, err
 	}
 	if len(bad) > 0 {
-		return nil, newProblem(http.StatusUnprocessableEntity, "Mend these seeds, or leave them out; nothing was begun", bad...)
+		return nil, newProblem(http.StatusUnprocessableEntity, "Fix or omit these seeds; no crawl was created", bad...)
 	}
 	if len(all)+len(spec.Seeds) == 0 {
 		return nil, problemf(http.StatusUnprocessableEntity, "a crawl needs a URL to begin with: give seeds, or a spec that has some")
@@ -136,7 +136,7 @@ func (a *API) begin(ctx context.Context, crawl string, spec *crawlspec.Spec, fir
 func checkNew(ctx context.Context, bus *stages.Bus, crawl string) error {
 	names, err := overview.Names(ctx, bus)
 	if err == nil && slices.Contains(names, crawl) {
-		return problemf(http.StatusConflict, "there is a crawl %s: change its spec by PUT %s/crawls/%[1]s/spec, feed it by POST …/seeds, or give another name", crawl, Base)
+		return problemf(http.StatusConflict, "crawl %s exists: change its spec with PUT %s/crawls/%[1]s/spec, add URLs with POST …/seeds, or use another name", crawl, Base)
 	}
 	return err
 }
@@ -149,7 +149,7 @@ func storeCrawl(ctx context.Context, bus *stages.Bus, crawl string, spec *crawls
 	}
 	if _, err := specs.PutAt(ctx, crawl, spec, 0); err != nil {
 		if errors.Is(err, stages.ErrRevision) {
-			return problemf(http.StatusConflict, "somebody else has just begun a crawl %s: give another name", crawl)
+			return problemf(http.StatusConflict, "another client has just created crawl %s: use another name", crawl)
 		}
 		return err
 	}

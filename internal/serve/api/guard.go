@@ -69,7 +69,7 @@ func (a *API) checkReach(s *crawlspec.Spec, crawl string) error {
 	if a.AllowPrivate || !s.AllowPrivate && len(s.AllowAddresses) == 0 {
 		return nil
 	}
-	return problemf(http.StatusForbidden, "crawl %s may reach private addresses, so the API does not feed it: use seine seed, or have the server started with --allow-private", crawl)
+	return problemf(http.StatusForbidden, "crawl %s may reach private addresses, so the API adds no URLs to it: use seine seed, or start the server with --allow-private", crawl)
 }
 
 // shown is a spec as its reader may see it.

@@ -73,13 +73,13 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 		w.Header().Set("Idempotency-Replayed", "true")
 		have.writeTo(w)
 	case errors.Is(err, errOtherRequest):
-		problem.Write(w, http.StatusUnprocessableEntity, "the Idempotency-Key was used for another request: give each request one of its own")
+		problem.Write(w, http.StatusUnprocessableEntity, "the Idempotency-Key was used for another request: use a new key for each request")
 	case errors.Is(err, errInFlight):
 		w.Header().Set("Retry-After", "1")
 		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key is in flight: send it again in a moment")
 	case errors.Is(err, errUnknownEnd):
 		a.Log.Warn("it is not known whether the request of an Idempotency-Key was handled", "file", file, "error", err)
-		problem.Write(w, http.StatusConflict, "another server handles the request of this Idempotency-Key, or nobody knows whether it was handled, as the server was stopped meanwhile or the stored answer is damaged: check that; if it was not, send it with another key")
+		problem.Write(w, http.StatusConflict, "the outcome of the request with this Idempotency-Key is unknown: another server handles it, the server stopped, or the stored answer is damaged. Check whether it took effect; if not, send it with another key")
 	default:
 		a.Log.Error("cannot store an Idempotency-Key", "error", err)
 		problem.Write(w, http.StatusInternalServerError, "the Idempotency-Key cannot be stored, so nothing was done: see the log of the server")

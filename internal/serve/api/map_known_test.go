@@ -67,10 +67,10 @@ func TestMapHasWhatACrawlKnows(t *testing.T) {
 		}
 	}
 	for _, c := range []badRequest{
-		{"", "/map", `{"url": "` + seed + `", "crawl": "shop", "cursor": "zz"}`, 422, "give next of the page before", nil},
-		{"", "/map", `{"url": "` + seed + `", "crawl": "shop", "cursor": "00ff"}`, 422, "give next of the page before", nil},
+		{"", "/map", `{"url": "` + seed + `", "crawl": "shop", "cursor": "zz"}`, 422, "use next of the previous page", nil},
+		{"", "/map", `{"url": "` + seed + `", "crawl": "shop", "cursor": "00ff"}`, 422, "use next of the previous page", nil},
 		{"", "/map", `{"url": "` + seed + `", "cursor": "` + strings.Repeat("0", 32) + `"}`, 422, "give crawl", nil},
-		{"", "/map", `{"url": "` + seed + `", "crawl": "nobody"}`, 404, "there is no crawl nobody", nil},
+		{"", "/map", `{"url": "` + seed + `", "crawl": "nobody"}`, 404, "no crawl nobody", nil},
 		{"", "/map", `{"url": "nonsense", "crawl": "shop"}`, 422, "http", nil},
 	} {
 		a := s.do("POST", c.path, c.body)

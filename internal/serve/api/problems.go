@@ -120,13 +120,13 @@ func problemOfName(err error) error {
 	none, is := lookup.IsNotFound(err)
 	switch {
 	case is && none.Kind == lookup.KindCrawl:
-		return problemf(http.StatusNotFound, "%v: GET %s/crawls lists those there are, POST %[2]s/crawls begins one", err, Base)
+		return problemf(http.StatusNotFound, "%v: GET %s/crawls lists the crawls, POST %[2]s/crawls creates one", err, Base)
 	case is:
 		return problemf(http.StatusNotFound, "%v: GET %s/hosts lists some; \"new\": true takes one that nothing is known of yet", err, Base)
 	case errors.Is(err, deadletters.ErrNone):
 		return problemf(http.StatusNotFound, "dead letter %v: GET %s/dead-letters lists those there are", err, Base)
 	case errors.Is(err, cluster.ErrEmpty):
-		return problemf(http.StatusNotFound, "%v: POST %s/crawls begins one, and so does seine crawl URL", err, Base)
+		return problemf(http.StatusNotFound, "%v: POST %s/crawls or seine crawl URL creates one", err, Base)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func problemOfCluster(err error) error {
 	case errors.Is(err, embedded.ErrInUse):
 		return retryLater(http.StatusServiceUnavailable, "another command has the directory open: try again in a moment")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return retryLater(http.StatusGatewayTimeout, "the cluster did not answer in time: try again; seine doctor tells what is wrong with it")
+		return retryLater(http.StatusGatewayTimeout, "the cluster did not answer in time: try again, or run seine doctor")
 	case errors.Is(err, stages.ErrRevision):
 		return problemf(http.StatusPreconditionFailed, "%v: get the spec again, and change that", err)
 	case errors.Is(err, deadletters.ErrNoOrigin), errors.Is(err, deadletters.ErrForgotten), errors.Is(err, deadletters.ErrForeign), errors.Is(err, deadletters.ErrUnrouted), errors.Is(err, deadletters.ErrTooSoon):
@@ -216,7 +216,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, http.StatusMethodNotAllowed, r.Method+" does nothing here: use "+strings.Join(allowed, " or "))
 		return
 	}
-	problem.Write(w, http.StatusNotFound, "there is no such path: "+a.PathPrefix+Base+"/openapi.json lists those there are")
+	problem.Write(w, http.StatusNotFound, "no such path: "+a.PathPrefix+Base+"/openapi.json lists those there are")
 }
 
 // specProblems are what is wrong with a spec.

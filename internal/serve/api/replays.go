@@ -15,7 +15,7 @@ import (
 func (a *API) registerReplays() {
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays", id: "create-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, body: 4 << 20, errors: []int{404, 409},
-		summary: "Parse stored pages again, or write stored records again", about: "What the streams still hold of a crawl, while that goes on; no request is made. It goes on by itself, one replay at a time, also after a restart of the server: GET …/replays/{replay} tells how far it is.",
+		summary: "Parse stored pages again, or write stored records again", about: "Parses or writes again what the streams hold of a crawl, and sends no requests; the crawl may run. Replays run in the background, one at a time, and resume after a restart of the server: GET …/replays/{replay} returns the progress.",
 	}, a.createReplay)
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays/check", id: "check-replay", tag: "replays", scope: caller.Read, harmless: true, body: 4 << 20, errors: []int{404},
@@ -149,7 +149,7 @@ func problemOfReplay(err error, crawl string) error {
 	case errors.Is(err, replays.ErrTooMany):
 		return problemf(http.StatusConflict, "%v: DELETE %s/crawls/{crawl}/replays/{replay} forgets one", err, Base)
 	case errors.Is(err, replays.ErrElsewhere):
-		return problemf(http.StatusConflict, "%v: ask that one, or give this one a --state of its own", err)
+		return problemf(http.StatusConflict, "%v: use that server, or give this one another --state", err)
 	case errors.Is(err, replays.ErrRuns), errors.Is(err, replays.ErrDropped), errors.Is(err, replays.ErrOff):
 		return problemf(http.StatusConflict, "%v", err)
 	}

@@ -59,7 +59,7 @@ func TestSinglePages(t *testing.T) {
 		{"", "/scrape", `{"url": "file:///etc/passwd"}`, 422, "http", nil},
 		{"", "/scrape", `{"url": ""}`, 422, "url", nil},
 		{"", "/scrape", `{}`, 422, "url", nil},
-		{"", "/scrape", `{"url": "http://a.test/", "crawl": "nobody"}`, 404, "no crawl yet", nil},
+		{"", "/scrape", `{"url": "http://a.test/", "crawl": "nobody"}`, 404, "no crawl exists yet", nil},
 		{"", "/scrape", `{"url": "http://a.test/", "crawl": "c", "spec": "scope: any"}`, 422, "either", nil},
 		{"", "/scrape", `{"url": "http://a.test/", "spec": "colour: red"}`, 422, "colour", nil},
 		{"", "/map", `{"url": "http://a.test/", "limit": 0}`, 422, "limit", nil},

@@ -26,7 +26,7 @@ type SeedVerdicts struct {
 type seedsInput struct {
 	CrawlPath
 	Priority int    `query:"priority" minimum:"-1" maximum:"9" default:"-1" doc:"0 goes first, 9 last; of seeds that say none themselves."`
-	Verdicts string `query:"verdicts" enum:"problems,all,none" default:"problems" doc:"Which lines have their verdict told: those that are not fed (1,000 at most), all, or none."`
+	Verdicts string `query:"verdicts" enum:"problems,all,none" default:"problems" doc:"Lines to return verdicts for: those that are not added (at most 1,000), all, or none."`
 	RawBody  []byte `contentType:"text/plain" doc:"Up to 100,000 lines: a URL each, or JSON as {\"url\": …, \"priority\": …, \"metadata\": {…}}; # begins a comment."`
 }
 
@@ -39,13 +39,13 @@ const maxProblems = 1000
 func (a *API) registerSeeds() {
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/seeds", id: "feed-seeds", tag: "seeds", scope: caller.Write, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
-		summary: "Feed URLs to a crawl", about: "Lines that are no URLs cost the others nothing: each has its verdict.",
+		summary: "Add URLs to a crawl", about: "Each line has its own verdict; invalid lines do not affect the others.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
 		return a.judgeSeeds(ctx, in, true)
 	})
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/seeds/check", id: "check-seeds", tag: "seeds", scope: caller.Read, harmless: true, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
-		summary: "What would become of URLs", about: "As feeding them, and nothing is fed.",
+		summary: "What would become of URLs", about: "As adding them, but adds nothing.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
 		return a.judgeSeeds(ctx, in, false)
 	})

@@ -27,7 +27,7 @@ func (a *API) registerSpecs() {
 	}, a.getSpec)
 	register(a, operation{
 		method: http.MethodPut, path: "/crawls/{crawl}/spec", id: "put-spec", tag: "specs", scope: caller.Write, body: maxSpec, errors: []int{404, 412},
-		summary: "Give a crawl another spec", about: "In YAML or JSON. Every stage has it within moments; what is queued is judged by it again. With If-Match it fails if somebody else was faster.",
+		summary: "Give a crawl another spec", about: "In YAML or JSON. All stages receive the spec within seconds, and the frontier re-evaluates queued URLs. With If-Match, the request fails if another client changed the spec first.",
 	}, a.putSpec)
 	register(a, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/spec/diff", id: "diff-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec, errors: []int{404},

@@ -109,7 +109,7 @@ func number(cursor string) (uint64, error) {
 }
 
 func badCursor() error {
-	return problemf(http.StatusUnprocessableEntity, "the cursor is none of this list: give next of the page before, or none to begin")
+	return problemf(http.StatusUnprocessableEntity, "invalid cursor: use next of the previous page, or omit the cursor to start")
 }
 
 // Times of the stream of events.

@@ -16,9 +16,9 @@ var verbs = []struct {
 	state crawlspec.RunState
 	about string
 }{
-	{"pause", crawlspec.Paused, "Nothing more is sent until it is resumed; what is under way is finished."},
-	{"resume", crawlspec.Running, "It goes on."},
-	{"cancel", crawlspec.Cancelled, "What is queued is given up, and so is what is still found. What was fetched is kept."},
+	{"pause", crawlspec.Paused, "The frontier sends no more requests until the crawl is resumed; in-flight requests finish."},
+	{"resume", crawlspec.Running, "The crawl continues."},
+	{"cancel", crawlspec.Cancelled, "Excludes queued URLs and URLs found later; keeps fetched pages."},
 }
 
 type steerHostInput struct {

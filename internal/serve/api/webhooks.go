@@ -16,7 +16,7 @@ import (
 func (a *API) registerWebhooks() {
 	register(a, operation{
 		method: http.MethodPost, path: "/webhooks", id: "create-webhook", tag: "webhooks", scope: caller.Write, status: http.StatusCreated, errors: []int{409},
-		summary: "Have a receiver told", about: "Of runs of crawls that end, and of records in batches, from now on. The answer has the secret of signatures, once. Records need the scope `records`, too.",
+		summary: "Create a webhook", about: "Of runs of crawls that end, and of records in batches, from now on. The answer has the secret of signatures, once. Records need the scope `records`, too.",
 	}, a.createWebhook)
 	register(a, operation{
 		method: http.MethodGet, path: "/webhooks", id: "list-webhooks", tag: "webhooks", scope: caller.Write, errors: []int{409},
@@ -28,7 +28,7 @@ func (a *API) registerWebhooks() {
 	}, a.rotateWebhook)
 	register(a, operation{
 		method: http.MethodDelete, path: "/webhooks/{webhook}", id: "delete-webhook", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
-		summary: "End a webhook", about: "What was not told is not told any more.",
+		summary: "End a webhook", about: "Events not delivered yet are dropped.",
 	}, a.deleteWebhook)
 }
 
@@ -140,7 +140,7 @@ func problemOfWebhook(err error) error {
 	case errors.Is(err, webhooks.ErrTooMany):
 		return problemf(http.StatusConflict, "%v: DELETE %s/webhooks/{webhook} ends one", err, Base)
 	case errors.Is(err, webhooks.ErrElsewhere):
-		return problemf(http.StatusConflict, "%v: ask that one, or give this one a --state of its own", err)
+		return problemf(http.StatusConflict, "%v: use that server, or give this one another --state", err)
 	}
 	return err
 }

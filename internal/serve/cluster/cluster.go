@@ -40,7 +40,7 @@ var (
 	// ErrAway says that NATS cannot be reached now, or has no streams of Seine.
 	ErrAway = errors.New("NATS cannot be reached")
 	// ErrEmpty says that no crawl was ever begun there.
-	ErrEmpty = errors.New("there is no crawl yet")
+	ErrEmpty = errors.New("no crawl exists yet")
 )
 
 // Times of connections.
@@ -300,7 +300,7 @@ func (c *Cluster) join(ctx context.Context) (*stages.Bus, error) {
 	defer cancel()
 	if err := bus.Join(joining); err != nil {
 		defer bus.Close()
-		return nil, fmt.Errorf("there are no streams of Seine at %s (a frontier makes them when it starts): %w", bus.NC.ConnectedUrlRedacted(), bus.WithPermissionErr(err))
+		return nil, fmt.Errorf("no Seine streams at %s (a frontier creates them when it starts): %w", bus.NC.ConnectedUrlRedacted(), bus.WithPermissionErr(err))
 	}
 	return bus, nil
 }

@@ -61,7 +61,7 @@ func crawlText(c *overview.Crawl) string {
 
 func crawlsText(all *crawls) string {
 	if len(all.Crawls) == 0 {
-		return "there is no crawl yet: the tool crawl begins one"
+		return "no crawl exists yet: the tool crawl starts one"
 	}
 	var lines []string
 	for i := range all.Crawls {

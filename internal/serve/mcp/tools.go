@@ -93,17 +93,17 @@ func (c *client) addTools(s *sdk.Server) {
 	})
 	addTool(s, &tool[crawlFor, overview.Crawl]{
 		name: "crawl", title: "Begin a crawl", open: true, writes: true, text: crawlText, call: c.begin,
-		about: "Begin a crawl of web sites, of a new name. It returns at once: the crawl goes on by itself, status tells how it stands, and records what it has extracted. " + dataNotice,
+		about: "Start a crawl of web sites under a new name. Returns immediately: the crawl runs in the background, status returns its state, and records the extracted records. " + dataNotice,
 	})
 	addTool(s, &tool[statusFor, crawls]{
 		name: "status", title: "How crawls stand", text: crawlsText, call: c.status,
-		about: "Tell how one crawl stands, or all: state, and counts of URLs that are queued, done, failed (by class) and excluded. An end means that a crawl has nothing to do.",
+		about: "Return the status of one crawl or all: state, and counts of queued, done, failed (by class) and excluded URLs. A crawl with an end has nothing to do.",
 	})
 	addTool(s, &tool[explainFor, history.History]{
 		name: "explain", title: "What became of a URL", text: historyText, call: func(ctx context.Context, in *explainFor) (json.RawMessage, error) {
 			return c.ofCrawl(ctx, in.Crawl, "/explain", url.Values{"url": {in.URL}, "brief": {strconv.FormatBool(in.Brief)}})
 		},
-		about: "Tell what became of a URL in a crawl, and why: its state, its requests, its page, its records; or what is known like it. " + dataNotice,
+		about: "Explain what happened to a URL in a crawl, and why: its state, requests, page and records; for an unknown URL, similar known URLs. " + dataNotice,
 	})
 	addTool(s, &tool[recordsFor, recordsPage]{
 		name: "records", title: "Records of crawls", text: recordsText, call: c.records,

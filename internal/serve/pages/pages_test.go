@@ -205,7 +205,7 @@ func TestOpenPagesFollowTheCrawlUntilTheyArePaused(t *testing.T) {
 	b := browser.Start(t)
 	first := b.Open()
 	first.Go(c.url + "/crawls")
-	first.Shows("There is no crawl yet")
+	first.Shows("No crawl exists yet")
 	second := b.Open()
 	second.Go(c.url + "/")
 	second.Shows("Live")
@@ -233,7 +233,7 @@ func TestOpenPagesFollowTheCrawlUntilTheyArePaused(t *testing.T) {
 func TestLostConnectionIsToldAndComesBack(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
-	c.until("/", "There is no crawl yet")
+	c.until("/", "No crawl exists yet")
 	c.broker.Stop()
 	c.until("/", "NATS cannot be reached")
 	c.broker.Start()
@@ -249,7 +249,7 @@ func TestPagesAreBelowAPrefix(t *testing.T) {
 	c := newFixture(t, func(o *serve.Options) { o.PathPrefix = "/seine" })
 	tab := c.tab()
 	tab.Go(c.url + "/")
-	tab.Shows("There is no crawl yet")
+	tab.Shows("No crawl exists yet")
 	tab.Run(chromedp.Evaluate(`[...document.querySelectorAll("nav a")].find(a => a.textContent.includes("Settings")).click()`, nil))
 	tab.Shows("This server")
 	if tab.Path() != "/seine/settings" {

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-var errNoPage = errors.New("there is no page of this address")
+var errNoPage = errors.New("no page at this address")
 
 // badInput is what somebody asked for that cannot be.
 type badInput struct{ error }
@@ -62,7 +62,7 @@ func problemOf(err error) problem {
 	case errors.As(err, &no):
 		return problem{http.StatusForbidden, "Not for you", err.Error(), "The owner of this server makes tokens with other scopes (seine token create)."}
 	case errors.Is(err, cluster.ErrEmpty):
-		return problem{http.StatusNotFound, "There is no crawl yet", err.Error(), "The overview says how to begin one."}
+		return problem{http.StatusNotFound, "No crawl exists yet", err.Error(), "The overview says how to begin one."}
 	case errors.Is(err, cluster.ErrAway):
 		return problem{http.StatusServiceUnavailable, "NATS cannot be reached", err.Error(), "Start the NATS server, or wait: it is tried again."}
 	case errors.Is(err, cluster.ErrBusy):

@@ -7,22 +7,22 @@ var refusalWords = []struct {
 	said    *regexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`: GET \S+/crawls lists those there are, POST \S+/crawls begins one`), ": the page Crawls has those there are"},
-	{regexp.MustCompile(`: change its spec by PUT .*, or give another name`), ": open that one, or give another name"},
-	{regexp.MustCompile(`: GET \S+/hosts lists some; "new": true takes one that nothing is known of yet`), ": the page Hosts has some"},
-	{regexp.MustCompile(`: GET \S+/dead-letters lists those there are`), ": the page Dead letters has those there are"},
+	{regexp.MustCompile(`: GET \S+/crawls lists the crawls, POST \S+/crawls creates one`), ": see the page Crawls"},
+	{regexp.MustCompile(`: change its spec with PUT .*, or use another name`), ": open that crawl, or use another name"},
+	{regexp.MustCompile(`: GET \S+/hosts lists some; "new": true takes one that nothing is known of yet`), ": see the page Hosts"},
+	{regexp.MustCompile(`: GET \S+/dead-letters lists those there are`), ": see the page Dead letters"},
 	{regexp.MustCompile(`: GET \S+/processes lists those there are`), ": it may have ended meanwhile"},
-	{regexp.MustCompile(`: POST \S+/crawls begins one, and so does`), ": begin one on the page Crawls, or by"},
-	{regexp.MustCompile(`: GET \S+/spec/revisions lists those there are`), ": the page of its spec has those there are"},
+	{regexp.MustCompile(`: POST \S+/crawls or`), ": create one on the page Crawls or with"},
+	{regexp.MustCompile(`: GET \S+/spec/revisions lists those there are`), ": see the page of its spec"},
 	{regexp.MustCompile(`: DELETE \S+/crawls/\S+ deletes one`), ""},
-	{regexp.MustCompile(`: GET \S+/replays lists those there are`), ": the page Replay has those there are"},
+	{regexp.MustCompile(`: GET \S+/replays lists those there are`), ": see the page Replay"},
 	{regexp.MustCompile(`: DELETE \S+/replays/{replay} forgets one`), ": forget one"},
 	{regexp.MustCompile(`: PUT another spec`), ": store another spec"},
-	{regexp.MustCompile(`send the URLs by POST \S+/seeds`), "feed the URLs on the page Seeds"},
+	{regexp.MustCompile(`send the URLs by POST \S+/seeds`), "add the URLs on the page Seeds"},
 	{regexp.MustCompile(`: get the spec again, and change that`), ": load the page again, and change what it shows"},
-	{regexp.MustCompile(`: give next of the page before, or none to begin`), ": begin at the first page"},
+	{regexp.MustCompile(`: use next of the previous page, or omit the cursor to start`), ": start at the first page"},
 	{regexp.MustCompile(`(?i)[.:]? send what \S+/openapi\.json says of this operation`), ""},
-	{regexp.MustCompile(`^request body is required`), "there is no text in the field"},
+	{regexp.MustCompile(`^request body is required`), "the field is empty"},
 	{regexp.MustCompile(`\bbody\.`), ""},
 }
 

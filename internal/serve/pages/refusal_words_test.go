@@ -18,21 +18,21 @@ func TestRefusalsSpeakOfThePages(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"/crawls/none/pause", nil, 404, "the page Crawls has those there are"},
-		{"/crawls/none/delete", url.Values{"name": {"none"}}, 404, "the page Crawls has those there are"},
-		{"/crawls/shop/hosts/none.example/pause", nil, 404, "the page Hosts has some"},
-		{"/crawls/shop/spec/rollback", url.Values{"rev": {"99999"}}, 404, "the page of its spec has those there are"},
+		{"/crawls/none/pause", nil, 404, "see the page Crawls"},
+		{"/crawls/none/delete", url.Values{"name": {"none"}}, 404, "see the page Crawls"},
+		{"/crawls/shop/hosts/none.example/pause", nil, 404, "see the page Hosts"},
+		{"/crawls/shop/spec/rollback", url.Values{"rev": {"99999"}}, 404, "see the page of its spec"},
 		{"/crawls/shop/spec", url.Values{"rev": {"99999"}, "text": {"allow_private: true"}}, 412, "load the page again"},
-		{"/new", url.Values{"crawl": {"shop"}, "seeds": {"https://example.org/"}}, 409, "open that one, or give another name"},
+		{"/new", url.Values{"crawl": {"shop"}, "seeds": {"https://example.org/"}}, 409, "open that crawl, or use another name"},
 		{"/new", url.Values{"crawl": {"Not right"}, "seeds": {"https://example.org/"}}, 422, "name"},
 		{"/new", url.Values{"crawl": {"other"}, "seeds": {"nonsense"}}, 422, "seeds: no_url"},
 		{"/new", url.Values{"crawl": {"other"}, "seeds": {"https://example.org/"}, "spec": {"seeds: [{file: urls.txt}]"}}, 422, "the page Seeds"},
-		{"/crawls/none/replay", url.Values{"of": {"pages"}}, 404, "the page Crawls has those there are"},
+		{"/crawls/none/replay", url.Values{"of": {"pages"}}, 404, "see the page Crawls"},
 		{"/crawls/shop/replay", url.Values{"of": {"pages"}, "since": {"yesterday"}}, 422, "must be how long ago"},
-		{"/crawls/shop/replay/none/forget", nil, 404, "the page Replay has those there are"},
+		{"/crawls/shop/replay/none/forget", nil, 404, "see the page Replay"},
 		{"/seeds", url.Values{"text": {"https://example.org/"}}, 400, "name the crawl"},
-		{"/crawls/shop/spec", url.Values{"rev": {"1"}, "text": {""}}, 400, "there is no text in the field"},
-		{"/seeds", url.Values{"crawl": {"none"}, "text": {"https://example.org/"}}, 404, "the page Crawls has those there are"},
+		{"/crawls/shop/spec", url.Values{"rev": {"1"}, "text": {""}}, 400, "the field is empty"},
+		{"/seeds", url.Values{"crawl": {"none"}, "text": {"https://example.org/"}}, 404, "see the page Crawls"},
 	} {
 		resp, err := http.PostForm(c.url+ask.path, ask.form)
 		if err != nil {

@@ -103,7 +103,7 @@ func askedReplay(r *http.Request) *replayPage {
 
 // replayVerbs are what a form can have done with a replay, and what is told then.
 var replayVerbs = map[string]struct{ method, path, said string }{
-	"resume": {http.MethodPost, "/resume", "The replay goes on."},
+	"resume": {http.MethodPost, "/resume", "The replay continues."},
 	"forget": {http.MethodDelete, "", "The replay is forgotten; what it has written stays."},
 }
 

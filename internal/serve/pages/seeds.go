@@ -45,7 +45,7 @@ func (s *server) feed(w http.ResponseWriter, r *http.Request) {
 		p.Text = text
 	}
 	if err == nil && p.Crawl == "" {
-		err = badInput{errors.New("name the crawl that is fed")}
+		err = badInput{errors.New("name the crawl to add URLs to")}
 	}
 	if err == nil {
 		p.SeedVerdicts = new(api.SeedVerdicts)

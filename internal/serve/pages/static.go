@@ -43,7 +43,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	text, err := static.ReadFile("static" + name)
 	kind := types[path.Ext(name)]
 	if err != nil || kind == "" {
-		http.Error(w, "there is no such file", http.StatusNotFound)
+		http.Error(w, "no such file", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", kind)

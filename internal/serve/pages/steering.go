@@ -9,7 +9,7 @@ import (
 )
 
 // verbs are what a form can have a crawl do, or what it wants of a host, and what is told then.
-var verbs = map[string]string{"pause": "is paused", "resume": "goes on", "cancel": "is cancelled"}
+var verbs = map[string]string{"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
 
 // steer is POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}: the audit has the path.
 func (s *server) steer(w http.ResponseWriter, r *http.Request) {

@@ -144,7 +144,7 @@ func timeTag(t time.Time, how string) template.HTML {
 
 // words explain what the frontier and the fetchers say in one word.
 var words = map[string]string{
-	"asked":        "a request is under way",
+	"asked":        "a request is in flight",
 	"due":          "may be asked at once",
 	"delay":        "rests between two requests",
 	"backoff":      "rests after a failure",
@@ -152,7 +152,7 @@ var words = map[string]string{
 	"breaker_open": "failed too often in a row, and is tried again later",
 	"hours":        "may be asked only at other hours",
 	"parked":       "its crawl is paused, or has spent its budget",
-	"given_up":     "failed for so long that it is given up",
+	"given_up":     "failed for so long that the frontier abandoned it",
 
 	"ok": "answers with a page", "not_modified": "answers that a page is unchanged", "redirect": "leads to another URL",
 	"client_error": "the host refuses (4xx)", "gone": "not there (404, 410)", "throttled": "the host wants fewer requests (429, 503)",

@@ -33,7 +33,7 @@ const MostReplays = 100
 
 // Errors.
 var (
-	ErrNone      = errors.New("there is no such replay")
+	ErrNone      = errors.New("no such replay")
 	ErrTooMany   = fmt.Errorf("there are %d replays, and there may be no more", MostReplays)
 	ErrFolder    = errors.New("the folder has something already")
 	ErrRuns      = errors.New("the replay has not failed: there is nothing to resume")

@@ -73,7 +73,7 @@ func inWords(err error) string {
 		}
 		return strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_")
 	})
-	return strings.ReplaceAll(text, "the same command goes on", "resume it, and it goes on")
+	return strings.ReplaceAll(text, "the same command resumes it", "resume it to continue")
 }
 
 // options are those of a replay without where its source is. The error is a *InputError or a *specfile.Errors.

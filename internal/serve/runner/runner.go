@@ -182,7 +182,7 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 		return err
 	})
 	if err != nil && sleep.For(ctx, retryWait) == nil {
-		r.Log.Debug("it cannot be told yet whether a crawl is to go on", "error", err)
+		r.Log.Debug("cannot determine yet whether a crawl must be resumed", "error", err)
 		r.Resume(also)
 	}
 	return name

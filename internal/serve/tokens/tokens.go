@@ -56,7 +56,7 @@ func Read(name string) ([]Token, error) {
 		return nil, nil
 	}
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("tokens %s: others can read or change it: chmod 600 it, and make its tokens anew if somebody may have", name)
+		return nil, fmt.Errorf("tokens %s: other users can read or change it: run chmod 600, and re-create its tokens if another user may have read them", name)
 	}
 	var f file
 	if err == nil {
@@ -99,7 +99,7 @@ func Create(name, token string, scopes []caller.Scope, life time.Duration) (secr
 		case slices.ContainsFunc(all, func(t Token) bool { return t.Name == token }):
 			return nil, fmt.Errorf("%w %s: is taken: revoke that token first, or give another name", ErrName, token)
 		case len(all) >= maxTokens:
-			return nil, fmt.Errorf("%s has %d tokens, which is the most: revoke those that nobody uses", name, len(all))
+			return nil, fmt.Errorf("%s has %d tokens, the maximum: revoke unused ones", name, len(all))
 		}
 		return append(all, t), nil
 	})

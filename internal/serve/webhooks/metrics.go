@@ -6,7 +6,7 @@ var (
 	deliveriesDesc = prometheus.NewDesc("seine_webhook_deliveries_total", "Posts to webhooks, by how they ended.", []string{"webhook", "outcome"}, nil)
 	waitingDesc    = prometheus.NewDesc("seine_webhook_waiting_posts", "Posts that wait to be taken: 1 or 0, since one follows the other.", []string{"webhook"}, nil)
 	oldestDesc     = prometheus.NewDesc("seine_webhook_oldest_post_timestamp_seconds", "When the post that waits was first to be sent, if one does.", []string{"webhook"}, nil)
-	missedDesc     = prometheus.NewDesc("seine_webhook_missed_messages_total", "Messages of RECORDS that were gone before they could be told.", []string{"webhook"}, nil)
+	missedDesc     = prometheus.NewDesc("seine_webhook_missed_messages_total", "Messages of RECORDS that expired before they were delivered.", []string{"webhook"}, nil)
 )
 
 // Describe implements prometheus.Collector.

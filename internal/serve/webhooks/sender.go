@@ -56,7 +56,7 @@ func (s *sender) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			s.service.log.Debug("cannot look what a webhook is to tell", "webhook", s.file.Hook.Name, "error", err)
+			s.service.log.Debug("cannot read the messages for a webhook", "webhook", s.file.Hook.Name, "error", err)
 			s.note(func(st *State) { st.Error = err.Error() })
 			_ = sleep.For(ctx, waitAfter(err))
 		case d == nil:

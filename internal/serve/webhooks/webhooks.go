@@ -35,7 +35,7 @@ const MostHooks = 32
 // Errors of Add and Remove.
 var (
 	ErrThere     = errors.New("there is a webhook of that name")
-	ErrNone      = errors.New("there is no webhook of that name")
+	ErrNone      = errors.New("no webhook of that name")
 	ErrTooMany   = fmt.Errorf("there are %d webhooks, and there may be no more", MostHooks)
 	ErrElsewhere = errors.New("another server that has the same --state delivers the webhooks")
 )

@@ -75,7 +75,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 			if args[0] == "status" && (!strings.Contains(out.stdout.String(), "crawl default: "+state) || strings.Contains(out.stdout.String(), "WARNING")) {
 				t.Errorf("it should say that the crawl is %s: %s", state, out.stdout)
 			}
-			if over := !strings.Contains(out.stdout.String(), "goes on"); args[0] == "runs" && (!strings.Contains(out.stdout.String(), "1 run") || over != (state == "complete")) {
+			if over := !strings.Contains(out.stdout.String(), "running"); args[0] == "runs" && (!strings.Contains(out.stdout.String(), "1 run") || over != (state == "complete")) {
 				t.Errorf("it should have one run of a crawl that is %s: %s", state, out.stdout)
 			}
 		}

@@ -225,7 +225,7 @@ func TestSecondInterruptEndsACrawlAtOnce(t *testing.T) {
 	g.wait(t)
 	c.signal(os.Interrupt)
 	eventually(t, patience, "hear the first signal", func() (bool, string) {
-		return strings.Contains(c.stderr.String(), "once more to stop at once"), c.said()
+		return strings.Contains(c.stderr.String(), "press Ctrl-C again to stop immediately"), c.said()
 	})
 	if c.ended() {
 		t.Error("the first signal did not wait for what is under way")

@@ -108,7 +108,7 @@ func TestCrawlGoesOnWhenItsDatabaseIsBack(t *testing.T) {
 	server.Kill()
 	g.open()
 	run.expect(1)
-	run.complains("(nothing is lost: when that is mended, the same command goes on")
+	run.complains("(nothing is lost; fix the cause and run the same command again")
 	server.Start()
 	again := p.crawl("--max-pages", "1")
 	again.expect(0)

@@ -56,7 +56,7 @@ func TestEncryptedStateCannotBeReadWithoutItsKey(t *testing.T) {
 	clear.crawl(site.seed).expect(0)
 	late := clear.crawl("--encrypt-state", moved)
 	late.expect(1)
-	late.complains("is not encrypted", "name another --data")
+	late.complains("is not encrypted", "use another --data")
 	if !readable(t, clear.data) {
 		t.Error("a state in the clear does not have what is looked for: the test shows nothing")
 	}

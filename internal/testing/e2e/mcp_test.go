@@ -156,7 +156,7 @@ func TestMCPByStandardInput(t *testing.T) {
 	c, cmd, log := startTools(t, flags...)
 	c.wantTools(reading...)
 	c.wantPage(site.pages[1])
-	if text, _ := c.call("status", nil); !strings.Contains(text, "no crawl yet") {
+	if text, _ := c.call("status", nil); !strings.Contains(text, "no crawl exists yet") {
 		t.Error(text)
 	}
 	c.refuses("crawl", map[string]any{"name": "news", "seeds": []string{site.seed}}, "--allow-write")

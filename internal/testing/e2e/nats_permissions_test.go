@@ -163,8 +163,8 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 		archive, results := durables(t, bus, messages.StreamPages), durables(t, bus, messages.StreamResults)
 		return len(archive) == 5 && len(results) == 8, fmt.Sprint(archive, results) // the parser's too, and the frontier's
 	}, c.all()...)
-	wantOutput(t, c.seine("feeder", "seed", "--crawl", "site", site.seed, large), "2 URLs were fed")
-	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", site.seed), "1 URL was fed")
+	wantOutput(t, c.seine("feeder", "seed", "--crawl", "site", site.seed, large), "2 URLs were added")
+	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", site.seed), "1 URL was added")
 	if err := stages.NewPublisher(bus, "test").Publish(t.Context(), &nats.Msg{Subject: messages.SubjectSeeds("site"), Data: []byte("not a URL")}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +174,8 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	}, c.all()...)
 	first.drain() // its partitions move, with a snapshot
 	wantOutput(t, c.seine("operator", "pause", "--crawl", "site"), "is paused")
-	wantOutput(t, c.seine("operator", "resume", "--crawl", "site"), "goes on")
-	wantOutput(t, c.seine("operator", "seed", "--crawl", "gone", "--new", "http://gone.invalid/"), "1 URL was fed")
+	wantOutput(t, c.seine("operator", "resume", "--crawl", "site"), "is resumed")
+	wantOutput(t, c.seine("operator", "seed", "--crawl", "gone", "--new", "http://gone.invalid/"), "1 URL was added")
 	wantOutput(t, c.seine("operator", "pause", "--crawl", "gone"), "is paused")
 	if out := c.seine("operator", "pause", "--crawl", "gon"); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean gone?") {
 		t.Errorf("a crawl of another name was paused: %d, %s", out.code(), out.stderr)

@@ -43,7 +43,7 @@ func TestOperatorSteersACrawl(t *testing.T) {
 		t.Fatal(err)
 	}
 	fed := seine("seed", "--crawl", "op", "--file", urls)
-	if fed.code() != 2 || !strings.Contains(fed.stdout.String(), "1 URL was fed") || !strings.Contains(fed.stderr.String(), "ftp://nowhere") {
+	if fed.code() != 2 || !strings.Contains(fed.stdout.String(), "1 URL was added") || !strings.Contains(fed.stderr.String(), "ftp://nowhere") {
 		t.Errorf("seed ends with %d: %s%s", fed.code(), fed.stdout, fed.stderr)
 	}
 	status := func() (o overview.Overview) {
@@ -70,7 +70,7 @@ func TestOperatorSteersACrawl(t *testing.T) {
 	}
 	wantOutput(t, seine("status", "--every", "100ms"), "WARNING nobody runs parser\n")
 	c.parse[0].start()
-	wantOutput(t, seine("resume", "--crawl", "op"), "goes on")
+	wantOutput(t, seine("resume", "--crawl", "op"), "is resumed")
 	c.finish(bus, "op", time.Minute)
 	wantPages(t, records(t, c.out(), "op"), site.pages)
 }

@@ -29,7 +29,7 @@ func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
 	}
 	spec := file(t, "spec.yaml", "{delay: 0s, allow_private: true, robots: ignore, render: always}")
 	wantOutput(t, c.seine("operator", "spec", "apply", spec, "--crawl", "site"), "as revision 1")
-	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", w.URL(scriptweb.LightPath(pages))), "1 URL was fed")
+	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", w.URL(scriptweb.LightPath(pages))), "1 URL was added")
 	eventually(t, time.Minute, "tell that a renderer is missing", func() (bool, string) {
 		doctor, status := c.seine("operator", "doctor").stdout.String(), c.seine("viewer", "status").stdout.String()
 		return strings.Contains(doctor, "fail  rendering: pages of site wait") && strings.Contains(status, "nobody runs renderer"), doctor + status

@@ -117,12 +117,12 @@ func TestTopInATerminal(t *testing.T) {
 	c := newCluster(t, shape{})
 	spec := file(t, "spec.yaml", "delay: 0s\nallow_private: true\nstate: paused\n")
 	wantOutput(t, runSeine(t, "spec", "apply", spec, "--crawl", "op", "--nats", c.url), "as revision 1")
-	wantOutput(t, runSeine(t, "seed", site.seed, site.seed+"none", "--crawl", "op", "--nats", c.url), "2 URLs were fed")
+	wantOutput(t, runSeine(t, "seed", site.seed, site.seed+"none", "--crawl", "op", "--nats", c.url), "2 URLs were added")
 
 	top := onTerminal(t, "top", "--nats", c.url, "--every", "200ms")
 	top.shows(">op ", "paused")
 	top.press("r")
-	top.shows("crawl op goes on")
+	top.shows("crawl op is resumed")
 	top.shows("complete", "404 gone")
 	top.press("\t\t\r")
 	top.shows("URL     " + site.seed + "none")
@@ -188,7 +188,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 		t.Errorf("into a crawl without sitemaps: %d, %s", none.code(), none.stderr)
 	}
 	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\nsitemaps: true\n"), "--crawl", "map"), "revision")
-	wantOutput(t, seine("seed", "--crawl", "map", "--sitemap", site.seed+"sitemap.xml"), "1 URL was fed")
+	wantOutput(t, seine("seed", "--crawl", "map", "--sitemap", site.seed+"sitemap.xml"), "1 URL was added")
 	complete := func(name string) (crawl overview.Crawl) {
 		t.Helper()
 		eventually(t, patience, "complete crawl "+name, func() (bool, string) {
@@ -211,7 +211,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 		t.Errorf("a spec for a crawl of another name: %d, %s", out.code(), out.stderr)
 	}
 	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\n"), "--crawl", "again", "--new"), "revision")
-	wantOutput(t, seine("seed", "--crawl", "again", "--failures-of", "map", "--class", "timeout"), "0 URLs were fed")
+	wantOutput(t, seine("seed", "--crawl", "again", "--failures-of", "map", "--class", "timeout"), "0 URLs were added")
 	seine("seed", "--crawl", "again", "--failures-of", "map", "--class", "gone").expect(0)
 	if again := complete("again"); again.Known() != failed.Attempts[messages.Gone] || again.Failed != again.Known() {
 		t.Errorf("of %d that were gone %d are tried again, and %d fail", failed.Attempts[messages.Gone], again.Known(), again.Failed)

@@ -258,7 +258,7 @@ func TestCrawlWithoutTraces(t *testing.T) {
 		c := p.crawl(site.seed, "--trace", fmt.Sprintf("http://127.0.0.1:%d", freeport.Get(t)), "--trace-ratio", "1")
 		c.expect(0)
 		wantPages(t, records(t, p.out, "default"), site.pages)
-		c.complains("cannot export traces, the crawl goes on")
+		c.complains("cannot export traces; the crawl continues")
 		if n := strings.Count(c.stderr.String(), "\n"); n > 2 {
 			t.Errorf("it says %d lines:\n%s", n, c.stderr)
 		}

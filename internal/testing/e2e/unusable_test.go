@@ -52,7 +52,7 @@ func TestCrawlWithoutAUsableSpecStandsStillUntilItHasOne(t *testing.T) {
 	if !stands.Still || !strings.Contains(stands.Unusable, "galaxy") || stands.End != "" {
 		t.Errorf("its status is %+v", stands)
 	}
-	wantOutput(t, seine("status", "--crawl", "still", "--every", "100ms"), "crawl still: stands still", "galaxy", "nothing is sent until another is stored")
+	wantOutput(t, seine("status", "--crawl", "still", "--every", "100ms"), "crawl still: blocked", "galaxy", "nothing is sent until another is stored")
 	get := seine("spec", "get", "--crawl", "still")
 	if get.code() != 2 || get.stdout.String() != "" {
 		t.Errorf("spec get ends with %d: %s", get.code(), get.said())
@@ -90,7 +90,7 @@ func TestCrawlCommandReplacesNoSpecThatItCannotUse(t *testing.T) {
 	asked := len(web.Requests())
 	refused := p.crawl("--crawl", "still", site.seed)
 	refused.expect(1)
-	refused.complains("crawl still", "stands still", "galaxy", "--spec")
+	refused.complains("crawl still", "is blocked", "galaxy", "--spec")
 	if n := len(web.Requests()); n > asked {
 		t.Errorf("it sent %d requests", n-asked)
 	}

@@ -72,6 +72,6 @@ func (c *locked) wantWebhooksWithoutRecords(private string) {
 		_, a := ask(c.t, "GET", webhooks, "")
 		return strings.Contains(fmt.Sprint(a["items"]), "may not read them"), fmt.Sprint(a)
 	})
-	wantOutput(c.t, c.seine("operator", "seed", "--crawl", "late", "--new", private), "1 URL was fed")
+	wantOutput(c.t, c.seine("operator", "seed", "--crawl", "late", "--new", private), "1 URL was added")
 	eventually(c.t, patience, "be told the end", func() (bool, string) { return to.has("ends crawl.ended") }, c.all()...)
 }

@@ -61,7 +61,7 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 			asked: 4, class: messages.ClientError, says: "redirects to itself"},
 		"a cookie for elsewhere": {open: func(string) ([]string, bool) { return []string{"a=1; Path=/other"}, false }, asked: 1, class: messages.ClientError, says: "redirects to itself"},
 		"without cookies": {open: func(c string) ([]string, bool) { return []string{"a=1"}, has(c, "a=1") }, off: true, asked: 1,
-			class: messages.ClientError, says: "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)"},
+			class: messages.ClientError, says: "redirects to itself and sets a cookie: the site may require cookies (cookies: true)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ const maxTold = 1 << 16
 func newLoggedOnce() (*loggedOnce, error) {
 	c, err := otter.New(&otter.Options[string, bool]{MaximumSize: maxTold})
 	if err != nil {
-		return nil, fmt.Errorf("make the cache of what was told: %w", err)
+		return nil, fmt.Errorf("create the cache of logged messages: %w", err)
 	}
 	return &loggedOnce{c}, nil
 }

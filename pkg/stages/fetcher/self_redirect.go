@@ -78,7 +78,7 @@ func (t *fetchJob) loop() *httpclient.Failure {
 		return errCircle
 	}
 	if len(t.reply.Header["Set-Cookie"]) > 0 && !t.ask.Policy.KeepsCookies(t.ask.URL) {
-		return httpclient.Failf(messages.ClientError, "redirects to itself and sets a cookie: the site may let in who sends it back (cookies: true)")
+		return httpclient.Failf(messages.ClientError, "redirects to itself and sets a cookie: the site may require cookies (cookies: true)")
 	}
 	return errSelfRedirectLoop
 }

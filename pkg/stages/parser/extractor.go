@@ -102,7 +102,7 @@ func (r *ExtractRecord) members() ([]jsonMember, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
-		return nil, fmt.Errorf("record %s: its fields are no JSON object", r.Kind)
+		return nil, fmt.Errorf("record %s: its fields are not a JSON object", r.Kind)
 	}
 	var all []jsonMember
 	for d.More() {

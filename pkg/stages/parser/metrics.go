@@ -26,7 +26,7 @@ var (
 		Name: "seine_parser_record_failures_total", Help: "Records that a rule could not make, which went to DEAD.",
 	})
 	linksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_parser_links_total", Help: "Links that lead on, by whether they were sent to the frontier (sent) or had been lately (known).",
+		Name: "seine_parser_links_total", Help: "Links of pages, by whether they were sent to the frontier (sent) or recently seen (known).",
 	}, []string{"outcome"})
 	duplicatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_parser_duplicates_total", Help: "Pages that repeat another, by what was done with them (mark, drop).",

@@ -132,7 +132,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 			"problems", len(r.problems), "bytes", page.BodySize)...)
 	}
 	for _, y := range r.byRules.Barren {
-		p.bus.Log.Warn("fields of a rule have no value in any of its records: seine extract URL tells what it finds",
+		p.bus.Log.Warn("fields of a rule have no value in any of its records: try the rule with seine extract URL",
 			"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "records", y.Records, "found_nothing", y.Nothing, "not_of_their_type", y.Unfit)
 	}
 	if r.warning != "" {

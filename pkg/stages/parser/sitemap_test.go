@@ -112,7 +112,7 @@ func TestKnownSitemapMayHaveAnyName(t *testing.T) {
 	pg := page("text/plain")
 	pg.Sitemap = true
 	got := p.parsed(t, pg, []byte("not here"))
-	if want := `it was named as a sitemap, and is taken for a page: it is no sitemap: "not here" is not a URL`; got.record.Text != "not here" || got.last.Warning != want {
+	if want := `it was named as a sitemap, and is taken for a page: not a sitemap: "not here" is not a URL`; got.record.Text != "not here" || got.last.Warning != want {
 		t.Errorf("a text gave record %+v, and the end %+v", got.record, got.last)
 	}
 }
@@ -229,7 +229,7 @@ func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
 			warning += c.Warning
 		}
 	}
-	if records != 2 || !strings.Contains(warning, "what can be read of it was") {
+	if records != 2 || !strings.Contains(warning, "the readable part was used") {
 		t.Errorf("%d records, warning %q", records, warning)
 	}
 }

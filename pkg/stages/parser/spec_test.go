@@ -377,7 +377,7 @@ func TestExtractorReadsWhatItMatches(t *testing.T) {
 func TestExtractorsRecordsAreChecked(t *testing.T) {
 	for want, r := range map[string]ExtractRecord{
 		`kind "Bad Kind"`: {Kind: "Bad Kind", Fields: map[string]int{}},
-		"no JSON object":  {Kind: "list", Fields: []int{1}},
+		"not a JSON object":  {Kind: "list", Fields: []int{1}},
 		`field "url"`:     {Kind: "named", Fields: map[string]int{"url": 1}},
 		"unsupported":     {Kind: "chan", Fields: make(chan int)},
 	} {

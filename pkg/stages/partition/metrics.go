@@ -13,7 +13,7 @@ var (
 		Name: "seine_leases_held", Help: "Leases that this process has, by what they are for (frontier, writer-NAME, alerts).",
 	}, []string{"group"})
 	leasesLost = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_leases_lost_total", Help: "Leases that ended although nobody gave them up.",
+		Name: "seine_leases_lost_total", Help: "Leases that expired without being released.",
 	}, []string{"group"})
 	readerLag = promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "seine_reader_lag_messages", Help: "Messages that this process has not been sent yet, of the partitions that it owns.",

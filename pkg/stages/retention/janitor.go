@@ -93,7 +93,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 			moved = time.Now()
 			for _, name := range StrayStreams {
 				if err := j.moveStrays(ctx, name); err != nil && ctx.Err() == nil {
-					j.Log.Debug("cannot move what nobody reads to DEAD", "stream", name, "error", err)
+					j.Log.Debug("cannot move unread messages to DEAD", "stream", name, "error", err)
 				}
 			}
 		}

@@ -60,7 +60,7 @@ func (e *BoundError) Error() string {
 
 // Of says it of what is bound, whose place a flag names.
 func (e *BoundError) Of(flag, what string) string {
-	return fmt.Sprintf("%s %s: %s is bound to %s (since %s, by %s): %s: give it what it is bound to, or --change-output to go on with this",
+	return fmt.Sprintf("%s %s: %s is bound to %s (since %s, by %s): %s: use that output, or --change-output to change it",
 		flag, e.Out, what, e.Have.Out, e.Have.Since.UTC().Format("2006-01-02 15:04:05Z"), e.Have.Host, e.Why)
 }
 

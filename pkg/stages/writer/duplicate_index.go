@@ -65,7 +65,7 @@ func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error)
 	}
 	lock, err := vfs.Default.Lock(filepath.Join(abs, "LOCK"))
 	if outdir.IsHeld(err) {
-		err = fmt.Errorf("%w: give each writer a state directory of its own", ErrInUse)
+		err = fmt.Errorf("%w: use another state directory for each writer", ErrInUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--state %s: %w", dir, err)

@@ -70,7 +70,7 @@ var sources = map[string]inputStream{
 
 func checkPage(header nats.Header, payload []byte) error {
 	if header.Get(nats.MsgIdHdr) == "" {
-		return fmt.Errorf("page has no %s header: without it a repeat cannot be told", nats.MsgIdHdr)
+		return fmt.Errorf("page has no %s header, which identifies duplicates", nats.MsgIdHdr)
 	}
 	page, err := messages.DecodePage(header)
 	if err == nil {

@@ -238,7 +238,7 @@ func (s *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage
 
 // errStreamRecreated ends a stay in a partition whose stream was made anew. The log knows
 // where the new one goes on.
-var errStreamRecreated = errors.New("the stream was made anew")
+var errStreamRecreated = errors.New("the stream was re-created")
 
 // checkIncarnation notices that m is not of the life that was read until now.
 func (s *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {

@@ -71,7 +71,7 @@ func (x *exchange) blockedBy(vendor, where string) {
 	if vendor == "" {
 		return
 	}
-	text := "a challenge of " + vendor + " came in the place of the page (told by its " + where + ")"
+	text := "a challenge of " + vendor + " came instead of the page (recognised by its " + where + ")"
 	if s := x.reply.Status; s >= 400 {
 		_, status := classOf(s, x.reply.Header)
 		text = status + ": " + text

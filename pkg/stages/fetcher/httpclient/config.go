@@ -56,9 +56,9 @@ func (c Config) Validate() error {
 	case c.MaxIdlePerHost < 1:
 		return fmt.Errorf("max-idle-per-host %d: must be at least 1", c.MaxIdlePerHost)
 	case !(c.Rate >= 0):
-		return fmt.Errorf("rate %g: must not be negative (0 is no limit)", c.Rate)
+		return fmt.Errorf("rate %g: must not be negative (0 for no limit)", c.Rate)
 	case c.Bandwidth < 0:
-		return fmt.Errorf("bandwidth %d: must not be negative (0 is no limit)", c.Bandwidth)
+		return fmt.Errorf("bandwidth %d: must not be negative (0 for no limit)", c.Bandwidth)
 	case c.MaxHeader < minHeader:
 		return fmt.Errorf("max-header %s: must be at least 4KiB", c.MaxHeader)
 	case c.MaxRatio < 1:

@@ -14,7 +14,7 @@ var (
 		Buckets: prometheus.ExponentialBuckets(0.001, 3, 11),
 	})
 	inFlight = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "seine_fetch_in_flight", Help: "HTTP exchanges under way.",
+		Name: "seine_fetch_in_flight", Help: "HTTP exchanges in flight.",
 	})
 	wireBytes = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "seine_fetch_wire_bytes_total", Help: "Bytes of bodies as they came.",

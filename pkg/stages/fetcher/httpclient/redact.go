@@ -36,7 +36,7 @@ func (c *compiler) redactor(spec *crawlspec.Spec) *redactor {
 		}
 		r.mask.Add(v)
 		if _, told := c.plain.LoadOrStore(name, true); !told && !secrets.Maskable(v) {
-			c.log.Warn("a secret is too short or too plain a word to be told from other text: it is stored where a site prints it", "secret", name)
+			c.log.Warn("a secret is too short or too common to be redacted: if a site prints it, it is stored", "secret", name)
 		}
 	}
 	return r
