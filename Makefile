@@ -23,7 +23,7 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext|regexbound)|output/(ageencrypt|format|warc)|run/(speccompletion|specfile)|schedule/traps|testing/(doclinks|htmltree|samplesites))(/|$$)|/examples/extractor/calendar$$
+SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext|regexbound)|output/(ageencrypt|format|warc)|run/specfile|schedule/traps|testing/(doclinks|htmltree|samplesites))(/|$$)|/examples/extractor/calendar$$
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
@@ -100,6 +100,10 @@ vueapp: node ## build the application made with Vue, which tests crawl
 .PHONY: axe
 axe: node ## install axe-core, which the tests check pages with
 	@scripts/axe
+
+.PHONY: editor
+editor: node ## bundle CodeMirror, of the versions in internal/serve/pages/codemirror, for the editor of specs
+	@scripts/editor
 
 .PHONY: openapiclient
 openapiclient: node ## install what makes a client of the HTTP API, which a test crawls by

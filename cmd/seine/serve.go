@@ -200,7 +200,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	a := api.New(ao)
 	s.figures = figures.New(filepath.Join(c.stateDir(), "figures"), log)
 	s.feed.Each = s.figures.Saw
-	s.API, s.Harmless, s.Unaudited = a, append(a.Harmless(), pages.Harmless...), pages.Unaudited
+	s.API, s.Harmless = a, append(a.Harmless(), pages.Harmless...)
 	s.Style = pages.StyleSheet()
 	s.Pages = pages.New(pages.Deps{
 		Cluster: s.cluster, Feed: s.feed, Figures: s.figures, API: a, Audit: o.Audit, Prefix: c.PathPrefix, ReadOnly: c.ReadOnly, Log: log,

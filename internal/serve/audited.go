@@ -13,9 +13,8 @@ import (
 
 // audited writes down each request that may change something, with its outcome, refused ones too.
 func (o *Options) audited(next http.Handler) http.Handler {
-	unaudited := matcher(o.Unaudited)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isSafe(r) || unaudited(r) {
+		if isSafe(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

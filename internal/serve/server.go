@@ -39,9 +39,6 @@ type Options struct {
 	// change nothing although they are no GET.
 	API      http.Handler
 	Harmless []string
-	// Unaudited are patterns of those of them, also of pages, that are not written down: so many come that they would drive
-	// out what others have done.
-	Unaudited []string
 	// MCP answers at /mcp, by way of Calls; nil for nothing there.
 	MCP http.Handler
 	// Pages answers for all other paths, without the prefix; nil for none. Style is the path of their style sheet, below

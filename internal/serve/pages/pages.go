@@ -73,10 +73,7 @@ func New(d Deps) http.Handler {
 }
 
 // Harmless are the patterns of what is no GET and changes nothing of any crawl.
-var Harmless = append([]string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}, Unaudited...)
-
-// Unaudited are those of them that come with every few keys that somebody presses.
-var Unaudited = []string{"POST /specs/completion"}
+var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
 
 // writers are what forms ask for.
 var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
@@ -95,7 +92,6 @@ var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
 	"/seeds":                              (*server).feed,
 	"/seeds/check":                        (*server).feed,
 	"/processes/{id}/drain":               (*server).drain,
-	"/specs/completion":                   (*server).complete,
 	"/dead/redrive":                       (*server).redrive,
 	"/dead/drop":                          (*server).drop,
 }

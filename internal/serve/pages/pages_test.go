@@ -293,24 +293,27 @@ func TestFormsLeadBackToThisServerAlone(t *testing.T) {
 	}
 }
 
-// What is vendored is what its author published.
+// What is vendored is what its author published, or what the script for it made.
 func TestVendoredFilesAreThoseThatWerePublished(t *testing.T) {
-	text, err := os.ReadFile("static/uplot/VENDORED.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var of struct {
-		Files map[string]string `json:"sha256"`
-	}
-	if err := json.Unmarshal(text, &of); err != nil {
-		t.Fatal(err)
-	}
-	if len(of.Files) != 3 {
-		t.Errorf("%d files", len(of.Files))
-	}
-	for name, want := range of.Files {
-		if got := sha256Of(t, filepath.Join("static/uplot", name)); got != want {
-			t.Errorf("%s: SHA-256 %s, want %s", name, got, want)
+	for folder, files := range map[string]int{"uplot": 3, "codemirror": 2} {
+		folder = filepath.Join("static", folder)
+		text, err := os.ReadFile(filepath.Join(folder, "VENDORED.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of struct {
+			Files map[string]string `json:"sha256"`
+		}
+		if err := json.Unmarshal(text, &of); err != nil {
+			t.Fatal(err)
+		}
+		if len(of.Files) != files {
+			t.Errorf("%s: %d files", folder, len(of.Files))
+		}
+		for name, want := range of.Files {
+			if got := sha256Of(t, filepath.Join(folder, name)); got != want {
+				t.Errorf("%s/%s: SHA-256 %s, want %s", folder, name, got, want)
+			}
 		}
 	}
 }
@@ -318,7 +321,7 @@ func TestVendoredFilesAreThoseThatWerePublished(t *testing.T) {
 // A file of another name than those that pages load is not to be had.
 func TestStaticFilesAreThoseOfThePages(t *testing.T) {
 	for path, want := range map[string]int{
-		"/static/x/seine.css": 200, "/static/x/uplot/uPlot.iife.min.js": 200, "/static/x/uplot/LICENSE": 404, "/static/x/../pages.go": 404, "/static/": 404, "/static/x/none.js": 404,
+		"/static/x/seine.css": 200, "/static/x/uplot/uPlot.iife.min.js": 200, "/static/x/spec.schema.json": 200, "/static/x/codemirror/codemirror.js": 200, "/static/x/uplot/LICENSE": 404, "/static/x/codemirror/VENDORED.json": 404, "/static/x/../pages.go": 404, "/static/": 404, "/static/x/none.js": 404,
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/", nil)

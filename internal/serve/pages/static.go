@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"seine/internal/run/specfile"
 )
 
 //go:embed static
@@ -25,11 +27,15 @@ var edition = func() string {
 		}
 		return err
 	})
+	h.Write(specfile.Schema)
 	return hex.EncodeToString(h.Sum(nil))[:12]
 }()
 
 // StyleSheet is the path of the style of all pages, without the prefix.
 func StyleSheet() string { return "/static/" + edition + "/seine.css" }
+
+// specSchema is the name of the JSON Schema of specs, which editors of specs load.
+const specSchema = "/spec.schema.json"
 
 // types are those of static files; nothing is left to the tables of the machine.
 var types = map[string]string{
@@ -42,6 +48,9 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	name = path.Clean("/" + name)
 	text, err := static.ReadFile("static" + name)
 	kind := types[path.Ext(name)]
+	if name == specSchema {
+		text, kind, err = specfile.Schema, "application/schema+json", nil
+	}
 	if err != nil || kind == "" {
 		http.Error(w, "no such file", http.StatusNotFound)
 		return

@@ -4,14 +4,11 @@ import { showTimes } from "./times.js";
 import { drawCharts } from "./charts.js";
 import { follow } from "./events.js";
 import { replaceParts } from "./parts.js";
-import { leadToLines } from "./lines.js";
-import { editSpecs } from "./spec-editor.js";
 
 showTimes(document);
 setInterval(() => showTimes(document), 1000);
 drawCharts();
-leadToLines();
-editSpecs();
+for (const field of document.querySelectorAll("textarea[data-schema]")) import("./spec-editor.js").then(({ editSpec }) => editSpec(field));
 
 if ("follow" in document.body.dataset) {
   follow(document.body.dataset.events, async () => {

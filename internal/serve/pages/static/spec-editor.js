@@ -1,165 +1,124 @@
-// Completes the spec that somebody writes into a text field, and tells what the key at the cursor is for. The server knows
-// what may stand where. The list opens while a name is written, and by Ctrl+Space; without this script the field is a plain one.
-const typing = 80, resting = 250; // ms without a key before the server is asked
-const nameBefore = /[\p{L}\p{N}_]$/u;
+// Replaces the field of a spec by an editor that completes keys and values, marks what does not fit the schema, and describes the
+// key at the cursor. The field stays in its form, with the same text. Without this script the field is a plain one.
+import {
+  EditorView, StyleModule, acceptCompletion, autocompletion, classHighlighter, defaultKeymap, forEachDiagnostic, history, historyKeymap,
+  hoverTooltip, keymap, lintKeymap, linter, parser, pickedCompletion, syntaxHighlighting, syntaxTree, yaml,
+} from "./codemirror/codemirror.js";
+import { complete } from "./spec-completion.js";
+import { keyAt, problems } from "./spec-problems.js";
+import { Schema } from "./spec-schema.js";
 
-export function editSpecs() {
-  for (const field of document.querySelectorAll("textarea[data-completion]")) new SpecEditor(field);
+const hint = "Ctrl+Space lists what can be written at the cursor. Escape, then Tab, leaves the editor. F8 leads to the next error.";
+
+// CodeMirror adds its styles as an element, which the policy of the pages refuses, unless the root is like that of a shadow tree.
+const root = {
+  ownerDocument: document,
+  get adoptedStyleSheets() { return document.adoptedStyleSheets; },
+  set adoptedStyleSheets(sheets) { document.adoptedStyleSheets = sheets; },
+};
+const { mount } = StyleModule;
+StyleModule.mount = (_, modules) => mount.call(StyleModule, root, modules);
+
+// editSpec replaces a field once it has the schema; while the server cannot be reached, the field stays.
+export async function editSpec(field) {
+  const answer = await fetch(field.dataset.schema).catch(() => null);
+  if (answer?.ok) replace(field, new Schema(await answer.json()));
 }
 
-class SpecEditor {
-  constructor(field) {
-    this.field = field;
-    this.list = part("ul", { id: field.id + "-list", className: "candidates", role: "listbox", ariaLabel: "What may be written here", tabIndex: 0, hidden: true }); // it may scroll
-    this.help = part("p", { id: field.id + "-help", className: "key-help muted" });
-    this.count = part("p", { className: "hide", role: "status" });
-    (field.closest("label") ?? field).after(this.list, this.help, this.count);
-    this.told(null);
-    for (const [name, value] of [["aria-autocomplete", "list"], ["aria-haspopup", "listbox"], ["aria-controls", this.list.id], ["aria-describedby", this.help.id]]) field.setAttribute(name, value);
-    field.addEventListener("keydown", (e) => this.pressed(e));
-    field.addEventListener("input", (e) => this.written(e));
-    field.addEventListener("blur", () => this.close());
-    document.addEventListener("selectionchange", () => this.moved());
-    this.list.addEventListener("mousedown", (e) => e.preventDefault()); // the field keeps the focus
-    this.list.addEventListener("click", (e) => this.take(e.target.closest("[role=option]")));
-  }
+function replace(field, schema) {
+  const label = field.labels[0], usage = part("p", { id: field.id + "-usage", className: "muted", textContent: hint }), help = part("p", { className: "key-help muted" });
+  label.id = field.id + "-label";
+  const hadFocus = document.activeElement === field;
+  const view = new EditorView({
+    doc: field.value,
+    selection: { anchor: field.selectionStart, head: field.selectionEnd },
+    extensions: [
+      history(), yaml(), syntaxHighlighting(classHighlighter), theme,
+      autocompletion({ override: [(context) => completions(schema, context)], icons: false }),
+      linter((v) => marks(schema, v.state.doc.toString())),
+      hoverTooltip((v, pos) => hovered(schema, v, pos)),
+      keymap.of([{ key: "Tab", run: acceptCompletion }, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
+      EditorView.domEventHandlers({ beforeinput: typedOver }),
+      EditorView.contentAttributes.of({ tabindex: "0", "aria-labelledby": label.id, "aria-describedby": usage.id }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) field.value = update.state.doc.toString();
+        if (update.transactions.length > 0) describe(help, schema, update.state);
+      }),
+    ],
+  });
+  field.hidden = true;
+  field.after(view.dom, usage, help);
+  label.addEventListener("click", () => view.focus());
+  describe(help, schema, view.state);
+  if (hadFocus) view.focus();
+  for (const link of document.querySelectorAll("a[data-line]")) link.addEventListener("click", (e) => leadTo(view, link, e));
+}
 
-  get isOpen() { return !this.list.hidden; }
-  get active() { return this.list.querySelector("[aria-selected=true]"); }
+function marks(schema, text) { return problems(schema, parser.parse(text), text).map((p) => ({ ...p, severity: "error" })); }
 
-  pressed(e) {
-    if (e.isComposing || e.altKey || e.metaKey) return;
-    if (e.ctrlKey) {
-      if (e.code !== "Space") return;
-      this.ask(0, true);
-    } else if (!this.isOpen) {
-      return;
-    } else if (e.key === "ArrowDown" || e.key === "ArrowUp") {
-      this.choose(e.key === "ArrowDown" ? 1 : -1);
-    } else if (e.key === "Enter" || e.key === "Tab" && !e.shiftKey) {
-      this.take(this.active);
-    } else if (e.key === "Escape") {
-      this.close();
-    } else {
-      return;
-    }
-    e.preventDefault();
-  }
+// leadTo selects the line of a problem that the server found.
+function leadTo(view, link, e) {
+  e.preventDefault();
+  const { doc } = view.state, line = doc.line(Math.min(Math.max(1, Number(link.dataset.line)), doc.lines));
+  view.dispatch({ selection: { anchor: line.from, head: line.to }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
+  view.focus();
+}
 
-  written(e) {
-    const begun = nameBefore.test(this.field.value.slice(0, this.field.selectionStart));
-    if (begun && !e.isComposing && (this.isOpen || e.inputType === "insertText")) this.ask(typing, true);
-    else this.close();
-  }
+// typedOver writes what replaces a selection. The browser would give it the style of what was there, as an attribute, which the
+// policy of the pages refuses.
+function typedOver(e, view) {
+  if (e.inputType !== "insertText" || e.data === null || view.state.selection.main.empty) return false;
+  view.dispatch(view.state.replaceSelection(e.data), { scrollIntoView: true, userEvent: "input.type" });
+  return true;
+}
 
-  // moved tells about the key at the cursor once it rests. A list is of another place then.
-  moved() {
-    if (document.activeElement !== this.field || this.at === this.place()) return;
-    if (this.isOpen && this.text === this.field.value) this.close();
-    if (!this.isOpen && !this.opening) this.ask(resting, false);
-  }
+// completions opens the list while a name is written, and when it is asked for, but not for a name that is complete.
+function completions(schema, { state, pos, explicit }) {
+  const text = state.doc.toString();
+  if (!explicit && !/\w$/.test(state.sliceDoc(0, pos))) return null;
+  const { from, options } = complete(schema, text, pos);
+  if (options.length === 0 || !explicit && isWritten(text, options[0])) return null;
+  return { from, filter: false, options: options.map((o) => ({ label: o.label, detail: o.type, info: o.description && (() => part("p", { textContent: o.description })), apply: (view, option) => take(view, option, o.changes) })) };
+}
 
-  place() { return this.field.selectionStart + " " + this.field.value.length; }
+function isWritten(text, { changes: [change] }) { return change.insert === text.slice(change.from, change.to); }
 
-  // ask has the server asked after some time without another question, and the list opened if that is wanted.
-  ask(after, open) {
-    clearTimeout(this.timer);
-    this.request?.abort();
-    this.at = this.place();
-    this.opening = open;
-    this.timer = setTimeout(() => this.send(open), after);
-  }
+function take(view, option, changes) {
+  const set = view.state.changes(changes), { to } = changes.at(-1);
+  view.dispatch({ changes: set, selection: { anchor: set.mapPos(to, 1) }, scrollIntoView: true, userEvent: "input.complete", annotations: pickedCompletion.of(option) });
+}
 
-  async send(open) {
-    const { value: text, selectionStart: end } = this.field;
-    const lines = text.slice(0, end).split("\n");
-    const { signal } = this.request = new AbortController();
-    try {
-      const answer = await fetch(this.field.dataset.completion, {
-        method: "POST", headers: { "Content-Type": "application/json" }, signal,
-        body: JSON.stringify({ text, line: lines.length, column: [...lines.at(-1)].length + 1 }),
-      });
-      if (answer.ok) this.answered(await answer.json(), text, end, open);
-      else this.close();
-    } catch {
-      if (!signal.aborted) this.close(); // the server is away: it is a plain field meanwhile
-    }
-  }
+function hovered(schema, view, pos) {
+  const key = keyAt(schema, syntaxTree(view.state), view.state.doc.toString(), pos);
+  return key && { pos, above: true, create: () => ({ dom: written(part("p", { className: "key-help" }), key) }) };
+}
 
-  answered(answer, text, end, open) {
-    if (this.field.value !== text || this.field.selectionStart !== end) return;
-    this.opening = false;
-    this.told(answer.key);
-    if (!open || document.activeElement !== this.field) return;
-    const start = text.slice(0, end).lastIndexOf("\n") + 1;
-    const line = [...text.slice(start).split("\n", 1)[0]];
-    const units = (n) => start + line.slice(0, n - 1).join("").length;
-    this.range = [units(answer.from), units(answer.to)];
-    this.text = text;
-    const written = text.slice(...this.range);
-    if (answer.candidates.length === 0 || answer.candidates[0].insert === written) this.close();
-    else this.show(answer.candidates);
-  }
+// describe writes under the editor what is wrong at the cursor, or what the key there is for.
+function describe(help, schema, state) {
+  const { head } = state.selection.main, wrong = [];
+  forEachDiagnostic(state, (d, from, to) => { if (from <= head && head <= to) wrong.push(d.message); });
+  const key = keyAt(schema, syntaxTree(state), state.doc.toString(), head);
+  help.replaceChildren(...wrong.map((message) => part("strong", { textContent: message + " " })));
+  if (key) written(help, key);
+}
 
-  show(candidates) {
-    this.list.replaceChildren(...candidates.map(({ name, insert, type, about }, i) => {
-      const option = part("li", { id: this.list.id + "-" + i, role: "option", ariaSelected: "false" });
-      option.dataset.insert = insert;
-      option.append(part("b", { textContent: name }), " ", part("span", { className: "muted", textContent: [type, about].filter(Boolean).join(" · ") }));
-      return option;
-    }));
-    this.list.hidden = false;
-    this.list.scrollTop = 0;
-    this.count.textContent = candidates.length === 1 ? "1 candidate" : candidates.length + " candidates";
-    this.choose(1);
-    this.uncover();
-  }
-
-  // uncover scrolls the page where the list would be over the line that is written.
-  uncover() {
-    const { field } = this, lines = field.value.split("\n").length, line = field.value.slice(0, field.selectionStart).split("\n").length;
-    const below = field.getBoundingClientRect().top - field.scrollTop + (line + 1) * field.scrollHeight / lines;
-    const hidden = Math.min(below, field.getBoundingClientRect().bottom) - this.list.getBoundingClientRect().top;
-    if (hidden > 0) scrollBy(0, hidden);
-  }
-
-  // choose goes on by so many, round the ends.
-  choose(by) {
-    const all = [...this.list.children], was = this.active;
-    const next = all.at((all.indexOf(was) + by + (was || by > 0 ? 0 : 1)) % all.length);
-    was?.setAttribute("aria-selected", "false");
-    next.setAttribute("aria-selected", "true");
-    next.scrollIntoView({ block: "nearest" });
-    this.field.setAttribute("aria-activedescendant", next.id);
-  }
-
-  take(option) {
-    if (!option) return;
-    const { field } = this;
-    this.close();
-    field.setSelectionRange(...this.range);
-    // It can be undone; browsers without it write all the same.
-    if (!document.execCommand("insertText", false, option.dataset.insert)) field.setRangeText(option.dataset.insert, ...this.range, "end");
-    this.ask(resting, false);
-  }
-
-  close() {
-    clearTimeout(this.timer);
-    this.opening = false;
-    this.list.hidden = true;
-    this.count.textContent = "";
-    this.field.removeAttribute("aria-activedescendant");
-  }
-
-  // told writes what a key is for under the field.
-  told(key) {
-    if (!key) {
-      this.help.textContent = "Ctrl+Space lists what may be written at the cursor.";
-      return;
-    }
-    const { path, type, about, default: value } = key;
-    this.help.replaceChildren(part("b", { textContent: path }), `: ${type}${value ? `, ${value} by default` : ""}. ${about ?? ""}`);
-  }
+function written(to, { name, type, default: value, description }) {
+  to.append(part("b", { textContent: name }), `: ${type}${value ? `, ${value} by default` : ""}. ${description}`);
+  return to;
 }
 
 function part(tag, properties) { return Object.assign(document.createElement(tag), properties); }
+
+const theme = EditorView.theme({
+  "&": { background: "var(--surface)", color: "var(--text)", border: "1px solid light-dark(#8b96a3, #5d6b7a)", borderRadius: "6px", fontSize: ".85rem", maxHeight: "40rem" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "2px" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.45" },
+  ".cm-content": { padding: ".6rem 0", minHeight: "10rem", caretColor: "var(--text)" },
+  ".cm-tooltip": { background: "var(--surface)", color: "var(--text)", border: "1px solid var(--accent)", borderRadius: "6px", maxWidth: "min(34rem, 95vw)" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxWidth: "min(34rem, 95vw)" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--accent-bg)", color: "var(--text)" },
+  ".cm-completionDetail": { color: "var(--muted)" },
+  ".cm-tooltip .cm-completionInfo": { padding: ".5rem" },
+  ".cm-diagnostic, .cm-tooltip .key-help": { padding: ".4rem .6rem" },
+  ".cm-panels": { background: "var(--raised)", color: "var(--text)" },
+});
