@@ -70,7 +70,7 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		},
 		"name in robots.txt": {
 			func(s *Spec) { s.UserAgent = "Mozilla/5.0 (compatible; mybot/1.0)" }, func(s *Spec) { s.UserAgent = "Mozilla/5.0 (X11; Linux)" },
-			"user_agent: does nothing to tell robots.txt who you are",
+			"user_agent: does nothing for robots.txt, which is searched for Mozilla",
 		},
 		"no record at all": {
 			func(s *Spec) { s.Page.Emit, s.Archive = EmitNever, true }, func(s *Spec) { s.Page.Emit = EmitNever }, "page.emit: does nothing but keep pages",
