@@ -32,7 +32,7 @@ type catCmd struct {
 // Help is shown below the list of flags.
 func (c *catCmd) Help() string {
 	return `Prints the committed records of an output or of a directory in one. In any other directory, prints the files that look like records.
-If there is no such --crawl or --kind, the exit code is 2. Examples:
+The exit code is 2 if the --crawl or --kind does not exist. Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product

@@ -77,7 +77,7 @@ func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	safeprint.Fprintf(t, "HOST\tQUEUED\tUNDER WAY\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")
+	safeprint.Fprintf(t, "HOST\tQUEUED\tIN FLIGHT\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")
 	for _, h := range hosts {
 		why := "-"
 		if h.Why != "" {

@@ -39,7 +39,7 @@ func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
 		safeprint.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
 	}
 	if site.Cut {
-		return usageError{fmt.Errorf("%s: only its first %d URLs were fed: it is longer than a sitemap may be", from, len(site.Entries))}
+		return usageError{fmt.Errorf("%s: only its first %d URLs were added: it is longer than a sitemap may be", from, len(site.Entries))}
 	}
 	return nil
 }

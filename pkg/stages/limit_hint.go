@@ -31,7 +31,7 @@ func streamHint(p *provisioner, want jetstream.StreamConfig, err error) error {
 	err = withHint(err, map[jetstream.ErrorCode]string{
 		10005: servers, 10074: servers,
 		10027: fmt.Sprintf("Seine needs %d streams; the account has %d, its max_streams is %d: raise that", len(p.Streams()), account.Streams, limits.MaxStreams),
-		10047: fmt.Sprintf("JetStream reserves max_bytes of each stream, %s for all of Seine; the account has reserved %s, its max_storage is %d, -1 is no limit. "+
+		10047: fmt.Sprintf("JetStream reserves max_bytes of each stream, %s for all of Seine; the account has reserved %s, its max_storage is %d, -1 for no limit. "+
 			"Raise max_file_store of the server, by default three quarters of the free disk, and max_storage; or lower the frontier's --snapshot-bytes, --pages-bytes, "+
 			"--records-bytes, --bodies-bytes, --urls-bytes, --results-bytes, --seeds-bytes and --dead-bytes", humanize.Size(p.Bytes()), humanize.Size(int64(account.ReservedStore)), limits.MaxStore),
 		10065: "a stream has subjects of this one: nats stream find --subject",

@@ -13,7 +13,7 @@ const MaxEvents = 10_000
 const maxZones = 64
 
 // ErrNoCalendar is returned for a file that has no calendar in it.
-var ErrNoCalendar = errors.New("there is no BEGIN:VCALENDAR in it: not an iCalendar file (RFC 5545)")
+var ErrNoCalendar = errors.New("not an iCalendar file: BEGIN:VCALENDAR is missing (RFC 5545)")
 
 // Calendar is a file.
 type Calendar struct {

@@ -126,7 +126,7 @@ func processes(o *overview.Overview) Finding {
 	case len(running) == 0:
 		f.Level, f.What, f.Do = Fail, "none is running", "start them"
 	case len(missing) > 0:
-		f.Level, f.What = Fail, "nobody runs "+strings.Join(missing, ", ")+" ("+f.What+" do run)"
+		f.Level, f.What = Fail, "no running "+strings.Join(missing, ", ")+" ("+f.What+" do run)"
 		f.Do = "start " + strings.Join(missing, ", ")
 		if slices.ContainsFunc(missing, func(stage string) bool { return strings.HasPrefix(stage, messages.StageWriter+" ") }) {
 			f.Do += "; if a writer of that name is not wanted any more, delete its consumers (nats consumer rm), or its stream fills up"

@@ -88,7 +88,7 @@ func account(ctx context.Context, bus *stages.Bus, p messages.Provisioned) Findi
 		return Finding{Level: Fail, Check: "account", What: err.Error()}
 	}
 	l := a.Limits
-	what := fmt.Sprintf("Seine needs %s (max_storage is %d) and %d streams (max_streams is %d); the account has %d consumers (max_consumers is %d), max_payload is %s; -1 is no limit",
+	what := fmt.Sprintf("Seine needs %s (max_storage is %d) and %d streams (max_streams is %d); the account has %d consumers (max_consumers is %d), max_payload is %s; -1 for no limit",
 		humanize.Size(p.Bytes()), l.MaxStore, len(p.Streams()), l.MaxStreams, a.Consumers, l.MaxConsumers, humanize.Size(bus.NC.MaxPayload()))
 	if l.MaxStore >= 0 && p.Bytes() > l.MaxStore || l.MaxStreams >= 0 && len(p.Streams()) > l.MaxStreams {
 		return Finding{Level: Fail, Check: "account", What: what, Do: "raise the limits of the account, or lower those of the frontier's flags such as --pages-bytes"}

@@ -357,11 +357,11 @@ func verdict(v *frontierapi.Verdict) string {
 func found(reason string) string {
 	switch reason {
 	case frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonType:
-		return "that was found when it was asked for, and will be found anew when it is fed again"
+		return "this was found when the URL was requested, and is evaluated again when the URL is added again"
 	case frontierapi.ReasonNormalized:
 		return "the crawl has it under another URL"
 	}
-	return "that was found among the URLs before it; feed it as a seed to have it all the same"
+	return "this was found by comparing it with earlier URLs; add it as a seed to fetch it anyway"
 }
 
 func describeHop(h Hop) string {

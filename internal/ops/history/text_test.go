@@ -46,7 +46,7 @@ func written(t *testing.T, h *History) string {
 // Where no rule excludes a URL that is excluded, it is told what does, and how that was found.
 func TestVerdictDoesNotContradictTheState(t *testing.T) {
 	for reason, how := range map[string]string{
-		frontierapi.ReasonAddress: "when it was asked for", frontierapi.ReasonNormalized: "under another URL", "trap_same_content": "feed it as a seed",
+		frontierapi.ReasonAddress: "when the URL was requested", frontierapi.ReasonNormalized: "under another URL", "trap_same_content": "add it as a seed",
 	} {
 		got := verdict(&frontierapi.Verdict{Rev: 2, Reason: reason, Stands: true})
 		if !strings.HasPrefix(got, "excluded by no rule of revision 2 of the spec; "+reason+" stands: ") || !strings.Contains(got, how) {

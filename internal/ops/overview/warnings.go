@@ -70,7 +70,7 @@ func (o *Overview) warn(before *Overview) {
 	missing := slices.DeleteFunc(o.Missing(), func(stage string) bool { return !slices.Contains(then, stage) })
 	o.Warnings = nil
 	if len(missing) > 0 {
-		o.Warnings = append(o.Warnings, "nobody runs "+strings.Join(missing, ", "))
+		o.Warnings = append(o.Warnings, "no running "+strings.Join(missing, ", "))
 	}
 	for i := range o.Streams {
 		if s := &o.Streams[i]; s.NearlyFull() {

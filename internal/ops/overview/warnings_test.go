@@ -43,16 +43,16 @@ func TestWarnings(t *testing.T) {
 		want        []string
 	}{
 		"all run":             {without(), without(), nil},
-		"one is missing":      {without("parser"), without("parser"), []string{"nobody runs parser"}},
-		"a writer of several": {without("writer pages"), without("writer pages"), []string{"nobody runs writer pages"}},
-		"several":             {without("fetcher", "parser"), without("parser", "fetcher"), []string{"nobody runs fetcher, parser"}},
+		"one is missing":      {without("parser"), without("parser"), []string{"no running parser"}},
+		"a writer of several": {without("writer pages"), without("writer pages"), []string{"no running writer pages"}},
+		"several":             {without("fetcher", "parser"), without("parser", "fetcher"), []string{"no running fetcher, parser"}},
 		"busy in one look":    {without("parser"), without("fetcher"), nil},
-		"no renderer":         {rendering(0, 0, wants), rendering(0, 0, wants), []string{"nobody runs renderer"}},
+		"no renderer":         {rendering(0, 0, wants), rendering(0, 0, wants), []string{"no running renderer"}},
 		"a renderer runs":     {rendering(1, 9, wants), rendering(1, 9, wants), nil},
 		"its crawl is paused": {rendering(0, 0, paused), rendering(0, 0, paused), nil},
 		"its crawl is over":   {rendering(0, 0, over), rendering(0, 0, over), nil},
-		"pages are left":      {rendering(0, 1, paused), rendering(0, 1, paused), []string{"nobody runs renderer"}},
-		"never was any":       {new(Overview), new(Overview), []string{"nobody runs frontier, fetcher, parser, writer"}},
+		"pages are left":      {rendering(0, 1, paused), rendering(0, 1, paused), []string{"no running renderer"}},
+		"never was any":       {new(Overview), new(Overview), []string{"no running frontier, fetcher, parser, writer"}},
 		"stream has room":     {filled(900), filled(900), nil},
 		"stream nearly full":  {filled(100), filled(930), []string{"stream PAGES is 93% full"}},
 	} {

@@ -13,7 +13,7 @@ import (
 var help = []string{
 	"up down k j         select; pgup pgdn home end too",
 	"tab shift+tab       crawls, hosts, errors",
-	"enter               look into what is selected; esc goes back",
+	"enter               show details of the selection; esc goes back",
 	"p                   pause the selected crawl, or host",
 	"r                   resume it",
 	"c                   cancel it: drop queued URLs (asks first)",

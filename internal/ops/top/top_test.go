@@ -53,7 +53,7 @@ func busy() *overview.Overview {
 			{Name: "RECORDS", Messages: 48_000, Bytes: 400 << 20, Limit: 1 << 30, Rate: 388},
 			{Name: "DEAD", Messages: 3, Bytes: 900, Limit: 256 << 20},
 		},
-		Warnings: []string{"nobody runs parser", "stream PAGES is 96% full"},
+		Warnings: []string{"no running parser", "stream PAGES is 96% full"},
 		Hosts:    &frontierapi.Survey{Hosts: map[string]int64{"delay": 812, frontierapi.Asked: 96, "retry_after": 3}},
 		DeadLast: []*deadletters.DeadLetter{{
 			Seq: 77, Stage: "parser", Crawl: "shop", Reason: "record product: price: no number in \"call us\"",

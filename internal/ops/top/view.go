@@ -110,7 +110,7 @@ func (m *Model) trouble() string {
 
 func (m *Model) footer() string {
 	keys := m.widest(
-		"? help  / filter  tab next list  enter look into  p pause  r resume  c cancel  q quit",
+		"? help  / filter  tab next list  enter details  p pause  r resume  c cancel  q quit",
 		"? help  / filter  tab list  enter look  p pause  r resume  c cancel  q quit",
 		"? help  / filter  tab list  enter look  q quit", // the help has the others
 	)

@@ -31,7 +31,7 @@ type Status struct {
 func (a *API) registerStatus() {
 	register(a, operation{
 		method: http.MethodGet, path: "/status", id: "get-status", tag: "server", scope: caller.Read,
-		summary: "What the server is", about: "What the server looks into, and what the caller may do.",
+		summary: "What the server is", about: "What the server shows, and what the caller may do.",
 	}, a.status)
 	register(a, operation{
 		method: http.MethodGet, path: "/stats", id: "get-stats", tag: "server", scope: caller.Read,

@@ -18,7 +18,7 @@ import (
 type explainInput struct {
 	CrawlPath
 	URL    string `query:"url" required:"true" maxLength:"8192" doc:"The URL to explain."`
-	Brief  bool   `query:"brief" doc:"Only what the frontier knows: without a look into the streams."`
+	Brief  bool   `query:"brief" doc:"Return only what the frontier stores, without reading the streams."`
 	Within string `query:"within" default:"1m" doc:"How far from the known times of its visits their messages are looked for, as 1m."`
 }
 

@@ -37,7 +37,7 @@ type NewWebhook struct {
 	Name   string           `json:"name" maxLength:"64" example:"pipeline"`
 	URL    string           `json:"url" maxLength:"4096" format:"uri" doc:"Where to post to: http or https."`
 	Events []webhooks.Event `json:"events,omitempty" doc:"Of what to tell; of all without it."`
-	Crawl  string           `json:"crawl,omitempty" maxLength:"64" doc:"The crawl to tell of, which need not be there yet; all without it."`
+	Crawl  string           `json:"crawl,omitempty" maxLength:"64" doc:"Crawl whose events are sent. It need not exist yet. Without it, all crawls."`
 	Kind   string           `json:"kind,omitempty" maxLength:"64" doc:"The kind of records; all without it."`
 	Batch  struct {
 		Records int `json:"records,omitempty" minimum:"1" maximum:"1000" default:"100" doc:"Records of a post, at most."`

@@ -134,7 +134,7 @@ func errorOf(a *responsebuffer.Buffer) error {
 		Detail string `json:"detail"`
 	}
 	if err := jsontext.Unmarshal(a.Body.Bytes(), &p); err != nil || p.Detail == "" {
-		p.Detail = fmt.Sprintf("the server answers %d: try again, or ask its owner to look into its log", a.Status)
+		p.Detail = fmt.Sprintf("the server answers %d: try again, or ask its operator to check its log", a.Status)
 	}
 	return &toolError{inTools.Replace(p.Detail)}
 }

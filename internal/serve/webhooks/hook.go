@@ -96,9 +96,9 @@ const hint = "give a public address (seine serve --allow-private lets webhooks g
 type State struct {
 	Delivered int64     `json:"delivered" doc:"Posts that were taken since the server was started."`
 	Last      time.Time `json:"last,omitzero" doc:"When the last one was taken."`
-	Missed    uint64    `json:"missed,omitempty" doc:"Messages of RECORDS, of whichever crawl, that were gone before they could be told."`
-	Failed    int64     `json:"failed,omitempty" doc:"Tries in vain since the server was started."`
-	Since     time.Time `json:"waiting_since,omitzero" doc:"When what is told now was first to be told; absent if nothing waits."`
+	Missed    uint64    `json:"missed,omitempty" doc:"Messages of RECORDS, of any crawl, that expired before they were delivered."`
+	Failed    int64     `json:"failed,omitempty" doc:"Failed attempts since the server started."`
+	Since     time.Time `json:"waiting_since,omitzero" doc:"When the oldest undelivered event became due; absent if nothing waits."`
 	// Tries is how often what is told now was sent in vain, Error why, Next when it is sent again.
 	Tries int       `json:"tries,omitempty" doc:"How often the next post was tried in vain."`
 	Error string    `json:"error,omitempty" doc:"Why."`

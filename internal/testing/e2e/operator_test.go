@@ -65,10 +65,10 @@ func TestOperatorSteersACrawl(t *testing.T) {
 	}
 	wantOutput(t, seine("doctor"), "ok    nats: ", "1 frontier, 1 fetcher, 1 parser, 1 writer default", "frontier: all 16 have an owner", "warn  crawl op: is paused")
 	c.parse[0].kill()
-	if out := seine("doctor"); out.code() != 1 || !strings.Contains(out.stdout.String(), "fail  stages: nobody runs parser") {
+	if out := seine("doctor"); out.code() != 1 || !strings.Contains(out.stdout.String(), "fail  stages: no running parser") {
 		t.Errorf("without a parser doctor ends with %d: %s", out.code(), out.stdout)
 	}
-	wantOutput(t, seine("status", "--every", "100ms"), "WARNING nobody runs parser\n")
+	wantOutput(t, seine("status", "--every", "100ms"), "WARNING no running parser\n")
 	c.parse[0].start()
 	wantOutput(t, seine("resume", "--crawl", "op"), "is resumed")
 	c.finish(bus, "op", time.Minute)

@@ -32,7 +32,7 @@ func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
 	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", w.URL(scriptweb.LightPath(pages))), "1 URL was added")
 	eventually(t, time.Minute, "tell that a renderer is missing", func() (bool, string) {
 		doctor, status := c.seine("operator", "doctor").stdout.String(), c.seine("viewer", "status").stdout.String()
-		return strings.Contains(doctor, "fail  rendering: pages of site wait") && strings.Contains(status, "nobody runs renderer"), doctor + status
+		return strings.Contains(doctor, "fail  rendering: pages of site wait") && strings.Contains(status, "no running renderer"), doctor + status
 	}, c.all()...)
 	if n := visits(w); n > 0 {
 		t.Errorf("%d pages were fetched without a renderer", n)

@@ -42,15 +42,15 @@ func (c *Client) ReadFromLeader(ctx context.Context, stream string, want Lookup)
 		Message *StoredMessage      `json:"message"`
 	}
 	if err := c.APIRequest(ctx, "STREAM.MSG.GET."+stream, want, &answer); err != nil {
-		return nil, fmt.Errorf("look into stream %s: %w", stream, err)
+		return nil, fmt.Errorf("inspect stream %s: %w", stream, err)
 	}
 	switch {
 	case answer.Error != nil && int(answer.Error.ErrorCode) == codeNoMessage:
 		return nil, jetstream.ErrMsgNotFound
 	case answer.Error != nil:
-		return nil, fmt.Errorf("look into stream %s: %w", stream, answer.Error)
+		return nil, fmt.Errorf("inspect stream %s: %w", stream, answer.Error)
 	case answer.Message == nil:
-		return nil, fmt.Errorf("look into stream %s: %w", stream, jetstream.ErrInvalidJetStreamResponse)
+		return nil, fmt.Errorf("inspect stream %s: %w", stream, jetstream.ErrInvalidJetStreamResponse)
 	}
 	return answer.Message, nil
 }

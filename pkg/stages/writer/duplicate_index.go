@@ -159,7 +159,7 @@ func (x *index) Has(p int, created time.Time, id identity) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look into index: %w", err)
+		return false, fmt.Errorf("read index: %w", err)
 	}
 	return true, closer.Close()
 }

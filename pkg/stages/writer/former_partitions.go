@@ -134,11 +134,11 @@ func (x *index) SyncFormer(p int, created time.Time, refs []output.Ref, read fun
 		switch {
 		case err == nil:
 			if err := closer.Close(); err != nil {
-				return fmt.Errorf("look into index: %w", err)
+				return fmt.Errorf("read index: %w", err)
 			}
 			continue
 		case !errors.Is(err, pebble.ErrNotFound):
-			return fmt.Errorf("look into index: %w", err)
+			return fmt.Errorf("read index: %w", err)
 		}
 		c, err := read(r)
 		if err != nil {
