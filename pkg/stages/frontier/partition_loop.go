@@ -435,9 +435,7 @@ func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	}
 	p.dead = p.dead[:0]
 	for stream, m := range p.acks {
-		if err := p.state.SetPosition(stream, m.Position); err != nil {
-			return err
-		}
+		p.state.SetPosition(stream, m.Position)
 	}
 	if err := p.state.Commit(now); err != nil {
 		return err

@@ -277,8 +277,8 @@ func (a *takeoverFixture) settled(s *state.Store) {
 				return false
 			}
 		}
-		for _, seq := range a.dump(s, 'I') {
-			if strings.HasSuffix(seq, "=") {
+		for _, url := range a.dump(s, 'U') {
+			if strings.Contains(url, "State:in_flight") && strings.Contains(url, "FetchSeq:0 ") {
 				return false
 			}
 		}

@@ -130,9 +130,7 @@ func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rule
 		}
 	}
 	crawl.seen.add(id.hash)
-	if keepsSeed(m) {
-		s.tx.set(s.seedKey(id), nil)
-	}
+	found.Kept = keepsSeed(m)
 	found.Arrival = s.nextArrival(now)
 	err := errors.Join(s.admit(found, id, rules, now), s.takeMetadata(m, &c, id, false))
 	s.recent.add(found, crawl.Run, salt, id.hash)
@@ -201,9 +199,6 @@ func (s *Partition) admit(r *urlRecord, id urlID, rules *Rules, now int64) error
 	if reason == "" {
 		return s.queue(r, id, h, now)
 	}
-	if reason == frontierapi.ReasonScope {
-		s.bar(id, r.URL)
-	}
 	s.setState(r, id, Excluded, reason, now)
 	return nil
 }
@@ -231,8 +226,9 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 	}
 	nearer := found.Depth < r.Depth
 	fed := m.Source == messages.SourceSeed
-	if keepsSeed(m) {
-		s.tx.set(s.seedKey(id), nil)
+	if keepsSeed(m) && !r.Kept {
+		r.Kept = true
+		s.tx.change(id, r)
 	}
 	newRun := found.Run > r.Run
 	marks := found.Sitemap && !r.Sitemap

@@ -12,6 +12,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // kinds are all that a key may be of.
@@ -33,7 +34,7 @@ func strayFaults() map[string]fault {
 		all[fmt.Sprintf("%c: stray keys", kind)] = func(w *partitionFixture) {
 			for i, rest := range strayKeys {
 				value := strayValues[i%len(strayValues)]
-				w.must(w.store.db.Set(append(prefix(0, kind), rest...), []byte(value), pebble.Sync))
+				w.must(w.store.db.Set(append(table.Prefix(0, kind), rest...), []byte(value), pebble.Sync))
 			}
 		}
 		change := func(how string, to func(value []byte) []byte) {

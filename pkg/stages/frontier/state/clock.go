@@ -1,8 +1,6 @@
 package state
 
-import (
-	"time"
-)
+import "time"
 
 // Clock is the time of day as a process sees it: that of the machine when the process
 // began, and what has passed since. A clock that is set meanwhile, by a person or by

@@ -1,10 +1,5 @@
 package state
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // Commit ends a turn: what changed becomes durable at once.
 func (s *Partition) Commit(now int64) error {
 	if err := s.commitHosts(now); err != nil {
@@ -14,19 +9,15 @@ func (s *Partition) Commit(now int64) error {
 		s.commitDomain(d, now)
 	}
 	s.touchedDomains = s.touchedDomains[:0]
-	if err := s.commitCrawls(); err != nil {
-		return err
-	}
+	s.commitCrawls()
 	for id, r := range s.tx.changed {
-		s.scratch = r.append(s.scratch[:0])
-		s.tx.set(s.urlKey(id), s.scratch)
+		urlTable.Put(s.tx.Turn, id, r)
+		if r.awaitsTime() {
+			s.nextRetry = min(s.nextRetry, r.Due)
+		}
 	}
-	if err := s.storeForgetting(); err != nil {
-		return err
-	}
-	if err := s.storeTime(); err != nil {
-		return err
-	}
+	s.storeForgetting()
+	s.storeTime()
 	if err := s.tx.commit(); err != nil {
 		return err
 	}
@@ -55,14 +46,13 @@ func (s *Partition) commitHosts(now int64) error {
 		if err != nil {
 			return err
 		}
-		if err := s.index(h, want); err != nil {
+		if err := s.schedule(h, want); err != nil {
 			return err
 		}
 		if h.forgettable(s.time.pace(now)) { // it stays in memory: the store still shows it in this turn
-			s.tx.delete(s.hostKey(h.name))
+			hostTable.Remove(s.tx.Turn, h.name, h)
 		} else {
-			s.scratch = h.append(s.scratch[:0])
-			s.tx.set(s.hostKey(h.name), s.scratch)
+			hostTable.Put(s.tx.Turn, h.name, h)
 		}
 		h.dirty = false
 	}
@@ -71,7 +61,7 @@ func (s *Partition) commitHosts(now int64) error {
 }
 
 // commitCrawls stores the crawls that changed.
-func (s *Partition) commitCrawls() error {
+func (s *Partition) commitCrawls() {
 	for name, c := range s.crawls {
 		if !c.dirty {
 			continue
@@ -80,15 +70,7 @@ func (s *Partition) commitCrawls() error {
 		if !c.known() { // of one that has no URL here all is known again from its spec
 			continue
 		}
-		text, err := json.Marshal(&c.crawlState)
-		if err != nil {
-			return fmt.Errorf("encode counters of %s: %w", name, err)
-		}
-		s.tx.set(s.countersKey(name), text)
-		if err := s.storeRuns(name, c); err != nil {
-			return err
-		}
-		s.list(name, c)
+		crawlTable.Put(s.tx.Turn, name, c)
+		s.storeRuns(name, c)
 	}
-	return nil
 }

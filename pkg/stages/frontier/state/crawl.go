@@ -4,10 +4,12 @@ import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // crawl is what a partition knows of one crawl.
 type crawl struct {
+	table.Row
 	crawlState
 	seen    *seen
 	salt    uint64                    // of the run under way, in Partition.recent
@@ -31,7 +33,6 @@ type crawl struct {
 	rules    *Rules
 	rulesFor uint64 // Partition.specsGen that rules were read under
 	wasStale bool   // it was woken for no other reason: see wakeStale
-	listed   bool   // the store has its kindAwake
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
 	seedsSent           sentSeeds

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // inFlightTimeout is how long a request may be under way before the frontier asks
@@ -39,7 +39,7 @@ func (s *Partition) requeueDue(now int64) error {
 		return nil
 	}
 	var due []urlID
-	pre := prefix(s.partition, kindRetry)
+	pre := table.Prefix(s.partition, kindRetry)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextRetry, 0)))
 	s.nextRetry = math.MaxInt64
 	err := s.scanTimes(pre, from, func(key []byte, at int64, rest []byte) (bool, error) {
@@ -47,17 +47,19 @@ func (s *Partition) requeueDue(now int64) error {
 			s.nextRetry = at
 			return false, nil
 		}
-		s.tx.delete(bytes.Clone(key))
-		id, ok := idAtEnd(rest)
-		if !ok {
-			s.reportRepair(repairIndex, "an entry of the retry index cannot be read, it is removed", "key", key)
-			return true, nil
-		}
+		id, _ := idAtEnd(rest)
 		r, err := s.record(id)
-		if err == nil && r != nil && r.Due == at && !s.isDoomed(id.crawl) {
+		switch {
+		case err != nil:
+			return false, err
+		case s.isDoomed(id.crawl):
+			s.tx.Delete(bytes.Clone(key))
+		case r == nil || !r.Has(key):
+			s.stray(key)
+		case r.Due == at: // or it was moved in this turn
 			due = append(due, id)
 		}
-		return err == nil, err
+		return true, nil
 	})
 	for _, id := range due {
 		if err == nil {
@@ -100,7 +102,7 @@ func (s *Partition) loadDue(now int64) error {
 	if s.nextDue > now || len(s.ready) >= maxDue {
 		return nil
 	}
-	pre := prefix(s.partition, kindDue)
+	pre := table.Prefix(s.partition, kindDue)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextDue, 0)))
 	next := int64(math.MaxInt64)
 	var lines []*domain
@@ -115,8 +117,8 @@ func (s *Partition) loadDue(now int64) error {
 			switch {
 			case err != nil:
 				return false, err
-			case d.due != due:
-				s.stray(d.dirty, key)
+			case !d.Has(key):
+				s.stray(key)
 			default:
 				next = min(next, due)
 				lines = append(lines, d)
@@ -128,8 +130,8 @@ func (s *Partition) loadDue(now int64) error {
 		switch {
 		case err != nil:
 			return false, err
-		case h.due != due || h.line != "":
-			s.stray(h.dirty, key)
+		case !h.Has(key):
+			s.stray(key)
 		default:
 			next = min(next, due)
 			s.makeReady(h)
@@ -143,18 +145,6 @@ func (s *Partition) loadDue(now int64) error {
 		}
 	}
 	return err
-}
-
-// stray deals with an entry of the due index that is not what its host, or domain,
-// says: it is removed, unless that has changed in this turn, and the entry is about
-// to be moved.
-func (s *Partition) stray(changed bool, key []byte) {
-	if changed {
-		return
-	}
-	s.tx.delete(bytes.Clone(key))
-	s.reportRepair(repairIndex, "an entry of the due index leads nowhere, it is removed", "key", key)
-	s.auditAll()
 }
 
 // Dispatch picks requests that are due while there is room, one host after the other,
@@ -331,7 +321,7 @@ func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 
 // launch makes a URL one that is under way.
 func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request, error) {
-	r.Due = 0
+	r.Due, r.FetchSeq = 0, 0
 	s.setState(r, id, InFlight, r.leftOut(), now)
 	req := &Request{urlRecord: r, id: id, host: h, deadline: now + inFlightTimeout, renders: s.mayRender(id.crawl, r.URL)}
 	s.nextLease = min(s.nextLease, req.deadline)
@@ -343,7 +333,6 @@ func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request
 		h.polite.Begin(rules, s.time.pace(now))
 		h.domain.polite.Begin(rules, s.time.pace(now))
 	}
-	s.tx.set(s.inFlightKey(id), nil)
 	s.markDirty(h)
 	return req, nil
 }
@@ -391,14 +380,13 @@ func (s *Partition) MarkSent(wire *messages.Request, seq uint64) {
 	if req == nil || req.Sent != wire.Attempt {
 		return
 	}
-	req.seq = seq
-	s.tx.set(s.inFlightKey(id), strconv.AppendUint(nil, seq, 10))
+	req.FetchSeq = seq
+	s.tx.change(id, req.urlRecord)
 }
 
 // resend gives up on a request that is nowhere, and sends its visit again.
 func (s *Partition) resend(req *Request, now int64) {
 	req.Sent++
-	req.seq, req.missing, req.unsent, req.deadline = 0, false, true, now+inFlightTimeout
+	req.FetchSeq, req.missing, req.unsent, req.deadline = 0, false, true, now+inFlightTimeout
 	s.tx.change(req.id, req.urlRecord)
-	s.tx.set(s.inFlightKey(req.id), nil)
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
+	"seine/pkg/stages/frontier/table"
 )
 
 // domain is what the hosts of a registrable domain have in common: how it was
@@ -23,6 +22,7 @@ import (
 // them. They go in this order: none passes the first because it is content with
 // less.
 type domain struct {
+	table.Row
 	polite politeness.State
 	due    int64 // its entry in the due index, 0 if it has none
 	lined  bool  // hosts may be in its line
@@ -48,16 +48,8 @@ const maxLine = 8
 // lineMark starts the name of a domain in the due index; no host begins so.
 const lineMark = "\x01"
 
-func (s *Partition) domainKey(name string) []byte {
-	return append(prefix(s.partition, kindDomain), name...)
-}
-
 func (s *Partition) linePrefix(name string) []byte {
-	return named(prefix(s.partition, kindLine), name)
-}
-
-func (s *Partition) lineKey(name string, due int64, host string) []byte {
-	return append(binary.BigEndian.AppendUint64(s.linePrefix(name), uint64(due)), host...)
+	return table.Name(table.Prefix(s.partition, kindLine), name)
 }
 
 // domainOf returns the domain of a host.
@@ -90,21 +82,18 @@ func (s *Partition) domain(name string) (*domain, error) {
 
 // readDomain reads a domain from the store.
 func (s *Partition) readDomain(name string) (*domain, error) {
-	d := &domain{name: name, first: math.MaxInt64}
-	val, closer, err := s.store.db.Get(s.domainKey(name))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return d, nil
-	}
-	if err != nil {
+	d, found, err := domainTable.Load(s.tx.Turn, name)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("read domain %s: %w", name, err)
+	case !found:
+		return &domain{name: name, first: math.MaxInt64}, nil
 	}
-	err = d.decode(val)
-	_ = closer.Close()
-	if d.lined {
+	if d.first = math.MaxInt64; d.lined {
 		d.first = 0 // the line is to be looked at
 	}
 	d.polite.Bound(s.time.pace(s.time.now()))
-	return d, err
+	return d, nil
 }
 
 // evictDomains forgets those that no host in memory belongs to.
@@ -198,8 +187,8 @@ func (s *Partition) loadLine(d *domain, now int64) error {
 		if err != nil {
 			return false, err
 		}
-		if h.due != due || h.line != d.name {
-			s.stray(h.dirty, key)
+		if !h.Has(key) {
+			s.stray(key)
 			return true, nil
 		}
 		d.first = min(d.first, due)
@@ -232,27 +221,19 @@ func (s *Partition) relist(h *host) error {
 
 // commitDomain stores a domain, after its hosts.
 func (s *Partition) commitDomain(d *domain, now int64) {
-	if want := s.wantedDomain(d, now); want != d.due {
-		if d.due != 0 {
-			s.tx.delete(s.dueKey(d.due, lineMark+d.name))
-		}
-		if want != 0 {
-			s.tx.set(s.dueKey(want, lineMark+d.name), nil)
-			s.nextDue = min(s.nextDue, want)
-		}
-		d.due = want
+	if d.due = s.wantedDomain(d, now); d.due != 0 {
+		s.nextDue = min(s.nextDue, d.due)
 	}
 	if d.forgettable(s.time.pace(now)) {
-		s.tx.delete(s.domainKey(d.name))
+		domainTable.Remove(s.tx.Turn, d.name, d)
 	} else {
-		s.scratch = d.append(s.scratch[:0])
-		s.tx.set(s.domainKey(d.name), s.scratch)
+		domainTable.Put(s.tx.Turn, d.name, d)
 	}
 	d.dirty, d.held = false, false
 }
 
-// index moves the host's entry in the due index, or in the line of its domain.
-func (s *Partition) index(h *host, want int64) error {
+// schedule sets when a host is due, and in which line.
+func (s *Partition) schedule(h *host, want int64) error {
 	line := ""
 	if want != 0 && h.grouped {
 		d, err := s.domainOf(h)
@@ -264,31 +245,17 @@ func (s *Partition) index(h *host, want int64) error {
 	if want == h.due && line == h.line {
 		return nil
 	}
-	s.unindex(h)
 	switch {
 	case want == 0:
 	case line == "":
-		s.tx.set(s.dueKey(want, h.name), nil)
 		s.nextDue = min(s.nextDue, want)
 	default:
-		s.tx.set(s.lineKey(line, want, h.name), nil)
 		h.domain.lined = true
 		h.domain.first = min(h.domain.first, want)
 		s.touchDomain(h.domain)
 	}
 	h.due, h.line = want, line
 	return nil
-}
-
-// unindex removes the host's entry.
-func (s *Partition) unindex(h *host) {
-	switch {
-	case h.due == 0:
-	case h.line == "":
-		s.tx.delete(s.dueKey(h.due, h.name))
-	default:
-		s.tx.delete(s.lineKey(h.line, h.due, h.name))
-	}
 }
 
 // pages returns the books of a crawl that its max_pages_per_host is about.
@@ -303,7 +270,8 @@ func (s *Partition) pages(h *host, crawl string, rules *Rules) (*crawlQueue, err
 	return d.of(crawl), nil
 }
 
-func (d *domain) append(b []byte) []byte {
+// Encode encodes the domain.
+func (d *domain) Encode(b []byte) []byte {
 	b = append(b, domainFormat)
 	b = d.polite.Append(b)
 	b = binary.AppendVarint(b, d.due)
@@ -319,6 +287,11 @@ func (d *domain) append(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+func decodeDomain(name string, b []byte) (*domain, error) {
+	d := &domain{name: name}
+	return d, d.decode(b)
 }
 
 func (d *domain) decode(b []byte) (err error) {

@@ -13,6 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // A crawl in which nothing is to happen by itself, as it has ended and nobody has fed
@@ -156,7 +157,7 @@ func (s *Partition) rouse(name string) *crawl {
 	delete(s.isStale, name)
 	c, err := s.readAwake(name, false)
 	if err != nil {
-		s.tx.setErr(err) // the turn fails, and with it the partition
+		s.tx.Fail(err) // the turn fails, and with it the partition
 	}
 	s.crawls[name] = c
 	s.holdsCrawls = true
@@ -167,7 +168,6 @@ func (s *Partition) rouse(name string) *crawl {
 // cannot be read is made anew.
 func (s *Partition) readAwake(name string, listed bool) (*crawl, error) {
 	c := newCrawl(name)
-	c.listed = listed
 	state, err := s.readCrawl(name)
 	switch {
 	case errors.Is(err, errCounters):
@@ -179,6 +179,9 @@ func (s *Partition) readAwake(name string, listed bool) (*crawl, error) {
 	}
 	if err == nil && state.known() {
 		c.begin(name, state)
+	}
+	if listed {
+		crawlTable.Stored(s.tx.Turn, name, c)
 	}
 	return c, err
 }
@@ -294,7 +297,7 @@ func (l *loader) load(s *Partition, wanted map[string]*seen) {
 	l.done.Go(func() {
 		defer view.Close()
 		for name, of := range wanted {
-			c, err := loadCrawl(l.ctx, view, named(prefix(s.partition, kindURL), name))
+			c, err := loadCrawl(l.ctx, view, table.Name(table.Prefix(s.partition, kindURL), name))
 			if err != nil {
 				if l.ctx.Err() == nil {
 					s.log.Error("cannot fill the filter of known URLs, each is looked up on the disk", "crawl", name, "error", err)

@@ -11,6 +11,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // finished gives the crawl two URLs that were visited.
@@ -203,7 +204,7 @@ func (w *partitionFixture) judgedOtherwise() {
 // staleStates is how many crawls are judged by another build or spec, as stored.
 func (w *partitionFixture) staleStates() (n int) {
 	w.t.Helper()
-	w.must(w.store.scan(prefix(0, kindCounters), nil, func(_, value []byte) (bool, error) {
+	w.must(w.store.scan(table.Prefix(0, kindCounters), nil, func(_, value []byte) (bool, error) {
 		var state crawlState
 		err := jsontext.Unmarshal(value, &state)
 		if state.stale() || state.Rev != w.current.Rev || state.Print != w.current.fingerprint {

@@ -3,6 +3,8 @@ package state
 import (
 	"strings"
 	"time"
+
+	"seine/pkg/stages/frontier/table"
 )
 
 // nextDueTime is the entry that a host must have in the due index: when it may be
@@ -43,7 +45,7 @@ func (s *Partition) hasDueHost(crawl string, now int64) (bool, error) {
 		}
 	}
 	found, scanned := false, 0
-	pre := prefix(s.partition, kindDue)
+	pre := table.Prefix(s.partition, kindDue)
 	err := s.scanTimes(pre, nil, func(_ []byte, at int64, rest []byte) (bool, error) {
 		if scanned++; at > now || scanned > maxDueScanned {
 			return false, nil

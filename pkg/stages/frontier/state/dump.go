@@ -8,6 +8,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // Dump returns what a store has of a partition, a line for each key, in order; of some
@@ -16,7 +17,7 @@ import (
 // the same lines.
 func (s *Store) Dump(of int, kinds ...byte) (all []string, err error) {
 	arrivals := make(map[string]int)
-	err = s.scan(prefix(of, 0)[:2], nil, func(key, value []byte) (bool, error) {
+	err = s.scan(table.Partition(of), nil, func(key, value []byte) (bool, error) {
 		kind, rest := key[2], key[3:]
 		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
 			return true, nil
@@ -37,11 +38,11 @@ func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string
 	case kindDue:
 		return string(rest[8:]), nil
 	case kindQueue:
-		host, rest, err := cutName(rest)
+		host, rest, err := table.CutName(rest)
 		if err != nil {
 			return "", err
 		}
-		_, pl, err := cutName(rest)
+		_, pl, err := table.CutName(rest)
 		arrivals[host]++
 		return fmt.Sprintf("%s %d. %s", host, arrivals[host], hex.EncodeToString(append(pl[:3:3], pl[11:]...))), err
 	case kindURL:

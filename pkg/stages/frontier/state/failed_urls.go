@@ -6,6 +6,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 const (
@@ -16,20 +17,10 @@ const (
 	maxScanned = 10_000
 )
 
-// listFailed keeps the list of failed URLs: a URL was on it, and is to be.
-func (s *Partition) listFailed(id urlID, was, is bool) {
-	switch {
-	case is && !was:
-		s.tx.set(s.failedKey(id), nil)
-	case was && !is:
-		s.tx.delete(s.failedKey(id))
-	}
-}
-
 // FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
 // pages that follow each other have each URL once, also if URLs fail meanwhile.
 func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
-	pre := named(prefix(s.partition, kindFailed), about.Crawl)
+	pre := table.Name(table.Prefix(s.partition, kindFailed), about.Crawl)
 	from := pre
 	if about.After != "" {
 		if from, err = keyAfter(pre, about.After); err != nil {
@@ -42,7 +33,7 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 	}
 	scanned := 0
 	err = s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		record, err := s.store.get(s.urlKey(urlID{about.Crawl, messages.URLHash(key[len(pre):])}))
+		record, err := s.store.get(urlTable.At(s.partition, urlID{about.Crawl, messages.URLHash(key[len(pre):])}))
 		if err != nil {
 			return false, fmt.Errorf("read store: %w", err)
 		}

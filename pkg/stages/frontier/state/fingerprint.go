@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
+
+	"seine/pkg/stages/frontier/table"
 )
 
 // KindFingerprint tells apart what there is of a kind of keys, in whichever partition each
@@ -25,7 +27,7 @@ func (s *Store) Fingerprint(ctx context.Context, n int, kinds ...byte) (map[byte
 	var h maphash.Hash
 	h.SetSeed(fingerprintSeed)
 	for p := range n {
-		err := s.scan(prefix(p, 0)[:2], nil, func(key, value []byte) (bool, error) {
+		err := s.scan(table.Partition(p), nil, func(key, value []byte) (bool, error) {
 			kind := key[2]
 			if len(kinds) > 0 && !slices.Contains(kinds, kind) {
 				return true, nil

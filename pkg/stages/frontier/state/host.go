@@ -10,11 +10,13 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // host is what the frontier knows of one host, and its place in the schedule. All but the last group of
 // fields is stored, so that politeness outlives the process.
 type host struct {
+	table.Row
 	polite politeness.State
 	work   []*crawlQueue
 	stats  hostStats
@@ -107,7 +109,8 @@ const hostFormat = 1
 // errHost is of a host or domain in the store.
 var errHost = errors.New("stored host cannot be read")
 
-func (h *host) append(b []byte) []byte {
+// Encode encodes the host.
+func (h *host) Encode(b []byte) []byte {
 	b = append(b, hostFormat)
 	b = h.polite.Append(b)
 	b = binary.AppendVarint(b, h.due)

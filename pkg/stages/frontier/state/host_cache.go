@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
@@ -32,20 +30,14 @@ func (s *Partition) host(name string) (*host, error) {
 
 // readHost reads a host from the store.
 func (s *Partition) readHost(name string) (*host, error) {
-	h := &host{name: name}
-	val, closer, err := s.store.db.Get(s.hostKey(name))
+	h, found, err := hostTable.Load(s.tx.Turn, name)
 	switch {
-	case errors.Is(err, pebble.ErrNotFound):
 	case err != nil:
 		return nil, fmt.Errorf("read host %s: %w", name, err)
-	default:
-		h, err = decodeHost(name, val)
-		_ = closer.Close()
-		if err != nil {
-			return nil, err
-		}
-		h.polite.Bound(s.time.pace(s.time.now()))
+	case !found:
+		return &host{name: name}, nil
 	}
+	h.polite.Bound(s.time.pace(s.time.now()))
 	return h, nil
 }
 

@@ -1,11 +1,11 @@
 package state
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/schedule/politeness"
+	"seine/pkg/stages/frontier/table"
 )
 
 // When a crawl is deleted, hosts that were asked a moment ago, or have refused, must be
@@ -29,7 +29,7 @@ func (s *Partition) forgetLater(now int64) {
 }
 
 func (s *Partition) loadForgetting() error {
-	value, err := s.store.get(prefix(s.partition, kindForgetting))
+	value, err := s.store.get(table.Prefix(s.partition, kindForgetting))
 	if err != nil {
 		return fmt.Errorf("read which hosts are to be forgotten: %w", err)
 	}
@@ -46,22 +46,17 @@ func (s *Partition) loadForgetting() error {
 }
 
 // storeForgetting stores with the turn where it has come to.
-func (s *Partition) storeForgetting() error {
+func (s *Partition) storeForgetting() {
 	if !s.forgettingChanged {
-		return nil
+		return
 	}
 	s.forgettingChanged = false
-	key := prefix(s.partition, kindForgetting)
+	key := table.Prefix(s.partition, kindForgetting)
 	if s.forgetting == nil {
-		s.tx.delete(key)
-		return nil
+		s.tx.Delete(key)
+		return
 	}
-	text, err := json.Marshal(s.forgetting)
-	if err != nil {
-		return fmt.Errorf("encode which hosts are to be forgotten: %w", err)
-	}
-	s.tx.set(key, text)
-	return nil
+	s.tx.SetJSON(key, s.forgetting)
 }
 
 // forgets reports whether hosts are being gone through now.
@@ -94,7 +89,7 @@ func (s *Partition) forgetHosts(now int64) error {
 }
 
 func (s *Partition) lookAtHosts(f *forgetting, now int64) (last bool, err error) {
-	pre := prefix(s.partition, kindHost)
+	pre := table.Prefix(s.partition, kindHost)
 	var names []string
 	last, err = s.pass(pre, &f.After, func(key, value []byte) error {
 		name := string(key[len(pre):])
@@ -125,7 +120,7 @@ func (s *Partition) lookAtHosts(f *forgetting, now int64) (last bool, err error)
 }
 
 func (s *Partition) lookAtDomains(f *forgetting, now int64) (last bool, err error) {
-	pre := prefix(s.partition, kindDomain)
+	pre := table.Prefix(s.partition, kindDomain)
 	var names []string
 	last, err = s.pass(pre, &f.After, func(key, value []byte) error {
 		d := &domain{name: string(key[len(pre):])}

@@ -1,17 +1,12 @@
 package state
 
-import (
-	"bytes"
-
-	"seine/internal/base/jsontext"
-)
+import "seine/pkg/stages/frontier/table"
 
 // Request is one that is under way.
 type Request struct {
 	*urlRecord
 	id       urlID
 	host     *host
-	seq      uint64 // in FETCH; 0 until that is known
 	deadline int64  // when to ask what became of it
 	missing  bool   // it was gone from FETCH when last asked
 	unsent   bool   // it must be published, perhaps once more
@@ -22,19 +17,15 @@ type Request struct {
 }
 
 func (s *Partition) loadInFlight() error {
-	pre := prefix(s.partition, kindInFlight)
-	return s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		id, ok := idAtEnd(key[len(pre):])
+	pre := table.Prefix(s.partition, kindInFlight)
+	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		id, _ := idAtEnd(key[len(pre):])
 		r, err := s.record(id)
 		if err != nil {
 			return false, err
 		}
-		if !ok || r == nil || r.State != InFlight {
-			s.tx.delete(bytes.Clone(key))
-			s.reportRepair(repairInFlight, "a request is under way for a URL that is not, it is forgotten", "crawl", id.crawl, "url_hash", id.hash)
-			if ok {
-				s.audit(id.crawl)
-			}
+		if r == nil || !r.Has(key) {
+			s.stray(key)
 			return true, nil
 		}
 		h, err := s.hostOf(r.URL)
@@ -42,11 +33,6 @@ func (s *Partition) loadInFlight() error {
 			return false, err
 		}
 		req := &Request{urlRecord: r, id: id, host: h, renders: s.mayRender(id.crawl, r.URL)}
-		if len(value) > 0 {
-			if err := jsontext.Unmarshal(value, &req.seq); err != nil { // it is sent again, with the same identity
-				s.reportRepair(repairInFlight, "the place of a request in FETCH cannot be read", "url", r.URL, "error", err)
-			}
-		}
 		return true, s.addInFlight(req)
 	})
 }
@@ -93,5 +79,4 @@ func (s *Partition) removeInFlight(req *Request) {
 	d.of(req.id.crawl).inFlight--
 	d.rules = nil // whose turn it is now is to be found out
 	s.touchDomain(d)
-	s.tx.delete(s.inFlightKey(req.id))
 }

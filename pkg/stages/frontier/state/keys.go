@@ -1,88 +1,46 @@
 package state
 
 import (
-	"encoding/binary"
-	"errors"
-
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
-// Keys of the store. All begin with the partition, so that one can be moved or
-// dropped as a range, and a kind:
-//
-//	P stream                                   → position reached
-//	C crawl                                    → counters
-//	c crawl                                    → crawl that has not ended: see loadCrawls
-//	U crawl hash                               → URL record
-//	f crawl hash                               → URL whose last visit failed
-//	Q host crawl priority depth arrival hash   → queued, in the order of dispatch
-//	T due host                                 → host with work, by the time it may go; or a domain
-//	D domain                                   → domain record
-//	L domain due host                          → host in line for its domain, by the time it may go
-//	H host                                     → host record
-//	R due crawl hash                           → URL waiting for another attempt
-//	I crawl hash                               → request under way: its sequence in FETCH
-//	A crawl domain host                        → host that seeds opened; without host, domain
-//	V crawl domain host                        → the same, being opened: which URL is next
-//	E crawl hash                               → URL that people fed
-//	F crawl hash part                          → what a page has led to: hashes of URLs of this partition
-//	G crawl run hash                           → page that is unchanged: which of its links is next
-//	r crawl run                                → figures of a run
-//	m crawl hash                               → metadata of a URL
-//	n crawl digest                             → metadata that URLs inherit
-//	Z crawl host                               → host parked for a crawl
-//	O crawl hash                               → URL known with its parameters in some order
-//	B crawl domain host hash                   → URL excluded because its host is not open
-//	J kind …                                   → value under a key of that kind that could not be read
-//	W crawl number                             → message that waits for the removal of a deleted crawl
-//	N                                          → the state is another store's, and behind
-//	M                                          → the last snapshot has a crawl that was removed since
-//	Y                                          → how far hosts that nobody wants are forgotten
-//	K                                          → the partition's time: see partitionTime
-//
-// Names end with a zero byte, which none contains; numbers are big-endian.
+// Kinds of records, by the key that follows the partition and the kind. Where no value is named, it is empty.
 const (
-	kindPosition = 'P'
-	kindCounters = 'C'
-	kindAwake    = 'c'
-	kindURL      = 'U'
-	kindFailed   = 'f'
-	kindQueue    = 'Q'
-	kindDue      = 'T'
-	kindHost     = 'H'
-	kindDomain   = 'D'
-	kindLine     = 'L'
-	kindRetry    = 'R'
-	kindInFlight = 'I'
-	kindOpened   = 'A'
-	kindOpening  = 'V'
-	kindSeed     = 'E'
-	kindParked   = 'Z'
-	kindOrder    = 'O'
-	kindBarred   = 'B'
-	kindNew      = 'N'
-	kindTime     = 'K'
-	kindSetAside = 'J'
-
-	kindPostponed = 'W'
-	kindLinks     = 'F'
-	kindUnchanged = 'G'
-	kindUnsaved   = 'M'
-	kindRun       = 'r'
-	kindMetadata  = 'm'
-	kindInherited = 'n'
-
-	kindForgetting = 'Y'
+	kindPosition   = 'P' // stream → position: creation time of the stream, sequence, time of that message
+	kindCounters   = 'C' // crawl → counters, and how far its review, reseeding and removal are: see crawlTable
+	kindURL        = 'U' // crawl, URL hash → what is known of a URL: see urlTable
+	kindHost       = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable
+	kindDomain     = 'D' // domain → politeness, pages of each crawl: see domainTable
+	kindOpened     = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
+	kindOpening    = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
+	kindRun        = 'r' // crawl, run → figures of a run in this partition; of the last 100
+	kindLinks      = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
+	kindUnchanged  = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
+	kindMetadata   = 'm' // crawl, URL hash → metadata of a URL
+	kindInherited  = 'n' // crawl, digest → metadata that URLs inherit
+	kindPostponed  = 'W' // crawl, number → message that waits for the removal of a deleted crawl of its name
+	kindSetAside   = 'J' // kind, … → value under a key of that kind that is unreadable
+	kindUnsaved    = 'M' // the last snapshot may have a crawl that was removed since
+	kindForgetting = 'Y' // → progress of forgetting hosts that only deleted crawls wanted
+	kindNew        = 'N' // → snapshot: the state is another store's, and behind the streams
+	kindTime       = 'K' // → the partition's time at the last commit; progress with the specs
 )
 
-// prefix starts a key of a kind in partition p.
-func prefix(p int, kind byte) []byte {
-	k := make([]byte, 0, 64)
-	return append(binary.BigEndian.AppendUint16(k, uint16(p)), kind)
-}
-
-// named appends a name and its end.
-func named(k []byte, name string) []byte { return append(append(k, name...), 0) }
+// Kinds of index keys. Each is derived from a record, by the Derive of its type, and has no value.
+const (
+	kindQueue    = 'Q' // host, crawl, priority, depth, arrival, hash: a URL in the queue of its host, in its order
+	kindRetry    = 'R' // time, crawl, hash: a URL that waits for another attempt or its next visit
+	kindInFlight = 'I' // crawl, hash: a URL whose request is in FETCH
+	kindFailed   = 'f' // crawl, hash: a URL whose last visit failed
+	kindSeed     = 'E' // crawl, hash: a URL that people fed
+	kindOrder    = 'O' // crawl, mark: a URL that is known with its parameters in some other order
+	kindBarred   = 'B' // crawl, domain, host, hash: a URL that is excluded because its host is not open
+	kindDue      = 'T' // time, host: a host with work that is in no line; or, with a mark, a domain
+	kindLine     = 'L' // domain, time, host: a host in line for its domain
+	kindParked   = 'Z' // crawl, host: a host that is parked, as the crawl is paused or has spent its budget
+	kindAwake    = 'c' // crawl: a crawl in which something is to happen yet
+)
 
 // urlID is a URL of a crawl, as a map key.
 type urlID struct {
@@ -90,46 +48,12 @@ type urlID struct {
 	hash  messages.URLHash
 }
 
-func (s *Partition) urlKey(id urlID) []byte {
-	return append(named(prefix(s.partition, kindURL), id.crawl), id.hash[:]...)
-}
-
-func (s *Partition) failedKey(id urlID) []byte {
-	return append(named(prefix(s.partition, kindFailed), id.crawl), id.hash[:]...)
-}
-
-func (s *Partition) inFlightKey(id urlID) []byte {
-	return append(named(prefix(s.partition, kindInFlight), id.crawl), id.hash[:]...)
-}
-
-func (s *Partition) seedKey(id urlID) []byte {
-	return append(named(prefix(s.partition, kindSeed), id.crawl), id.hash[:]...)
-}
-
 func (s *Partition) orderKey(crawl string, mark messages.URLHash) []byte {
-	return append(named(prefix(s.partition, kindOrder), crawl), mark[:]...)
-}
-
-func (s *Partition) parkedKey(crawl, host string) []byte {
-	return append(named(prefix(s.partition, kindParked), crawl), host...)
-}
-
-func (s *Partition) retryKey(due int64, id urlID) []byte {
-	k := binary.BigEndian.AppendUint64(prefix(s.partition, kindRetry), uint64(due))
-	return append(named(k, id.crawl), id.hash[:]...)
-}
-
-func (s *Partition) dueKey(due int64, host string) []byte {
-	k := binary.BigEndian.AppendUint64(prefix(s.partition, kindDue), uint64(due))
-	return append(k, host...)
-}
-
-func (s *Partition) hostKey(host string) []byte {
-	return append(prefix(s.partition, kindHost), host...)
+	return append(table.Name(table.Prefix(s.partition, kindOrder), crawl), mark[:]...)
 }
 
 func (s *Partition) queuePrefix(host, crawl string) []byte {
-	return named(named(prefix(s.partition, kindQueue), host), crawl)
+	return table.Name(table.Name(table.Prefix(s.partition, kindQueue), host), crawl)
 }
 
 // hashAtEnd returns the URL's hash that ends a key, false if the key is too short.
@@ -141,32 +65,11 @@ func hashAtEnd(key []byte) (messages.URLHash, bool) {
 	return messages.URLHash(key[n:]), true
 }
 
-// after returns the key that follows every key with the prefix k.
-func after(k []byte) []byte {
-	end := append([]byte(nil), k...)
-	for i := len(end) - 1; i >= 0; i-- {
-		if end[i]++; end[i] != 0 {
-			return end[:i+1]
-		}
-	}
-	return nil
-}
-
 // idAtEnd returns the URL that a key ends with: crawl and hash.
 func idAtEnd(k []byte) (urlID, bool) {
-	name, hash, err := cutName(k)
+	name, hash, err := table.CutName(k)
 	if err != nil || len(hash) != len(messages.URLHash{}) {
 		return urlID{}, false
 	}
 	return urlID{name, messages.URLHash(hash)}, true
-}
-
-// cutName splits a name and its end from what follows.
-func cutName(k []byte) (name string, rest []byte, err error) {
-	for i, c := range k {
-		if c == 0 {
-			return string(k[:i]), k[i+1:], nil
-		}
-	}
-	return "", nil, errors.New("key without the end of a name")
 }

@@ -7,6 +7,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 const (
@@ -20,14 +21,14 @@ const (
 // told once, whatever happens between two questions. It reads the keys of the host alone, since a hash begins with
 // its host.
 func (s *Partition) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownPage, err error) {
-	pre := named(prefix(s.partition, kindURL), about.Crawl)
+	pre := table.Name(table.Prefix(s.partition, kindURL), about.Crawl)
 	begin := messages.HashHost(about.Host)
 	host := append(pre[:len(pre):len(pre)], begin[:]...)
 	from := host
 	if about.After != "" {
 		behind, err := keyAfter(pre, about.After)
 		switch {
-		case err != nil, bytes.Compare(behind, after(host)) >= 0:
+		case err != nil, bytes.Compare(behind, table.After(host)) >= 0:
 			return page, err
 		case bytes.Compare(behind, host) > 0:
 			from = behind

@@ -7,17 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"seine/internal/base/jsontext"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
-
-func (s *Partition) countersKey(crawl string) []byte {
-	return append(prefix(s.partition, kindCounters), crawl...)
-}
-
-func (s *Partition) awakeKey(crawl string) []byte {
-	return append(prefix(s.partition, kindAwake), crawl...)
-}
 
 // loadCrawls reads the crawls that go on, and begins the partition's time. Those that
 // have ended are not even looked at, if a build has judged them all that judges as this
@@ -67,10 +59,10 @@ func (s *Partition) loadListed(begun map[string]bool) error {
 			s.crawls[name] = c
 		} else {
 			s.reportRepair(repairIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
-			s.tx.delete(s.awakeKey(name))
+			s.tx.Delete(append(table.Prefix(s.partition, kindAwake), name...))
 		}
 	}
-	any := prefix(s.partition, kindCounters)
+	any := table.Prefix(s.partition, kindCounters)
 	return s.store.scan(any, nil, func(_, _ []byte) (bool, error) {
 		s.holdsCrawls = true
 		return false, nil
@@ -79,7 +71,7 @@ func (s *Partition) loadListed(begun map[string]bool) error {
 
 // crawlsListed are the crawls that have not ended, by the store.
 func (s *Partition) crawlsListed() (map[string]bool, error) {
-	pre := prefix(s.partition, kindAwake)
+	pre := table.Prefix(s.partition, kindAwake)
 	listed := make(map[string]bool)
 	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		listed[string(key[len(pre):])] = true
@@ -94,7 +86,7 @@ func (s *Partition) crawlsListed() (map[string]bool, error) {
 // loadAll reads all crawls, and lists those that go on. It returns when something last
 // happened in any of them, Unix ms.
 func (s *Partition) loadAll(begun map[string]bool) (changed int64, err error) {
-	s.tx.deletePrefix(prefix(s.partition, kindAwake))
+	s.tx.DeletePrefix(table.Prefix(s.partition, kindAwake))
 	names, err := s.crawlNames()
 	if err != nil {
 		return 0, err
@@ -112,9 +104,9 @@ func (s *Partition) loadAll(begun map[string]bool) (changed int64, err error) {
 			if err != nil {
 				return 0, err
 			}
-			if c.listed = false; c.known() {
+			if c.Row = (table.Row{}); c.known() { // the list is empty now
 				s.crawls[name] = c
-				s.list(name, c)
+				crawlTable.Put(s.tx.Turn, name, c)
 			}
 		case state.stale():
 			s.makeStale(name)
@@ -125,7 +117,7 @@ func (s *Partition) loadAll(begun map[string]bool) (changed int64, err error) {
 
 // crawlNames are those of all crawls that the store or the turn under way has.
 func (s *Partition) crawlNames() (names []string, err error) {
-	pre := prefix(s.partition, kindCounters)
+	pre := table.Prefix(s.partition, kindCounters)
 	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		if name := string(key[len(pre):]); s.crawls[name] == nil && !s.gone[name] {
 			names = append(names, name)
@@ -139,19 +131,6 @@ func (s *Partition) crawlNames() (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-// list keeps a crawl in the list of those that have not ended, or takes it out.
-func (s *Partition) list(name string, c *crawl) {
-	awake := c.known() && (!c.ended() || c.stale())
-	if awake == c.listed {
-		return
-	}
-	if c.listed = awake; awake {
-		s.tx.set(s.awakeKey(name), nil)
-	} else {
-		s.tx.delete(s.awakeKey(name))
-	}
 }
 
 // awake are the crawls in which something is to happen, as many as an answer holds.
@@ -179,12 +158,12 @@ func (s *Partition) awake() *frontierapi.AwakeCrawls {
 func (s *Partition) begunCrawls() (map[string]bool, error) {
 	names := make(map[string]bool)
 	for _, kind := range []byte{kindOpening, kindUnchanged} {
-		pre := prefix(s.partition, kind)
+		pre := table.Prefix(s.partition, kind)
 		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-			name, _, err := cutName(key[len(pre):])
+			name, _, err := table.CutName(key[len(pre):])
 			if err != nil {
 				s.reportRepair(repairIndex, "a key without the name of a crawl is removed", "key", key)
-				s.tx.delete(bytes.Clone(key))
+				s.tx.Delete(bytes.Clone(key))
 				return true, nil
 			}
 			names[name] = true
@@ -197,23 +176,17 @@ func (s *Partition) begunCrawls() (map[string]bool, error) {
 	return names, nil
 }
 
-// errCounters is why the state of a crawl is made anew.
-var errCounters = errors.New("stored counters cannot be read")
-
 // readCrawl reads the state of a crawl.
 func (s *Partition) readCrawl(name string) (state crawlState, err error) {
 	if s.gone[name] {
 		return state, nil
 	}
-	value, err := s.store.get(s.countersKey(name))
+	c, found, err := crawlTable.Load(s.tx.Turn, name)
 	if err != nil {
 		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
 	}
-	if value == nil {
-		return state, nil
-	}
-	if err := jsontext.Unmarshal(value, &state); err != nil {
-		return crawlState{}, fmt.Errorf("crawl %s: %w: %w", name, errCounters, err)
+	if found {
+		state = c.crawlState
 	}
 	return state, nil
 }
@@ -232,7 +205,7 @@ func (s *Partition) Totals() (crawls map[string]frontierapi.Counters, hosts int6
 		}
 		crawls[name] = state.Counters
 	}
-	err = s.store.scan(prefix(s.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
+	err = s.store.scan(table.Prefix(s.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
 		hosts++
 		return true, nil
 	})

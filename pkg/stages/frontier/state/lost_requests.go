@@ -37,14 +37,14 @@ const missingGrace = int64(5 * time.Second)
 // will get it. One that is gone has a result on its way, or is lost.
 func (s *Partition) lookFor(req *Request, now int64, inFetch func(seq uint64) (string, error)) error {
 	req.deadline = now + inFlightTimeout
-	if req.seq == 0 { // not published yet, or that is what was lost
+	if req.FetchSeq == 0 { // not published yet, or that is what was lost
 		return nil
 	}
 	wire, err := s.Message(req)
 	if err != nil {
 		return err
 	}
-	id, err := inFetch(req.seq)
+	id, err := inFetch(req.FetchSeq)
 	about := []any{"crawl", wire.Crawl, "url", wire.URL, "visit", wire.Visit, "attempt", wire.Attempt}
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // Metadata of seeds is stored beside the records of URLs, under keys of its own: most URLs
@@ -71,11 +72,11 @@ func digestOfText(text []byte) (d textDigest) {
 }
 
 func (s *Partition) metadataKey(id urlID) []byte {
-	return append(named(prefix(s.partition, kindMetadata), id.crawl), id.hash[:]...)
+	return append(table.Name(table.Prefix(s.partition, kindMetadata), id.crawl), id.hash[:]...)
 }
 
 func (s *Partition) inheritedKey(crawl string, digest []byte) []byte {
-	return append(named(prefix(s.partition, kindInherited), crawl), digest...)
+	return append(table.Name(table.Prefix(s.partition, kindInherited), crawl), digest...)
 }
 
 // takeMetadata stores what a message says of the metadata of a URL, which was known before
@@ -136,7 +137,7 @@ func (s *Partition) inheritMetadata(m *messages.Candidates, id urlID) error {
 			return err
 		}
 		if !there {
-			s.tx.set(key, text)
+			s.tx.Set(key, text)
 		}
 		s.tx.inherited[string(key)] = text
 	}
@@ -148,11 +149,11 @@ func (s *Partition) inheritMetadata(m *messages.Candidates, id urlID) error {
 func (s *Partition) setMetadata(id urlID, m *metadata) {
 	s.tx.metadata[id] = m
 	if m == nil {
-		s.tx.delete(s.metadataKey(id))
+		s.tx.Delete(s.metadataKey(id))
 		return
 	}
 	s.crawl(id.crawl).metadata = hasSome
-	s.tx.set(s.metadataKey(id), m.append(nil))
+	s.tx.Set(s.metadataKey(id), m.append(nil))
 }
 
 // presence is whether a crawl has something of a kind.
@@ -173,7 +174,7 @@ func (s *Partition) hasMetadata(name string) (bool, error) {
 	}
 	if c.metadata == unsure {
 		found := hasNone
-		err := s.store.scan(named(prefix(s.partition, kindMetadata), name), nil, func(_, _ []byte) (bool, error) {
+		err := s.store.scan(table.Name(table.Prefix(s.partition, kindMetadata), name), nil, func(_, _ []byte) (bool, error) {
 			found = hasSome
 			return false, nil
 		})

@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // take applies a message.
@@ -57,7 +58,7 @@ func (w *partitionFixture) wantMetadata(url string, want messages.Metadata, inhe
 
 // countKeys counts the keys of a kind.
 func (w *partitionFixture) countKeys(kind byte) (n int) {
-	w.must(w.store.scan(prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
+	w.must(w.store.scan(table.Prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 	return n
 }
 

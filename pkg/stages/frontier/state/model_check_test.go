@@ -13,6 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // model is what anyone can tell who sees only what goes in and what comes out,
@@ -624,7 +625,7 @@ func (m *model) load() *stored {
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool), failed: make(map[urlID]bool),
 		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*frontierapi.Run), labels: make(map[urlID]*metadata),
 	}
-	m.must(m.store.scan(prefix(0, 0)[:2], nil, func(key, value []byte) (bool, error) {
+	m.must(m.store.scan(table.Partition(0), nil, func(key, value []byte) (bool, error) {
 		return true, st.add(key[2], key[3:], value)
 	}))
 	return st
@@ -634,7 +635,7 @@ func (m *model) load() *stored {
 func (st *stored) add(kind byte, key, value []byte) (err error) {
 	switch kind {
 	case kindURL, kindInFlight:
-		name, hash, err := cutName(key)
+		name, hash, err := table.CutName(key)
 		if err != nil {
 			return err
 		}
@@ -666,16 +667,16 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		st.labels[id], err = decodeMetadata(value)
 		return err
 	case kindSeed, kindInherited, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged:
-		name, _, err := cutName(key)
+		name, _, err := table.CutName(key)
 		st.named[name] = string(kind) + string(key)
 		return err
 	case kindQueue:
 		n := len(key) - len(queueKey{})
-		_, rest, err := cutName(key)
+		_, rest, err := table.CutName(key)
 		if err != nil {
 			return err
 		}
-		name, _, err := cutName(rest)
+		name, _, err := table.CutName(rest)
 		st.named[name] = string(kind) + string(key)
 		if err != nil {
 			return err
@@ -701,7 +702,7 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 			st.named[w.crawl] = string(kind) + string(key)
 		}
 	case kindLine:
-		name, rest, err := cutName(key)
+		name, rest, err := table.CutName(key)
 		at := [2]string{name, string(rest[8:])}
 		st.lines[at] = append(st.lines[at], int64(binary.BigEndian.Uint64(rest)))
 		return err
@@ -717,12 +718,12 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		st.waits[id] = true
 		st.named[id.crawl] = string(kind) + string(key)
 	case kindParked:
-		crawl, name, err := cutName(key)
+		crawl, name, err := table.CutName(key)
 		st.parked[[2]string{crawl, string(name)}] = true
 		st.named[crawl] = string(kind) + string(key)
 		return err
 	case kindRun:
-		name, run, err := cutName(key)
+		name, run, err := table.CutName(key)
 		if err != nil {
 			return err
 		}
@@ -1091,7 +1092,7 @@ func (m *model) checkAddresses() {
 // checkListed: the next owner of the state reads each crawl in which something is to
 // happen, and no others.
 func (m *model) checkListed() {
-	m.must(m.store.scan(prefix(0, kindCounters), nil, func(key, value []byte) (bool, error) {
+	m.must(m.store.scan(table.Prefix(0, kindCounters), nil, func(key, value []byte) (bool, error) {
 		var state crawlState
 		m.must(json.Unmarshal(value, &state))
 		listed, err := m.store.has(m.part.awakeKey(string(key[3:])))
@@ -1100,8 +1101,8 @@ func (m *model) checkListed() {
 		}
 		return true, err
 	}))
-	m.must(m.store.scan(prefix(0, kindAwake), nil, func(key, _ []byte) (bool, error) {
-		there, err := m.store.has(m.part.countersKey(string(key[3:])))
+	m.must(m.store.scan(table.Prefix(0, kindAwake), nil, func(key, _ []byte) (bool, error) {
+		there, err := m.store.has(m.part.crawlKey(string(key[3:])))
 		if !there {
 			m.Fatalf("crawl %s is listed, and there is none", key[3:])
 		}

@@ -20,6 +20,7 @@ import (
 	"seine/internal/base/pebblestate"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // simEnv is all that is around a partition, in memory and with a clock of its own:
@@ -274,7 +275,7 @@ func (r *simEnv) move(snapshot []byte, hold bool) {
 		_, err = f.Write(bytes.Clone(snapshot)) // which it may change
 		r.must(errors.Join(err, f.Sync(), f.Close()))
 		_, err = r.store.db.IngestAndExcise(context.Background(), []string{"incoming"}, nil, nil,
-			pebble.KeyRange{Start: prefix(0, 0)[:2], End: prefix(1, 0)[:2]})
+			pebble.KeyRange{Start: table.Partition(0), End: table.Partition(1)})
 		r.must(err)
 	}
 	r.foreign = make(map[uint64]*messages.Request)
@@ -497,7 +498,7 @@ func countBad(m *messages.Candidates) (n int) {
 // commit ends a turn, after which its messages are acknowledged.
 func (r *simEnv) commit(done *step) {
 	for _, m := range done.reached {
-		r.must(r.part.SetPosition(m.stream(), messages.Position{Sequence: m.sequence}))
+		r.part.SetPosition(m.stream(), messages.Position{Sequence: m.sequence})
 	}
 	r.must(r.part.Commit(r.at()))
 	r.model.committed(done)

@@ -8,6 +8,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // Partition is the state of one partition and what may happen to it. It knows no
@@ -57,7 +58,6 @@ type Partition struct {
 	recent         *recentLinks
 	troubles       failureRing
 	spacing        spacing
-	scratch        []byte
 	emptied        []emptied
 	told           map[string]bool // kinds of faults of the store that were logged: see reportRepair
 	postponed      map[string]int  // messages that wait, by crawl
@@ -91,7 +91,7 @@ type Options struct {
 // URLs are filled while it already works.
 func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 	s := &Partition{
-		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, tx: newTx(store), specs: o.Specs, log: o.Log, offline: o.Offline,
+		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, tx: newTx(store, o.Partition), specs: o.Specs, log: o.Log, offline: o.Offline,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.MaxHosts, inFlight: make(map[urlID]*Request),
 		addresses: o.Addresses, replaying: o.Replaying, nextLease: math.MaxInt64, recent: newRecentLinks(o.Recent), told: make(map[string]bool),
@@ -114,7 +114,7 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 // loadUnsaved finds out whether a snapshot was still to be made when the store was
 // closed, of a state from which a crawl was removed.
 func (s *Partition) loadUnsaved() error {
-	unsaved, err := s.store.has(prefix(s.partition, kindUnsaved))
+	unsaved, err := s.store.has(table.Prefix(s.partition, kindUnsaved))
 	if unsaved {
 		s.removed++
 	}
@@ -132,7 +132,7 @@ func (s *Partition) Close() {
 
 // release gives back what others share.
 func (s *Partition) release() {
-	s.tx.close()
+	s.tx.Close()
 	for _, req := range s.inFlight {
 		s.addresses.end(req.ip)
 	}
@@ -143,7 +143,7 @@ func (s *Partition) record(id urlID) (*urlRecord, error) {
 	if req := s.inFlight[id]; req != nil {
 		return req.urlRecord, nil
 	}
-	r, err := s.tx.load(id, s.urlKey(id))
+	r, err := s.tx.load(id)
 	if errors.Is(err, errRecord) {
 		return nil, s.unreadable(id, err)
 	}

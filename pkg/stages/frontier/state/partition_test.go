@@ -651,20 +651,20 @@ func TestRecordSurvivesItsEncoding(t *testing.T) {
 			Interval: 1 << 45, History: []attempt{{At: 5, Class: messages.OK, Status: 200, Took: 12}},
 		},
 	}
-	got, err := decodeRecord(r.append(nil))
+	got, err := decodeRecord(r.Encode(nil))
 	if err != nil || !reflect.DeepEqual(got, r) {
 		t.Fatalf("decoded %+v, %v; want %+v", got, err, r)
 	}
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	f.Add((&urlRecord{URL: "https://a.test/", State: Queued}).append(nil))
+	f.Add((&urlRecord{URL: "https://a.test/", State: Queued}).Encode(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := decodeRecord(b)
 		if err != nil {
 			return
 		}
-		again, err := decodeRecord(r.append(nil))
+		again, err := decodeRecord(r.Encode(nil))
 		if err != nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}

@@ -1,13 +1,13 @@
 package state
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/schedule/politeness"
+	"seine/pkg/stages/frontier/table"
 )
 
 // partitionTime is the time of a partition. What is due is stored in it, and it moves
@@ -119,7 +119,7 @@ func (t *partitionTime) mark() mark {
 // readMark reads where the partition's time had come to. Found is false if there is no
 // mark that can be read.
 func (s *Partition) readMark() (from mark, found bool, err error) {
-	value, err := s.store.get(prefix(s.partition, kindTime))
+	value, err := s.store.get(table.Prefix(s.partition, kindTime))
 	if err != nil {
 		return from, false, fmt.Errorf("read the partition's time: %w", err)
 	}
@@ -152,16 +152,11 @@ func (s *Partition) markDue() bool {
 
 // storeTime stores the mark with a turn that changes something, and now and then
 // with one that changes nothing.
-func (s *Partition) storeTime() error {
-	if s.tx.batch.Empty() && !s.markDue() {
-		return nil
+func (s *Partition) storeTime() {
+	if s.tx.Empty() && !s.markDue() {
+		return
 	}
 	now := s.time.mark()
 	now.Judged, s.stored = s.judged, s.judged
-	text, err := json.Marshal(now)
-	if err != nil {
-		return fmt.Errorf("encode the partition's time: %w", err)
-	}
-	s.tx.set(prefix(s.partition, kindTime), text)
-	return nil
+	s.tx.SetJSON(table.Prefix(s.partition, kindTime), now)
 }

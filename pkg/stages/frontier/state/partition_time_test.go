@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // skews are how far a clock may be wrong, or two owners' clocks apart.
@@ -207,7 +208,7 @@ func TestStateWithoutATimeGoesOnFromItsLastChange(t *testing.T) {
 			w.seed("https://a.test/1", "https://a.test/2")
 			w.dispatch(1)
 			w.result("https://a.test/1", nil)
-			w.must(w.store.db.Delete(prefix(0, kindTime), pebble.NoSync))
+			w.must(w.store.db.Delete(table.Prefix(0, kindTime), pebble.NoSync))
 			w.pass(500 * time.Millisecond)
 			w.reopen(skew, false)
 			w.pass(500 * time.Millisecond)

@@ -1,11 +1,9 @@
 package state
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 func (s *Partition) loadPositions() (err error) {
@@ -19,7 +17,7 @@ func (s *Partition) loadPositions() (err error) {
 // what cannot be read.
 func (s *Store) positions(of int, bad func(stream string, err error)) (map[string]messages.Position, error) {
 	all := make(map[string]messages.Position)
-	pre := prefix(of, kindPosition)
+	pre := table.Prefix(of, kindPosition)
 	return all, s.scan(pre, nil, func(key, value []byte) (bool, error) {
 		var p messages.Position
 		if err := jsontext.Unmarshal(value, &p); err != nil {
@@ -32,12 +30,7 @@ func (s *Store) positions(of int, bad func(stream string, err error)) (map[strin
 }
 
 // SetPosition notes how far a stream has been applied; it is stored with the turn.
-func (s *Partition) SetPosition(stream string, at messages.Position) error {
-	text, err := json.Marshal(at)
-	if err != nil {
-		return fmt.Errorf("encode position: %w", err)
-	}
+func (s *Partition) SetPosition(stream string, at messages.Position) {
 	s.positions[stream] = at
-	s.tx.set(append(prefix(s.partition, kindPosition), stream...), text)
-	return nil
+	s.tx.SetJSON(append(table.Prefix(s.partition, kindPosition), stream...), at)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // The first messages of a crawl may come while a deleted one of its name is still
@@ -40,8 +41,8 @@ func (c *crawl) leftOf(rules *Rules) bool { return c.known() && c.doomed(rules) 
 
 func (s *Partition) postpone(crawl string, kind byte, message []byte) {
 	s.lastPostponed++
-	key := binary.BigEndian.AppendUint64(named(prefix(s.partition, kindPostponed), crawl), s.lastPostponed)
-	s.tx.set(key, append([]byte{kind}, message...))
+	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(s.partition, kindPostponed), crawl), s.lastPostponed)
+	s.tx.Set(key, append([]byte{kind}, message...))
 	s.postponed[crawl]++
 }
 
@@ -62,12 +63,12 @@ func (s *Partition) postponeCandidates(m *messages.Candidates, rules *Rules, par
 
 // loadPostponed counts the messages that wait.
 func (s *Partition) loadPostponed() error {
-	pre := prefix(s.partition, kindPostponed)
+	pre := table.Prefix(s.partition, kindPostponed)
 	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		name, number, err := cutName(key[len(pre):])
+		name, number, err := table.CutName(key[len(pre):])
 		if err != nil || len(number) != 8 {
 			s.reportRepair(repairIndex, "the key of a message that waits cannot be read, it is removed", "key", key)
-			s.tx.delete(bytes.Clone(key))
+			s.tx.Delete(bytes.Clone(key))
 			return true, nil
 		}
 		s.postponed[name]++
@@ -105,7 +106,7 @@ func (s *Partition) ReadyPostponed() (all []postponed, err error) {
 			continue
 		}
 		size := 0
-		err = s.store.scan(named(prefix(s.partition, kindPostponed), name), nil, func(key, value []byte) (bool, error) {
+		err = s.store.scan(table.Name(table.Prefix(s.partition, kindPostponed), name), nil, func(key, value []byte) (bool, error) {
 			m := postponed{key: bytes.Clone(key), crawl: name}
 			if err := m.decode(value); err != nil {
 				s.reportRepair(repairMessage, "a message that waits cannot be read, it is set aside", "crawl", name, "error", err)
@@ -137,7 +138,7 @@ func (p *postponed) decode(value []byte) (err error) {
 
 // ApplyPostponed applies a message that has waited.
 func (s *Partition) ApplyPostponed(m *postponed, partitions int, now int64) error {
-	s.tx.delete(m.key)
+	s.tx.Delete(m.key)
 	s.notPostponed(m.crawl)
 	if m.result != nil {
 		rules, err := s.admits(m.crawl, m.result.Rev)

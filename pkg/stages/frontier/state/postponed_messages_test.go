@@ -7,12 +7,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // postponedKeys is how many messages wait in the store.
 func (w *partitionFixture) postponedKeys() (n int) {
 	w.t.Helper()
-	w.must(w.store.scan(prefix(0, kindPostponed), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
+	w.must(w.store.scan(table.Prefix(0, kindPostponed), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 	return n
 }
 
@@ -75,7 +76,7 @@ func TestMessageThatWaitsBringsNothingBack(t *testing.T) {
 		t.Errorf("told %v, %d messages wait", w.part.told, w.postponedKeys())
 	}
 	aside := 0
-	w.must(w.store.scan(prefix(0, kindSetAside), nil, func(key, value []byte) (bool, error) {
+	w.must(w.store.scan(table.Prefix(0, kindSetAside), nil, func(key, value []byte) (bool, error) {
 		if strings.HasPrefix(string(key[3:]), "Wc\x00") && string(value) == "?" {
 			aside++
 		}

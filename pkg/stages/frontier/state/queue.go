@@ -117,8 +117,7 @@ func (s *Partition) fill(h *host, w *crawlQueue, q *queue) error {
 	q.more = false
 	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		if len(key)-len(pre) != len(queueKey{}) {
-			s.tx.delete(bytes.Clone(key))
-			s.reportRepair(repairQueue, "an entry of a queue cannot be read, it is removed", "host", h.name, "crawl", w.crawl)
+			s.stray(key)
 			return true, nil
 		}
 		pl := queueKey(key[len(pre):])
@@ -186,7 +185,6 @@ func (s *Partition) push(r *urlRecord, id urlID, h *host) {
 	q := s.queueOf(w)
 	q.add(pl, max(limit, len(q.window)))
 	s.changed(w, pl, true)
-	s.tx.set(append(s.queuePrefix(h.name, id.crawl), pl[:]...), nil)
 	if w.queued++; w.queued == 1 {
 		h.rules = nil // this crawl counts now
 	}
@@ -231,7 +229,6 @@ func (s *Partition) dropAt(pl queueKey, crawl string, h *host) {
 	q := s.queueOf(w)
 	q.remove(pl)
 	s.changed(w, pl, false)
-	s.tx.delete(append(s.queuePrefix(h.name, crawl), pl[:]...))
 	if w.queued--; w.queued <= 0 {
 		if len(q.window) > 0 || q.more { // there may be others, if the count was wrong
 			s.emptied = append(s.emptied, emptied{h, w})

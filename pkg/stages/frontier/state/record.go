@@ -8,6 +8,7 @@ import (
 
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // State is where a URL stands. Done, Failed and Excluded are the ends.
@@ -40,11 +41,14 @@ func (s State) ended() bool { return s >= Done }
 
 // urlRecord is what the frontier knows of one URL of one crawl.
 type urlRecord struct {
+	table.Row
 	URL       string
 	Referrer  string
 	State     State
 	Priority  byte
 	Seed      bool // a person or a program fed it
+	Kept      bool // every run begins with it, whatever its spec lists
+	Ordered   bool // it stands for all orders of its parameters
 	Fetched   bool // a page came, in this round or before
 	Recorded  bool // there are records of it, and none tells that it is gone
 	Sitemap   bool // who found it knows it for a sitemap
@@ -64,6 +68,7 @@ type urlRecord struct {
 	Changed   int64  // last change of State, Unix ms
 	Run       int64  // the last run of the crawl that found it
 	SentRun   int64  // the run in which it was sent last
+	FetchSeq  uint64 // of the request in FETCH, while InFlight; 0 until that is known
 
 	more
 	visited // what its visits left, if there was one
@@ -118,6 +123,9 @@ const recordFormat = 1
 const (
 	markRecorded = 0x80 // Recorded
 	markSitemap  = 0x40 // Sitemap
+	markKept     = 0x20 // Kept
+	markOrdered  = 0x10 // Ordered
+	markState    = 0x0f // the state itself
 )
 
 // Bits of the byte after priority, in the order of record.flags.
@@ -132,18 +140,12 @@ const (
 	flagRecrawl               // rules have planned its visit
 )
 
-// append encodes the record: small numbers as varints, text with its length.
+// Encode encodes the record: small numbers as varints, text with its length.
 // Most records are of URLs that wait for their first request, and have the
 // short form.
-func (r *urlRecord) append(b []byte) []byte {
-	flags, state := r.flags(), byte(r.State)
-	if r.Recorded {
-		state |= markRecorded
-	}
-	if r.Sitemap {
-		state |= markSitemap
-	}
-	b = append(b, recordFormat, state, r.Priority, flags)
+func (r *urlRecord) Encode(b []byte) []byte {
+	flags := r.flags()
+	b = append(b, recordFormat, byte(r.State)|r.marks(), r.Priority, flags)
 	for _, n := range [...]uint64{r.Round, r.Parsed, uint64(r.Sent), uint64(r.Failures), uint64(r.Depth), uint64(r.Redirects)} {
 		b = binary.AppendUvarint(b, n)
 	}
@@ -153,6 +155,9 @@ func (r *urlRecord) append(b []byte) []byte {
 	}
 	for _, s := range [...]string{r.Reason, r.URL, r.Referrer} {
 		b = appendText(b, s)
+	}
+	if r.State == InFlight {
+		b = binary.AppendUvarint(b, r.FetchSeq)
 	}
 	if flags&flagVisited != 0 {
 		b = r.visited.append(b)
@@ -164,6 +169,15 @@ func (r *urlRecord) append(b []byte) []byte {
 		b = binary.AppendVarint(b, r.LinkRun)
 	}
 	return b
+}
+
+func (r *urlRecord) marks() (marks byte) {
+	for i, is := range [...]bool{r.Ordered, r.Kept, r.Sitemap, r.Recorded} {
+		if is {
+			marks |= markOrdered << i
+		}
+	}
+	return marks
 }
 
 func (r *urlRecord) flags() byte {
@@ -200,13 +214,13 @@ func appendText(b []byte, s string) []byte {
 
 var errRecord = errors.New("stored URL record cannot be read")
 
-// decodeRecord reads what append wrote.
+// decodeRecord reads what Encode wrote.
 func decodeRecord(b []byte) (*urlRecord, error) {
 	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
 	}
 	r := &urlRecord{
-		State: State(b[1] &^ (markRecorded | markSitemap)), Recorded: b[1]&markRecorded != 0, Sitemap: b[1]&markSitemap != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
+		State: State(b[1] & markState), Kept: b[1]&markKept != 0, Ordered: b[1]&markOrdered != 0, Recorded: b[1]&markRecorded != 0, Sitemap: b[1]&markSitemap != 0, Priority: b[2], Seed: b[3]&flagSeed != 0, Fetched: b[3]&flagFetched != 0, Warned: b[3]&flagWarned != 0,
 		Gate: b[3]&flagGate != 0, GateTried: b[3]&flagGateTried != 0, Recrawl: b[3]&flagRecrawl != 0,
 	}
 	d := decoder{b: b[4:]}
@@ -214,6 +228,9 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 	r.Depth, r.Redirects, r.Arrival = int(d.uint()), int(d.uint()), d.uint()
 	r.Due, r.Changed, r.Run, r.SentRun = d.int(), d.int(), d.int(), d.int()
 	r.Reason, r.URL, r.Referrer = d.text(), d.text(), d.text()
+	if r.State == InFlight {
+		r.FetchSeq = d.uint()
+	}
 	if b[3]&flagVisited != 0 {
 		r.visited = d.visited()
 	}

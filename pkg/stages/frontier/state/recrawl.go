@@ -124,12 +124,9 @@ func (s *Partition) scheduleRecrawl(r *urlRecord, id urlID, rules *Rules, now in
 func (s *Partition) planAt(r *urlRecord, id urlID, at int64) {
 	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
 	s.countPlanned(id, 1)
-	s.tx.set(s.retryKey(r.Due, id), nil)
-	s.nextRetry = min(s.nextRetry, r.Due)
 }
 
-// unplan forgets the next visit. Its entry in the index stays, and finds
-// nothing when it is due.
+// unplan forgets the next visit.
 func (s *Partition) unplan(r *urlRecord, id urlID) {
 	if r.State.ended() && r.Due != 0 {
 		r.Due = 0

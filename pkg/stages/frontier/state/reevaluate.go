@@ -5,6 +5,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // reviewed is how many URLs a turn looks at while it walks through many.
@@ -29,7 +30,7 @@ func (s *Partition) specsChanged(since uint64) error {
 
 // reevaluate judges a part of a crawl's URLs by the rules as they are now.
 func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) error {
-	ids, last, err := s.nextBatch(named(prefix(s.partition, kindURL), name), name, c.Review)
+	ids, last, err := s.nextBatch(table.Name(table.Prefix(s.partition, kindURL), name), name, c.Review)
 	if err == nil && c.Review.audits() {
 		err = s.auditURLs(c, ids, now)
 	}
@@ -144,9 +145,6 @@ func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64
 		return nil
 	}
 	r.Due = 0
-	if reason == frontierapi.ReasonScope {
-		s.bar(id, r.URL)
-	}
 	s.setState(r, id, Excluded, reason, now)
 	if reason == frontierapi.ReasonNormalized {
 		return s.rename(r, renamed, id.crawl, rules, now)
@@ -162,11 +160,7 @@ func (s *Partition) rename(r *urlRecord, url, crawl string, rules *Rules, now in
 	}
 	if r.Seed {
 		m.Source = messages.SourceSeed
-		kept, err := s.store.has(s.seedKey(urlID{crawl, messages.HashURL(r.URL)}))
-		if err != nil {
-			return err
-		}
-		if !kept { // it is of a spec, or where a seed has led by a redirect
+		if !r.Kept { // it is of a spec, or where a seed has led by a redirect
 			m.SeedList = max(rules.seeds.Fingerprint, 1)
 		}
 	}
@@ -208,9 +202,9 @@ func (s *Partition) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int6
 
 // reseed feeds a part of the seeds, or of all URLs, to the run that has started.
 func (s *Partition) reseed(name string, c *crawl, rules *Rules, now int64) error {
-	pre := named(prefix(s.partition, kindSeed), name)
+	pre := table.Name(table.Prefix(s.partition, kindSeed), name)
 	if c.Reseed.All {
-		pre = named(prefix(s.partition, kindURL), name)
+		pre = table.Name(table.Prefix(s.partition, kindURL), name)
 	}
 	ids, last, err := s.nextBatch(pre, name, c.Reseed)
 	for _, id := range ids {

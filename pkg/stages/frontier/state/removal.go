@@ -9,6 +9,7 @@ import (
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // removal is how far a partition has forgotten a crawl that was deleted. What has
@@ -35,7 +36,7 @@ func (s *Partition) isDoomed(name string) bool {
 	}
 	state, err := s.stateOf(name)
 	if err != nil {
-		s.tx.setErr(err)
+		s.tx.Fail(err)
 	}
 	return state.known() && (state.Removing != nil || d != nil && state.Since < d.Rev)
 }
@@ -59,7 +60,7 @@ func (s *Partition) admits(name string, rev uint64) (*Rules, error) {
 	return rules, nil
 }
 
-// remove forgets a part of a crawl that was deleted. The turn must have changed nothing of the crawl before.
+// remove forgets a part of a crawl that was deleted.
 func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) error {
 	if c.Removing == nil {
 		return s.beginRemoval(name, c, rules, now)
@@ -77,13 +78,12 @@ func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) error
 		c.dirty = true
 		return err
 	}
-	s.tx.delete(s.countersKey(name))
-	s.tx.delete(s.awakeKey(name))
+	crawlTable.Remove(s.tx.Turn, name, c)
 	c.seen.drop()
 	delete(s.crawls, name)
 	s.gone[name] = true
 	s.lookAgainAt(name)
-	s.tx.set(prefix(s.partition, kindUnsaved), nil)
+	s.tx.Set(table.Prefix(s.partition, kindUnsaved), nil)
 	s.removed++
 	s.log.Info("deleted crawl is forgotten", "crawl", name)
 	return nil
@@ -99,12 +99,14 @@ func (s *Partition) beginRemoval(name string, c *crawl, rules *Rules, now int64)
 			}
 		}
 	}
+	s.tx.forget(name)
 	for _, kind := range removedAtOnce {
-		s.tx.deletePrefix(named(prefix(s.partition, kind), name))
-		s.tx.deletePrefix(named(append(prefix(s.partition, kindSetAside), kind), name))
+		s.tx.DeletePrefix(table.Name(table.Prefix(s.partition, kind), name))
+		s.tx.DeletePrefix(table.Name(append(table.Prefix(s.partition, kindSetAside), kind), name))
 	}
 	c.seen.drop()
 	anew := newCrawl(name)
+	anew.Row = c.Row
 	anew.rules, anew.rulesFor, anew.wasStale = c.rules, c.rulesFor, c.wasStale
 	*c = *anew
 	c.Removing, c.dirty = &removal{}, true
@@ -166,7 +168,7 @@ func (s *Partition) restAfter(h *host, id urlID, attempt int, rules *Rules, now 
 // reports whether they were the last. A host that nobody wants anything of, and
 // that need not be treated with care, goes as well.
 func (s *Partition) removeFromHosts(name string, at *removal, now int64) (last bool, err error) {
-	pre := prefix(s.partition, kindHost)
+	pre := table.Prefix(s.partition, kindHost)
 	var hosts []string
 	last, err = s.pass(pre, &at.After, func(key, value []byte) error {
 		h := s.hosts[string(key[len(pre):])]
@@ -209,7 +211,7 @@ func (s *Partition) removeWork(h *host, name string, now int64) error {
 		}
 		h.work = append(h.work[:i], h.work[i+1:]...)
 		h.rules = nil
-		s.tx.deletePrefix(s.queuePrefix(h.name, name))
+		s.tx.DeletePrefix(s.queuePrefix(h.name, name))
 		break
 	}
 	if h.unwanted() {
@@ -243,10 +245,10 @@ func (d *domain) forgettable(now int64) bool {
 // removeFromTimes takes a crawl's URLs out of the index of those that wait, and
 // reports whether that was all.
 func (s *Partition) removeFromTimes(name string, at *removal) (last bool, err error) {
-	pre := prefix(s.partition, kindRetry)
+	pre := table.Prefix(s.partition, kindRetry)
 	return s.pass(pre, &at.After, func(key, _ []byte) error {
-		if crawl, _, err := cutName(key[min(len(pre)+8, len(key)):]); err != nil || crawl == name { // or it leads nowhere
-			s.tx.delete(append([]byte(nil), key...))
+		if crawl, _, err := table.CutName(key[min(len(pre)+8, len(key)):]); err != nil || crawl == name { // or it leads nowhere
+			s.tx.Delete(append([]byte(nil), key...))
 		}
 		return nil
 	})
@@ -275,6 +277,6 @@ func (s *Partition) pass(pre []byte, done *[]byte, do func(key, value []byte) er
 // them, no snapshot is owed for that: the next turn stores it.
 func (s *Partition) SnapshotSaved(removed int) {
 	if removed == s.removed {
-		s.tx.delete(prefix(s.partition, kindUnsaved))
+		s.tx.Delete(table.Prefix(s.partition, kindUnsaved))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // delete deletes the crawl, which has the default spec from then on.
@@ -106,10 +107,10 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.must(w.store.db.Set(w.part.parkedKey("c", "a.test"), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.failedKey(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.linksPrefix(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
-	w.must(w.store.db.Set(named(prefix(0, kindUnchanged), "c"), nil, pebble.Sync))
+	w.must(w.store.db.Set(table.Name(table.Prefix(0, kindUnchanged), "c"), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.orderKey("c", messages.HashURL("https://b.test/late?a=2&b=1")), nil, pebble.Sync))
 	var hashes []messages.URLHash
-	w.must(w.store.scan(prefix(0, kindURL), nil, func(key, _ []byte) (bool, error) {
+	w.must(w.store.scan(table.Prefix(0, kindURL), nil, func(key, _ []byte) (bool, error) {
 		hash, _ := hashAtEnd(key)
 		hashes = append(hashes, hash)
 		return true, nil
@@ -153,7 +154,7 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	w.tend()
 	left := func() (n int) {
 		for _, kind := range []byte{kindHost, kindDomain} {
-			w.must(w.store.scan(prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
+			w.must(w.store.scan(table.Prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 		}
 		return n
 	}
@@ -175,7 +176,7 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	if known, err := w.store.has(w.part.hostKey("z.test")); err != nil || !known || left() != 2 {
 		t.Errorf("%d hosts and domains are known, the one that is wanted: %v, %v", left(), known, err)
 	}
-	if there, err := w.store.has(prefix(0, kindForgetting)); err != nil || there || w.part.forgetting != nil {
+	if there, err := w.store.has(table.Prefix(0, kindForgetting)); err != nil || there || w.part.forgetting != nil {
 		t.Errorf("hosts are still looked for: %v, %v", there, err)
 	}
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"math"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // What of a store may be found wrong and is put right or set aside: no key that
@@ -153,65 +153,57 @@ func (s *Partition) auditURLs(c *crawl, ids []urlID, now int64) error {
 
 // auditURL restores what belongs to a URL in its state.
 func (s *Partition) auditURL(r *urlRecord, id urlID, now int64) error {
-	switch {
-	case r.State == Queued:
-		return s.auditQueued(r, id)
-	case r.State == InFlight && s.inFlight[id] == nil:
+	if r.State == InFlight && s.inFlight[id] == nil {
 		s.reportRepair(repairURL, "a URL is under way and there is no request, it is queued", "url", r.URL)
 		rules, err := s.rules(id.crawl, 0)
 		if err != nil {
 			return err
 		}
 		return s.admit(r, id, rules, now)
-	case r.Due != 0 && r.State != Parsing:
-		key := s.retryKey(r.Due, id)
-		if there, err := s.store.has(key); there || err != nil {
-			return err
-		}
-		s.reportRepair(repairIndex, "a URL is to be visited again and was forgotten", "url", r.URL)
-		s.tx.set(key, nil)
-		s.nextRetry = min(s.nextRetry, r.Due)
 	}
-	return nil
-}
-
-// auditQueued makes sure that a URL is in its queue, and its host in the index.
-func (s *Partition) auditQueued(r *urlRecord, id urlID) error {
+	if err := s.verifyURL(r, id); err != nil || r.State != Queued {
+		return err
+	}
 	h, err := s.hostOf(r.URL)
 	if err != nil || h.dirty {
 		return err
 	}
-	w := h.of(id.crawl)
-	pl := newQueueKey(r, id.hash)
-	there, err := s.store.has(append(s.queuePrefix(h.name, id.crawl), pl[:]...))
-	switch {
-	case err != nil:
+	return s.auditHost(h, h.of(id.crawl))
+}
+
+// verifyURL restores the index keys of a URL.
+func (s *Partition) verifyURL(r *urlRecord, id urlID) error {
+	queued := false
+	err := s.tx.Verify(r, func(kind byte) {
+		s.reportRepair(repairOf(kind), "an index lacks a URL, it is added", "index", string(kind), "url", r.URL)
+		s.nextRetry = min(s.nextRetry, r.Due)
+		queued = queued || kind == kindQueue
+	})
+	if err != nil || !queued {
 		return err
-	case !there:
-		s.reportRepair(repairQueue, "a URL is queued and not in its queue, it is put there", "url", r.URL)
-		s.push(r, id, h)
-	case w.queued == 0:
-		return s.recountQueue(h, w)
 	}
-	if h.due != 0 {
-		key := s.dueKey(h.due, h.name)
-		if h.line != "" {
-			key = s.lineKey(h.line, h.due, h.name)
-		}
-		if there, err = s.store.has(key); err != nil {
-			return err
-		}
-		if !there {
-			s.reportRepair(repairIndex, "a host has URLs and was forgotten", "host", h.name)
-			h.due, h.line = 0, ""
-		}
+	h, err := s.hostOf(r.URL)
+	if err == nil {
+		s.push(r, id, h)
+	}
+	return err
+}
+
+// auditHost makes sure that a host with a queue is in its indexes, and that it counts the queue.
+func (s *Partition) auditHost(h *host, w *crawlQueue) error {
+	if w.queued == 0 {
+		return s.recountQueue(h, w)
 	}
 	if h.due == 0 {
 		s.markDirty(h)
 		return nil
 	}
-	if h.line == "" {
-		return nil
+	err := s.tx.Verify(h, func(kind byte) {
+		s.reportRepair(repairIndex, "an index lacks a host, it is added", "index", string(kind), "host", h.name)
+		s.nextDue = min(s.nextDue, h.due)
+	})
+	if err != nil || h.line == "" {
+		return err
 	}
 	return s.auditLine(h)
 }
@@ -222,18 +214,36 @@ func (s *Partition) auditLine(h *host) error {
 	if err != nil || d.dirty || d.due == 0 && d.inFlight > 0 {
 		return err
 	}
-	there := false
 	if d.lined && d.due != 0 {
-		if there, err = s.store.has(s.dueKey(d.due, lineMark+d.name)); err != nil {
-			return err
-		}
+		d.first = min(d.first, h.due)
+		return s.tx.Verify(d, func(byte) {
+			s.reportRepair(repairIndex, "an index lacks a domain, it is added", "domain", d.name)
+			s.nextDue = min(s.nextDue, d.due)
+		})
 	}
-	if !there {
-		s.reportRepair(repairIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
-		d.lined, d.due, d.first, d.rules = true, 0, 0, nil
-		s.touchDomain(d)
-	}
+	s.reportRepair(repairIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
+	d.lined, d.due, d.first, d.rules = true, 0, 0, nil
+	s.touchDomain(d)
 	return nil
+}
+
+// repairOf is the label of a fault of an index.
+func repairOf(index byte) string {
+	switch index {
+	case kindQueue:
+		return repairQueue
+	case kindInFlight:
+		return repairInFlight
+	}
+	return repairIndex
+}
+
+// stray removes an entry of an index that no record derives. Where one is wrong, others may be.
+func (s *Partition) stray(key []byte) {
+	key = bytes.Clone(key)
+	s.tx.Delete(key)
+	s.reportRepair(repairOf(key[2]), "an entry of an index leads nowhere, it is removed", "key", key)
+	s.auditAll()
 }
 
 // endAudit takes over what an audit has counted.
@@ -277,47 +287,33 @@ func (s *Partition) emptyQueue(h *host, w *crawlQueue) {
 // misplaced takes an entry out of a queue that is not that of a URL queued there,
 // and puts the URL where it belongs.
 func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error {
+	if key := append(s.queuePrefix(h.name, id.crawl), pl[:]...); r == nil || !r.Has(key) {
+		s.tx.Delete(key)
+	}
 	s.dropAt(pl, id.crawl, h)
 	s.reportRepair(repairQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
 	s.audit(id.crawl)
 	if r == nil || r.State != Queued {
 		return nil
 	}
-	own, err := s.hostOf(r.URL)
-	if err != nil {
-		return err
-	}
-	at := newQueueKey(r, id.hash)
-	there, err := s.store.has(append(s.queuePrefix(own.name, id.crawl), at[:]...))
-	if err == nil && !there {
-		s.push(r, id, own)
-	}
-	return err
+	return s.verifyURL(r, id)
 }
 
 // unreadable deals with a URL record that cannot be read: it is set aside, and
 // the URL is not known any more.
 func (s *Partition) unreadable(id urlID, err error) error {
-	key := s.urlKey(id)
 	s.tx.records[id] = nil
-	s.tx.delete(s.failedKey(id))
+	for _, index := range []byte{kindFailed, kindSeed, kindInFlight} {
+		s.tx.Delete(urlTable.Key(table.Prefix(s.partition, index), id))
+	}
 	s.reportRepair(repairURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
 	s.audit(id.crawl)
-	return s.setAside(key)
+	return s.setAside(urlTable.At(s.partition, id))
 }
 
 // setAside moves a value out of the way, to where a person may look at it.
 func (s *Partition) setAside(key []byte) error {
-	val, err := s.store.get(key)
-	if err != nil {
-		return fmt.Errorf("read store: %w", err)
-	}
-	if val == nil {
-		return nil
-	}
-	s.tx.set(append(prefix(s.partition, kindSetAside), key[2:]...), val)
-	s.tx.delete(key)
-	return nil
+	return s.tx.Quarantine(kindSetAside, key)
 }
 
 // rebuildHost makes a host anew whose record cannot be read, of its queues and
@@ -338,7 +334,7 @@ func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
 			return nil, err
 		}
 		// URLs of a host have the first bytes of their hashes in common.
-		of := append(named(prefix(s.partition, kindURL), crawl), first[:4]...)
+		of := append(table.Name(table.Prefix(s.partition, kindURL), crawl), first[:4]...)
 		err = s.store.scan(of, nil, func(_, value []byte) (bool, error) {
 			if r, err := decodeRecord(value); err == nil && r.Fetched && weburl.Host(r.URL) == name {
 				w.pages++
@@ -353,7 +349,7 @@ func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
 		}
 	}
 	s.markDirty(h)
-	return h, s.setAside(s.hostKey(name))
+	return h, s.setAside(hostTable.At(s.partition, name))
 }
 
 // rebuildDomain does the same of a domain, of its hosts.
@@ -361,7 +357,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 	s.reportRepair(repairHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
 	d := &domain{name: name, lined: true}
 	d.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
-	pre := prefix(s.partition, kindHost)
+	pre := table.Prefix(s.partition, kindHost)
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		h := &host{name: string(key[len(pre):])}
 		if weburl.Domain(h.hostname()) != name {
@@ -381,7 +377,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 		return nil, err
 	}
 	s.touchDomain(d)
-	return d, s.setAside(s.domainKey(name))
+	return d, s.setAside(domainTable.At(s.partition, name))
 }
 
 // unreadableCounters makes the state of a crawl anew whose counters cannot be read.
@@ -395,7 +391,7 @@ func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error
 	if err != nil || rules.Deletion == nil {
 		return err
 	}
-	return s.store.scan(named(prefix(s.partition, kindURL), name), nil, func(_, value []byte) (bool, error) {
+	return s.store.scan(table.Name(table.Prefix(s.partition, kindURL), name), nil, func(_, value []byte) (bool, error) {
 		r, err := decodeRecord(value)
 		if err == nil && messages.FirstRound(0, messages.Deletions(r.Round)) == messages.FirstRound(0, rules.Deletions()) {
 			c.Since = rules.Since()

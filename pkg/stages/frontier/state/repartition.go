@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // Another number of partitions. All of a registrable domain is in one partition, so each
@@ -165,7 +166,7 @@ func (m *mover) put(q int, kind byte, rest, value []byte) error {
 	if m.dry {
 		return m.ctx.Err()
 	}
-	key := append(prefix(q, kind), rest...)
+	key := append(table.Prefix(q, kind), rest...)
 	if err := m.batch.Set(key, value, nil); err != nil {
 		return fmt.Errorf("write the new partitions: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"seine/internal/base/tally"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // movedCrawl is a crawl that is being moved.
@@ -33,7 +34,7 @@ type movedURLs struct {
 func (m *mover) moveCrawls() error {
 	names := make(map[string]bool)
 	for p := range m.Partitions[0] {
-		pre := prefix(p, kindCounters)
+		pre := table.Prefix(p, kindCounters)
 		err := m.From.scan(pre, nil, func(key, _ []byte) (bool, error) {
 			names[string(key[len(pre):])] = true
 			return true, nil
@@ -75,7 +76,7 @@ func (c *movedCrawl) move() error {
 // readStates reads what the old partitions know of the crawl.
 func (c *movedCrawl) readStates() error {
 	for p := range c.Partitions[0] {
-		value, err := c.From.get(append(prefix(p, kindCounters), c.name...))
+		value, err := c.From.get(append(table.Prefix(p, kindCounters), c.name...))
 		if err != nil {
 			return fmt.Errorf("read store: %w", err)
 		}
@@ -304,7 +305,7 @@ func (c *movedCrawl) moveRuns() error {
 		if runs[q] == nil {
 			runs[q] = make(map[int64]*frontierapi.Run)
 		}
-		err := c.From.scan(named(prefix(p, kindRun), c.name), nil, func(_, value []byte) (bool, error) {
+		err := c.From.scan(table.Name(table.Prefix(p, kindRun), c.name), nil, func(_, value []byte) (bool, error) {
 			var r frontierapi.Run
 			if jsontext.Unmarshal(value, &r) != nil {
 				c.out.Skipped[kindRun]++
@@ -339,9 +340,9 @@ func (c *movedCrawl) moveRuns() error {
 func (c *movedCrawl) moveInherited() error {
 	for q, n := range c.counts {
 		for digest := range n.inherited {
-			rest := append(named(nil, c.name), digest[:]...)
+			rest := append(table.Name(nil, c.name), digest[:]...)
 			for _, p := range c.sources(q) {
-				text, err := c.From.get(append(prefix(p, kindInherited), rest...))
+				text, err := c.From.get(append(table.Prefix(p, kindInherited), rest...))
 				if err != nil {
 					return fmt.Errorf("read store: %w", err)
 				}
@@ -360,5 +361,5 @@ func (c *movedCrawl) moveInherited() error {
 
 // hashRest is what follows the kind in keys of a URL of the crawl.
 func (c *movedCrawl) hashRest(hash messages.URLHash) []byte {
-	return append(named(nil, c.name), hash[:]...)
+	return append(table.Name(nil, c.name), hash[:]...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // linksWalk goes through the links of pages that one old partition keeps.
@@ -49,8 +50,8 @@ func (c *movedCrawl) moveLinksOf(class int) (err error) {
 		}
 	}()
 	for _, p := range c.sources(class) {
-		pre := named(prefix(p, kindLinks), c.name)
-		it, err := c.From.db.NewIter(&pebble.IterOptions{LowerBound: pre, UpperBound: after(pre)})
+		pre := table.Name(table.Prefix(p, kindLinks), c.name)
+		it, err := c.From.db.NewIter(&pebble.IterOptions{LowerBound: pre, UpperBound: table.After(pre)})
 		if err != nil {
 			return fmt.Errorf("scan store: %w", err)
 		}
@@ -90,7 +91,7 @@ func (c *movedCrawl) movePageLinks(walks []*linksWalk, page []byte) error {
 				if parts[q] > math.MaxUint16 {
 					return fmt.Errorf("the links of page %x are in more than %d parts", page, math.MaxUint16)
 				}
-				rest := binary.BigEndian.AppendUint16(append(named(nil, c.name), page...), uint16(parts[q]))
+				rest := binary.BigEndian.AppendUint16(append(table.Name(nil, c.name), page...), uint16(parts[q]))
 				parts[q]++
 				some := links{l.round, l.deeper, split[q]}
 				if err := c.put(q, kindLinks, rest, some.append(nil)); err != nil {
@@ -111,7 +112,7 @@ func (c *movedCrawl) splitLinks(p int, to []messages.URLHash) (map[int][]message
 		return split, nil
 	}
 	for _, hash := range to {
-		value, err := c.From.get(append(prefix(p, kindURL), c.hashRest(hash)...))
+		value, err := c.From.get(append(table.Prefix(p, kindURL), c.hashRest(hash)...))
 		if err != nil {
 			return nil, fmt.Errorf("read store: %w", err)
 		}
@@ -127,7 +128,7 @@ func (c *movedCrawl) splitLinks(p int, to []messages.URLHash) (map[int][]message
 // was found is passed over.
 func (c *movedCrawl) moveUnchanged() error {
 	for _, p := range slices.Sorted(maps.Keys(c.states)) {
-		pre := named(prefix(p, kindUnchanged), c.name)
+		pre := table.Name(table.Prefix(p, kindUnchanged), c.name)
 		err := c.From.scan(pre, nil, func(key, value []byte) (bool, error) {
 			u, err := decodeUnchanged(value)
 			if err != nil {

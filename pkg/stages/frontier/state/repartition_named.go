@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"seine/internal/base/jsontext"
+	"seine/pkg/stages/frontier/table"
 )
 
 // namedMove says where a key goes that has a host or a domain in it: q, and by which rest
@@ -58,7 +59,7 @@ func (m *mover) moveKind(p int, kind byte) error {
 		return nil
 	}
 	move := namedKinds[kind]
-	return m.From.scan(prefix(p, kind), nil, func(key, value []byte) (bool, error) {
+	return m.From.scan(table.Prefix(p, kind), nil, func(key, value []byte) (bool, error) {
 		if move == nil {
 			return false, fmt.Errorf("%w: it has keys of kind %c, %s", ErrUnsettled, kind, whatLeaves(kind))
 		}
@@ -83,7 +84,7 @@ func whatLeaves(kind byte) string {
 }
 
 func (m *mover) moveQueued(_ int, rest, value []byte) namedMove {
-	host, _, err := cutName(rest)
+	host, _, err := table.CutName(rest)
 	return namedMove{m.targetOfHost(host), rest, value, err != nil}
 }
 
@@ -102,11 +103,11 @@ func (m *mover) moveDue(p int, rest, value []byte) namedMove {
 }
 
 func (m *mover) moveLine(p int, rest, value []byte) namedMove {
-	domain, entry, err := cutName(rest)
+	domain, entry, err := table.CutName(rest)
 	if err != nil || len(entry) < 8 {
 		return namedMove{skip: true}
 	}
-	return namedMove{m.targetOfDomain(domain), append(named(nil, domain), m.shiftedTime(p, entry)...), value, false}
+	return namedMove{m.targetOfDomain(domain), append(table.Name(nil, domain), m.shiftedTime(p, entry)...), value, false}
 }
 
 func (m *mover) moveHost(p int, rest, value []byte) namedMove {
@@ -118,16 +119,16 @@ func (m *mover) moveDomain(p int, rest, value []byte) namedMove {
 }
 
 func (m *mover) moveParked(_ int, rest, value []byte) namedMove {
-	_, host, err := cutName(rest)
+	_, host, err := table.CutName(rest)
 	return namedMove{m.targetOfHost(string(host)), rest, value, err != nil}
 }
 
 func (m *mover) moveRoot(_ int, rest, value []byte) namedMove {
-	_, root, err := cutName(rest)
+	_, root, err := table.CutName(rest)
 	if err != nil {
 		return namedMove{skip: true}
 	}
-	domain, _, err := cutName(root)
+	domain, _, err := table.CutName(root)
 	return namedMove{m.targetOfDomain(domain), rest, value, err != nil}
 }
 
@@ -139,7 +140,7 @@ func (m *mover) moveSetAside(p int, rest, value []byte) namedMove {
 // moveForgetting has the new partitions go through all hosts again, when the first of the
 // old ones would.
 func (m *mover) moveForgetting(p int) error {
-	value, err := m.From.get(prefix(p, kindForgetting))
+	value, err := m.From.get(table.Prefix(p, kindForgetting))
 	if err != nil || value == nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 var (
@@ -52,7 +53,7 @@ func (w *partitionsWorld) pictureOf(s *Store, n int) picture {
 
 func (w *partitionsWorld) readCrawls(s *Store, q int, p *picture) {
 	w.t.Helper()
-	w.must(s.scan(prefix(q, kindCounters), nil, func(key, value []byte) (bool, error) {
+	w.must(s.scan(table.Prefix(q, kindCounters), nil, func(key, value []byte) (bool, error) {
 		var state crawlState
 		w.must(jsontext.Unmarshal(value, &state))
 		name := string(key[3:])
@@ -63,10 +64,10 @@ func (w *partitionsWorld) readCrawls(s *Store, q int, p *picture) {
 		p.usage[name] = Usage{u.Pages + state.Pages + state.InFlight, u.Bytes + state.BytesWire}
 		return true, nil
 	}))
-	w.must(s.scan(prefix(q, kindRun), nil, func(key, value []byte) (bool, error) {
+	w.must(s.scan(table.Prefix(q, kindRun), nil, func(key, value []byte) (bool, error) {
 		var r frontierapi.Run
 		w.must(jsontext.Unmarshal(value, &r))
-		name, _, err := cutName(key[3:])
+		name, _, err := table.CutName(key[3:])
 		w.must(err)
 		id := fmt.Sprint(name, r.Run)
 		sum := p.runs[id]
@@ -75,7 +76,7 @@ func (w *partitionsWorld) readCrawls(s *Store, q int, p *picture) {
 		p.runs[id] = sum
 		return true, nil
 	}))
-	w.must(s.scan(prefix(q, kindInherited), nil, func(key, value []byte) (bool, error) {
+	w.must(s.scan(table.Prefix(q, kindInherited), nil, func(key, value []byte) (bool, error) {
 		p.inherited[string(key[3:])+string(value)] = true
 		return true, nil
 	}))
@@ -84,7 +85,7 @@ func (w *partitionsWorld) readCrawls(s *Store, q int, p *picture) {
 // readLinks takes apart which URLs pages have led to.
 func (w *partitionsWorld) readLinks(s *Store, q int, p *picture) {
 	w.t.Helper()
-	w.must(s.scan(prefix(q, kindLinks), nil, func(key, value []byte) (bool, error) {
+	w.must(s.scan(table.Prefix(q, kindLinks), nil, func(key, value []byte) (bool, error) {
 		l, err := decodeLinks(value)
 		w.must(err)
 		for _, to := range l.to {
@@ -99,13 +100,13 @@ func (w *partitionsWorld) readLinks(s *Store, q int, p *picture) {
 // readDue reads which URLs are in the index of those that wait, but for entries that were overtaken.
 func (w *partitionsWorld) readDue(s *Store, q int, p *picture) {
 	w.t.Helper()
-	w.must(s.scan(prefix(q, kindURL), nil, func(key, value []byte) (bool, error) {
+	w.must(s.scan(table.Prefix(q, kindURL), nil, func(key, value []byte) (bool, error) {
 		r, err := decodeRecord(value)
 		w.must(err)
 		if r.Due == 0 {
 			return true, nil
 		}
-		there, err := s.has(append(binary.BigEndian.AppendUint64(prefix(q, kindRetry), uint64(r.Due)), key[3:]...))
+		there, err := s.has(append(binary.BigEndian.AppendUint64(table.Prefix(q, kindRetry), uint64(r.Due)), key[3:]...))
 		w.must(err)
 		if there {
 			p.due.Keys++
@@ -158,7 +159,7 @@ func (w *partitionsWorld) repartition(from *Store, n, to int) (*Store, *Moved) {
 func (w *partitionsWorld) wantOwn(s *Store, n int) {
 	w.t.Helper()
 	for q := range n {
-		w.must(s.scan(prefix(q, kindURL), nil, func(_, value []byte) (bool, error) {
+		w.must(s.scan(table.Prefix(q, kindURL), nil, func(_, value []byte) (bool, error) {
 			r, err := decodeRecord(value)
 			w.must(err)
 			if p := messages.Partition(r.URL, n); p != q {
@@ -217,8 +218,8 @@ func TestRepartitionMovesAllThereIs(t *testing.T) {
 func (w *partitionsWorld) overtake() {
 	w.t.Helper()
 	var stale []byte
-	w.must(w.store.scan(prefix(3, kindURL), nil, func(key, _ []byte) (bool, error) {
-		stale = append(binary.BigEndian.AppendUint64(prefix(3, kindRetry), 1), key[3:]...)
+	w.must(w.store.scan(table.Prefix(3, kindURL), nil, func(key, _ []byte) (bool, error) {
+		stale = append(binary.BigEndian.AppendUint64(table.Prefix(3, kindRetry), 1), key[3:]...)
 		return false, nil
 	}))
 	w.must(w.store.db.Set(stale, nil, nil))
@@ -332,7 +333,7 @@ func TestRepartitionMovesTimes(t *testing.T) {
 	before := w.waits(4)
 	m.Now += ahead
 	m.Unsure += ahead / 2
-	w.must(w.store.db.Set(prefix(1, kindTime), must(encodeJSON(m)), nil))
+	w.must(w.store.db.Set(table.Prefix(1, kindTime), must(encodeJSON(m)), nil))
 	shifted := w.waits(4)
 	next, _ := w.repartition(w.store, 4, 2)
 	w.store = next
@@ -373,7 +374,7 @@ func (w *partitionsWorld) waits(n int) map[string]int64 {
 		}
 		at := startPartitionTime(clock, m)
 		now := at.now()
-		w.must(w.store.scan(prefix(p, kindHost), nil, func(key, value []byte) (bool, error) {
+		w.must(w.store.scan(table.Prefix(p, kindHost), nil, func(key, value []byte) (bool, error) {
 			h, err := decodeHost(string(key[3:]), value)
 			w.must(err)
 			if h.due != 0 {
@@ -383,11 +384,11 @@ func (w *partitionsWorld) waits(n int) map[string]int64 {
 			all["polite "+h.name] = int64(hashOf(fmt.Sprint(h.polite)))
 			return true, nil
 		}))
-		w.must(w.store.scan(prefix(p, kindDue), nil, func(key, _ []byte) (bool, error) {
+		w.must(w.store.scan(table.Prefix(p, kindDue), nil, func(key, _ []byte) (bool, error) {
 			all["index "+string(key[11:])] = int64(binary.BigEndian.Uint64(key[3:])) - now
 			return true, nil
 		}))
-		w.must(w.store.scan(prefix(p, kindURL), nil, func(_, value []byte) (bool, error) {
+		w.must(w.store.scan(table.Prefix(p, kindURL), nil, func(_, value []byte) (bool, error) {
 			r, err := decodeRecord(value)
 			w.must(err)
 			if r.Due != 0 {
@@ -412,7 +413,7 @@ func TestRepartitionWaitsUntilCrawlsAreSettled(t *testing.T) {
 			w := newPartitionsWorld(t, 4, 30)
 			w.live(4, 2)
 			w.close()
-			key := append(prefix(3, kindCounters), "shop"...)
+			key := append(table.Prefix(3, kindCounters), "shop"...)
 			var state crawlState
 			w.must(jsontext.Unmarshal(must(w.store.get(key)), &state))
 			change(&state)

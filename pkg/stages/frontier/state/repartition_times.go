@@ -8,6 +8,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/schedule/politeness"
+	"seine/pkg/stages/frontier/table"
 )
 
 // classTime is the time of the partitions that leave one remainder: that of the one that is
@@ -86,7 +87,7 @@ func (t *classTime) takeIn(o mark) {
 
 // readMarkOf is readMark without a partition that is open.
 func (s *Store) readMarkOf(p int) (m mark, found bool, err error) {
-	value, err := s.get(prefix(p, kindTime))
+	value, err := s.get(table.Prefix(p, kindTime))
 	if err != nil || value == nil {
 		return m, false, err
 	}
@@ -140,7 +141,7 @@ func (m *mover) shiftedRecord(p int, r *urlRecord, stored []byte) []byte {
 	}
 	moved := *r
 	moved.Due += by
-	return moved.append(nil)
+	return moved.Encode(nil)
 }
 
 // shiftPolite moves what is known of when somebody was asked.
@@ -163,7 +164,7 @@ func (m *mover) shiftedHost(p int, name string, stored []byte) []byte {
 		return stored
 	}
 	m.shiftPolite(p, &h.polite, &h.due)
-	return h.append(nil)
+	return h.Encode(nil)
 }
 
 // shiftedDomain does the same of a domain.
@@ -177,5 +178,5 @@ func (m *mover) shiftedDomain(p int, name string, stored []byte) []byte {
 		return stored
 	}
 	m.shiftPolite(p, &d.polite, &d.due)
-	return d.append(nil)
+	return d.Encode(nil)
 }

@@ -9,6 +9,7 @@ import (
 
 	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // besideURLs are the kinds whose keys are those of URLs, but for the kind, and go with them.
@@ -40,7 +41,7 @@ func (c *movedCrawl) moveURLs(p int) (err error) {
 		}
 		walks = append(walks, w)
 	}
-	pre := named(prefix(p, kindURL), c.name)
+	pre := table.Name(table.Prefix(p, kindURL), c.name)
 	err = c.From.scan(pre, nil, func(key, value []byte) (bool, error) {
 		hash, ok := hashAtEnd(key[len(pre):])
 		r, bad := decodeRecord(value)
@@ -59,8 +60,8 @@ func (c *movedCrawl) moveURLs(p int) (err error) {
 }
 
 func (c *movedCrawl) walkBeside(p int, kind byte) (*besideWalk, error) {
-	pre := named(prefix(p, kind), c.name)
-	it, err := c.From.db.NewIter(&pebble.IterOptions{LowerBound: pre, UpperBound: after(pre)})
+	pre := table.Name(table.Prefix(p, kind), c.name)
+	it, err := c.From.db.NewIter(&pebble.IterOptions{LowerBound: pre, UpperBound: table.After(pre)})
 	if err != nil {
 		return nil, fmt.Errorf("scan store: %w", err)
 	}
@@ -146,7 +147,7 @@ func (c *movedCrawl) moveDueTime(p, q int, hash messages.URLHash, r *urlRecord) 
 		return nil
 	}
 	rest := append(binary.BigEndian.AppendUint64(nil, uint64(r.Due)), c.hashRest(hash)...)
-	there, err := c.From.has(append(prefix(p, kindRetry), rest...))
+	there, err := c.From.has(append(table.Prefix(p, kindRetry), rest...))
 	if err != nil || !there {
 		return err
 	}
@@ -162,7 +163,7 @@ func (c *movedCrawl) moveOrder(p, q int, r *urlRecord) error {
 	}
 	mark := orderMark(sorted)
 	rest := c.hashRest(mark)
-	there, err := c.From.has(append(prefix(p, kindOrder), rest...))
+	there, err := c.From.has(append(table.Prefix(p, kindOrder), rest...))
 	if err != nil || !there {
 		return err
 	}
@@ -170,5 +171,5 @@ func (c *movedCrawl) moveOrder(p, q int, r *urlRecord) error {
 }
 
 func runRest(crawl string, run int64) []byte {
-	return binary.BigEndian.AppendUint64(named(nil, crawl), uint64(run))
+	return binary.BigEndian.AppendUint64(table.Name(nil, crawl), uint64(run))
 }

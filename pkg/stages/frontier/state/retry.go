@@ -46,8 +46,6 @@ func (s *Partition) retry(req *Request, res *messages.Result, rules *Rules, now 
 	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
 	s.setState(r, id, Waiting, r.leftOut(), now)
-	s.tx.set(s.retryKey(r.Due, id), nil)
-	s.nextRetry = min(s.nextRetry, r.Due)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,11 +9,12 @@ import (
 	"seine/internal/base/tally"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // runKey is where the figures of a run are; of runs in order, the oldest first.
 func (s *Partition) runKey(crawl string, run int64) []byte {
-	return binary.BigEndian.AppendUint64(named(prefix(s.partition, kindRun), crawl), uint64(run))
+	return binary.BigEndian.AppendUint64(table.Name(table.Prefix(s.partition, kindRun), crawl), uint64(run))
 }
 
 // goesOn returns the figures of a run in which something happens, to be changed in this
@@ -42,7 +42,7 @@ func (s *Partition) figuresOf(name string, run, now int64) *frontierapi.Run {
 		keep, err = s.makeRoom(name, run)
 	}
 	if err != nil {
-		s.tx.setErr(err) // the turn fails, and with it the partition
+		s.tx.Fail(err) // the turn fails, and with it the partition
 		return &frontierapi.Run{Run: run}
 	}
 	if keep {
@@ -71,7 +71,7 @@ func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
 // makeRoom forgets the oldest runs for another, and reports whether that is to be kept:
 // it may be older than they are.
 func (s *Partition) makeRoom(name string, run int64) (keep bool, err error) {
-	pre := named(prefix(s.partition, kindRun), name)
+	pre := table.Name(table.Prefix(s.partition, kindRun), name)
 	var kept []int64
 	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		if len(key) == len(pre)+8 {
@@ -83,29 +83,24 @@ func (s *Partition) makeRoom(name string, run int64) (keep bool, err error) {
 		return false, err
 	}
 	for i := 0; i <= len(kept)-frontierapi.MaxRuns; i++ {
-		s.tx.delete(s.runKey(name, kept[i]))
+		s.tx.Delete(s.runKey(name, kept[i]))
 		delete(s.crawl(name).runs, kept[i])
 	}
 	return true, err
 }
 
 // storeRuns writes the figures that the turn has changed.
-func (s *Partition) storeRuns(name string, c *crawl) error {
+func (s *Partition) storeRuns(name string, c *crawl) {
 	for run, r := range c.runs {
-		text, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("encode figures of crawl %s: %w", name, err)
-		}
-		s.tx.set(s.runKey(name, run), text)
+		s.tx.SetJSON(s.runKey(name, run), r)
 	}
 	clear(c.runs)
-	return nil
 }
 
 // runsOf returns the figures of the newest runs of a crawl, the oldest first. What the
 // turn under way has changed is not in them.
 func (s *Partition) runsOf(name string, most int) (runs []frontierapi.Run, err error) {
-	err = s.store.scan(named(prefix(s.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
+	err = s.store.scan(table.Name(table.Prefix(s.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
 		var r frontierapi.Run
 		if jsontext.Unmarshal(value, &r) == nil { // or it is set aside when it is its turn
 			runs = append(runs, r)

@@ -5,6 +5,7 @@ import (
 
 	"seine/internal/base/weburl"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // root is what a seed opens to its crawl: a host, or, with an empty host, a
@@ -21,29 +22,19 @@ func rootsOf(url string) [2]root {
 // append adds the root to a key. The keys of a domain's hosts begin with the
 // domain's.
 func (r root) append(k []byte) []byte {
-	k = named(k, r.domain)
+	k = table.Name(k, r.domain)
 	if r.host != "" {
-		k = named(k, r.host)
+		k = table.Name(k, r.host)
 	}
 	return k
 }
 
 func (s *Partition) openedKey(crawl string, r root) []byte {
-	return r.append(named(prefix(s.partition, kindOpened), crawl))
+	return r.append(table.Name(table.Prefix(s.partition, kindOpened), crawl))
 }
 
 func (s *Partition) openingKey(crawl string, r root) []byte {
-	return r.append(named(prefix(s.partition, kindOpening), crawl))
-}
-
-// barredPrefix starts the keys of the URLs that wait for a root to be opened.
-func (s *Partition) barredPrefix(crawl string, r root) []byte {
-	return r.append(named(prefix(s.partition, kindBarred), crawl))
-}
-
-// bar notes that a URL is excluded because its host is not in scope.
-func (s *Partition) bar(id urlID, url string) {
-	s.tx.set(append(s.barredPrefix(id.crawl, rootsOf(url)[0]), id.hash[:]...), nil)
+	return r.append(table.Name(table.Prefix(s.partition, kindOpening), crawl))
 }
 
 // isOpen reports whether a seed has opened a root.
@@ -78,8 +69,8 @@ func (s *Partition) addScopeRoots(name, url string) error {
 			continue
 		}
 		c.roots[r], c.opening = true, true
-		s.tx.set(s.openedKey(name, r), nil)
-		s.tx.set(s.openingKey(name, r), nil)
+		s.tx.Set(s.openedKey(name, r), nil)
+		s.tx.Set(s.openingKey(name, r), nil)
 	}
 	return nil
 }
@@ -95,14 +86,14 @@ type opening struct {
 // hosts were not open, and are now. It notes how far it came in the same turn.
 func (s *Partition) admitOpened(name string, c *crawl, rules *Rules, now int64) error {
 	var roots []opening
-	pre := named(prefix(s.partition, kindOpening), name)
+	pre := table.Name(table.Prefix(s.partition, kindOpening), name)
 	all := true
 	err := s.store.scan(pre, nil, func(key, after []byte) (bool, error) {
 		if all = len(roots) < reviewed; !all {
 			return false, nil
 		}
 		o := opening{key: bytes.Clone(key), start: bytes.Clone(key)}
-		o.start[len(prefix(0, 0))-1] = kindBarred
+		o.start[len(table.Prefix(0, 0))-1] = kindBarred
 		o.from = append(bytes.Clone(o.start), after...)
 		roots = append(roots, o)
 		return true, nil
@@ -136,25 +127,26 @@ func (s *Partition) admitRoot(name string, o *opening, most int, rules *Rules, n
 		return 0, err
 	}
 	if len(keys) < most {
-		s.tx.delete(o.key)
+		s.tx.Delete(o.key)
 	} else {
-		s.tx.set(o.key, append(keys[len(keys)-1][len(o.start):], 0))
+		s.tx.Set(o.key, append(keys[len(keys)-1][len(o.start):], 0))
 	}
 	return len(keys), nil
 }
 
 // unbar admits the URL that a key is about, which may be excluded again.
 func (s *Partition) unbar(name string, key []byte, rules *Rules, now int64) error {
-	s.tx.delete(key)
-	hash, ok := hashAtEnd(key)
-	if !ok {
-		s.reportRepair(repairIndex, "a key of a URL out of scope cannot be read, it is removed", "key", key)
-		return nil
-	}
+	hash, _ := hashAtEnd(key)
 	id := urlID{name, hash}
 	r, err := s.record(id)
-	if err != nil || r == nil || r.State != Excluded || r.Reason != frontierapi.ReasonScope {
+	switch {
+	case err != nil:
 		return err
+	case r == nil || !r.Has(key):
+		s.stray(key)
+		return nil
+	case r.State != Excluded || r.Reason != frontierapi.ReasonScope: // it was admitted in this turn
+		return nil
 	}
 	return s.admit(r, id, rules, now)
 }

@@ -6,6 +6,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
@@ -90,7 +91,7 @@ func TestHostIsOpenedInSteps(t *testing.T) {
 		t.Errorf("%d URLs are queued, want %d", n, most)
 	}
 	entries := 0
-	w.must(w.store.scan(prefix(0, kindQueue), nil, func(_, _ []byte) (bool, error) { entries++; return true, nil }))
+	w.must(w.store.scan(table.Prefix(0, kindQueue), nil, func(_, _ []byte) (bool, error) { entries++; return true, nil }))
 	if entries != most+2 {
 		t.Errorf("%d URLs are in queues, want %d", entries, most+2)
 	}

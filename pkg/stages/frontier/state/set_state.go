@@ -10,7 +10,6 @@ func (s *Partition) setState(r *urlRecord, id urlID, to State, reason string, no
 	if r.State == Parsing && r.Due <= s.parsingAt {
 		c.unparsed--
 	}
-	s.listFailed(id, r.State == Failed, to == Failed)
 	r.State, r.Reason, r.Changed = to, reason, s.time.wallMS(now)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, 1) })
 	addExample(&c.Examples, r)

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // Usable reports whether the store's own state of a partition can go on: it lacks
@@ -32,7 +33,7 @@ func (s *Store) Usable(p int, snapshot string, reached map[string]messages.Posit
 // there, what that store had under way is not known here: an owner that dies
 // before it has caught up leaves it to the next. See Partition.Resume.
 func (s *Store) MarkNew(p int, object string) error {
-	if err := s.db.Set(prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
+	if err := s.db.Set(table.Prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
 		return fmt.Errorf("mark the state of partition %d as new: %w", p, err)
 	}
 	return nil
@@ -40,7 +41,7 @@ func (s *Store) MarkNew(p int, object string) error {
 
 // Origin returns what markNew noted, if it did.
 func (s *Store) Origin(p int) (object string, isNew bool, err error) {
-	value, err := s.get(prefix(p, kindNew))
+	value, err := s.get(table.Prefix(p, kindNew))
 	if err != nil {
 		return "", false, fmt.Errorf("read the origin of partition %d: %w", p, err)
 	}
@@ -59,9 +60,9 @@ func (s *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) erro
 		s.MarkSent(req, seq)
 	}
 	for _, req := range s.inFlight {
-		req.deadline, req.unsent = 0, req.seq == 0
+		req.deadline, req.unsent = 0, req.FetchSeq == 0
 	}
 	s.nextLease, s.replaying = 0, false
-	s.tx.delete(prefix(s.partition, kindNew))
+	s.tx.Delete(table.Prefix(s.partition, kindNew))
 	return s.Commit(now)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
+
+	"seine/pkg/stages/frontier/table"
 )
 
 // Format is that of the keys and values of a partition.
@@ -41,7 +43,7 @@ func (v *View) Write(w io.Writer) (err error) {
 			err = cerr
 		}
 	}()
-	return scan(v.snapshot, prefix(v.partition, 0)[:2], nil, func(key, value []byte) (bool, error) {
+	return table.Scan(v.snapshot, table.Partition(v.partition), nil, func(key, value []byte) (bool, error) {
 		return true, t.Set(key, value)
 	})
 }
@@ -56,7 +58,7 @@ func (w *writable) Abort()               {}
 // Replace puts the state that was written as an SSTable in the place of what
 // the store has of the partition, at once. A nil reader leaves nothing.
 func (s *Store) Replace(ctx context.Context, partition int, r io.Reader) error {
-	span := pebble.KeyRange{Start: prefix(partition, 0)[:2], End: prefix(partition+1, 0)[:2]}
+	span := pebble.KeyRange{Start: table.Partition(partition), End: table.Partition(partition + 1)}
 	if r == nil {
 		if err := s.db.Excise(ctx, span); err != nil {
 			return fmt.Errorf("clear partition %d: %w", partition, err)

@@ -1,8 +1,6 @@
 package state
 
-import (
-	"seine/pkg/messages"
-)
+import "seine/pkg/messages"
 
 // The seeds that a spec lists are fed by the owner of each partition, those that belong to
 // it, as messages on URLS: so they are in the stream from which a lost state is made

@@ -11,6 +11,7 @@ import (
 	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // maxAwakeBytes bounds the names in an answer.
@@ -76,7 +77,7 @@ func (s *Partition) nextHost() (next *frontierapi.HostStatus) {
 	if len(s.ready) > 0 || len(s.inFlight) > 0 {
 		return nil
 	}
-	pre := prefix(s.partition, kindDue)
+	pre := table.Prefix(s.partition, kindDue)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextDue, 0)))
 	_ = s.scanTimes(pre, from, func(_ []byte, _ int64, rest []byte) (bool, error) {
 		name := string(rest)
@@ -98,7 +99,7 @@ const maxHostsScanned = 100_000
 // Slowest returns the hosts with the longest mean request, of one crawl unless that is empty.
 func (s *Partition) Slowest(crawl string, top int) ([]frontierapi.HostStatus, error) {
 	var all []frontierapi.HostStatus
-	pre := prefix(s.partition, kindHost)
+	pre := table.Prefix(s.partition, kindHost)
 	scanned := 0
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		h, err := decodeHost(string(key[len(pre):]), value)
@@ -255,7 +256,7 @@ func (s *Partition) Explain(crawl, url string) (frontierapi.Explanation, error) 
 		e.History = append(e.History, frontierapi.Attempt{AtMS: a.At, Class: a.Class, Status: a.Status, TookMS: a.Took})
 	}
 	if req := s.inFlight[id]; req != nil {
-		e.FetchSeq = req.seq
+		e.FetchSeq = req.FetchSeq
 	}
 	h, err := s.hostStatus(weburl.Host(r.URL))
 	e.Host = &h

@@ -15,6 +15,7 @@ import (
 	"seine/internal/base/atomicfile"
 	"seine/internal/base/pebblestate"
 	"seine/internal/base/stateencryption"
+	"seine/pkg/stages/frontier/table"
 )
 
 // Sync says what a commit waits for.
@@ -134,56 +135,13 @@ type unsynced struct{ vfs.File }
 func (unsynced) Sync() error     { return nil }
 func (unsynced) SyncData() error { return nil }
 
-// scan calls do for every key with the prefix from lower on, until it returns
-// false. Lower may be nil.
+// scan is table.Scan of the store.
 func (s *Store) scan(prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
-	return scan(s.db, prefix, lower, do)
+	return table.Scan(s.db, prefix, lower, do)
 }
 
-// has reports whether a key is there.
-func (s *Store) has(key []byte) (bool, error) {
-	_, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read store: %w", err)
-	}
-	return true, closer.Close()
-}
+// has is table.Has of the store.
+func (s *Store) has(key []byte) (bool, error) { return table.Has(s.db, key) }
 
-// get returns a copy of the value of a key, nil if it is not there; of one that is empty a slice without bytes.
-//
-//nolint:wrapcheck // who asks says what for
-func (s *Store) get(key []byte) ([]byte, error) {
-	value, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	return append([]byte{}, value...), nil
-}
-
-func scan(db pebble.Reader, prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
-	if lower == nil {
-		lower = prefix
-	}
-	it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: after(prefix)})
-	if err != nil {
-		return fmt.Errorf("scan store: %w", err)
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		more, err := do(it.Key(), it.Value())
-		if err != nil || !more {
-			return err
-		}
-	}
-	if err := it.Error(); err != nil {
-		return fmt.Errorf("scan store: %w", err)
-	}
-	return nil
-}
+// get is table.Get of the store.
+func (s *Store) get(key []byte) ([]byte, error) { return table.Get(s.db, key) }

@@ -12,6 +12,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // A run visits what its pages lead to, and a page that is unchanged comes with no
@@ -52,7 +53,7 @@ func decodeLinks(b []byte) (l links, err error) {
 
 // linksPrefix starts the keys of what was found on a page.
 func (s *Partition) linksPrefix(page urlID) []byte {
-	return append(named(prefix(s.partition, kindLinks), page.crawl), page.hash[:]...)
+	return append(table.Name(table.Prefix(s.partition, kindLinks), page.crawl), page.hash[:]...)
 }
 
 // keepLinks stores what a message has brought of a page, in place of what a visit
@@ -68,7 +69,7 @@ func (s *Partition) keepLinks(m *messages.Candidates, to []messages.URLHash) err
 	}
 	l := links{m.PageRound, m.Depth - m.PageDepth, to}
 	s.tx.links[string(key)] = m.PageRound
-	s.tx.set(key, l.append(nil))
+	s.tx.Set(key, l.append(nil))
 	return nil
 }
 
@@ -118,10 +119,10 @@ func decodeUnchanged(b []byte) (u unchanged, err error) {
 
 // noteUnchanged has the links of a page found again from the next turn on.
 func (s *Partition) noteUnchanged(m *messages.Candidates) {
-	key := binary.BigEndian.AppendUint64(named(prefix(s.partition, kindUnchanged), m.Crawl), uint64(m.Run))
+	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(s.partition, kindUnchanged), m.Crawl), uint64(m.Run))
 	hash := messages.HashURL(m.Referrer)
 	u := unchanged{round: m.PageRound, era: m.Era, depth: m.Depth, url: m.Referrer}
-	s.tx.set(append(key, hash[:]...), u.append(nil))
+	s.tx.Set(append(key, hash[:]...), u.append(nil))
 	s.crawl(m.Crawl).unchanged = true
 }
 
@@ -137,7 +138,7 @@ type refind struct {
 // the same turn.
 func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) error {
 	var pages []refind
-	pre := named(prefix(s.partition, kindUnchanged), name)
+	pre := table.Name(table.Prefix(s.partition, kindUnchanged), name)
 	all := true
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		if all = len(pages) < reviewed; !all {
@@ -146,7 +147,7 @@ func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) er
 		u, err := decodeUnchanged(value)
 		hash, ok := hashAtEnd(key)
 		if err != nil || !ok || len(key) != len(pre)+8+len(hash) {
-			s.tx.delete(bytes.Clone(key))
+			s.tx.Delete(bytes.Clone(key))
 			s.reportRepair(repairIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
 			return true, nil
 		}
@@ -178,7 +179,7 @@ func (s *Partition) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 			s.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
 		}
 		if err != nil || l.round < p.round { // the page that had them is not the one that is unchanged
-			s.tx.delete(bytes.Clone(key))
+			s.tx.Delete(bytes.Clone(key))
 			return true, nil
 		}
 		part := binary.BigEndian.Uint16(key[len(pre):])
@@ -203,9 +204,9 @@ func (s *Partition) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 		}
 	}
 	if n < most {
-		s.tx.delete(p.key)
+		s.tx.Delete(p.key)
 	} else {
-		s.tx.set(p.key, p.append(nil))
+		s.tx.Set(p.key, p.append(nil))
 	}
 	return n, err
 }

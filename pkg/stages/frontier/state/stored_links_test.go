@@ -8,6 +8,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // site answers what a world sends as a small site does that has validators: a page
@@ -178,7 +179,7 @@ func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
 	left := func() (n int) {
-		w.must(w.store.scan(prefix(0, kindUnchanged), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
+		w.must(w.store.scan(table.Prefix(0, kindUnchanged), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 		return n
 	}
 	for steps := 1; left() > 0; steps++ {

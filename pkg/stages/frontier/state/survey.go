@@ -5,6 +5,7 @@ import (
 
 	"seine/internal/base/tally"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 const (
@@ -24,7 +25,7 @@ func (s *Partition) Survey(about frontierapi.Query) (frontierapi.Survey, error) 
 }
 
 func (s *Partition) surveyHosts(crawl string, top int) (out frontierapi.Survey, err error) {
-	pre := prefix(s.partition, kindHost)
+	pre := table.Prefix(s.partition, kindHost)
 	scanned := 0
 	err = s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		if scanned++; scanned > maxSurveyed {

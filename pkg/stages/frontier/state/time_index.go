@@ -1,9 +1,6 @@
 package state
 
-import (
-	"bytes"
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // scanTimes is scan for keys that go on with a time, the due index, the lines of
 // domains and the retry index. Those that are too short for one are removed.
@@ -11,8 +8,7 @@ func (s *Partition) scanTimes(pre, from []byte, do func(key []byte, at int64, re
 	return s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		after := key[len(pre):]
 		if len(after) < 8 {
-			s.tx.delete(bytes.Clone(key))
-			s.reportRepair(repairIndex, "an entry of an index of times cannot be read, it is removed", "key", key)
+			s.stray(key)
 			return true, nil
 		}
 		return do(key, int64(binary.BigEndian.Uint64(after)), after[8:])

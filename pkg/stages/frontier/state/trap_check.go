@@ -12,7 +12,7 @@ func (s *Partition) trapReason(r *urlRecord, id urlID, rules *Rules) (string, er
 		return "", nil
 	}
 	if rules.traps.MaxParameterSets > 0 {
-		if known, err := s.paramOrderSeen(r.URL, id); err != nil || known {
+		if known, err := s.paramOrderSeen(r, id); err != nil || known {
 			return string(traps.ParameterOrder), err
 		}
 	}
@@ -27,9 +27,9 @@ func (r *urlRecord) unjudged() bool {
 
 // paramOrderSeen reports whether a URL is known with its parameters in another
 // order, and remembers this one. A URL whose parameters are sorted is known by
-// its record; for any other order there is a key of its own.
-func (s *Partition) paramOrderSeen(url string, id urlID) (bool, error) {
-	sorted, others := traps.SortQuery(url)
+// its record; any other order by a mark.
+func (s *Partition) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
+	sorted, others := traps.SortQuery(r.URL)
 	if !others {
 		return false, nil
 	}
@@ -37,18 +37,18 @@ func (s *Partition) paramOrderSeen(url string, id urlID) (bool, error) {
 	if known, err := s.marked(id.crawl, mark); err != nil || known {
 		return known, err
 	}
-	if sorted == url {
+	if sorted == r.URL {
 		return false, nil
 	}
 	twin := urlID{id.crawl, messages.HashURL(sorted)}
 	if c.seen.has(twin.hash) {
-		if r, err := s.record(twin); err != nil || r != nil {
-			return r != nil, err
+		if t, err := s.record(twin); err != nil || t != nil {
+			return t != nil, err
 		}
 	}
 	c.seen.add(mark)
 	c.marks[mark] = true
-	s.tx.set(s.orderKey(id.crawl, mark), nil)
+	r.Ordered = true
 	return false, nil
 }
 

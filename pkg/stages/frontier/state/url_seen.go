@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // seen answers "certainly new" without touching the disk. As most crawls have few
@@ -168,7 +169,7 @@ func (c *loadedCrawl) putToUse(s *Partition) {
 func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCrawl, error) {
 	c := &loadedCrawl{seen: newSeen(), shapes: traps.NewPatternCounter()}
 	n := 0
-	err := scan(view, pre, nil, func(key, value []byte) (bool, error) {
+	err := table.Scan(view, pre, nil, func(key, value []byte) (bool, error) {
 		hash, ok := hashAtEnd(key[len(pre):])
 		if !ok {
 			return true, nil

@@ -4,6 +4,7 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
+	"seine/pkg/stages/frontier/table"
 )
 
 // wouldDrop returns which URLs that wait a pattern of exclude would drop, of the first by their hash.
@@ -13,7 +14,7 @@ func (s *Partition) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, erro
 		return nil, err
 	}
 	d, scanned := new(frontierapi.Dropped), 0
-	pre := named(prefix(s.partition, kindURL), crawl)
+	pre := table.Name(table.Prefix(s.partition, kindURL), crawl)
 	err = s.store.scan(pre, pre, func(_, value []byte) (bool, error) {
 		if scanned++; scanned > maxScanned {
 			d.Partial = true
