@@ -5,6 +5,14 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// countAll counts a URL.
+func countAll(c *frontierapi.Counters, r *urlRecord) {
+	countRecord(c, r, 1)
+	if r.State.ended() && r.Due != 0 {
+		c.Planned++
+	}
+}
+
 // countRecord adds by to the counters of the state that a URL is in.
 func countRecord(c *frontierapi.Counters, r *urlRecord, by int64) {
 	c.Recrawling += by * r.recrawling()

@@ -131,13 +131,9 @@ func (s *Partition) auditURLs(c *crawl, ids []urlID, now int64) error {
 			continue
 		}
 		records[i] = r
-		n := c.Review.Count
-		countRecord(n, r, 1)
-		if r.State.ended() && r.Due != 0 {
-			n.Planned++
-		}
+		countAll(c.Review.Count, r)
 		if r.Fetched {
-			n.Pages++
+			c.Review.Count.Pages++
 		}
 	}
 	for i, id := range ids { // after all are counted, as restoring one changes counters

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,9 +17,8 @@ import (
 // Another number of partitions. All of a registrable domain is in one partition, so each
 // key goes to the partition that its domain has among the new ones:
 //
-//   - what has a host or domain in its key, or the URL in its value, goes as it is. That is all
-//     about URLs, queues, delays, failures, planned visits and opened hosts;
-//   - what is known by the hash of a URL alone goes with the record of that URL;
+//   - a URL, a host and a domain go as they are. Their index keys are derived from them;
+//   - what seeds have opened goes by the domain in its key, metadata with its URL;
 //   - the links of a page are kept by the partition of where they lead to, so each value is
 //     taken apart, and the values of a page are numbered anew;
 //   - counters by state are counted again, of the records. What only grows (attempts, bytes,
@@ -55,8 +55,7 @@ type Moved struct {
 	URLs, Hosts, Moves int64
 	// Usage is what the new partitions have used of the budgets of crawls, by crawl.
 	Usage map[string]*CrawlUsage
-	// Skipped are keys that lead nowhere, such as the entry of a retry that was overtaken,
-	// by kind.
+	// Skipped are keys that are unreadable or lead nowhere, by kind.
 	Skipped map[byte]int64
 	// PerPartition counts the URLs of each of the new partitions.
 	PerPartition []int64
@@ -78,8 +77,6 @@ type mover struct {
 	batch *pebble.Batch
 	out   Moved
 	dry   bool
-	// waiting counts the entries of URLs that wait: those that were overtaken are left behind.
-	waiting int64
 	// forgetAt is when hosts are to be gone through, by remainder.
 	forgetAt map[int]int64
 }
@@ -97,7 +94,7 @@ func (r *Repartitioning) run(ctx context.Context, dry bool) (*Moved, error) {
 		m.batch = r.To.db.NewBatch()
 		defer func() { _ = m.batch.Close() }()
 	}
-	for _, do := range []func() error{m.readTimes, m.moveCrawls, m.moveNamed, m.writeForgetting, m.writeTimes, m.writePositions, m.flush} {
+	for _, do := range []func() error{m.readTimes, m.moveCrawls, m.moveHosts, m.writeTimes, m.writePositions, m.flush} {
 		if err := do(); err != nil {
 			return nil, err
 		}
@@ -162,11 +159,23 @@ const maxMoveBatch = 1 << 20
 
 // put writes a key of a new partition.
 func (m *mover) put(q int, kind byte, rest, value []byte) error {
+	return m.write(append(table.Prefix(q, kind), rest...), value)
+}
+
+// putJSON writes a key of a new partition with a value that is stored as JSON.
+func (m *mover) putJSON(q int, kind byte, rest []byte, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the state of a partition: %w", err)
+	}
+	return m.put(q, kind, rest, text)
+}
+
+func (m *mover) write(key, value []byte) error {
 	m.out.Keys++
 	if m.dry {
 		return m.ctx.Err()
 	}
-	key := append(table.Prefix(q, kind), rest...)
 	if err := m.batch.Set(key, value, nil); err != nil {
 		return fmt.Errorf("write the new partitions: %w", err)
 	}
@@ -195,11 +204,7 @@ func (m *mover) flush() error {
 func (m *mover) writePositions() error {
 	for q := range m.Partitions[1] {
 		for stream, at := range m.Positions {
-			text, err := encodeJSON(at)
-			if err != nil {
-				return err
-			}
-			if err := m.put(q, kindPosition, []byte(stream), text); err != nil {
+			if err := m.putJSON(q, kindPosition, []byte(stream), at); err != nil {
 				return err
 			}
 		}
@@ -209,10 +214,7 @@ func (m *mover) writePositions() error {
 
 // movedAsTheyAre are the kinds that verify compares: each key of the old partitions is in
 // one of the new, unless it led nowhere.
-var movedAsTheyAre = []byte{
-	kindURL, kindFailed, kindQueue, kindDue, kindHost, kindDomain, kindLine, kindRetry, kindInFlight,
-	kindOpened, kindOpening, kindSeed, kindParked, kindOrder, kindBarred, kindMetadata,
-}
+var movedAsTheyAre = []byte{kindURL, kindHost, kindDomain, kindOpened, kindOpening, kindMetadata}
 
 // ErrNotMoved is returned where the new partitions do not have what the old ones have.
 var ErrNotMoved = errors.New("the new partitions differ from the old ones")
@@ -227,9 +229,6 @@ func (m *mover) verify() error {
 	if err != nil {
 		return err
 	}
-	m.out.Skipped[kindRetry] = before[kindRetry].Keys - m.waiting
-	// The mark of an order of parameters whose URL is not known any more says nothing.
-	m.out.Skipped[kindOrder] = max(0, before[kindOrder].Keys-after[kindOrder].Keys)
 	shifted := slices.ContainsFunc(m.times, func(t classTime) bool { return t.shifts() })
 	for _, kind := range movedAsTheyAre {
 		was, is, skipped := before[kind], after[kind], m.out.Skipped[kind]

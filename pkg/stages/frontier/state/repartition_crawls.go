@@ -1,13 +1,13 @@
 package state
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/tally"
-	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/table"
 )
@@ -61,6 +61,9 @@ func (c *movedCrawl) move() error {
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.states)) {
 		if err := c.moveURLs(p); err != nil {
+			return err
+		}
+		if err := c.moveMetadata(p); err != nil {
 			return err
 		}
 		c.heirs[p] = c.heir(p)
@@ -118,17 +121,8 @@ func (c *movedCrawl) moveStates() error {
 		}
 		state.Pages = pages[q]
 		c.takeExamples(q, &state)
-		text, err := encodeJSON(&state)
-		if err != nil {
+		if err := crawlTable.Export(q, c.name, &crawl{crawlState: state}, c.write); err != nil {
 			return err
-		}
-		if err := c.put(q, kindCounters, []byte(c.name), text); err != nil {
-			return err
-		}
-		if !state.ended() || state.stale() {
-			if err := c.put(q, kindAwake, []byte(c.name), nil); err != nil {
-				return err
-			}
 		}
 		c.noteUsage(q, &state)
 		c.reopenSeeds(q, &state)
@@ -324,11 +318,8 @@ func (c *movedCrawl) moveRuns() error {
 	for q, of := range runs {
 		all := slices.Sorted(maps.Keys(of))
 		for _, run := range all[max(0, len(all)-frontierapi.MaxRuns):] {
-			text, err := encodeJSON(of[run])
-			if err != nil {
-				return err
-			}
-			if err := c.put(q, kindRun, runRest(c.name, run), text); err != nil {
+			rest := binary.BigEndian.AppendUint64(table.Name(nil, c.name), uint64(run))
+			if err := c.putJSON(q, kindRun, rest, of[run]); err != nil {
 				return err
 			}
 		}
@@ -357,9 +348,4 @@ func (c *movedCrawl) moveInherited() error {
 		}
 	}
 	return nil
-}
-
-// hashRest is what follows the kind in keys of a URL of the crawl.
-func (c *movedCrawl) hashRest(hash messages.URLHash) []byte {
-	return append(table.Name(nil, c.name), hash[:]...)
 }

@@ -112,12 +112,11 @@ func (c *movedCrawl) splitLinks(p int, to []messages.URLHash) (map[int][]message
 		return split, nil
 	}
 	for _, hash := range to {
-		value, err := c.From.get(append(table.Prefix(p, kindURL), c.hashRest(hash)...))
+		q, known, err := c.targetOfHash(p, hash[:])
 		if err != nil {
-			return nil, fmt.Errorf("read store: %w", err)
+			return nil, err
 		}
-		if r, err := decodeRecord(value); err == nil {
-			q := c.targetOfURL(r.URL)
+		if known {
 			split[q] = append(split[q], hash)
 		}
 	}

@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -39,7 +40,7 @@ type picture struct {
 func (w *partitionsWorld) pictureOf(s *Store, n int) picture {
 	w.t.Helper()
 	p := picture{totals: make(map[string]frontierapi.Counters), runs: make(map[string]frontierapi.Run), inherited: make(map[string]bool), usage: make(map[string]Usage)}
-	kinds := slices.DeleteFunc(slices.Clone(movedAsTheyAre), func(k byte) bool { return k == kindRetry })
+	kinds := slices.DeleteFunc(append([]byte(indexKinds), movedAsTheyAre...), func(k byte) bool { return k == kindRetry || k == kindAwake })
 	var err error
 	p.kinds, err = s.Fingerprint(w.t.Context(), n, kinds...)
 	w.must(err)
@@ -333,7 +334,7 @@ func TestRepartitionMovesTimes(t *testing.T) {
 	before := w.waits(4)
 	m.Now += ahead
 	m.Unsure += ahead / 2
-	w.must(w.store.db.Set(table.Prefix(1, kindTime), must(encodeJSON(m)), nil))
+	w.must(w.store.db.Set(table.Prefix(1, kindTime), must(json.Marshal(m)), nil))
 	shifted := w.waits(4)
 	next, _ := w.repartition(w.store, 4, 2)
 	w.store = next
@@ -417,7 +418,7 @@ func TestRepartitionWaitsUntilCrawlsAreSettled(t *testing.T) {
 			var state crawlState
 			w.must(jsontext.Unmarshal(must(w.store.get(key)), &state))
 			change(&state)
-			w.must(w.store.db.Set(key, must(encodeJSON(&state)), nil))
+			w.must(w.store.db.Set(key, must(json.Marshal(&state)), nil))
 			r := &Repartitioning{From: w.store, To: w.openStore(t.TempDir()), Partitions: [2]int{4, 2}, Clock: w.process()}
 			if _, err := r.Run(t.Context()); !errors.Is(err, ErrUnsettled) {
 				t.Errorf("it was moved: %v", err)

@@ -1,13 +1,10 @@
 package state
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"seine/internal/base/jsontext"
-	"seine/internal/schedule/politeness"
 	"seine/pkg/stages/frontier/table"
 )
 
@@ -100,83 +97,11 @@ func (s *Store) readMarkOf(p int) (m mark, found bool, err error) {
 // writeTimes stores the times of the new partitions.
 func (m *mover) writeTimes() error {
 	for q := range m.Partitions[1] {
-		t := m.timeOf(q)
-		if !t.known {
-			continue
-		}
-		text, err := encodeJSON(t.mark)
-		if err != nil {
-			return err
-		}
-		if err := m.put(q, kindTime, nil, text); err != nil {
-			return err
+		if t := m.timeOf(q); t.known {
+			if err := m.putJSON(q, kindTime, nil, t.mark); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-func encodeJSON(v any) ([]byte, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode the state of a partition: %w", err)
-	}
-	return text, nil
-}
-
-// shiftedTime is a key's rest that begins with a time, by the time of the new partition.
-func (m *mover) shiftedTime(p int, rest []byte) []byte {
-	by := m.timeOf(p).shift[p]
-	if by == 0 {
-		return rest
-	}
-	at := int64(binary.BigEndian.Uint64(rest)) + by
-	return append(binary.BigEndian.AppendUint64(nil, uint64(at)), rest[8:]...)
-}
-
-// shiftedRecord is a stored record of a URL by the time of the new partition.
-func (m *mover) shiftedRecord(p int, r *urlRecord, stored []byte) []byte {
-	by := m.timeOf(p).shift[p]
-	if by == 0 || r.Due == 0 {
-		return stored
-	}
-	moved := *r
-	moved.Due += by
-	return moved.Encode(nil)
-}
-
-// shiftPolite moves what is known of when somebody was asked.
-func (m *mover) shiftPolite(p int, s *politeness.State, due *int64) {
-	t := m.timeOf(p)
-	s.Shift(t.rest[p])
-	if *due != 0 {
-		*due += t.shift[p]
-	}
-}
-
-// shiftedHost is a stored host by the time of the new partition; what cannot be read stays.
-func (m *mover) shiftedHost(p int, name string, stored []byte) []byte {
-	t := m.timeOf(p)
-	if t.shift[p] == 0 && t.rest[p] == 0 {
-		return stored
-	}
-	h, err := decodeHost(name, stored)
-	if err != nil {
-		return stored
-	}
-	m.shiftPolite(p, &h.polite, &h.due)
-	return h.Encode(nil)
-}
-
-// shiftedDomain does the same of a domain.
-func (m *mover) shiftedDomain(p int, name string, stored []byte) []byte {
-	t := m.timeOf(p)
-	if t.shift[p] == 0 && t.rest[p] == 0 {
-		return stored
-	}
-	d := &domain{name: name}
-	if d.decode(stored) != nil {
-		return stored
-	}
-	m.shiftPolite(p, &d.polite, &d.due)
-	return d.Encode(nil)
 }
