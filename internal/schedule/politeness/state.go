@@ -214,10 +214,22 @@ func (s *State) Failing() bool { return s.failures > 0 }
 // never was: it did not refuse or fail, asks for no delay of its own, and was left
 // alone for longer than any delay lasts that it did not ask for; or it was left alone for
 // longer than anything lasts that a host can ask for, or a spec say.
-func (s *State) Forgettable(now int64) bool {
-	alone := time.Duration(now - max(s.began, s.ended))
-	plain := s.failures == 0 && s.opened == 0 && s.slow == 0 && s.crawlDelay == 0
-	return alone > max(ForgetAfter, s.wait) && (plain || alone > forgetSurely)
+func (s *State) Forgettable(now int64) bool { return now > s.forgetAt() }
+
+// ForgetAt is after when the host is forgettable if it is not asked before; 0 while it is being asked.
+func (s *State) ForgetAt() int64 {
+	if s.began > s.ended {
+		return 0
+	}
+	return s.forgetAt()
+}
+
+func (s *State) forgetAt() int64 {
+	alone := max(ForgetAfter, s.wait)
+	if plain := s.failures == 0 && s.opened == 0 && s.slow == 0 && s.crawlDelay == 0; !plain {
+		alone = max(alone, forgetSurely)
+	}
+	return max(s.began, s.ended) + int64(alone)
 }
 
 // ForgetAfter is for how long a host that was asked is not forgotten.

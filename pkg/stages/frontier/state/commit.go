@@ -16,7 +16,6 @@ func (s *Partition) Commit(now int64) error {
 			s.nextRetry = min(s.nextRetry, r.Due)
 		}
 	}
-	s.storeForgetting()
 	s.storeTime()
 	if err := s.tx.commit(); err != nil {
 		return err
@@ -53,6 +52,7 @@ func (s *Partition) commitHosts(now int64) error {
 			hostTable.Remove(s.tx.Turn, h.name, h)
 		} else {
 			hostTable.Put(s.tx.Turn, h.name, h)
+			s.forgetsLater(h.forgetAt(), now)
 		}
 		h.dirty = false
 	}

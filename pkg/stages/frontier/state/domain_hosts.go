@@ -228,6 +228,7 @@ func (s *Partition) commitDomain(d *domain, now int64) {
 		domainTable.Remove(s.tx.Turn, d.name, d)
 	} else {
 		domainTable.Put(s.tx.Turn, d.name, d)
+		s.forgetsLater(d.forgetAt(), now)
 	}
 	d.dirty, d.held = false, false
 }

@@ -7,24 +7,23 @@ import (
 
 // Kinds of records, by the key that follows the partition and the kind. Where no value is named, it is empty.
 const (
-	kindPosition   = 'P' // stream → position: creation time of the stream, sequence, time of that message
-	kindCounters   = 'C' // crawl → counters, and how far its review, reseeding and removal are: see crawlTable
-	kindURL        = 'U' // crawl, URL hash → what is known of a URL: see urlTable
-	kindHost       = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable
-	kindDomain     = 'D' // domain → politeness, pages of each crawl: see domainTable
-	kindOpened     = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
-	kindOpening    = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
-	kindRun        = 'r' // crawl, run → figures of a run in this partition; of the last 100
-	kindLinks      = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
-	kindUnchanged  = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
-	kindMetadata   = 'm' // crawl, URL hash → metadata of a URL
-	kindInherited  = 'n' // crawl, digest → metadata that URLs inherit
-	kindPostponed  = 'W' // crawl, number → message that waits for the removal of a deleted crawl of its name
-	kindSetAside   = 'J' // kind, … → value under a key of that kind that is unreadable
-	kindUnsaved    = 'M' // the last snapshot may have a crawl that was removed since
-	kindForgetting = 'Y' // → progress of forgetting hosts that only deleted crawls wanted
-	kindNew        = 'N' // → snapshot: the state is another store's, and behind the streams
-	kindTime       = 'K' // → the partition's time at the last commit; progress with the specs
+	kindPosition  = 'P' // stream → position: creation time of the stream, sequence, time of that message
+	kindCounters  = 'C' // crawl → counters, and how far its review, reseeding and removal are: see crawlTable
+	kindURL       = 'U' // crawl, URL hash → what is known of a URL: see urlTable
+	kindHost      = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable
+	kindDomain    = 'D' // domain → politeness, pages of each crawl: see domainTable
+	kindOpened    = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
+	kindOpening   = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
+	kindRun       = 'r' // crawl, run → figures of a run in this partition; of the last 100
+	kindLinks     = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
+	kindUnchanged = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
+	kindMetadata  = 'm' // crawl, URL hash → metadata of a URL
+	kindInherited = 'n' // crawl, digest → metadata that URLs inherit
+	kindPostponed = 'W' // crawl, number → message that waits for the removal of a deleted crawl of its name
+	kindSetAside  = 'J' // kind, … → value under a key of that kind that is unreadable
+	kindUnsaved   = 'M' // the last snapshot may have a crawl that was removed since
+	kindNew       = 'N' // → snapshot: the state is another store's, and behind the streams
+	kindTime      = 'K' // → the partition's time at the last commit; progress with the specs
 )
 
 // Kinds of index keys. Each is derived from a record, by the Derive of its type, and has no value.
@@ -39,11 +38,12 @@ const (
 	kindDue      = 'T' // time, host: a host with work that is in no line; or, with a mark, a domain
 	kindLine     = 'L' // domain, time, host: a host in line for its domain
 	kindParked   = 'Z' // crawl, host: a host that is parked, as the crawl is paused or has spent its budget
+	kindForget   = 'Y' // time, host: a host that no crawl wants; or, with a mark, a domain without pages
 	kindAwake    = 'c' // crawl: a crawl in which something is to happen yet
 )
 
 // indexKinds are all kinds of index keys.
-const indexKinds = "QRIfEOBTLZc"
+const indexKinds = "QRIfEOBTLZYc"
 
 // urlID is a URL of a crawl, as a map key.
 type urlID struct {

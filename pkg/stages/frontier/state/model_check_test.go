@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -749,6 +750,7 @@ func (m *model) check() {
 	st := m.load()
 	m.checkStored()
 	m.checkForgotten(st)
+	m.checkDerived()
 	m.checkKnown(st)
 	m.checkCounters(st)
 	m.checkUnparsed(st)
@@ -774,6 +776,50 @@ func (m *model) checkStored() {
 			m.Fatalf("crawl %s is not stored after a commit", name)
 		}
 	}
+}
+
+// checkDerived: indexes have what the records derive, and nothing else. Of a crawl that is being removed, they may have more.
+func (m *model) checkDerived() {
+	if m.doomed("c") || m.doomed("d") {
+		return
+	}
+	derived := make(map[string]bool)
+	m.must(m.store.scan(table.Partition(0), nil, func(key, value []byte) (bool, error) {
+		return true, exportRecord(key[2], key[3:], value, func(key, _ []byte) error {
+			derived[string(key)] = true
+			return nil
+		})
+	}))
+	m.must(m.store.scan(table.Partition(0), nil, func(key, _ []byte) (bool, error) {
+		if strings.IndexByte(indexKinds, key[2]) >= 0 && !derived[string(key)] {
+			m.Fatalf("an index has %q, which no record derives", key[2:])
+		}
+		delete(derived, string(key))
+		return true, nil
+	}))
+	for key := range derived {
+		m.Fatalf("an index lacks %q, which a record derives", key[2:])
+	}
+}
+
+// exportRecord writes a record, if the key is that of one, and its index keys.
+func exportRecord(kind byte, rest, value []byte, write func(key, value []byte) error) error {
+	switch kind {
+	case kindURL:
+		id, _ := idAtEnd(rest)
+		r, err := decodeRecord(value)
+		return errors.Join(err, urlTable.Export(0, id, r, write))
+	case kindHost:
+		h, err := decodeHost(string(rest), value)
+		return errors.Join(err, hostTable.Export(0, string(rest), h, write))
+	case kindDomain:
+		d, err := decodeDomain(string(rest), value)
+		return errors.Join(err, domainTable.Export(0, string(rest), d, write))
+	case kindCounters:
+		c, err := decodeCrawl(string(rest), value)
+		return errors.Join(err, crawlTable.Export(0, string(rest), c, write))
+	}
+	return nil
 }
 
 // checkForgotten: once a deleted crawl is removed, nothing names it but what a new

@@ -53,6 +53,7 @@ type Partition struct {
 	nextLease      int64  // no request under way is to be looked for before: see lost
 	nextDue        int64  // no entry of the due index is before
 	nextRetry      int64  // nor of the retry index
+	nextForget     int64  // nor of the index of hosts to forget, as politeness counts time
 	specsGen       uint64 // grows when a spec has changed
 	loader         *loader
 	recent         *recentLinks
@@ -62,12 +63,9 @@ type Partition struct {
 	told           map[string]bool // kinds of faults of the store that were logged: see reportRepair
 	postponed      map[string]int  // messages that wait, by crawl
 	lastPostponed  uint64
-	forgetting     *forgetting // nil if there is nothing to forget
-	// forgettingChanged says that it is to be stored.
-	forgettingChanged bool
-	seeds             []*messages.Candidates // of specs, to be published
-	parsingAt         int64                  // when CountParsing was called last
-	removed           int                    // deleted crawls that were forgotten, and may be in the last snapshot
+	seeds          []*messages.Candidates // of specs, to be published
+	parsingAt      int64                  // when CountParsing was called last
+	removed        int                    // deleted crawls that were forgotten, and may be in the last snapshot
 }
 
 // Options are what a partition is opened with.
@@ -101,7 +99,7 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 	}
 	o.Addresses.arrived()
 	loadCrawls := func() error { return s.loadCrawls(o.Clock) }
-	for _, load := range []func() error{s.loadPositions, loadCrawls, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved, s.loadForgetting} {
+	for _, load := range []func() error{s.loadPositions, loadCrawls, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved} {
 		if err := load(); err != nil {
 			s.release()
 			return nil, err

@@ -67,7 +67,7 @@ func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) error
 	}
 	at := c.Removing
 	if !at.Hosts {
-		last, err := s.removeFromHosts(name, at, now)
+		last, err := s.removeFromHosts(name, at)
 		if last {
 			*at = removal{Hosts: true}
 		}
@@ -156,18 +156,14 @@ func (s *Partition) restAfter(h *host, id urlID, attempt int, rules *Rules, now 
 	out := politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: longestRequest(rules)}
 	h.polite.End(pace, s.time.pace(now), out, seed)
 	d.polite.End(shared(pace), s.time.pace(now), out, seed)
-	if h.unwanted() {
-		s.forgetLater(now)
-	}
 	s.markDirty(h)
 	s.touchDomain(d)
 	return nil
 }
 
 // removeFromHosts takes what a crawl wants of hosts away from some of them, and
-// reports whether they were the last. A host that nobody wants anything of, and
-// that need not be treated with care, goes as well.
-func (s *Partition) removeFromHosts(name string, at *removal, now int64) (last bool, err error) {
+// reports whether they were the last.
+func (s *Partition) removeFromHosts(name string, at *removal) (last bool, err error) {
 	pre := table.Prefix(s.partition, kindHost)
 	var hosts []string
 	last, err = s.pass(pre, &at.After, func(key, value []byte) error {
@@ -179,24 +175,22 @@ func (s *Partition) removeFromHosts(name string, at *removal, now int64) (last b
 				return nil
 			}
 		}
-		if h.wants(name) || h.forgettable(s.time.pace(now)) {
+		if h.wants(name) {
 			hosts = append(hosts, h.name)
-		} else if h.unwanted() {
-			s.forgetLater(now)
 		}
 		return nil
 	})
 	for i := 0; err == nil && i < len(hosts); i++ {
 		var h *host
 		if h, err = s.host(hosts[i]); err == nil {
-			err = s.removeWork(h, name, now)
+			err = s.removeWork(h, name)
 		}
 	}
 	return last, err
 }
 
 // removeWork takes what a crawl wants of a host away.
-func (s *Partition) removeWork(h *host, name string, now int64) error {
+func (s *Partition) removeWork(h *host, name string) error {
 	d, err := s.domainOf(h)
 	if err != nil {
 		return err
@@ -214,19 +208,10 @@ func (s *Partition) removeWork(h *host, name string, now int64) error {
 		s.tx.DeletePrefix(s.queuePrefix(h.name, name))
 		break
 	}
-	if h.unwanted() {
-		s.forgetLater(now)
-	}
 	s.markDirty(h)
 	s.touchDomain(d)
 	return nil
 }
-
-// unwanted reports whether nobody wants anything of a host: its crawls were deleted.
-func (h *host) unwanted() bool { return len(h.work) == 0 && h.inFlight == 0 }
-
-// forgettable reports whether nothing is lost with what is known of a host.
-func (h *host) forgettable(now int64) bool { return h.unwanted() && h.polite.Forgettable(now) }
 
 // removePages takes what a crawl had of a domain away.
 func (s *Partition) removePages(d *domain, name string) {
@@ -234,12 +219,6 @@ func (s *Partition) removePages(d *domain, name string) {
 		d.work = slices.Delete(d.work, i, i+1)
 		s.touchDomain(d)
 	}
-}
-
-// forgettable reports whether nothing is lost with what is known of a domain.
-func (d *domain) forgettable(now int64) bool {
-	hasPages := slices.ContainsFunc(d.work, func(w *crawlQueue) bool { return w.pages > 0 })
-	return !hasPages && d.inFlight == 0 && d.due == 0 && !d.lined && d.polite.Forgettable(now)
 }
 
 // removeFromTimes takes a crawl's URLs out of the index of those that wait, and

@@ -77,8 +77,6 @@ type mover struct {
 	batch *pebble.Batch
 	out   Moved
 	dry   bool
-	// forgetAt is when hosts are to be gone through, by remainder.
-	forgetAt map[int]int64
 }
 
 // Run writes the state of the new partitions into To, which must be empty.
@@ -88,7 +86,7 @@ func (r *Repartitioning) Run(ctx context.Context) (*Moved, error) { return r.run
 func (r *Repartitioning) Count(ctx context.Context) (*Moved, error) { return r.run(ctx, true) }
 
 func (r *Repartitioning) run(ctx context.Context, dry bool) (*Moved, error) {
-	m := &mover{Repartitioning: r, ctx: ctx, step: gcd(r.Partitions[0], r.Partitions[1]), hosts: make(map[string]int), dry: dry, forgetAt: make(map[int]int64)}
+	m := &mover{Repartitioning: r, ctx: ctx, step: gcd(r.Partitions[0], r.Partitions[1]), hosts: make(map[string]int), dry: dry}
 	m.out = Moved{Usage: make(map[string]*CrawlUsage), Skipped: make(map[byte]int64), PerPartition: make([]int64, r.Partitions[1])}
 	if !dry {
 		m.batch = r.To.db.NewBatch()

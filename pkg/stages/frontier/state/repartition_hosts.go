@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/stages/frontier/table"
 )
@@ -18,7 +17,7 @@ func (m *mover) moveHosts() error {
 			to   func(p int, rest, value []byte) error
 		}{
 			{kindHost, m.moveHost}, {kindDomain, m.moveDomain}, {kindOpened, m.moveRoot(kindOpened)}, {kindOpening, m.moveRoot(kindOpening)},
-			{kindSetAside, m.moveSetAside}, {kindForgetting, m.moveForgetting},
+			{kindSetAside, m.moveSetAside},
 		} {
 			if err == nil {
 				err = m.From.scan(table.Prefix(p, move.kind), nil, func(key, value []byte) (bool, error) { return true, move.to(p, key[3:], value) })
@@ -28,11 +27,11 @@ func (m *mover) moveHosts() error {
 			return fmt.Errorf("partition %d: %w", p, err)
 		}
 	}
-	return m.writeForgetting()
+	return nil
 }
 
 // movable are the kinds that a partition may have when it is moved.
-const movable = "CUHDAVrFGmnJMYNPK" + indexKinds
+const movable = "CUHDAVrFGmnJMNPK" + indexKinds
 
 // checkKinds makes sure that a partition has no other kinds: one that this build does not know, or that exists only for a while.
 func (m *mover) checkKinds(p int) error {
@@ -111,31 +110,4 @@ func (m *mover) moveRoot(kind byte) func(p int, rest, value []byte) error {
 // moveSetAside keeps for a person what could not be read; nobody else looks at it.
 func (m *mover) moveSetAside(p int, rest, value []byte) error {
 	return m.put(p%m.step, kindSetAside, rest, value)
-}
-
-// moveForgetting has the new partitions go through all hosts again, when the first of the
-// old ones would.
-func (m *mover) moveForgetting(p int, _, value []byte) error {
-	f := forgetting{}
-	if jsontext.Unmarshal(value, &f) != nil {
-		f = forgetting{} // which begins again, as where it is read
-	} else {
-		f.At += m.timeOf(p).shift[p]
-	}
-	if had, ok := m.forgetAt[p%m.step]; !ok || f.At < had {
-		m.forgetAt[p%m.step] = f.At
-	}
-	return nil
-}
-
-// writeForgetting stores it, once all old partitions were looked at.
-func (m *mover) writeForgetting() error {
-	for q := range m.Partitions[1] {
-		if at, ok := m.forgetAt[q%m.step]; ok {
-			if err := m.putJSON(q, kindForgetting, nil, forgetting{At: at}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

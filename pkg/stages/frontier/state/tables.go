@@ -71,13 +71,15 @@ func (h *host) Derive(name string, keys *table.Keys) {
 			keys.Add(kindParked).Name(w.crawl).Text(name)
 		}
 	}
+	deriveForget(keys, h.forgetAt(), "", name)
 }
 
-// Derive adds the index key of a domain.
+// Derive adds the index keys of a domain.
 func (d *domain) Derive(name string, keys *table.Keys) {
 	if d.due != 0 {
 		keys.Add(kindDue).Int(d.due).Text(lineMark).Text(name)
 	}
+	deriveForget(keys, d.forgetAt(), lineMark, name)
 }
 
 // Derive adds the index key of a crawl.
