@@ -121,7 +121,7 @@ func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rule
 		}
 		if known != nil {
 			candidatesTotal.known.Inc()
-			err := errors.Join(s.mergeKnown(known, found, id, m, rules, now), s.takeMetadata(m, &c, id, true))
+			err := errors.Join(s.mergeKnown(known, found, id, m, rules, now), s.applyMetadata(m, &c, known, id, true))
 			s.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rule
 	crawl.seen.add(id.hash)
 	found.Kept = keepsSeed(m)
 	found.Arrival = s.nextArrival(now)
-	err := errors.Join(s.admit(found, id, rules, now), s.takeMetadata(m, &c, id, false))
+	err := errors.Join(s.admit(found, id, rules, now), s.applyMetadata(m, &c, found, id, false))
 	s.recent.add(found, crawl.Run, salt, id.hash)
 	if found.State == Excluded {
 		candidatesTotal.excluded.Inc()

@@ -36,8 +36,7 @@ type crawl struct {
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
 	seedsSent           sentSeeds
-	metadata            presence // of URLs with metadata
-	nextRun             int64    // when the schedule starts the crawl again, Unix ns; 0 if it does not
+	nextRun             int64 // when the schedule starts the crawl again, Unix ns; 0 if it does not
 }
 
 // crawlState is the stored part of it.

@@ -354,7 +354,7 @@ func (s *Partition) Message(req *Request) (*messages.Request, error) {
 		Delay: messages.Millis(delay), Interval: messages.Millis(pace.Interval + time.Millisecond - 1), Epoch: s.epoch,
 		NoResend: req.host.polite.Failing(), Follow: req.GateTried, Sitemap: req.Sitemap, Render: rules.mayRender(req.URL),
 	}
-	if m.Metadata, m.Inherit, err = s.metadataFor(req.id); err != nil {
+	if m.Metadata, m.Inherit, err = s.metadataOf(req.urlRecord, req.id); err != nil {
 		return nil, err
 	}
 	tells := rules.Gone == crawlspec.WhenGoneRecord

@@ -54,7 +54,9 @@ func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string
 		for i := range r.History {
 			r.History[i].At = 0
 		}
-		return fmt.Sprintf("%+v", *r), nil
+		m := r.Metadata
+		r.Metadata = nil
+		return fmt.Sprintf("%+v %+v", *r, m), nil
 	case kindHost:
 		h, err := decodeHost(string(rest), value)
 		if err != nil {

@@ -17,7 +17,6 @@ const (
 	kindRun       = 'r' // crawl, run → figures of a run in this partition; of the last 100
 	kindLinks     = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
 	kindUnchanged = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
-	kindMetadata  = 'm' // crawl, URL hash → metadata of a URL
 	kindInherited = 'n' // crawl, digest → metadata that URLs inherit
 	kindPostponed = 'W' // crawl, number → message that waits for the removal of a deleted crawl of its name
 	kindSetAside  = 'J' // kind, … → value under a key of that kind that is unreadable

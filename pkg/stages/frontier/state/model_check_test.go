@@ -649,7 +649,9 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 			sent[id] = true
 			return nil
 		}
-		records[id], err = decodeRecord(value)
+		if records[id], err = decodeRecord(value); err == nil && records[id].Metadata != nil {
+			st.labels[id] = records[id].Metadata
+		}
 		return err
 	case kindFailed:
 		id, ok := idAtEnd(key)
@@ -659,14 +661,6 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		if !st.doomed(id.crawl) {
 			st.failed[id] = true
 		}
-	case kindMetadata:
-		id, ok := idAtEnd(key)
-		if !ok {
-			return fmt.Errorf("metadata key %q", key)
-		}
-		st.named[id.crawl] = string(kind) + string(key)
-		st.labels[id], err = decodeMetadata(value)
-		return err
 	case kindSeed, kindInherited, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged:
 		name, _, err := table.CutName(key)
 		st.named[name] = string(kind) + string(key)

@@ -70,6 +70,8 @@ type urlRecord struct {
 	SentRun   int64  // the run in which it was sent last
 	FetchSeq  uint64 // of the request in FETCH, while InFlight; 0 until that is known
 
+	Metadata *metadata // nil for most
+
 	more
 	visited // what its visits left, if there was one
 }
@@ -125,7 +127,8 @@ const (
 	markSitemap  = 0x40 // Sitemap
 	markKept     = 0x20 // Kept
 	markOrdered  = 0x10 // Ordered
-	markState    = 0x0f // the state itself
+	markMetadata = 0x08 // Metadata follows
+	markState    = 0x07 // the state itself
 )
 
 // Bits of the byte after priority, in the order of record.flags.
@@ -159,6 +162,9 @@ func (r *urlRecord) Encode(b []byte) []byte {
 	if r.State == InFlight {
 		b = binary.AppendUvarint(b, r.FetchSeq)
 	}
+	if r.Metadata != nil {
+		b = appendText(b, string(r.Metadata.append(nil)))
+	}
 	if flags&flagVisited != 0 {
 		b = r.visited.append(b)
 	}
@@ -172,9 +178,9 @@ func (r *urlRecord) Encode(b []byte) []byte {
 }
 
 func (r *urlRecord) marks() (marks byte) {
-	for i, is := range [...]bool{r.Ordered, r.Kept, r.Sitemap, r.Recorded} {
+	for i, is := range [...]bool{r.Metadata != nil, r.Ordered, r.Kept, r.Sitemap, r.Recorded} {
 		if is {
-			marks |= markOrdered << i
+			marks |= markMetadata << i
 		}
 	}
 	return marks
@@ -230,6 +236,9 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 	r.Reason, r.URL, r.Referrer = d.text(), d.text(), d.text()
 	if r.State == InFlight {
 		r.FetchSeq = d.uint()
+	}
+	if b[1]&markMetadata != 0 {
+		r.Metadata = d.metadata()
 	}
 	if b[3]&flagVisited != 0 {
 		r.visited = d.visited()

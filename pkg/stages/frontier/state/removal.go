@@ -22,7 +22,7 @@ type removal struct {
 
 // removedAtOnce are the kinds whose keys begin with the name of the crawl.
 var removedAtOnce = []byte{
-	kindURL, kindFailed, kindInFlight, kindSeed, kindParked, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, kindRun, kindMetadata, kindInherited,
+	kindURL, kindFailed, kindInFlight, kindSeed, kindParked, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, kindRun, kindInherited,
 }
 
 // doomed reports whether what is known of a crawl is of one that was deleted.

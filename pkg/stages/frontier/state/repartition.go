@@ -18,7 +18,7 @@ import (
 // key goes to the partition that its domain has among the new ones:
 //
 //   - a URL, a host and a domain go as they are. Their index keys are derived from them;
-//   - what seeds have opened goes by the domain in its key, metadata with its URL;
+//   - what seeds have opened goes by the domain in its key;
 //   - the links of a page are kept by the partition of where they lead to, so each value is
 //     taken apart, and the values of a page are numbered anew;
 //   - counters by state are counted again, of the records. What only grows (attempts, bytes,
@@ -212,7 +212,7 @@ func (m *mover) writePositions() error {
 
 // movedAsTheyAre are the kinds that verify compares: each key of the old partitions is in
 // one of the new, unless it led nowhere.
-var movedAsTheyAre = []byte{kindURL, kindHost, kindDomain, kindOpened, kindOpening, kindMetadata}
+var movedAsTheyAre = []byte{kindURL, kindHost, kindDomain, kindOpened, kindOpening}
 
 // ErrNotMoved is returned where the new partitions do not have what the old ones have.
 var ErrNotMoved = errors.New("the new partitions differ from the old ones")

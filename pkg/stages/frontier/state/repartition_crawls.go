@@ -63,9 +63,6 @@ func (c *movedCrawl) move() error {
 		if err := c.moveURLs(p); err != nil {
 			return err
 		}
-		if err := c.moveMetadata(p); err != nil {
-			return err
-		}
 		c.heirs[p] = c.heir(p)
 	}
 	for _, do := range []func() error{c.moveInherited, c.moveRuns, c.moveStates, c.moveLinks, c.moveUnchanged} {

@@ -31,7 +31,7 @@ func (m *mover) moveHosts() error {
 }
 
 // movable are the kinds that a partition may have when it is moved.
-const movable = "CUHDAVrFGmnJMNPK" + indexKinds
+const movable = "CUHDAVrFGnJMNPK" + indexKinds
 
 // checkKinds makes sure that a partition has no other kinds: one that this build does not know, or that exists only for a while.
 func (m *mover) checkKinds(p int) error {

@@ -191,7 +191,7 @@ func TestRepartitionMovesAllThereIs(t *testing.T) {
 	w.close()
 	w.overtake()
 	before := w.pictureOf(w.store, 16)
-	for _, kind := range []byte{kindFailed, kindQueue, kindDue, kindLine, kindInFlight, kindOpened, kindSeed, kindParked, kindOrder, kindBarred, kindMetadata} {
+	for _, kind := range []byte{kindFailed, kindQueue, kindDue, kindLine, kindInFlight, kindOpened, kindSeed, kindParked, kindOrder, kindBarred} {
 		if before.kinds[kind].Keys == 0 {
 			t.Errorf("there are no keys of kind %c: the test shows nothing of them", kind)
 		}

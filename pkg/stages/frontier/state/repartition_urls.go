@@ -41,25 +41,12 @@ func (c *movedCrawl) count(p, q int, r *urlRecord) {
 		c.byPart[p][q] = &movedURLs{}
 	}
 	countAll(&c.counts[q].Counters, r)
+	if m := r.Metadata; m != nil && m.origin == inherited {
+		c.counts[q].inherited[textDigest(m.text)] = true
+	}
 	if r.Fetched {
 		c.byPart[p][q].fetched++
 	}
-}
-
-// moveMetadata moves the metadata of the URLs of an old partition. Few URLs have any.
-func (c *movedCrawl) moveMetadata(p int) error {
-	pre := table.Name(table.Prefix(p, kindMetadata), c.name)
-	return c.From.scan(pre, nil, func(key, value []byte) (bool, error) {
-		q, known, err := c.targetOfHash(p, key[len(pre):])
-		if err != nil || !known {
-			c.out.Skipped[kindMetadata]++
-			return err == nil, err
-		}
-		if m, err := decodeMetadata(value); err == nil && m.origin == inherited {
-			c.counts[q].inherited[textDigest(m.text)] = true
-		}
-		return true, c.put(q, kindMetadata, key[3:], value)
-	})
 }
 
 // targetOfHash is the new partition of a URL of an old one, if it is known there.

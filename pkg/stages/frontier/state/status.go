@@ -240,7 +240,7 @@ func (s *Partition) Explain(crawl, url string) (frontierapi.Explanation, error) 
 		Class: r.Class, Status: r.Status, Priority: int(r.Priority), Depth: r.Depth, Referrer: r.Referrer, Seed: r.Seed,
 		Sent: r.Sent, Failures: r.Failures, ChangedMS: r.Changed,
 	}
-	if e.Metadata, e.Inherit, err = s.metadataFor(id); err != nil {
+	if e.Metadata, e.Inherit, err = s.metadataOf(r, id); err != nil {
 		return e, err
 	}
 	if r.Due != 0 && r.State != Parsing {

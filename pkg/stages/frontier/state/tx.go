@@ -13,15 +13,14 @@ type tx struct {
 	records map[urlID]*urlRecord // read or changed in this turn
 	changed map[urlID]*urlRecord // to be written at its end
 	links   map[string]uint64    // keys of links kept in this turn, and their rounds
-
-	metadata  map[urlID]*metadata // set in this turn, nil for what was taken away
-	inherited map[string][]byte   // texts that were stored in this turn, or are stored, by their keys
+	// inherited are texts that were stored in this turn, or are stored, by their keys.
+	inherited map[string][]byte
 }
 
 func newTx(s *Store, partition int) *tx {
 	return &tx{
 		Turn: table.NewTurn(s.db, partition), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord), links: make(map[string]uint64),
-		metadata: make(map[urlID]*metadata), inherited: make(map[string][]byte),
+		inherited: make(map[string][]byte),
 	}
 }
 
@@ -58,7 +57,6 @@ func (t *tx) commit() error {
 	clear(t.records)
 	clear(t.changed)
 	clear(t.links)
-	clear(t.metadata)
 	clear(t.inherited)
 	return nil
 }
