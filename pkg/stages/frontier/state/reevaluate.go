@@ -11,23 +11,6 @@ import (
 // reviewed is how many URLs a turn looks at while it walks through many.
 const reviewed = 1000
 
-// specsChanged looks which crawls have other rules now than at a generation: see
-// Partition.rules.
-func (s *Partition) specsChanged(since uint64) error {
-	if err := s.findStale(since); err != nil {
-		return err
-	}
-	for name, c := range s.crawls {
-		if !c.known() {
-			continue // it has no URLs yet
-		}
-		if _, err := s.rules(name, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // reevaluate judges a part of a crawl's URLs by the rules as they are now.
 func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) error {
 	ids, last, err := s.nextBatch(table.Name(table.Prefix(s.partition, kindURL), name), name, c.Review)

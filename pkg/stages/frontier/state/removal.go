@@ -52,6 +52,7 @@ func (s *Partition) admits(name string, rev uint64) (*Rules, error) {
 		return nil, err
 	}
 	c := s.crawl(name)
+	c.follow(rules)
 	s.goOn(name, c)
 	if !c.known() && c.Since < rules.Since() {
 		c.Since = rules.Since()

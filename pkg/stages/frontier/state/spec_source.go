@@ -26,10 +26,7 @@ type SpecSource interface {
 }
 
 // rules returns the spec of a crawl, at least of revision rev; the same for a
-// whole turn, unless a message is ahead of it. If the rules are others than
-// before, the URLs of the crawl are judged again, step by step, and what was
-// parked may go: see review. This is noted with the first URL that the new
-// rules judge, or a change back would leave that one as it is.
+// whole turn, unless a message is ahead of it.
 func (s *Partition) rules(name string, rev uint64) (*Rules, error) {
 	c := s.crawl(name)
 	if c.rules == nil || c.rules.Still || c.rulesFor != s.specsGen { // the crawl may be known by a spec that is lost
@@ -46,17 +43,38 @@ func (s *Partition) rules(name string, rev uint64) (*Rules, error) {
 		c.nextRun = 0 // it may have another schedule
 	}
 	c.rules, c.rulesFor = r, s.specsGen
-	if r.Still { // what is decided meanwhile is judged again by the spec that comes
-		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
-		return r, nil
+	return r, nil
+}
+
+// followSpecs has every crawl that is awake follow its spec as it is now.
+func (s *Partition) followSpecs() error {
+	for name, c := range s.crawls {
+		r, err := s.rules(name, 0)
+		if err != nil {
+			return err
+		}
+		c.follow(r)
 	}
-	if c.Started != 0 && !c.doomed(r) && (c.Rev != r.Rev || c.Build != buildPrint()) {
+	return nil
+}
+
+// follow notes by which rules the URLs of a crawl are judged from now on, before any is. If the rules differ from those
+// before, all URLs are judged again, step by step, and what was parked may go: see reevaluate. Were it noted later, a change
+// back would leave as it is what was judged meanwhile.
+func (c *crawl) follow(r *Rules) {
+	switch {
+	case r.Still: // what is decided meanwhile is judged again by the spec that comes
+		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
+		return
+	case c.Started == 0 || c.doomed(r): // it has no URLs to judge
+		return
+	}
+	if c.Rev != r.Rev || c.Build != buildPrint() {
 		c.judgedBy(r)
 	}
-	if c.Started != 0 && !c.doomed(r) && c.Print != r.fingerprint { // it has URLs, judged by other rules
+	if c.Print != r.fingerprint {
 		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.fingerprint, true, c.Review.anew(), true, quota{asked: c.quota.asked}
 	}
-	return r, nil
 }
 
 // hasNews reports whether specs have changed since the last turn.

@@ -10,11 +10,14 @@ func (s *Partition) RunTimers(now int64) error {
 	if s.hasNews() {
 		before := s.specsGen
 		s.specsGen = s.specs.Generation()
-		if err := s.specsChanged(before); err != nil {
+		if err := s.findStale(before); err != nil {
 			return err
 		}
 	}
 	s.wakeStale()
+	if err := s.followSpecs(); err != nil {
+		return err
+	}
 	if err := s.requeueDue(now); err != nil { // before any is planned that the store does not show yet
 		return err
 	}
