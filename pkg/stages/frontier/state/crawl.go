@@ -20,11 +20,7 @@ type crawl struct {
 	quota   quota
 	audited int64 // when an audit began
 	unpark  bool  // what is parked is to be put back
-	// opening says that URLs of hosts that seeds opened are to be taken back.
-	opening bool
-	// unchanged says that links of pages that are unchanged are to be found again.
-	unchanged bool
-	dirty     bool
+	dirty   bool
 	// unparsed are the visits of the last Partition.CountParsing that are still parsed. The pages of those that were parsed before
 	// lostBefore, in the partition's time, are lost.
 	unparsed, lostBefore int64
@@ -65,6 +61,10 @@ type crawlState struct {
 	// to, Again the last run that visits all, as the spec names it.
 	Reseed *sweep `json:"reseed,omitempty"`
 	Again  int64  `json:"again,omitempty"`
+	// Opening says that URLs of hosts that seeds opened are to be taken back, Unchanged that links of pages that are
+	// unchanged are to be found again.
+	Opening   bool `json:"opening,omitempty"`
+	Unchanged bool `json:"unchanged,omitempty"`
 	// Since is the revision of the deletion of the name that this crawl came after.
 	Since uint64 `json:"since,omitempty"`
 	// Removing is where forgetting the crawl has come to, once it was deleted.
@@ -103,7 +103,7 @@ func (s *Partition) crawl(name string) *crawl {
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
 func (c *crawl) working() bool {
-	return c.Removing != nil || !c.standsStill() && (c.unpark || c.opening || c.unchanged || c.Reseed != nil || c.Review != nil)
+	return c.Removing != nil || !c.standsStill() && (c.unpark || c.Opening || c.Unchanged || c.Reseed != nil || c.Review != nil)
 }
 
 // standsStill reports whether the crawl has no spec that can be used.

@@ -76,7 +76,7 @@ func (c *crawl) scheduledBy(r *Rules) {
 // stored state tells, and unless it is stale.
 func (c *crawlState) ended() bool {
 	return c.Started != 0 && c.Pending() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled &&
-		!c.Seeding.Due
+		!c.Seeding.Due && !c.Opening && !c.Unchanged
 }
 
 // stale reports whether another build judged the crawl's URLs.
@@ -200,7 +200,6 @@ func (c *crawl) begin(name string, state crawlState) {
 	c.salt, c.salted = saltOf(name, c.Since, 0), 0
 	if c.Started > 0 {
 		c.unpark = true // whether it must be parked is found out again
-		c.opening, c.unchanged = true, true
 	}
 }
 

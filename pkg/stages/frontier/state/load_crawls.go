@@ -19,17 +19,13 @@ func (s *Partition) loadCrawls(c *Clock) error {
 	if err != nil {
 		return err
 	}
-	begun, err := s.begunCrawls()
-	if err != nil {
-		return err
-	}
 	var changed int64
 	s.judged, s.stored = from.Judged, from.Judged
 	if found && s.judged.Build == buildPrint() {
-		err = s.loadListed(begun)
+		err = s.loadListed()
 	} else {
 		s.judged = judged{}
-		changed, err = s.loadAll(begun)
+		changed, err = s.loadAll()
 	}
 	if err != nil {
 		return err
@@ -41,26 +37,25 @@ func (s *Partition) loadCrawls(c *Clock) error {
 	return nil
 }
 
-// loadListed reads the crawls that are listed, and those that have begun something.
-func (s *Partition) loadListed(begun map[string]bool) error {
-	listed, err := s.crawlsListed()
-	if err != nil {
-		return err
-	}
-	for name := range listed {
-		begun[name] = true
-	}
-	for name := range begun {
-		c, err := s.readAwake(name, listed[name])
+// loadListed reads the crawls that are listed.
+func (s *Partition) loadListed() error {
+	pre := table.Prefix(s.partition, kindAwake)
+	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		name := string(key[len(pre):])
+		c, err := s.readAwake(name, true)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if c.known() {
 			s.crawls[name] = c
 		} else {
 			s.reportRepair(repairIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
-			s.tx.Delete(append(table.Prefix(s.partition, kindAwake), name...))
+			s.tx.Delete(bytes.Clone(key))
 		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("read list of crawls: %w", err)
 	}
 	any := table.Prefix(s.partition, kindCounters)
 	return s.store.scan(any, nil, func(_, _ []byte) (bool, error) {
@@ -69,23 +64,9 @@ func (s *Partition) loadListed(begun map[string]bool) error {
 	})
 }
 
-// crawlsListed are the crawls that have not ended, by the store.
-func (s *Partition) crawlsListed() (map[string]bool, error) {
-	pre := table.Prefix(s.partition, kindAwake)
-	listed := make(map[string]bool)
-	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		listed[string(key[len(pre):])] = true
-		return true, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read list of crawls: %w", err)
-	}
-	return listed, nil
-}
-
 // loadAll reads all crawls, and lists those that go on. It returns when something last
 // happened in any of them, Unix ms.
-func (s *Partition) loadAll(begun map[string]bool) (changed int64, err error) {
+func (s *Partition) loadAll() (changed int64, err error) {
 	s.tx.DeletePrefix(table.Prefix(s.partition, kindAwake))
 	names, err := s.crawlNames()
 	if err != nil {
@@ -99,7 +80,7 @@ func (s *Partition) loadAll(begun map[string]bool) (changed int64, err error) {
 		}
 		changed = max(changed, state.Changed)
 		switch {
-		case err != nil || begun[name] || !state.ended():
+		case err != nil || !state.ended():
 			c, err := s.readAwake(name, true)
 			if err != nil {
 				return 0, err
@@ -151,29 +132,6 @@ func (s *Partition) awake() *frontierapi.AwakeCrawls {
 		}
 	}
 	return all
-}
-
-// begunCrawls are those of which a seed has opened a host whose URLs are still being
-// taken back, or a page is unchanged whose links are still being found again.
-func (s *Partition) begunCrawls() (map[string]bool, error) {
-	names := make(map[string]bool)
-	for _, kind := range []byte{kindOpening, kindUnchanged} {
-		pre := table.Prefix(s.partition, kind)
-		err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-			name, _, err := table.CutName(key[len(pre):])
-			if err != nil {
-				s.reportRepair(repairIndex, "a key without the name of a crawl is removed", "key", key)
-				s.tx.Delete(bytes.Clone(key))
-				return true, nil
-			}
-			names[name] = true
-			return true, nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
 }
 
 // readCrawl reads the state of a crawl.

@@ -1141,6 +1141,15 @@ func (m *model) checkListed() {
 		}
 		return true, err
 	}))
+	for _, kind := range []byte{kindOpening, kindUnchanged} {
+		m.must(m.store.scan(table.Prefix(0, kind), nil, func(key, _ []byte) (bool, error) {
+			name, _, err := table.CutName(key[3:])
+			if state := m.load().counters[name]; !m.doomed(name) && (state == nil || kind == kindOpening && !state.Opening || kind == kindUnchanged && !state.Unchanged) {
+				m.Fatalf("crawl %s has %q, and does not know", name, key[2:])
+			}
+			return false, err
+		}))
+	}
 	m.must(m.store.scan(table.Prefix(0, kindAwake), nil, func(key, _ []byte) (bool, error) {
 		there, err := m.store.has(m.part.crawlKey(string(key[3:])))
 		if !there {
@@ -1157,7 +1166,7 @@ func (m *model) checkRules(st *stored) {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.part.crawls[id.crawl]; c != nil && (c.Review != nil || c.opening && r.Reason == frontierapi.ReasonScope) || m.part.isStale[id.crawl] {
+		if c := m.part.crawls[id.crawl]; c != nil && (c.Review != nil || c.Opening && r.Reason == frontierapi.ReasonScope) || m.part.isStale[id.crawl] {
 			continue
 		}
 		p := m.known[id]

@@ -69,7 +69,7 @@ func (m *model) checkRuns(st *stored) {
 		return
 	}
 	for page, a := range m.runs.awaited {
-		if c := m.part.crawls[page.crawl]; c != nil && c.unchanged || m.doomed(page.crawl) {
+		if c := m.part.crawls[page.crawl]; c != nil && c.Unchanged || m.doomed(page.crawl) {
 			continue
 		}
 		for _, id := range a.to {

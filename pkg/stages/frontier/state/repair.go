@@ -381,7 +381,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error {
 	s.reportRepair(repairCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
 	c.crawlState = crawlState{}
-	c.Started = 1
+	c.Started, c.Opening, c.Unchanged = 1, true, true
 	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 	rules, err := s.specs.Rules(name, 0)
 	if err != nil || rules.Deletion == nil {

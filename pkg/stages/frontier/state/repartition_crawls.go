@@ -237,6 +237,7 @@ func (c *crawlState) takeSweeps(o *crawlState) {
 	if o.Reseed != nil {
 		c.Reseed = &sweep{All: o.Reseed.All || c.Reseed != nil && c.Reseed.All}
 	}
+	c.Opening, c.Unchanged = c.Opening || o.Opening, c.Unchanged || o.Unchanged
 }
 
 // checkRun makes sure that an old partition is in the run that the new one is in: its seeds

@@ -68,7 +68,7 @@ func (s *Partition) addScopeRoots(name, url string) error {
 		} else if open {
 			continue
 		}
-		c.roots[r], c.opening = true, true
+		c.roots[r], c.Opening, c.dirty = true, true, true
 		s.tx.Set(s.openedKey(name, r), nil)
 		s.tx.Set(s.openingKey(name, r), nil)
 	}
@@ -106,7 +106,7 @@ func (s *Partition) admitOpened(name string, c *crawl, rules *Rules, now int64) 
 			return err // where it goes on is noted
 		}
 	}
-	c.opening = !all
+	c.Opening, c.dirty = !all, true
 	return err
 }
 

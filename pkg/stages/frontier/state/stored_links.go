@@ -123,7 +123,8 @@ func (s *Partition) noteUnchanged(m *messages.Candidates) {
 	hash := messages.HashURL(m.Referrer)
 	u := unchanged{round: m.PageRound, era: m.Era, depth: m.Depth, url: m.Referrer}
 	s.tx.Set(append(key, hash[:]...), u.append(nil))
-	s.crawl(m.Crawl).unchanged = true
+	c := s.crawl(m.Crawl)
+	c.Unchanged, c.dirty = true, true
 }
 
 // refind is a page of which a turn finds some links again.
@@ -163,7 +164,7 @@ func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) er
 			return err // where it goes on is noted
 		}
 	}
-	c.unchanged = !all
+	c.Unchanged, c.dirty = !all, true
 	return err
 }
 

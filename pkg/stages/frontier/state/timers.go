@@ -63,12 +63,12 @@ func (s *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 		}
 		c.unpark = !done
 	}
-	if c.opening {
+	if c.Opening {
 		if err := s.admitOpened(name, c, rules, now); err != nil {
 			return err
 		}
 	}
-	if c.unchanged {
+	if c.Unchanged {
 		if err := s.findAgain(name, c, rules, now); err != nil {
 			return err
 		}
