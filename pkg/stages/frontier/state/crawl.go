@@ -92,12 +92,23 @@ func (w *sweep) anew() *sweep {
 	return &sweep{}
 }
 
-// crawl returns what the partition knows of a crawl, perhaps nothing yet.
-func (s *Partition) crawl(name string) *crawl {
+// wake returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.
+func (s *Partition) wake(name string) (*crawl, error) {
 	if c := s.crawls[name]; c != nil {
-		return c
+		return c, nil
 	}
-	return s.awaken(name)
+	c, err := s.readResting(name)
+	if err == nil && c.known() && s.loader != nil { // which begins with all that are awake
+		s.loader.load(s, map[string]*seen{name: c.seen})
+	}
+	return c, err
+}
+
+// crawl is wake for a crawl that is awake, since its rules were read in this turn.
+func (s *Partition) crawl(name string) *crawl {
+	c, err := s.wake(name)
+	s.tx.Fail(err)
+	return c
 }
 
 // working reports whether something is being done with many of the crawl's URLs or

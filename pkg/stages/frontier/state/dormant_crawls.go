@@ -114,9 +114,9 @@ func (s *Partition) makeStale(name string) {
 
 // wakeStale wakes crawls that are stale, a few at a time: each rests again as soon as
 // it no longer is. Their filters stay empty, and their URLs are looked up on the disk.
-func (s *Partition) wakeStale() {
+func (s *Partition) wakeStale() error {
 	if len(s.stale) == 0 {
-		return
+		return nil
 	}
 	awake := 0
 	for _, c := range s.crawls {
@@ -126,11 +126,15 @@ func (s *Partition) wakeStale() {
 	}
 	for ; awake < maxStale && len(s.stale) > 0; s.stale = s.stale[1:] {
 		if name := s.stale[0]; s.isStale[name] { // nobody has woken it meanwhile
-			c := s.rouse(name)
+			c, err := s.readResting(name)
+			if err != nil {
+				return err
+			}
 			c.wasStale, c.seen.loading = true, true
 			awake++
 		}
 	}
+	return nil
 }
 
 // goOn lets a crawl that was woken because it was stale be one like the others:
@@ -142,26 +146,13 @@ func (s *Partition) goOn(name string, c *crawl) {
 	}
 }
 
-// awaken makes again what is in memory of a crawl, if the store has it. The filter of
-// its URLs is filled while it already goes on.
-func (s *Partition) awaken(name string) *crawl {
-	c := s.rouse(name)
-	if c.known() && s.loader != nil { // which begins with all that are awake
-		s.loader.load(s, map[string]*seen{name: c.seen})
-	}
-	return c
-}
-
-// rouse does what awaken does, but for the filter.
-func (s *Partition) rouse(name string) *crawl {
+// readResting reads a crawl that rests, but for the filter of its URLs.
+func (s *Partition) readResting(name string) (*crawl, error) {
 	delete(s.isStale, name)
 	c, err := s.readAwake(name, false)
-	if err != nil {
-		s.tx.Fail(err) // the turn fails, and with it the partition
-	}
 	s.crawls[name] = c
 	s.holdsCrawls = true
-	return c
+	return c, err
 }
 
 // readAwake reads a crawl that goes on, which must be listed if it has not ended. What
@@ -211,7 +202,8 @@ func (s *Partition) stateOf(name string) (crawlState, error) {
 	}
 	state, err := s.readCrawl(name)
 	if errors.Is(err, errCounters) {
-		return s.awaken(name).crawlState, nil
+		c, err := s.wake(name)
+		return c.crawlState, err
 	}
 	return state, err
 }

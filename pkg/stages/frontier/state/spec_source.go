@@ -28,7 +28,10 @@ type SpecSource interface {
 // rules returns the spec of a crawl, at least of revision rev; the same for a
 // whole turn, unless a message is ahead of it.
 func (s *Partition) rules(name string, rev uint64) (*Rules, error) {
-	c := s.crawl(name)
+	c, err := s.wake(name)
+	if err != nil {
+		return nil, err
+	}
 	if c.rules == nil || c.rules.Still || c.rulesFor != s.specsGen { // the crawl may be known by a spec that is lost
 		rev = max(rev, c.Rev)
 	}

@@ -14,7 +14,9 @@ func (s *Partition) RunTimers(now int64) error {
 			return err
 		}
 	}
-	s.wakeStale()
+	if err := s.wakeStale(); err != nil {
+		return err
+	}
 	if err := s.followSpecs(); err != nil {
 		return err
 	}
