@@ -65,7 +65,7 @@ func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
 			return
 		}
 		if err != nil {
-			f.log.Debug("cannot tell whether the time of a crawl is over", "crawl", crawl, "error", err)
+			f.log.Debug("cannot determine whether a crawl has expired", "crawl", crawl, "error", err)
 		}
 		if errors.Is(err, frontierapi.ErrUnanswered) {
 			return // it takes seconds to find out, for each crawl anew

@@ -191,7 +191,7 @@ func (f *Frontier) followEra(ctx context.Context) error {
 		case errors.Is(err, installation.ErrOther):
 			return err //nolint:wrapcheck // says all
 		case !was && isMissing(err):
-			f.log.Error("this process stands still", "error", f.Ready())
+			f.log.Error("this process is blocked", "error", f.Ready())
 		case err != nil:
 			f.log.Debug("cannot read the era", "error", err)
 		}

@@ -376,10 +376,10 @@ func TestExtractorReadsWhatItMatches(t *testing.T) {
 
 func TestExtractorsRecordsAreChecked(t *testing.T) {
 	for want, r := range map[string]ExtractRecord{
-		`kind "Bad Kind"`: {Kind: "Bad Kind", Fields: map[string]int{}},
-		"not a JSON object":  {Kind: "list", Fields: []int{1}},
-		`field "url"`:     {Kind: "named", Fields: map[string]int{"url": 1}},
-		"unsupported":     {Kind: "chan", Fields: make(chan int)},
+		`kind "Bad Kind"`:   {Kind: "Bad Kind", Fields: map[string]int{}},
+		"not a JSON object": {Kind: "list", Fields: []int{1}},
+		`field "url"`:       {Kind: "named", Fields: map[string]int{"url": 1}},
+		"unsupported":       {Kind: "chan", Fields: make(chan int)},
 	} {
 		if _, err := r.members(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

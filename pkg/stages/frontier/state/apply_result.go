@@ -177,7 +177,7 @@ func (s *Partition) logHostEvent(event politeness.Event, host, crawl string) {
 	case politeness.Opened:
 		s.log.Info("host fails, resting it", about...)
 	case politeness.GaveUp:
-		s.log.Info("host is given up", about...)
+		s.log.Info("host is abandoned", about...)
 	case politeness.Closed:
 		s.log.Info("host answers again", about...)
 	default: // what is less goes on all the time
@@ -198,7 +198,7 @@ func (s *Partition) tellFailure(req *Request, res *messages.Result) {
 	case Waiting:
 		about = append(about, "next", "retry", "at", time.UnixMilli(s.time.wallMS(r.Due)).UTC().Format(time.RFC3339))
 	case Failed:
-		about = append(about, "next", "give up")
+		about = append(about, "next", "abandon")
 	case Excluded:
 		about = append(about, "next", "exclude", "reason", r.Reason)
 	default: // it is to be visited once more

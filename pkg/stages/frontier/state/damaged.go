@@ -43,7 +43,7 @@ func explained(err error, dir string, log *slog.Logger) error {
 	}
 	noteDamage(err, dir, log)
 	return fmt.Errorf("%w: %w (look after the disk and start again: a frontier that makes snapshots, --snapshot-every, sets the files aside; "+
-		"otherwise move %s away first; the partitions are made anew from their snapshots and the streams)", ErrDamaged, err, dir)
+		"otherwise move %s away first; the partitions are rebuilt from their snapshots and the streams)", ErrDamaged, err, dir)
 }
 
 // Explained is explained for the store's own files.
@@ -67,7 +67,7 @@ func QuarantineDamaged(dir string, log *slog.Logger) error {
 	if err := moveAside(dir, aside); err != nil {
 		return fmt.Errorf("set damaged store aside: %w", err)
 	}
-	log.Error("files of the frontier's store were damaged, beginning without them: its partitions are made anew from their snapshots and the streams; look after the disk, and remove the files when nobody needs them",
+	log.Error("files of the frontier's store are damaged; starting without them: the partitions are rebuilt from their snapshots and the streams; check the disk, then remove the files",
 		"files", aside, "error", string(found))
 	return nil
 }

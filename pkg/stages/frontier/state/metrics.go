@@ -19,7 +19,7 @@ var (
 		Name: "seine_frontier_requests_total", Help: "Requests sent to the fetchers.",
 	})
 	resultsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_results_total", Help: "Results of requests under way, by class.",
+		Name: "seine_frontier_results_total", Help: "Results of in-flight requests, by class.",
 	}, []string{"class"})
 	visitsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_frontier_visits_total", Help: "Visits by what they found (new, changed, same, gone), and those that led nowhere (failed, the gone among them).",
@@ -53,7 +53,7 @@ type candidateCounters struct{ queued, known, excluded prometheus.Counter }
 
 func newCandidateCounters() candidateCounters {
 	v := promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_candidates_total", Help: "URLs that were fed or found, by outcome (queued, known, excluded).",
+		Name: "seine_frontier_candidates_total", Help: "Candidate URLs, by outcome (queued, known, excluded).",
 	}, []string{"outcome"})
 	return candidateCounters{v.WithLabelValues("queued"), v.WithLabelValues("known"), v.WithLabelValues("excluded")}
 }

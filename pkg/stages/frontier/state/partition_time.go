@@ -127,7 +127,7 @@ func (s *Partition) readMark() (from mark, found bool, err error) {
 		return from, false, nil
 	}
 	if bad := jsontext.Unmarshal(value, &from); bad != nil {
-		s.reportRepair(repairTime, "the partition's time cannot be read, it goes on from the last change", "error", bad)
+		s.reportRepair(repairTime, "the partition's time cannot be read; it continues from the last change", "error", bad)
 		return mark{}, false, nil
 	}
 	return from, true, nil

@@ -131,7 +131,7 @@ func (p *postponed) decode(value []byte) (err error) {
 	case len(value) > 0 && value[0] == postponedResult:
 		p.result, err = messages.DecodeResult(value[1:])
 	default:
-		err = fmt.Errorf("%q is no message", value[:min(len(value), 16)])
+		err = fmt.Errorf("%q is not a message", value[:min(len(value), 16)])
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func (s *Partition) ApplyPostponed(m *postponed, partitions int, now int64) erro
 	}
 	bad, err := s.takeCandidates(m.candidates, rules, partitions, now)
 	for _, b := range bad { // by a spec that changed meanwhile
-		s.log.Warn("a URL that has waited for the removal of a deleted crawl is none", "crawl", m.crawl, "error", b)
+		s.log.Warn("a URL that waited for the removal of a deleted crawl is invalid", "crawl", m.crawl, "error", b)
 	}
 	return err
 }

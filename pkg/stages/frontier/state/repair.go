@@ -96,7 +96,7 @@ func (s *Partition) checkInFlight() error {
 	}
 	for name, c := range s.crawls {
 		if c.InFlight != n[name] {
-			s.reportRepair(repairInFlight, "requests under way are not what a crawl counts", "crawl", name, "counted", c.InFlight, "under_way", n[name])
+			s.reportRepair(repairInFlight, "in-flight requests differ from the counter of a crawl", "crawl", name, "counted", c.InFlight, "in_flight", n[name])
 			s.audit(name)
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Partition) auditURLs(c *crawl, ids []urlID, now int64) error {
 // auditURL restores what belongs to a URL in its state.
 func (s *Partition) auditURL(r *urlRecord, id urlID, now int64) error {
 	if r.State == InFlight && s.inFlight[id] == nil {
-		s.reportRepair(repairURL, "a URL is under way and there is no request, it is queued", "url", r.URL)
+		s.reportRepair(repairURL, "a URL is in flight without a request; it is queued again", "url", r.URL)
 		rules, err := s.rules(id.crawl, 0)
 		if err != nil {
 			return err
@@ -315,7 +315,7 @@ func (s *Partition) setAside(key []byte) error {
 // rebuildHost makes a host anew whose record cannot be read, of its queues and
 // URLs. It rests first: when it was asked last is not known.
 func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
-	s.reportRepair(repairHost, "what is known of a host cannot be read, it is made anew", "host", name, "error", cause)
+	s.reportRepair(repairHost, "a host record cannot be read; it is rebuilt", "host", name, "error", cause)
 	h := &host{name: name}
 	h.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	first := messages.HashURL("http://" + name + "/")
@@ -350,7 +350,7 @@ func (s *Partition) rebuildHost(name string, cause error) (*host, error) {
 
 // rebuildDomain does the same of a domain, of its hosts.
 func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
-	s.reportRepair(repairHost, "what is known of a domain cannot be read, it is made anew", "domain", name, "error", cause)
+	s.reportRepair(repairHost, "a domain record cannot be read; it is rebuilt", "domain", name, "error", cause)
 	d := &domain{name: name, lined: true}
 	d.polite.End(&politeness.Rules{}, s.time.pace(s.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	pre := table.Prefix(s.partition, kindHost)
@@ -379,7 +379,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 // unreadableCounters makes the state of a crawl anew whose counters cannot be read.
 // Whether it came after the last deletion of its name is seen by its visits.
 func (s *Partition) unreadableCounters(name string, c *crawl, cause error) error {
-	s.reportRepair(repairCounters, "the counters of a crawl cannot be read, they are made anew", "crawl", name, "error", cause)
+	s.reportRepair(repairCounters, "the counters of a crawl cannot be read; they are rebuilt", "crawl", name, "error", cause)
 	c.crawlState = crawlState{}
 	c.Started, c.Opening, c.Unchanged = 1, true, true
 	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true

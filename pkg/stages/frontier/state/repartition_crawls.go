@@ -166,7 +166,7 @@ func (c *movedCrawl) merged(q int, from []int) (crawlState, error) {
 	for _, p := range from {
 		state := c.states[p]
 		if state.Since != first.Since {
-			return out, fmt.Errorf("%w: it was deleted and began anew, and partitions %d and %d have not both forgotten the one before", ErrUnsettled, from[0], p)
+			return out, fmt.Errorf("%w: it was deleted and created again, and partitions %d and %d have not both removed the deleted one", ErrUnsettled, from[0], p)
 		}
 		out.takeTimes(&state)
 		if c.heirs[p] == q {

@@ -62,7 +62,7 @@ func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
 	}
 	r := new(frontierapi.Run)
 	if err := jsontext.Unmarshal(val, r); err != nil {
-		s.reportRepair(repairCounters, "the figures of a run cannot be read, they begin anew", "key", key, "error", err)
+		s.reportRepair(repairCounters, "the statistics of a run cannot be read; they start again at zero", "key", key, "error", err)
 		return nil, s.setAside(key)
 	}
 	return r, nil

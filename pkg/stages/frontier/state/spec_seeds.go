@@ -56,7 +56,7 @@ func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
 		c.Seeding.Due, c.dirty = false, true
 		return
 	}
-	s.log.Info("crawl is fed the seeds of its spec", "crawl", name, "revision", rules.Rev, "seeds", len(own))
+	s.log.Info("adding the seeds of the spec to the crawl", "crawl", name, "revision", rules.Rev, "seeds", len(own))
 	s.seeds = append(s.seeds, seedMessages(name, rules, s.era(), own)...)
 }
 
