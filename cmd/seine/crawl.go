@@ -74,7 +74,7 @@ type crawlCmd struct {
 	Sitemaps     *bool                 `help:"Follow the sitemaps that robots.txt names, and others that are linked to or given."`
 	Render       *crawlspec.RenderMode `help:"Show pages in a browser before they are parsed: never, auto (those that say less without one) or always (default never). Rules in the spec for some URLs go before auto and always." placeholder:"auto"`
 	Browser      render.Config         `embed:""`
-	Fields       []string              `help:"What the record of a page has, such as url,title,markdown; docs/spec.md lists all." placeholder:"NAME"`
+	Fields       []string              `help:"What the record of a page has, such as url,title,markdown; docs/reference/spec.md lists all." placeholder:"NAME"`
 	AllowPrivate *bool                 `help:"Allow loopback and private addresses."`
 	Chain        bool                  `help:"Parse each page in the task that has fetched it. Without it the parser takes pages from their stream, as in processes of their own." default:"true" negatable:""`
 	Secrets      string                `help:"Folder with a file for each {secret:NAME} of the spec; SEINE_SECRET_NAME in the environment goes before." placeholder:"DIR"`

@@ -9,7 +9,7 @@ import (
 
 // The document for users: each example loads, and it says something of each key.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/spec.md")
+	text, err := os.ReadFile("../../../docs/reference/spec.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestDocs(t *testing.T) {
 		t.Fatalf("only %d examples", len(blocks))
 	}
 	for _, b := range blocks {
-		if _, err := Load("docs/spec.md", []byte(b[1])); err != nil {
+		if _, err := Load("docs/reference/spec.md", []byte(b[1])); err != nil {
 			t.Errorf("%v\nin\n%s", err, b[1])
 		}
 		full := strings.Replace(b[1], "max_depth: ", "max_depth: 1", 1) // a schema knows no key without a value
@@ -30,7 +30,7 @@ func TestDocs(t *testing.T) {
 	for list, names := range choices {
 		for _, name := range names {
 			if !regexp.MustCompile("[^a-z_]" + regexp.QuoteMeta(name) + "[^a-z_]").Match(text) {
-				t.Errorf("docs/spec.md does not tell of %s, of %s", name, list)
+				t.Errorf("docs/reference/spec.md does not tell of %s, of %s", name, list)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 		seen[sh] = true
 		for _, k := range sh.keys {
 			if !regexp.MustCompile("`" + k.name + "`|(?m)(^|[ {])" + k.name + ":( |$)").Match(text) {
-				t.Errorf("docs/spec.md does not tell of %s, of %s", k.name, k.owner.Name())
+				t.Errorf("docs/reference/spec.md does not tell of %s, of %s", k.name, k.owner.Name())
 			}
 			visit(k.shape)
 		}

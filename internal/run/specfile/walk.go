@@ -283,7 +283,7 @@ func unknown(name string, s *typeSchema) string {
 	if len(known) <= fewKeys {
 		return "there is no such key; there are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 	}
-	return "there is no such key (docs/spec.md lists all)"
+	return "there is no such key (docs/reference/spec.md lists all)"
 }
 
 // wanted says what a value of a shape is.
