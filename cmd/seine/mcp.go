@@ -25,7 +25,7 @@ type mcpCmd struct {
 func (c *mcpCmd) Help() string {
 	return `A client starts it, and has tools then: scrape, map, status, explain, records; crawl with --allow-write. It logs to standard
 error, and ends with its standard input; a crawl that it runs goes on by seine crawl --data, or by the next one that is told so.
-Give absolute paths: clients start it anywhere. docs/api.md tells how a client is told of it.
+Give absolute paths: clients start it anywhere. docs/reference/api.md tells how a client is told of it.
 
   seine mcp --data /srv/seine-data                     # look into the crawls of a directory, and scrape
   seine mcp --data /srv/seine-data --allow-write       # begin crawls as well

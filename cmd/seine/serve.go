@@ -62,7 +62,7 @@ type serveCmd struct {
 // Help is shown below the list of flags.
 func (c *serveCmd) Help() string {
 	return `It shows the crawls in --data, whether they run or not, or the cluster of --nats, and goes on when that is away for a while.
-Where nothing runs in --data, it runs the crawls itself that the API begins or resumes. docs/api.md has the HTTP API. Until it
+Where nothing runs in --data, it runs the crawls itself that the API begins or resumes. docs/reference/api.md has the HTTP API. Until it
 is interrupted, it listens:
 
   seine serve                                          # for ./seine-data, at http://127.0.0.1:8077/
