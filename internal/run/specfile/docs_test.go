@@ -2,6 +2,7 @@ package specfile
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,4 +51,23 @@ func TestDocs(t *testing.T) {
 		visit(sh.elem)
 	}
 	visit(specShape)
+}
+
+// Each example of a spec in a guide loads.
+func TestGuides(t *testing.T) {
+	guides, err := filepath.Glob("../../../docs/guides/*.md")
+	if err != nil || len(guides) < 10 {
+		t.Fatalf("%d guides, %v", len(guides), err)
+	}
+	for _, guide := range guides {
+		text, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			if _, err := Load(guide, []byte(b[1])); err != nil {
+				t.Errorf("%v\nin\n%s", err, b[1])
+			}
+		}
+	}
 }
