@@ -53,6 +53,32 @@ func TestDocs(t *testing.T) {
 	visit(specShape)
 }
 
+// The blocks of the page that list keys have the defaults of these keys. They are told by their beginning; some set a
+// key that is unset by default, to the value that it has then.
+func TestDocsHaveTheDefaults(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/reference/spec.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(text string) string {
+		spec, err := Load("docs/reference/spec.md", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(spec.Encode())
+	}
+	for first, unset := range map[string]string{
+		"v: 1": "", "delay: 1s": "", "alerts: ": "", "page:\n  emit: auto": "", "duplicates: ": "", "links:": "",
+		"user_agent: ": `{cookies: false, tls: {min_version: "1.2"}}`, "render:\n  mode: never": "render: {mode: never}",
+	} {
+		_, rest, found := strings.Cut(string(text), "```yaml\n"+first)
+		block, _, _ := strings.Cut(rest, "```")
+		if got, want := load(first+block), load(unset); !found || got != want {
+			t.Errorf("the defaults are %s\nand from %q on the page has %s", want, first, got)
+		}
+	}
+}
+
 // Each example of a spec in a guide loads.
 func TestGuides(t *testing.T) {
 	guides, err := filepath.Glob("../../../docs/guides/*.md")
