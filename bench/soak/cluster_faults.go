@@ -20,7 +20,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Faults of the whole cluster, by the commands that docs/operations.md names for an operator: a repartition, and the restore
+// Faults of the whole cluster, by the commands that docs/guides names for an operator: a repartition, and the restore
 // of a backup.
 
 const (

@@ -343,7 +343,7 @@ func fillDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	r.disks[victim].free()
 }
 
-// fillBrokerDisk does what docs/operations.md says of a broker's full disk: make room, restart it.
+// fillBrokerDisk does what docs/guides/runbook.md says of a broker's full disk: make room, restart it.
 func fillBrokerDisk(ctx context.Context, r *testbed, victim string, d draw) {
 	fillDisk(ctx, r, victim, d)
 	p := r.find(victim)

@@ -98,7 +98,7 @@ type crawlPace struct {
 
 // crawlRecords is what the record of a page has.
 type crawlRecords struct {
-	Fields  []string        `basic:"" help:"Fields of a page's record, such as url,title,markdown. docs/spec.md lists all fields." placeholder:"NAME"`
+	Fields  []string        `basic:"" help:"Fields of a page's record, such as url,title,markdown. docs/reference/spec.md lists all fields." placeholder:"NAME"`
 	MaxText crawlspec.Bytes `help:"Maximum text kept of a page." default:"512KiB"`
 }
 

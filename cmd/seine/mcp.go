@@ -25,7 +25,7 @@ type mcpCmd struct {
 func (c *mcpCmd) Help() string {
 	return `An MCP client starts this command and gets the tools scrape, map, status, explain and records, and with --allow-write also crawl. The
 command logs to standard error and ends when standard input closes. A crawl that it ran resumes with seine crawl --data. Use absolute
-paths. docs/api.md shows how to configure a client.
+paths. docs/reference/api.md shows how to configure a client.
 
   seine mcp --data /srv/seine-data                     # read the crawls of a directory, and scrape
   seine mcp --data /srv/seine-data --allow-write       # also start crawls

@@ -62,7 +62,7 @@ type serveCmd struct {
 // Help is shown below the list of flags.
 func (c *serveCmd) Help() string {
 	return `Shows the crawls in --data, running or not, or the cluster of --nats, and reconnects after an outage. With --data, it also runs the
-crawls that the API starts or resumes, unless seine crawl runs there. docs/api.md describes the HTTP API. Examples:
+crawls that the API starts or resumes, unless seine crawl runs there. docs/reference/api.md describes the HTTP API. Examples:
 
   seine serve                                          # for ./seine-data, at http://127.0.0.1:8077/
   seine serve --nats nats://10.0.0.5 --read-only

@@ -1,4 +1,4 @@
-// The part of docs/wire.md that this stage needs: to read a message of PAGES and to make one of RECORDS. No NATS here.
+// The part of docs/reference/wire.md that this stage needs: to read a message of PAGES and to make one of RECORDS. No NATS here.
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { decompress as unzstd } from "fzstd";

@@ -3,7 +3,7 @@
 // extracted and followed, when it runs again and when somebody is told.
 //
 // A Spec is stored as JSON in the bucket messages.BucketCrawls, and written by people in
-// YAML, which package specfile reads; docs/spec.md describes it for them. Decode and Validate
+// YAML, which package specfile reads; docs/reference/spec.md describes it for them. Decode and Validate
 // refuse what no stage could obey, each with the key and what would be right. A spec that
 // they return is valid: nobody looks at it again. It is shared by all who read it, and never
 // changed in place.

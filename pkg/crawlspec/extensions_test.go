@@ -64,12 +64,12 @@ func TestSkipExtensionsAreChecked(t *testing.T) {
 
 // The documentation of the spec lists what is skipped.
 func TestDefaultSkipExtensionsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/spec.md")
+	text, err := os.ReadFile("../../docs/reference/spec.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	words := strings.Join(strings.Fields(string(text)), " ")
 	if want := "skip_extensions: [" + strings.Join(DefaultSkipExtensions(), ", ") + "]"; !strings.Contains(words, want) {
-		t.Errorf("docs/spec.md has not: %s", want)
+		t.Errorf("docs/reference/spec.md has not: %s", want)
 	}
 }

@@ -124,7 +124,7 @@ type Spec struct {
 	// SkipExtensions lists the extensions of files that are not asked for, in lower case
 	// and without a dot, but for seeds and for types that are fetched by Accept or by a
 	// rule; without it, those of files that are no pages: images, sound, films, fonts,
-	// archives, programs and office documents (docs/spec.md lists them).
+	// archives, programs and office documents (docs/reference/spec.md lists them).
 	SkipExtensions Extensions `json:"skip_extensions,omitzero" yaml:"skip_extensions,omitempty"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
 	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`

@@ -10,10 +10,10 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// The example of docs/wire.md decodes, says nothing that is not in the type, and every field
+// The example of docs/reference/wire.md decodes, says nothing that is not in the type, and every field
 // of the rules in it is mentioned.
 func TestWireExampleOfASpec(t *testing.T) {
-	text, err := os.ReadFile("../../docs/wire.md")
+	text, err := os.ReadFile("../../docs/reference/wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestWireExampleOfASpec(t *testing.T) {
 		for field := range reflect.TypeOf(rule).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !strings.Contains(doc, "`"+name+"`") && !strings.Contains(doc, `"`+name+`"`) {
-				t.Errorf("docs/wire.md does not mention %s of %T", name, rule)
+				t.Errorf("docs/reference/wire.md does not mention %s of %T", name, rule)
 			}
 		}
 	}

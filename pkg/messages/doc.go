@@ -3,7 +3,7 @@
 //
 // Small messages are JSON, so that the nats command and a stage written in any
 // language can read and write them. A page is a header and a raw body, so that
-// no byte of a body is encoded twice. docs/wire.md describes the same for
+// no byte of a body is encoded twice. docs/reference/wire.md describes the same for
 // readers who do not write Go.
 //
 // Every decoder validates: a message that it returns without an error can be

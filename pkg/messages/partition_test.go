@@ -19,7 +19,7 @@ func fnv1a(s string) uint32 {
 }
 
 // partitionVectors are golden: other values would send the URLs of a running
-// crawl to partitions that have not seen them. docs/wire.md shows them.
+// crawl to partitions that have not seen them. docs/reference/wire.md shows them.
 var partitionVectors = []struct {
 	url, domain string
 	of16, of7   int

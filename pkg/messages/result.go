@@ -25,7 +25,7 @@ type Result struct {
 	Status    int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
 	Error     string `json:"error,omitempty"`  // what went wrong, for a person
 	// Detail says more than Class for a program to count: which limit, which
-	// timeout. docs/wire.md lists them.
+	// timeout. docs/reference/wire.md lists them.
 	Detail Detail `json:"detail,omitempty"`
 	// Location is the canonical target of a redirect. The fetcher has published
 	// it as a candidate already.

@@ -6,7 +6,7 @@ import (
 )
 
 // Class says how a request ended. The class alone decides what the frontier
-// does next; docs/wire.md lists the classes with their meaning.
+// does next; docs/reference/wire.md lists the classes with their meaning.
 type Class string
 
 // How a request can end.

@@ -17,14 +17,14 @@ import (
 
 func wireDoc(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/wire.md")
+	text, err := os.ReadFile("../../docs/reference/wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// The examples of docs/wire.md decode, and say nothing that is not in the types.
+// The examples of docs/reference/wire.md decode, and say nothing that is not in the types.
 func TestWireExamples(t *testing.T) {
 	known := jsontext.UnmarshalStrict
 	id := nats.Header{nats.MsgIdHdr: {"x"}}
@@ -100,13 +100,13 @@ func first(errs ...error) error {
 	return nil
 }
 
-// The tables of docs/wire.md say what the code does.
+// The tables of docs/reference/wire.md say what the code does.
 func TestWireTables(t *testing.T) {
 	doc := wireDoc(t)
 	rows := func(format string, args ...any) {
 		t.Helper()
 		if row := fmt.Sprintf(format, args...); !strings.Contains(doc, row) {
-			t.Errorf("docs/wire.md lacks %q", row)
+			t.Errorf("docs/reference/wire.md lacks %q", row)
 		}
 	}
 	for _, v := range partitionVectors {
@@ -115,7 +115,7 @@ func TestWireTables(t *testing.T) {
 	for c := range classes {
 		retried := map[bool]string{true: "yes", false: "no"}[c.Retryable()]
 		if !regexp.MustCompile("(?m)^\\| `" + string(c) + "` \\| .* \\| " + retried + " \\|$").MatchString(doc) {
-			t.Errorf("docs/wire.md lacks the class %s, retried: %s", c, retried)
+			t.Errorf("docs/reference/wire.md lacks the class %s, retried: %s", c, retried)
 		}
 	}
 	for _, s := range Streams(DefaultStreamLimits(), 1) {
@@ -147,13 +147,13 @@ func TestWireTables(t *testing.T) {
 	} {
 		for _, name := range fieldNames(v) {
 			if !strings.Contains(doc, "`"+name+"`") && !strings.Contains(doc, `"`+name+`"`) {
-				t.Errorf("docs/wire.md does not mention %s of %T", name, v)
+				t.Errorf("docs/reference/wire.md does not mention %s of %T", name, v)
 			}
 		}
 	}
 	rows("at most %d bytes of printable UTF-8", MaxValidator)
 	if DefaultPartitions != 16 || MaxDeliver != 5 {
-		t.Error("docs/wire.md says otherwise")
+		t.Error("docs/reference/wire.md says otherwise")
 	}
 }
 

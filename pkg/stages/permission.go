@@ -30,14 +30,14 @@ type PermissionError struct {
 // Error names the subject, the user, and what to do.
 func (r *PermissionError) Error() string {
 	if r.Subject == "" {
-		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/security.md",
+		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/guides/secure.md",
 			r.Who, r.Cause)
 	}
 	if r.Verb == verbSubscribe && strings.HasPrefix(r.Subject, inboxes) {
 		return fmt.Sprintf("the NATS server does not let %s receive answers at %s: set --nats-inbox-prefix to that of the user, such as _INBOX_fetcher",
 			r.Who, r.Subject)
 	}
-	return fmt.Sprintf("the NATS server does not let %s %s %s: connect as the user of this role, or allow it in the server's configuration; docs/security.md",
+	return fmt.Sprintf("the NATS server does not let %s %s %s: connect as the user of this role, or allow it in the server's configuration; docs/guides/secure.md",
 		r.Who, r.Verb, r.Subject)
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // ErrForeign is returned when the account has something of another application under a name or a subject of Seine's.
-var ErrForeign = errors.New("of another application: give Seine its own NATS account (docs/operations.md#an-account-for-seine), or remove it")
+var ErrForeign = errors.New("of another application: give Seine its own NATS account (docs/guides/stages.md#give-seine-its-own-account), or remove it")
 
 // Provision creates the streams and buckets that are missing, and gives the others their configuration. Partitions cannot
 // change so once URLs have been distributed over them: ErrLayout then, and ErrMoving while they are being changed.

@@ -152,7 +152,7 @@ func TestRunbooksAreInTheDocumentation(t *testing.T) {
 		alerts := 0
 		for _, g := range named[*monitoring.PrometheusRule](t, rendered(t, Cases[name]), "seine").Spec.Groups {
 			for _, r := range g.Rules {
-				if url := r.Annotations["runbook_url"]; r.Alert != "" && !strings.HasPrefix(url, docs+"/operations.md#") {
+				if url := r.Annotations["runbook_url"]; r.Alert != "" && !strings.HasPrefix(url, docs+"/guides/runbook.md#") {
 					t.Errorf("%s: the runbook of %s is at %q", name, r.Alert, url)
 				} else if r.Alert != "" {
 					alerts++

@@ -106,7 +106,7 @@ func strays(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 		for subject, n := range all {
 			found = append(found, Finding{
 				Level: Warn, Check: "subjects", What: fmt.Sprintf("%s has %s of subject %s, which no consumer reads", stream, humanize.Plural(n, "message"), subject),
-				Do: "publish to partitions of the layout (docs/wire.md); the frontier moves these to DEAD",
+				Do: "publish to partitions of the layout (docs/reference/wire.md); the frontier moves these to DEAD",
 			})
 		}
 	}

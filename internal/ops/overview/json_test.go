@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Programs read `seine status --json`: each key of it is in lower case, as docs/operations.md has them.
+// Programs read `seine status --json`: each key of it is in lower case.
 func TestKeysAreInLowerCase(t *testing.T) {
 	eachKey(reflect.TypeFor[Overview](), map[reflect.Type]bool{}, func(of reflect.Type, key string) {
 		if key != strings.ToLower(key) {

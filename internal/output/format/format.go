@@ -5,7 +5,7 @@
 //
 //   - an interface of optional_interfaces.go, if it or its encoder can do more than others, and Tabular (below), if it has columns;
 //   - its name in TestNamesOfFormats, and a case in unpack (read_formats.go) for a compression that is new;
-//   - its name in the help of --format (pkg/stages/writer/config.go), and in docs/operations.md,
+//   - its name in the help of --format (pkg/stages/writer/config.go), and in docs/reference/output.md,
 //     section Formats;
 //   - another program that reads it, in foreign_test.go.
 //

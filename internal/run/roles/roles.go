@@ -1,6 +1,6 @@
 // Package roles says what each user of a locked-down NATS server may do: one for
 // each stage, and for the people and programs beside them. The server's
-// configuration and the table in docs/security.md are written from it.
+// configuration and the table in deploy/nats/roles.md are written from it.
 package roles
 
 import (

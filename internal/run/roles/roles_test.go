@@ -387,7 +387,7 @@ func TestRendererMayDoWhatAFetcherMay(t *testing.T) {
 	}
 }
 
-// docs/security.md has the table, and deploy/nats/roles.conf the permissions, of the
+// deploy/nats/roles.md has the table, and deploy/nats/roles.conf the permissions, of the
 // installation that most have: go test ./internal/run/roles -update writes both anew.
 func TestTableIsUpToDate(t *testing.T) {
 	in := roles.Installation{
@@ -396,13 +396,13 @@ func TestTableIsUpToDate(t *testing.T) {
 		Feeders:    []roles.SeedPublisher{{Name: "feeder", Crawls: []string{messages.DefaultCrawl}}},
 	}
 	conf := filepath.Join("..", "..", "..", "deploy", "nats", "roles.conf")
-	doc := filepath.Join("..", "..", "..", "docs", "security.md")
+	doc := filepath.Join("..", "..", "..", "deploy", "nats", "roles.md")
 	text, err := os.ReadFile(doc)
 	check(t, err)
 	head, rest, ok := strings.Cut(string(text), "<!-- table -->\n")
 	_, tail, closed := strings.Cut(rest, "<!-- /table -->")
 	if !ok || !closed {
-		t.Fatal("docs/security.md has no place for the table")
+		t.Fatal("deploy/nats/roles.md has no place for the table")
 	}
 	for file, want := range map[string]string{
 		conf: in.RolesConf(), doc: head + "<!-- table -->\n" + in.Table() + "<!-- /table -->" + tail,

@@ -2,6 +2,7 @@ package specfile
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 
 // The document for users: each example loads, and it says something of each key.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/spec.md")
+	text, err := os.ReadFile("../../../docs/reference/spec.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +20,7 @@ func TestDocs(t *testing.T) {
 		t.Fatalf("only %d examples", len(blocks))
 	}
 	for _, b := range blocks {
-		if _, err := Load("docs/spec.md", []byte(b[1])); err != nil {
+		if _, err := Load("docs/reference/spec.md", []byte(b[1])); err != nil {
 			t.Errorf("%v\nin\n%s", err, b[1])
 		}
 		full := strings.Replace(b[1], "max_depth: ", "max_depth: 1", 1) // a schema knows no key without a value
@@ -30,7 +31,7 @@ func TestDocs(t *testing.T) {
 	for list, names := range choices {
 		for _, name := range names {
 			if !regexp.MustCompile("[^a-z_]" + regexp.QuoteMeta(name) + "[^a-z_]").Match(text) {
-				t.Errorf("docs/spec.md does not tell of %s, of %s", name, list)
+				t.Errorf("docs/reference/spec.md does not tell of %s, of %s", name, list)
 			}
 		}
 	}
@@ -43,11 +44,56 @@ func TestDocs(t *testing.T) {
 		seen[sh] = true
 		for _, k := range sh.keys {
 			if !regexp.MustCompile("`" + k.name + "`|(?m)(^|[ {])" + k.name + ":( |$)").Match(text) {
-				t.Errorf("docs/spec.md does not tell of %s, of %s", k.name, k.owner.Name())
+				t.Errorf("docs/reference/spec.md does not tell of %s, of %s", k.name, k.owner.Name())
 			}
 			visit(k.shape)
 		}
 		visit(sh.elem)
 	}
 	visit(specShape)
+}
+
+// The blocks of the page that list keys have the defaults of these keys. They are told by their beginning; some set a
+// key that is unset by default, to the value that it has then.
+func TestDocsHaveTheDefaults(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/reference/spec.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(text string) string {
+		spec, err := Load("docs/reference/spec.md", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(spec.Encode())
+	}
+	for first, unset := range map[string]string{
+		"v: 1": "", "delay: 1s": "", "alerts: ": "", "page:\n  emit: auto": "", "duplicates: ": "", "links:": "",
+		"user_agent: ": `{cookies: false, tls: {min_version: "1.2"}}`, "render:\n  mode: never": "render: {mode: never}",
+	} {
+		_, rest, found := strings.Cut(string(text), "```yaml\n"+first)
+		block, _, _ := strings.Cut(rest, "```")
+		if got, want := load(first+block), load(unset); !found || got != want {
+			t.Errorf("the defaults are %s\nand from %q on the page has %s", want, first, got)
+		}
+	}
+}
+
+// Each example of a spec in a guide loads.
+func TestGuides(t *testing.T) {
+	guides, err := filepath.Glob("../../../docs/guides/*.md")
+	if err != nil || len(guides) < 10 {
+		t.Fatalf("%d guides, %v", len(guides), err)
+	}
+	for _, guide := range guides {
+		text, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			if _, err := Load(guide, []byte(b[1])); err != nil {
+				t.Errorf("%v\nin\n%s", err, b[1])
+			}
+		}
+	}
 }

@@ -283,7 +283,7 @@ func unknown(name string, s *typeSchema) string {
 	if len(known) <= fewKeys {
 		return "unknown key; known keys: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 	}
-	return "unknown key (docs/spec.md lists all keys)"
+	return "unknown key (docs/reference/spec.md lists all keys)"
 }
 
 // wanted says what a value of a shape is.

@@ -138,7 +138,7 @@ func problemOfCluster(err error) error {
 	case refused:
 		return problemf(http.StatusForbidden, "%v", err)
 	case errors.Is(err, cluster.ErrAway):
-		return retryLater(http.StatusServiceUnavailable, err.Error()+": try again in a moment; if it stays so, start NATS and the stages (docs/operations.md)")
+		return retryLater(http.StatusServiceUnavailable, err.Error()+": try again in a moment; if it stays so, start NATS and the stages (docs/guides/stages.md)")
 	case errors.Is(err, cluster.ErrBusy):
 		return retryLater(http.StatusTooManyRequests, err.Error())
 	case errors.Is(err, frontierapi.ErrUnanswered):

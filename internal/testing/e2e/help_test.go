@@ -12,7 +12,10 @@ import (
 	"seine/internal/run/config"
 )
 
-var variable = regexp.MustCompile(`SEINE_[A-Z0-9_]+`)
+var (
+	variable   = regexp.MustCompile(`SEINE_[A-Z0-9_]+`)
+	flagInHelp = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--([a-z0-9-]+)`)
+)
 
 // A person who asks a stage for help sees the command as it would be typed.
 func TestHelpOfEveryStageHasAnExample(t *testing.T) {
@@ -25,6 +28,27 @@ func TestHelpOfEveryStageHasAnExample(t *testing.T) {
 		for _, name := range variable.FindAllString(string(out), -1) {
 			if !slices.Contains(config.Variables(), name) && name != "SEINE_SECRET_NAME" {
 				t.Errorf("%s: internal/run/config/variables.txt does not have %s", stage, name)
+			}
+		}
+	}
+}
+
+// docs/reference/cli.md has the options of every stage. It names those of the chained parser by their prefix.
+func TestOptionsOfStages_AreDocumented(t *testing.T) {
+	page := readFile(t, "../../../docs/reference/cli.md")
+	for _, stage := range []string{"frontier", "fetcher", "renderer", "parser", "writer"} {
+		out, err := exec.Command(filepath.Join(bin, stage), "--help").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s --help: %v: %s", stage, err, out)
+		}
+		flags := flagInHelp.FindAllStringSubmatch(string(out), -1)
+		if len(flags) < 15 {
+			t.Errorf("%s has %d flags", stage, len(flags))
+		}
+		for _, f := range flags {
+			name := strings.TrimPrefix(f[1], "parser-")
+			if !strings.Contains(page, "`--"+name+"`") && !slices.Contains([]string{"help", "version", "config"}, name) {
+				t.Errorf("docs/reference/cli.md does not name --%s of %s", f[1], stage)
 			}
 		}
 	}

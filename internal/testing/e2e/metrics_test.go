@@ -21,10 +21,10 @@ import (
 // seineMetric finds the names of our own metrics in a text.
 var seineMetric = regexp.MustCompile(`\bseine_[a-z_]+`)
 
-// documented are the names that docs/operations.md has in its table of metrics.
+// documented are the names that docs/reference/metrics.md has in its table of metrics.
 func documented(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/operations.md")
+	text, err := os.ReadFile("../../../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	})
 	for name := range exposed {
 		if !want[name] {
-			t.Errorf("docs/operations.md does not tell of %s", name)
+			t.Errorf("docs/reference/metrics.md does not tell of %s", name)
 		}
 	}
 	for _, p := range append(c.all(), server) {

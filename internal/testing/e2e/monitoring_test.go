@@ -267,7 +267,7 @@ func readFile(t *testing.T, path string) string {
 // absolute address.
 func TestRunbookHasEveryAlert(t *testing.T) {
 	t.Parallel()
-	_, runbook, _ := strings.Cut(readFile(t, "../../../docs/operations.md"), "## Runbook\n")
+	_, runbook, _ := strings.Cut(readFile(t, "../../../docs/guides/runbook.md"), "## Alerts\n")
 	runbook, _, _ = strings.Cut(runbook, "\n## ")
 	anchors := make(map[string]string)
 	for _, h := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(runbook, -1) {
@@ -279,7 +279,7 @@ func TestRunbookHasEveryAlert(t *testing.T) {
 	for _, rule := range strings.Split(readFile(t, "../../../deploy/prometheus/rules.yml"), "\n      - alert: ")[1:] {
 		name, text, _ := strings.Cut(rule, "\n")
 		want[name] = true
-		url := regexp.MustCompile(`\n +runbook_url: https://\S+/docs/operations\.md#(\S+)`).FindStringSubmatch(text)
+		url := regexp.MustCompile(`\n +runbook_url: https://\S+/docs/guides/runbook\.md#(\S+)`).FindStringSubmatch(text)
 		if url == nil || url[1] != anchors[name] {
 			t.Errorf("%s leads to %q, and its section is %q", name, url, anchors[name])
 		}

@@ -467,7 +467,7 @@ func (c *locked) reload() {
 	c.nats.signal(syscall.SIGHUP)
 	eventually(c.t, 20*time.Second, "take up the configuration", func() (bool, string) {
 		select {
-		case <-c.nats.gone: // a supervisor would start it again: see docs/security.md
+		case <-c.nats.gone: // a supervisor would start it again: see docs/guides/secure.md
 			if !strings.Contains(c.nats.log.String(), "addShadowSub") {
 				c.t.Fatalf("nats-server has ended: %v", c.nats.err)
 			}

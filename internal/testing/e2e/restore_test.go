@@ -70,7 +70,7 @@ func TestClusterIsRestoredInMidCrawl(t *testing.T) {
 	}
 }
 
-// copyOutput copies the output while writers write it, as docs/operations.md says: the commits first, whose files
+// copyOutput copies the output while writers write it, as docs/guides/backup.md says: the commits first, whose files
 // are there by then, and no file that is not finished and may be gone.
 func (c *cluster) copyOutput(to string) {
 	c.t.Helper()

@@ -231,10 +231,10 @@ func TestServeRefusesToBeOpen(t *testing.T) {
 	}
 }
 
-// Every example of docs/api.md that is for a server of this machine does what it says.
+// Every example of docs/reference/api.md that is for a server of this machine does what it says.
 func TestExamplesOfTheAPI(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "api.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "api.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Documented is what docs/databases.md says of the tables.
+// Documented is what docs/guides/databases.md and docs/reference/databases.md say of the tables.
 type Documented struct {
 	// Tables are the columns of each, with their types in PostgreSQL: "url text".
 	Tables map[string][]string
@@ -14,19 +14,21 @@ type Documented struct {
 	Queries []string
 }
 
-// ReadDocumented reads the picture and the examples of docs/databases.md.
+// ReadDocumented reads the examples of the guide and the picture of the reference.
 func ReadDocumented(t testing.TB) (d Documented) {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/databases.md")
+	guide, err := os.ReadFile("../../../docs/guides/databases.md")
 	check(t, err)
-	_, queries, _ := strings.Cut(string(text), "```sql\n")
+	reference, err := os.ReadFile("../../../docs/reference/databases.md")
+	check(t, err)
+	_, queries, _ := strings.Cut(string(guide), "```sql\n")
 	queries, _, _ = strings.Cut(queries, "```")
 	for q := range strings.SplitSeq(strings.TrimSpace(queries), ";") {
 		if q = strings.TrimSpace(q); q != "" {
 			d.Queries = append(d.Queries, q)
 		}
 	}
-	_, picture, _ := strings.Cut(string(text), "erDiagram\n")
+	_, picture, _ := strings.Cut(string(reference), "erDiagram\n")
 	picture, _, _ = strings.Cut(picture, "```")
 	d.Tables = make(map[string][]string)
 	table := ""
@@ -41,7 +43,7 @@ func ReadDocumented(t testing.TB) (d Documented) {
 		}
 	}
 	if len(d.Tables) == 0 || len(d.Queries) == 0 {
-		t.Fatal("docs/databases.md has no picture, or no examples")
+		t.Fatal("docs/reference/databases.md has no picture, or docs/guides/databases.md no examples")
 	}
 	return d
 }

@@ -63,7 +63,7 @@ func Stream(want jetstream.StreamConfig, have *jetstream.StreamInfo) []Differenc
 	case have == nil:
 		d.What, d.Repair = "is missing", "start a frontier, which creates it"
 	case have.Config.Metadata[messages.MetadataOwner] == "":
-		d.What, d.Repair = "belongs to another application", "give Seine its own NATS account (docs/operations.md#an-account-for-seine)"
+		d.What, d.Repair = "belongs to another application", "give Seine its own NATS account (docs/guides/stages.md#give-seine-its-own-account)"
 	case have.Config.Sealed:
 		d.What, d.Repair = "is sealed", remove
 	default:

@@ -77,10 +77,10 @@ func TestWhatWasFoundOfAURLStands(t *testing.T) {
 	}
 }
 
-// docs/operations.md has every reason for which a URL is excluded or has failed.
+// docs/reference/outcomes.md has every reason for which a URL is excluded or has failed.
 func TestReasonsAreDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../../docs/operations.md")
+	text, err := os.ReadFile("../../../../docs/reference/outcomes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +93,12 @@ func TestReasonsAreDocumented(t *testing.T) {
 	}
 	for _, reason := range exclusionReasons() {
 		if !slices.Contains(rows, "`"+reason+"`") {
-			t.Errorf("docs/operations.md has no row for %s", reason)
+			t.Errorf("docs/reference/outcomes.md has no row for %s", reason)
 		}
 	}
 	for _, reason := range []string{frontierapi.ParseFailed, frontierapi.HostGivenUp} {
 		if !strings.Contains(string(text), "`"+reason+"`") {
-			t.Errorf("docs/operations.md does not name %s", reason)
+			t.Errorf("docs/reference/outcomes.md does not name %s", reason)
 		}
 	}
 }
