@@ -289,7 +289,7 @@ func TestCrawlRefusesWrongUsage(t *testing.T) {
 		"an unknown robots policy": {[]string{"http://example.org/", "--robots", "no"}, []string{`robots "no"`, "obey or ignore"}},
 		"an unknown format":        {[]string{"http://example.org/", "--format", "xls"}, []string{"--format", "jsonl.zst", `"xls"`}},
 		"a delay without a unit":   {[]string{"http://example.org/", "--delay", "5"}, []string{"--delay", `"5"`, "500ms, 1s"}},
-		"a negative limit":         {[]string{"http://example.org/", "--max-pages=-1"}, []string{"max_pages -1", "0 is no limit"}},
+		"a negative limit":         {[]string{"http://example.org/", "--max-pages=-1"}, []string{"max_pages -1", "0 for no limit"}},
 		"a depth in words":         {[]string{"http://example.org/", "--max-depth", "two"}, []string{"--max-depth", `"two"`}},
 		"no workers":               {[]string{"http://example.org/", "--workers", "0"}, []string{"workers 0", "from 1"}},
 		"a bad pattern":            {[]string{"http://example.org/", "--include", "re:("}, []string{"include", `"re:("`}},
