@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -80,6 +81,22 @@ func TestFilesAreToldFromTheNewestToTheOldest(t *testing.T) {
 	for _, bad := range []string{"x", "0/", "-1/0-1", "0/0-99", "0/9-1"} {
 		if _, err := Files(t.Context(), output.Output{Log: logOf(20)}, "", bad, 1); err == nil {
 			t.Errorf("the cursor %q is taken", bad)
+		}
+	}
+}
+
+// An output whose format cannot be read back is reported, not empty.
+func TestFormatThatCannotBeReadIsReported(t *testing.T) {
+	log := logOf(3)
+	for i := range log {
+		for j := range log[i].Files {
+			log[i].Files[j].Path += ".csv"
+		}
+	}
+	for crawl, want := range map[string]error{"a": ErrFormat, "": ErrFormat, "c": nil} {
+		page, err := Read(t.Context(), output.Output{Log: log}, Choice{Crawl: crawl}, "", 10)
+		if !errors.Is(err, want) || len(page.Records) > 0 {
+			t.Errorf("crawl %q: %v, %v, want %v", crawl, page, err, want)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 var (
 	ErrCursor    = errors.New("the cursor is not from these records")
 	ErrEncrypted = errors.New("the records are encrypted: seine cat --identity KEY reads them")
-	ErrDatabase  = errors.New("the output is a database, which answers itself: ask it for the records")
+	ErrDatabase  = errors.New("the output is a database: query the records there")
+	ErrFormat    = errors.New("records of this format cannot be read back: read the file itself, or write jsonl.zst")
 )
 
 // Choice is which records are wanted; what is empty chooses all.
@@ -93,6 +94,10 @@ func Read(ctx context.Context, o output.Output, c Choice, cursor string, most in
 		}
 		refs = refs[at:]
 	}
+	return r.read(refs, from)
+}
+
+func (r *reader) read(refs []output.Ref, from position) (Page, error) {
 	for i, ref := range refs {
 		if i == maxCommits || time.Now().After(r.until) {
 			r.page.Next = position{entry: ref.String()}.String()
@@ -103,6 +108,9 @@ func Read(ctx context.Context, o output.Output, c Choice, cursor string, most in
 			return r.page, err
 		}
 		from = position{}
+	}
+	if len(r.page.Records) == 0 && r.skipped != "" {
+		return r.page, fmt.Errorf("file %s: %w", r.skipped, ErrFormat)
 	}
 	return r.page, nil
 }
@@ -116,6 +124,8 @@ type reader struct {
 	until  time.Time
 	bytes  int
 	page   Page
+
+	skipped string // path of the last file whose format cannot be read back
 }
 
 // entry takes records of an entry of the log, and reports whether the page is full, or the one file was read.
@@ -182,6 +192,7 @@ func (r *reader) file(f *output.File, at position) (full bool, err error) {
 	case errors.Is(err, errFull):
 		return true, nil
 	case errors.Is(err, format.ErrNoRecords):
+		r.skipped = f.Path
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("read %s: %w", f.Path, err)

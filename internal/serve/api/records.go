@@ -64,7 +64,7 @@ func problemOfRecords(err error) error {
 	switch {
 	case errors.Is(err, records.ErrCursor):
 		return badCursor()
-	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase):
+	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase), errors.Is(err, records.ErrFormat):
 		return problemf(http.StatusConflict, "%v", err)
 	}
 	return err
