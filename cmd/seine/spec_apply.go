@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
 	"seine/internal/run/specchange"
+	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -124,13 +125,16 @@ func specOf(ctx context.Context, bus *stages.Bus, crawl string) (*stages.Specs, 
 type specGetCmd struct {
 	connection
 	crawlName
+
+	JSON bool `name:"json" help:"Print JSON instead of YAML."`
 }
 
 // Help is shown below the list of flags.
 func (c *specGetCmd) Help() string {
-	return `It is JSON, which is YAML too: it can be changed and applied again.
+	return `To change a spec, print it to a file, edit the file and apply it.
 
-  seine spec get --crawl news > news.yaml`
+  seine spec get --crawl news > news.yaml
+  seine spec apply news.yaml --crawl news`
 }
 
 // Run prints the spec.
@@ -152,14 +156,23 @@ func (c *specGetCmd) Run() error {
 		if have.Still {
 			return endError(exitUsage)
 		}
-		var text bytes.Buffer
-		if err := json.Indent(&text, have.Encode(), "", "  "); err != nil {
-			return fmt.Errorf("print spec: %w", err)
+		text, err := c.text(have.Spec)
+		if err != nil {
+			return err
 		}
-		text.WriteByte('\n')
-		_, err = text.WriteTo(dataOut())
+		_, err = dataOut().Write(text)
 		return err
 	})
+}
+
+func (c *specGetCmd) text(spec *crawlspec.Spec) ([]byte, error) {
+	if !c.JSON {
+		return specfile.Text(spec)
+	}
+	var text bytes.Buffer
+	err := json.Indent(&text, spec.Encode(), "", "  ")
+	text.WriteByte('\n')
+	return text.Bytes(), err
 }
 
 type specListCmd struct{ connection }

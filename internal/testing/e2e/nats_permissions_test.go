@@ -187,7 +187,7 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 		return strings.Contains(out, "state") && strings.Contains(out, "PAGES"), out
 	}, c.all()...)
 	wantOutput(t, c.seine("viewer", "status"), "writer archive", "crawl site")
-	wantOutput(t, c.seine("viewer", "spec", "get", "--crawl", "site"), `"delay": "20ms"`)
+	wantOutput(t, c.seine("viewer", "spec", "get", "--crawl", "site"), "delay: 20ms")
 	c.wantServed(site.seed)
 	c.wantWebhooksWithoutRecords(site.seed)
 	c.wantReplaysByOperatorAlone()
