@@ -26,6 +26,7 @@ type cli struct {
 	Top      topCmd      `cmd:"" group:"observe" help:"Watch crawls in the terminal; pause, resume and cancel them."`
 	Doctor   doctorCmd   `cmd:"" group:"observe" help:"Find faults of a cluster and print how to fix them."`
 	Explain  explainCmd  `cmd:"" group:"observe" help:"Explain why a URL was or was not fetched."`
+	Failures failuresCmd `cmd:"" group:"observe" help:"List the URLs of a crawl that failed."`
 	Hosts    hostsCmd    `cmd:"" group:"observe" help:"Show hosts, their pace and what they wait for."`
 	Pause    pauseCmd    `cmd:"" group:"control" help:"Pause a crawl or one of its hosts."`
 	Resume   resumeCmd   `cmd:"" group:"control" help:"Resume a paused or cancelled crawl."`

@@ -36,7 +36,7 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 	if data == "" || !errors.Is(err, connect.ErrNoCrawl) {
 		return err
 	}
-	safeprint.Fprintf(os.Stderr, "no crawl is running in %s: this is about what it has stored\n", data)
+	safeprint.Fprintf(os.Stderr, "no crawl is running in %s; reading its stored state\n", data)
 	c.stored = data
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()

@@ -5,21 +5,25 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"seine/internal/base/safeprint"
 	"seine/pkg/crawlspec"
 )
 
-// Text returns a spec as YAML that Load reads, with all keys, in the order of the schema.
+// Text returns a spec as YAML that Load reads, with all keys, in the order of the schema. It has no text that a terminal obeys.
 func Text(spec *crawlspec.Spec) ([]byte, error) {
 	var doc yaml.Node
-	err := yaml.Load(spec.Encode(), &doc)
-	if err == nil {
-		inBlocks(&doc)
-		var text []byte
-		if text, err = yaml.Dump(&doc, yaml.WithIndent(2)); err == nil {
-			return text, nil
-		}
+	if err := yaml.Load(spec.Encode(), &doc); err != nil {
+		return nil, fmt.Errorf("print spec: %w", err)
 	}
-	return nil, fmt.Errorf("print spec: %w", err)
+	inBlocks(&doc)
+	text, err := yaml.Dump(&doc, yaml.WithIndent(2))
+	if err == nil && safeprint.Lines(string(text)) != string(text) {
+		text, err = yaml.Dump(&doc, yaml.WithIndent(2), yaml.WithUnicode(false))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("print spec: %w", err)
+	}
+	return text, nil
 }
 
 // inBlocks removes the braces and quotes of JSON. The library quotes the texts that YAML reads as something else.

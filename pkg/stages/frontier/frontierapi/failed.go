@@ -33,7 +33,7 @@ type FailedPage struct {
 // CheckFailure reports whether Failed can be asked for URLs that failed by it.
 func CheckFailure(class string) error {
 	if class != ParseFailed && class != HostGivenUp && !messages.Class(class).Valid() {
-		return fmt.Errorf("unknown class %q: docs/reference/wire.md lists them, as gone, timeout, server_error; %s is of the parser, %s of the frontier", class, ParseFailed, HostGivenUp)
+		return fmt.Errorf("unknown class %q: use a class of docs/reference/wire.md, such as gone, timeout or server_error, or %s or %s", class, ParseFailed, HostGivenUp)
 	}
 	return nil
 }
