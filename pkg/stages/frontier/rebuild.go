@@ -121,17 +121,11 @@ func (r *Rebuilder) once(ctx context.Context, p int) (*RebuildResult, error) {
 // whole returns an error that is ErrPurged if something of what the frontier reads
 // was purged.
 func (r *Rebuilder) whole(ctx context.Context) error {
-	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
-		s, err := r.f.bus.JS.Stream(ctx, name)
-		if err != nil {
-			return fmt.Errorf("open stream %s: %w", name, err)
-		}
-		if st := s.CachedInfo().State; st.FirstSeq > 1 {
-			return fmt.Errorf("%w: %s begins at sequence %d, stored %s; the state is in its frontier's store alone (with --snapshot-every it would be in snapshots)",
-				ErrPurged, name, st.FirstSeq, st.FirstTime.UTC().Format(time.RFC3339))
-		}
+	purged, err := r.f.purged(ctx)
+	if err != nil || purged == "" {
+		return err
 	}
-	return nil
+	return fmt.Errorf("%w: %s; the state is in its frontier's store alone (with --snapshot-every it would be in snapshots)", ErrPurged, purged)
 }
 
 // onlooker is a consumer that the server forgets.

@@ -104,11 +104,11 @@ func (f *Frontier) usable(p int, snap partition.Snapshot, found bool) (bool, err
 func (f *Frontier) restore(ctx context.Context, p int, snap partition.Snapshot, found bool, from string) error {
 	began := time.Now()
 	if !found {
-		whole, err := f.streamsUnpurged(ctx)
+		purged, err := f.purged(ctx)
 		if err != nil {
 			return err
 		}
-		if !whole {
+		if purged != "" {
 			return fmt.Errorf("%w: %s, not %s (start it with the --state it had; or let frontiers make snapshots, with --snapshot-every)",
 				ErrForeignState, from, f.store.ID)
 		}
@@ -139,8 +139,8 @@ func (p *partitionLoop) checkOrigin(ctx context.Context) error {
 		return cmp.Or(err, errReplaced)
 	}
 	if from == "" {
-		whole, err := p.f.streamsUnpurged(ctx)
-		if err != nil || !whole {
+		purged, err := p.f.purged(ctx)
+		if err != nil || purged != "" {
 			return cmp.Or(err, errReplaced)
 		}
 	}
@@ -160,18 +160,18 @@ func (f *Frontier) loadSnapshot(ctx context.Context, p int, snap partition.Snaps
 	return f.store.Replace(ctx, p, r)
 }
 
-// streamsUnpurged reports whether nothing that the frontier reads was ever purged.
-func (f *Frontier) streamsUnpurged(ctx context.Context) (bool, error) {
+// purged returns where a stream begins from which something was purged that the frontier reads, "" if nothing was.
+func (f *Frontier) purged(ctx context.Context) (string, error) {
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
 		s, err := f.bus.JS.Stream(ctx, name)
 		if err != nil {
-			return false, fmt.Errorf("open stream %s: %w", name, err)
+			return "", fmt.Errorf("open stream %s: %w", name, err)
 		}
 		if st := s.CachedInfo().State; st.FirstSeq > 1 {
-			return false, nil
+			return fmt.Sprintf("%s begins at sequence %d, stored %s", name, st.FirstSeq, st.FirstTime.UTC().Format(time.RFC3339)), nil
 		}
 	}
-	return true, nil
+	return "", nil
 }
 
 // pending returns the requests of a partition that are in FETCH, by identity: a

@@ -15,8 +15,11 @@ import (
 // have ended are not even looked at, if a build has judged them all that judges as this
 // one does.
 func (s *Partition) loadCrawls(c *Clock) error {
-	from, found, err := s.readMark()
-	if err != nil {
+	from, found, err := s.store.readMark(s.partition)
+	switch {
+	case errors.Is(err, errMark):
+		s.reportRepair(repairTime, "the partition's time cannot be read, it goes on from the last change", "error", err)
+	case err != nil:
 		return err
 	}
 	var changed int64

@@ -111,15 +111,12 @@ func (s *Partition) inheritMetadata(m *messages.Candidates, r *urlRecord, id url
 	text := m.Metadata.AppendJSON(nil)
 	digest := digestOfText(text)
 	key := s.inheritedKey(id.crawl, digest[:])
-	if s.tx.inherited[string(key)] == nil {
-		there, err := s.store.has(key)
-		if err != nil {
-			return err
-		}
-		if !there {
-			s.tx.Set(key, text)
-		}
-		s.tx.inherited[string(key)] = text
+	stored, err := s.tx.Get(key)
+	if err != nil {
+		return fmt.Errorf("metadata of %s: %w", messages.Clip(r.URL), err)
+	}
+	if stored == nil {
+		s.tx.Set(key, text)
 	}
 	s.setMetadata(r, id, &metadata{inherited, true, 0, digest[:]})
 	return nil
@@ -134,8 +131,8 @@ func (s *Partition) metadataOf(r *urlRecord, id urlID) (all messages.Metadata, i
 	}
 	text := m.text
 	if m.origin == inherited {
-		if text, err = s.inheritedText(id.crawl, m.text); err != nil {
-			return nil, false, err
+		if text, err = s.tx.Get(s.inheritedKey(id.crawl, m.text)); err != nil {
+			return nil, false, fmt.Errorf("metadata of %s: %w", messages.Clip(r.URL), err)
 		}
 	}
 	bad := jsontext.Unmarshal(text, &all)
@@ -151,17 +148,4 @@ func (s *Partition) metadataOf(r *urlRecord, id urlID) (all messages.Metadata, i
 		return nil, false, nil
 	}
 	return nil, false, s.setAside(s.inheritedKey(id.crawl, m.text))
-}
-
-// inheritedText reads a text that is inherited; one that is not there is none.
-func (s *Partition) inheritedText(crawl string, digest []byte) ([]byte, error) {
-	key := s.inheritedKey(crawl, digest)
-	if text := s.tx.inherited[string(key)]; text != nil {
-		return text, nil
-	}
-	text, err := s.store.get(key)
-	if err != nil {
-		return nil, fmt.Errorf("read store: %w", err)
-	}
-	return text, nil
 }

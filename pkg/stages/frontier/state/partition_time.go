@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -116,21 +117,19 @@ func (t *partitionTime) mark() mark {
 	return mark{Now: t.marked, Unsure: t.unsure, Wall: wall, Uptime: int64(up), Clock: t.clock.name}
 }
 
-// readMark reads where the partition's time had come to. Found is false if there is no
-// mark that can be read.
-func (s *Partition) readMark() (from mark, found bool, err error) {
-	value, err := s.store.get(table.Prefix(s.partition, kindTime))
-	if err != nil {
-		return from, false, fmt.Errorf("read the partition's time: %w", err)
+// errMark is of a partition's time in the store.
+var errMark = errors.New("stored time cannot be read")
+
+// readMark reads where the time of a partition had come to.
+func (s *Store) readMark(p int) (m mark, found bool, err error) {
+	value, err := s.get(table.Prefix(p, kindTime))
+	if err != nil || value == nil {
+		return m, false, err
 	}
-	if value == nil {
-		return from, false, nil
+	if err := jsontext.Unmarshal(value, &m); err != nil {
+		return mark{}, false, fmt.Errorf("partition %d: %w: %w", p, errMark, err)
 	}
-	if bad := jsontext.Unmarshal(value, &from); bad != nil {
-		s.reportRepair(repairTime, "the partition's time cannot be read; it continues from the last change", "error", bad)
-		return mark{}, false, nil
-	}
-	return from, true, nil
+	return m, true, nil
 }
 
 // markOf is that of a state without one, in which something last happened at a time of

@@ -326,7 +326,7 @@ func TestRepartitionMovesTimes(t *testing.T) {
 	w.close()
 	// Partition 1 was with a machine whose clock was an hour ahead, and moved.
 	const ahead = int64(time.Hour)
-	m, found, err := w.store.readMarkOf(1)
+	m, found, err := w.store.readMark(1)
 	w.must(err)
 	if !found {
 		t.Fatal("partition 1 has no time")
@@ -368,7 +368,7 @@ func (w *partitionsWorld) waits(n int) map[string]int64 {
 	all := make(map[string]int64)
 	clock := w.process()
 	for p := range n {
-		m, found, err := w.store.readMarkOf(p)
+		m, found, err := w.store.readMark(p)
 		w.must(err)
 		if !found {
 			continue

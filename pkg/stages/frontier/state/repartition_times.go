@@ -1,12 +1,6 @@
 package state
 
-import (
-	"fmt"
-	"time"
-
-	"seine/internal/base/jsontext"
-	"seine/pkg/stages/frontier/table"
-)
+import "time"
 
 // classTime is the time of the partitions that leave one remainder: that of the one that is
 // ahead of all.
@@ -42,7 +36,7 @@ func (m *mover) readTimes() error {
 		t.shift, t.rest = make(map[int]int64), make(map[int]int64)
 		marks := make(map[int]mark)
 		for _, p := range m.sources(c) {
-			stored, found, err := m.From.readMarkOf(p)
+			stored, found, err := m.From.readMark(p)
 			if err != nil {
 				return err
 			}
@@ -80,18 +74,6 @@ func (t *classTime) takeIn(o mark) {
 		had = o.Judged
 	}
 	t.mark.Judged = had
-}
-
-// readMarkOf is readMark without a partition that is open.
-func (s *Store) readMarkOf(p int) (m mark, found bool, err error) {
-	value, err := s.get(table.Prefix(p, kindTime))
-	if err != nil || value == nil {
-		return m, false, err
-	}
-	if err := jsontext.Unmarshal(value, &m); err != nil {
-		return m, false, fmt.Errorf("read the time of partition %d: %w", p, err)
-	}
-	return m, true, nil
 }
 
 // writeTimes stores the times of the new partitions.

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/table"
@@ -68,26 +66,18 @@ func (s *Partition) keepLinks(m *messages.Candidates, to []messages.URLHash) err
 		return err
 	}
 	l := links{m.PageRound, m.Depth - m.PageDepth, to}
-	s.tx.links[string(key)] = m.PageRound
 	s.tx.Set(key, l.append(nil))
 	return nil
 }
 
 // keptRound is the round of the links under a key, 0 if there are none.
 func (s *Partition) keptRound(key []byte) (uint64, error) {
-	if round, ok := s.tx.links[string(key)]; ok {
-		return round, nil
-	}
-	val, closer, err := s.store.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
-	}
+	value, err := s.tx.Get(key)
+	d := decoder{b: value}
 	if err != nil {
-		return 0, fmt.Errorf("read store: %w", err)
+		return 0, fmt.Errorf("links of a page: %w", err)
 	}
-	d := decoder{b: val}
-	round := d.uint()
-	return round, closer.Close()
+	return d.uint(), nil
 }
 
 // unchanged is a page whose links are being found again.

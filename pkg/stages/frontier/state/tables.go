@@ -82,7 +82,8 @@ func (d *domain) Derive(name string, keys *table.Keys) {
 	deriveForget(keys, d.forgetAt(), lineMark, name)
 }
 
-// Derive adds the index key of a crawl.
+// Derive adds the index key of a crawl. One that another build judged has it, too: loadAll lists all crawls again when the
+// build is another.
 func (c *crawl) Derive(name string, keys *table.Keys) {
 	if c.known() && (!c.ended() || c.stale()) {
 		keys.Add(kindAwake).Text(name)

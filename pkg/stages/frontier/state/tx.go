@@ -12,16 +12,10 @@ type tx struct {
 	*table.Turn
 	records map[urlID]*urlRecord // read or changed in this turn
 	changed map[urlID]*urlRecord // to be written at its end
-	links   map[string]uint64    // keys of links kept in this turn, and their rounds
-	// inherited are texts that were stored in this turn, or are stored, by their keys.
-	inherited map[string][]byte
 }
 
 func newTx(s *Store, partition int) *tx {
-	return &tx{
-		Turn: table.NewTurn(s.db, partition), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord), links: make(map[string]uint64),
-		inherited: make(map[string][]byte),
-	}
+	return &tx{Turn: table.NewTurn(s.db, partition), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord)}
 }
 
 // load reads the record of a URL, nil if there is none. The same record is returned for the rest of the turn.
@@ -56,7 +50,5 @@ func (t *tx) commit() error {
 	}
 	clear(t.records)
 	clear(t.changed)
-	clear(t.links)
-	clear(t.inherited)
 	return nil
 }

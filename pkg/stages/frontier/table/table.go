@@ -56,7 +56,7 @@ func (t *Table[K, V]) Stored(turn *Turn, key K, v V) {
 func (t *Table[K, V]) Put(turn *Turn, key K, v V) {
 	turn.key = t.Key(appendPrefix(turn.key[:0], turn.partition, t.Kind), key)
 	turn.value = v.Encode(turn.value[:0])
-	turn.Set(turn.key, turn.value)
+	turn.Fail(turn.batch.Set(turn.key, turn.value, nil))
 	turn.derived.reset()
 	v.Derive(key, &turn.derived)
 	turn.index(v.row(), turn.derived.b)
@@ -65,7 +65,7 @@ func (t *Table[K, V]) Put(turn *Turn, key K, v V) {
 // Remove removes a record and its index keys.
 func (t *Table[K, V]) Remove(turn *Turn, key K, v V) {
 	turn.key = t.Key(appendPrefix(turn.key[:0], turn.partition, t.Kind), key)
-	turn.Delete(turn.key)
+	turn.Fail(turn.batch.Delete(turn.key, nil))
 	turn.index(v.row(), nil)
 }
 
@@ -76,12 +76,12 @@ func (t *Turn) index(row *Row, keys []byte) {
 	}
 	for key, rest := []byte(nil), row.keys; len(rest) > 0; {
 		if key, rest = nextKey(rest); !hasKey(keys, key) {
-			t.Delete(t.whole(key))
+			t.Fail(t.batch.Delete(t.whole(key), nil))
 		}
 	}
 	for key, rest := []byte(nil), keys; len(rest) > 0; {
 		if key, rest = nextKey(rest); !hasKey(row.keys, key) {
-			t.Set(t.whole(key), nil)
+			t.Fail(t.batch.Set(t.whole(key), nil, nil))
 		}
 	}
 	row.keys = t.keep(keys)
@@ -104,7 +104,7 @@ func (t *Turn) Verify(record interface{ row() *Row }, restored func(kind byte)) 
 			return err
 		}
 		if !there {
-			t.Set(t.key, nil)
+			t.Fail(t.batch.Set(t.key, nil, nil))
 			restored(key[0])
 		}
 	}

@@ -3,6 +3,8 @@ package table
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -13,7 +15,8 @@ type Turn struct {
 	partition int
 	db        *pebble.DB
 	batch     *pebble.Batch
-	err       error // the first that occurred
+	own       map[string][]byte // keys of their own that were set in this turn, nil for those that were deleted
+	err       error             // the first that occurred
 	puts
 }
 
@@ -37,11 +40,22 @@ func (p *puts) keep(keys []byte) []byte {
 
 // NewTurn begins the first turn of a partition.
 func NewTurn(db *pebble.DB, partition int) *Turn {
-	return &Turn{partition: partition, db: db, batch: db.NewBatch()}
+	return &Turn{partition: partition, db: db, batch: db.NewBatch(), own: make(map[string][]byte)}
 }
 
-// Set stores a value under a key of its own, which no record derives.
-func (t *Turn) Set(key, value []byte) { t.Fail(t.batch.Set(key, value, nil)) }
+// Set stores a value, which must not change any more, under a key of its own: one that no record derives.
+func (t *Turn) Set(key, value []byte) {
+	t.own[string(key)] = value
+	t.Fail(t.batch.Set(key, value, nil))
+}
+
+// Get returns the value of a key of its own as the turn leaves it, nil if there is none.
+func (t *Turn) Get(key []byte) ([]byte, error) {
+	if value, ok := t.own[string(key)]; ok {
+		return value, nil
+	}
+	return Get(t.db, key)
+}
 
 // SetJSON stores a value as JSON.
 func (t *Turn) SetJSON(key []byte, v any) {
@@ -51,10 +65,16 @@ func (t *Turn) SetJSON(key []byte, v any) {
 }
 
 // Delete removes a key of its own, or one that no record derives although an index has it.
-func (t *Turn) Delete(key []byte) { t.Fail(t.batch.Delete(key, nil)) }
+func (t *Turn) Delete(key []byte) {
+	t.own[string(key)] = nil
+	t.Fail(t.batch.Delete(key, nil))
+}
 
 // DeletePrefix removes all keys with a prefix.
-func (t *Turn) DeletePrefix(prefix []byte) { t.Fail(t.batch.DeleteRange(prefix, After(prefix), nil)) }
+func (t *Turn) DeletePrefix(prefix []byte) {
+	maps.DeleteFunc(t.own, func(key string, _ []byte) bool { return strings.HasPrefix(key, string(prefix)) })
+	t.Fail(t.batch.DeleteRange(prefix, After(prefix), nil))
+}
 
 // Fail makes the commit of the turn fail with an error, unless it is nil.
 func (t *Turn) Fail(err error) {
@@ -71,6 +91,7 @@ func (t *Turn) Commit() error {
 	if t.err != nil {
 		return t.err
 	}
+	clear(t.own)
 	if t.batch.Empty() {
 		return nil
 	}
