@@ -38,7 +38,7 @@ func (s *Partition) discard(h *host, w *crawlQueue, end func(*urlRecord, urlID) 
 // failQueued ends what is queued for a host that was given up.
 func (s *Partition) failQueued(h *host, now int64) error {
 	for _, w := range h.work {
-		if w.parked || s.isDoomed(w.crawl) { // what was deleted is about to be taken away
+		if w.parked || s.isPendingDeletion(w.crawl) { // what was deleted is about to be taken away
 			continue
 		}
 		rules, err := s.rules(w.crawl, 0)

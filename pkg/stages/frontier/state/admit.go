@@ -101,7 +101,7 @@ func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rule
 	}
 	own := ownPriority(c.Priority)
 	found := &urlRecord{
-		URL: c.URL, Referrer: m.Referrer, more: more{Own: own}, Priority: rules.priority(c.URL, own), Round: messages.FirstRound(m.Era, rules.Deletions()),
+		URL: c.URL, Referrer: m.Referrer, rareFields: rareFields{Own: own}, Priority: rules.priority(c.URL, own), Round: messages.FirstRound(m.Era, rules.Deletions()),
 		Seed: opens, Sitemap: c.Sitemap, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
 	if found.Run > crawl.LatestRun {
@@ -228,7 +228,7 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 	fed := m.Source == messages.SourceSeed
 	if keepsSeed(m) && !r.Kept {
 		r.Kept = true
-		s.tx.change(id, r)
+		s.tx.save(id, r)
 	}
 	newRun := found.Run > r.Run
 	marks := found.Sitemap && !r.Sitemap
@@ -260,13 +260,13 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 			return err
 		}
 		s.push(r, id, h)
-		s.tx.change(id, r)
+		s.tx.save(id, r)
 		return s.readyIfDue(h, now)
 	case gate, r.State == Excluded && (fed || newRun || marks || nearer && tooFar),
 		r.State == Failed && (fed || newRun), r.State == Done && (newRun || marks && keepsSeed(m)):
 		return s.visitAgain(r, id, false, m.Era, rules, now)
 	}
-	s.tx.change(id, r) // for what is found on it from now on
+	s.tx.save(id, r) // for what is found on it from now on
 	return nil
 }
 

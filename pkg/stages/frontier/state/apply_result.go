@@ -55,7 +55,7 @@ func (s *Partition) takeResult(res *messages.Result, rules *Rules, now int64) (e
 		return err
 	}
 	resultsTotal.WithLabelValues(string(res.Class)).Inc()
-	s.troubles.add(res)
+	s.recentFailures.add(res)
 	s.removeInFlight(req)
 	event := s.recordOutcome(req, res, rules, pace, now)
 	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
@@ -118,7 +118,7 @@ func (s *Partition) adoptForeign(wire *messages.Request, now int64) error {
 		return err
 	}
 	id := urlID{wire.Crawl, wire.Visit.URL}
-	if !rules.Deleted(wire.Rev) || s.isDoomed(wire.Crawl) {
+	if !rules.Deleted(wire.Rev) || s.isPendingDeletion(wire.Crawl) {
 		if req, err := s.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now); err != nil || req != nil {
 			return err
 		}
@@ -353,7 +353,7 @@ func (s *Partition) parsed(m *messages.Candidates, now int64) error {
 	if told == "" && m.LeftOut != "" {
 		told = leftOutMark + m.LeftOut
 	}
-	s.tx.change(id, r)
+	s.tx.save(id, r)
 	switch {
 	case r.State == Parsing && r.Round == r.Parsed:
 		rules, err := s.rules(m.Crawl, m.Rev)

@@ -16,7 +16,7 @@ func (s *Partition) meetGate(r, found *urlRecord, id urlID, rules *Rules) (queue
 	if r.Gate, err = s.closesCircle(r.URL, found, rules, id.crawl); err != nil || !r.Gate {
 		return false, err
 	}
-	s.tx.change(id, r)
+	s.tx.save(id, r)
 	return r.gateDue(), nil // a visit under way is looked at when it ends
 }
 

@@ -28,7 +28,7 @@ type crawl struct {
 
 	rules    *Rules
 	rulesFor uint64 // Partition.specsGen that rules were read under
-	wasStale bool   // it was woken for no other reason: see wakeStale
+	wasStale bool   // it was woken for no other reason: see recheckStale
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
 	seedsSent           sentSeeds
@@ -92,21 +92,21 @@ func (w *sweep) anew() *sweep {
 	return &sweep{}
 }
 
-// wake returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.
-func (s *Partition) wake(name string) (*crawl, error) {
+// activateCrawl returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.
+func (s *Partition) activateCrawl(name string) (*crawl, error) {
 	if c := s.crawls[name]; c != nil {
 		return c, nil
 	}
-	c, err := s.readResting(name)
+	c, err := s.loadCrawlState(name)
 	if err == nil && c.known() && s.loader != nil { // which begins with all that are awake
 		s.loader.load(s, map[string]*seen{name: c.seen})
 	}
 	return c, err
 }
 
-// crawl is wake for a crawl that is awake, since its rules were read in this turn.
+// crawl is activateCrawl for a crawl that is awake, since its rules were read in this turn.
 func (s *Partition) crawl(name string) *crawl {
-	c, err := s.wake(name)
+	c, err := s.activateCrawl(name)
 	s.tx.Fail(err)
 	return c
 }

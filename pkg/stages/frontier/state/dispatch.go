@@ -52,7 +52,7 @@ func (s *Partition) requeueDue(now int64) error {
 		switch {
 		case err != nil:
 			return false, err
-		case s.isDoomed(id.crawl):
+		case s.isPendingDeletion(id.crawl):
 			s.tx.Delete(bytes.Clone(key))
 		case r == nil || !r.Has(key):
 			s.stray(key)
@@ -272,7 +272,7 @@ func (s *Partition) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, er
 func (s *Partition) crawlMayGo(h *host, w *crawlQueue, rules *Rules, now int64) bool {
 	pace := rules.paceOf(h.hostname())
 	switch c := s.crawl(w.crawl); {
-	case c.doomed(rules):
+	case c.pendingDeletion(rules):
 		return false // it is about to be taken away
 	case pace.state != crawlspec.Running, limited(rules) && c.quota.spent(c, rules, s.time.wall(now)):
 		s.park(h, w)
@@ -324,7 +324,7 @@ func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request
 	r.Due, r.FetchSeq = 0, 0
 	s.setState(r, id, InFlight, r.leftOut(), now)
 	req := &Request{urlRecord: r, id: id, host: h, deadline: now + inFlightTimeout, renders: s.mayRender(id.crawl, r.URL)}
-	s.nextLease = min(s.nextLease, req.deadline)
+	s.nextInFlightDeadline = min(s.nextInFlightDeadline, req.deadline)
 	if err := s.addInFlight(req); err != nil {
 		return nil, err
 	}
@@ -381,12 +381,12 @@ func (s *Partition) MarkSent(wire *messages.Request, seq uint64) {
 		return
 	}
 	req.FetchSeq = seq
-	s.tx.change(id, req.urlRecord)
+	s.tx.save(id, req.urlRecord)
 }
 
 // resend gives up on a request that is nowhere, and sends its visit again.
 func (s *Partition) resend(req *Request, now int64) {
 	req.Sent++
 	req.FetchSeq, req.missing, req.unsent, req.deadline = 0, false, true, now+inFlightTimeout
-	s.tx.change(req.id, req.urlRecord)
+	s.tx.save(req.id, req.urlRecord)
 }

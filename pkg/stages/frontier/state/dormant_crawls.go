@@ -82,14 +82,14 @@ func (c *crawlState) ended() bool {
 // stale reports whether another build judged the crawl's URLs.
 func (c *crawlState) stale() bool { return c.Build != buildPrint() }
 
-// letGo lets go what is in memory of a crawl that rests, and reports whether it did.
+// unloadCrawl lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
-func (s *Partition) letGo(name string, c *crawl, now int64) bool {
+func (s *Partition) unloadCrawl(name string, c *crawl, now int64) bool {
 	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !c.rules.AgainDue(c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
 		if !c.working() && (!c.ended() || c.standsStill()) {
-			s.goOn(name, c)
+			s.keepActive(name, c)
 		}
 		return false
 	}
@@ -104,17 +104,17 @@ func (s *Partition) letGo(name string, c *crawl, now int64) bool {
 	return true
 }
 
-// makeStale notes that a crawl at rest is to be woken when it is its turn.
-func (s *Partition) makeStale(name string) {
+// markStale notes that a crawl at rest is to be woken when it is its turn.
+func (s *Partition) markStale(name string) {
 	if !s.isStale[name] {
 		s.isStale[name] = true
 		s.stale = append(s.stale, name)
 	}
 }
 
-// wakeStale wakes crawls that are stale, a few at a time: each rests again as soon as
+// recheckStale wakes crawls that are stale, a few at a time: each rests again as soon as
 // it no longer is. Their filters stay empty, and their URLs are looked up on the disk.
-func (s *Partition) wakeStale() error {
+func (s *Partition) recheckStale() error {
 	if len(s.stale) == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (s *Partition) wakeStale() error {
 	}
 	for ; awake < maxStale && len(s.stale) > 0; s.stale = s.stale[1:] {
 		if name := s.stale[0]; s.isStale[name] { // nobody has woken it meanwhile
-			c, err := s.readResting(name)
+			c, err := s.loadCrawlState(name)
 			if err != nil {
 				return err
 			}
@@ -137,17 +137,17 @@ func (s *Partition) wakeStale() error {
 	return nil
 }
 
-// goOn lets a crawl that was woken because it was stale be one like the others:
+// keepActive lets a crawl that was woken because it was stale be one like the others:
 // something is to happen in it.
-func (s *Partition) goOn(name string, c *crawl) {
+func (s *Partition) keepActive(name string, c *crawl) {
 	if c.wasStale {
 		c.wasStale = false
 		s.loader.load(s, map[string]*seen{name: c.seen})
 	}
 }
 
-// readResting reads a crawl that rests, but for the filter of its URLs.
-func (s *Partition) readResting(name string) (*crawl, error) {
+// loadCrawlState reads a crawl that rests, but for the filter of its URLs.
+func (s *Partition) loadCrawlState(name string) (*crawl, error) {
 	delete(s.isStale, name)
 	c, err := s.readAwake(name, false)
 	s.crawls[name] = c
@@ -202,7 +202,7 @@ func (s *Partition) stateOf(name string) (crawlState, error) {
 	}
 	state, err := s.readCrawl(name)
 	if errors.Is(err, errCounters) {
-		c, err := s.wake(name)
+		c, err := s.activateCrawl(name)
 		return c.crawlState, err
 	}
 	return state, err
@@ -225,7 +225,7 @@ func (s *Partition) findStale(since uint64) error {
 			return err
 		}
 		if stale {
-			s.makeStale(news.Crawl)
+			s.markStale(news.Crawl)
 		}
 	}
 	s.lookedAt = known

@@ -93,7 +93,7 @@ func (s *Partition) loadAll() (changed int64, err error) {
 				crawlTable.Put(s.tx.Turn, name, c)
 			}
 		case state.stale():
-			s.makeStale(name)
+			s.markStale(name)
 		}
 	}
 	return changed, nil

@@ -47,12 +47,12 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 	w.restart()
 	w.part.specsGen = 0 // as of a new process
 	w.tend()
-	if len(w.part.told) > 0 || len(w.part.crawls) != 1 {
-		t.Errorf("told of %v, %d crawls are awake", w.part.told, len(w.part.crawls))
+	if len(w.part.loggedRepairs) > 0 || len(w.part.crawls) != 1 {
+		t.Errorf("told of %v, %d crawls are awake", w.part.loggedRepairs, len(w.part.crawls))
 	}
 	w.wantSent(w.dispatch(10), "https://b.test/")
-	if _, err := w.part.stateOf("ended7"); err != nil || !w.part.told[repairCounters] {
-		t.Errorf("asked about one: %v, told of %v", err, w.part.told)
+	if _, err := w.part.stateOf("ended7"); err != nil || !w.part.loggedRepairs[repairCounters] {
+		t.Errorf("asked about one: %v, told of %v", err, w.part.loggedRepairs)
 	}
 }
 
@@ -133,8 +133,8 @@ func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	w.restart()
 	w.part.specsGen = 0
 	w.tend()
-	if len(w.part.told) > 0 {
-		t.Errorf("told of %v", w.part.told)
+	if len(w.part.loggedRepairs) > 0 {
+		t.Errorf("told of %v", w.part.loggedRepairs)
 	}
 }
 

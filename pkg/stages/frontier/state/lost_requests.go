@@ -9,11 +9,11 @@ import (
 // FETCH any more, and those that were never published. InFetch returns the identity of
 // the message with a sequence in FETCH, "" if there is none.
 func (s *Partition) LostRequests(now int64, inFetch func(seq uint64) (string, error)) ([]*Request, error) {
-	if s.nextLease > now {
+	if s.nextInFlightDeadline > now {
 		return nil, nil
 	}
 	var again []*Request
-	s.nextLease = math.MaxInt64
+	s.nextInFlightDeadline = math.MaxInt64
 	for _, req := range s.inFlight {
 		if req.deadline <= now {
 			if err := s.lookFor(req, now, inFetch); err != nil {
@@ -24,7 +24,7 @@ func (s *Partition) LostRequests(now int64, inFetch func(seq uint64) (string, er
 			req.unsent = false
 			again = append(again, req)
 		}
-		s.nextLease = min(s.nextLease, req.deadline)
+		s.nextInFlightDeadline = min(s.nextInFlightDeadline, req.deadline)
 	}
 	return again, nil
 }

@@ -103,7 +103,7 @@ func (s *Partition) feedMetadata(m *messages.Candidates, c *messages.Candidate, 
 
 func (s *Partition) setMetadata(r *urlRecord, id urlID, m *metadata) {
 	r.Metadata = m
-	s.tx.change(id, r)
+	s.tx.save(id, r)
 }
 
 // inheritMetadata takes that of the page on which a URL was found first.

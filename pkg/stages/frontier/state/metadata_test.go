@@ -244,7 +244,7 @@ func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 				spoilt = seed
 			}
 			w.wantMetadata(spoilt, nil, false)
-			if !w.part.told[repairURL] {
+			if !w.part.loggedRepairs[repairURL] {
 				t.Error("nobody is told")
 			}
 		})

@@ -198,9 +198,9 @@ func (m *model) handedOver() {
 	maps.DeleteFunc(m.ended, func(_ visitOf, c messages.Class) bool { return c == messages.Gone || c == messages.ClientError })
 }
 
-// doomed reports whether the store may still have something of a deleted crawl.
+// pendingDeletion reports whether the store may still have something of a deleted crawl.
 func (m *model) doomed(crawl string) bool {
-	return m.deletions[crawl] != nil && m.part.isDoomed(crawl)
+	return m.deletions[crawl] != nil && m.part.isPendingDeletion(crawl)
 }
 
 // fed is a message of URLS that was acknowledged.
@@ -738,8 +738,8 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 // model. It is called after every commit.
 func (m *model) check() {
 	m.steps++
-	if len(m.part.told) > 0 {
-		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.part.told)))
+	if len(m.part.loggedRepairs) > 0 {
+		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.part.loggedRepairs)))
 	}
 	st := m.load()
 	m.checkStored()

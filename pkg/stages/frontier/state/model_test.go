@@ -266,7 +266,7 @@ func (g *simDriver) answerAll() {
 	}
 }
 
-// goOn lets some turns pass in which all requests end alike.
+// keepActive lets some turns pass in which all requests end alike.
 func (g *simDriver) goOn() {
 	class := draw(g, "all end", messages.Timeout, messages.OK, messages.NotModified, messages.Throttled)
 	each := draw(g, "each takes", 2*time.Second, 20*time.Millisecond, 12*time.Second)

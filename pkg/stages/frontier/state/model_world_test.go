@@ -459,7 +459,7 @@ func (r *simEnv) finishPostponed() {
 
 // attempts is how many results count.
 func (r *simEnv) attempts(crawl string) (n int64) {
-	if r.part.isDoomed(crawl) {
+	if r.part.isPendingDeletion(crawl) {
 		return 0
 	}
 	state, err := r.part.stateOf(crawl)
@@ -472,7 +472,7 @@ func (r *simEnv) attempts(crawl string) (n int64) {
 
 // parsed is the last round of a page whose end is known.
 func (r *simEnv) parsed(m *messages.Candidates) uint64 {
-	if m == nil || m.Ends.IsZero() || r.part.isDoomed(m.Crawl) {
+	if m == nil || m.Ends.IsZero() || r.part.isPendingDeletion(m.Crawl) {
 		return 0
 	}
 	page, err := r.part.record(urlID{m.Crawl, m.Ends.URL})

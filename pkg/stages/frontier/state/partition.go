@@ -27,45 +27,45 @@ type Partition struct {
 	log        *slog.Logger
 	offline    bool // see Options
 
-	positions      map[string]messages.Position
-	crawls         map[string]*crawl
-	stale          []string           // crawls that have ended and are to be woken: see wakeStale
-	isStale        map[string]bool    // the same
-	stored         judged             // as the store has it
-	judged         judged             // as it is stored
-	lookedAt       crawlspec.Progress // up to where changed specs were looked at: see findStale
-	gone           map[string]bool    // crawls that were removed in this turn: the store shows them until its end
-	holdsCrawls    bool               // there is, or was, a crawl
-	hosts          map[string]*host   // the active window
-	domains        map[string]*domain
-	maxHosts       int
-	touched        []*host
-	touchedDomains []*domain
-	ready          []*host       // due, in the order of their turn
-	windows        int           // queues with a window in memory
-	changedQueues  []*crawlQueue // in the turn under way
-	inFlight       map[urlID]*Request
-	renders        int // of those under way, the ones whose pages may need a browser
-	renderLine     renderLine
-	addresses      *IPLimiter
-	arrival        uint64
-	replaying      bool   // the state is behind the streams
-	nextLease      int64  // no request under way is to be looked for before: see lost
-	nextDue        int64  // no entry of the due index is before
-	nextRetry      int64  // nor of the retry index
-	nextForget     int64  // nor of the index of hosts to forget, as politeness counts time
-	specsGen       uint64 // grows when a spec has changed
-	loader         *loader
-	recent         *recentLinks
-	troubles       failureRing
-	spacing        spacing
-	emptied        []emptied
-	told           map[string]bool // kinds of faults of the store that were logged: see reportRepair
-	postponed      map[string]int  // messages that wait, by crawl
-	lastPostponed  uint64
-	seeds          []*messages.Candidates // of specs, to be published
-	parsingAt      int64                  // when CountParsing was called last
-	removed        int                    // deleted crawls that were forgotten, and may be in the last snapshot
+	positions            map[string]messages.Position
+	crawls               map[string]*crawl
+	stale                []string           // crawls that have ended and are to be woken: see recheckStale
+	isStale              map[string]bool    // the same
+	stored               judged             // as the store has it
+	judged               judged             // as it is stored
+	lookedAt             crawlspec.Progress // up to where changed specs were looked at: see findStale
+	gone                 map[string]bool    // crawls that were removed in this turn: the store shows them until its end
+	holdsCrawls          bool               // there is, or was, a crawl
+	hosts                map[string]*host   // the active window
+	domains              map[string]*domain
+	maxHosts             int
+	touched              []*host
+	touchedDomains       []*domain
+	ready                []*host       // due, in the order of their turn
+	windows              int           // queues with a window in memory
+	changedQueues        []*crawlQueue // in the turn under way
+	inFlight             map[urlID]*Request
+	renders              int // of those under way, the ones whose pages may need a browser
+	renderLine           renderLine
+	addresses            *IPLimiter
+	arrival              uint64
+	replaying            bool   // the state is behind the streams
+	nextInFlightDeadline int64  // no request under way is to be looked for before: see lost
+	nextDue              int64  // no entry of the due index is before
+	nextRetry            int64  // nor of the retry index
+	nextForget           int64  // nor of the index of hosts to forget, as politeness counts time
+	specsGen             uint64 // grows when a spec has changed
+	loader               *loader
+	recent               *recentLinks
+	recentFailures       failureRing
+	spacing              spacing
+	emptied              []emptied
+	loggedRepairs        map[string]bool // kinds of faults of the store that were logged: see reportRepair
+	postponed            map[string]int  // messages that wait, by crawl
+	lastPostponed        uint64
+	seeds                []*messages.Candidates // of specs, to be published
+	parsingAt            int64                  // when CountParsing was called last
+	removed              int                    // deleted crawls that were forgotten, and may be in the last snapshot
 }
 
 // Options are what a partition is opened with.
@@ -92,7 +92,7 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, tx: newTx(store, o.Partition), specs: o.Specs, log: o.Log, offline: o.Offline,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.MaxHosts, inFlight: make(map[urlID]*Request),
-		addresses: o.Addresses, replaying: o.Replaying, nextLease: math.MaxInt64, recent: newRecentLinks(o.Recent), told: make(map[string]bool),
+		addresses: o.Addresses, replaying: o.Replaying, nextInFlightDeadline: math.MaxInt64, recent: newRecentLinks(o.Recent), loggedRepairs: make(map[string]bool),
 	}
 	if s.era == nil {
 		s.era = func() uint64 { return 0 }

@@ -646,7 +646,7 @@ func TestRecordSurvivesItsEncoding(t *testing.T) {
 	r := &urlRecord{
 		URL: "https://a.test/é", Referrer: "https://b.test/", State: Waiting, Priority: 9, Seed: true, Gate: true, Recorded: true, Parsed: 2, Round: 3, Sent: 7,
 		Failures: 2, Depth: 65535, Redirects: 4, Reason: "why", Arrival: 1 << 60, Due: -5, Changed: 1 << 50, Run: 1 << 33, SentRun: 7,
-		visited: visited{
+		lastVisit: lastVisit{
 			Status: 503, Class: messages.Throttled, ETag: `W/"x"`, LastModified: "yesterday", Digest: 1 << 63, Content: 12,
 			Interval: 1 << 45, History: []attempt{{At: 5, Class: messages.OK, Status: 200, Took: 12}},
 		},

@@ -33,11 +33,11 @@ const (
 // mustWait reports whether a message that is not of a deleted crawl must wait until
 // that is removed, and what came before the message is applied.
 func (s *Partition) mustWait(name string, rules *Rules) bool {
-	return s.postponed[name] > 0 || s.crawl(name).leftOf(rules)
+	return s.postponed[name] > 0 || s.crawl(name).hasDeletedRemains(rules)
 }
 
-// leftOf reports whether something is left of a crawl that was deleted.
-func (c *crawl) leftOf(rules *Rules) bool { return c.known() && c.doomed(rules) }
+// hasDeletedRemains reports whether something is left of a crawl that was deleted.
+func (c *crawl) hasDeletedRemains(rules *Rules) bool { return c.known() && c.pendingDeletion(rules) }
 
 func (s *Partition) postpone(crawl string, kind byte, message []byte) {
 	s.lastPostponed++
@@ -85,7 +85,7 @@ func (s *Partition) RemoveForPostponed(now int64) error {
 		if err != nil {
 			return err
 		}
-		if c := s.crawl(name); c.leftOf(rules) {
+		if c := s.crawl(name); c.hasDeletedRemains(rules) {
 			if err := s.remove(name, c, rules, now); err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func (s *Partition) ReadyPostponed() (all []postponed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.crawl(name).leftOf(rules) {
+		if s.crawl(name).hasDeletedRemains(rules) {
 			continue
 		}
 		size := 0

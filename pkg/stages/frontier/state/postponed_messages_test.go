@@ -72,8 +72,8 @@ func TestMessageThatWaitsBringsNothingBack(t *testing.T) {
 	w.seed("https://new.test/3")
 	damage(func(b *pebble.Batch, key, _ []byte) { w.must(b.Set(key, []byte("?"), nil)) }, kindPostponed)(w)
 	w.tend()
-	if !w.part.told[repairMessage] || w.postponedKeys() > 0 || w.part.TimersPending() {
-		t.Errorf("told %v, %d messages wait", w.part.told, w.postponedKeys())
+	if !w.part.loggedRepairs[repairMessage] || w.postponedKeys() > 0 || w.part.TimersPending() {
+		t.Errorf("told %v, %d messages wait", w.part.loggedRepairs, w.postponedKeys())
 	}
 	aside := 0
 	w.must(w.store.scan(table.Prefix(0, kindSetAside), nil, func(key, value []byte) (bool, error) {

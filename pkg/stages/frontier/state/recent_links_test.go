@@ -9,7 +9,7 @@ import (
 
 func TestRecentCoversOnlyWhatSaysNothingNew(t *testing.T) {
 	h, other := messages.HashURL("https://a.test/1"), messages.HashURL("https://a.test/2")
-	known := urlRecord{Depth: 3, more: more{Own: 5}, Run: 7}
+	known := urlRecord{Depth: 3, rareFields: rareFields{Own: 5}, Run: 7}
 	const salt, run = 42, 7
 	table := newRecentLinks(0)
 	table.add(&known, run, salt, h)
@@ -22,11 +22,11 @@ func TestRecentCoversOnlyWhatSaysNothingNew(t *testing.T) {
 		cover bool
 	}{
 		{"the same", known, run, salt, h, true},
-		{"of an earlier run, farther and less urgent", urlRecord{Depth: 4, more: more{Own: 9}, Run: 6}, run, salt, h, true},
-		{"nearer", urlRecord{Depth: 2, more: more{Own: 5}, Run: 7}, run, salt, h, false},
-		{"more urgent", urlRecord{Depth: 3, more: more{Own: 4}, Run: 7}, run, salt, h, false},
-		{"of a later run", urlRecord{Depth: 3, more: more{Own: 5}, Run: 8}, run, salt, h, false},
-		{"a seed", urlRecord{Depth: 3, more: more{Own: 5}, Run: 7, Seed: true}, run, salt, h, false},
+		{"of an earlier run, farther and less urgent", urlRecord{Depth: 4, rareFields: rareFields{Own: 9}, Run: 6}, run, salt, h, true},
+		{"nearer", urlRecord{Depth: 2, rareFields: rareFields{Own: 5}, Run: 7}, run, salt, h, false},
+		{"more urgent", urlRecord{Depth: 3, rareFields: rareFields{Own: 4}, Run: 7}, run, salt, h, false},
+		{"of a later run", urlRecord{Depth: 3, rareFields: rareFields{Own: 5}, Run: 8}, run, salt, h, false},
+		{"a seed", urlRecord{Depth: 3, rareFields: rareFields{Own: 5}, Run: 7, Seed: true}, run, salt, h, false},
 		{"another URL", known, run, salt, other, false},
 		{"another crawl or run", known, run, salt + 1, h, false},
 	} {
@@ -34,13 +34,13 @@ func TestRecentCoversOnlyWhatSaysNothingNew(t *testing.T) {
 			t.Errorf("%s: covered %v, want %v", c.what, got, c.cover)
 		}
 	}
-	table.add(&urlRecord{Depth: 1, more: more{Own: 1}, Run: run}, run, salt, h)
-	if !table.covers(&urlRecord{Depth: 1, more: more{Own: 1}, Run: run}, run, salt, h) {
+	table.add(&urlRecord{Depth: 1, rareFields: rareFields{Own: 1}, Run: run}, run, salt, h)
+	if !table.covers(&urlRecord{Depth: 1, rareFields: rareFields{Own: 1}, Run: run}, run, salt, h) {
 		t.Error("what was added last does not count")
 	}
 	table.add(&urlRecord{Depth: 1, Run: run - 1}, run, salt, other)
 	table.add(&urlRecord{Depth: 1 << depthBits, Run: run}, run, salt, other)
-	if table.covers(&urlRecord{Depth: 1 << 20, more: more{Own: 9}, Run: run}, run, salt, other) {
+	if table.covers(&urlRecord{Depth: 1 << 20, rareFields: rareFields{Own: 9}, Run: run}, run, salt, other) {
 		t.Error("covers a URL that the run has not found, or one that is too deep to tell")
 	}
 }

@@ -72,20 +72,20 @@ type urlRecord struct {
 
 	Metadata *metadata // nil for most
 
-	more
-	visited // what its visits left, if there was one
+	rareFields
+	lastVisit // what its visits left, if there was one
 }
 
-// more is what few URLs have: it is stored where it says anything.
-type more struct {
+// rareFields are set on few URLs and stored only if they say anything.
+type rareFields struct {
 	Own       byte   // the priority that it came with, which those of rules stand before
 	PageRound uint64 // that in which the page came of which the links are kept, 0 if they are not,
 	PageRev   uint64 // and the revision of the spec that they were found by
 	LinkRun   int64  // the last run that has its links
 }
 
-// visited is what is known of a URL after its first request.
-type visited struct {
+// lastVisit is what is known of a URL after its first request.
+type lastVisit struct {
 	Status       int            // of the last response
 	Class        messages.Class // how the last attempt ended
 	ETag         string         // validators of the last page
@@ -108,7 +108,7 @@ type attempt struct {
 const maxHistory = 8
 
 // remember adds an attempt, and forgets the oldest if there are too many.
-func (v *visited) remember(a attempt) {
+func (v *lastVisit) remember(a attempt) {
 	if len(v.History) == maxHistory {
 		v.History = append(v.History[:0], v.History[1:]...)
 	}
@@ -116,7 +116,7 @@ func (v *visited) remember(a attempt) {
 }
 
 // empty reports whether there has been no visit.
-func (v *visited) empty() bool { return v.Class == "" && v.Content == 0 && len(v.History) == 0 }
+func (v *lastVisit) empty() bool { return v.Class == "" && v.Content == 0 && len(v.History) == 0 }
 
 // recordFormat is the first byte of an encoded record.
 const recordFormat = 1
@@ -139,7 +139,7 @@ const (
 	flagWarned                // its page was read in part
 	flagGate                  // redirects led back to it
 	flagGateTried             // and it was sent since
-	flagMore                  // record.more follows
+	flagMore                  // rareFields follow
 	flagRecrawl               // rules have planned its visit
 )
 
@@ -166,7 +166,7 @@ func (r *urlRecord) Encode(b []byte) []byte {
 		b = appendText(b, string(r.Metadata.append(nil)))
 	}
 	if flags&flagVisited != 0 {
-		b = r.visited.append(b)
+		b = r.lastVisit.append(b)
 	}
 	if flags&flagMore != 0 {
 		b = append(b, r.Own)
@@ -188,7 +188,7 @@ func (r *urlRecord) marks() (marks byte) {
 
 func (r *urlRecord) flags() byte {
 	flags := byte(0)
-	for i, is := range [...]bool{r.Seed, !r.visited.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried, r.more != more{Own: r.Priority}, r.Recrawl} {
+	for i, is := range [...]bool{r.Seed, !r.lastVisit.empty(), r.Fetched, r.Warned, r.Gate, r.GateTried, r.rareFields != rareFields{Own: r.Priority}, r.Recrawl} {
 		if is {
 			flags |= 1 << i
 		}
@@ -196,7 +196,7 @@ func (r *urlRecord) flags() byte {
 	return flags
 }
 
-func (v *visited) append(b []byte) []byte {
+func (v *lastVisit) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(v.Status))
 	for _, s := range [...]string{string(v.Class), v.ETag, v.LastModified} {
 		b = appendText(b, s)
@@ -241,11 +241,11 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 		r.Metadata = d.metadata()
 	}
 	if b[3]&flagVisited != 0 {
-		r.visited = d.visited()
+		r.lastVisit = d.lastVisit()
 	}
 	r.Own = r.Priority
 	if b[3]&flagMore != 0 {
-		r.more = more{Own: d.byte(), PageRound: d.uint(), PageRev: d.uint(), LinkRun: d.int()}
+		r.rareFields = rareFields{Own: d.byte(), PageRound: d.uint(), PageRev: d.uint(), LinkRun: d.int()}
 	}
 	if d.bad || len(d.b) != 0 || !r.plausible() {
 		return nil, errRecord
@@ -259,7 +259,7 @@ func (r *urlRecord) plausible() bool {
 	return strings.Index(r.URL, "://") > 0 && r.State >= Queued && r.State <= Excluded && r.Depth >= 0 && r.Depth <= messages.MaxDepth
 }
 
-func (d *decoder) visited() (v visited) {
+func (d *decoder) lastVisit() (v lastVisit) {
 	v.Status = int(d.uint())
 	v.Class, v.ETag, v.LastModified = messages.Class(d.text()), d.text(), d.text()
 	v.Digest, v.Content, v.Interval = d.uint(), d.uint(), d.int()

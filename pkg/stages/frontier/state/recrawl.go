@@ -73,7 +73,7 @@ func (s *Partition) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	}
 	s.unplan(r, id)
 	r.Interval = interval
-	s.tx.change(id, r)
+	s.tx.save(id, r)
 	if planned {
 		visited := s.time.at(r.Changed * int64(time.Millisecond))
 		s.planAt(r, id, min(max(visited+interval, now), now+interval))
@@ -151,7 +151,7 @@ func (s *Partition) revisit(r *urlRecord, id urlID, rules *Rules, now int64) err
 func (s *Partition) visitAgain(r *urlRecord, id urlID, recrawl bool, era uint64, rules *Rules, now int64) error {
 	s.unplan(r, id)
 	if (r.State == Done || r.State == Failed) && rules.isCancelledFor(r.URL) { // what it had is not undone
-		s.tx.change(id, r)
+		s.tx.save(id, r)
 		return nil
 	}
 	r.nextRound(era)

@@ -120,11 +120,11 @@ func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64
 			return err
 		}
 		s.push(r, id, h)
-		s.tx.change(id, r)
+		s.tx.save(id, r)
 		return nil
 	case reason == "":
 		r.Priority = priority
-		s.tx.change(id, r)
+		s.tx.save(id, r)
 		return nil
 	}
 	r.Due = 0
@@ -221,7 +221,7 @@ func (s *Partition) joinRun(r *urlRecord, id urlID, c *crawl, rules *Rules, now 
 	if all && (c.LinksRev == 0 || r.PageRound != 0 && r.PageRev >= c.LinksRev) {
 		r.LinkRun = c.Run
 	}
-	s.tx.change(id, r)
+	s.tx.save(id, r)
 	if !r.State.ended() {
 		return nil
 	}

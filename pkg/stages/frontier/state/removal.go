@@ -25,11 +25,13 @@ var removedAtOnce = []byte{
 	kindURL, kindFailed, kindInFlight, kindSeed, kindParked, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged, kindRun, kindInherited,
 }
 
-// doomed reports whether what is known of a crawl is of one that was deleted.
-func (c *crawl) doomed(rules *Rules) bool { return c.Removing != nil || c.Since < rules.Since() }
+// pendingDeletion reports whether what is known of a crawl is of one that was deleted.
+func (c *crawl) pendingDeletion(rules *Rules) bool {
+	return c.Removing != nil || c.Since < rules.Since()
+}
 
-// isDoomed is doomed by what is known of deletions now.
-func (s *Partition) isDoomed(name string) bool {
+// isPendingDeletion is pendingDeletion by what is known of deletions now.
+func (s *Partition) isPendingDeletion(name string) bool {
 	c, d := s.crawls[name], s.specs.Deletion(name)
 	if c == nil && d == nil { // as nearly always
 		return false
@@ -53,7 +55,7 @@ func (s *Partition) admits(name string, rev uint64) (*Rules, error) {
 	}
 	c := s.crawl(name)
 	c.follow(rules)
-	s.goOn(name, c)
+	s.keepActive(name, c)
 	if !c.known() && c.Since < rules.Since() {
 		c.Since = rules.Since()
 		c.salt, c.salted = saltOf(name, c.Since, 0), 0

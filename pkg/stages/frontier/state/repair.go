@@ -49,10 +49,10 @@ func init() { // so that a rate is known from the first one on
 func (s *Partition) reportRepair(what, text string, about ...any) {
 	repairsTotal.WithLabelValues(what).Inc()
 	level := slog.LevelWarn
-	if s.told[what] {
+	if s.loggedRepairs[what] {
 		level = slog.LevelDebug
 	}
-	s.told[what] = true
+	s.loggedRepairs[what] = true
 	s.log.Log(context.Background(), level, "the store contradicted itself and was repaired; more of the kind is counted by seine_frontier_repairs_total",
 		append([]any{"what", what, "found", text}, about...)...)
 }

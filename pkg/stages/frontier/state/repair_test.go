@@ -221,7 +221,7 @@ func (w *partitionFixture) finish(urls []string) {
 	w.t.Helper()
 	told := make(map[string]bool)
 	defer func() {
-		maps.Copy(told, w.part.told)
+		maps.Copy(told, w.part.loggedRepairs)
 		if len(told) == 0 {
 			w.t.Error("nothing was told")
 		}
@@ -255,7 +255,7 @@ func (w *partitionFixture) finish(urls []string) {
 		w.dispatch(100)
 		if idle == 20 { // what was not found by itself is found by the next owner
 			w.pass(2 * time.Hour)
-			maps.Copy(told, w.part.told)
+			maps.Copy(told, w.part.loggedRepairs)
 			w.restart()
 		}
 	}
@@ -296,7 +296,7 @@ func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
 	w.restart()
 	d, err := w.part.domain("a.test")
 	w.must(err)
-	if n := d.of("c").pages; n != 2 || !w.part.told[repairHost] {
-		t.Errorf("%d pages are counted, told %v", n, w.part.told)
+	if n := d.of("c").pages; n != 2 || !w.part.loggedRepairs[repairHost] {
+		t.Errorf("%d pages are counted, told %v", n, w.part.loggedRepairs)
 	}
 }

@@ -274,7 +274,7 @@ func repairsTotalSum(t *testing.T) (n float64) {
 	return n
 }
 
-// goOn lets a world run for a while, and returns what each host was asked, and when.
+// keepActive lets a world run for a while, and returns what each host was asked, and when.
 func (w *partitionsWorld) goOn() map[string][]string {
 	w.t.Helper()
 	began, sent := w.now, make(map[string][]string)

@@ -351,14 +351,14 @@ func TestCrawlIsNotLetGoBeforeItIsVisitedAgain(t *testing.T) {
 	s.change(func(spec *crawlspec.Spec) { spec.Again, spec.State = 7, crawlspec.Running })
 	c.rules, c.Rev, c.dirty = s.current, s.current.Rev, false
 	for range 2 {
-		if s.part.letGo("c", c, s.at()) {
+		if s.part.unloadCrawl("c", c, s.at()) {
 			t.Fatal("it was let go")
 		}
 		s.pass(2 * time.Minute)
 	}
 	c.Again = 7
 	for _, want := range []bool{false, true} {
-		if got := s.part.letGo("c", c, s.at()); got != want {
+		if got := s.part.unloadCrawl("c", c, s.at()); got != want {
 			t.Errorf("when the run has begun it is let go: %t, want %t", got, want)
 		}
 		s.pass(2 * time.Minute)

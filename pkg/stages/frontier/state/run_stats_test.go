@@ -215,7 +215,7 @@ func TestFiguresOfARunThatCannotBeReadBeginAnew(t *testing.T) {
 	w.must(w.store.db.Set(w.part.runKey("c", 0), []byte("{"), pebble.Sync))
 	w.fetched(b, digestA, 0)
 	w.wantRun(0, frontierapi.Run{Requests: map[messages.Class]int64{"ok": 1}, Pages: 1, New: 1, BytesWire: 10, BytesBody: 30})
-	if !w.part.told[repairCounters] {
+	if !w.part.loggedRepairs[repairCounters] {
 		t.Error("nobody is told")
 	}
 }

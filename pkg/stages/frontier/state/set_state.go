@@ -21,5 +21,5 @@ func (s *Partition) setState(r *urlRecord, id urlID, to State, reason string, no
 		s.countFailed(r, id, now)
 	}
 	c.dirty = true
-	s.tx.change(id, r)
+	s.tx.save(id, r)
 }

@@ -62,7 +62,7 @@ func (s *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) erro
 	for _, req := range s.inFlight {
 		req.deadline, req.unsent = 0, req.FetchSeq == 0
 	}
-	s.nextLease, s.replaying = 0, false
+	s.nextInFlightDeadline, s.replaying = 0, false
 	s.tx.Delete(table.Prefix(s.partition, kindNew))
 	return s.Commit(now)
 }

@@ -100,7 +100,7 @@ func (s *Partition) joinSeeds(name string, c *crawl, rules *Rules, now int64) (l
 // lives or another goes on: the spec of the next one of its name may list seeds.
 func (s *Partition) lookAgainAt(name string) {
 	if rev, known := s.specs.Revision(name); known && s.specs.Seeded(name) {
-		s.makeStale(name)
+		s.markStale(name)
 		s.judged.Rev = min(s.judged.Rev, rev-1)
 	}
 }

@@ -28,7 +28,7 @@ type SpecSource interface {
 // rules returns the spec of a crawl, at least of revision rev; the same for a
 // whole turn, unless a message is ahead of it.
 func (s *Partition) rules(name string, rev uint64) (*Rules, error) {
-	c, err := s.wake(name)
+	c, err := s.activateCrawl(name)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (c *crawl) follow(r *Rules) {
 	case r.Still: // what is decided meanwhile is judged again by the spec that comes
 		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
 		return
-	case c.Started == 0 || c.doomed(r): // it has no URLs to judge
+	case c.Started == 0 || c.pendingDeletion(r): // it has no URLs to judge
 		return
 	}
 	if c.Rev != r.Rev || c.Build != buildPrint() {

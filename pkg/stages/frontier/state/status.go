@@ -63,7 +63,7 @@ func (s *Partition) status(crawl string) (frontierapi.PartitionStatus, error) {
 	}
 	st.Reviewing = st.Reviewing || s.hasNews() // what that changes is not known yet
 	if d := s.specs.Deletion(crawl); d != nil {
-		st.Deletion, st.Removing = d.Rev, s.replaying || s.isDoomed(crawl) || s.postponed[crawl] > 0
+		st.Deletion, st.Removing = d.Rev, s.replaying || s.isPendingDeletion(crawl) || s.postponed[crawl] > 0
 		if st.Removing {
 			st.Counters = frontierapi.Counters{}
 		}

@@ -20,7 +20,7 @@ const (
 func (s *Partition) Survey(about frontierapi.Query) (frontierapi.Survey, error) {
 	top := max(0, min(about.Top, maxSurveyTop))
 	found, err := s.surveyHosts(about.Crawl, top)
-	found.Troubles = s.troubles.newest(about.Crawl, top)
+	found.Troubles = s.recentFailures.newest(about.Crawl, top)
 	return found, err
 }
 

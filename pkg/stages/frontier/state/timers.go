@@ -14,7 +14,7 @@ func (s *Partition) RunTimers(now int64) error {
 			return err
 		}
 	}
-	if err := s.wakeStale(); err != nil {
+	if err := s.recheckStale(); err != nil {
 		return err
 	}
 	if err := s.followSpecs(); err != nil {
@@ -31,7 +31,7 @@ func (s *Partition) RunTimers(now int64) error {
 		if err != nil {
 			return err
 		}
-		if s.letGo(name, c, now) {
+		if s.unloadCrawl(name, c, now) {
 			continue
 		}
 		if err := s.tendCrawl(name, c, rules, now); err != nil {
@@ -49,7 +49,7 @@ func (s *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 		}
 		return nil
 	}
-	if c.doomed(rules) {
+	if c.pendingDeletion(rules) {
 		return s.remove(name, c, rules, now)
 	}
 	if rules.Still {
@@ -117,5 +117,5 @@ func (s *Partition) NextDue() int64 {
 			t = min(t, s.time.at(c.nextRun))
 		}
 	}
-	return min(t, s.nextDue, s.nextRetry, s.nextLease)
+	return min(t, s.nextDue, s.nextRetry, s.nextInFlightDeadline)
 }

@@ -22,7 +22,7 @@ func (s *Partition) trapReason(r *urlRecord, id urlID, rules *Rules) (string, er
 // unjudged reports whether the guards that compare a new URL with those before it have to
 // judge it: it is new, or they have kept it out so far, so that it is among none of those.
 func (r *urlRecord) unjudged() bool {
-	return r.State == 0 || r.State == Excluded && r.visited.empty() && traps.Reason(r.Reason).Compares()
+	return r.State == 0 || r.State == Excluded && r.lastVisit.empty() && traps.Reason(r.Reason).Compares()
 }
 
 // paramOrderSeen reports whether a URL is known with its parameters in another

@@ -31,8 +31,8 @@ func (t *tx) load(id urlID) (*urlRecord, error) {
 	return r, nil
 }
 
-// change notes that the record must be written at the end of the turn.
-func (t *tx) change(id urlID, r *urlRecord) {
+// save notes that the record must be written at the end of the turn.
+func (t *tx) save(id urlID, r *urlRecord) {
 	t.records[id], t.changed[id] = r, r
 }
 
