@@ -8,9 +8,6 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// reviewed is how many URLs a turn looks at while it walks through many.
-const reviewed = 1000
-
 // reevaluate judges a part of a crawl's URLs by the rules as they are now.
 func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) error {
 	ids, last, err := s.nextBatch(table.Name(table.Prefix(s.partition, kindURL), name), name, c.Review)
@@ -30,28 +27,6 @@ func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) e
 	}
 	c.dirty = true
 	return err
-}
-
-// nextBatch returns the next URLs of a sweep, and whether they are the last.
-func (s *Partition) nextBatch(pre []byte, crawl string, at *sweep) (ids []urlID, last bool, err error) {
-	var from []byte
-	if len(at.After) > 0 {
-		from = append(append(pre[:len(pre):len(pre)], at.After...), 0)
-	}
-	last = true
-	err = s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		if last = len(ids) < reviewed; !last {
-			return false, nil
-		}
-		if hash, ok := hashAtEnd(key[len(pre):]); ok {
-			ids = append(ids, urlID{crawl, hash})
-		}
-		return true, nil
-	})
-	if len(ids) > 0 {
-		at.After = append([]byte(nil), ids[len(ids)-1].hash[:]...)
-	}
-	return ids, last, err
 }
 
 // reevaluateURL applies the rules to one URL that is not under way. What was

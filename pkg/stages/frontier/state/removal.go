@@ -17,7 +17,7 @@ import (
 // and the index of times know of it goes step by step, over turns and restarts.
 type removal struct {
 	Hosts bool   `json:"hosts,omitempty"` // the hosts are done
-	After []byte `json:"after,omitempty"` // the last key done, of the hosts or of the times
+	After []byte `json:"after,omitempty"` // the last key done of the hosts, or of the times
 }
 
 // removedAtOnce are the kinds whose keys begin with the name of the crawl.
@@ -169,7 +169,7 @@ func (s *Partition) restAfter(h *host, id urlID, attempt int, rules *Rules, now 
 func (s *Partition) removeFromHosts(name string, at *removal) (last bool, err error) {
 	pre := table.Prefix(s.partition, kindHost)
 	var hosts []string
-	last, err = s.pass(pre, &at.After, func(key, value []byte) error {
+	last, err = s.walk(pre, &at.After, func(key, value []byte) error {
 		h := s.hosts[string(key[len(pre):])]
 		if h == nil {
 			var err error
@@ -228,31 +228,12 @@ func (s *Partition) removePages(d *domain, name string) {
 // reports whether that was all.
 func (s *Partition) removeFromTimes(name string, at *removal) (last bool, err error) {
 	pre := table.Prefix(s.partition, kindRetry)
-	return s.pass(pre, &at.After, func(key, _ []byte) error {
+	return s.walk(pre, &at.After, func(key, _ []byte) error {
 		if crawl, _, err := table.CutName(key[min(len(pre)+8, len(key)):]); err != nil || crawl == name { // or it leads nowhere
 			s.tx.Delete(append([]byte(nil), key...))
 		}
 		return nil
 	})
-}
-
-// pass calls do for the keys of a kind that follow the last one done, and reports whether they were the last.
-func (s *Partition) pass(pre []byte, done *[]byte, do func(key, value []byte) error) (last bool, err error) {
-	var from []byte
-	if len(*done) > 0 {
-		from = append(append([]byte(nil), *done...), 0)
-	}
-	n := 0
-	last = true
-	err = s.store.scan(pre, from, func(key, value []byte) (bool, error) {
-		if n++; n > reviewed {
-			last = false
-			return false, nil
-		}
-		*done = append((*done)[:0], key...)
-		return true, do(key, value)
-	})
-	return last, err
 }
 
 // SnapshotSaved notes that a snapshot was made when so many crawls had been removed. If it is all of

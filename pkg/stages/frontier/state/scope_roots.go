@@ -87,26 +87,19 @@ type opening struct {
 func (s *Partition) admitOpened(name string, c *crawl, rules *Rules, now int64) error {
 	var roots []opening
 	pre := table.Name(table.Prefix(s.partition, kindOpening), name)
-	all := true
-	err := s.store.scan(pre, nil, func(key, after []byte) (bool, error) {
-		if all = len(roots) < reviewed; !all {
-			return false, nil
-		}
+	var last []byte
+	listed, err := s.walk(pre, &last, func(key, after []byte) error {
 		o := opening{key: bytes.Clone(key), start: bytes.Clone(key)}
 		o.start[len(table.Prefix(0, 0))-1] = kindBarred
 		o.from = append(bytes.Clone(o.start), after...)
 		roots = append(roots, o)
-		return true, nil
+		return nil
 	})
-	left := reviewed
-	for i := 0; err == nil && i < len(roots); i++ {
-		var took int
-		took, err = s.admitRoot(name, &roots[i], left, rules, now)
-		if left -= took + 1; left <= 0 {
-			return err // where it goes on is noted
-		}
+	if err != nil {
+		return err
 	}
-	c.Opening, c.dirty = !all, true
+	all, err := inTurn(roots, func(o *opening, most int) (int, error) { return s.admitRoot(name, o, most, rules, now) })
+	c.Opening, c.dirty = !listed || !all, true
 	return err
 }
 

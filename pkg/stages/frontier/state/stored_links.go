@@ -130,31 +130,24 @@ type refind struct {
 func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) error {
 	var pages []refind
 	pre := table.Name(table.Prefix(s.partition, kindUnchanged), name)
-	all := true
-	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		if all = len(pages) < reviewed; !all {
-			return false, nil
-		}
+	var last []byte
+	listed, err := s.walk(pre, &last, func(key, value []byte) error {
 		u, err := decodeUnchanged(value)
 		hash, ok := hashAtEnd(key)
 		if err != nil || !ok || len(key) != len(pre)+8+len(hash) {
 			s.tx.Delete(bytes.Clone(key))
 			s.reportRepair(repairIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
-			return true, nil
+			return nil
 		}
 		run := int64(binary.BigEndian.Uint64(key[len(pre):]))
 		pages = append(pages, refind{bytes.Clone(key), urlID{name, hash}, run, u})
-		return true, nil
+		return nil
 	})
-	left := reviewed
-	for i := 0; err == nil && i < len(pages); i++ {
-		var took int
-		took, err = s.findLinks(&pages[i], left, rules, now)
-		if left -= took + 1; left <= 0 {
-			return err // where it goes on is noted
-		}
+	if err != nil {
+		return err
 	}
-	c.Unchanged, c.dirty = !all, true
+	all, err := inTurn(pages, func(p *refind, most int) (int, error) { return s.findLinks(p, most, rules, now) })
+	c.Unchanged, c.dirty = !listed || !all, true
 	return err
 }
 
