@@ -80,7 +80,7 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	a.eventually("it knows both again", func() bool { st, ok := a.status(); return ok && st.Counters.Known() == 8 })
 	a.must(last.die())
 	a.must(store.Close())
-	if n := strings.Count(a.log.String(), "beginning without them"); n != 1 {
+	if n := strings.Count(a.log.String(), "starting without them"); n != 1 {
 		t.Errorf("told %d times that the files were set aside", n)
 	}
 	if kept, err := filepath.Glob(filepath.Join(dir, aside, "*.sst")); err != nil || len(kept) == 0 {

@@ -47,7 +47,7 @@ func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
 	w.pass(time.Minute)
 	w.tend()
 	answer(url, messages.ServerError, 500)
-	if l := line(); l["attempt"] != 2.0 || l["next"] != "give up" || l["at"] != nil {
+	if l := line(); l["attempt"] != 2.0 || l["next"] != "abandon" || l["at"] != nil {
 		t.Errorf("the last attempt: %v", l)
 	}
 	w.seed("https://b.test/")

@@ -18,7 +18,7 @@ func (s *Partition) loadCrawls(c *Clock) error {
 	from, found, err := s.store.readMark(s.partition)
 	switch {
 	case errors.Is(err, errMark):
-		s.reportRepair(repairTime, "the partition's time cannot be read, it goes on from the last change", "error", err)
+		s.reportRepair(repairTime, "the partition's time cannot be read; it continues from the last change", "error", err)
 	case err != nil:
 		return err
 	}
