@@ -364,10 +364,11 @@ func replayLine(now replay.Progress) string {
 	if now.Chosen > 0 {
 		s += " of " + humanize.Count(now.Chosen)
 	}
-	s += " " + strings.ToLower(now.Stream) + fmt.Sprintf("  %.0f/s", now.Rate)
+	what := "messages" // one may hold several records
 	if now.Stream == messages.StreamPages {
-		s += fmt.Sprintf("  %s records", humanize.Count(now.Records))
+		what = "pages"
 	}
+	s += fmt.Sprintf(" %s  %.0f/s  %s records", what, now.Rate, humanize.Count(now.Records))
 	if now.Dead > 0 {
 		s += fmt.Sprintf("  %s dead letters", humanize.Count(now.Dead))
 	}

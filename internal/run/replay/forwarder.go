@@ -33,10 +33,8 @@ type forwarder struct {
 
 	mu   sync.Mutex
 	sent forwarded
-	// known are records that earlier runs have made, and that are sent: a page that is
-	// parsed again after a kill makes them again.
-	known map[string]bool
-	made  uint64 // where in the stream the records of earlier runs end
+	// known are records that are sent: a page that is parsed again makes them again.
+	known recentIDs
 }
 
 // forwarded is what was sent.
@@ -47,7 +45,7 @@ type forwarded struct {
 }
 
 const (
-	// forwardBatch is how many records are sent before an acknowledgement is waited
+	// forwardBatch is how many messages are read before an acknowledgement is waited
 	// for.
 	forwardBatch = 256
 	// forwardShare is how full RECORDS may be for more to be sent there: the rest is
@@ -60,7 +58,7 @@ const (
 func newForwarder(ctx context.Context, from, to *stages.Bus, file, generation string) (*forwarder, error) {
 	f := &forwarder{
 		from: from, to: to, pub: stages.NewPublisher(to, "replay"), generation: generation, file: file, log: from.Log,
-		sent: forwarded{Kinds: make(map[string]int64)}, known: make(map[string]bool),
+		sent: forwarded{Kinds: make(map[string]int64)},
 	}
 	if err := atomicfile.ReadJSON(file, &f.sent); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read what was sent: %w", err)
@@ -70,11 +68,6 @@ func newForwarder(ctx context.Context, from, to *stages.Bus, file, generation st
 
 // remember reads which records that were sent are still at the side.
 func (f *forwarder) remember(ctx context.Context) error {
-	s, err := f.from.JS.Stream(ctx, messages.StreamRecords)
-	if err != nil {
-		return fmt.Errorf("look at the records at the side: %w", err)
-	}
-	f.made = s.CachedInfo().State.LastSeq
 	here, err := openReplayStream(ctx, f.from, messages.StreamRecords, new(Selection))
 	if err != nil {
 		return err
@@ -83,7 +76,9 @@ func (f *forwarder) remember(ctx context.Context) error {
 		return nil
 	}
 	return here.read(ctx, 1, f.sent.At.Sequence, func(m jetstream.Msg, _ *jetstream.MsgMetadata) error {
-		f.known[m.Headers().Get(nats.MsgIdHdr)] = true
+		for _, id := range messages.BatchIDs(m.Headers()) {
+			f.known.add(id)
+		}
 		return nil
 	})
 }
@@ -150,16 +145,19 @@ func (f *forwarder) send(ctx context.Context, batch []*partition.ReaderMessage) 
 	f.mu.Unlock()
 	var out []*nats.Msg
 	for _, m := range batch {
-		id := m.Header.Get(nats.MsgIdHdr)
-		if f.known[id] {
-			continue
+		records, err := m.Parts()
+		if err != nil {
+			return fmt.Errorf("message %d at the side: %w", m.Sequence, err)
 		}
-		out = append(out, inGeneration(m, id, f.generation))
-		if m.Sequence <= f.made {
-			f.known[id] = true
+		for _, r := range records {
+			id := r.Header.Get(nats.MsgIdHdr)
+			if f.known.add(id) {
+				continue
+			}
+			out = append(out, inGeneration(r, id, f.generation))
+			sent.Records++
+			sent.Kinds[messages.RecordKind(r.Header, r.Data)]++
 		}
-		sent.Records++
-		sent.Kinds[messages.RecordKind(m.Header, m.Data)]++
 	}
 	// Each alone, since a batch may be overtaken: who wants the latest takes the last.
 	if _, err := f.pub.PublishSequenced(ctx, out); err != nil {
@@ -176,7 +174,7 @@ func (f *forwarder) send(ctx context.Context, batch []*partition.ReaderMessage) 
 }
 
 // inGeneration returns a record as one of a generation.
-func inGeneration(m *partition.ReaderMessage, id, generation string) *nats.Msg {
+func inGeneration(m *stages.Message, id, generation string) *nats.Msg {
 	out := nats.NewMsg(m.Subject)
 	out.Header.Set(nats.MsgIdHdr, messages.InGeneration(id, generation))
 	if v := m.Header.Get(messages.HeaderRecord); v != "" {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,9 +14,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/sleep"
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/format"
+	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/writer"
 )
 
 // sideOf returns a server at the side whose RECORDS forgets repeats soon.
@@ -32,16 +38,20 @@ func (k *kit) forward(side *stages.Bus, file string) forwarded {
 	k.t.Helper()
 	f, err := newForwarder(k.t.Context(), side, k.bus, file, "g2")
 	k.must(err)
+	return k.sendAll(f)
+}
+
+// sendAll runs f until it has sent what there is.
+func (k *kit) sendAll(f *forwarder) forwarded {
+	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), 30*time.Second)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
-	for {
-		over, err := f.CaughtUp(ctx)
+	for over := false; !over; {
+		var err error
+		over, err = f.CaughtUp(ctx)
 		k.must(err)
-		if over {
-			break
-		}
 		k.must(sleep.For(ctx, 5*time.Millisecond))
 	}
 	cancel()
@@ -78,18 +88,7 @@ func TestRecordsGoBackOnce(t *testing.T) {
 	for i := 5; i < 14; i++ { // made again, and two new ones
 		record(i)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
-	for over := false; !over; {
-		over, err = f.CaughtUp(ctx)
-		k.must(err)
-		k.must(sleep.For(ctx, 5*time.Millisecond))
-	}
-	cancel()
-	k.must(<-done)
-	if n := f.totals(); n.Records != 14 || n.Kinds["a"] != 7 || n.Kinds["b"] != 7 {
+	if n := k.sendAll(f); n.Records != 14 || n.Kinds["a"] != 7 || n.Kinds["b"] != 7 {
 		t.Errorf("sent %+v, want 14", n)
 	}
 	s, err := k.bus.JS.Stream(t.Context(), messages.StreamRecords)
@@ -107,6 +106,138 @@ func TestRecordsGoBackOnce(t *testing.T) {
 	}
 	if info, err := s.Info(t.Context()); err != nil || info.State.LastSeq != 14 {
 		t.Errorf("%d records went back, want 14", info.State.LastSeq)
+	}
+}
+
+// A message at the side may hold several records, others of the same ones when their pages are parsed again after
+// a kill. Each goes back once, alone, under an identity of the generation.
+func TestRecordsOfBatchesGoBackOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.forgetful(k.bus, messages.StreamRecords)
+	side, file := k.sideOf(), filepath.Join(t.TempDir(), "sent.json")
+	batch := func(from, to int) {
+		var all []*nats.Msg
+		for i := from; i < to; i++ {
+			kind := []string{"a", "b"}[i%2]
+			all = append(all, messages.RecordMsg("c", 0, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","n":%d}`, kind, i)))
+		}
+		k.publish(side, messages.JoinBatch(all))
+	}
+	batch(0, 5)
+	batch(5, 10)
+	if n := k.forward(side, file); n.Records != 10 || n.Kinds["a"] != 5 || n.Kinds["b"] != 5 {
+		t.Errorf("sent %+v, want 10", n)
+	}
+	batch(10, 13) // made before the kill, and not sent
+	time.Sleep(150 * time.Millisecond)
+	f, err := newForwarder(t.Context(), side, k.bus, file, "g2")
+	k.must(err)
+	batch(3, 7) // made again, and two new ones
+	batch(7, 15)
+	if n := k.sendAll(f); n.Records != 15 || n.Kinds["a"] != 8 || n.Kinds["b"] != 7 {
+		t.Errorf("sent %+v, want 15", n)
+	}
+	k.wantBack(15, func(i int) string {
+		return fmt.Sprintf(`{"kind":"%s","n":%d,"generation":"g2"}`, []string{"a", "b"}[i%2], i)
+	})
+}
+
+// Pages of several records each, parsed again and sent back by runs that are interrupted: the writer of the crawl has
+// each record once, in the generation, and what it has committed can be read and verified.
+func TestAllRecordsOfPagesGoBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	const pages, items = 60, 6
+	for i := range pages {
+		body := fmt.Sprintf("<title>Page %d</title>", i) + strings.Repeat("<li><b>item</b></li>", items)
+		k.store("a", fmt.Sprintf("http://host%d.test/%d", i%7, i), 1, body)
+	}
+	spec, err := crawlspec.Decode([]byte(`{"v": 1, "page": {"emit": "always"}, "records": [{"kind": "item", "match": ["*"], "each": {"css": "li"}, "fields": {"head": {"css": "b"}}}]}`))
+	k.must(err)
+	o := k.options()
+	o.Writer, o.Spec, o.Beyond, o.Generation = nil, spec, true, "second"
+	for tries := 0; ; tries++ {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		o.Progress = func(p Progress) {
+			if tries < 2 && p.Records > int64(100*tries) {
+				stop()
+			}
+		}
+		r, err := Run(ctx, o)
+		stop()
+		k.must(err)
+		if r.Outcome == Interrupted {
+			continue
+		}
+		if r.Records != pages*(items+1) || r.Kinds["item"] != pages*items || r.Kinds["page"] != pages || r.Generation != "second" {
+			t.Errorf("the report is %+v", r)
+		}
+		break
+	}
+
+	w := writer.DefaultConfig()
+	w.Out, w.State = k.out, filepath.Join(t.TempDir(), "state")
+	k.write(w)
+	out, err := writer.OpenOutput(k.out, w.Name, w.S3)
+	k.must(err)
+	k.must(out.Verify())
+	visits := make(map[string]int)
+	k.must(out.Commits(func(c *output.Commit) error {
+		for i := range c.Files {
+			k.must(format.ReadFile(out, &c.Files[i], ageencrypt.Identities{}, func(line []byte) error {
+				var r struct{ Kind, Visit, Generation string }
+				if err := json.Unmarshal(line, &r); err != nil || r.Generation != "second" {
+					t.Fatalf("%s: %v", line, err)
+				}
+				visits[r.Kind+" "+r.Visit]++
+				return nil
+			}))
+		}
+		return nil
+	}))
+	for of, n := range visits {
+		if strings.HasPrefix(of, "item ") && n != items || strings.HasPrefix(of, " ") && n != 1 {
+			t.Errorf("%d records of %s", n, of)
+		}
+	}
+	if len(visits) != 2*pages {
+		t.Errorf("records of %d kinds and visits, want %d", len(visits), 2*pages)
+	}
+}
+
+// write writes the records of the crawl until there are no more.
+func (k *kit) write(c writer.Config) {
+	k.t.Helper()
+	w, err := writer.New(c, k.bus)
+	k.must(err)
+	ctx, cancel := context.WithTimeout(k.t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	for over := false; !over; {
+		over, err = w.CaughtUp(ctx)
+		k.must(err)
+		k.must(sleep.For(ctx, 5*time.Millisecond))
+	}
+	cancel()
+	k.must(<-done)
+}
+
+// wantBack wants n records to have gone back, the ith with the identity i.
+func (k *kit) wantBack(n int, want func(i int) string) {
+	k.t.Helper()
+	s := natstest.StreamOf(k.t, k.bus.JS, messages.StreamRecords)
+	if got := int(s.CachedInfo().State.LastSeq); got != n {
+		k.t.Fatalf("%d messages went back, want %d", got, n)
+	}
+	for i := range n {
+		m, err := s.GetMsg(k.t.Context(), uint64(i)+1)
+		k.must(err)
+		if string(m.Data) != want(i) || m.Header.Get(nats.MsgIdHdr) != fmt.Sprint(i)+"@g2" || m.Header.Get(messages.HeaderGeneration) != "g2" ||
+			m.Header.Get(messages.HeaderBatch) != "" {
+			k.t.Errorf("message %d is %v %s, want %s", i, m.Header, m.Data, want(i))
+		}
 	}
 }
 

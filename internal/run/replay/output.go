@@ -56,6 +56,7 @@ func (r *replay) checkOutput(ctx context.Context) error {
 	for i := range all {
 		name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+WriterName, "records", all[i].Partition).Durable
 		committed[name] = max(committed[name], all[i].LastSeq)
+		r.kept += int64(all[i].Records() + all[i].Replaced)
 	}
 	consumers, err := r.side.feed.Consumers(ctx, messages.StreamRecords)
 	if err != nil {

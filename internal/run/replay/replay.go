@@ -55,10 +55,10 @@ type Progress struct {
 	Stream    string
 	Elapsed   time.Duration
 	Left      time.Duration // how long it will take at this rate; 0 if unknown
-	Done      int64         // pages or records
+	Done      int64         // messages: pages, or records of which one may hold several
 	Chosen    int64         // in all; 0 if that is not known yet
 	Rate      float64       // a second, of this run
-	Records   int64         // made
+	Records   int64         // committed, or sent back
 	Dead      int64         // dead letters
 	FirstSeq  uint64        // that the stream had when the replay began
 	FirstTime time.Time
@@ -119,6 +119,7 @@ type replay struct {
 	stop   []func()
 	began  time.Time
 	before int64 // done by earlier runs
+	kept   int64 // records that they have committed
 	begun  bool  // by this run
 	idle   bool  // it has ended, and nothing was committed or sent back
 }
@@ -386,12 +387,17 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 		return nil
 	}
 	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime}
-	var err [3]error
+	var err [2]error
 	p.Done, err[0] = r.done(ctx)
-	p.Records, err[1] = r.stored(ctx, messages.StreamRecords)
-	p.Dead, err[2] = r.stored(ctx, messages.StreamDead)
+	p.Dead, err[1] = r.stored(ctx, messages.StreamDead)
 	if err := errors.Join(err[:]...); err != nil {
 		return err
+	}
+	switch sink := r.sink.(type) {
+	case *forwarder:
+		p.Records = sink.totals().Records
+	case *writer.Writer:
+		p.Records = r.kept + sink.Totals().Records
 	}
 	switch {
 	case all && r.parser != nil:

@@ -215,6 +215,35 @@ func TestRepeatedRecordsAreWrittenOnce(t *testing.T) {
 	}
 }
 
+// What is chosen, written, repeated and given up of batches is counted by record, of one host or of all.
+func TestRecordsOfBatchesAreCounted(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	batch := func(from, to int) *nats.Msg {
+		var all []*nats.Msg
+		for i := from; i < to; i++ {
+			all = append(all, messages.RecordMsg("a", 0, fmt.Sprint(i), fmt.Appendf(nil, `{"url":"http://host%d.test/%d","title":"r"}`, i%2, i)))
+		}
+		return messages.JoinBatch(all)
+	}
+	k.publish(k.bus, batch(0, 10))
+	k.publish(k.bus, batch(5, 13)) // five of them again
+	broken := batch(20, 23)
+	broken.Header.Set(messages.HeaderBatch, "7")
+	k.publish(k.bus, broken)
+	o := k.options()
+	o.Stream = messages.StreamRecords
+	if r := k.run(o); r.Chosen != 19 || r.Records != 13 || r.Repeats != 5 || len(r.Dead) != 1 || len(k.urls()) != 13 {
+		t.Errorf("of 13 records, 5 repeats and a broken batch: %+v", r)
+	}
+	k.out += ".host"
+	o = k.options()
+	o.Stream, o.Choice = messages.StreamRecords, Selection{Host: "host1.test"}
+	if r := k.run(o); r.Chosen != 10 || r.Records != 6 || r.Repeats != 3 || len(k.urls()) != 6 {
+		t.Errorf("of 6 records and 3 repeats of the host, and a broken batch: %+v", r)
+	}
+}
+
 func TestReplayRefusesWhatIsNotItsOwn(t *testing.T) {
 	k := newKit(t)
 	k.page("a", "http://one.test/1", 1)

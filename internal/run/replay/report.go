@@ -36,7 +36,7 @@ type Report struct {
 	// Again says that it was complete before this run.
 	Again  bool   `json:"again,omitempty"`
 	Stream string `json:"stream"`
-	// Chosen are the messages that were replayed. Gone are messages that were there
+	// Chosen are the pages or records that were replayed. Gone are messages that were there
 	// when the replay was begun, and were purged before it could read them.
 	Chosen int64 `json:"chosen"`
 	Gone   int64 `json:"gone,omitempty"`
@@ -116,6 +116,9 @@ func (r *replay) count(ctx context.Context, rep *Report) error {
 		return err
 	}
 	rep.PerSecond = float64(done-r.before) / rep.Seconds
+	if r.parser == nil {
+		rep.PerSecond = float64(rep.Chosen-r.feeder.began) / rep.Seconds
+	}
 	unparsed, err := r.countDead(ctx, rep)
 	if err != nil {
 		return err

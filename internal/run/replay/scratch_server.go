@@ -61,7 +61,6 @@ func openScratchServer(ctx context.Context, state string, key *stateencryption.K
 	if err := s.provision(ctx, partitions); err != nil {
 		return nil, err
 	}
-	s.feed.Unbatched = true // or the records at the side could not be counted
 	s.parse.Layout, s.write.Layout = s.feed.Layout, s.feed.Layout
 	// Whoever held pages is gone.
 	return s, s.parse.RedeliverUnacked(ctx)

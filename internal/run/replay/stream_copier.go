@@ -9,12 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
 // headerReplay is a header of each message at the side: the sequence of its
-// original, and how many messages of the window were read and chosen up to it. So
-// the last message of the stream says how far the replay has come.
+// original, and how many messages of the window were read and how many of their parts were
+// chosen up to it. So the last message of the stream says how far the replay has come.
 const headerReplay = "Seine-Replay"
 
 // batchMessages and batchBytes bound what is published before an acknowledgement
@@ -34,6 +35,7 @@ type streamCopier struct {
 	// room returns when there is room for so many more after sequence last.
 	room func(ctx context.Context, last uint64, n int) error
 
+	began   int64 // what earlier runs have chosen
 	place   copyPosition
 	batch   []*nats.Msg
 	bytes   int
@@ -44,25 +46,26 @@ type streamCopier struct {
 type copyPosition struct {
 	sequence uint64 // of the source, 0 for none
 	read     int64  // messages of the window, that one included
-	chosen   int64  // of them
+	chosen   int64  // pages or records in them
 	stored   uint64 // the sequence at the side
 }
 
 // run feeds until the window is read. It returns how many messages of the window
-// were read and chosen, by this run and those before.
+// were read, and what of them was chosen, by this run and those before.
 func (f *streamCopier) run(ctx context.Context) (copyPosition, error) {
 	var err error
 	if f.place, err = f.resume(ctx); err != nil {
 		return copyPosition{}, err
 	}
 	at := f.place
+	f.began = at.chosen
 	err = f.from.read(ctx, max(f.window.From, at.sequence+1), f.window.To, func(m jetstream.Msg, meta *jetstream.MsgMetadata) error {
 		at.read++
 		out, err := f.prepare(ctx, m)
 		if err != nil || out == nil {
 			return err
 		}
-		at.sequence, at.chosen = meta.Sequence.Stream, at.chosen+1
+		at.sequence, at.chosen = meta.Sequence.Stream, at.chosen+partsIn(out)
 		out.Header.Set(headerReplay, fmt.Sprintf("%d %d %d", at.sequence, at.read, at.chosen))
 		f.batch, f.bytes, f.waiting = append(f.batch, out), f.bytes+len(out.Data), append(f.waiting, at)
 		if len(f.batch) < batchMessages && f.bytes < batchBytes {
@@ -74,6 +77,15 @@ func (f *streamCopier) run(ctx context.Context) (copyPosition, error) {
 		err = f.flush(ctx)
 	}
 	return at, err
+}
+
+// partsIn returns how many pages or records a message has. A batch that cannot be split becomes one dead letter.
+func partsIn(m *nats.Msg) int64 {
+	parts, err := messages.SplitBatch(m.Header, m.Data)
+	if err != nil {
+		return 1
+	}
+	return int64(len(parts))
 }
 
 // resume finds out how far the runs before have come.
