@@ -59,7 +59,7 @@ func RecordMsg(crawl string, p int, id string, line []byte) *nats.Msg {
 }
 
 // HeaderRecord marks a record that Seine has encoded, and so one that need not be
-// checked again.
+// parsed to be checked.
 const HeaderRecord = "Seine-Record"
 
 // HeaderSpec is the revision of the spec that a record was made by: what its fields are
@@ -150,15 +150,17 @@ func (r *Record) AppendJSON(b []byte) []byte {
 }
 
 // CheckRecord reports what is wrong with a message on RECORDS: it must be one
-// JSON object without a line break, and have an identity.
+// JSON object without a line break, and have an identity. Of one with HeaderRecord
+// it looks at the ends of the object and for line breaks.
 func CheckRecord(header nats.Header, payload []byte) error {
 	if header.Get(nats.MsgIdHdr) == "" {
 		return fmt.Errorf("record has no %s header, which identifies duplicates", nats.MsgIdHdr)
 	}
-	if header.Get(HeaderRecord) != "" {
-		return nil
+	whole := bytes.HasSuffix(payload, []byte("}"))
+	if header.Get(HeaderRecord) == "" {
+		whole = json.Valid(payload)
 	}
-	if len(payload) == 0 || payload[0] != '{' || !json.Valid(payload) {
+	if !whole || payload[0] != '{' {
 		return fmt.Errorf("record is not a JSON object")
 	}
 	if bytes.IndexByte(payload, '\n') >= 0 || bytes.IndexByte(payload, '\r') >= 0 {

@@ -22,6 +22,8 @@ type fileLayout struct {
 	sealed bool        // what is written is encrypted
 	// archive is set for files that people put together with those of other crawls.
 	archive bool
+	// parsed is set for records that readers parse as part of a whole file or object.
+	parsed bool
 }
 
 // newFileLayout returns the form that p sets up, or names the option that is wrong.
@@ -52,7 +54,7 @@ func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 	if to.Any() {
 		f = format.Encrypted(f, to)
 	}
-	return &fileLayout{path: path, format: f, archive: format.IsArchive(p.format())}, nil
+	return &fileLayout{path: path, format: f, archive: format.IsArchive(p.format()), parsed: p.format() == "json"}, nil
 }
 
 func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*fileLayout, error) {
@@ -73,7 +75,7 @@ func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*
 	if to.Any() {
 		body = format.EncryptedBody(body, to)
 	}
-	return &fileLayout{body: body, key: key, sealed: to.Any()}, nil
+	return &fileLayout{body: body, key: key, sealed: to.Any(), parsed: true}, nil
 }
 
 // fit makes the form one for the place that s is.

@@ -2,6 +2,8 @@ package writer
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -40,6 +42,18 @@ func (in *inputStream) id(header nats.Header) string {
 	}
 	return header.Get(nats.MsgIdHdr)
 }
+
+// checkInput says why a message is no record. Of what readers parse as a whole, a record with HeaderRecord is parsed
+// here as well: it would spoil the others.
+func (s *partitionWriter) checkInput(m *stages.Message) error {
+	err := s.w.from.check(m.Header, m.Data)
+	if err == nil && s.form.parsed && !s.w.from.isPages && !json.Valid(m.Data) {
+		err = errNotJSON
+	}
+	return err
+}
+
+var errNotJSON = errors.New("record is not valid JSON")
 
 // leavesOut reports whether a message is one that the form of the output has no place for: only an
 // archive has the answers beside the pages too.

@@ -265,7 +265,7 @@ func (s *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 // addRecord does with a message what is to be done: it is a record, a repeat, or bad.
 func (s *partitionWriter) addRecord(ctx context.Context, created time.Time, in input) error {
 	m, rec := in.Message, in.rec
-	if err := cmp.Or(messages.CheckCrawl(in.group.Crawl), s.w.from.check(m.Header, m.Data)); err != nil {
+	if err := cmp.Or(messages.CheckCrawl(in.group.Crawl), s.checkInput(m)); err != nil {
 		return s.rejectToDead(ctx, m, err)
 	}
 	id := identityOf(rec.ID)

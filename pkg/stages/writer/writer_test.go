@@ -21,6 +21,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/format"
 	"seine/internal/testing/await"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
@@ -329,6 +331,14 @@ func TestBadRecords(t *testing.T) {
 	bad["crawl name"].Subject = "seine.records.A/b.3"
 	bad["line break"].Data = []byte("{\n}")
 	bad["line break"].Header.Set(nats.MsgIdHdr, "pretty")
+	for _, of := range []string{"two marked records", "marked half", "marked without a payload"} {
+		bad[of] = record("a", 5, 0)
+		bad[of].Header.Set(nats.MsgIdHdr, of)
+		bad[of].Header.Set(messages.HeaderRecord, "1")
+	}
+	bad["two marked records"].Data = []byte("{\"n\":1}\n{\"n\":2}")
+	bad["marked half"].Data = []byte(`{"n":1`)
+	bad["marked without a payload"].Data = nil
 	large := record("a", 5, 0)
 	large.Data = []byte("{" + strings.Repeat(" ", 1<<20-300))
 	bad["without its payload"] = large
@@ -348,6 +358,47 @@ func TestBadRecords(t *testing.T) {
 	check(t, err)
 	if n := s.CachedInfo().State.Msgs; n != uint64(len(bad)) {
 		t.Errorf("%d dead letters, want %d", n, len(bad))
+	}
+}
+
+// What is committed can be read back, and verified, in every form that is read: a record that only says it was checked
+// spoils no file.
+func TestWhatIsCommittedIsReadAsItIsVerified(t *testing.T) {
+	t.Parallel()
+	bus := startBus(t, false)
+	publish(t, bus, "a", 0, 20)
+	for i, data := range []string{"{\"n\":1}\n{\"n\":2}", "{\"n\":1}\r{\"n\":2}", `{"n":1`, `"n"`, "{}\n", "", `{"n":}`} {
+		m := record("a", 0, 0)
+		m.Header.Set(nats.MsgIdHdr, fmt.Sprint("bad", i))
+		m.Header.Set(messages.HeaderRecord, "1")
+		m.Data = []byte(data)
+		_, err := bus.JS.PublishMsg(t.Context(), m)
+		check(t, err)
+	}
+	for of, bad := range map[string]int64{"jsonl": 6, "jsonl.zst": 6, "json": 7, "objects": 7, "objects.pretty": 7} {
+		cfg := testConfig(t)
+		cfg.Name, cfg.Format = strings.ReplaceAll(of, ".", "-"), of
+		if strings.HasPrefix(of, "objects") {
+			cfg.Key = "{id}.json"
+		}
+		w := start(t, bus, cfg)
+		w.catchUp()
+		w.end()
+		o := outputOf(t, cfg)
+		check(t, o.Verify())
+		n := 0
+		check(t, o.Commits(func(c *output.Commit) error {
+			for i := range c.Files {
+				f := &c.Files[i]
+				if err := format.ReadFile(o, f, ageencrypt.Identities{}, func([]byte) error { n++; return nil }); err != nil {
+					t.Errorf("%s: %s was verified, and cannot be read: %v", of, f.Path, err)
+				}
+			}
+			return nil
+		}))
+		if got := w.Totals(); got.Bad != bad || n != 27-int(bad) {
+			t.Errorf("%s: %d records were read, and the totals are %+v", of, n, got)
+		}
 	}
 }
 
