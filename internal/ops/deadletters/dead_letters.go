@@ -297,6 +297,21 @@ func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.Raw
 	return was, nil
 }
 
+// partOf returns what of a stored message a letter is about: one of the messages of a batch, if the letter has the
+// identity of one, or all of it.
+func (l *DeadLetter) partOf(was *jetstream.RawStreamMsg) (nats.Header, []byte, error) {
+	id := l.Message.Header.Get(messages.HeaderDeadID)
+	i := slices.Index(was.Header[messages.HeaderBatchID], id)
+	if i < 0 {
+		return was.Header, was.Data, nil
+	}
+	parts, err := messages.SplitBatch(was.Header, was.Data)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // says all
+	}
+	return parts[i].Header, parts[i].Data, nil
+}
+
 // original returns the message as it was before it failed. Letters of custom stages are not trusted: their messages are read from the
 // stream.
 func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
@@ -308,7 +323,9 @@ func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, e
 		if err != nil {
 			return nil, err
 		}
-		m.Header, m.Data = was.Header, was.Data
+		if m.Header, m.Data, err = l.partOf(was); err != nil {
+			return nil, err
+		}
 	}
 	if refused != "" {
 		var err error

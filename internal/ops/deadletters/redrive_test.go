@@ -3,6 +3,7 @@ package deadletters
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +117,40 @@ func TestCustomStage_Redriven_StoredMessageSent(t *testing.T) {
 	}
 	if m := lastOf(t, b, messages.StreamRecords); string(m.Data) != `{"url":"https://a.test/","n":1}` || m.Header.Get(messages.HeaderRecord) != "" {
 		t.Errorf("%s with %v was sent, want what RECORDS has", m.Data, m.Header)
+	}
+}
+
+// Of a batch, the message goes back that the letter is about, and all of it for a letter about the batch.
+func TestCustomStage_Redriven_MessageOfABatchSent(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	var all []*nats.Msg
+	for i := range 3 {
+		all = append(all, messages.RecordMsg("shop", 1, fmt.Sprint("shop.", i), fmt.Appendf(nil, `{"url":"https://a.test/","n":%d}`, i)))
+	}
+	batch := messages.JoinBatch(all)
+	ack, err := b.JS.PublishMsg(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := messages.Dead{
+		Stage: "custom", Crawl: "shop", Stream: messages.StreamRecords, Subject: batch.Subject, Sequence: ack.Sequence,
+		Header: all[1].Header, Payload: all[1].Data, InBatch: 1,
+	}
+	if err := redrive(t, b, letterOf(t, b, d, nil)); err != nil {
+		t.Fatal(err)
+	}
+	m := lastOf(t, b, messages.StreamRecords)
+	if string(m.Data) != string(all[1].Data) || m.Header.Get(messages.HeaderBatch) != "" || m.Header.Get(nats.MsgIdHdr) != "shop.1" {
+		t.Errorf("%s with %v was sent, want the second record", m.Data, m.Header)
+	}
+	d.Header, d.Payload, d.InBatch = maps.Clone(batch.Header), batch.Data, 0
+	d.Header.Set(nats.MsgIdHdr, "batch.x") // JetStream has not seen it
+	if err := redrive(t, b, letterOf(t, b, d, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if m := lastOf(t, b, messages.StreamRecords); string(m.Data) != string(batch.Data) || m.Header.Get(messages.HeaderBatch) != "3" {
+		t.Errorf("%s with %v was sent, want the batch", m.Data, m.Header)
 	}
 }
 
