@@ -30,7 +30,7 @@ type StageConfig struct {
 	Subject string
 	// Handle handles a message, and returns what to publish before that is acknowledged. Each message of a batch comes by itself. Handle is
 	// called from several goroutines, may be called again with the same message, and must return when ctx is done. After an error the
-	// message, or the batch that it is of, comes again; after stages.PoisonError, or five tries, it goes to DEAD.
+	// message, or the batch that it is of, comes again, and goes to DEAD after five tries; after stages.PoisonError the message goes there alone.
 	Handle func(ctx context.Context, m *stages.Message) ([]*nats.Msg, error)
 }
 
@@ -80,25 +80,27 @@ func (o *stageOptions) run(ctx context.Context, env process.Env) error {
 		Stage: o.config.Name, Bus: env.Bus, Stream: o.config.Stream,
 		Consumer: messages.WorkConsumer(o.config.Name, o.config.Subject, 4096),
 		Workers:  cmp.Or(o.Workers, 2*runtime.GOMAXPROCS(0)), Prefetch: o.Prefetch, Drain: time.Duration(o.Drain),
-		Handle: split(o.config.Handle),
+		Handle: o.config.split,
 	}
 	return r.Run(ctx)
 }
 
-// split calls handle with each message of a batch.
-func split(handle func(context.Context, *stages.Message) ([]*nats.Msg, error)) stages.Handler {
-	return func(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
-		parts, err := m.Parts()
-		if err != nil {
-			return out, stages.PoisonError(err)
-		}
-		for _, part := range parts {
-			msgs, err := handle(ctx, part)
-			if err != nil {
-				return stages.Output{}, err //nolint:wrapcheck // of the stage
-			}
-			out.First = append(out.First, msgs...)
-		}
-		return out, nil
+// split has each message of a batch handled. One that is poison does not cost the others.
+func (c *StageConfig) split(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
+	parts, err := m.Parts()
+	if err != nil {
+		return out, stages.PoisonError(err)
 	}
+	for _, part := range parts {
+		msgs, err := c.Handle(ctx, part)
+		switch {
+		case err == nil:
+		case len(parts) > 1 && stages.IsPoison(err):
+			msgs = []*nats.Msg{stages.DeadLetter(c.Name, part, err)}
+		default:
+			return stages.Output{}, err //nolint:wrapcheck // of the stage
+		}
+		out.First = append(out.First, msgs...)
+	}
+	return out, nil
 }
