@@ -75,10 +75,26 @@ func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 	return b.resetWorkers(ctx)
 }
 
-// StoreAcks has the server store which messages workers have acknowledged: a reset does so at
-// once, and the server by itself within 0.1 s (nats-server 2.15.2). Only who knows that there
-// are no workers any more may call it.
-func (b *Bus) StoreAcks(ctx context.Context) error { return b.resetWorkers(ctx) }
+// StoreAcks has the server store which messages stages have acknowledged: a reset does so at
+// once, and the server by itself within 0.1 s (nats-server 2.15.2). Only who knows that no
+// stage runs any more may call it.
+func (b *Bus) StoreAcks(ctx context.Context) error {
+	for _, stream := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {
+		consumers, err := b.Consumers(ctx, stream)
+		if err != nil {
+			return err
+		}
+		for _, c := range consumers {
+			if c.Config.Durable == "" {
+				continue
+			}
+			if _, err := b.JS.ResetConsumer(ctx, stream, c.Name); err != nil {
+				return fmt.Errorf("store the acknowledgements of %s: %w", c.Name, err)
+			}
+		}
+	}
+	return nil
+}
 
 // resetWorkers lets the consumers that workers share deliver anew what is not acknowledged.
 func (b *Bus) resetWorkers(ctx context.Context) error {
