@@ -222,13 +222,13 @@ func (c *deadRedriveCmd) Run() error {
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
 		r := deadletters.Redriver{Bus: bus}
 		err := c.each(ctx, bus, func(l *deadletters.DeadLetter) error {
-			if err := r.Redrive(ctx, l); err != nil {
+			if err := r.RedriveOrSkip(ctx, l); err != nil {
 				return fmt.Errorf("redrive %d: %w", l.Seq, err)
 			}
 			return nil
 		})
 		safeprint.Printf("%s back in the stream\n", are(r.Sent, "message"))
-		return err
+		return errors.Join(err, r.Skipped())
 	})
 }
 

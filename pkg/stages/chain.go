@@ -62,8 +62,7 @@ func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) 
 func (c *Chain) message(msg, chained *nats.Msg) (m *Message, stored *bool) {
 	stored = new(bool)
 	return &Message{
-		Subject: msg.Subject, // to which a dead letter of it goes back
-		Header:  chained.Header, Data: msg.Data, Stream: messages.StreamPages, Deliveries: 1, Stored: time.Now(),
+		Subject: chained.Subject, Header: chained.Header, Data: msg.Data, Stream: messages.StreamPages, Deliveries: 1, Stored: time.Now(),
 		store: func(ctx context.Context) (uint64, error) {
 			seqs, err := c.pub.PublishSequenced(ctx, []*nats.Msg{chained})
 			*stored = err == nil

@@ -4,11 +4,9 @@
 package deadletters
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -111,7 +109,7 @@ func each(ctx context.Context, bus *stages.Bus, f Filter, config jetstream.Order
 			return err
 		}
 		defer it.Stop()
-		for failed == nil {
+		for left := info.NumPending; left > 0 && failed == nil; left-- { // do may cause more
 			m, err := it.Next(jetstream.NextContext(ctx))
 			if err != nil {
 				return err
@@ -188,162 +186,4 @@ func urlOf(h nats.Header, data []byte) string {
 	}
 	_ = jsontext.Unmarshal(data, &about)
 	return about.URL
-}
-
-// Errors of Redrive.
-var (
-	ErrNoOrigin  = errors.New("the letter does not say where its message was read: it cannot go back there")
-	ErrForgotten = errors.New("the letter does not hold the message, and its stream has forgotten it")
-	ErrTooSoon   = errors.New("NATS would drop this message as a duplicate: try again in two minutes")
-)
-
-// Redriver gives messages to their stages again.
-type Redriver struct {
-	Bus *stages.Bus
-	// Sent counts them. Several letters can be of one message.
-	Sent int
-	sent map[origin]bool
-}
-
-// origin is where a message was read.
-type origin struct {
-	stream   string
-	sequence uint64
-}
-
-// Redrive puts the message of a letter into its stream again, and removes the
-// letter. One that fails again has its count with it.
-func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
-	if err := l.checkOrigin(); err != nil {
-		return err
-	}
-	from := origin{l.Stream, l.Sequence}
-	if l.isPart() && r.sent[from] {
-		return Drop(ctx, r.Bus, l.Seq)
-	}
-	m, err := original(ctx, r.Bus, l)
-	if err != nil {
-		return err
-	}
-	all, err := route(m, r.Bus.Layout.Partitions)
-	if err != nil {
-		return err
-	}
-	for _, m := range all {
-		ack, err := r.Bus.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream))
-		if err != nil {
-			return fmt.Errorf("publish to %s: %w", m.Subject, err)
-		}
-		if ack.Duplicate {
-			return ErrTooSoon
-		}
-	}
-	if r.sent == nil {
-		r.sent = make(map[origin]bool)
-	}
-	r.sent[from] = true
-	r.Sent++
-	return Drop(ctx, r.Bus, l.Seq)
-}
-
-// isPart reports whether the payload is not that of the message, but a record
-// that was made of the page in it.
-func (l *DeadLetter) isPart() bool {
-	return l.Stream == messages.StreamPages && !strings.HasSuffix(l.Message.Header.Get(nats.MsgIdHdr), ".0")
-}
-
-// refusedURL is the payload of a letter about one URL of a message of URLS, "" of another letter.
-func (l *DeadLetter) refusedURL() string {
-	if l.Stream != messages.StreamURLs || bytes.HasPrefix(l.Message.Data, []byte("{")) {
-		return ""
-	}
-	return string(l.Message.Data)
-}
-
-// only returns the message of URLS, of those in a payload, that has a URL, with that URL alone. It does not end a
-// visit: that has ended.
-func only(url string, payload []byte) ([]byte, error) {
-	for line := range bytes.Lines(payload) {
-		c, err := messages.DecodeCandidates(line)
-		if err != nil {
-			continue
-		}
-		c.URLs = slices.DeleteFunc(c.URLs, func(u messages.Candidate) bool { return u.URL != url })
-		if c.Ends = (messages.Visit{}); len(c.URLs) > 0 {
-			return c.Encode(), nil
-		}
-	}
-	return nil, ErrForeign
-}
-
-// stored returns the message of a letter as its stream still has it.
-func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.RawStreamMsg, error) {
-	s, err := bus.JS.Stream(ctx, l.Stream)
-	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w", l.Stream, err)
-	}
-	was, err := s.GetMsg(ctx, l.Sequence)
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, ErrForgotten
-	case err != nil:
-		return nil, fmt.Errorf("read stream %s: %w", l.Stream, err)
-	case was.Subject != l.Subject:
-		return nil, ErrForeign
-	}
-	if was.Header == nil {
-		was.Header = make(nats.Header)
-	}
-	return was, nil
-}
-
-// partOf returns what of a stored message a letter is about: one of the messages of a batch, if the letter has the
-// identity of one, or all of it.
-func (l *DeadLetter) partOf(was *jetstream.RawStreamMsg) (nats.Header, []byte, error) {
-	id := l.Message.Header.Get(messages.HeaderDeadID)
-	i := slices.Index(was.Header[messages.HeaderBatchID], id)
-	if i < 0 {
-		return was.Header, was.Data, nil
-	}
-	parts, err := messages.SplitBatch(was.Header, was.Data)
-	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says all
-	}
-	return parts[i].Header, parts[i].Data, nil
-}
-
-// original returns the message as it was before it failed. Letters of custom stages are not trusted: their messages are read from the
-// stream.
-func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
-	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
-	refused, custom := l.refusedURL(), reads[l.stage()] == nil
-	shortened := l.Message.Header.Get(messages.HeaderDeadSize) != ""
-	if len(m.Data) == 0 || shortened || l.isPart() || refused != "" || custom {
-		was, err := stored(ctx, bus, l)
-		if err != nil {
-			return nil, err
-		}
-		if m.Header, m.Data, err = l.partOf(was); err != nil {
-			return nil, err
-		}
-	}
-	if refused != "" {
-		var err error
-		if m.Data, err = only(refused, m.Data); err != nil {
-			return nil, err
-		}
-		m.Header.Del(messages.HeaderBatch)
-		m.Header.Del(messages.HeaderBatchID)
-	}
-	for name, values := range l.Message.Header {
-		if !custom {
-			m.Header[name] = values
-		}
-	}
-	maps.DeleteFunc(m.Header, func(name string, _ []string) bool { return !isKept(name) })
-	if id := l.Message.Header.Get(messages.HeaderDeadID); id != "" {
-		m.Header.Set(nats.MsgIdHdr, id)
-	}
-	m.Header.Set(messages.HeaderRedriven, strconv.Itoa(l.Redriven+1))
-	return m, nil
 }

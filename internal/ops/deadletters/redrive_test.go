@@ -247,6 +247,136 @@ func TestRefusedURLOfAMessageIsSentAlone(t *testing.T) {
 	}
 }
 
+// Every letter goes to where its stage reads messages, and so does that of a page whose parser was handed it in
+// memory: the page is stored where no parser reads it.
+func TestLetterOfEveryStage_Redriven_WhereItsStageReads(t *testing.T) {
+	t.Parallel()
+	url := "https://a.test/"
+	page := messages.Page{Crawl: "shop", URL: url, Visit: messages.Visit{URL: messages.HashURL(url), Round: 1}, Attempt: 1, FetchedAt: time.Now()}
+	p := messages.Partition(url, 4)
+	parted := page.Msg(p, []byte("<p>"))
+	chained := messages.ChainedMsg(parted)
+	answer := page.AnswerMsg(p, 0, []byte("gone"))
+	about := []byte(`{"url":"` + url + `"}`)
+	links := (&messages.Candidates{Crawl: "shop", Source: messages.SourceLink, URLs: []messages.Candidate{{URL: url}}}).Encode()
+	id := parted.Header.Get(nats.MsgIdHdr)
+	for name, c := range map[string]struct {
+		stage, stream string
+		m             *nats.Msg
+		part          int // of the message, whose payload the letter has not
+		want, wantID  string
+	}{
+		"seed":                   {messages.StageFrontier, messages.StreamSeeds, &nats.Msg{Subject: messages.SubjectSeeds("shop"), Data: about}, 0, messages.SubjectSeeds("shop"), ""},
+		"candidates":             {messages.StageFrontier, messages.StreamURLs, &nats.Msg{Subject: messages.SubjectURLs(messages.SourceLink, "shop", p), Data: links}, 0, messages.SubjectURLs(messages.SourceLink, "shop", p), ""},
+		"result":                 {messages.StageFrontier, messages.StreamResults, &nats.Msg{Subject: messages.SubjectResults("shop", p), Data: about}, 0, messages.SubjectResults("shop", p), ""},
+		"request":                {messages.StageFetcher, messages.StreamFetch, &nats.Msg{Subject: messages.SubjectFetch("shop", p), Data: about}, 0, messages.SubjectFetch("shop", p), ""},
+		"request to render":      {messages.StageRenderer, messages.StreamFetch, &nats.Msg{Subject: messages.SubjectRender("shop", p), Data: about}, 0, messages.SubjectRender("shop", p), ""},
+		"page":                   {messages.StageParser, messages.StreamPages, parted, 0, parted.Subject, id},
+		"record of a page":       {messages.StageParser, messages.StreamPages, parted, 1, parted.Subject, id},
+		"record, chained":        {messages.StageParser, messages.StreamPages, chained, 1, parted.Subject, id},
+		"record":                 {messages.StageWriter, messages.StreamRecords, &nats.Msg{Subject: messages.SubjectRecords("shop", p), Data: about}, 0, messages.SubjectRecords("shop", p), ""},
+		"archived page":          {messages.StageWriter, messages.StreamPages, parted, 0, parted.Subject, id},
+		"archived page, chained": {messages.StageWriter, messages.StreamPages, chained, 0, chained.Subject, chained.Header.Get(nats.MsgIdHdr)},
+		"archived answer":        {messages.StageWriter, messages.StreamPages, answer, 0, answer.Subject, answer.Header.Get(nats.MsgIdHdr)},
+		"custom, chained":        {"custom", messages.StreamPages, chained, 0, chained.Subject, chained.Header.Get(nats.MsgIdHdr)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, b := stagestest.Open(t)
+			header := maps.Clone(c.m.Header)
+			header.Del(nats.MsgIdHdr) // as long after the message was stored
+			ack, err := b.JS.PublishMsg(t.Context(), &nats.Msg{Subject: c.m.Subject, Header: header, Data: c.m.Data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := messages.Dead{Stage: c.stage, Crawl: "shop", Stream: c.stream, Subject: c.m.Subject, Sequence: ack.Sequence, Header: c.m.Header, Payload: c.m.Data, Part: c.part}
+			if c.part > 0 {
+				d.Payload = []byte("a record")
+			}
+			if err := redrive(t, b, letterOf(t, b, d, nil)); err != nil {
+				t.Fatal(err)
+			}
+			m := lastOf(t, b, c.stream)
+			if m.Sequence == ack.Sequence || m.Subject != c.want || string(m.Data) != string(c.m.Data) || m.Header.Get(messages.HeaderRedriven) != "1" {
+				t.Errorf("message %d on %s with %q and %v was sent, want that of the letter on %s", m.Sequence, m.Subject, m.Data, m.Header, c.want)
+			}
+			if got := m.Header.Get(nats.MsgIdHdr); got != c.wantID {
+				t.Errorf("its identity is %q, want %q", got, c.wantID)
+			}
+		})
+	}
+}
+
+// A letter that says it is of a page, and names what is none, makes no page of that.
+func TestLetterOfAnAnswer_Parser_NotSent(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	ack, err := b.JS.Publish(t.Context(), messages.SubjectAnswers("shop", 0), []byte("gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, subject := range []string{messages.SubjectAnswers("shop", 0), messages.SubjectPages("shop", 0)} {
+		l := letterOf(t, b, messages.Dead{Stage: messages.StageParser, Crawl: "shop", Stream: messages.StreamPages, Subject: subject, Sequence: ack.Sequence, Part: 1 + i}, nil)
+		if err := redrive(t, b, l); !errors.Is(err, ErrForeign) {
+			t.Errorf("a letter of %s: %v, want ErrForeign", subject, err)
+		}
+	}
+}
+
+// Of several letters those that can be sent are, and the others are counted by why.
+func TestRedriveOrSkip_SomeCannotBeSent_OthersAre(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	request := func(id string, seq uint64) messages.Dead {
+		return messages.Dead{
+			Stage: messages.StageFetcher, Crawl: "shop", Stream: messages.StreamFetch, Subject: messages.SubjectFetch("shop", 0), Sequence: seq,
+			Payload: []byte(`{"url":"https://a.test/"}`), Header: nats.Header{nats.MsgIdHdr: {id}},
+		}
+	}
+	recent := nats.NewMsg(messages.SubjectFetch("shop", 0))
+	recent.Header.Set(nats.MsgIdHdr, "recent")
+	if _, err := b.JS.PublishMsg(t.Context(), recent); err != nil {
+		t.Fatal(err)
+	}
+	forgotten := request("forgotten", 7)
+	forgotten.Payload = nil
+	for _, d := range []messages.Dead{request("recent", 1), request("one", 2), forgotten, request("recent", 3), request("two", 4)} {
+		letterOf(t, b, d, nil)
+	}
+	r := Redriver{Bus: b}
+	if err := Each(t.Context(), b, Filter{}, func(l *DeadLetter) error { return r.RedriveOrSkip(t.Context(), l) }); err != nil {
+		t.Fatal(err)
+	}
+	err := r.Skipped()
+	if r.Sent != 2 || err == nil || !strings.Contains(err.Error(), "2 dead letters not sent (the first is 1): "+ErrTooSoon.Error()) || !strings.Contains(err.Error(), "1 dead letter not sent (the first is 3): "+ErrForgotten.Error()) {
+		t.Errorf("%d were sent, and %v", r.Sent, err)
+	}
+	if c, err := Count(t.Context(), b, Filter{}); err != nil || c.Total != 3 {
+		t.Errorf("DEAD has %d letters (%v), want the 3 that were not sent", c.Total, err)
+	}
+}
+
+// A message that fails again at once is not sent again by the same command.
+func TestEach_LettersAddedMeanwhile_NotRead(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	d := messages.Dead{Stage: messages.StageFetcher, Crawl: "shop", Stream: messages.StreamFetch, Subject: messages.SubjectFetch("shop", 0)}
+	letterOf(t, b, d, nil)
+	n := 0
+	err := Each(t.Context(), b, Filter{}, func(*DeadLetter) error {
+		n++
+		d.Sequence++
+		letterOf(t, b, d, nil)
+		if n > 3 {
+			return errors.New("too many")
+		}
+		return nil
+	})
+	if err != nil || n != 1 {
+		t.Errorf("%d letters were read (%v), want 1", n, err)
+	}
+}
+
 func lastOf(t *testing.T, b *stages.Bus, stream string) *jetstream.RawStreamMsg {
 	t.Helper()
 	s := natstest.StreamOf(t, b.JS, stream)

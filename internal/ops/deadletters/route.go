@@ -26,7 +26,7 @@ var reads = map[string]map[string][]string{
 	messages.StageFrontier: {messages.StreamSeeds: {"seeds"}, messages.StreamURLs: candidateKinds, messages.StreamResults: {"results"}},
 	messages.StageFetcher:  {messages.StreamFetch: {"fetch", "render"}},
 	messages.StageRenderer: {messages.StreamFetch: {"fetch", "render"}},
-	messages.StageParser:   {messages.StreamPages: {messages.KindOfPages}},
+	messages.StageParser:   {messages.StreamPages: {messages.KindOfPages, messages.KindOfChained}},
 	messages.StageWriter:   {messages.StreamRecords: {"records"}, messages.StreamPages: exchanges},
 }
 
