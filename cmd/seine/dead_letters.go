@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/deadletters"
 	"seine/pkg/messages"
@@ -234,14 +235,16 @@ func (c *deadRedriveCmd) Run() error {
 
 type deadDropCmd struct {
 	deadChoice
+	confirmation
 }
 
 // Help is shown below the list of flags.
 func (c *deadDropCmd) Help() string {
-	return `Examples:
+	return `Removed dead letters cannot be restored. With --all, the command asks for confirmation.
 
   seine dead drop 17
-  seine dead drop --all --reason "record has a line break"`
+  seine dead drop --all --reason "record has a line break"
+  seine dead drop --all --crawl test --yes`
 }
 
 // Run removes dead letters.
@@ -251,13 +254,18 @@ func (c *deadDropCmd) Run() error {
 	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
 		n, err := c.drop(ctx, bus)
-		safeprint.Printf("%s removed\n", were(n, "dead letter"))
+		if n > 0 || err == nil {
+			safeprint.Printf("%s removed\n", were(n, "dead letter"))
+		}
 		return err
 	})
 }
 
 func (c *deadDropCmd) drop(ctx context.Context, bus *stages.Bus) (n int, err error) {
 	if c.All {
+		if err := c.confirmAll(ctx, bus); err != nil {
+			return 0, err
+		}
 		n, err = deadletters.DropAll(ctx, bus, c.filter())
 		return n, c.checkChosen(ctx, bus, n, err)
 	}
@@ -266,4 +274,17 @@ func (c *deadDropCmd) drop(ctx context.Context, bus *stages.Bus) (n int, err err
 		return deadletters.Drop(ctx, bus, l.Seq)
 	})
 	return n, err
+}
+
+// confirmAll asks for confirmation unless there is no dead letter to remove.
+func (c *deadDropCmd) confirmAll(ctx context.Context, bus *stages.Bus) error {
+	counts, err := deadletters.Count(ctx, bus, deadletters.Filter{Stage: c.Stage, Crawl: c.Crawl})
+	if err != nil || counts.Total == 0 {
+		return err
+	}
+	text := humanize.Plural(counts.Total, "dead letter")
+	if c.Reason != "" || c.Host != "" || c.Since > 0 {
+		text = "Those of " + text + " that the other flags select"
+	}
+	return c.confirm(ctx, func() (string, error) { return text + " will be removed for good.", nil }, "Type yes to remove them", "yes")
 }

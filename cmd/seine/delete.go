@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/sleep"
 	"seine/internal/base/suggest"
@@ -24,8 +24,8 @@ import (
 type deleteCmd struct {
 	Arg string `arg:"" optional:"" name:"name" help:"Name of the crawl, instead of --crawl." placeholder:"CRAWL" env:"-"`
 	connection
-	Name string        `name:"crawl" help:"Name of the crawl." env:"-" placeholder:"NAME"`
-	Yes  bool          `help:"Do not ask for confirmation." short:"y" env:"-"`
+	Name string `name:"crawl" help:"Name of the crawl." env:"-" placeholder:"NAME"`
+	confirmation
 	Wait time.Duration `help:"Maximum wait for the deletion to complete. The deletion continues after the wait ends." default:"10m" placeholder:"TIME"`
 }
 
@@ -63,7 +63,8 @@ func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
 		return err
 	}
 	if rev == 0 {
-		if err := c.confirm(ctx, &client, c.where(bus)); err != nil {
+		warning := func() (string, error) { return c.warning(ctx, &client, c.where(bus)) }
+		if err := c.confirm(ctx, warning, "Type the name of the crawl to delete it", c.Name); err != nil {
 			return err
 		}
 		if rev, err = client.Delete(ctx, c.Name); err != nil {
@@ -105,36 +106,16 @@ func deletionOf(ctx context.Context, bus *stages.Bus, crawl string) (*messages.D
 	return have.Deletion, err
 }
 
-// confirm asks whoever sits before the terminal for the name of the crawl.
-func (c *deleteCmd) confirm(ctx context.Context, client *frontierapi.Client, where string) error {
-	if c.Yes {
-		return nil
-	}
-	if !isTerminal(os.Stdin) {
-		return usageError{errors.New("cannot ask for confirmation without a terminal: add --yes")}
-	}
+// warning says what a deletion of the crawl would delete.
+func (c *deleteCmd) warning(ctx context.Context, client *frontierapi.Client, where string) (string, error) {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	standing, err := client.Status(asking, c.Name)
 	if err != nil {
-		return err
+		return "", err
 	}
-	safeprint.Printf("Crawl %s %s has %d URLs, %d of them still to do, and fetched %d pages. Its output files stay; all else is forgotten for good.\n",
-		c.Name, where, standing.Known(), standing.Pending(), standing.Pages)
-	safeprint.Fprint(os.Stdout, "Type the name of the crawl to delete it: ")
-	typed := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an empty one is no name
-		typed <- strings.TrimSpace(line)
-	}()
-	select {
-	case line := <-typed:
-		if line == c.Name {
-			return nil
-		}
-	case <-ctx.Done():
-	}
-	return errors.New("nothing was deleted")
+	return fmt.Sprintf("Crawl %s %s has %s, %s of them still to do, and fetched %s. Its output files stay; all else is forgotten for good.",
+		c.Name, where, humanize.Plural(standing.Known(), "URL"), humanize.Count(standing.Pending()), humanize.Plural(standing.Pages, "page")), nil
 }
 
 // followEvery is how often the command asks how far a deletion is.
@@ -190,7 +171,7 @@ func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *front
 		at.text = err.Error() + ": its state goes when a frontier has it again"
 		return at
 	case left > 0:
-		at.text = fmt.Sprintf("%d of %d partitions have forgotten it", total-left, total)
+		at.text = fmt.Sprintf("forgotten by %d of %s", total-left, humanize.Plural(total, "partition"))
 		return at
 	}
 	at.text = "every partition has forgotten it"

@@ -91,6 +91,23 @@ func TestDeadLettersAreNamedWithinTheFlags(t *testing.T) {
 	}
 }
 
+// Whoever removes all dead letters confirms that, as for the deletion of a crawl.
+func TestDeadDrop_AllWithoutTerminal_NeedsYes(t *testing.T) {
+	url := hostileCluster(t) // with letters 1 to 3
+	for _, flags := range [][]string{nil, {"--crawl", "c"}, {"--reason", "e"}} {
+		args := append([]string{"dead", "drop", "--all", "--nats", url}, flags...)
+		if code, stdout, stderr := seine(t, args...); code != exitUsage || !strings.Contains(stderr, "add --yes") || stdout != "" {
+			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)
+		}
+	}
+	if code, stdout, stderr := seine(t, "dead", "drop", "--all", "--yes", "--nats", url); code != exitOK || !strings.Contains(stdout, "3 dead letters were removed") {
+		t.Errorf("with --yes: %d: %s%s", code, stdout, stderr)
+	}
+	if code, stdout, stderr := seine(t, "dead", "drop", "--all", "--nats", url); code != exitOK || !strings.Contains(stdout, "0 dead letters were removed") {
+		t.Errorf("with nothing to remove: %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // Of an output in a database the table is told: there are no files.
 func TestExplainNamesTheTableOfARecord(t *testing.T) {
 	site, dir := shop(t), t.TempDir()

@@ -252,7 +252,7 @@ func (c *locked) redrive(bus *stages.Bus) {
 		out := c.seine("operator", "dead", "list", "--stage", "frontier", "--json").stdout.String()
 		return strings.Contains(out, `"redriven":1`), out
 	})
-	wantOutput(c.t, c.seine("operator", "dead", "drop", "--all", "--stage", "frontier"), "1 dead letter was removed")
+	wantOutput(c.t, c.seine("operator", "dead", "drop", "--all", "--stage", "frontier", "--yes"), "1 dead letter was removed")
 }
 
 // wantArchived checks that the archive has every page, and robots.txt.
