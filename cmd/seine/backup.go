@@ -137,8 +137,8 @@ func printBackup(w io.Writer, did string, m *backup.Manifest, asJSON bool) error
 		return nil
 	}
 	safeprint.Fprintf(w, "%s\n\n", did)
-	safeprint.Fprintf(w, "  streams    %s messages in %d streams and buckets\n", humanize.Count(int64(m.Messages())), len(m.Streams))
-	safeprint.Fprintf(w, "  states     of %d of %d partitions\n", len(m.Snapshots), m.Layout.Partitions)
+	safeprint.Fprintf(w, "  streams    %s in %d streams and buckets\n", humanize.Plural(m.Messages(), "message"), len(m.Streams))
+	safeprint.Fprintf(w, "  states     of %d of %s\n", len(m.Snapshots), humanize.Plural(m.Layout.Partitions, "partition"))
 	safeprint.Fprintf(w, "  files      %d, %s\n", len(m.Files), humanize.Size(m.Bytes()))
 	safeprint.Fprintf(w, "  as of      %s, made in %s by Seine %s\n", m.Began.Format(time.RFC3339), m.Ended.Sub(m.Began).Round(10*time.Millisecond), m.Version)
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"seine/internal/base/safeprint"
@@ -24,4 +25,12 @@ func (c *complaints) tell(from, text string, err error) {
 	case c.count == maxComplaints+1:
 		safeprint.Fprintln(os.Stderr, "seine: … and more")
 	}
+}
+
+// summary says how many lines were refused.
+func (c *complaints) summary() string {
+	if c.count == 1 {
+		return "1 line is not a URL"
+	}
+	return fmt.Sprintf("%d lines are not URLs", c.count)
 }

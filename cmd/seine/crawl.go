@@ -301,7 +301,7 @@ func seedLines(from io.Reader) (all []messages.Seed, err error) {
 		return nil, badFormat(err)
 	}
 	if bad.count > 0 && len(all) == 0 {
-		return nil, fmt.Errorf("standard input: %s no URLs", are(bad.count, "line"))
+		return nil, fmt.Errorf("standard input: %s", bad.summary())
 	}
 	return all, nil
 }

@@ -65,7 +65,7 @@ func (c *exportCmd) Run() error {
 	t, err := writer.Export(ctx, o)
 	show.done()
 	if errors.Is(err, context.Canceled) {
-		safeprint.Printf("interrupted after %d of %d commits; run the same command again to resume\n", t.Done+t.Before, t.Commits)
+		safeprint.Printf("interrupted after %d of %s; run the same command again to resume\n", t.Done+t.Before, humanize.Plural(t.Commits, "commit"))
 		return endError(exitInterrupted)
 	}
 	if err != nil {
@@ -174,7 +174,7 @@ func (p *exportProgress) update(t writer.ExportTotals) {
 		return
 	}
 	p.last = time.Now()
-	line := fmt.Sprintf("%d of %d commits  %s records  %s", t.Done+t.Before, t.Commits, humanize.Count(t.Records), humanize.Size(t.Bytes))
+	line := fmt.Sprintf("%d of %s  %s  %s", t.Done+t.Before, humanize.Plural(t.Commits, "commit"), humanize.Plural(t.Records, "record"), humanize.Size(t.Bytes))
 	if p.terminal {
 		safeprint.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.shown = true

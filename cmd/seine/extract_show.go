@@ -169,7 +169,7 @@ func (s *screen) value(indent, width int, name string, raw json.RawMessage) {
 	case len(raw) > 0 && raw[0] == '[' && bytes.ContainsRune(raw, '{'):
 		var items []json.RawMessage
 		_ = jsontext.Unmarshal(raw, &items) // it is valid
-		s.line(indent, width, name, s.paint(faint, fmt.Sprintf("%d items", len(items))))
+		s.line(indent, width, name, s.paint(faint, humanize.Plural(len(items), "item")))
 		for i, item := range items {
 			s.value(indent+2, 2, fmt.Sprint(i), item)
 		}

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
+	"seine/internal/base/humanize"
 	"seine/pkg/crawlspec"
 )
 
@@ -15,7 +15,7 @@ func rendered(r *crawlspec.Render) string {
 		all = append(all, renderedAt(r.Modes[i].Mode, patterns(r.Modes[i].Match)))
 	}
 	if len(all) > fewPatterns {
-		all = append(all[:fewPatterns], fmt.Sprintf("and %d rules more", len(all)-fewPatterns))
+		all = append(all[:fewPatterns], "and "+humanize.Plural(len(all)-fewPatterns, "more rule"))
 	}
 	others := renderedAt(r.Mode, "")
 	if len(all) > 0 {

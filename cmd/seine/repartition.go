@@ -76,7 +76,7 @@ func (c *repartCmd) run(ctx context.Context, change *repartition.Change) error {
 	}
 	switch {
 	case out == nil:
-		safeprint.Fprintf(os.Stdout, "there are %d partitions: nothing to do\n", c.To)
+		safeprint.Fprintf(os.Stdout, "the streams have %s already: nothing to do\n", humanize.Plural(c.To, "partition"))
 	case c.JSON:
 		if err := json.NewEncoder(dataOut()).Encode(out); err != nil {
 			return fmt.Errorf("print report: %w", err)
@@ -92,7 +92,7 @@ func printRepartition(w io.Writer, out *repartition.Report, dry bool) {
 	if dry {
 		verb = "would move"
 	}
-	safeprint.Fprintf(w, "from %d to %d partitions\n\n", out.From, out.To)
+	safeprint.Fprintf(w, "from %d to %s\n\n", out.From, humanize.Plural(out.To, "partition"))
 	if out.URLs > 0 || dry {
 		safeprint.Fprintf(w, "  URLs       %s on %s, of which %s %s to another partition\n", humanize.Count(out.URLs), humanize.Plural(int(out.Hosts), "host"), humanize.Count(out.Moved), verb)
 		safeprint.Fprintf(w, "  partition  %s to %s URLs each\n", humanize.Count(out.Least), humanize.Count(out.Most))

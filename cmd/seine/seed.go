@@ -59,7 +59,7 @@ func (c *seedCmd) Run() error {
 			safeprint.Printf("%s added to crawl %s\n", were(f.Fed, "URL"), c.Name)
 		}
 		if err == nil && f.bad.count > 0 {
-			return usageError{fmt.Errorf("%s no URLs", are(f.bad.count, "line"))}
+			return usageError{errors.New(f.bad.summary())}
 		}
 		return err
 	})

@@ -52,7 +52,7 @@ func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
 	for in, want := range map[string]string{
 		"https://a.test/\nnonsense\n\n# no\nhttps://b.test\n": "https://a.test/ https://b.test/",
 		"https://a.test/":                    "https://a.test/",
-		"nonsense\nftp://a.test/\n":          "standard input: 2 lines are no URLs",
+		"nonsense\nftp://a.test/\n":          "standard input: 2 lines are not URLs",
 		strings.Repeat("x", seeds.MaxLine+1): "line 1 is longer than 1MiB",
 		`{"url": "https://a.test/", "priority": 0}` + "\nhttps://b.test\n": "https://a.test/ https://b.test/",
 		` ["https://a.test/", {"url": "https://b.test"}]`:                  "https://a.test/ https://b.test/",

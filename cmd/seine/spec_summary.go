@@ -139,7 +139,7 @@ func limits(s *crawlspec.Spec) string {
 		all = append(all, s.MaxDuration.String())
 	}
 	if s.MaxDepth != nil {
-		all = append(all, fmt.Sprintf("%d links from a seed", *s.MaxDepth))
+		all = append(all, humanize.Plural(*s.MaxDepth, "link")+" from a seed")
 	}
 	return strings.Join(all, ", ")
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/humanize"
 )
 
 // Buckets of the key-value and object stores.
@@ -114,7 +116,7 @@ type FormerLayout struct {
 
 // String says it in words.
 func (l Layout) String() string {
-	return fmt.Sprintf("%d partitions, version %d of the wire and %d of canonical URLs", l.Partitions, l.V, l.Canonical)
+	return fmt.Sprintf("%s, version %d of the wire and %d of canonical URLs", humanize.Plural(l.Partitions, "partition"), l.V, l.Canonical)
 }
 
 // DedupWindow is how long JetStream remembers a Nats-Msg-Id. It covers a

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"seine/internal/base/humanize"
 )
 
 // ID names an installation: the streams and buckets of one account, for as long as they live. A backup keeps it.
@@ -40,7 +42,7 @@ func Check(dir string, server ID, adopt bool) error {
 		return fmt.Errorf("--state %s is of %w (%s) than the streams at the server (%s): connect to the server of that installation (--nats), "+
 			"name another --state (of seine crawl: --data), or give --adopt once to continue here with this state", dir, ErrOther, state.Name, server.Name)
 	case state.Partitions != server.Partitions:
-		return fmt.Errorf("--adopt: --state %s is of %w (%s), with %d partitions, and the streams have %d: name another --state", dir, ErrOther, state.Name, state.Partitions, server.Partitions)
+		return fmt.Errorf("--adopt: --state %s is of %w (%s), with %s, and the streams have %d: name another --state", dir, ErrOther, state.Name, humanize.Plural(state.Partitions, "partition"), server.Partitions)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 		rule("the URL matches none of: %s", strings.Join(spec.Exclude, "  "))
 	}
 	if spec.MaxDepth != nil {
-		rule("it is at most %d links away", *spec.MaxDepth)
+		rule("it is at most %s away", humanize.Plural(*spec.MaxDepth, "link"))
 	}
 	if spec.MaxPages > 0 {
 		rule("no more than %s pages have been fetched", humanize.Count(spec.MaxPages))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"seine/internal/base/humanize"
 	"seine/internal/ops/leases"
 	"seine/internal/ops/procstats"
 	"seine/pkg/messages"
@@ -48,7 +49,7 @@ func owning(ctx context.Context, b *stages.Bus) (all []string, err error) {
 			if o.Name == owner {
 				continue
 			}
-			all = append(all, fmt.Sprintf("%s %s owns %d partitions: stop it; after a kill its leases end within %s", g.Name, o.Name, len(o.Partitions), messages.LeaseTTL))
+			all = append(all, fmt.Sprintf("%s %s owns %s: stop it; after a kill its leases end within %s", g.Name, o.Name, humanize.Plural(len(o.Partitions), "partition"), messages.LeaseTTL))
 		}
 	}
 	return all, nil
@@ -61,7 +62,7 @@ func requested(ctx context.Context, b *stages.Bus) ([]string, error) {
 		return nil, fmt.Errorf("look at stream %s: %w", messages.StreamFetch, err)
 	}
 	if n := s.CachedInfo().State.Msgs; n > 0 {
-		return []string{fmt.Sprintf("FETCH has %d requests: pause the crawls, and let fetchers (and renderers) finish them", n)}, nil
+		return []string{fmt.Sprintf("FETCH has %s: pause the crawls, and let fetchers (and renderers) finish", humanize.Plural(n, "request"))}, nil
 	}
 	return nil, nil
 }
@@ -81,7 +82,7 @@ func unread(ctx context.Context, b *stages.Bus) (all []string, err error) {
 		}
 		for who, n := range left {
 			if n > 0 {
-				all = append(all, fmt.Sprintf("%s has %d messages that %s has not done with: let it run until it has", stream, n, who))
+				all = append(all, fmt.Sprintf("%s has %s that %s has not done with: let it run until it has", stream, humanize.Plural(n, "message"), who))
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func unsaved(ctx context.Context, b *stages.Bus) ([]string, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	return []string{fmt.Sprintf("%d partitions have applied what their newest snapshot lacks: let the frontier run until it has saved them (--snapshot-every)", n)}, nil
+	return []string{fmt.Sprintf("the newest snapshot of %s lacks what was applied since: let the frontier run until it has saved another (--snapshot-every)", humanize.Plural(n, "partition"))}, nil
 }
 
 // reader is the stage that a durable consumer is of, "" if it is of none of Seine's.

@@ -339,7 +339,7 @@ func TestChangeSaysWhatIsInTheWay(t *testing.T) {
 		out, err := ch.DryRun(t.Context())
 		c.must(err)
 		text := strings.Join(out.Blockers, "\n")
-		for _, want := range []string{"frontier ", "owns 4 partitions", "RECORDS has 1 messages that the writer my-name has not done with"} {
+		for _, want := range []string{"frontier ", "owns 4 partitions", "RECORDS has 1 message that the writer my-name has not done with"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("it does not say %q:\n%s", want, text)
 			}

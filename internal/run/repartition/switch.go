@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/humanize"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/jsclient"
@@ -18,7 +19,7 @@ import (
 
 // switchOver puts what is new in the place of what is old. All of it may be done again.
 func (c *Change) switchOver(ctx context.Context, j *journal) error {
-	c.Progress.Say("switching over to %d partitions", j.To)
+	c.Progress.Say("switching over to %s", humanize.Plural(j.To, "partition"))
 	if err := c.install(ctx, j); err != nil {
 		return err
 	}

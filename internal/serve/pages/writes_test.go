@@ -196,7 +196,7 @@ func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
 	fill(tab, "[name=text]", seed+"/fed\nno url at all\n"+seed+"/fed\n# a comment\n")
 	press(tab, ".fields", "Dry run")
 	tab.Shows("no URL was added")
-	tab.Shows("1 accepted, 1 repeated, 0 excluded by the spec, 1 no URLs.")
+	tab.Shows("1 accepted, 1 repeated, 0 excluded by the spec, 1 invalid.")
 	tab.Shows("no url at all")
 	axe.Check(t, tab)
 	press(tab, ".fields", "Add URLs")
