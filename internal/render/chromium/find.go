@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNone is returned where there is no browser.
-var ErrNone = errors.New("Chromium is not installed: install it (on Debian: apt-get install chromium-headless-shell), or name one with --browser PATH")
+var ErrNone = errors.New("no Chromium found: install it (on Debian: apt-get install chromium-headless-shell), or name one with --browser PATH")
 
 // names are those under which a browser of the Chromium family may be on the PATH. The headless shell is Chromium without windows of its
 // own: it shows the same, and takes half the CPU and two thirds of the memory (docs/benchmarks.md, Rendering).
