@@ -14,9 +14,8 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// lostPageAfter is how long a visit is parsed before its page can count as lost. PAGES takes the page of the next attempt for a repeat
-// before.
-const lostPageAfter = messages.DedupWindow
+// lostPageAfter is how long a visit is parsed before its page can count as lost.
+const lostPageAfter = 2 * time.Minute
 
 // findLostPages has visits fetched again whose pages have left PAGES before a parser had them, as by a purge of the stream: no
 // message would ever end them. It relies on the order in which stages publish:

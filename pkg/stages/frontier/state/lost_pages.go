@@ -38,10 +38,11 @@ func (s *Partition) FetchUnparsed() {
 	}
 }
 
-// maxLostPages is how often a visit is sent that does not fail before it does because its page is lost.
+// maxLostPages is how many requests for a URL may end without a failure before its visit fails because its page is lost.
 const maxLostPages = 10
 
-// fetchLost has a visit fetched again if its page is gone.
+// fetchLost has a URL fetched again if its page is gone. That is another visit: a repeat of the first result does not count for it, and
+// an owner with an older state knows its request and its result as newer ones. Its attempts continue the count, for maxLostPages.
 func (s *Partition) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	if r.Due >= s.crawl(id.crawl).lostBefore {
 		return nil
@@ -50,7 +51,9 @@ func (s *Partition) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) e
 		return s.fail(r, id, "its page left the stream PAGES before it was parsed", rules, now)
 	}
 	s.log.Info("page was lost before it was parsed, fetching it again", "crawl", id.crawl, "url", r.URL, "visit", r.visit(id.hash))
-	r.Due = 0
+	sent := r.Sent - r.Failures
+	r.nextRound(s.era())
+	r.Sent = sent
 	r.ETag, r.LastModified, r.Digest = "", "", 0 // those of the page that is lost: the next must be complete
 	return s.admit(r, id, rules, now)
 }

@@ -33,8 +33,8 @@ type model struct {
 	plans   plans
 	labels  map[urlID]label
 	steps   int
-	// refetched are visits whose pages are lost
-	refetched map[visitOf]bool
+	// lost are the rounds of visits whose pages are lost, until others fetch these
+	lost map[urlID]uint64
 }
 
 // page is a URL of a crawl.
@@ -123,7 +123,7 @@ func newModel(r *simEnv) *model {
 		simEnv: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*modelRequest),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
 		hosts: make(map[string]*hostOracle), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
-		refetched: make(map[visitOf]bool),
+		lost: make(map[urlID]uint64),
 	}
 }
 
@@ -169,6 +169,7 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	maps.DeleteFunc(m.under, func(id urlID, _ *modelRequest) bool { return id.crawl == name })
 	maps.DeleteFunc(m.known, func(id urlID, _ *page) bool { return id.crawl == name })
 	maps.DeleteFunc(m.ended, func(v visitOf, _ messages.Class) bool { return v.id.crawl == name })
+	maps.DeleteFunc(m.lost, func(id urlID, _ uint64) bool { return id.crawl == name })
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
 	m.pages[name] = 0
 	maps.DeleteFunc(m.labels, func(id urlID, _ label) bool { return id.crawl == name })
@@ -211,6 +212,9 @@ func (m *model) fed(c *messages.Candidates) {
 	m.runs.fed(c)
 	if c.Source == messages.SourceUnchanged {
 		return
+	}
+	if ends := (urlID{c.Crawl, c.Ends.URL}); m.lost[ends] <= c.Ends.Round { // there was another page
+		delete(m.lost, ends)
 	}
 	opens := c.Depth == 0 && c.Source != messages.SourceLink
 	for _, u := range c.URLs {
@@ -367,7 +371,7 @@ func (m *model) resent(o sent) {
 
 func (m *model) notEnded(o sent) {
 	visit := visitOf{o.id, o.round}
-	if class, ended := m.ended[visit]; ended && !(class == messages.OK && m.refetched[visit]) {
+	if class, ended := m.ended[visit]; ended {
 		m.Fatalf("%s was sent in round %d, attempt %d, which had ended with %s", m.describe(o.id), o.round, o.attempt, class)
 	}
 }
@@ -390,8 +394,9 @@ func (m *model) sent(o sent, now int64) {
 	if reason := m.reason(o.id, -1); reason != "" {
 		m.Fatalf("%s was sent although it is excluded by %s", m.describe(o.id), reason)
 	}
-	if m.refetched[visitOf{o.id, o.round}] && o.attempt > 1 {
+	if m.fetchesLost(o) {
 		m.figures.fetched[o.id] = "" // it is taken for changed
+		delete(m.lost, o.id)
 	}
 	m.polite(o, now)
 	p.sent++

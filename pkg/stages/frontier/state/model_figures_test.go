@@ -60,6 +60,7 @@ func (m *model) sentInRun(o sent) {
 	visit := visitOf{o.id, o.round}
 	before, again := f.sentIn[o.id]
 	_, known := f.visits[visit]
+	known = known || m.fetchesLost(o) // as the visit before
 	sameRun := again && o.run <= before
 	if !m.moved && !known && !f.free[o.id] && (sameRun && !o.recrawl || !again && o.recrawl) {
 		m.Fatalf("%s is sent in run %d after run %d, and counts as planned by rules: %v", m.describe(o.id), o.run, before, o.recrawl)

@@ -54,20 +54,26 @@ func (g *simDriver) findLostPages() {
 	}
 }
 
-// pageLost takes note that a page has left PAGES: unless it was parsed before, its visit goes on.
+// pageLost takes note that a page has left PAGES: unless it was parsed before, another visit fetches it.
 func (m *model) pageLost(req *messages.Request) {
-	visit := visitOf{urlID{req.Crawl, req.Visit.URL}, req.Visit.Round}
+	id := urlID{req.Crawl, req.Visit.URL}
 	is := func(other *messages.Request) bool { return other.Crawl == req.Crawl && other.Visit == req.Visit }
 	ends := func(u message) bool { return u.candidates.Crawl == req.Crawl && u.candidates.Ends == req.Visit }
 	if !slices.ContainsFunc(m.unparsed, is) && !slices.ContainsFunc(m.urls, ends) {
-		m.refetched[visit] = true
+		m.lost[id] = max(m.lost[id], req.Visit.Round)
 	}
+}
+
+// fetchesLost reports whether a request is of the visit after one whose page is lost.
+func (m *model) fetchesLost(o sent) bool {
+	round := m.lost[o.id]
+	return m.ended[visitOf{o.id, round}] == messages.OK && o.round > round && messages.Deletions(o.round) == messages.Deletions(round)
 }
 
 // wantsPage: what is fetched again because its page is lost is fetched without a condition.
 func (m *model) wantsPage(wire *messages.Request) {
-	visit := visitOf{urlID{wire.Crawl, wire.Visit.URL}, wire.Visit.Round}
-	if m.ended[visit] == messages.OK && wire.ETag+wire.LastModified != "" {
+	digest, came := m.figures.fetched[urlID{wire.Crawl, wire.Visit.URL}]
+	if came && digest == "" && wire.ETag+wire.LastModified != "" {
 		m.Fatalf("%s has lost its page, and is asked for only if it is another", wire.URL)
 	}
 }

@@ -54,7 +54,7 @@ type urlRecord struct {
 	Sitemap   bool // who found it knows it for a sitemap
 	Round     uint64
 	Parsed    uint64 // the last round whose end came, perhaps before its result
-	Sent      int    // times the visit of this round was sent
+	Sent      int    // times the visit of this round was sent, with those before it whose pages were lost
 	Failures  int    // attempts of this round that failed
 	Depth     int
 	Redirects int

@@ -1,0 +1,104 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"seine/pkg/messages"
+)
+
+const lostURL = "https://a.test/x"
+
+// losePage has the page of a URL fetched that is under way, and then fetched again because it was lost. It returns both requests.
+func (w *partitionFixture) losePage(url string) (first, second *messages.Request) {
+	w.t.Helper()
+	first = w.requestFor(url)
+	w.answer(url, messages.OK)
+	w.findLost()
+	w.pass(time.Minute)
+	w.wantSent(w.dispatch(10), url)
+	return first, w.requestFor(url)
+}
+
+func (w *partitionFixture) requestFor(url string) *messages.Request {
+	w.t.Helper()
+	wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(url)}])
+	w.must(err)
+	return wire
+}
+
+// findLost takes the pages of all visits that are parsed for lost.
+func (w *partitionFixture) findLost() {
+	w.t.Helper()
+	w.pass(time.Second)
+	if w.part.CountParsing() == 0 {
+		w.t.Fatal("no visit is parsed")
+	}
+	w.part.FetchUnparsed()
+	w.tend()
+}
+
+// A page that is lost is fetched by another visit: a repeat of the first result does not count for it, before its request is
+// sent and after.
+func TestRepeatedResultOfALostPage_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newPartitionFixture(t, nil)
+	w.seed(lostURL)
+	w.wantSent(w.dispatch(10), lostURL)
+	first := w.requestFor(lostURL)
+	repeat := func(r *messages.Result) { r.Visit, r.Attempt = first.Visit, first.Attempt }
+	w.answer(lostURL, messages.OK)
+	w.findLost()
+	w.wantState(lostURL, Queued, "")
+	w.result(lostURL, repeat)
+	w.wantState(lostURL, Queued, "")
+	w.pass(time.Minute)
+	w.wantSent(w.dispatch(10), lostURL)
+	w.result(lostURL, repeat)
+	w.wantState(lostURL, InFlight, "")
+	if second := w.requestFor(lostURL); second.Visit.Round <= first.Visit.Round || second.ID() == first.ID() {
+		t.Errorf("the requests are %s and %s", first.ID(), second.ID())
+	}
+	if n := w.part.crawl("c").Pages; n != 1 {
+		t.Errorf("%d pages are counted, and one came", n)
+	}
+}
+
+// An owner whose state knows nothing of a lost page takes over the request for it, and its result: it sends no request with
+// the identity of that one.
+func TestRequestForALostPage_IsTakenOver(t *testing.T) {
+	for name, found := range map[string]func(*partitionFixture, *messages.Request){
+		"in FETCH": func(w *partitionFixture, req *messages.Request) {
+			w.must(w.part.adoptForeign(req, w.at()))
+			w.must(w.part.Commit(w.at()))
+			w.wantState(lostURL, InFlight, "")
+			w.answer(lostURL, messages.Timeout)
+		},
+		"by its result": func(w *partitionFixture, req *messages.Request) {
+			w.result(lostURL, func(r *messages.Result) { r.Visit, r.Attempt, r.Class = req.Visit, req.Attempt, messages.Timeout })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newPartitionFixture(t, nil)
+			w.seed(lostURL)
+			w.wantSent(w.dispatch(10), lostURL)
+			first, second := w.losePage(lostURL)
+
+			w = newPartitionFixture(t, nil)
+			w.seed(lostURL)
+			w.wantSent(w.dispatch(10), lostURL)
+			if own := w.requestFor(lostURL); own.ID() != first.ID() {
+				t.Fatalf("the new owner has sent %s, the former one %s", own.ID(), first.ID())
+			}
+			w.answer(lostURL, messages.OK)
+			found(w, second)
+			w.wantState(lostURL, Waiting, "")
+			w.pass(time.Hour)
+			w.wantSent(w.dispatch(10), lostURL)
+			if third := w.requestFor(lostURL); third.Visit != second.Visit || third.Attempt <= second.Attempt {
+				t.Errorf("after %s, %s is sent", second.ID(), third.ID())
+			}
+		})
+	}
+}
