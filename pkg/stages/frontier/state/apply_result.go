@@ -101,6 +101,9 @@ func (s *Partition) adopt(id urlID, round uint64, sent int, run int64, final boo
 		s.unplan(r, id)
 	}
 	if round > r.Round {
+		if r.State == Parsing { // its page may be lost, and be fetched again by that visit
+			r.forgetPage()
+		}
 		r.Sent, r.Failures, r.SentRun = 0, 0, run
 	}
 	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may be of a later run

@@ -54,6 +54,9 @@ func (s *Partition) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) e
 	sent := r.Sent - r.Failures
 	r.nextRound(s.era())
 	r.Sent = sent
-	r.ETag, r.LastModified, r.Digest = "", "", 0 // those of the page that is lost: the next must be complete
+	r.forgetPage()
 	return s.admit(r, id, rules, now)
 }
+
+// forgetPage forgets what is known of the last page, which is lost: the next must be complete.
+func (v *lastVisit) forgetPage() { v.ETag, v.LastModified, v.Digest = "", "", 0 }

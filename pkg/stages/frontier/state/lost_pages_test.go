@@ -65,7 +65,7 @@ func TestRepeatedResultOfALostPage_ChangesNothing(t *testing.T) {
 }
 
 // An owner whose state knows nothing of a lost page takes over the request for it, and its result: it sends no request with
-// the identity of that one.
+// the identity of that one, and none under a condition.
 func TestRequestForALostPage_IsTakenOver(t *testing.T) {
 	for name, found := range map[string]func(*partitionFixture, *messages.Request){
 		"in FETCH": func(w *partitionFixture, req *messages.Request) {
@@ -91,13 +91,17 @@ func TestRequestForALostPage_IsTakenOver(t *testing.T) {
 			if own := w.requestFor(lostURL); own.ID() != first.ID() {
 				t.Fatalf("the new owner has sent %s, the former one %s", own.ID(), first.ID())
 			}
-			w.answer(lostURL, messages.OK)
+			w.result(lostURL, func(r *messages.Result) { r.ETag, r.Digest = "e", "0123456789abcdef" })
 			found(w, second)
 			w.wantState(lostURL, Waiting, "")
 			w.pass(time.Hour)
 			w.wantSent(w.dispatch(10), lostURL)
-			if third := w.requestFor(lostURL); third.Visit != second.Visit || third.Attempt <= second.Attempt {
+			third := w.requestFor(lostURL)
+			if third.Visit != second.Visit || third.Attempt <= second.Attempt {
 				t.Errorf("after %s, %s is sent", second.ID(), third.ID())
+			}
+			if third.ETag != "" {
+				t.Error("the page is lost, and is asked for only if it has changed")
 			}
 		})
 	}
