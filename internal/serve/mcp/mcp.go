@@ -123,7 +123,8 @@ func (e *toolError) Error() string { return e.detail }
 
 // inTools replaces operations of the API by the tools that stand for them.
 var inTools = strings.NewReplacer(
-	"GET /api/v1/crawls lists", "the tool status lists", "POST /api/v1/crawls begins", "the tool crawl begins",
+	"GET /api/v1/crawls lists", "the tool status lists", "POST /api/v1/crawls creates one", "the tool crawl starts one",
+	"POST /api/v1/crawls or seine crawl URL creates one", "the tool crawl starts one, and so does seine crawl URL",
 	"Send what /api/v1/openapi.json says of this operation", "Send what the input schema of the tool says",
 	"body.", "", "query.", "",
 )

@@ -130,7 +130,7 @@ func TestPanicEndsTheCallAlone(t *testing.T) {
 		o.API = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") })
 	})
 	for range 2 {
-		if text := refusal(t, s, "status", nil); !strings.Contains(text, "ask its owner") || strings.Contains(text, "broken") {
+		if text := refusal(t, s, "status", nil); !strings.Contains(text, "ask its operator") || strings.Contains(text, "broken") {
 			t.Error(text)
 		}
 	}
