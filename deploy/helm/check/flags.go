@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -49,12 +50,16 @@ func Binaries(dir string) error {
 var (
 	flagStart = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--(?:\[no-\])?([a-z0-9-]+)`)
 	flagEnv   = regexp.MustCompile(`\(\$(\w+)(?:, \$\w+)*\)`)
+	heading   = regexp.MustCompile(`(?m)^\S.*$`) // of a group of flags, or what follows the last one
 )
+
+// withoutVariable are the flags that no variable sets.
+var withoutVariable = []string{"help", "help-all", "version"}
 
 // Flags asks a command in dir for its options.
 func Flags(dir, component string) ([]Flag, error) {
 	command := commandOf(component)
-	args := append(command[1:len(command):len(command)], "--help")
+	args := append(command[1:len(command):len(command)], "--help-all")
 	out, err := exec.Command(filepath.Join(dir, command[0]), args...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s --help: %w", component, err)
@@ -63,6 +68,7 @@ func Flags(dir, component string) ([]Flag, error) {
 	if !found {
 		return nil, fmt.Errorf("%s --help lists no flags", component)
 	}
+	text = heading.ReplaceAllString(text, "")
 	var all []Flag
 	starts := flagStart.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range starts {
@@ -71,10 +77,17 @@ func Flags(dir, component string) ([]Flag, error) {
 			end = starts[i+1][0]
 		}
 		words := strings.Join(strings.Fields(text[at[0]:end]), " ")
-		if env := flagEnv.FindStringSubmatch(words); env != nil {
-			_, help, _ := strings.Cut(flagEnv.ReplaceAllString(words, ""), " ")
-			all = append(all, Flag{Name: text[at[2]:at[3]], Env: env[1], Help: strings.TrimSuffix(strings.TrimSpace(help), " .")})
+		f := Flag{Name: text[at[2]:at[3]]}
+		if slices.Contains(withoutVariable, f.Name) {
+			continue
 		}
+		f.Env = "SEINE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if env := flagEnv.FindStringSubmatch(words); env != nil {
+			f.Env = env[1]
+		}
+		_, help, _ := strings.Cut(flagEnv.ReplaceAllString(words, ""), " ")
+		f.Help = strings.TrimSuffix(strings.TrimSpace(help), ".")
+		all = append(all, f)
 	}
 	return all, nil
 }

@@ -49,7 +49,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 		return out.code() == 0 && strings.Contains(out.stdout.String(), "done"), out.said()
 	})
 	wantOutput(t, runSeine(t, "status", "--nats-context", context), "crawl default")
-	if out := runSeine(t, "status", "--nats", at.URL); out.code() != 1 || !strings.Contains(out.stderr.String(), "does not know this user") {
+	if out := runSeine(t, "status", "--nats", at.URL); out.code() != 1 || !strings.Contains(out.stderr.String(), "rejected the credentials") {
 		t.Errorf("without the token: %d, %s", out.code(), out.said())
 	}
 	if out := runSeine(t, "status", "--data", p.data, "--nats", at.URL); out.code() != 2 || !strings.Contains(out.stderr.String(), "--data") {
@@ -115,7 +115,7 @@ func TestCommandsFindTheCrawlOfTheirFolder(t *testing.T) {
 	})
 	out := seine(t, dir, "hosts")
 	out.expect(0)
-	if !strings.Contains(out.stdout.String(), "UNDER WAY") {
+	if !strings.Contains(out.stdout.String(), "IN FLIGHT") {
 		t.Errorf("hosts says: %s", out.said())
 	}
 	g.open()

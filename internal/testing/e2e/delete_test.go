@@ -25,7 +25,7 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	c.begin(bus, "site", spec, site.seed)
 	eventually(t, time.Minute, "end, and be told when it is deleted", func() (bool, string) {
 		out := runSeine(t, "status", "--nats", c.url, "--every", "100ms").stdout.String()
-		return strings.Contains(out, "crawl site: complete") && strings.Contains(out, "unless it is fed"), out
+		return strings.Contains(out, "crawl site: complete") && strings.Contains(out, "unless it gets new URLs"), out
 	})
 	wantOutput(t, runSeine(t, "status", "--nats", c.url, "--every", "100ms", "--json"), `"deleted_at":"20`)
 
@@ -37,7 +37,7 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	wantOutput(t, runSeine(t, "spec", "apply", file, "--crawl", "site", "--nats", c.url), "revision")
 	eventually(t, time.Minute, "delete the crawl", func() (bool, string) {
 		out := runSeine(t, "status", "--crawl", "site", "--nats", c.url, "--every", "100ms")
-		return out.code() == 2 && strings.Contains(out.stderr.String(), "there is none yet"), out.said()
+		return out.code() == 2 && strings.Contains(out.stderr.String(), "no crawl exists yet"), out.said()
 	})
 	eventually(t, time.Minute, "write what was made", func() (bool, string) {
 		return len(records(t, c.out(), "site")) == len(site.pages), ""

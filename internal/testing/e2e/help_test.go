@@ -37,9 +37,9 @@ func TestHelpOfEveryStageHasAnExample(t *testing.T) {
 func TestOptionsOfStages_AreDocumented(t *testing.T) {
 	page := readFile(t, "../../../docs/reference/cli.md")
 	for _, stage := range []string{"frontier", "fetcher", "renderer", "parser", "writer"} {
-		out, err := exec.Command(filepath.Join(bin, stage), "--help").CombinedOutput()
+		out, err := exec.Command(filepath.Join(bin, stage), "--help-all").CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s --help: %v: %s", stage, err, out)
+			t.Fatalf("%s --help-all: %v: %s", stage, err, out)
 		}
 		flags := flagInHelp.FindAllStringSubmatch(string(out), -1)
 		if len(flags) < 15 {
@@ -47,7 +47,7 @@ func TestOptionsOfStages_AreDocumented(t *testing.T) {
 		}
 		for _, f := range flags {
 			name := strings.TrimPrefix(f[1], "parser-")
-			if !strings.Contains(page, "`--"+name+"`") && !slices.Contains([]string{"help", "version", "config"}, name) {
+			if !strings.Contains(page, "`--"+name+"`") && !slices.Contains([]string{"help", "help-all", "version", "config"}, name) {
 				t.Errorf("docs/reference/cli.md does not name --%s of %s", f[1], stage)
 			}
 		}
@@ -82,7 +82,7 @@ done`
 	t.Run("fish", func(t *testing.T) {
 		const text = `seine completion fish | source
 complete -C "seine sta"; complete -C "seine dead list --stage p"`
-		wantText(t, ask(t, "fish", "--no-config", "-c", text), "status\tShow how", "parser\n")
+		wantText(t, ask(t, "fish", "--no-config", "-c", text), "status\tShow the status", "parser\n")
 	})
 	t.Run("zsh", func(t *testing.T) {
 		const text = `autoload -Uz compinit && compinit -u -D

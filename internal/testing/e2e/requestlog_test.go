@@ -104,7 +104,7 @@ func TestFailedRequestsAreInTheLog(t *testing.T) {
 	c.expect(0)
 	base := strings.TrimSuffix(site.seed, "/")
 	for _, path := range web.Missing(0) {
-		c.complains(`msg="request failed"`, "url="+base+path+" ", `next="give up"`)
+		c.complains(`msg="request failed"`, "url="+base+path+" ", `next=abandon`)
 	}
 	for _, path := range web.Flaky(0) {
 		c.complains("url="+base+path+" ", "next=retry at=")
