@@ -60,7 +60,7 @@ type crawlCmd struct {
 	first    bool   // --data remembers no output yet
 	recalled []byte // text that it has of that
 
-	serverFrom string // where the NATS server was named, if not on the command line
+	serverUntyped bool // a NATS server is named, but not on the command line
 }
 
 // crawlStart is what to crawl.
@@ -161,9 +161,7 @@ func (c *crawlCmd) Validate(flags *kong.Context) error {
 	if err := c.recall(given); err != nil {
 		return err
 	}
-	if c.NATS.Given() && len(config.Typed(flags, "nats", "nats-context")) == 0 {
-		c.serverFrom = "the environment or the configuration file"
-	}
+	c.serverUntyped = c.NATS.Given() && len(config.Typed(flags, "nats", "nats-context")) == 0
 	switch {
 	case given["warc-format"] && c.WARC == "":
 		return errors.New("--warc-format: does nothing without --warc DIR, which says where the archive goes")
@@ -196,8 +194,8 @@ func (c *crawlCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	if c.serverFrom != "" {
-		safeprint.Fprintf(os.Stderr, "seine: %s names a NATS server, which this crawl uses instead of its embedded one\n", c.serverFrom)
+	if c.serverUntyped {
+		safeprint.Fprintln(os.Stderr, "seine: the environment or the configuration file names a NATS server, which this crawl uses instead of its embedded one")
 	}
 	show := newProgress(os.Stderr, c.Quiet)
 	o.Progress, o.Log = show.update, process.Logging{LogLevel: c.LogLevel, LogFormat: c.LogFormat}.Logger(show)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -86,12 +85,7 @@ func (c *deadListCmd) Run() error {
 			return err
 		}
 		if c.JSON {
-			for _, l := range letters {
-				if err := json.NewEncoder(dataOut()).Encode(l); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printLines(letters)
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		safeprint.Fprintf(t, "SEQ\tTIME\tSTAGE\tCRAWL\tREDRIVEN\tURL\tREASON\n")

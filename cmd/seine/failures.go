@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -58,13 +57,7 @@ func (c *failuresCmd) Run() error {
 
 func (c *failuresCmd) show(found *failures.Found) error {
 	if c.JSON {
-		out := json.NewEncoder(dataOut())
-		for i := range found.URLs {
-			if err := out.Encode(&found.URLs[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printLines(found.URLs)
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	safeprint.Fprintf(t, "CLASS\tURL\tREASON\n")

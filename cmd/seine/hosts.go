@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -69,12 +68,7 @@ func (c *hostsCmd) Run() error {
 
 func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {
 	if c.JSON {
-		for i := range hosts {
-			if err := json.NewEncoder(dataOut()).Encode(&hosts[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printLines(hosts)
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	safeprint.Fprintf(t, "HOST\tQUEUED\tIN FLIGHT\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")

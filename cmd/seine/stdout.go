@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 
@@ -9,3 +10,14 @@ import (
 
 // dataOut is the standard output for what programs read: records, JSON, YAML.
 func dataOut() io.Writer { return safeprint.Data(os.Stdout, isTerminal(os.Stdout)) }
+
+// printLines prints each value as one line of JSON.
+func printLines[T any](all []T) error {
+	out := json.NewEncoder(dataOut())
+	for i := range all {
+		if err := out.Encode(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -75,7 +75,7 @@ func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
 	return Drop(ctx, r.Bus, l.Seq)
 }
 
-// RedriveOrSkip is Redrive of one of several letters: one that cannot be sent, or not yet, is no error, but in Skipped.
+// RedriveOrSkip is Redrive for one of several letters. A letter that cannot be sent, or not yet, is skipped: Skipped reports it.
 func (r *Redriver) RedriveOrSkip(ctx context.Context, l *DeadLetter) error {
 	err := r.Redrive(ctx, l)
 	if errors.Is(err, ErrNone) { // someone else has redriven or dropped it

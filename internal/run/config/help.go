@@ -73,15 +73,15 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 // hideMore hides the flags of a command that are not basic, if any is, and returns their number.
 func hideMore(node *kong.Node) (hidden int) {
 	var more []*kong.Flag
-	any := false
+	marked := false
 	for _, flag := range node.Flags {
 		if flag.Tag.Has(basic) {
-			any = true
+			marked = true
 		} else if !flag.Hidden && flag.Group != nil {
 			more = append(more, flag)
 		}
 	}
-	if !any {
+	if !marked {
 		return 0
 	}
 	for _, flag := range more {
