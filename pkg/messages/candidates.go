@@ -2,7 +2,6 @@ package messages
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,14 +100,13 @@ func BatchBytes(maxPayload int64) int { return int(min(256<<10, maxPayload/2)) }
 // Batches splits candidates into as many as fit a message each, which has at most so many bytes of them.
 func Batches(urls []Candidate, most int) (all [][]Candidate) {
 	size, from := 0, 0
-	var text []byte
 	for i := range urls {
-		text = appendCandidate(text[:0], urls[i])
-		if i > from && (size+len(text) > most || i-from == MaxBatchURLs) {
+		n := urls[i].maxSize()
+		if i > from && (size+n > most || i-from == MaxBatchURLs) {
 			all = append(all, urls[from:i])
 			size, from = 0, i
 		}
-		size += len(text)
+		size += n
 	}
 	if from < len(urls) {
 		all = append(all, urls[from:])
@@ -146,76 +144,27 @@ type Candidate struct {
 	Sitemap bool `json:"s,omitempty"`
 }
 
+// maxSize bounds the bytes of the candidate in a message: a URL is as long in JSON, other texts are up to 6 times as long.
+func (c *Candidate) maxSize() int {
+	size := len(`{"u":"","p":9,"m":{},"i":true,"s":true},`) + len(c.URL)
+	for name, value := range c.Metadata {
+		size += len(`"":"",`) + 6*(len(name)+len(value))
+	}
+	return size
+}
+
 // Encode returns the message's payload.
 func (c *Candidates) Encode() []byte {
 	c.V = Version
 	c.ParseError, c.Warning, c.LeftOut = Clip(c.ParseError), Clip(c.Warning), Clip(c.LeftOut)
-	return c.appendJSON(make([]byte, 0, 512+len(c.URLs)*128))
-}
-
-// appendJSON appends the candidates as their tags say.
-func (c *Candidates) appendJSON(b []byte) []byte {
-	o := newObject(b)
-	o.Int("v", int64(c.V))
-	o.Text("crawl", c.Crawl)
-	o.UintSet("rev", c.Rev)
-	o.Text("source", string(c.Source))
-	o.TextSet("referrer", c.Referrer)
-	o.Int("depth", int64(c.Depth))
-	o.IntSet("redirects", int64(c.Redirects))
-	o.IntSet("run", c.Run)
-	o.UintSet("era", c.Era)
-	if len(c.URLs) > 0 {
-		o.Key("urls")
-		o.B = jsontext.AppendList(o.B, c.URLs, appendCandidate)
-	}
-	o.UintSet("page_round", c.PageRound)
-	o.IntSet("page_part", int64(c.PagePart))
-	o.IntSet("page_depth", int64(c.PageDepth))
-	o.UintSet("seed_list", c.SeedList)
-	if c.SeedListEnd {
-		o.Bool("seed_list_end", true)
-	}
-	o.metadata("metadata", c.Metadata, "inherit", c.Inherit)
-	if !c.Ends.IsZero() {
-		o.visit("ends", c.Ends)
-	}
-	o.TextSet("parse_error", c.ParseError)
-	o.TextSet("warning", c.Warning)
-	o.TextSet("left_out", c.LeftOut)
-	o.UintSet("content", c.Content)
-	if len(c.Records) > 0 {
-		o.Key("records")
-		o.B = jsontext.AppendList(o.B, c.Records, appendKindCount)
-	}
-	return o.End()
-}
-
-func appendKindCount(b []byte, k KindCount) []byte {
-	o := newObject(b)
-	o.Text("kind", k.Kind)
-	o.Int("n", k.N)
-	return o.End()
-}
-
-func appendCandidate(b []byte, c Candidate) []byte {
-	o := newObject(b)
-	o.Text("u", c.URL)
-	if c.Priority != nil {
-		o.Int("p", int64(*c.Priority))
-	}
-	o.metadata("m", c.Metadata, "i", c.Inherit)
-	if c.Sitemap {
-		o.Bool("s", true)
-	}
-	return o.End()
+	return Encode(c)
 }
 
 // DecodeCandidates reads a message on URLS. URLs are trusted to be canonical:
 // the frontier checks the ones that it has not seen.
 func DecodeCandidates(payload []byte) (*Candidates, error) {
-	c, err := decode[Candidates](payload)
-	if err != nil {
+	c := new(Candidates)
+	if err := Decode(payload, c, &c.V); err != nil {
 		return nil, fmt.Errorf("decode candidates: %w", err)
 	}
 	if err := c.check(); err != nil {
@@ -223,8 +172,6 @@ func DecodeCandidates(payload []byte) (*Candidates, error) {
 	}
 	return c, nil
 }
-
-func (c *Candidates) version() int { return c.V }
 
 func (c *Candidates) check() error {
 	if err := CheckCrawl(c.Crawl); err != nil {
@@ -300,7 +247,7 @@ const maxPart = 1<<16 - 1
 
 // Encode encodes a message type or another stored type of Seine, none of which can fail to encode.
 func Encode(v any) []byte {
-	b, err := json.Marshal(v)
+	b, err := jsontext.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("encode %T: %v", v, err))
 	}

@@ -14,15 +14,16 @@ const KindGone = "gone"
 // records were made of: it is not at its URL any more. It has no key, and stands for all
 // records of the page.
 type GoneRecord struct {
-	URL       string
-	FetchedAt time.Time // when the request began that found nothing there
-	Crawl     string
-	Visit     Visit
-	Status    int
-	Class     Class  // Gone, or Redirect
-	Location  string // where a redirect leads
+	Kind      string    `json:"kind"` // KindGone; records of rules begin with it too
+	URL       string    `json:"url"`
+	FetchedAt time.Time `json:"fetched_at"` // when the request began that found nothing there
+	Crawl     string    `json:"crawl"`
+	Visit     Visit     `json:"visit"`
+	Status    int       `json:"status"`
+	Class     Class     `json:"class"`              // Gone, or Redirect
+	Location  string    `json:"location,omitempty"` // where a redirect leads
 	// Metadata is that of the seed which the page is of, if it has any.
-	Metadata Metadata
+	Metadata Metadata `json:"metadata,omitempty"`
 }
 
 // IsGone reports whether an answer says that what was at a URL is not there any more. A
@@ -34,22 +35,11 @@ func IsGone(class Class, status int) bool {
 
 // Msg returns the message for partition p. A visit has one such record at most.
 func (r *GoneRecord) Msg(p int) *nats.Msg {
-	return RecordMsg(r.Crawl, p, VisitID(r.Crawl, r.Visit)+"."+KindGone+".0", r.AppendJSON(nil))
+	return RecordMsg(r.Crawl, p, VisitID(r.Crawl, r.Visit)+"."+KindGone+".0", r.Encode())
 }
 
-// AppendJSON appends the record as one line of JSON, which begins as those of rules do.
-func (r *GoneRecord) AppendJSON(b []byte) []byte {
-	o := newObject(b)
-	o.Text("kind", KindGone)
-	o.Text("url", r.URL)
-	o.Time("fetched_at", r.FetchedAt)
-	o.Text("crawl", r.Crawl)
-	o.Text("visit", r.Visit.String())
-	o.Int("status", int64(r.Status))
-	o.Text("class", string(r.Class))
-	o.TextSet("location", r.Location)
-	if len(r.Metadata) > 0 {
-		o.Raw("metadata", r.Metadata.AppendJSON(nil))
-	}
-	return o.End()
+// Encode returns the record as one line of JSON.
+func (r *GoneRecord) Encode() []byte {
+	r.Kind = KindGone
+	return Encode(r)
 }

@@ -80,15 +80,3 @@ func (m Metadata) AppendJSON(b []byte) []byte {
 	}
 	return o.End()
 }
-
-// metadata appends the metadata of a message, and whether it is inherited, under two
-// names, unless there is none.
-func (o *object) metadata(k string, m Metadata, inherits string, inherit bool) {
-	if m != nil {
-		o.Key(k)
-		o.B = m.AppendJSON(o.B)
-	}
-	if inherit {
-		o.Bool(inherits, true)
-	}
-}

@@ -167,75 +167,15 @@ func (pg *Page) msg(subject, id string, body []byte) *nats.Msg {
 	pg.V, pg.Rendered = Version, Clip(pg.Rendered)
 	m := nats.NewMsg(subject)
 	m.Header.Set(nats.MsgIdHdr, id)
-	text := asciiJSON(pg.appendJSON(make([]byte, 0, 1024)))
+	text := asciiJSON(Encode(pg))
 	if len(text) > maxPageHeader {
 		pg.Header = pg.needed()
-		text = asciiJSON(pg.appendJSON(nil))
+		text = asciiJSON(Encode(pg))
 	}
 	m.Header.Set(HeaderPage, string(text))
 	m.Data = body
 	return m
 }
-
-// appendJSON appends the page as its tags say. It is made for every page, and
-// encoding/json takes four times as long.
-func (pg *Page) appendJSON(b []byte) []byte {
-	o := newObject(b)
-	o.Int("v", int64(pg.V))
-	o.Text("crawl", pg.Crawl)
-	o.UintSet("rev", pg.Rev)
-	o.Text("url", pg.URL)
-	o.visit("visit", pg.Visit)
-	o.Int("attempt", int64(pg.Attempt))
-	o.Int("depth", int64(pg.Depth))
-	o.TextSet("referrer", pg.Referrer)
-	o.IntSet("run", pg.Run)
-	o.Int("status", int64(pg.Status))
-	o.TextSet("content_type", pg.ContentType)
-	o.Time("fetched_at", pg.FetchedAt)
-	if len(pg.Header) > 0 {
-		o.Key("header")
-		o.B = appendHeader(o.B, pg.Header)
-	}
-	o.TextSet("body_encoding", pg.BodyEncoding)
-	o.Int("body_size", pg.BodySize)
-	o.IntSet("request_size", int64(pg.RequestSize))
-	o.IntSet("head_size", int64(pg.HeadSize))
-	o.TextSet("ip", pg.IP)
-	o.TextSet("protocol", pg.Protocol)
-	if pg.Timings != (Timings{}) {
-		o.Key("timings")
-		o.B = pg.Timings.appendJSON(o.B)
-	}
-	o.TextSet("digest", pg.Digest)
-	if pg.Unchanged {
-		o.Bool("unchanged", true)
-	}
-	o.metadata("metadata", pg.Metadata, "inherit", pg.Inherit)
-	if pg.Sitemap {
-		o.Bool("sitemap", true)
-	}
-	o.TextSet("body_object", pg.BodyObject)
-	o.TextSet("robots", pg.Robots)
-	o.TextSet("contact", pg.Contact)
-	o.TextSet("asked", pg.Asked)
-	o.TextSet("rendered", pg.Rendered)
-	o.TextSet("part", string(pg.Part))
-	o.TextSet("class", string(pg.Class))
-	o.TextSet("truncated", string(pg.Truncated))
-	return o.End()
-}
-
-// appendHeader appends fields in the order of their names, as encoding/json does.
-func appendHeader(b []byte, h map[string][]string) []byte {
-	o := newObject(b)
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		o.Texts(name, h[name])
-	}
-	return o.End()
-}
-
-func (pg *Page) version() int { return pg.V }
 
 // IsAnswer reports whether this is an answer that is no page.
 func (pg *Page) IsAnswer() bool {
@@ -256,8 +196,8 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if text == "" {
 		return nil, fmt.Errorf("decode page: header %s is missing", HeaderPage)
 	}
-	pg, err := decode[Page]([]byte(text))
-	if err != nil {
+	pg := new(Page)
+	if err := Decode([]byte(text), pg, &pg.V); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	visited := pg.URL

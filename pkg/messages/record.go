@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -45,8 +44,11 @@ type Record struct {
 
 // Msg returns the message for partition p.
 func (r *Record) Msg(p int) *nats.Msg {
-	return RecordMsg(r.Crawl, p, VisitID(r.Crawl, r.Visit), r.AppendJSON(nil))
+	return RecordMsg(r.Crawl, p, VisitID(r.Crawl, r.Visit), r.Encode())
 }
+
+// Encode returns the record as one line of JSON.
+func (r *Record) Encode() []byte { return Encode(r) }
 
 // RecordMsg returns the message of a record, a line of JSON, for partition p. The
 // id is unique to the record, and the same when it is made again.
@@ -118,36 +120,6 @@ func CountedKind(named string) string {
 func ValidKind(kind string) bool { return kindName.MatchString(kind) }
 
 var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
-
-// AppendJSON appends the record as one line of JSON, as its tags say.
-func (r *Record) AppendJSON(b []byte) []byte {
-	o := newObject(slices.Grow(b, len(r.Text)+len(r.Text)/16+1024))
-	o.Text("url", r.URL)
-	o.Int("status", int64(r.Status))
-	o.Text("content_type", r.ContentType)
-	o.Text("title", r.Title)
-	o.Text("description", r.Description)
-	o.Text("canonical", r.Canonical)
-	o.Text("language", r.Language)
-	o.Text("charset", r.Charset)
-	o.Bool("noindex", r.NoIndex)
-	o.Text("text", r.Text)
-	o.Text("fetched_at", r.FetchedAt.Format(time.RFC3339Nano))
-	o.Int("depth", int64(r.Depth))
-	o.Text("referrer", r.Referrer)
-	o.Text("crawl", r.Crawl)
-	o.Text("visit", r.Visit.String())
-	if !r.DuplicateOf.IsZero() {
-		o.Text("duplicate_of", r.DuplicateOf.String())
-	}
-	if len(r.Metadata) > 0 {
-		o.Raw("metadata", r.Metadata.AppendJSON(nil))
-	}
-	if len(r.Truncated) > 0 {
-		o.Texts("truncated", r.Truncated)
-	}
-	return o.End()
-}
 
 // CheckRecord reports what is wrong with a message on RECORDS: it must be one
 // JSON object without a line break, and have an identity. Of one with HeaderRecord

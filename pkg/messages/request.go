@@ -100,54 +100,13 @@ func VisitID(crawl string, v Visit) string { return crawl + "." + v.String() }
 // Encode returns the message's payload.
 func (r *Request) Encode() []byte {
 	r.V = Version
-	return r.appendJSON(make([]byte, 0, 512))
+	return Encode(r)
 }
-
-// appendJSON appends the request as its tags say.
-func (r *Request) appendJSON(b []byte) []byte {
-	o := newObject(b)
-	o.Int("v", int64(r.V))
-	o.Text("crawl", r.Crawl)
-	o.UintSet("rev", r.Rev)
-	o.Text("url", r.URL)
-	o.visit("visit", r.Visit)
-	o.Int("attempt", int64(r.Attempt))
-	o.Int("depth", int64(r.Depth))
-	o.TextSet("referrer", r.Referrer)
-	o.IntSet("redirects", int64(r.Redirects))
-	o.millisSet("delay_ms", r.Delay)
-	o.millisSet("interval_ms", r.Interval)
-	if r.NoResend {
-		o.Bool("no_resend", true)
-	}
-	if r.Follow {
-		o.Bool("follow", r.Follow)
-	}
-	o.IntSet("run", r.Run)
-	o.TextSet("etag", r.ETag)
-	o.TextSet("last_modified", r.LastModified)
-	o.TextSet("digest", r.Digest)
-	if r.Recorded {
-		o.Bool("recorded", true)
-	}
-	o.UintSet("page_round", r.PageRound)
-	o.metadata("metadata", r.Metadata, "inherit", r.Inherit)
-	if r.Sitemap {
-		o.Bool("sitemap", true)
-	}
-	if r.Render {
-		o.Bool("render", true)
-	}
-	o.UintSet("epoch", r.Epoch)
-	return o.End()
-}
-
-func (r *Request) version() int { return r.V }
 
 // DecodeRequest reads a message on FETCH.
 func DecodeRequest(payload []byte) (*Request, error) {
-	r, err := decode[Request](payload)
-	if err != nil {
+	r := new(Request)
+	if err := Decode(payload, r, &r.V); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {

@@ -79,71 +79,13 @@ func (r *Result) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
 func (r *Result) Encode() []byte {
 	r.V = Version
 	r.Error, r.Rendered, r.NotRendered = Clip(r.Error), Clip(r.Rendered), Clip(r.NotRendered)
-	return r.appendJSON(make([]byte, 0, 768))
+	return Encode(r)
 }
-
-// appendJSON appends the result as its tags say.
-func (r *Result) appendJSON(b []byte) []byte {
-	o := newObject(b)
-	o.Int("v", int64(r.V))
-	o.Text("crawl", r.Crawl)
-	o.UintSet("rev", r.Rev)
-	o.Text("url", r.URL)
-	o.visit("visit", r.Visit)
-	o.Int("attempt", int64(r.Attempt))
-	o.IntSet("run", r.Run)
-	o.IntSet("depth", int64(r.Depth))
-	o.IntSet("redirects", int64(r.Redirects))
-	o.TextSet("referrer", r.Referrer)
-	o.Text("class", string(r.Class))
-	o.IntSet("status", int64(r.Status))
-	o.TextSet("error", r.Error)
-	o.TextSet("detail", string(r.Detail))
-	o.TextSet("location", r.Location)
-	o.TextSet("content_type", r.ContentType)
-	o.Time("started", r.Started)
-	if t := r.Timings; t != (Timings{}) {
-		o.Key("timings")
-		o.B = t.appendJSON(o.B)
-	}
-	o.IntSet("bytes_wire", r.BytesWire)
-	o.IntSet("bytes_body", r.BytesBody)
-	o.TextSet("ip", r.IP)
-	o.TextSet("protocol", r.Protocol)
-	o.millisSet("retry_after_ms", r.RetryAfter)
-	if r.CrawlDelay != nil {
-		o.Int("crawl_delay_ms", time.Duration(*r.CrawlDelay).Milliseconds())
-	}
-	o.millisSet("age_ms", r.Age)
-	o.TextSet("etag", r.ETag)
-	o.TextSet("last_modified", r.LastModified)
-	o.TextSet("digest", r.Digest)
-	o.TextSet("rendered", r.Rendered)
-	o.IntSet("requisites", int64(r.Requisites))
-	o.TextSet("not_rendered", r.NotRendered)
-	if r.GoneRecord {
-		o.Bool("gone_record", true)
-	}
-	o.TextSet("fetcher", r.Fetcher)
-	return o.End()
-}
-
-func (t *Timings) appendJSON(b []byte) []byte {
-	o := newObject(b)
-	o.millisSet("dns_ms", t.DNS)
-	o.millisSet("connect_ms", t.Connect)
-	o.millisSet("tls_ms", t.TLS)
-	o.millisSet("first_byte_ms", t.FirstByte)
-	o.millisSet("total_ms", t.Total)
-	return o.End()
-}
-
-func (r *Result) version() int { return r.V }
 
 // DecodeResult reads a message on RESULTS.
 func DecodeResult(payload []byte) (*Result, error) {
-	r, err := decode[Result](payload)
-	if err != nil {
+	r := new(Result)
+	if err := Decode(payload, r, &r.V); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {

@@ -81,7 +81,7 @@ func goneExample(b []byte) error {
 	}
 	made := GoneRecord{URL: r.URL, FetchedAt: r.FetchedAt, Crawl: r.Crawl, Visit: r.Visit, Status: r.Status, Class: r.Class}
 	var same map[string]any
-	if err := json.Unmarshal(made.AppendJSON(nil), &same); err != nil {
+	if err := json.Unmarshal(made.Encode(), &same); err != nil {
 		return err
 	}
 	var want map[string]any

@@ -31,7 +31,14 @@ func IsTypeError(err error) bool {
 	return wrong
 }
 
+// Marshal returns v as encoding/json does, but leaves <, > and & as they are.
+//
+//nolint:wrapcheck // says all
+func Marshal(v any) ([]byte, error) { return json.Marshal(v, plainText) }
+
 var (
+	plainText = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+
 	lenient = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false))
 	strict  = json.JoinOptions(lenient, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false))
 )

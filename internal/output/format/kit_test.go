@@ -43,7 +43,7 @@ func pages(n int) ([]*messages.Record, []*Record) {
 	defer made.Unlock()
 	for i := len(made.pages); i < n; i++ {
 		p := page(i)
-		made.pages, made.lines = append(made.pages, p), append(made.lines, &Record{Data: p.AppendJSON(nil)})
+		made.pages, made.lines = append(made.pages, p), append(made.lines, &Record{Data: p.Encode()})
 	}
 	return made.pages[:n], made.lines[:n:n]
 }

@@ -63,7 +63,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 	spec.Gone = crawlspec.WhenGoneRecord
 	_, lines := pages(1)
 	for kind, line := range map[string][]byte{
-		messages.KindPage: lines[0].Data, KindResult: result.Encode(), messages.KindGone: gone.AppendJSON(nil),
+		messages.KindPage: lines[0].Data, KindResult: result.Encode(), messages.KindGone: gone.Encode(),
 	} {
 		columns := ColumnsOf(&spec, kind)
 		if kind == KindResult {

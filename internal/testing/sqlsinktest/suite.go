@@ -136,7 +136,7 @@ func Page(url string, round uint64, at time.Time, title string) *format.Record {
 		Visit: messages.Visit{URL: messages.HashURL(url), Round: round}, Depth: 2, NoIndex: true,
 	}
 	return &format.Record{
-		ID: messages.VisitID("a", r.Visit), Kind: messages.KindPage, Stored: at, Header: nats.Header{}, Data: r.AppendJSON(nil),
+		ID: messages.VisitID("a", r.Visit), Kind: messages.KindPage, Stored: at, Header: nats.Header{}, Data: r.Encode(),
 	}
 }
 

@@ -134,7 +134,7 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 					Metadata: req.Metadata,
 				}
 				p := messages.Partition(req.URL, s.bus.Layout.Partitions)
-				want = []string{fmt.Sprintf("%s %s.gone.0 %s", messages.SubjectRecords(req.Crawl, p), messages.VisitID(req.Crawl, req.Visit), r.AppendJSON(nil))}
+				want = []string{fmt.Sprintf("%s %s.gone.0 %s", messages.SubjectRecords(req.Crawl, p), messages.VisitID(req.Crawl, req.Visit), r.Encode())}
 			}
 			if !slices.Equal(got, want) || res.GoneRecord != (want != nil) || (res.Location != "") != (res.Class == messages.Redirect) {
 				t.Errorf("%d, recorded %t: records %q, want %q; the result says %t", status, recorded, got, want, res.GoneRecord)

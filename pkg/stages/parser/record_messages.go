@@ -95,10 +95,10 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 	if isCut(r.scanned.Text, maxText) {
 		rec.Truncated = []string{"text"}
 	}
-	line := rec.AppendJSON(nil)
+	line := rec.Encode()
 	for len(line) > r.plan.maxRecord && rec.Text != "" { // text full of what JSON must escape
 		rec.Text, rec.Truncated = truncate.To(rec.Text, len(rec.Text)/2), []string{"text"}
-		line = rec.AppendJSON(line[:0])
+		line = rec.Encode()
 	}
 	return messages.RecordMsg(r.page.Crawl, partition, id, line)
 }
