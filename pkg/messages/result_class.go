@@ -62,14 +62,36 @@ const (
 // maxDetail bounds a Detail, in bytes.
 const maxDetail = 32
 
-// classes maps each class to whether a later attempt may end differently.
-var classes = map[Class]bool{
-	OK: false, NotModified: false, Redirect: false, ClientError: false, Gone: false,
-	Throttled: true, ServerError: true, RobotsDenied: false, RobotsFetched: true,
-	RefusedAddress: false, DNSFailure: true, ConnectFailure: true, TLSFailure: true,
-	Timeout: true, Stalled: true, TooLarge: false, BadEncoding: false,
-	ProtocolError: true, UnsupportedType: false,
-	Blocked: true, ProxyFailure: true, Misconfigured: false, ClassCancelled: true,
+// classes has what a class says, whoever reads it. What a host and a URL get of it is in the frontier
+// (pkg/stages/frontier/state/effects.go).
+var classes = map[Class]struct {
+	retried bool // a later attempt may end differently
+	failure bool // it counts as failed where people ask whether a crawl goes well
+	unsent  bool // no request for the page went out
+}{
+	OK:              {},
+	NotModified:     {},
+	Redirect:        {},
+	ClientError:     {failure: true},
+	Gone:            {},
+	Throttled:       {retried: true, failure: true},
+	ServerError:     {retried: true, failure: true},
+	RobotsDenied:    {unsent: true},
+	RobotsFetched:   {retried: true, unsent: true},
+	RefusedAddress:  {unsent: true},
+	DNSFailure:      {retried: true, failure: true},
+	ConnectFailure:  {retried: true, failure: true},
+	TLSFailure:      {retried: true, failure: true},
+	Timeout:         {retried: true, failure: true},
+	Stalled:         {retried: true, failure: true},
+	TooLarge:        {},
+	BadEncoding:     {failure: true},
+	ProtocolError:   {retried: true, failure: true},
+	UnsupportedType: {},
+	Blocked:         {retried: true, failure: true},
+	ProxyFailure:    {retried: true, failure: true},
+	Misconfigured:   {failure: true},
+	ClassCancelled:  {retried: true, unsent: true},
 }
 
 // Classes returns all classes, sorted.
@@ -79,24 +101,14 @@ func Classes() []Class { return slices.Sorted(maps.Keys(classes)) }
 func (c Class) Valid() bool { _, ok := classes[c]; return ok }
 
 // Retryable reports whether a later attempt may end differently.
-func (c Class) Retryable() bool { return classes[c] }
+func (c Class) Retryable() bool { return classes[c].retried }
 
 // IsFailure reports whether a request that ended so counts as failed where people
 // ask whether a crawl goes well. Pages that are not there, or that were never
 // asked for because of robots.txt or the rules of the crawl, are no trouble;
 // refusals such as 403 and 429 are.
-func (c Class) IsFailure() bool {
-	switch c {
-	case ClientError, Throttled, ServerError, DNSFailure, ConnectFailure, TLSFailure, Timeout, Stalled,
-		BadEncoding, ProtocolError, Blocked, ProxyFailure, Misconfigured:
-		return true
-	default:
-		return false
-	}
-}
+func (c Class) IsFailure() bool { return classes[c].failure }
 
 // IsPageRequest reports whether a request that ended so was one for a page: it went out,
 // or should have.
-func (c Class) IsPageRequest() bool {
-	return c != RobotsDenied && c != RobotsFetched && c != RefusedAddress && c != ClassCancelled
-}
+func (c Class) IsPageRequest() bool { return !classes[c].unsent }

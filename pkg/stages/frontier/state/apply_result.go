@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"seine/internal/schedule/politeness"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // ApplyResult applies a message of RESULTS. One for a visit that is not under way
@@ -190,7 +188,7 @@ func (s *Partition) logHostEvent(event politeness.Event, host, crawl string) {
 // tellFailure tells people of a request that did not end well, and what comes next. What a
 // site does wrong is no warning.
 func (s *Partition) tellFailure(req *Request, res *messages.Result) {
-	if !isTrouble(res.Class) || !s.log.Enabled(context.Background(), slog.LevelInfo) {
+	if effects[res.Class].quiet || !s.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
 	r := req.urlRecord
@@ -210,83 +208,34 @@ func (s *Partition) tellFailure(req *Request, res *messages.Result) {
 	s.log.Info("request failed", about...)
 }
 
-// outcome says what a result means for how its host is asked.
-func outcome(res *messages.Result) politeness.Outcome {
-	o := politeness.Outcome{
-		Kind: politeness.Good, Took: time.Duration(res.Timings.Total), Age: time.Duration(res.Age), RetryAfter: time.Duration(res.RetryAfter),
-	}
-	if res.CrawlDelay != nil {
-		d := time.Duration(*res.CrawlDelay)
-		o.CrawlDelay = &d
-	}
-	if res.Detail == messages.DetailRender { // the host has answered: it is the page, or the browser, that did not do well
-		o.Kind = politeness.Neutral
-		return o
-	}
-	switch res.Class {
-	case messages.Throttled, messages.Blocked:
-		o.Kind = politeness.Throttled
-	case messages.ClientError:
-		if res.Status == http.StatusForbidden {
-			o.Kind = politeness.Refused
-		}
-	case messages.ServerError:
-		// One 503 that asks for nothing slows nothing down, or a site that now
-		// and then answers with it would end up being asked once an hour; a row
-		// of them opens the breaker.
-		o.Kind = politeness.HostFailure
-		if res.Status > 0 && res.Status < 500 { // 408 and 425 are about one request
-			o.Kind = politeness.Good
-		}
-	case messages.DNSFailure, messages.ConnectFailure, messages.TLSFailure, messages.Timeout, messages.Stalled:
-		o.Kind = politeness.HostFailure
-	case messages.RobotsFetched, messages.ProtocolError: // it answered, if not well
-		o.Kind = politeness.Neutral
-	case messages.RobotsDenied, messages.RefusedAddress, messages.ProxyFailure, messages.Misconfigured, messages.ClassCancelled:
-		o.Kind = politeness.Unsent
-		if contactedHost(res) {
-			o.Kind = politeness.Neutral
-		}
-	default:
-	}
-	return o
-}
-
-// contactedHost reports that the host was asked for something though not for the page: for
-// the robots.txt that denies it, or for what redirected to it. It must rest after
-// that as well.
-func contactedHost(res *messages.Result) bool {
-	return res.IP != "" || res.BytesWire > 0 || res.Timings.FirstByte > 0
-}
-
-// applyOutcome decides by the class what becomes of the URL.
+// applyOutcome does to the URL what the class of the result says (effects).
 func (s *Partition) applyOutcome(req *Request, res *messages.Result, event politeness.Event, rules *Rules, now int64) error {
 	r, id := req.urlRecord, req.id
 	if res.GoneRecord {
 		r.toldGone()
 	}
+	e := effects[res.Class]
 	switch {
-	case res.Class == messages.OK:
+	case e.url == awaitParser:
 		r.learn(res, digestOf(res), rules)
 		if r.Parsed >= r.Round {
 			return s.finish(r, id, r.Reason, rules, now)
 		}
 		r.Due = now
 		s.setState(r, id, Parsing, "", now)
-	case res.Class == messages.NotModified:
+	case e.url == endVisit:
 		r.learn(res, 0, rules)
-		return s.finish(r, id, r.leftOut(), rules, now)
-	case res.Class == messages.Redirect:
+		told := ""
+		if res.Class == messages.NotModified {
+			told = r.leftOut()
+		}
+		return s.finish(r, id, told, rules, now)
+	case e.url == excludeURL && e.host == politeness.Good: // a page was there, and may be another at the next visit
 		r.learn(res, 0, rules)
-		return s.finish(r, id, "", rules, now)
-	case res.Class == messages.RobotsDenied:
-		s.setState(r, id, Excluded, frontierapi.ReasonRobots, now)
-	case res.Class == messages.RefusedAddress:
-		s.setState(r, id, Excluded, frontierapi.ReasonAddress, now)
-	case res.Class == messages.UnsupportedType:
-		r.learn(res, 0, rules)
-		return s.end(r, id, Excluded, frontierapi.ReasonType, rules, now)
-	case res.Class == messages.RobotsFetched && r.Sent-r.Failures <= maxRobotsTurns, res.Class == messages.ClassCancelled:
+		return s.end(r, id, Excluded, e.reason, rules, now)
+	case e.url == excludeURL:
+		s.setState(r, id, Excluded, e.reason, now)
+	case e.url == requeueURL && (res.Class != messages.RobotsFetched || r.Sent-r.Failures <= maxRobotsTurns):
 		return s.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
 		return s.giveUp(r, id, rules, now)

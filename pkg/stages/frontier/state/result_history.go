@@ -63,19 +63,9 @@ type failureRing struct {
 	n    int
 }
 
-// isTrouble reports whether a request did not end well.
-func isTrouble(c messages.Class) bool {
-	switch c {
-	case messages.OK, messages.NotModified, messages.Redirect, messages.RobotsFetched, messages.RobotsDenied, messages.ClassCancelled:
-		return false
-	default:
-		return true
-	}
-}
-
 // add takes note of a request, if it did not end well.
 func (t *failureRing) add(res *messages.Result) {
-	if !isTrouble(res.Class) {
+	if effects[res.Class].quiet {
 		return
 	}
 	t.ring[t.n%len(t.ring)] = frontierapi.RequestFailure{

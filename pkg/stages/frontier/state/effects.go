@@ -1,0 +1,93 @@
+package state
+
+import (
+	"net/http"
+	"time"
+
+	"seine/internal/schedule/politeness"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// urlEffect is what a result does to its URL.
+type urlEffect uint8
+
+// Effects on URLs.
+const (
+	failURL     urlEffect = iota // another attempt follows, if the class is retried and attempts are left; otherwise the visit failed
+	awaitParser                  // the visit ends when its page is parsed
+	endVisit                     // the visit ends well
+	excludeURL                   // for the reason of the effect
+	requeueURL                   // the request of this turn went elsewhere; the URL is still due
+)
+
+// effect is what the class of a result does to its host and its URL.
+type effect struct {
+	host   politeness.Kind
+	url    urlEffect
+	reason string // of excludeURL
+	quiet  bool   // it is not logged as a failed request
+}
+
+// effects has the effect of each class. Exceptions for some statuses and details are in hostKind.
+var effects = map[messages.Class]effect{
+	messages.OK:              {host: politeness.Good, url: awaitParser, quiet: true},
+	messages.NotModified:     {host: politeness.Good, url: endVisit, quiet: true},
+	messages.Redirect:        {host: politeness.Good, url: endVisit, quiet: true},
+	messages.ClientError:     {host: politeness.Good},
+	messages.Gone:            {host: politeness.Good},
+	messages.TooLarge:        {host: politeness.Good},
+	messages.BadEncoding:     {host: politeness.Good},
+	messages.UnsupportedType: {host: politeness.Good, url: excludeURL, reason: frontierapi.ReasonType},
+	messages.ProtocolError:   {host: politeness.Neutral},
+	messages.Throttled:       {host: politeness.Throttled},
+	messages.Blocked:         {host: politeness.Throttled},
+	messages.ServerError:     {host: politeness.HostFailure},
+	messages.DNSFailure:      {host: politeness.HostFailure},
+	messages.ConnectFailure:  {host: politeness.HostFailure},
+	messages.TLSFailure:      {host: politeness.HostFailure},
+	messages.Timeout:         {host: politeness.HostFailure},
+	messages.Stalled:         {host: politeness.HostFailure},
+	messages.RobotsFetched:   {host: politeness.Neutral, url: requeueURL, quiet: true},
+	messages.RobotsDenied:    {host: politeness.Unsent, url: excludeURL, reason: frontierapi.ReasonRobots, quiet: true},
+	messages.RefusedAddress:  {host: politeness.Unsent, url: excludeURL, reason: frontierapi.ReasonAddress},
+	messages.ProxyFailure:    {host: politeness.Unsent},
+	messages.Misconfigured:   {host: politeness.Unsent},
+	messages.ClassCancelled:  {host: politeness.Unsent, url: requeueURL, quiet: true},
+}
+
+// hostKind is what a result says of its host.
+func hostKind(res *messages.Result) politeness.Kind {
+	kind := effects[res.Class].host
+	switch {
+	case res.Detail == messages.DetailRender: // the host has answered; the page or the browser failed
+		return politeness.Neutral
+	case res.Class == messages.ClientError && res.Status == http.StatusForbidden:
+		return politeness.Refused
+	case res.Class == messages.ServerError && res.Status > 0 && res.Status < 500: // 408 and 425 are about one request
+		return politeness.Good
+	case kind == politeness.Unsent && contactedHost(res):
+		return politeness.Neutral
+	}
+	// One 503 without Retry-After slows nothing down: otherwise a site that sometimes answers with it
+	// would be asked once an hour. Several in a row open the breaker.
+	return kind
+}
+
+// contactedHost reports that the host was asked for something though not for the page: for
+// the robots.txt that denies it, or for what redirected to it. It must rest after
+// that as well.
+func contactedHost(res *messages.Result) bool {
+	return res.IP != "" || res.BytesWire > 0 || res.Timings.FirstByte > 0
+}
+
+// outcome says what a result means for how its host is asked.
+func outcome(res *messages.Result) politeness.Outcome {
+	o := politeness.Outcome{
+		Kind: hostKind(res), Took: time.Duration(res.Timings.Total), Age: time.Duration(res.Age), RetryAfter: time.Duration(res.RetryAfter),
+	}
+	if res.CrawlDelay != nil {
+		o.CrawlDelay = new(time.Duration(*res.CrawlDelay))
+	}
+	return o
+}
