@@ -47,8 +47,8 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 		safeprint.Printf("would resume with %s open of %s known\n", humanize.Plural(urls.Pending(), "URL"), humanize.Count(urls.Known()))
 	}
 	crawl.WriteDryRun(os.Stdout, first, spec, begun)
-	safeprint.Println("and of each page:")
-	describeRecords(os.Stdout, spec)
+	safeprint.Println("and write these records:")
+	writeRecords(os.Stdout, spec)
 	warnOfIneffective(os.Stdout, spec)
 	if err := o.Writer.WriteDryRunOf(os.Stdout, o.Crawl); err != nil {
 		return err

@@ -25,7 +25,7 @@ func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
 
 	for _, urls := range [][]string{nil, {"http://other.example/"}} {
 		out := want(t, exitOK, append([]string{"crawl", "--dry-run"}, urls...),
-			"would resume with 2 URLs open of 3 known", "that of an earlier seed", "matches none of: /no/*", "product, 1 field")
+			"would resume with 2 URLs open of 3 known", "that of an earlier seed", "matches none of: /no/*", "product: title")
 		if got := strings.Contains(out, "would fetch 1 URL as well"); got != (urls != nil) {
 			t.Errorf("with %q it says\n%s", urls, out)
 		}

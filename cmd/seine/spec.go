@@ -52,7 +52,8 @@ func (c *specCheckCmd) Run() error {
 			tell(os.Stderr, err)
 		case !c.Quiet:
 			safeprint.Printf("%s: ok\n", name)
-			describe(os.Stdout, spec)
+			writeRecords(os.Stdout, spec)
+			writeSecrets(os.Stdout, spec)
 			warnOfSecrets(os.Stdout, spec)
 			warnOfIneffective(os.Stdout, spec)
 		}

@@ -34,7 +34,7 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 		case crawlspec.ScopeAny:
 		}
 	}
-	safeprint.Fprintln(w, "then what these pages link to, as long as:")
+	safeprint.Fprintln(w, "then the URLs that these pages link to, if:")
 	rule := func(format string, a ...any) { safeprint.Fprintf(w, "  "+format+"\n", a...) }
 	switch spec.Scope {
 	case crawlspec.ScopeHost:
@@ -51,30 +51,30 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 		rule("the URL matches none of: %s", strings.Join(spec.Exclude, "  "))
 	}
 	if spec.MaxDepth != nil {
-		rule("it is at most %s away", humanize.Plural(*spec.MaxDepth, "link"))
+		rule("it is at most %s from a seed", humanize.Plural(*spec.MaxDepth, "link"))
 	}
 	if spec.MaxPages > 0 {
-		rule("no more than %s pages have been fetched", humanize.Count(spec.MaxPages))
+		rule("fewer than %s pages have been fetched", humanize.Count(spec.MaxPages))
 	}
 	if spec.MaxBytes > 0 {
-		rule("no more than %s have come", spec.MaxBytes)
+		rule("less than %s of bodies have been received", spec.MaxBytes)
 	}
 	if spec.MaxDuration > 0 {
 		rule("the crawl has run for less than %s", spec.MaxDuration)
 	}
 	if spec.Robots == crawlspec.RobotsObey {
-		rule("robots.txt allows it to %q", spec.ProductToken())
+		rule("robots.txt allows it for %q", spec.ProductToken())
 	}
 	if !spec.AllowPrivate {
-		rule("its address is public (--allow-private lifts that)")
+		rule("its address is public (--allow-private also allows private addresses)")
 	}
-	pace := fmt.Sprintf("%d at a time on each host, without a delay", spec.PerHost)
+	pace := fmt.Sprintf("up to %d requests at a time to each host, without a delay", spec.PerHost)
 	if spec.Delay > 0 {
-		pace = fmt.Sprintf("one at a time on each host, at least %s after the last", spec.Delay)
+		pace = fmt.Sprintf("one request at a time to each host, at least %s after the previous response", spec.Delay)
 	}
 	safeprint.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
 	if spec.Contact == "" && spec.UserAgent == crawlspec.DefaultUserAgent && !spec.AllowPrivate {
-		safeprint.Fprintln(w, "those who run the sites do not learn whom to ask: --contact says it")
+		safeprint.Fprintln(w, "site owners cannot reach you: set --contact")
 	}
 }
 
