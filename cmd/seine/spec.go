@@ -52,7 +52,7 @@ func (c *specCheckCmd) Run() error {
 			tell(os.Stderr, err)
 		case !c.Quiet:
 			safeprint.Printf("%s: ok\n", name)
-			writeRecords(os.Stdout, spec)
+			writeSummary(os.Stdout, spec)
 			writeSecrets(os.Stdout, spec)
 			warnOfSecrets(os.Stdout, spec)
 			warnOfIneffective(os.Stdout, spec)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strings"
 
@@ -10,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// writeRecords prints the kinds of records that a spec makes, with their fields.
-func writeRecords(w io.Writer, s *crawlspec.Spec) {
+// writeSummary prints the kinds of records that a spec makes, with their fields, and when pages are visited again.
+func writeSummary(w io.Writer, s *crawlspec.Spec) {
 	record := func(kind string, fields []string, otherwise string) {
 		safeprint.Fprintf(w, "  record    %s: %s\n", kind, cmp.Or(strings.Join(fields, ", "), otherwise))
 	}
@@ -27,6 +28,16 @@ func writeRecords(w io.Writer, s *crawlspec.Spec) {
 	}
 	if s.Gone == crawlspec.WhenGoneRecord {
 		record(messages.KindGone, nil, "pages with records that no longer exist")
+	}
+	if s.Schedule != "" {
+		safeprint.Fprintf(w, "  again     %s\n", s.Schedule)
+	}
+	for _, r := range s.Recrawl {
+		every := r.Every.String()
+		if r.Every == 0 {
+			every = fmt.Sprintf("%s to %s, as often as it changes", r.Min, r.Max)
+		}
+		safeprint.Fprintf(w, "  again     %s every %s: a crawl with such a rule does not end by itself\n", r.Match, every)
 	}
 }
 
