@@ -31,7 +31,7 @@ func (c *crawlCmd) serve(ctx context.Context, log *slog.Logger) (stop func(), er
 	if c.Serve == "" {
 		return func() {}, nil
 	}
-	s := serveCmd{Listen: string(c.Serve), AllowPrivate: c.AllowPrivate != nil && *c.AllowPrivate, Secrets: c.Secrets}
+	s := serveCmd{Listen: string(c.Serve), AllowPrivate: c.AllowPrivate != nil && *c.AllowPrivate, Secrets: c.Secrets, Browser: c.Browser}
 	if s.Rate = serve.DefaultRate; c.NATS.Given() {
 		s.Operator.Options = c.NATS
 	} else {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/render"
 	"seine/internal/run/process"
 	"seine/internal/run/specfile"
 	"seine/internal/run/trial"
@@ -26,10 +27,12 @@ type extractCmd struct {
 	JSON   bool   `name:"json" help:"Print one JSON object, as when the output is not a terminal."`
 	Full   bool   `help:"Show long values and all links in full."`
 
-	AllowPrivate *bool             `help:"Allow requests to loopback and private addresses."`
-	Robots       *crawlspec.Robots `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
-	UserAgent    *string           `help:"User-Agent header to send." placeholder:"TEXT"`
-	Secrets      string            `help:"Directory with one file for each {secret:NAME} of the spec. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
+	AllowPrivate *bool                 `help:"Allow requests to loopback and private addresses."`
+	Robots       *crawlspec.Robots     `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
+	Render       *crawlspec.RenderMode `help:"Render the page in a browser before parsing: never, auto or always (default never)." placeholder:"auto"`
+	Browser      render.Config         `embed:""`
+	UserAgent    *string               `help:"User-Agent header to send." placeholder:"TEXT"`
+	Secrets      string                `help:"Directory with one file for each {secret:NAME} of the spec. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 }
 
 // Help is shown below the list of flags.
@@ -94,6 +97,9 @@ func (c *extractCmd) spec() (*crawlspec.Spec, error) {
 	override(&spec.AllowPrivate, c.AllowPrivate)
 	override(&spec.Robots, c.Robots)
 	override(&spec.UserAgent, c.UserAgent)
+	if c.Render != nil {
+		spec.SetRender(*c.Render)
+	}
 	return spec, spec.Validate()
 }
 

@@ -72,7 +72,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched,
 			safeprint.Fprintf(os.Stderr, "robots.txt is read; the host rests for %s\n", d)
 		}
 	}
-	got, err := fetcher.FetchOne(ctx, cfg, spec, url, wait)
+	got, err := fetcher.FetchOne(ctx, cfg, c.Browser, spec, url, wait)
 	if err != nil {
 		return nil, hint(err)
 	}

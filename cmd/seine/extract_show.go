@@ -112,6 +112,7 @@ func (s *screen) show(x *trial.Result) {
 		head += fmt.Sprintf("  %s", time.Duration(x.FetchMS).Round(time.Millisecond))
 	}
 	safeprint.Fprintf(s.w, "  %s\n", head)
+	s.rendering(x)
 	for _, r := range x.Records {
 		s.record(r)
 	}
@@ -119,6 +120,25 @@ func (s *screen) show(x *trial.Result) {
 	s.problems("notes", yellow, x.Notes)
 	s.links(x.Links)
 	s.rules(x)
+}
+
+// rendering shows what a browser made of the page.
+func (s *screen) rendering(x *trial.Result) {
+	for _, r := range []struct{ name, value string }{
+		{"rendered", x.Rendered}, {"not rendered", x.NotRendered}, {"cut", x.Cut},
+	} {
+		if r.value != "" {
+			s.row(2, 12, r.name, r.value)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"screenshot", x.Screenshot}, {"pdf", x.PDF}} {
+		if len(f.data) > 0 {
+			s.row(2, 12, f.name, humanize.Size(int64(len(f.data)))+" (--json prints it)")
+		}
+	}
 }
 
 // title begins a part.

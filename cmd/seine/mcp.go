@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"seine/internal/render"
 	"seine/internal/run/process"
 	"seine/internal/serve"
 	"seine/internal/serve/caller"
@@ -13,11 +14,12 @@ import (
 
 type mcpCmd struct {
 	connection
-	AllowWrite   bool   `help:"Allow the client to start crawls."`
-	AllowPrivate bool   `help:"Allow the client's crawls and page requests to reach loopback and private addresses."`
-	State        string `help:"Directory of the audit log (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
-	Out          string `help:"Output to read records from, and to write the client's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
-	Secrets      string `help:"Directory with one file for each {secret:NAME}. Allows the client to use specs with secrets." placeholder:"DIR"`
+	AllowWrite   bool          `help:"Allow the client to start crawls."`
+	AllowPrivate bool          `help:"Allow the client's crawls and page requests to reach loopback and private addresses."`
+	State        string        `help:"Directory of the audit log (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	Out          string        `help:"Output to read records from, and to write the client's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
+	Browser      render.Config `embed:""`
+	Secrets      string        `help:"Directory with one file for each {secret:NAME}. Allows the client to use specs with secrets." placeholder:"DIR"`
 	process.Logging
 }
 
@@ -54,7 +56,7 @@ func (c *mcpCmd) Run() error {
 // server is that of seine serve, which listens nowhere. Both have one log of writes; what else the server keeps is for one
 // process at a time.
 func (c *mcpCmd) server() (*server, error) {
-	s := serveCmd{connection: c.connection, Listen: serve.DefaultListen, AllowPrivate: c.AllowPrivate, State: c.State, Out: c.Out, Secrets: c.Secrets}
+	s := serveCmd{connection: c.connection, Listen: serve.DefaultListen, AllowPrivate: c.AllowPrivate, State: c.State, Out: c.Out, Secrets: c.Secrets, Browser: c.Browser}
 	s.Rate, s.ReadOnly = serve.DefaultRate, !c.AllowWrite
 	s.auditDir = s.stateDir()
 	s.State = filepath.Join(s.auditDir, "mcp")

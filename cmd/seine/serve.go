@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/procstats"
+	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/process"
 	"seine/internal/serve"
@@ -49,13 +50,14 @@ type serveCmd struct {
 	connection
 	Listen string `help:"Address to listen on. An address that other machines can reach needs --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
 	serverFlags
-	AllowPrivate bool   `help:"Allow crawls and page requests of the API to reach loopback and private addresses."`
-	Metrics      string `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9465." placeholder:"HOST:PORT"`
-	State        string `help:"Directory of the server's state: audit log, webhooks, idempotency keys and running replays (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
-	Replayed     string `help:"Output directory of replays, with one subdirectory per replay (default: replayed in --state)." placeholder:"DIR"`
-	Out          string `help:"Output to read records from, and to write the API's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
-	auditDir     string // "" for State
-	Secrets      string `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
+	AllowPrivate bool          `help:"Allow crawls and page requests of the API to reach loopback and private addresses."`
+	Metrics      string        `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9465." placeholder:"HOST:PORT"`
+	State        string        `help:"Directory of the server's state: audit log, webhooks, idempotency keys and running replays (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
+	Replayed     string        `help:"Output directory of replays, with one subdirectory per replay (default: replayed in --state)." placeholder:"DIR"`
+	Out          string        `help:"Output to read records from, and to write the API's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
+	Browser      render.Config `embed:""`
+	auditDir     string        // "" for State
+	Secrets      string        `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 	process.Logging
 }
 
@@ -177,7 +179,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	}
 	s := &server{Options: o, cluster: cluster.New(c.Operator, log)}
 	s.feed = snapshots.New(s.cluster, log)
-	if s.scraper, err = scrape.New(c.Secrets); err != nil {
+	if s.scraper, err = scrape.New(c.Secrets, c.Browser); err != nil {
 		return nil, usageError{err}
 	}
 	if s.webhooks, err = webhooks.New(filepath.Join(c.stateDir(), "webhooks"), s.cluster, log); err != nil {

@@ -27,6 +27,11 @@ type Result struct {
 	Mismatch    bool              `json:"type_mismatch,omitempty"` // and not what it was sent as
 	Bytes       int64             `json:"bytes"`
 	FetchMS     messages.Millis   `json:"fetch_ms,omitzero"`
+	Rendered    string            `json:"rendered,omitempty" doc:"Why the page was rendered in a browser; absent if it was not."`
+	NotRendered string            `json:"not_rendered,omitempty" doc:"Why the page was not rendered, if the spec may want it."`
+	Cut         string            `json:"cut,omitempty" doc:"Why the rendered page may be incomplete."`
+	Screenshot  []byte            `json:"screenshot,omitempty" doc:"PNG, if render.screenshot of the spec is true."`
+	PDF         []byte            `json:"pdf,omitempty" doc:"If render.pdf of the spec is true."`
 	Records     []json.RawMessage `json:"records"`
 	Links       []Link            `json:"links"`
 	Problems    []Problem         `json:"problems"`
@@ -75,6 +80,7 @@ func Apply(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) (*Re
 		Links: found, Problems: problems(read.Problems), Notes: problems(result.Notes), Rules: verdicts,
 	}
 	out.Mismatch = read.Document.Type.Mismatch
+	out.Rendered, out.NotRendered, out.Cut, out.Screenshot, out.PDF = page.Rendered, got.NotRendered, got.Cut, got.Screenshot, got.PDF
 	for _, r := range read.Records {
 		out.Records = append(out.Records, r)
 	}

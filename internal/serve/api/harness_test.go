@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/ops/procstats"
+	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/internal/serve"
@@ -127,7 +128,7 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 	c := cluster.New(connect.Operator{Data: data}, log)
 	so := serve.Options{Listen: "127.0.0.1:0", Rate: 10_000, Audit: writes, Log: log}
 	ao := api.Options{Cluster: c, Feed: snapshots.New(c, log), Audit: writes, AllowPrivate: true, Keys: filepath.Join(t.TempDir(), "keys"), Log: log}
-	if ao.Scraper, err = scrape.New(""); err != nil {
+	if ao.Scraper, err = scrape.New("", render.DefaultConfig()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(ao.Scraper.Close)

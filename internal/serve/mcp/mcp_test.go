@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/serve"
 	"seine/internal/serve/api"
@@ -28,7 +29,7 @@ func connected(t *testing.T, edit ...func(*serve.Options)) *sdk.ClientSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scraper, err := scrape.New("")
+	scraper, err := scrape.New("", render.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,7 @@ var ownJSON = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.S
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[messages.Millis](): {Type: "integer"},
 	reflect.TypeFor[messages.Visit]():  {Type: "string"},
+	reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
 }}
 
 // schemaOf returns the schema of a type.

@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
+	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/internal/run/specfile"
@@ -73,7 +74,7 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	for _, e := range edit {
 		e(&o)
 	}
-	scraper, err := scrape.New("")
+	scraper, err := scrape.New("", render.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

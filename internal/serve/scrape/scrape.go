@@ -17,6 +17,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
+	"seine/internal/render"
 	"seine/internal/run/trial"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages/fetcher"
@@ -47,11 +48,11 @@ const (
 	MaxBody = crawlspec.Bytes(16 << 20)
 )
 
-// New returns a scraper whose requests have the secrets of a folder, none for "".
-func New(secrets string) (*Scraper, error) {
+// New returns a scraper whose requests have the secrets of a folder, none for "". It renders pages in such a browser.
+func New(secrets string, browser render.Config) (*Scraper, error) {
 	cfg := fetcher.DefaultConfig()
 	cfg.Workers, cfg.Secrets, cfg.MaxInFlightBody = workers, secrets, max(cfg.MaxInFlightBody, 4*MaxBody)
-	f, err := fetcher.NewSingle(cfg)
+	f, err := fetcher.NewSingle(cfg, browser)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func New(secrets string) (*Scraper, error) {
 	return s, nil
 }
 
-// Close closes the connections.
+// Close closes the connections, and ends the browser.
 func (s *Scraper) Close() { s.fetch.Close() }
 
 // ErrURL is returned for a text that is no URL.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/render"
 	"seine/internal/testing/echoserver"
 	"seine/internal/testing/webproxy"
 	"seine/pkg/messages"
@@ -79,7 +80,7 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 			s.handle1(request(other+"/page"), 2)
 		}},
 		"extract": {routes{"/robots.txt": "301 OTHER/robots.txt", "/go": "301 OTHER/page"}, func(t *testing.T, s *fetcherFixture, site, other string) {
-			got, err := FetchOne(t.Context(), DefaultConfig(), s.spec().Spec, site+"/go", func(time.Duration) {})
+			got, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), s.spec().Spec, site+"/go", func(time.Duration) {})
 			if err != nil {
 				t.Fatal(err)
 			}

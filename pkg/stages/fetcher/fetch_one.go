@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/weburl"
+	"seine/internal/render"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher/httpclient"
@@ -27,6 +28,12 @@ type Fetched struct {
 	Withheld string
 	// Sitemaps are those that robots.txt of the page's host names.
 	Sitemaps []string
+	// NotRendered says why the page was not rendered though the spec may want it; Page.Rendered why it was.
+	NotRendered string
+	// Cut says why a rendered page may be incomplete.
+	Cut string
+	// Screenshot (PNG) and PDF are those that the spec wants of a rendered page.
+	Screenshot, PDF []byte
 }
 
 // FetchError is why FetchOne has no page: what a crawl would have as the result.
@@ -51,12 +58,12 @@ func (e *FetchError) Error() string {
 
 // FetchOne fetches one canonical URL as a crawl with that spec would, outside of any:
 // robots.txt, the guard of addresses, access, types, limits and the host's pace
-// hold; redirects are followed, each asked for in the same way. The function wait
-// is told before a host is let rest. What a crawl would not have fetched is an
-// *FetchError.
-func FetchOne(ctx context.Context, cfg Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
+// hold; redirects are followed, each asked for in the same way. A page that the spec
+// wants rendered is shown in a browser. The function wait is told before a host is
+// let rest. What a crawl would not have fetched is an *FetchError.
+func FetchOne(ctx context.Context, cfg Config, browser render.Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
-	f, err := NewSingle(cfg)
+	f, err := NewSingle(cfg, browser)
 	if err != nil {
 		return nil, err
 	}
@@ -71,22 +78,29 @@ type Single struct {
 	// returns is called after that, with how long the host is to be let alone, by the spec and robots.txt.
 	Turn func(ctx context.Context, url string) (give func(rest time.Duration), err error)
 
-	f    *Fetcher
-	jars atomic.Uint64
+	f       *Fetcher
+	browser *render.Renderer
+	jars    atomic.Uint64
 }
 
-// NewSingle returns one that is used until Close.
-func NewSingle(cfg Config) (*Single, error) {
-	f, err := newFetcher(cfg, nil, slog.New(slog.DiscardHandler))
+// NewSingle returns one that is used until Close. It starts a browser for the first page to render.
+func NewSingle(cfg Config, browser render.Config) (*Single, error) {
+	log := slog.New(slog.DiscardHandler)
+	f, err := newFetcher(cfg, nil, log)
 	if err != nil {
 		return nil, fmt.Errorf("fetcher: %w", err)
 	}
 	f.robots.bucket = noBucket{}
-	return &Single{f: f}, nil
+	s := &Single{f: f, browser: render.New(browser, log)}
+	f.Render(s.browser, false)
+	return s, nil
 }
 
-// Close closes the connections.
-func (s *Single) Close() { s.f.client.Close() }
+// Close closes the connections, and ends the browser.
+func (s *Single) Close() {
+	s.browser.Close()
+	s.f.client.Close()
+}
 
 // Fetch fetches one canonical URL, as FetchOne says. The cookies of one call are of no other.
 func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
@@ -106,6 +120,10 @@ func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wa
 		case messages.OK:
 			out.Page, out.Body, out.Withheld = t.pageOf(r), r.Body.Data, t.ask.Policy.Withheld(t.ask.URL)
 			out.Page.V = messages.Version
+			if out.NotRendered = t.rendered.whyNot; t.rendered.why != "" {
+				out.Cut = r.Text
+			}
+			out.Screenshot, out.PDF = t.rendered.screenshot, t.rendered.pdf
 			return out, nil
 		case messages.Redirect:
 		default:

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"seine/internal/base/weburl"
+	"seine/internal/render"
+	"seine/internal/testing/browser"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -51,7 +53,7 @@ func TestOnce(t *testing.T) {
 	url, asked := onceSite(t)
 	spec := localSpec()
 	spec.UserAgent = "tester/1"
-	got, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+"/moved", func(time.Duration) { t.Error("no rest is due") })
+	got, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), &spec, url+"/moved", func(time.Duration) { t.Error("no rest is due") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestOnceLetsTheHostRest(t *testing.T) {
 	spec.Delay = crawlspec.Duration(30 * time.Millisecond)
 	var rest time.Duration
 	began := time.Now()
-	if _, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+"/page", func(d time.Duration) { rest = d }); err != nil {
+	if _, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), &spec, url+"/page", func(d time.Duration) { rest = d }); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); rest != 30*time.Millisecond || took < rest {
@@ -108,7 +110,7 @@ func TestOnceRefuses(t *testing.T) {
 			if c.spec != nil {
 				c.spec(&spec)
 			}
-			_, err := FetchOne(t.Context(), DefaultConfig(), &spec, url+c.path, func(time.Duration) {})
+			_, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), &spec, url+c.path, func(time.Duration) {})
 			failed, ok := errors.AsType[*FetchError](err)
 			if !ok {
 				t.Fatalf("got %v", err)
@@ -120,5 +122,44 @@ func TestOnceRefuses(t *testing.T) {
 	}
 	if slices.Contains(*asked, "/secret/x") {
 		t.Error("robots.txt was not obeyed")
+	}
+}
+
+// A page of scripts is shown in a browser, with the pictures that the spec wants.
+func TestOnce_SpecRenders_PageIsRendered(t *testing.T) {
+	browser.Path(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/app" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<title>app</title><main></main><script>document.querySelector('main').textContent = 'made by ' + 'a script'</script>"))
+	}))
+	t.Cleanup(site.Close)
+	spec := localSpec()
+	spec.SetRender(crawlspec.RenderAlways)
+	spec.Render.Screenshot, spec.Render.PDF = true, true
+	got, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), &spec, site.URL+"/app", func(time.Duration) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(got.Body), "made by a script") || got.Page.Rendered == "" || got.Cut != "" {
+		t.Errorf("rendered %q, cut %q: %s", got.Page.Rendered, got.Cut, got.Body)
+	}
+	if !strings.HasPrefix(string(got.Screenshot), "\x89PNG") || !strings.HasPrefix(string(got.PDF), "%PDF") {
+		t.Errorf("screenshot %.8q, PDF %.8q", got.Screenshot, got.PDF)
+	}
+}
+
+// Without a browser the error says what is missing, and no page without its content is returned.
+func TestOnce_NoBrowser_Error(t *testing.T) {
+	url, _ := onceSite(t)
+	spec := localSpec()
+	spec.SetRender(crawlspec.RenderAlways)
+	none := render.DefaultConfig()
+	none.Path = "/nonexistent"
+	if _, err := FetchOne(t.Context(), DefaultConfig(), none, &spec, url+"/page", func(time.Duration) {}); err == nil || !strings.Contains(err.Error(), "/nonexistent") {
+		t.Errorf("error %v", err)
 	}
 }

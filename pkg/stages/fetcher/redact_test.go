@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/render"
 	"seine/internal/run/specfile"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
@@ -236,14 +237,14 @@ func TestOnceShowsNoSecret(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
 	g := newGossip(t)
 	spec := withSpec(t, redactSpec(g)).spec().Spec
-	got, err := FetchOne(t.Context(), DefaultConfig(), spec, g.URL+"/dir", func(time.Duration) {})
+	got, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), spec, g.URL+"/dir", func(time.Duration) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := holdsSecret(fmt.Sprint(got.Page, got.Via) + string(got.Body)); s != "" || got.Page.URL != g.URL+"/dir/" {
 		t.Errorf("%q in %+v, via %v", s, got.Page, got.Via)
 	}
-	_, err = FetchOne(t.Context(), DefaultConfig(), spec, g.URL+"/path", func(time.Duration) {})
+	_, err = FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), spec, g.URL+"/path", func(time.Duration) {})
 	if err == nil || holdsSecret(err.Error()) != "" {
 		t.Errorf("error %v", err)
 	}

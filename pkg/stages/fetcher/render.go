@@ -92,6 +92,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 		return nil
 	}
 	t.rendered.requests = page.Totals.Requests
+	t.rendered.screenshot, t.rendered.pdf = page.Screenshot, page.PDF
 	t.reply.BytesWire += page.Totals.Bytes
 	if err := f.keepParts(ctx, t, page, requisites.exchanges); err != nil {
 		return err
@@ -162,6 +163,8 @@ type renderedVisit struct {
 	whyNot   string
 	ended    time.Time // when the browser had done with the host
 	requests int       // beside the one for the document
+
+	screenshot, pdf []byte
 }
 
 func isHTML(contentType string) bool {

@@ -48,7 +48,7 @@ func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page,
 				return err
 			}
 		}
-		if isCaptured(t, &exchanges[n], r) {
+		if f.bus != nil && isCaptured(t, &exchanges[n], r) { // a single page has nowhere to publish others
 			if err := f.keepCapture(ctx, t, r); err != nil {
 				return err
 			}
