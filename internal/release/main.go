@@ -1,4 +1,4 @@
-// Command release makes what a release has beside its commands: archives and lists of what is in them. It consumes files
+// Command release makes the parts of a release beside its commands: archives, lists of modules and their licenses. It consumes files
 // and the time of the commit, and emits files whose bytes depend on nothing else. scripts/release calls it, and so does
 // deploy/Dockerfile.
 package main
@@ -8,8 +8,9 @@ import (
 )
 
 type cli struct {
-	Archive archiveCmd `cmd:"" help:"Put a folder into a .tar.gz or a .zip."`
-	SBOM    sbomCmd    `cmd:"" name:"sbom" help:"List the modules that commands are made of, as CycloneDX JSON."`
+	Archive  archiveCmd  `cmd:"" help:"Put a folder into a .tar.gz or a .zip."`
+	SBOM     sbomCmd     `cmd:"" name:"sbom" help:"List the modules that commands are made of, as CycloneDX JSON."`
+	Licenses licensesCmd `cmd:"" help:"Collect the licenses of the modules that commands are made of."`
 }
 
 func main() {
