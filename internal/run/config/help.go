@@ -44,7 +44,7 @@ func (allFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(helpOptions, ctx); err != nil {
 		return fmt.Errorf("print help: %w", err)
 	}
-	safeprint.Fprintln(app.Stdout, "\n"+EnvironmentNote)
+	safeprint.Fprintf(app.Stdout, "\n%s\n", EnvironmentNote)
 	app.Exit(0)
 	return nil
 }
