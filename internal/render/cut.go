@@ -10,7 +10,7 @@ import (
 // nothing of the document yet, or the half of it. So a page that has not been parsed to its end gets some more time for that. After
 // it, the half is the page only where that waits for something that it has asked for: a script of a host that does not answer. Else it fails.
 func (v *visit) cut(p *Page) error {
-	p.Cut = "what the page was waited for did not come within " + v.job.How.Timeout.String()
+	p.Cut = "the wait condition of the page was not met within " + v.job.How.Timeout.String()
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
 	err := v.await(ctx, eventDOM)

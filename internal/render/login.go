@@ -169,9 +169,9 @@ func (v *visit) loginFailure(ctx, within context.Context, err error) error {
 	case cause != nil:
 		why = cause.Error()
 	case within.Err() != nil:
-		why = "what it is waited for did not come within " + v.job.How.Timeout.String()
+		why = "its wait condition was not met within " + v.job.How.Timeout.String() + "; check the secrets, the script and wait"
 	}
-	return &Error{LoginFailed, "the login at " + v.job.How.Login.URL + " fails: " + why}
+	return &Error{LoginFailed, "the login at " + v.job.How.Login.URL + " failed: " + why}
 }
 
 // checkSession returns errNoSession if the page shows that there is none.

@@ -90,7 +90,7 @@ func TestLoginThatFails(t *testing.T) {
 		"script throws": {func(j *Job) { j.How.Login.Script = "throw new Error('no button ' + secrets.user)" }, "its script fails: Error: no button ada"},
 		"no script":     {func(j *Job) { j.How.Login.Script = "no script" }, "its script fails: SyntaxError: "},
 		"wrong password": {func(j *Job) { j.Secrets["password"], j.How.Timeout = "wrong", crawlspec.Duration(1_500_000_000) },
-			"what it is waited for did not come within 1.5s"},
+			"its wait condition was not met within 1.5s"},
 		"no page": {func(j *Job) { j.How.Login.URL = w.URL("/missing") }, "its page is answered with status 404"},
 		"no site": {func(j *Job) { j.How.Login.URL = "https://127.0.0.1:9876/" }, "its page is answered with status 50"},
 		"not asked": {func(j *Job) {
@@ -105,7 +105,7 @@ func TestLoginThatFails(t *testing.T) {
 			c.change(job)
 			_, err := r.Render(t.Context(), job)
 			failed := (*Error)(nil)
-			if !errors.As(err, &failed) || failed.Kind != LoginFailed || !strings.Contains(failed.Text, "the login at "+job.How.Login.URL+" fails: "+c.want) {
+			if !errors.As(err, &failed) || failed.Kind != LoginFailed || !strings.Contains(failed.Text, "the login at "+job.How.Login.URL+" failed: "+c.want) {
 				t.Errorf("it ends with %v", err)
 			}
 		})

@@ -315,8 +315,8 @@ func (e text) unknown() {
 	case e.Now.Unknown:
 		e.row("state", "unknown: crawl "+e.Crawl+" knows no URL of this partition (--crawl names another)")
 	default:
-		e.row("state", "unknown to crawl "+e.Crawl+": it was neither fed nor found")
-		e.row("or", "pages link to it, and the link is not followed: it is marked nofollow (or its page is), or is of a kind that links.follow of the spec leaves out")
+		e.row("state", "unknown to crawl "+e.Crawl+": it was neither added as a seed nor found on a page")
+		e.row("perhaps", "a page links to it, but Seine does not follow the link: it or its page is nofollow, or links.follow of the spec excludes its kind")
 	}
 	if e.Canonical != "" && !e.Now.Unknown {
 		e.row("rules now", verdict(&e.Now))

@@ -334,7 +334,7 @@ func writeReasons(row func(name, format string, a ...any), name string, all []fr
 		}
 		text := fmt.Sprintf("%s %s", humanize.Count(r.URLs), r.Name)
 		if e := r.Example; e != nil {
-			text += ", as " + e.URL
+			text += ", such as " + e.URL
 			if e.Why != "" {
 				text += " (" + strings.TrimPrefix(e.Why, r.Name+": ") + ")"
 			}

@@ -85,7 +85,7 @@ func (r *freezingRenderer) Render(_ context.Context, job *render.Job) (*render.P
 	if r.fails {
 		return nil, &render.Error{Kind: render.NoAnswer, Text: "the browser has not read the document"}
 	}
-	return &render.Page{HTML: []byte("<title>half</title>"), Cut: "what the page was waited for did not come"}, nil
+	return &render.Page{HTML: []byte("<title>half</title>"), Cut: "the wait condition of the page was not met"}, nil
 }
 
 // What a process has of a page whose time was over while the process stood still is no page and no failure: the page waited for what the

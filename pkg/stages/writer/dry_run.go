@@ -45,7 +45,7 @@ func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 	c = &d
 	if IsDatabase(c.Out) {
 		safeprint.Fprintf(w, "would write %s as rows\n", c.From)
-		row("to", "%s, which is not asked before the start", Redact(c.Out))
+		row("to", "%s, which a dry run does not contact", Redact(c.Out))
 		row("each", "transaction has up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
 		return nil
 	}
