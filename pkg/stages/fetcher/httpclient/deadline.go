@@ -34,67 +34,67 @@ func newDeadlineTimer(cancel context.CancelCauseFunc, d time.Duration, total *Fa
 }
 
 // phase begins a phase that fails with why unless another begins within d.
-func (w *deadlineTimer) phase(d time.Duration, why *Failure) {
+func (t *deadlineTimer) phase(d time.Duration, why *Failure) {
 	due := time.Now().Add(d)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.due, w.why = due, why
-	if due.Before(w.armed) && !w.stopped {
-		w.armed = due
-		w.timer.Reset(d)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.due, t.why = due, why
+	if due.Before(t.armed) && !t.stopped {
+		t.armed = due
+		t.timer.Reset(d)
 	}
 }
 
 // pause lets only the end of the exchange count, until the next phase.
-func (w *deadlineTimer) pause() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.due = time.Time{}
+func (t *deadlineTimer) pause() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.due = time.Time{}
 }
 
 // suspend lets nothing count until resume: what is waited for is not the host's
 // doing.
-func (w *deadlineTimer) suspend() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.asleep = time.Now()
+func (t *deadlineTimer) suspend() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asleep = time.Now()
 }
 
 // resume goes on with as much time as there was, in no phase.
-func (w *deadlineTimer) resume() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (t *deadlineTimer) resume() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	now := time.Now()
-	w.end, w.due = w.end.Add(now.Sub(w.asleep)), time.Time{}
-	w.asleep = time.Time{}
-	if !w.stopped {
-		w.armed = w.end
-		w.timer.Reset(w.end.Sub(now))
+	t.end, t.due = t.end.Add(now.Sub(t.asleep)), time.Time{}
+	t.asleep = time.Time{}
+	if !t.stopped {
+		t.armed = t.end
+		t.timer.Reset(t.end.Sub(now))
 	}
 }
 
-func (w *deadlineTimer) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stopped = true
-	w.timer.Stop()
+func (t *deadlineTimer) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	t.timer.Stop()
 }
 
-func (w *deadlineTimer) fire() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (t *deadlineTimer) fire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	now := time.Now()
 	switch {
-	case w.stopped, !w.asleep.IsZero():
-	case !now.Before(w.end):
-		w.cancel(w.total)
-	case !w.due.IsZero() && !now.Before(w.due):
-		w.cancel(w.why)
+	case t.stopped, !t.asleep.IsZero():
+	case !now.Before(t.end):
+		t.cancel(t.total)
+	case !t.due.IsZero() && !now.Before(t.due):
+		t.cancel(t.why)
 	default:
-		w.armed = w.end
-		if !w.due.IsZero() && w.due.Before(w.end) {
-			w.armed = w.due
+		t.armed = t.end
+		if !t.due.IsZero() && t.due.Before(t.end) {
+			t.armed = t.due
 		}
-		w.timer.Reset(w.armed.Sub(now))
+		t.timer.Reset(t.armed.Sub(now))
 	}
 }

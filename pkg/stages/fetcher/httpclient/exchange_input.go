@@ -34,4 +34,4 @@ type Request struct {
 }
 
 // conditional reports whether the answer may be that nothing has changed.
-func (a *Request) conditional() bool { return a.ETag != "" || a.LastModified != "" }
+func (r *Request) conditional() bool { return r.ETag != "" || r.LastModified != "" }

@@ -241,20 +241,20 @@ func newHostileListener(t *testing.T, serve func(*peer), seen <-chan struct{}) *
 }
 
 // stop lets nobody in any more.
-func (s *hostileListener) stop() {
-	_ = s.Close()
-	s.accepting.Wait()
+func (l *hostileListener) stop() {
+	_ = l.Close()
+	l.accepting.Wait()
 }
 
-func (s *hostileListener) accept(ctx context.Context, serve func(*peer), seen <-chan struct{}) {
+func (l *hostileListener) accept(ctx context.Context, serve func(*peer), seen <-chan struct{}) {
 	for {
-		c, err := s.Accept()
+		c, err := l.Accept()
 		if err != nil {
 			return
 		}
-		s.accepted++
+		l.accepted++
 		p := &peer{Conn: c, in: bufio.NewReader(c), tcp: c.(*net.TCPConn), seen: seen, cut: ctx.Done()}
-		s.conns.Go(func() {
+		l.conns.Go(func() {
 			forget := context.AfterFunc(ctx, func() { _ = c.Close() })
 			defer forget()
 			defer c.Close()
@@ -263,17 +263,17 @@ func (s *hostileListener) accept(ctx context.Context, serve func(*peer), seen <-
 	}
 }
 
-func (s *hostileListener) url(scheme, path string) string {
-	return scheme + "://" + s.Addr().String() + path
+func (l *hostileListener) url(scheme, path string) string {
+	return scheme + "://" + l.Addr().String() + path
 }
 
 // wantLeft fails unless a client that is closed hangs up on all who still
 // listen. It closes what is idle, which a connection may become only later.
-func (s *hostileListener) wantLeft(t *testing.T, c *Client) {
+func (l *hostileListener) wantLeft(t *testing.T, c *Client) {
 	t.Helper()
-	s.stop()
+	l.stop()
 	left := make(chan struct{})
-	go func() { s.conns.Wait(); close(left) }()
+	go func() { l.conns.Wait(); close(left) }()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(guard); time.Now().Before(deadline); {

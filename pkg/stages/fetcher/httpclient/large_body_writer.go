@@ -37,80 +37,80 @@ func newLargeBodyWriter(ctx context.Context, bodies LargeBodies, name string) *l
 }
 
 // compressed has what is written compressed.
-func (u *largeBodyWriter) compressed() *largeBodyWriter {
-	z, err := zstd.NewWriter(writer(u.put), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(streamWindow),
+func (l *largeBodyWriter) compressed() *largeBodyWriter {
+	z, err := zstd.NewWriter(writer(l.put), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(streamWindow),
 		zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err) // only for an option out of range
 	}
-	u.zip, u.encoding = z, messages.BodyZstd
-	return u
+	l.zip, l.encoding = z, messages.BodyZstd
+	return l
 }
 
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-func (u *largeBodyWriter) Write(p []byte) (int, error) {
-	u.n += int64(len(p))
-	if u.zip != nil {
-		return u.zip.Write(p)
+func (l *largeBodyWriter) Write(p []byte) (int, error) {
+	l.n += int64(len(p))
+	if l.zip != nil {
+		return l.zip.Write(p)
 	}
-	return u.put(p)
+	return l.put(p)
 }
 
 // put takes what is to be stored.
-func (u *largeBodyWriter) put(p []byte) (int, error) {
-	if u.pipe == nil && len(u.held)+len(p) <= messages.InlineBody {
-		u.held = append(u.held, p...)
+func (l *largeBodyWriter) put(p []byte) (int, error) {
+	if l.pipe == nil && len(l.held)+len(p) <= messages.InlineBody {
+		l.held = append(l.held, p...)
 		return len(p), nil
 	}
-	if u.pipe == nil {
-		u.open()
-		if _, err := u.pipe.Write(u.held); err != nil {
+	if l.pipe == nil {
+		l.open()
+		if _, err := l.pipe.Write(l.held); err != nil {
 			return 0, err
 		}
-		u.held = nil
+		l.held = nil
 	}
-	return u.pipe.Write(p)
+	return l.pipe.Write(p)
 }
 
-func (u *largeBodyWriter) open() {
+func (l *largeBodyWriter) open() {
 	r, w := io.Pipe()
-	u.pipe, u.done = w, make(chan struct{})
+	l.pipe, l.done = w, make(chan struct{})
 	go func() {
-		defer close(u.done)
-		err := u.bodies.Put(u.ctx, u.name, r)
+		defer close(l.done)
+		err := l.bodies.Put(l.ctx, l.name, r)
 		if err != nil {
-			err = fmt.Errorf("store body %s: %w", u.name, err)
+			err = fmt.Errorf("store body %s: %w", l.name, err)
 		}
 		_ = r.CloseWithError(cmp.Or(err, io.ErrClosedPipe)) // who still writes need not wait
-		u.err = err
+		l.err = err
 	}()
 }
 
 // commit waits until all is stored, and returns where.
-func (u *largeBodyWriter) commit() (Body, error) {
-	if u.zip != nil {
-		if err := u.zip.Close(); err != nil {
-			u.abort(err)
-			return Body{}, fmt.Errorf("compress body %s: %w", u.name, err)
+func (l *largeBodyWriter) commit() (Body, error) {
+	if l.zip != nil {
+		if err := l.zip.Close(); err != nil {
+			l.abort(err)
+			return Body{}, fmt.Errorf("compress body %s: %w", l.name, err)
 		}
 	}
-	b := Body{Data: u.held, Encoding: u.encoding, Size: u.n}
-	if u.pipe == nil {
+	b := Body{Data: l.held, Encoding: l.encoding, Size: l.n}
+	if l.pipe == nil {
 		return b, nil
 	}
-	b.Object = u.name
-	_ = u.pipe.Close() // it has no error
-	<-u.done
-	return b, u.err
+	b.Object = l.name
+	_ = l.pipe.Close() // it has no error
+	<-l.done
+	return b, l.err
 }
 
 // abort has nothing stored.
-func (u *largeBodyWriter) abort(err error) {
-	if u.pipe != nil {
-		_ = u.pipe.CloseWithError(err)
-		<-u.done
+func (l *largeBodyWriter) abort(err error) {
+	if l.pipe != nil {
+		_ = l.pipe.CloseWithError(err)
+		<-l.done
 	}
 }

@@ -39,41 +39,41 @@ func (m *memoryLimiter) lend() memoryReservation {
 }
 
 // covers reports whether a body of size bytes needs nothing more.
-func (l *memoryReservation) covers(size int64) bool { return size <= l.m.share || l.extra > 0 }
+func (r *memoryReservation) covers(size int64) bool { return size <= r.m.share || r.extra > 0 }
 
 // extend waits for enough for a body of most bytes. One larger than the whole
 // pool is read while no other is.
-func (l *memoryReservation) extend(ctx context.Context, most int64) error {
-	extra := min(most, l.m.pool)
-	if err := Timed(waitMemory, func() error { return l.m.sem.Acquire(ctx, extra) }); err != nil {
+func (r *memoryReservation) extend(ctx context.Context, most int64) error {
+	extra := min(most, r.m.pool)
+	if err := Timed(waitMemory, func() error { return r.m.sem.Acquire(ctx, extra) }); err != nil {
 		return err
 	}
-	l.extra = extra
+	r.extra = extra
 	bodyMemory.Add(float64(extra))
 	return nil
 }
 
 // shrink gives back what is not needed once the body has become so small, by
 // compression, or since it is stored.
-func (l *memoryReservation) shrink(size int) {
-	if l.extra == 0 {
+func (r *memoryReservation) shrink(size int) {
+	if r.extra == 0 {
 		return
 	}
-	if over := l.extra - max(0, int64(size)-l.m.share); over > 0 {
-		l.extra -= over
+	if over := r.extra - max(0, int64(size)-r.m.share); over > 0 {
+		r.extra -= over
 		bodyMemory.Sub(float64(over))
-		l.m.sem.Release(over)
+		r.m.sem.Release(over)
 	}
 }
 
 // release gives everything back. It may be called again.
-func (l *memoryReservation) release() {
-	if l.m == nil {
+func (r *memoryReservation) release() {
+	if r.m == nil {
 		return
 	}
-	bodyMemory.Sub(float64(l.m.share + l.extra))
-	if l.extra > 0 {
-		l.m.sem.Release(l.extra)
+	bodyMemory.Sub(float64(r.m.share + r.extra))
+	if r.extra > 0 {
+		r.m.sem.Release(r.extra)
 	}
-	l.m = nil
+	r.m = nil
 }

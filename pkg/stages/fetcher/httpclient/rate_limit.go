@@ -45,16 +45,16 @@ func newRateLimiter(cfg Config) (*rateLimiter, error) {
 // request waits until a request may be sent to host, rest after the start of the
 // one before. The host comes last: whatever is waited for behind it would let
 // its requests come together again.
-func (p *rateLimiter) request(ctx context.Context, host string, rest time.Duration) error {
-	if p.requests != nil {
-		if err := Timed(waitRate, func() error { return p.requests.Wait(ctx) }); err != nil {
+func (l *rateLimiter) request(ctx context.Context, host string, rest time.Duration) error {
+	if l.requests != nil {
+		if err := Timed(waitRate, func() error { return l.requests.Wait(ctx) }); err != nil {
 			return err
 		}
 	}
 	if rest <= 0 {
 		return nil
 	}
-	s, _ := p.hosts.ComputeIfAbsent(host, func() (*starts, bool) { return newStarts(), false })
+	s, _ := l.hosts.ComputeIfAbsent(host, func() (*starts, bool) { return newStarts(), false })
 	return Timed(waitHost, func() error { return s.next(ctx, rest) })
 }
 
@@ -87,10 +87,10 @@ func (s *starts) next(ctx context.Context, rest time.Duration) error {
 }
 
 // received waits until n more bytes may come.
-func (p *rateLimiter) received(ctx context.Context, n int) error {
+func (l *rateLimiter) received(ctx context.Context, n int) error {
 	for n > 0 {
-		part := min(n, p.bandwidth.Burst())
-		if err := Timed(waitBandwidth, func() error { return p.bandwidth.WaitN(ctx, part) }); err != nil {
+		part := min(n, l.bandwidth.Burst())
+		if err := Timed(waitBandwidth, func() error { return l.bandwidth.WaitN(ctx, part) }); err != nil {
 			return err
 		}
 		n -= part

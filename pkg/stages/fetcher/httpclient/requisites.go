@@ -35,22 +35,22 @@ func (c *Client) Requisites(page *Request) *Requisites {
 }
 
 // Answered notes the cookies of an answer that the browser is given.
-func (q *Requisites) Answered(h http.Header) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+func (r *Requisites) Answered(h http.Header) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, field := range h["Set-Cookie"] {
-		q.set[cookiePair(field)] = true
+		r.set[cookiePair(field)] = true
 	}
 }
 
 // GiveCookie keeps a cookie that the browser has for a URL, where cookies are shared, and if it is not one that an answer has set:
 // of those, the ones that came last are kept already.
-func (q *Requisites) GiveCookie(url, field string) {
-	q.mu.Lock()
-	answered := q.set[cookiePair(field)]
-	q.mu.Unlock()
-	if !answered && q.sharesCookies(url, q.page.Policy.profile(url)) {
-		q.c.cookies.Set(q.page.CookieJar, url, []string{field})
+func (r *Requisites) GiveCookie(url, field string) {
+	r.mu.Lock()
+	answered := r.set[cookiePair(field)]
+	r.mu.Unlock()
+	if !answered && r.sharesCookies(url, r.page.Policy.profile(url)) {
+		r.c.cookies.Set(r.page.CookieJar, url, []string{field})
 	}
 }
 
@@ -67,16 +67,16 @@ func RequisiteURL(req *http.Request) (string, error) {
 }
 
 // RoundTrip sends one request. An address that may not be dialled is a *netguard.RefusedError.
-func (q *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 	url, err := RequisiteURL(req)
 	if err != nil {
 		return nil, err
 	}
-	acc, err := q.page.Policy.access(url, true)
+	acc, err := r.page.Policy.access(url, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.c.pace.request(req.Context(), req.URL.Host, 0); err != nil {
+	if err := r.c.pace.request(req.Context(), req.URL.Host, 0); err != nil {
 		return nil, err
 	}
 	key := acc.profile.transport
@@ -88,16 +88,16 @@ func (q *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		key.proxy = p.key
 	}
-	resp, err := q.send(q.prepare(req, url, acc.profile), q.c.pools.pool(key))
-	if err == nil && q.sharesCookies(url, acc.profile) {
-		q.Answered(resp.Header)
-		q.c.cookies.Set(q.page.CookieJar, url, resp.Header["Set-Cookie"])
+	resp, err := r.send(r.prepare(req, url, acc.profile), r.c.pools.pool(key))
+	if err == nil && r.sharesCookies(url, acc.profile) {
+		r.Answered(resp.Header)
+		r.c.cookies.Set(r.page.CookieJar, url, resp.Header["Set-Cookie"])
 	}
 	return resp, err
 }
 
 // send sends a request over the connections of a pool.
-func (q *Requisites) send(req *http.Request, p *pool) (*http.Response, error) {
+func (r *Requisites) send(req *http.Request, p *pool) (*http.Response, error) {
 	if by := p.dialer.proxy; by != nil && by.Scheme == "http" {
 		if err := p.dialer.checkTarget(req.Context(), hostPort(req.URL)); err != nil {
 			return nil, err
@@ -119,9 +119,9 @@ func withoutNotes(ctx context.Context) context.Context {
 }
 
 // prepare adds what the spec has sent to a URL that is asked for as the page is.
-func (q *Requisites) prepare(req *http.Request, url string, m *profile) *http.Request {
+func (r *Requisites) prepare(req *http.Request, url string, m *profile) *http.Request {
 	req = req.Clone(req.Context())
-	if m != q.page.Policy.profile(q.page.URL) {
+	if m != r.page.Policy.profile(r.page.URL) {
 		return req
 	}
 	for name, values := range m.header() {
@@ -129,8 +129,8 @@ func (q *Requisites) prepare(req *http.Request, url string, m *profile) *http.Re
 			req.Header[name] = values
 		}
 	}
-	if q.sharesCookies(url, m) {
-		if all := joinCookies(req.Header.Get("Cookie"), q.c.cookies.Header(q.page.CookieJar, url)); all != "" {
+	if r.sharesCookies(url, m) {
+		if all := joinCookies(req.Header.Get("Cookie"), r.c.cookies.Header(r.page.CookieJar, url)); all != "" {
 			req.Header.Set("Cookie", all)
 		}
 	}
@@ -138,8 +138,8 @@ func (q *Requisites) prepare(req *http.Request, url string, m *profile) *http.Re
 }
 
 // sharesCookies reports whether the cookies of a URL are those of the page's crawl.
-func (q *Requisites) sharesCookies(url string, m *profile) bool {
-	return m.cookies && m == q.page.Policy.profile(q.page.URL)
+func (r *Requisites) sharesCookies(url string, m *profile) bool {
+	return m.cookies && m == r.page.Policy.profile(r.page.URL)
 }
 
 // joinCookies adds those cookies that are kept which the browser does not have.

@@ -12,16 +12,16 @@ type secretStore struct {
 	used *secrets.Mask // is told of each that is used, nil if nobody asks
 }
 
-func (k secretStore) get(name string) (string, error) {
-	v, err := k.Get(name)
-	if err == nil && k.used != nil {
-		k.used.Add(v)
+func (s secretStore) get(name string) (string, error) {
+	v, err := s.Get(name)
+	if err == nil && s.used != nil {
+		s.used.Add(v)
 	}
 	return v, misconfigured(err)
 }
 
-func (k secretStore) fill(text string) (string, error) {
-	v, err := k.Fill(text)
+func (s secretStore) fill(text string) (string, error) {
+	v, err := s.Fill(text)
 	return v, misconfigured(err)
 }
 

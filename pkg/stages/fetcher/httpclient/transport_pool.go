@@ -45,21 +45,21 @@ func transportKeyOf(spec *crawlspec.Spec, t *crawlspec.TLS) transportKey {
 
 // guardKey tells apart which addresses may be dialled: "" are those that every
 // crawl may dial.
-func (w transportKey) guardKey() string {
-	if !w.private && w.allow == "" {
+func (k transportKey) guardKey() string {
+	if !k.private && k.allow == "" {
 		return ""
 	}
-	return fmt.Sprint(w.private, w.allow)
+	return fmt.Sprint(k.private, k.allow)
 }
 
-func (w transportKey) guard() *netguard.Guard {
+func (k transportKey) guard() *netguard.Guard {
 	var allow []netip.Prefix
-	for _, text := range strings.Fields(w.allow) {
+	for _, text := range strings.Fields(k.allow) {
 		if p, err := netip.ParsePrefix(text); err == nil { // it was one in the spec
 			allow = append(allow, p)
 		}
 	}
-	return netguard.New(allow, w.private)
+	return netguard.New(allow, k.private)
 }
 
 // transportPools keeps the connections of each transportKey.
@@ -130,7 +130,7 @@ func (s *transportPools) pool(w transportKey) *pool {
 }
 
 // size is the number of bytes in the texts of a key.
-func (w transportKey) size() int { return len(w.allow) + len(w.tls.CA) + len(w.proxy) }
+func (k transportKey) size() int { return len(k.allow) + len(k.tls.CA) + len(k.proxy) }
 
 func (s *transportPools) open(w transportKey) *pool {
 	secure := s.tlsFor(w.tls)

@@ -17,38 +17,38 @@ type wireCapture struct {
 	most     int
 }
 
-func (n *wireCapture) sent(p []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.request)+len(p) > n.most {
-		n.over = true
+func (c *wireCapture) sent(p []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.request)+len(p) > c.most {
+		c.over = true
 		return
 	}
-	n.request = append(n.request, p...)
+	c.request = append(c.request, p...)
 }
 
 // unsent takes back the end of what was said to be sent, which the connection did not take.
-func (n *wireCapture) unsent(size int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.request = n.request[:max(0, len(n.request)-size)]
+func (c *wireCapture) unsent(size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.request = c.request[:max(0, len(c.request)-size)]
 }
 
 // received takes the head of the final response.
-func (n *wireCapture) received(head []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.response, n.done = bytes.Clone(head), true
-	n.over = n.over || len(head) > n.most
+func (c *wireCapture) received(head []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.response, c.done = bytes.Clone(head), true
+	c.over = c.over || len(head) > c.most
 }
 
 // heads returns the request, and the head of the response; nil if they are not
 // all there.
-func (n *wireCapture) heads() (request, response []byte) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.over || !n.done {
+func (c *wireCapture) heads() (request, response []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over || !c.done {
 		return nil, nil
 	}
-	return n.request, n.response
+	return c.request, c.response
 }
