@@ -79,12 +79,12 @@ func (c *Config) binding() Binding {
 
 // Effective returns p with the defaults of what it leaves out, so that two that have
 // the same effect are equal.
-func (p *OutputConfig) Effective() OutputConfig {
-	e := *p
-	if IsDatabase(p.Out) {
+func (c *OutputConfig) Effective() OutputConfig {
+	e := *c
+	if IsDatabase(c.Out) {
 		return e
 	}
-	e.Format = p.format()
+	e.Format = c.format()
 	if f, err := newFileLayout(&e, nil); err == nil && f.body != nil {
 		e.Key = f.key.String()
 	} else if path, err := e.path(); err == nil {

@@ -140,34 +140,34 @@ func (c *Config) validate() error {
 }
 
 // format is the format of files.
-func (p *OutputConfig) format() string { return cmp.Or(p.Format, fileFormat) }
+func (c *OutputConfig) format() string { return cmp.Or(c.Format, fileFormat) }
 
 // Validate names the first option that is wrong, and what would be right.
-func (p *OutputConfig) Validate() error {
-	if p.Out == "" {
+func (c *OutputConfig) Validate() error {
+	if c.Out == "" {
 		return fmt.Errorf("--out: must name a directory, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…")
 	}
-	if p.Out == "-" {
+	if c.Out == "-" {
 		return fmt.Errorf("--out -: only what is committed is output, so it is not written to standard output: name a directory (./- if it is called so); seine cat prints what is in it")
 	}
-	if (p.CSVBOM || p.CSVSafe) && !strings.HasPrefix(p.Format, "csv") {
+	if (c.CSVBOM || c.CSVSafe) && !strings.HasPrefix(c.Format, "csv") {
 		flag := "--csv-safe"
-		if p.CSVBOM {
+		if c.CSVBOM {
 			flag = "--csv-bom"
 		}
 		return fmt.Errorf("%s: is for --format csv, csv.gz and csv.zst", flag)
 	}
-	if IsDatabase(p.Out) {
-		return p.validateDatabase()
+	if IsDatabase(c.Out) {
+		return c.validateDatabase()
 	}
-	if scheme := misspelt(p.Out); scheme != "" && !bucket.Is(p.Out) {
+	if scheme := misspelt(c.Out); scheme != "" && !bucket.Is(c.Out) {
 		return fmt.Errorf("--out %s…: nothing is written to such a place: name a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE"+
 			" (a directory of that name is ./%s…)", scheme, scheme)
 	}
-	if _, err := newFileLayout(p, nil); err != nil {
+	if _, err := newFileLayout(c, nil); err != nil {
 		return err
 	}
-	return p.S3.Validate(p.Out)
+	return c.S3.Validate(c.Out)
 }
 
 // misspelt returns the scheme with which a place begins that is none, as of SQLite:file and
@@ -185,15 +185,15 @@ var otherScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/+`)
 
 // path returns the template for the folders of the chunks. A format with columns
 // has those of one kind of record in a chunk.
-func (p *OutputConfig) path() (output.Path, error) {
-	columns := format.HasColumns(p.format())
+func (c *OutputConfig) path() (output.Path, error) {
+	columns := format.HasColumns(c.format())
 	template := filePath
 	if columns {
 		template = rowPath
 	}
-	path, err := output.ParsePath(cmp.Or(p.Path, template))
+	path, err := output.ParsePath(cmp.Or(c.Path, template))
 	if err == nil && columns && !path.ByKind {
-		err = fmt.Errorf("%q: must have {kind} in it: a file in %s has the columns of one kind of record", p.Path, p.Format)
+		err = fmt.Errorf("%q: must have {kind} in it: a file in %s has the columns of one kind of record", c.Path, c.Format)
 	}
 	return path, err
 }

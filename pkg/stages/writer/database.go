@@ -39,14 +39,14 @@ func TableOf(out, kind string) string {
 }
 
 // Directory is where on this machine the output is, "" if it is elsewhere.
-func (p *OutputConfig) Directory() string {
+func (c *OutputConfig) Directory() string {
 	switch {
-	case sqlite.Is(p.Out):
-		return filepath.Dir(sqlite.File(p.Out))
-	case postgres.Is(p.Out), bucket.Is(p.Out):
+	case sqlite.Is(c.Out):
+		return filepath.Dir(sqlite.File(c.Out))
+	case postgres.Is(c.Out), bucket.Is(c.Out):
 		return ""
 	}
-	return p.Out
+	return c.Out
 }
 
 // Redact returns what may be told of out: all but the secrets of a DSN.
@@ -87,24 +87,24 @@ const (
 )
 
 // validateDatabase names the first option that is wrong for a database.
-func (p *OutputConfig) validateDatabase() error {
+func (c *OutputConfig) validateDatabase() error {
 	check := sqlite.Validate
-	if postgres.Is(p.Out) {
+	if postgres.Is(c.Out) {
 		check = postgres.Validate
 	}
-	switch err := check(p.Out); {
+	switch err := check(c.Out); {
 	case err != nil:
 		return err
-	case p.Format != "":
-		return fmt.Errorf("--format %s: is for files, --out %s is a database: leave it out", p.Format, Redact(p.Out))
-	case p.Key != "":
-		return fmt.Errorf("--key %s: is for files, --out %s is a database: leave it out", p.Key, Redact(p.Out))
-	case len(p.Encrypt) > 0:
-		return fmt.Errorf("--encrypt: is for files, --out %s is a database: leave it out", Redact(p.Out))
-	case p.Path != "":
-		return fmt.Errorf("--path %s: is for files, --out %s is a database: leave it out", p.Path, Redact(p.Out))
+	case c.Format != "":
+		return fmt.Errorf("--format %s: is for files, --out %s is a database: leave it out", c.Format, Redact(c.Out))
+	case c.Key != "":
+		return fmt.Errorf("--key %s: is for files, --out %s is a database: leave it out", c.Key, Redact(c.Out))
+	case len(c.Encrypt) > 0:
+		return fmt.Errorf("--encrypt: is for files, --out %s is a database: leave it out", Redact(c.Out))
+	case c.Path != "":
+		return fmt.Errorf("--path %s: is for files, --out %s is a database: leave it out", c.Path, Redact(c.Out))
 	}
-	return p.S3.Validate(Redact(p.Out))
+	return c.S3.Validate(Redact(c.Out))
 }
 
 // CheckDatabase reports, before anything is started, that a database cannot be

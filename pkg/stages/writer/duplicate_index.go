@@ -77,18 +77,18 @@ func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error)
 	return x, nil
 }
 
-func (x *index) load(dir string, log *slog.Logger, report func(error)) (err error) {
+func (i *index) load(dir string, log *slog.Logger, report func(error)) (err error) {
 	store := filepath.Join(dir, "identities")
-	if x.ID, err = pebblestate.Identity(dir); err != nil {
+	if i.ID, err = pebblestate.Identity(dir); err != nil {
 		return err
 	}
-	x.db, err = openPebble(store, log, report)
+	i.db, err = openPebble(store, log, report)
 	if pebble.IsCorruptionError(err) {
 		log.Warn("index is damaged, building it again", "state", dir, "error", err)
 		if err := os.RemoveAll(store); err != nil {
 			return fmt.Errorf("remove damaged index: %w", err)
 		}
-		x.db, err = openPebble(store, log, report)
+		i.db, err = openPebble(store, log, report)
 	}
 	if err != nil {
 		return fmt.Errorf("open index: %w", err)
@@ -113,8 +113,8 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 
 // Close writes what is in memory, unless the disk is in trouble: it can be had
 // from the commit log again. Then it closes the index.
-func (x *index) Close() error {
-	flushed, err := x.db.AsyncFlush()
+func (i *index) Close() error {
+	flushed, err := i.db.AsyncFlush()
 	if err == nil {
 		t := time.NewTimer(closeWait)
 		defer t.Stop()
@@ -123,7 +123,7 @@ func (x *index) Close() error {
 		case <-t.C:
 		}
 	}
-	if err := errors.Join(err, x.db.Close(), x.lock.Close()); err != nil {
+	if err := errors.Join(err, i.db.Close(), i.lock.Close()); err != nil {
 		return fmt.Errorf("close index: %w", err)
 	}
 	return nil
@@ -153,8 +153,8 @@ func listen(report func(error)) *pebble.EventListener {
 }
 
 // Has reports whether a committed entry has the identity.
-func (x *index) Has(p int, created time.Time, id identity) (bool, error) {
-	_, closer, err := x.db.Get(identityKey(p, created, id))
+func (i *index) Has(p int, created time.Time, id identity) (bool, error) {
+	_, closer, err := i.db.Get(identityKey(p, created, id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return false, nil
 	}
@@ -165,13 +165,13 @@ func (x *index) Has(p int, created time.Time, id identity) (bool, error) {
 }
 
 // Add learns a committed entry.
-func (x *index) Add(r output.Ref, c *output.Commit) error {
-	return x.addUnder(c.Partition, c.Created, c.Visits, markKey(r.Name, c.Created), r.Stamp)
+func (i *index) Add(r output.Ref, c *output.Commit) error {
+	return i.addUnder(c.Partition, c.Created, c.Visits, markKey(r.Name, c.Created), r.Stamp)
 }
 
 // addUnder adds the identities of an entry to partition p, and its mark.
-func (x *index) addUnder(p int, created time.Time, visits, mark []byte, stamp string) error {
-	b := x.db.NewBatchWithSize(len(visits)/output.IdentitySize*48 + 128)
+func (i *index) addUnder(p int, created time.Time, visits, mark []byte, stamp string) error {
+	b := i.db.NewBatchWithSize(len(visits)/output.IdentitySize*48 + 128)
 	defer b.Close()
 	for ids := visits; len(ids) >= output.IdentitySize; ids = ids[output.IdentitySize:] {
 		if err := b.Set(identityKey(p, created, identity(ids[:output.IdentitySize])), nil, nil); err != nil {
@@ -189,8 +189,8 @@ func (x *index) addUnder(p int, created time.Time, visits, mark []byte, stamp st
 
 // Sync makes the index hold, of partition p, exactly the entries given, all of
 // which are of the life of the stream that began at created.
-func (x *index) Sync(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
-	have, other, err := x.marks(p, created)
+func (i *index) Sync(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
+	have, other, err := i.marks(p, created)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (x *index) Sync(p int, created time.Time, refs []output.Ref, read func(outp
 		}
 	}
 	if other || same < len(have) { // of another stream, or of an entry that was replaced or removed
-		if err := x.forget(p); err != nil {
+		if err := i.forget(p); err != nil {
 			return err
 		}
 		clear(have)
@@ -214,7 +214,7 @@ func (x *index) Sync(p int, created time.Time, refs []output.Ref, read func(outp
 		if err != nil {
 			return err
 		}
-		if err := x.Add(r, c); err != nil {
+		if err := i.Add(r, c); err != nil {
 			return err
 		}
 	}
@@ -223,9 +223,9 @@ func (x *index) Sync(p int, created time.Time, refs []output.Ref, read func(outp
 
 // marks returns the stamps of the entries that the index has of p, and whether
 // it has any of another life of the stream.
-func (x *index) marks(p int, created time.Time) (have map[string]string, other bool, err error) {
+func (i *index) marks(p int, created time.Time) (have map[string]string, other bool, err error) {
 	all := prefix('m', p)
-	it, err := x.db.NewIter(&pebble.IterOptions{LowerBound: all, UpperBound: after(all)})
+	it, err := i.db.NewIter(&pebble.IterOptions{LowerBound: all, UpperBound: after(all)})
 	if err != nil {
 		return nil, false, fmt.Errorf("scan index: %w", err)
 	}
@@ -245,8 +245,8 @@ func (x *index) marks(p int, created time.Time) (have map[string]string, other b
 }
 
 // forget removes all that the index has of p.
-func (x *index) forget(p int) error {
-	b := x.db.NewBatch()
+func (i *index) forget(p int) error {
+	b := i.db.NewBatch()
 	defer b.Close()
 	for _, kind := range []byte{'i', 'm', 'f'} {
 		from := prefix(kind, p)

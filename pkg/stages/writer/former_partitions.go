@@ -127,10 +127,10 @@ func commonDivisor(a, b int) int {
 
 // SyncFormer makes the index of partition p know the records of entries of other partitions,
 // beside its own.
-func (x *index) SyncFormer(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
+func (i *index) SyncFormer(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
 	for _, r := range refs {
 		mark := formerMarkKey(p, r.Name, created)
-		_, closer, err := x.db.Get(mark)
+		_, closer, err := i.db.Get(mark)
 		switch {
 		case err == nil:
 			if err := closer.Close(); err != nil {
@@ -147,7 +147,7 @@ func (x *index) SyncFormer(p int, created time.Time, refs []output.Ref, read fun
 		if !c.Created.Equal(created) { // another life that began in the same second
 			c = &output.Commit{}
 		}
-		if err := x.addUnder(p, created, c.Visits, mark, r.Stamp); err != nil {
+		if err := i.addUnder(p, created, c.Visits, mark, r.Stamp); err != nil {
 			return err
 		}
 	}

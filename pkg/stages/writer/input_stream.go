@@ -45,9 +45,9 @@ func (in *inputStream) id(header nats.Header) string {
 
 // checkInput says why a message is no record. Of what readers parse as a whole, a record with HeaderRecord is parsed
 // here as well: it would spoil the others.
-func (s *partitionWriter) checkInput(m *stages.Message) error {
-	err := s.w.from.check(m.Header, m.Data)
-	if err == nil && s.form.parsed && !s.w.from.isPages && !json.Valid(m.Data) {
+func (w *partitionWriter) checkInput(m *stages.Message) error {
+	err := w.w.from.check(m.Header, m.Data)
+	if err == nil && w.form.parsed && !w.w.from.isPages && !json.Valid(m.Data) {
 		err = errNotJSON
 	}
 	return err

@@ -70,90 +70,90 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 
 // resume learns from the log where the life of the stream that began at created
 // has been read up to, and what has been written of it.
-func (s *partitionWriter) resume(created time.Time, refs []output.Ref) error {
-	s.handled = messages.Position{Created: created}
+func (w *partitionWriter) resume(created time.Time, refs []output.Ref) error {
+	w.handled = messages.Position{Created: created}
 	last := make(map[lifeKey]output.Ref) // refs are in order
 	for _, r := range refs {
 		last[lifeKey{r.StreamCreated, r.Incarnation}] = r
 	}
-	s.now = lifeKey{output.CreatedStamp(created), -1}
+	w.now = lifeKey{output.CreatedStamp(created), -1}
 	for key, ref := range last {
-		if key.epoch != s.now.epoch {
+		if key.epoch != w.now.epoch {
 			continue
 		}
-		c, err := s.log.Read(ref)
+		c, err := w.log.Read(ref)
 		if err != nil {
 			return err
 		}
-		s.lives[key] = c.Created
-		if c.Created.Equal(created) && key.n > s.now.n {
-			s.now = key
-			s.handled = messages.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
+		w.lives[key] = c.Created
+		if c.Created.Equal(created) && key.n > w.now.n {
+			w.now = key
+			w.handled = messages.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
 		}
 	}
-	if s.now.n < 0 {
-		s.now = s.unused(created)
+	if w.now.n < 0 {
+		w.now = w.unused(created)
 	}
 	var same []output.Ref
 	for _, r := range refs {
-		if at, ok := s.lives[lifeKey{r.StreamCreated, r.Incarnation}]; ok && at.Equal(created) {
+		if at, ok := w.lives[lifeKey{r.StreamCreated, r.Incarnation}]; ok && at.Equal(created) {
 			same = append(same, r)
 		}
 	}
-	return s.w.index.Sync(s.p, created, same, s.log.Read)
+	return w.w.index.Sync(w.p, created, same, w.log.Read)
 }
 
 // unused returns the key for another life of a stream created then.
-func (s *partitionWriter) unused(created time.Time) lifeKey {
+func (w *partitionWriter) unused(created time.Time) lifeKey {
 	k := lifeKey{epoch: output.CreatedStamp(created)}
 	for ; ; k.n++ {
-		if _, ok := s.lives[k]; !ok {
+		if _, ok := w.lives[k]; !ok {
 			return k
 		}
 	}
 }
 
 // run writes what the reader gives until ctx is done, then commits what is open.
-func (s *partitionWriter) run(ctx context.Context) error {
-	s.full = time.NewTimer(0)
-	s.full.Stop()
-	s.w.resumed(s.p, s.handled)
-	reader := partition.NewOrderedReader(s.w.bus, s.w.from.stream, s.w.consumer(s.p), s.handled)
+func (w *partitionWriter) run(ctx context.Context) error {
+	w.full = time.NewTimer(0)
+	w.full.Stop()
+	w.w.resumed(w.p, w.handled)
+	reader := partition.NewOrderedReader(w.w.bus, w.w.from.stream, w.w.consumer(w.p), w.handled)
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = reader.Run(reading)
 	}()
-	pressed, leave := s.w.flushSignal(s.p)
-	err := s.loop(ctx, reader.C(), pressed)
+	pressed, leave := w.w.flushSignal(w.p)
+	err := w.loop(ctx, reader.C(), pressed)
 	leave()
 	stop()
 	<-done
-	if s.set != nil {
-		s.set.abandon()
+	if w.set != nil {
+		w.set.abandon()
 	}
 	return err
 }
 
-func (s *partitionWriter) loop(ctx context.Context, messages <-chan *partition.ReaderMessage, pressed <-chan struct{}) error {
+func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.ReaderMessage, pressed <-chan struct{}) error {
 	for {
-		if s.to != nil && s.to.Created.Equal(s.handled.Created) && s.handled.Sequence >= s.to.Sequence {
-			return s.commit()
+		if w.to != nil && w.to.Created.Equal(w.handled.Created) && w.handled.Sequence >= w.to.Sequence {
+			return w.commit()
 		}
 		var err error
 		select {
 		case <-ctx.Done():
-			return s.commit()
-		case <-s.full.C:
-			err = s.commit()
+			return w.commit()
+		case <-w.full.C:
+			err = w.commit()
 		case <-pressed:
-			err = s.commit()
+			err = w.commit()
 		case m := <-messages:
-			err = s.handle(ctx, m)
+			err = w.handle(ctx, m)
 		}
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was given up
-			if s.set != nil && s.set.partial {
+			if w.set != nil && w.set.partial {
 				return nil // a part of its batch is in the set, which is done again whole
 			}
 			continue // before anything was done with its message
@@ -166,34 +166,34 @@ func (s *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 
 // handle takes one message to the open set, and commits the set when it is full. A batch is
 // taken whole: no commit ends within it.
-func (s *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage) error {
-	if err := s.checkIncarnation(m); err != nil {
+func (w *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage) error {
+	if err := w.checkIncarnation(m); err != nil {
 		return err
 	}
 	parts, broken := m.Parts()
 	taken := make([]input, len(parts))
 	for i, part := range parts {
-		taken[i] = s.inputOf(part)
+		taken[i] = w.inputOf(part)
 	}
-	if s.hasNoRoom(taken) {
-		if err := s.commit(); err != nil {
+	if w.hasNoRoom(taken) {
+		if err := w.commit(); err != nil {
 			return err
 		}
 	}
-	if s.set == nil {
-		s.set = newPendingCommit(newFileSet(s.form, s.log, s.name(m.Sequence), &s.w.open, s.handled.Created))
-		s.full.Reset(time.Duration(s.w.cfg.ChunkAge))
+	if w.set == nil {
+		w.set = newPendingCommit(newFileSet(w.form, w.log, w.name(m.Sequence), &w.w.open, w.handled.Created))
+		w.full.Reset(time.Duration(w.w.cfg.ChunkAge))
 	}
-	if err := s.addAll(ctx, m, taken, broken); err != nil {
-		s.set.partial = len(parts) > 1
+	if err := w.addAll(ctx, m, taken, broken); err != nil {
+		w.set.partial = len(parts) > 1
 		return err
 	}
-	s.set.last = m
-	s.set.messages += max(1, len(parts))
-	s.handled = m.Position
-	s.w.setHandled(s.p, s.handled)
-	if s.isFull() {
-		return s.commit()
+	w.set.last = m
+	w.set.messages += max(1, len(parts))
+	w.handled = m.Position
+	w.w.setHandled(w.p, w.handled)
+	if w.isFull() {
+		return w.commit()
 	}
 	return nil
 }
@@ -205,31 +205,31 @@ type input struct {
 	group output.Group
 }
 
-func (s *partitionWriter) inputOf(m *stages.Message) input {
-	rec := &format.Record{ID: s.w.from.id(m.Header), Stored: m.Stored, Header: m.Header, Data: m.Data}
-	rec.Kind = s.w.from.kind(m)
-	return input{m, rec, s.form.group(messages.CrawlOf(m.Subject), rec, s.p)}
+func (w *partitionWriter) inputOf(m *stages.Message) input {
+	rec := &format.Record{ID: w.w.from.id(m.Header), Stored: m.Stored, Header: m.Header, Data: m.Data}
+	rec.Kind = w.w.from.kind(m)
+	return input{m, rec, w.form.group(messages.CrawlOf(m.Subject), rec, w.p)}
 }
 
 // hasNoRoom reports that what is open must be committed before the messages are taken: they would make it larger than
 // it may be, or open a chunk too many.
-func (s *partitionWriter) hasNoRoom(taken []input) bool {
-	if s.set == nil {
+func (w *partitionWriter) hasNoRoom(taken []input) bool {
+	if w.set == nil {
 		return false
 	}
-	return s.set.messages+len(taken) > s.mostMessages() || slices.ContainsFunc(taken, func(in input) bool { return s.isCrowded(in.group) })
+	return w.set.messages+len(taken) > w.mostMessages() || slices.ContainsFunc(taken, func(in input) bool { return w.isCrowded(in.group) })
 }
 
 // addAll does with what m holds what is to be done.
-func (s *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage, taken []input, broken error) error {
+func (w *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage, taken []input, broken error) error {
 	if broken != nil {
-		return s.rejectToDead(ctx, &m.Message, broken)
+		return w.rejectToDead(ctx, &m.Message, broken)
 	}
 	for _, in := range taken {
-		if s.w.cfg.leavesOut(in.Message) {
+		if w.w.cfg.leavesOut(in.Message) {
 			continue
 		}
-		if err := s.addRecord(ctx, m.Position.Created, in); err != nil {
+		if err := w.addRecord(ctx, m.Position.Created, in); err != nil {
 			return err
 		}
 	}
@@ -241,75 +241,75 @@ func (s *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage
 var errStreamRecreated = errors.New("the stream was re-created")
 
 // checkIncarnation notices that m is not of the life that was read until now.
-func (s *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
-	same := m.Position.Created.Equal(s.handled.Created)
-	if same && m.Sequence > s.handled.Sequence {
+func (w *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
+	same := m.Position.Created.Equal(w.handled.Created)
+	if same && m.Sequence > w.handled.Sequence {
 		return nil
 	}
-	if s.set != nil {
-		s.set.last = nil // its acknowledgement would be taken for one of the new life
+	if w.set != nil {
+		w.set.last = nil // its acknowledgement would be taken for one of the new life
 	}
-	if err := s.commit(); err != nil {
+	if err := w.commit(); err != nil {
 		return err
 	}
 	if !same {
 		return errStreamRecreated
 	}
-	s.lives[s.now] = s.handled.Created // the number is taken, even if nothing was committed
-	s.now = s.unused(s.handled.Created)
-	s.handled = messages.Position{Created: s.handled.Created}
-	s.w.log.Warn("stream lost its tail, what it has now goes to new files", "partition", s.p, "life", s.now.n)
+	w.lives[w.now] = w.handled.Created // the number is taken, even if nothing was committed
+	w.now = w.unused(w.handled.Created)
+	w.handled = messages.Position{Created: w.handled.Created}
+	w.w.log.Warn("stream lost its tail, what it has now goes to new files", "partition", w.p, "life", w.now.n)
 	return nil
 }
 
 // addRecord does with a message what is to be done: it is a record, a repeat, or bad.
-func (s *partitionWriter) addRecord(ctx context.Context, created time.Time, in input) error {
+func (w *partitionWriter) addRecord(ctx context.Context, created time.Time, in input) error {
 	m, rec := in.Message, in.rec
-	if err := cmp.Or(messages.CheckCrawl(in.group.Crawl), s.checkInput(m)); err != nil {
-		return s.rejectToDead(ctx, m, err)
+	if err := cmp.Or(messages.CheckCrawl(in.group.Crawl), w.checkInput(m)); err != nil {
+		return w.rejectToDead(ctx, m, err)
 	}
 	id := identityOf(rec.ID)
-	repeat, err := s.isRepeat(created, id)
+	repeat, err := w.isRepeat(created, id)
 	if err != nil {
 		return err
 	}
 	if repeat {
-		s.set.repeats++
-		s.w.log.Debug("repeat dropped", about(m)...)
+		w.set.repeats++
+		w.w.log.Debug("repeat dropped", about(m)...)
 		return nil
 	}
-	if s.w.from.isPages {
-		if rec.Page, err = pageOf(ctx, s.w.bus, m.Header, m.Data); err != nil {
+	if w.w.from.isPages {
+		if rec.Page, err = pageOf(ctx, w.w.bus, m.Header, m.Data); err != nil {
 			return err
 		}
-		s.w.noteExactness(rec.Page)
+		w.w.noteExactness(rec.Page)
 	}
-	err = s.set.add(in.group, rec, m.Sequence)
+	err = w.set.add(in.group, rec, m.Sequence)
 	if why, ok := errors.AsType[*noKeyError](err); ok {
-		s.set.bad++
-		return s.publishDead(ctx, m, why)
+		w.set.bad++
+		return w.publishDead(ctx, m, why)
 	}
 	if err != nil {
 		if !cannotBeWritten(err) {
 			return fmt.Errorf("write record of crawl %s: %w", in.group.Crawl, err)
 		}
-		s.set.dropEmpty(in.group)
-		return s.rejectToDead(ctx, m, err)
+		w.set.dropEmpty(in.group)
+		return w.rejectToDead(ctx, m, err)
 	}
-	s.set.traced.Add(s.w.bus.Tracer, "write", m.Header, func() []attribute.KeyValue {
+	w.set.traced.Add(w.w.bus.Tracer, "write", m.Header, func() []attribute.KeyValue {
 		attrs := stages.MessageAttributes(messages.StageWriter, m)
 		return append(attrs, stages.SubjectOfRecord(rec.ID).Attributes()...)
 	})
-	s.set.ids[id] = struct{}{}
-	s.set.visits = append(s.set.visits, id[:]...)
-	return s.w.hook.At(output.StepAppended)
+	w.set.ids[id] = struct{}{}
+	w.set.visits = append(w.set.visits, id[:]...)
+	return w.w.hook.At(output.StepAppended)
 }
 
-func (s *partitionWriter) isRepeat(created time.Time, id identity) (bool, error) {
-	if _, ok := s.set.ids[id]; ok {
+func (w *partitionWriter) isRepeat(created time.Time, id identity) (bool, error) {
+	if _, ok := w.set.ids[id]; ok {
 		return true, nil
 	}
-	return s.w.index.Has(s.p, created, id)
+	return w.w.index.Has(w.p, created, id)
 }
 
 // cannotBeWritten reports whether a record will never be written, and has left no
@@ -320,18 +320,18 @@ func cannotBeWritten(err error) bool {
 }
 
 // rejectToDead has m in DEAD instead of the output.
-func (s *partitionWriter) rejectToDead(ctx context.Context, m *stages.Message, why error) error {
-	if err := s.publishDead(ctx, m, why); err != nil {
+func (w *partitionWriter) rejectToDead(ctx context.Context, m *stages.Message, why error) error {
+	if err := w.publishDead(ctx, m, why); err != nil {
 		return err
 	}
-	s.set.bad++
+	w.set.bad++
 	return nil
 }
 
 // publishDead publishes m to DEAD.
-func (s *partitionWriter) publishDead(ctx context.Context, m *stages.Message, why error) error {
-	s.w.log.Warn("message goes to DEAD", append(about(m), "error", why)...)
-	return s.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, m, why))
+func (w *partitionWriter) publishDead(ctx context.Context, m *stages.Message, why error) error {
+	w.w.log.Warn("message goes to DEAD", append(about(m), "error", why)...)
+	return w.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, m, why))
 }
 
 // about is what a line about a message has.
@@ -349,12 +349,12 @@ func about(m *stages.Message) []any {
 const maxOpen = 64
 
 // isCrowded reports that another chunk would be one too many.
-func (s *partitionWriter) isCrowded(g output.Group) bool {
-	return s.form.body == nil && s.set != nil && len(s.set.chunks) > 0 && s.set.chunks[g] == nil && s.w.open.Load() >= maxOpen
+func (w *partitionWriter) isCrowded(g output.Group) bool {
+	return w.form.body == nil && w.set != nil && len(w.set.chunks) > 0 && w.set.chunks[g] == nil && w.w.open.Load() >= maxOpen
 }
 
-func (s *partitionWriter) name(first uint64) output.Name {
-	return output.Name{Partition: s.p, StreamCreated: s.now.epoch, Incarnation: s.now.n, First: first}
+func (w *partitionWriter) name(first uint64) output.Name {
+	return output.Name{Partition: w.p, StreamCreated: w.now.epoch, Incarnation: w.now.n, First: first}
 }
 
 // maxObjects bounds the objects of a commit, and so its entry, which names them,
@@ -362,41 +362,41 @@ func (s *partitionWriter) name(first uint64) output.Name {
 const maxObjects = 1000
 
 // mostMessages is how many messages a commit has at most, but for one that is a larger batch.
-func (s *partitionWriter) mostMessages() int {
-	if s.form.body != nil {
-		return min(s.w.cfg.ChunkRecords, maxObjects)
+func (w *partitionWriter) mostMessages() int {
+	if w.form.body != nil {
+		return min(w.w.cfg.ChunkRecords, maxObjects)
 	}
-	return s.w.cfg.ChunkRecords
+	return w.w.cfg.ChunkRecords
 }
 
-func (s *partitionWriter) isFull() bool {
-	return s.set.messages >= s.mostMessages() || s.set.raw >= int64(s.w.cfg.ChunkBytes)
+func (w *partitionWriter) isFull() bool {
+	return w.set.messages >= w.mostMessages() || w.set.raw >= int64(w.w.cfg.ChunkBytes)
 }
 
 // commit makes the open set part of the output: steps 2 to 4 of the package
 // comment. The set is gone after it; after an error only the log knows whether
 // it was committed.
-func (s *partitionWriter) commit() error {
-	set := s.set
+func (w *partitionWriter) commit() error {
+	set := w.set
 	if set == nil || set.messages == 0 {
 		return nil
 	}
-	s.full.Stop()
+	w.full.Stop()
 	start := time.Now()
 	defer func() {
 		set.abandon()
-		s.set = nil
+		w.set = nil
 	}()
 	c := &output.Commit{
-		Partition: s.p, Created: s.handled.Created, Incarnation: s.now.n,
-		FirstSeq: set.first, LastSeq: s.handled.Sequence, Stored: s.handled.Stored, Visits: set.visits,
+		Partition: w.p, Created: w.handled.Created, Incarnation: w.now.n,
+		FirstSeq: set.first, LastSeq: w.handled.Sequence, Stored: w.handled.Stored, Visits: set.visits,
 	}
 	if err := set.fill(c); err != nil {
 		return err
 	}
-	ref, err := s.log.Commit(c)
+	ref, err := w.log.Commit(c)
 	if err == nil {
-		err = s.w.hook.At(output.StepCommitted)
+		err = w.w.hook.At(output.StepCommitted)
 	}
 	if err != nil {
 		return fmt.Errorf("commit %s: %w", c.Name(), err)
@@ -405,15 +405,15 @@ func (s *partitionWriter) commit() error {
 		set.last.Ack()
 	}
 	set.traced.End(tracing.Commit.String(c.Name().String()))
-	s.commits++
-	s.lives[s.now] = c.Created
-	s.w.committed(c, set.repeats, set.bad, time.Since(start))
-	s.w.log.Debug("committed", "partition", s.p, "first", c.FirstSeq, "last", c.LastSeq, "records", c.Records(), "files", len(c.Files))
-	if err := s.w.hook.At(output.StepAcked); err != nil {
+	w.commits++
+	w.lives[w.now] = c.Created
+	w.w.committed(c, set.repeats, set.bad, time.Since(start))
+	w.w.log.Debug("committed", "partition", w.p, "first", c.FirstSeq, "last", c.LastSeq, "records", c.Records(), "files", len(c.Files))
+	if err := w.w.hook.At(output.StepAcked); err != nil {
 		return err
 	}
-	if err := s.w.index.Add(ref, c); err != nil {
+	if err := w.w.index.Add(ref, c); err != nil {
 		return err
 	}
-	return s.w.hook.At(output.StepIndexed)
+	return w.w.hook.At(output.StepIndexed)
 }
