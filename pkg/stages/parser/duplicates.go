@@ -171,11 +171,11 @@ func exactKey(lists string, digest uint64) string {
 }
 
 // original is the page that a repetition of this one repeats.
-func (s *pageFingerprint) original() messages.Visit {
-	if s.of.IsZero() {
-		return s.visit
+func (f *pageFingerprint) original() messages.Visit {
+	if f.of.IsZero() {
+		return f.visit
 	}
-	return s.of
+	return f.of
 }
 
 // near returns the page whose simhash is the nearest, and of several the one with

@@ -296,13 +296,13 @@ func (r *parsedPage) newLinkCollector() *linkCollector {
 }
 
 // add takes a canonical URL, or "" for none.
-func (f *linkCollector) add(url string, priority *int) {
+func (c *linkCollector) add(url string, priority *int) {
 	if url == "" {
 		return
 	}
-	if url = f.urls.Normalize(url); !f.seen[url] {
-		f.seen[url] = true
-		f.links = append(f.links, discoveredLink{messages.Candidate{URL: url, Priority: priority, Sitemap: f.sitemaps}, f.depth})
+	if url = c.urls.Normalize(url); !c.seen[url] {
+		c.seen[url] = true
+		c.links = append(c.links, discoveredLink{messages.Candidate{URL: url, Priority: priority, Sitemap: c.sitemaps}, c.depth})
 	}
 }
 
