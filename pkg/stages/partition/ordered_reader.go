@@ -62,32 +62,32 @@ func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerCon
 }
 
 // C gives the messages, until Run returns.
-func (f *OrderedReader) C() <-chan *ReaderMessage { return f.out }
+func (o *OrderedReader) C() <-chan *ReaderMessage { return o.out }
 
 // Run feeds C until ctx is done. It outlives a server that is away.
-func (f *OrderedReader) Run(ctx context.Context) error {
-	defer close(f.out)
-	defer f.lag.set(0)
-	defer f.note(nil)
-	if f.config.Durable != "" {
-		go stages.KeepConsumer(ctx, f.bus, f.stream, f.config)
+func (o *OrderedReader) Run(ctx context.Context) error {
+	defer close(o.out)
+	defer o.lag.set(0)
+	defer o.note(nil)
+	if o.config.Durable != "" {
+		go stages.KeepConsumer(ctx, o.bus, o.stream, o.config)
 	}
 	wait := jsclient.MinRefusedWait
 	for sessions := 0; ctx.Err() == nil; sessions++ {
 		if sessions > 0 {
-			readerRewinds.WithLabelValues(consumerName(f.config.Durable)).Inc()
+			readerRewinds.WithLabelValues(consumerName(o.config.Durable)).Inc()
 		}
-		before := f.last
-		err := f.session(ctx)
+		before := o.last
+		err := o.session(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		if f.last != before {
+		if o.last != before {
 			wait = jsclient.MinRefusedWait
 		}
 		if wait >= jsclient.MaxRefusedWait {
-			f.bus.Log.Warn("reader of a stream interrupted", "stream", f.stream, "consumer", f.config.Durable, "error", err)
-			f.note(err)
+			o.bus.Log.Warn("reader of a stream interrupted", "stream", o.stream, "consumer", o.config.Durable, "error", err)
+			o.note(err)
 		}
 		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, jsclient.MaxRefusedWait)
@@ -96,35 +96,35 @@ func (f *OrderedReader) Run(ctx context.Context) error {
 }
 
 // note tells the health of the process what keeps the reader from its stream, nil if nothing does.
-func (f *OrderedReader) note(err error) {
-	f.bus.Troubles.Note(drift.ConsumerObject(f.stream, cmp.Or(f.config.Durable, "without a name")), err)
+func (o *OrderedReader) note(err error) {
+	o.bus.Troubles.Note(drift.ConsumerObject(o.stream, cmp.Or(o.config.Durable, "without a name")), err)
 }
 
 // session reads until something is wrong with the flow of messages. A new
 // connection is: what the old one lost would come again only after AckWait.
-func (f *OrderedReader) session(ctx context.Context) error {
-	ctx, cancel := f.bus.UntilReconnected(ctx)
+func (o *OrderedReader) session(ctx context.Context) error {
+	ctx, cancel := o.bus.UntilReconnected(ctx)
 	defer cancel()
-	consumer, err := f.rewind(ctx)
+	consumer, err := o.rewind(ctx)
 	if err != nil {
 		return err
 	}
-	if f.config.Durable == "" {
-		defer func() { f.bus.ForgetConsumer(ctx, f.stream, consumer.CachedInfo().Name) }()
+	if o.config.Durable == "" {
+		defer func() { o.bus.ForgetConsumer(ctx, o.stream, consumer.CachedInfo().Name) }()
 	}
 	var got arrivals
-	go f.watch(ctx, consumer, &got, cancel)
-	r := readSession{OrderedReader: f, got: &got, end: cancel}
-	puller := jsclient.NewPuller(&f.bus.Client, consumer.CachedInfo())
-	batch := jsclient.Batch{Messages: feedBatch, Bytes: jsclient.PullBytes(f.bus.NC)}
+	go o.watch(ctx, consumer, &got, cancel)
+	r := readSession{OrderedReader: o, got: &got, end: cancel}
+	puller := jsclient.NewPuller(&o.bus.Client, consumer.CachedInfo())
+	batch := jsclient.Batch{Messages: feedBatch, Bytes: jsclient.PullBytes(o.bus.NC)}
 	for ctx.Err() == nil && err == nil {
 		got.waiting.Store(true)
 		if err = puller.Pull(ctx, batch, func(m *nats.Msg) { r.take(ctx, m) }); err == nil {
-			f.note(nil)
+			o.note(nil)
 		}
 	}
 	if err = cmp.Or(r.err, err, ctx.Err()); err != nil {
-		return fmt.Errorf("read %s: %w", f.stream, err)
+		return fmt.Errorf("read %s: %w", o.stream, err)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ const (
 
 // watch ends the session when the server has sent messages that did not
 // arrive, and sends no other by which the gap would show.
-func (f *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
+func (o *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
 	var missing uint64 // what was missing at the last look
 	for wait := firstWatch; sleep.For(ctx, wait) == nil; {
 		wait = laterWatch
@@ -202,13 +202,13 @@ func (f *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *ar
 		if err != nil {
 			continue
 		}
-		f.lag.set(int64(info.NumPending))
+		o.lag.set(int64(info.NumPending))
 		sent := info.Delivered.Consumer
 		switch {
 		case sent <= before || got.last.Load() != before || !got.waiting.Load():
 			missing = 0
 		case missing == sent: // twice the same, and nothing came between
-			f.bus.Log.Debug("reader of a stream starved", "stream", f.stream, "sent", sent, "received", before)
+			o.bus.Log.Debug("reader of a stream starved", "stream", o.stream, "sent", sent, "received", before)
 			end()
 			return
 		default:
@@ -222,39 +222,39 @@ var errGap = errors.New("messages were lost on the way, reading them again")
 // rewind makes the consumer start right after the last message acknowledged: what
 // was handed out since comes once more, and is passed over. To start after that
 // would acknowledge it, and the janitor would let go of what its owner has not done.
-func (f *OrderedReader) rewind(ctx context.Context) (jetstream.Consumer, error) {
-	s, err := f.bus.JS.Stream(ctx, f.stream)
+func (o *OrderedReader) rewind(ctx context.Context) (jetstream.Consumer, error) {
+	s, err := o.bus.JS.Stream(ctx, o.stream)
 	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w", f.stream, err)
+		return nil, fmt.Errorf("open stream %s: %w", o.stream, err)
 	}
-	if err := f.verify(ctx, s); err != nil {
+	if err := o.verify(ctx, s); err != nil {
 		return nil, err
 	}
-	c, err := f.consumer(ctx)
+	c, err := o.consumer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// The consumer must be of the stream that was verified.
-	if again, err := s.Info(ctx); err != nil || !again.Created.Equal(f.last.Created) {
-		return nil, fmt.Errorf("stream %s changed while it was opened: %w", f.stream, errors.Join(err, errGap))
+	if again, err := s.Info(ctx); err != nil || !again.Created.Equal(o.last.Created) {
+		return nil, fmt.Errorf("stream %s changed while it was opened: %w", o.stream, errors.Join(err, errGap))
 	}
 	return c, nil
 }
 
-func (f *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
-	config := f.config
+func (o *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
+	config := o.config
 	if config.Durable == "" { // acknowledges nothing
-		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.last.Sequence+1
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, o.last.Sequence+1
 	}
-	c, err := f.bus.OpenConsumer(ctx, f.stream, config)
+	c, err := o.bus.OpenConsumer(ctx, o.stream, config)
 	if err != nil {
 		return nil, fmt.Errorf("open consumer %s: %w", config.Durable, err)
 	}
 	if config.Durable == "" {
 		return c, nil
 	}
-	done := f.acks.startSession()
-	if _, err := f.bus.JS.ResetConsumerToSequence(ctx, f.stream, config.Durable, done+1); err != nil {
+	done := o.acks.startSession()
+	if _, err := o.bus.JS.ResetConsumerToSequence(ctx, o.stream, config.Durable, done+1); err != nil {
 		return nil, fmt.Errorf("rewind consumer %s to %d: %w", config.Durable, done+1, err)
 	}
 	return c, nil
@@ -267,54 +267,54 @@ const leaderBehind = 15 * time.Second
 // await returns an error while a stream that ends before the position may only seem
 // to, because who answers for it does not lead it any more. The replicas would have
 // to lose it all together.
-func (f *OrderedReader) await(info *jetstream.StreamInfo) error {
-	if info.Config.Replicas < 2 || !info.Created.Equal(f.last.Created) || info.State.LastSeq >= f.last.Sequence {
-		f.short = time.Time{}
+func (o *OrderedReader) await(info *jetstream.StreamInfo) error {
+	if info.Config.Replicas < 2 || !info.Created.Equal(o.last.Created) || info.State.LastSeq >= o.last.Sequence {
+		o.short = time.Time{}
 		return nil
 	}
-	if f.short.IsZero() {
-		f.short = time.Now()
+	if o.short.IsZero() {
+		o.short = time.Now()
 	}
-	if time.Since(f.short) > leaderBehind {
+	if time.Since(o.short) > leaderBehind {
 		return nil
 	}
-	return fmt.Errorf("look at stream %s: its leader has %d messages, %d were read", f.stream, info.State.LastSeq, f.last.Sequence)
+	return fmt.Errorf("look at stream %s: its leader has %d messages, %d were read", o.stream, info.State.LastSeq, o.last.Sequence)
 }
 
 // verify checks that the stream still is the one that the position is in. One
 // that was made anew, or lost its tail when a machine lost power, numbers other
 // messages with the same sequences: then everything stored is read again, which
 // owners recognise, rather than something new be skipped as old.
-func (f *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
+func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	info := s.CachedInfo()
-	if err := f.await(info); err != nil {
+	if err := o.await(info); err != nil {
 		return err
 	}
-	same := info.Created.Equal(f.last.Created) && info.State.LastSeq >= f.last.Sequence
-	if same && f.last.Sequence >= info.State.FirstSeq && f.last.Sequence > 0 {
-		m, err := s.GetMsg(ctx, f.last.Sequence)
+	same := info.Created.Equal(o.last.Created) && info.State.LastSeq >= o.last.Sequence
+	if same && o.last.Sequence >= info.State.FirstSeq && o.last.Sequence > 0 {
+		m, err := s.GetMsg(ctx, o.last.Sequence)
 		switch {
 		case err == nil:
-			same = m.Time.Equal(f.last.Stored)
+			same = m.Time.Equal(o.last.Stored)
 		case !errors.Is(err, jetstream.ErrMsgNotFound): // not found: purged this moment
-			return fmt.Errorf("look at message %d of %s: %w", f.last.Sequence, f.stream, err)
+			return fmt.Errorf("look at message %d of %s: %w", o.last.Sequence, o.stream, err)
 		}
 	}
 	if same {
 		return nil
 	}
-	if f.last.Sequence > 0 && info.Created.Equal(f.last.Created) && f.config.Durable != "" {
+	if o.last.Sequence > 0 && info.Created.Equal(o.last.Created) && o.config.Durable != "" {
 		// What was visited in the lost time may be in the output.
-		if err := f.bus.NoteLoss(ctx); err != nil {
+		if err := o.bus.NoteLoss(ctx); err != nil {
 			return err //nolint:wrapcheck // says all
 		}
 	}
-	if f.last.Sequence > 0 {
-		f.bus.Log.Warn("stream is not the one that was read before, reading all of it again",
-			"stream", f.stream, "position", f.last.Sequence, "last", info.State.LastSeq)
+	if o.last.Sequence > 0 {
+		o.bus.Log.Warn("stream is not the one that was read before, reading all of it again",
+			"stream", o.stream, "position", o.last.Sequence, "last", info.State.LastSeq)
 	}
-	f.acks.end()
-	f.acks = &cumulativeAcker{nc: f.bus.NC}
-	f.last = messages.Position{Created: info.Created}
+	o.acks.end()
+	o.acks = &cumulativeAcker{nc: o.bus.NC}
+	o.last = messages.Position{Created: info.Created}
 	return nil
 }
