@@ -15,36 +15,36 @@ import (
 
 // noteAnswer keeps the answer of the last exchange of the turn for the archive, unless
 // it is the page, or is kept already.
-func (t *fetchJob) noteAnswer() {
-	r := t.reply
-	if r.Class == messages.OK || r == t.noted {
+func (j *fetchJob) noteAnswer() {
+	r := j.reply
+	if r.Class == messages.OK || r == j.noted {
 		return
 	}
-	t.noted = r
-	via := t.via
+	j.noted = r
+	via := j.via
 	if via == "" {
-		via = t.req.Referrer
+		via = j.req.Referrer
 	}
-	if m := t.answer(r, r.Class, via, t.hops); m != nil {
-		t.answers, t.via = append(t.answers, m), r.URL
-		t.hops++
+	if m := j.answer(r, r.Class, via, j.hops); m != nil {
+		j.answers, j.via = append(j.answers, m), r.URL
+		j.hops++
 	}
 }
 
 // noteRobots keeps what was answered for robots.txt.
-func (t *fetchJob) noteRobots(hops []*httpclient.Reply) {
-	via := t.ask.URL
+func (j *fetchJob) noteRobots(hops []*httpclient.Reply) {
+	via := j.ask.URL
 	for n, r := range hops {
-		if m := t.answer(r, messages.RobotsFetched, via, n); m != nil {
-			t.answers = append(t.answers, m)
+		if m := j.answer(r, messages.RobotsFetched, via, n); m != nil {
+			j.answers = append(j.answers, m)
 		}
 		via = r.URL
 	}
 }
 
 // answer is the message with an answer, nil if it is not known as it went over the wire.
-func (t *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string, n int) *nats.Msg {
-	room := t.inline - len(r.Request) - len(r.Head)
+func (j *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string, n int) *nats.Msg {
+	room := j.inline - len(r.Request) - len(r.Head)
 	if len(r.Head) == 0 || room < 0 {
 		return nil
 	}
@@ -55,21 +55,21 @@ func (t *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string,
 	if len(body) > room {
 		body, truncated = body[:room], messages.TruncatedLength
 	}
-	p := t.archivedAnswer(r, via, len(body))
+	p := j.archivedAnswer(r, via, len(body))
 	p.Class, p.Truncated = class, truncated
-	return p.AnswerMsg(t.partition, n, slices.Concat(r.Request, r.Head, body))
+	return p.AnswerMsg(j.partition, n, slices.Concat(r.Request, r.Head, body))
 }
 
 // archivedAnswer is what all answers that are archived tell alike. So many bytes of the body are kept.
-func (t *fetchJob) archivedAnswer(r *httpclient.Reply, via string, size int) messages.Page {
-	p := t.answerOf(r)
+func (j *fetchJob) archivedAnswer(r *httpclient.Reply, via string, size int) messages.Page {
+	p := j.answerOf(r)
 	p.URL, p.Referrer, p.IP = r.URL, via, r.Source
 	p.RequestSize, p.HeadSize, p.BodySize = len(r.Request), len(r.Head), int64(size)
-	t.describe(&p)
+	j.describe(&p)
 	return p
 }
 
 // describe notes what an archive says of itself.
-func (t *fetchJob) describe(p *messages.Page) {
-	p.Robots, p.Contact = string(t.spec.Robots), t.spec.Contact
+func (j *fetchJob) describe(p *messages.Page) {
+	p.Robots, p.Contact = string(j.spec.Robots), j.spec.Contact
 }

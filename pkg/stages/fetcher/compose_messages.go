@@ -143,18 +143,18 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 }
 
 // answerOf is what a page and what is archived beside it tell alike.
-func (t *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
+func (j *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 	return messages.Page{
-		Crawl: t.req.Crawl, Rev: t.spec.Rev, URL: t.req.URL, Visit: t.req.Visit, Attempt: t.req.Attempt,
-		Depth: t.req.Depth, Referrer: t.req.Referrer, Run: t.req.Run, Metadata: t.req.Metadata,
+		Crawl: j.req.Crawl, Rev: j.spec.Rev, URL: j.req.URL, Visit: j.req.Visit, Attempt: j.req.Attempt,
+		Depth: j.req.Depth, Referrer: j.req.Referrer, Run: j.req.Run, Metadata: j.req.Metadata,
 		Status: r.Status, ContentType: r.ContentType, FetchedAt: r.Started.UTC(), IP: r.IP, Protocol: r.Protocol, Timings: r.Timings,
 	}
 }
 
 // pageOf is a page, but for where its body is.
-func (t *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
-	p := t.answerOf(r)
-	p.Header, p.BodySize, p.Digest, p.Rendered = keptHeader(r.Header, t.inline/keptShare), r.Body.Size, r.Digest, t.rendered.why
+func (j *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
+	p := j.answerOf(r)
+	p.Header, p.BodySize, p.Digest, p.Rendered = keptHeader(r.Header, j.inline/keptShare), r.Body.Size, r.Digest, j.rendered.why
 	return p
 }
 
@@ -166,21 +166,21 @@ func resultOf(req *messages.Request, name string) *messages.Result {
 	}
 }
 
-func (t *fetchJob) result(name string) *messages.Result {
-	r := t.reply
-	res := resultOf(t.req, name)
-	res.Rev = t.spec.Rev
+func (j *fetchJob) result(name string) *messages.Result {
+	r := j.reply
+	res := resultOf(j.req, name)
+	res.Rev = j.spec.Rev
 	res.Class, res.Detail, res.Status, res.Error = r.Class, r.Detail, r.Status, r.Text
 	res.Started, res.Timings, res.BytesWire, res.IP, res.Protocol = r.Started.UTC(), r.Timings, r.BytesWire, r.IP, r.Protocol
 	res.ContentType, res.ETag, res.LastModified = r.ContentType, r.ETag, r.LastModified
-	res.RetryAfter, res.CrawlDelay = messages.Millis(r.RetryAfter), t.delay
+	res.RetryAfter, res.CrawlDelay = messages.Millis(r.RetryAfter), j.delay
 	if !r.Started.IsZero() {
 		res.Age = messages.Millis(max(0, time.Since(r.Started)-time.Duration(r.Timings.Total)))
 	}
-	res.NotRendered = t.rendered.whyNot
-	if t.rendered.why != "" { // the host was asked until then
-		res.Rendered, res.Requisites = t.rendered.why, t.rendered.requests
-		res.Age = messages.Millis(time.Since(t.rendered.ended))
+	res.NotRendered = j.rendered.whyNot
+	if j.rendered.why != "" { // the host was asked until then
+		res.Rendered, res.Requisites = j.rendered.why, j.rendered.requests
+		res.Age = messages.Millis(time.Since(j.rendered.ended))
 	}
 	if r.Class == messages.OK {
 		res.BytesBody, res.Digest = r.Body.Size, r.Digest

@@ -42,7 +42,7 @@ type fetchJob struct {
 }
 
 // isSuspect reports whether another process may have been given the request by now: this one stood still, or was cut off.
-func (t *fetchJob) isSuspect() bool { return t.isMine != nil && !t.isMine() }
+func (j *fetchJob) isSuspect() bool { return j.isMine != nil && !j.isMine() }
 
 // newJob is a request that is to be fetched as its spec wants it.
 func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJob {
@@ -64,10 +64,10 @@ func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJ
 }
 
 // bound sets what the request may take, by the spec and the source of its host.
-func (t *fetchJob) bound() {
-	l := t.spec.HostLimits(weburl.Hostname(t.req.URL))
-	t.ask.Timeout, t.ask.MaxBody = time.Duration(l.Timeout), int64(l.MaxBody)
-	t.ask.Named = t.req.Sitemap || t.req.Depth == 0
+func (j *fetchJob) bound() {
+	l := j.spec.HostLimits(weburl.Hostname(j.req.URL))
+	j.ask.Timeout, j.ask.MaxBody = time.Duration(l.Timeout), int64(l.MaxBody)
+	j.ask.Named = j.req.Sitemap || j.req.Depth == 0
 }
 
 // notToSend finds what keeps a request from being sent, and makes it the reply:
@@ -96,9 +96,9 @@ func (f *Fetcher) lacks(t *fetchJob) bool {
 }
 
 // release gives back the memory of the body.
-func (t *fetchJob) release() {
-	if t.reply != nil {
-		t.reply.Release()
+func (j *fetchJob) release() {
+	if j.reply != nil {
+		j.reply.Release()
 	}
 }
 

@@ -16,30 +16,30 @@ type inFlightLocks struct {
 }
 
 // lock waits until nobody else has the request in hand, and returns what lets it go.
-func (h *inFlightLocks) lock(ctx context.Context, id string) (release func(), err error) {
+func (l *inFlightLocks) lock(ctx context.Context, id string) (release func(), err error) {
 	for {
-		h.mu.Lock()
-		other, taken := h.busy[id]
+		l.mu.Lock()
+		other, taken := l.busy[id]
 		if !taken {
 			break
 		}
-		h.mu.Unlock()
+		l.mu.Unlock()
 		select {
 		case <-other:
 		case <-ctx.Done():
 			return nil, fmt.Errorf("wait for the same request: %w", context.Cause(ctx))
 		}
 	}
-	defer h.mu.Unlock()
+	defer l.mu.Unlock()
 	mine := make(chan struct{})
-	if h.busy == nil {
-		h.busy = make(map[string]chan struct{})
+	if l.busy == nil {
+		l.busy = make(map[string]chan struct{})
 	}
-	h.busy[id] = mine
+	l.busy[id] = mine
 	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.busy, id)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.busy, id)
 		close(mine)
 	}, nil
 }

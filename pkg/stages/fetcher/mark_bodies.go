@@ -10,12 +10,12 @@ import (
 )
 
 // noteBody notes that m names a large body, unless object is "". It returns m.
-func (t *fetchJob) noteBody(m *nats.Msg, object string) *nats.Msg {
+func (j *fetchJob) noteBody(m *nats.Msg, object string) *nats.Msg {
 	if object != "" {
-		if t.bodies == nil {
-			t.bodies = make(map[*nats.Msg]string)
+		if j.bodies == nil {
+			j.bodies = make(map[*nats.Msg]string)
 		}
-		t.bodies[m] = object
+		j.bodies[m] = object
 	}
 	return m
 }

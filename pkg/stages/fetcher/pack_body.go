@@ -51,14 +51,14 @@ const (
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // compress returns the body as it will travel, and its encoding.
-func (s *bodyPacker) compress(body []byte) ([]byte, string) {
+func (b *bodyPacker) compress(body []byte) ([]byte, string) {
 	if len(body) <= compressFrom {
 		return body, ""
 	}
-	s.cores <- struct{}{}
-	defer func() { <-s.cores }()
+	b.cores <- struct{}{}
+	defer func() { <-b.cores }()
 	pooled := scratch.Get().(*[]byte)
-	small := s.zstd.EncodeAll(body, (*pooled)[:0])
+	small := b.zstd.EncodeAll(body, (*pooled)[:0])
 	switch {
 	case len(small) >= len(body):
 		*pooled = small
@@ -88,17 +88,17 @@ const (
 )
 
 // Put stores a body that is not held: see httpclient.LargeBodies.
-func (s *bodyPacker) Put(ctx context.Context, name string, body io.Reader) error {
-	return s.objects.Put(ctx, name, body)
+func (b *bodyPacker) Put(ctx context.Context, name string, body io.Reader) error {
+	return b.objects.Put(ctx, name, body)
 }
 
 // payload returns what a message carries of a page, at most inline bytes: the heads of an archived one, and the body behind them, unless they are too
 // large together; then the body is stored under a name, which the page gets. It returns an error only if ctx is done.
-func (s *bodyPacker) payload(ctx context.Context, inline int, p *messages.Page, object string, heads, body []byte) ([]byte, error) {
+func (b *bodyPacker) payload(ctx context.Context, inline int, p *messages.Page, object string, heads, body []byte) ([]byte, error) {
 	switch {
 	case len(heads)+len(body) > inline:
 		p.BodyObject = object
-		return heads, s.store(ctx, object, body)
+		return heads, b.store(ctx, object, body)
 	case len(heads) == 0:
 		return body, nil
 	}
@@ -107,9 +107,9 @@ func (s *bodyPacker) payload(ctx context.Context, inline int, p *messages.Page, 
 
 // store puts body into the object store. It returns an error only if ctx is
 // done.
-func (s *bodyPacker) store(ctx context.Context, name string, body []byte) error {
+func (b *bodyPacker) store(ctx context.Context, name string, body []byte) error {
 	for wait := minStoreWait; ; wait = min(2*wait, maxStoreWait) {
-		err := s.objects.Put(ctx, name, bytes.NewReader(body))
+		err := b.objects.Put(ctx, name, bytes.NewReader(body))
 		if err == nil {
 			return nil
 		}
@@ -117,7 +117,7 @@ func (s *bodyPacker) store(ctx context.Context, name string, body []byte) error 
 			return fmt.Errorf("store body %s: %w", name, ctx.Err())
 		}
 		if wait >= maxStoreWait {
-			s.log.Warn("body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
+			b.log.Warn("body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
 		}
 		if err := httpclient.Timed(waitObjectFull, func() error { return sleep.For(ctx, wait) }); err != nil {
 			return err

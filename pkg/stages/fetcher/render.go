@@ -128,21 +128,21 @@ func (f *Fetcher) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *htt
 }
 
 // document is what a browser is given, nil if the reply is no page of HTML.
-func (t *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
-	r := t.reply
+func (j *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
+	r := j.reply
 	if r.Class != messages.OK || !isHTML(r.ContentType) {
 		return nil, nil
 	}
-	body, err := decodedBody(r.Body.Data, r.Body.Encoding, t.ask.MaxBody)
+	body, err := decodedBody(r.Body.Data, r.Body.Encoding, j.ask.MaxBody)
 	if err != nil {
 		return nil, httpclient.Failf(messages.BadEncoding, "%v", err)
 	}
 	header := maps.Clone(r.Header)
 	delete(header, "Content-Disposition") // a browser would store the page
-	if t.spec.Render.Login != nil {
+	if j.spec.Render.Login != nil {
 		header["Cache-Control"] = []string{"no-store"} // it may be another after a login
 	}
-	return &pageproxy.Document{URL: t.ask.URL, Status: r.Status, Header: header, Body: body}, nil
+	return &pageproxy.Document{URL: j.ask.URL, Status: r.Status, Header: header, Body: body}, nil
 }
 
 // showPage shows a document in the browser; without one, that which comes when a login is done.
@@ -278,15 +278,15 @@ func renderFailure(err error) *httpclient.Failure {
 }
 
 // failRender makes the reply the end of a page that could not be shown. What its scripts say has no secrets.
-func (t *fetchJob) failRender(err error) {
+func (j *fetchJob) failRender(err error) {
 	f := *renderFailure(err)
-	f.Text = string(t.ask.Policy.Hide([]byte(f.Text)))
-	t.reply.Failed(&f)
+	f.Text = string(j.ask.Policy.Hide([]byte(f.Text)))
+	j.reply.Failed(&f)
 }
 
 // leadTo makes the page a redirect to where its scripts lead.
-func (t *fetchJob) leadTo(url string) {
-	r := t.reply
+func (j *fetchJob) leadTo(url string) {
+	r := j.reply
 	r.Header = maps.Clone(r.Header)
 	r.Header.Set("Location", url)
 	r.Class, r.Text = messages.Redirect, "the page leads there by itself"
@@ -299,8 +299,8 @@ const renderedType = "text/html; charset=utf-8"
 
 // show makes what the browser shows the body of the page. What is known of the document as it came says nothing of that: a
 // page of the same shell may have changed.
-func (t *fetchJob) show(page *render.Page) {
-	r := t.reply
+func (j *fetchJob) show(page *render.Page) {
+	r := j.reply
 	sum := sha256.Sum256(page.HTML)
 	r.Digest, r.ETag, r.LastModified = messages.Digest(sum[:]), "", ""
 	r.ContentType = renderedType

@@ -15,15 +15,15 @@ const loginFirst = "the site wants a login first"
 
 // wantsLogin reports whether the reply says that there is no session, where one may be had: the browser logs in, and its cookies
 // are those of the fetcher.
-func (t *fetchJob) wantsLogin() bool {
-	r := t.spec.Render
-	if r == nil || r.Login == nil || !t.ask.Policy.KeepsCookies(t.ask.URL) || r.Login.Leads(t.ask.URL) {
+func (j *fetchJob) wantsLogin() bool {
+	r := j.spec.Render
+	if r == nil || r.Login == nil || !j.ask.Policy.KeepsCookies(j.ask.URL) || r.Login.Leads(j.ask.URL) {
 		return false
 	}
-	if t.reply.Class == messages.ClientError && t.reply.Status == http.StatusUnauthorized {
+	if j.reply.Class == messages.ClientError && j.reply.Status == http.StatusUnauthorized {
 		return true
 	}
-	next, ok := redirected(t.reply)
+	next, ok := redirected(j.reply)
 	return ok && r.Login.Leads(next)
 }
 

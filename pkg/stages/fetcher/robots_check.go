@@ -46,24 +46,24 @@ func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 
 // robotsAllow reports whether robots.txt lets a URL on the origin of the job be fetched. Everything
 // is allowed if the job has not asked for robots.txt.
-func (t *fetchJob) robotsAllow(url string) bool {
-	return t.group == nil || t.group.Allowed(weburl.Path(url))
+func (j *fetchJob) robotsAllow(url string) bool {
+	return j.group == nil || j.group.Allowed(weburl.Path(url))
 }
 
 // denyByRobots ends the job with the rule of robots.txt that forbids a URL. The reply has what is
 // known of the exchange before.
-func (t *fetchJob) denyByRobots(url string, reply *httpclient.Reply) {
-	reply.Class, reply.Text = messages.RobotsDenied, "robots.txt: "+t.group.Rule(weburl.Path(url))
-	t.reply = reply
+func (j *fetchJob) denyByRobots(url string, reply *httpclient.Reply) {
+	reply.Class, reply.Text = messages.RobotsDenied, "robots.txt: "+j.group.Rule(weburl.Path(url))
+	j.reply = reply
 }
 
 // used returns a reply with what is known of the exchange for robots.txt, if
 // there was one. The status stays out: it is not that of the page.
-func (g robotsLookup) used() *httpclient.Reply {
-	if g.last == nil {
+func (l robotsLookup) used() *httpclient.Reply {
+	if l.last == nil {
 		return &httpclient.Reply{Started: time.Now()}
 	}
-	return bareExchange(g.last)
+	return bareExchange(l.last)
 }
 
 // unreachable makes the end of a robots.txt that could not be had that of the

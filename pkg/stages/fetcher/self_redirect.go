@@ -73,11 +73,11 @@ func (f *Fetcher) mayPass(t *fetchJob, next string) bool {
 
 // loop is the failure of a URL that redirects to itself, or in a circle. A site
 // that wants a cookie back is told apart.
-func (t *fetchJob) loop() *httpclient.Failure {
-	if t.req.Follow {
+func (j *fetchJob) loop() *httpclient.Failure {
+	if j.req.Follow {
 		return errCircle
 	}
-	if len(t.reply.Header["Set-Cookie"]) > 0 && !t.ask.Policy.KeepsCookies(t.ask.URL) {
+	if len(j.reply.Header["Set-Cookie"]) > 0 && !j.ask.Policy.KeepsCookies(j.ask.URL) {
 		return httpclient.Failf(messages.ClientError, "redirects to itself and sets a cookie: the site may require cookies (cookies: true)")
 	}
 	return errSelfRedirectLoop
@@ -106,19 +106,19 @@ func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
 
 // askFor makes url what is asked for next. Only the URL of the visit has the condition
 // of the request: what is known of it says nothing of another.
-func (t *fetchJob) askFor(url string, itself bool) {
-	t.ask.URL, t.ask.ETag, t.ask.LastModified = url, "", ""
+func (j *fetchJob) askFor(url string, itself bool) {
+	j.ask.URL, j.ask.ETag, j.ask.LastModified = url, "", ""
 	if itself {
-		t.ask.ETag, t.ask.LastModified = t.req.ETag, t.req.LastModified
+		j.ask.ETag, j.ask.LastModified = j.req.ETag, j.req.LastModified
 	}
 }
 
 // hostDelay is how long the host must rest after a response: what the frontier said,
 // and what robots.txt says, which the frontier may not know yet.
-func (t *fetchJob) hostDelay() time.Duration {
-	if t.delay == nil {
-		return time.Duration(t.req.Delay)
+func (j *fetchJob) hostDelay() time.Duration {
+	if j.delay == nil {
+		return time.Duration(j.req.Delay)
 	}
-	pace, _ := t.spec.HostPoliteness(weburl.Hostname(t.req.URL))
-	return max(time.Duration(t.req.Delay), min(time.Duration(*t.delay), time.Duration(pace.MaxDelay)))
+	pace, _ := j.spec.HostPoliteness(weburl.Hostname(j.req.URL))
+	return max(time.Duration(j.req.Delay), min(time.Duration(*j.delay), time.Duration(pace.MaxDelay)))
 }
