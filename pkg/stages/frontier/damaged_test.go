@@ -40,12 +40,12 @@ const (
 )
 
 // openIn opens a store as a frontier that makes snapshots does.
-func (a *takeoverFixture) openIn(dir string) (*state.Store, error) {
-	a.t.Helper()
-	if err := state.QuarantineDamaged(dir, a.bus.Log); err != nil {
+func (t *takeoverFixture) openIn(dir string) (*state.Store, error) {
+	t.t.Helper()
+	if err := state.QuarantineDamaged(dir, t.bus.Log); err != nil {
 		return nil, err
 	}
-	return state.OpenStore(dir, 1<<20, state.SyncOS, nil, a.bus.Log)
+	return state.OpenStore(dir, 1<<20, state.SyncOS, nil, t.bus.Log)
 }
 
 // A store with damaged files ends its frontier with what to do. The next one sets the

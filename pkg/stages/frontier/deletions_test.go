@@ -17,34 +17,34 @@ import (
 )
 
 // run runs a whole frontier until stop is called.
-func (a *takeoverFixture) run(s *state.Store, snapshotEvery time.Duration) (stop func()) {
-	a.t.Helper()
-	f := a.frontier(s, snapshotEvery)
+func (t *takeoverFixture) run(s *state.Store, snapshotEvery time.Duration) (stop func()) {
+	t.t.Helper()
+	f := t.frontier(s, snapshotEvery)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
 	stop = func() {
 		cancel()
 		if err := <-done; err != nil {
-			a.t.Errorf("frontier: %v", err)
+			t.t.Errorf("frontier: %v", err)
 		}
 		done <- nil
 	}
-	a.t.Cleanup(stop)
+	t.t.Cleanup(stop)
 	return stop
 }
 
 // subjectsLeft are those of a crawl in all streams but FETCH, where fetchers drop them.
-func (a *takeoverFixture) subjectsLeft(crawl string) (left []string) {
-	a.t.Helper()
+func (t *takeoverFixture) subjectsLeft(crawl string) (left []string) {
+	t.t.Helper()
 	for _, name := range []string{
 		messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords,
 		messages.StreamDead, "KV_" + messages.BucketMeta, "KV_" + messages.BucketDuplicates, "KV_" + messages.BucketCrawls,
 	} {
-		s, err := a.bus.JS.Stream(a.t.Context(), name)
-		a.must(err)
-		info, err := s.Info(a.t.Context(), jetstream.WithSubjectFilter(">"))
-		a.must(err)
+		s, err := t.bus.JS.Stream(t.t.Context(), name)
+		t.must(err)
+		info, err := s.Info(t.t.Context(), jetstream.WithSubjectFilter(">"))
+		t.must(err)
 		for subject := range info.State.Subjects {
 			if of(subject, crawl) {
 				left = append(left, subject)
@@ -167,25 +167,25 @@ func TestDeletionMakesASnapshotSoon(t *testing.T) {
 }
 
 // ackAll reads all that a consumer has.
-func (a *takeoverFixture) ackAll(c jetstream.Consumer) {
-	a.t.Helper()
+func (t *takeoverFixture) ackAll(c jetstream.Consumer) {
+	t.t.Helper()
 	batch, err := c.FetchNoWait(100)
-	a.must(err)
+	t.must(err)
 	for m := range batch.Messages() {
-		a.must(m.DoubleAck(a.t.Context()))
+		t.must(m.DoubleAck(t.t.Context()))
 	}
-	a.must(batch.Error())
+	t.must(batch.Error())
 }
 
 // takeRequests takes some of what is in FETCH out of it.
-func (a *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
-	a.t.Helper()
-	batch, err := a.fetch.Fetch(most, jetstream.FetchMaxWait(50*time.Millisecond))
-	a.must(err)
+func (t *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
+	t.t.Helper()
+	batch, err := t.fetch.Fetch(most, jetstream.FetchMaxWait(50*time.Millisecond))
+	t.must(err)
 	for m := range batch.Messages() {
 		req, err := messages.DecodeRequest(m.Data())
-		a.must(err)
-		a.must(m.DoubleAck(a.t.Context()))
+		t.must(err)
+		t.must(m.DoubleAck(t.t.Context()))
 		reqs = append(reqs, req)
 	}
 	return reqs

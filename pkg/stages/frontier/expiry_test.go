@@ -14,50 +14,50 @@ import (
 
 // endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
 // seed, and waits until it has ended so long ago that it is due.
-func (a *takeoverFixture) endedCrawl(change func(*crawlspec.Spec)) {
-	a.t.Helper()
+func (t *takeoverFixture) endedCrawl(change func(*crawlspec.Spec)) {
+	t.t.Helper()
 	spec := crawlspec.Default()
 	spec.Exclude, spec.Keep = []string{"*"}, crawlspec.MinKeep
 	if change != nil {
 		change(&spec)
 	}
-	_, err := a.specs.Put(a.t.Context(), "c", &spec)
-	a.must(err)
-	a.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
+	_, err := t.specs.Put(t.t.Context(), "c", &spec)
+	t.must(err)
+	t.publish(messages.SubjectSeeds("c"), "", []byte("https://one.test/"))
 }
 
 // due waits until the time of crawl "c" is over.
-func (a *takeoverFixture) due() {
-	a.t.Helper()
-	client := frontierapi.Client{Bus: a.bus}
-	a.eventually("the crawl is due", func() bool {
-		spec, err := a.specs.GetSure(a.t.Context(), "c")
-		a.must(err)
-		end, c, err := client.CheckEnded(a.t.Context(), "c", spec.Spec)
+func (t *takeoverFixture) due() {
+	t.t.Helper()
+	client := frontierapi.Client{Bus: t.bus}
+	t.eventually("the crawl is due", func() bool {
+		spec, err := t.specs.GetSure(t.t.Context(), "c")
+		t.must(err)
+		end, c, err := client.CheckEnded(t.t.Context(), "c", spec.Spec)
 		if err != nil {
 			return false
 		}
-		at, err := client.Expiry(a.t.Context(), "c", spec, end, &c.Counters)
-		a.must(err)
+		at, err := client.Expiry(t.t.Context(), "c", spec, end, &c.Counters)
+		t.must(err)
 		return !at.IsZero() && time.Now().After(at)
 	})
 }
 
 // stepwise returns a frontier whose partitions work and whose intake takes seeds, but
 // which deletes nothing by itself.
-func (a *takeoverFixture) stepwise() *Frontier {
-	a.t.Helper()
-	f := a.frontier(a.store(), 0)
+func (t *takeoverFixture) stepwise() *Frontier {
+	t.t.Helper()
+	f := t.frontier(t.store(), 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, part := range []func(context.Context) error{f.leases.Run, f.serve, func(ctx context.Context) error { return f.intake().Run(ctx) }} {
 		running.Go(func() {
 			if err := part(ctx); err != nil {
-				a.t.Errorf("frontier: %v", err)
+				t.t.Errorf("frontier: %v", err)
 			}
 		})
 	}
-	a.t.Cleanup(func() { cancel(); running.Wait() })
+	t.t.Cleanup(func() { cancel(); running.Wait() })
 	return f
 }
 

@@ -15,17 +15,17 @@ import (
 )
 
 // purgeSaved purges what the newest snapshot of the partition has, as a janitor may.
-func (a *takeoverFixture) purgeSaved() {
-	a.t.Helper()
-	snap, found, err := partition.NewSnapshots(a.bus).Newest(a.t.Context(), 0)
-	a.must(err)
+func (t *takeoverFixture) purgeSaved() {
+	t.t.Helper()
+	snap, found, err := partition.NewSnapshots(t.bus).Newest(t.t.Context(), 0)
+	t.must(err)
 	if !found {
-		a.t.Fatal("there is no snapshot")
+		t.t.Fatal("there is no snapshot")
 	}
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
-		s, err := a.bus.JS.Stream(a.t.Context(), name)
-		a.must(err)
-		a.must(s.Purge(a.t.Context(), jetstream.WithPurgeSequence(snap.Positions[name].Sequence+1)))
+		s, err := t.bus.JS.Stream(t.t.Context(), name)
+		t.must(err)
+		t.must(s.Purge(t.t.Context(), jetstream.WithPurgeSequence(snap.Positions[name].Sequence+1)))
 	}
 }
 
@@ -60,17 +60,17 @@ func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 }
 
 // copyState gives a store what another has of the partition.
-func (a *takeoverFixture) copyState(from, to *state.Store) {
-	a.t.Helper()
-	a.must(to.Replace(a.t.Context(), 0, bytes.NewReader(a.stateOf(from))))
+func (t *takeoverFixture) copyState(from, to *state.Store) {
+	t.t.Helper()
+	t.must(to.Replace(t.t.Context(), 0, bytes.NewReader(t.stateOf(from))))
 }
 
-func (a *takeoverFixture) stateOf(s *state.Store) []byte {
-	a.t.Helper()
+func (t *takeoverFixture) stateOf(s *state.Store) []byte {
+	t.t.Helper()
 	v := s.View(0)
 	defer v.Close()
 	var b bytes.Buffer
-	a.must(v.Write(&b))
+	t.must(v.Write(&b))
 	return b.Bytes()
 }
 
@@ -122,10 +122,10 @@ func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
 }
 
 // saveForEver lets an owner save a snapshot that does not end by itself.
-func (a *takeoverFixture) saveForEver(f *Frontier) {
-	a.t.Helper()
+func (t *takeoverFixture) saveForEver(f *Frontier) {
+	t.t.Helper()
 	var p *partitionLoop
-	a.eventually("the partition is owned", func() bool {
+	t.eventually("the partition is owned", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		p = f.owned[0]

@@ -14,36 +14,36 @@ import (
 )
 
 // start does what the command does at its start: it provisions the server and opens the store, which the caller closes.
-func (a *takeoverFixture) start(bus *stages.Bus, cfg Config) (*Frontier, error) {
-	a.t.Helper()
-	if err := Provision(a.t.Context(), cfg, bus); err != nil {
+func (t *takeoverFixture) start(bus *stages.Bus, cfg Config) (*Frontier, error) {
+	t.t.Helper()
+	if err := Provision(t.t.Context(), cfg, bus); err != nil {
 		return nil, err
 	}
 	store, err := state.OpenStore(cfg.State, 1<<20, state.SyncOS, nil, bus.Log)
-	a.must(err)
-	specs, stop, err := stages.FollowSpecs(a.t.Context(), bus)
-	a.must(err)
-	a.t.Cleanup(stop)
+	t.must(err)
+	specs, stop, err := stages.FollowSpecs(t.t.Context(), bus)
+	t.must(err)
+	t.t.Cleanup(stop)
 	f, err := New(cfg, bus, specs, store)
 	if err != nil {
-		a.must(store.Close())
+		t.must(store.Close())
 	}
 	return f, err
 }
 
 // otherServer returns a connection to another server, which is empty.
-func (a *takeoverFixture) otherServer() *stages.Bus {
-	a.t.Helper()
-	bus, err := stages.Dial(natstest.Start(a.t, natstest.Listening(a.t)).ClientURL(), a.t.Name(), a.bus.Log)
-	a.must(err)
-	a.t.Cleanup(bus.Close)
+func (t *takeoverFixture) otherServer() *stages.Bus {
+	t.t.Helper()
+	bus, err := stages.Dial(natstest.Start(t.t, natstest.Listening(t.t)).ClientURL(), t.t.Name(), t.bus.Log)
+	t.must(err)
+	t.t.Cleanup(bus.Close)
 	return bus
 }
 
 // streams are the names of the streams of a server.
-func (a *takeoverFixture) streams(bus *stages.Bus) (names []string) {
-	a.t.Helper()
-	for name := range bus.JS.StreamNames(a.t.Context()).Name() {
+func (t *takeoverFixture) streams(bus *stages.Bus) (names []string) {
+	t.t.Helper()
+	for name := range bus.JS.StreamNames(t.t.Context()).Name() {
 		names = append(names, name)
 	}
 	slices.Sort(names)

@@ -42,29 +42,29 @@ func ofLostPages(t *testing.T, pages int, prepare func(*takeoverFixture)) (a *ta
 }
 
 // fetched reports a page, as a fetcher does.
-func (e *fetchTask) fetched() {
-	e.a.t.Helper()
-	body := []byte("<title>page</title><p>of " + e.URL)
+func (t *fetchTask) fetched() {
+	t.a.t.Helper()
+	body := []byte("<title>page</title><p>of " + t.URL)
 	page := messages.Page{
-		Crawl: e.Crawl, URL: e.URL, Visit: e.Visit, Attempt: e.Attempt, Depth: e.Depth, Status: 200, ContentType: "text/html",
+		Crawl: t.Crawl, URL: t.URL, Visit: t.Visit, Attempt: t.Attempt, Depth: t.Depth, Status: 200, ContentType: "text/html",
 		FetchedAt: time.Now(), BodySize: int64(len(body)),
 	}
-	if e.ETag != "" {
-		e.a.t.Errorf("%s is asked for only if it has changed", e.URL)
+	if t.ETag != "" {
+		t.a.t.Errorf("%s is asked for only if it has changed", t.URL)
 	}
-	e.a.eventually("PAGES takes no page for a repeat", func() bool {
-		ack, err := e.a.bus.JS.PublishMsg(e.a.t.Context(), page.Msg(0, body))
-		e.a.must(err)
+	t.a.eventually("PAGES takes no page for a repeat", func() bool {
+		ack, err := t.a.bus.JS.PublishMsg(t.a.t.Context(), page.Msg(0, body))
+		t.a.must(err)
 		return !ack.Duplicate
 	})
-	e.ends(messages.OK)
+	t.ends(messages.OK)
 }
 
 // parse starts a worker of the stage parser, which makes a record of each page once ready has returned.
-func (a *takeoverFixture) parse(workers int, ready func(context.Context)) {
-	a.t.Helper()
+func (t *takeoverFixture) parse(workers int, ready func(context.Context)) {
+	t.t.Helper()
 	r := &stages.Runner{
-		Stage: messages.StageParser, Bus: a.bus, Stream: messages.StreamPages, Workers: workers, Prefetch: 1, Drain: maxWait,
+		Stage: messages.StageParser, Bus: t.bus, Stream: messages.StreamPages, Workers: workers, Prefetch: 1, Drain: maxWait,
 		Consumer: messages.WorkConsumer(messages.ConsumerParse, messages.SubjectsToParse, 4096),
 		Handle: func(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
 			page, err := messages.DecodePage(m.Header)
@@ -82,55 +82,55 @@ func (a *takeoverFixture) parse(workers int, ready func(context.Context)) {
 			return out, nil
 		},
 	}
-	await.Start(a.t, r.Run)
+	await.Start(t.t, r.Run)
 }
 
 // pagesStored are the URLs of the pages that PAGES has.
-func (a *takeoverFixture) pagesStored() (urls []string) {
-	a.t.Helper()
+func (t *takeoverFixture) pagesStored() (urls []string) {
+	t.t.Helper()
 	for seq := uint64(1); ; seq++ {
-		m, err := a.pages().GetMsg(a.t.Context(), seq, jetstream.WithGetMsgSubject(messages.SubjectsToParse))
+		m, err := t.pages().GetMsg(t.t.Context(), seq, jetstream.WithGetMsgSubject(messages.SubjectsToParse))
 		if err != nil {
 			return urls
 		}
 		page, err := messages.DecodePage(m.Header)
-		a.must(err)
+		t.must(err)
 		urls, seq = append(urls, page.URL), m.Sequence
 	}
 }
 
-func (a *takeoverFixture) pages() jetstream.Stream {
-	return natstest.StreamOf(a.t, a.bus.JS, messages.StreamPages)
+func (t *takeoverFixture) pages() jetstream.Stream {
+	return natstest.StreamOf(t.t, t.bus.JS, messages.StreamPages)
 }
 
 // limitPages has PAGES discard old messages beyond so many.
-func (a *takeoverFixture) limitPages(most int64) {
-	a.t.Helper()
-	config := a.pages().CachedInfo().Config
+func (t *takeoverFixture) limitPages(most int64) {
+	t.t.Helper()
+	config := t.pages().CachedInfo().Config
 	config.Discard, config.MaxMsgs = jetstream.DiscardOld, most
-	_, err := a.bus.JS.UpdateStream(a.t.Context(), config)
-	a.must(err)
+	_, err := t.bus.JS.UpdateStream(t.t.Context(), config)
+	t.must(err)
 }
 
 // deletePages deletes messages of PAGES.
-func (a *takeoverFixture) deletePages(seqs ...uint64) {
-	a.t.Helper()
+func (t *takeoverFixture) deletePages(seqs ...uint64) {
+	t.t.Helper()
 	for _, seq := range seqs {
-		a.must(a.pages().DeleteMsg(a.t.Context(), seq))
+		t.must(t.pages().DeleteMsg(t.t.Context(), seq))
 	}
 }
 
 // pull has pages delivered to a parser that gives them back, to come again after a while, and ends.
-func (a *takeoverFixture) pull(n int) {
-	a.t.Helper()
-	c, err := a.bus.JS.CreateOrUpdateConsumer(a.t.Context(), messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, messages.SubjectsToParse, 4096))
-	a.must(err)
+func (t *takeoverFixture) pull(n int) {
+	t.t.Helper()
+	c, err := t.bus.JS.CreateOrUpdateConsumer(t.t.Context(), messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, messages.SubjectsToParse, 4096))
+	t.must(err)
 	batch, err := c.Fetch(n, jetstream.FetchMaxWait(maxWait))
-	a.must(err)
+	t.must(err)
 	for m := range batch.Messages() {
-		a.must(m.NakWithDelay(3 * time.Second))
+		t.must(m.NakWithDelay(3 * time.Second))
 	}
-	a.must(batch.Error())
+	t.must(batch.Error())
 }
 
 // Whatever makes pages leave PAGES before a parser has had them, each visit ends, each page has its record once, and those alone are

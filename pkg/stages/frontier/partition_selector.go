@@ -18,12 +18,12 @@ const (
 
 // Partitions returns the partitions of a list such as "0-7,12", of n; nil for
 // the other ways.
-func (t PartitionSelector) Partitions(n int) ([]int, error) {
-	if t == TakeFair || t == TakeAll {
+func (s PartitionSelector) Partitions(n int) ([]int, error) {
+	if s == TakeFair || s == TakeAll {
 		return nil, nil
 	}
 	var ps []int
-	for part := range strings.SplitSeq(string(t), ",") {
+	for part := range strings.SplitSeq(string(s), ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		if !isRange {
 			last = first
@@ -32,9 +32,9 @@ func (t PartitionSelector) Partitions(n int) ([]int, error) {
 		b, errB := strconv.Atoi(last)
 		switch {
 		case errA != nil || errB != nil || a > b:
-			return nil, fmt.Errorf("%q: must be fair, all, or partitions such as 0-7,12", t)
+			return nil, fmt.Errorf("%q: must be fair, all, or partitions such as 0-7,12", s)
 		case b >= n:
-			return nil, fmt.Errorf("%q: there are partitions 0 to %d", t, n-1)
+			return nil, fmt.Errorf("%q: there are partitions 0 to %d", s, n-1)
 		}
 		for p := a; p <= b; p++ {
 			ps = append(ps, p)

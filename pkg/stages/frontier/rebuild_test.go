@@ -14,23 +14,23 @@ import (
 )
 
 // rebuild makes the state of partition 0 again in a store, which is nobody's.
-func (a *takeoverFixture) rebuild(s *state.Store) (*RebuildResult, error) {
-	a.t.Helper()
-	r, err := NewRebuilder(a.t.Context(), a.bus, a.specs, s)
-	a.must(err)
-	return r.Rebuild(a.t.Context(), 0)
+func (t *takeoverFixture) rebuild(s *state.Store) (*RebuildResult, error) {
+	t.t.Helper()
+	r, err := NewRebuilder(t.t.Context(), t.bus, t.specs, s)
+	t.must(err)
+	return r.Rebuild(t.t.Context(), 0)
 }
 
 // wantAside checks that a store has what the live one has, and knows that whoever
 // goes on with it has sent nothing yet. Retries wait anew, so what waits for one
 // and what is queued again is not told apart.
-func (a *takeoverFixture) wantAside(s, live *state.Store) {
-	a.t.Helper()
+func (t *takeoverFixture) wantAside(s, live *state.Store) {
+	t.t.Helper()
 	if _, isNew, err := s.Origin(0); err != nil || !isNew {
-		a.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
+		t.t.Errorf("the state is not marked as one that came from elsewhere: %v", err)
 	}
 	of := func(s *state.Store) (all []string) {
-		for _, line := range a.dump(s, 'P', 'U', 'I', 'E', 'A', 'B') {
+		for _, line := range t.dump(s, 'P', 'U', 'I', 'E', 'A', 'B') {
 			all = append(all, strings.Replace(line, "State:waiting", "State:queued", 1))
 		}
 		slices.Sort(all)
@@ -38,15 +38,15 @@ func (a *takeoverFixture) wantAside(s, live *state.Store) {
 	}
 	got, want := of(s), of(live)
 	if len(want) < 50 {
-		a.t.Errorf("only %d keys were compared", len(want))
+		t.t.Errorf("only %d keys were compared", len(want))
 	}
 	for i := range want {
 		if i >= len(got) || got[i] != want[i] {
-			a.t.Fatalf("of %d and %d keys the first that differ are\n%s\nwant\n%s", len(got), len(want), got[min(i, len(got)-1)], want[i])
+			t.t.Fatalf("of %d and %d keys the first that differ are\n%s\nwant\n%s", len(got), len(want), got[min(i, len(got)-1)], want[i])
 		}
 	}
 	if len(got) != len(want) {
-		a.t.Errorf("it has %d keys, want %d", len(got), len(want))
+		t.t.Errorf("it has %d keys, want %d", len(got), len(want))
 	}
 }
 
@@ -81,10 +81,10 @@ func TestStateIsMadeAgainBesideTheLiveOne(t *testing.T) {
 	a.settled(live)
 }
 
-func (a *takeoverFixture) bound() string {
-	a.t.Helper()
-	b, err := a.frontier(a.store(), 0).snapshots.Binding(a.t.Context(), 0)
-	a.must(err)
+func (t *takeoverFixture) bound() string {
+	t.t.Helper()
+	b, err := t.frontier(t.store(), 0).snapshots.Binding(t.t.Context(), 0)
+	t.must(err)
 	return b.Store
 }
 

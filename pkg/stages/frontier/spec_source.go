@@ -15,16 +15,16 @@ type rulebook struct {
 	ctx context.Context
 }
 
-func (b rulebook) Rules(crawl string, rev uint64) (*state.Rules, error) {
-	return b.f.rules(b.ctx, crawl, rev)
+func (r rulebook) Rules(crawl string, rev uint64) (*state.Rules, error) {
+	return r.f.rules(r.ctx, crawl, rev)
 }
-func (b rulebook) Generation() uint64                      { return b.f.specs.Generation() }
-func (b rulebook) Known() crawlspec.Progress               { return b.f.specs.Known() }
-func (b rulebook) Changes(since uint64) []crawlspec.Change { return b.f.specs.Changes(since) }
-func (b rulebook) Revision(crawl string) (uint64, bool)    { return b.f.specs.Revision(crawl) }
-func (b rulebook) Seeded(crawl string) bool                { return b.f.specs.Seeded(crawl) }
-func (b rulebook) Deletion(crawl string) *messages.Deletion {
-	return b.f.specs.Deletion(crawl)
+func (r rulebook) Generation() uint64                      { return r.f.specs.Generation() }
+func (r rulebook) Known() crawlspec.Progress               { return r.f.specs.Known() }
+func (r rulebook) Changes(since uint64) []crawlspec.Change { return r.f.specs.Changes(since) }
+func (r rulebook) Revision(crawl string) (uint64, bool)    { return r.f.specs.Revision(crawl) }
+func (r rulebook) Seeded(crawl string) bool                { return r.f.specs.Seeded(crawl) }
+func (r rulebook) Deletion(crawl string) *messages.Deletion {
+	return r.f.specs.Deletion(crawl)
 }
 
 // rules returns the compiled spec of a crawl, at least of revision rev.

@@ -73,46 +73,46 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 }
 
 // shortDedup has a stream forget soon which messages it has had.
-func (a *takeoverFixture) shortDedup(s jetstream.Stream) {
-	a.t.Helper()
+func (t *takeoverFixture) shortDedup(s jetstream.Stream) {
+	t.t.Helper()
 	c := s.CachedInfo().Config
 	c.Duplicates = 100 * time.Millisecond
-	_, err := a.bus.JS.UpdateStream(a.t.Context(), c)
-	a.must(err)
+	_, err := t.bus.JS.UpdateStream(t.t.Context(), c)
+	t.must(err)
 }
 
-func (a *takeoverFixture) config(snapshotEvery time.Duration) Config {
+func (t *takeoverFixture) config(snapshotEvery time.Duration) Config {
 	cfg := DefaultConfig()
 	cfg.Partitions, cfg.SnapshotEvery, cfg.Cache = 2, crawlspec.Duration(snapshotEvery), 1<<20
 	return cfg
 }
 
-func (a *takeoverFixture) must(err error) {
-	a.t.Helper()
+func (t *takeoverFixture) must(err error) {
+	t.t.Helper()
 	if err != nil {
-		a.t.Fatal(err)
+		t.t.Fatal(err)
 	}
 }
 
-func (a *takeoverFixture) eventually(what string, ok func() bool) {
-	a.t.Helper()
-	await.Eventually(a.t, what, ok)
+func (t *takeoverFixture) eventually(what string, ok func() bool) {
+	t.t.Helper()
+	await.Eventually(t.t, what, ok)
 }
 
-func (a *takeoverFixture) store() *state.Store {
-	a.t.Helper()
-	s, err := state.OpenStore(a.t.TempDir(), 1<<20, state.SyncOS, nil, a.bus.Log)
-	a.must(err)
-	a.t.Cleanup(func() { _ = s.Close() })
+func (t *takeoverFixture) store() *state.Store {
+	t.t.Helper()
+	s, err := state.OpenStore(t.t.TempDir(), 1<<20, state.SyncOS, nil, t.bus.Log)
+	t.must(err)
+	t.t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
 // frontier returns a frontier on a store, which does nothing by itself.
-func (a *takeoverFixture) frontier(s *state.Store, snapshotEvery time.Duration) *Frontier {
-	a.t.Helper()
-	f, err := New(a.config(snapshotEvery), a.bus, a.specs, s)
-	a.must(err)
-	f.lostPageAfter = cmp.Or(a.lostPageAfter, f.lostPageAfter)
+func (t *takeoverFixture) frontier(s *state.Store, snapshotEvery time.Duration) *Frontier {
+	t.t.Helper()
+	f, err := New(t.config(snapshotEvery), t.bus, t.specs, s)
+	t.must(err)
+	f.lostPageAfter = cmp.Or(t.lostPageAfter, f.lostPageAfter)
 	return f
 }
 
@@ -125,11 +125,11 @@ type ownerRun struct {
 }
 
 // own lets a store have the partition.
-func (a *takeoverFixture) own(s *state.Store, epoch uint64, snapshotEvery time.Duration) *ownerRun {
-	a.t.Helper()
-	f := a.frontier(s, snapshotEvery)
+func (t *takeoverFixture) own(s *state.Store, epoch uint64, snapshotEvery time.Duration) *ownerRun {
+	t.t.Helper()
+	f := t.frontier(s, snapshotEvery)
 	ctx, end := context.WithCancelCause(context.Background())
-	o := &ownerRun{a: a, end: end, done: make(chan struct{})}
+	o := &ownerRun{a: t, end: end, done: make(chan struct{})}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = f.serve(ctx) })
 	go func() {
@@ -138,7 +138,7 @@ func (a *takeoverFixture) own(s *state.Store, epoch uint64, snapshotEvery time.D
 		end(nil)
 		serving.Wait()
 	}()
-	a.t.Cleanup(func() { end(nil); <-o.done })
+	t.t.Cleanup(func() { end(nil); <-o.done })
 	return o
 }
 
@@ -162,29 +162,29 @@ func (o *ownerRun) wait() error {
 	return o.err
 }
 
-func (a *takeoverFixture) publish(subject, id string, data []byte) {
-	a.t.Helper()
+func (t *takeoverFixture) publish(subject, id string, data []byte) {
+	t.t.Helper()
 	m := nats.NewMsg(subject)
 	m.Data = data
 	if id != "" {
 		m.Header.Set(nats.MsgIdHdr, id)
 	}
-	_, err := a.bus.JS.PublishMsg(a.t.Context(), m)
-	a.must(err)
+	_, err := t.bus.JS.PublishMsg(t.t.Context(), m)
+	t.must(err)
 }
 
-func (a *takeoverFixture) found(c messages.Candidates, urls ...string) {
-	a.t.Helper()
+func (t *takeoverFixture) found(c messages.Candidates, urls ...string) {
+	t.t.Helper()
 	c.Crawl = "c"
 	for _, u := range urls {
 		c.URLs = append(c.URLs, messages.Candidate{URL: u})
 	}
-	a.publish(messages.SubjectURLs(c.Source, "c", 0), "", c.Encode())
+	t.publish(messages.SubjectURLs(c.Source, "c", 0), "", c.Encode())
 }
 
-func (a *takeoverFixture) seed(urls ...string) {
-	a.t.Helper()
-	a.found(messages.Candidates{Source: messages.SourceSeed}, urls...)
+func (t *takeoverFixture) seed(urls ...string) {
+	t.t.Helper()
+	t.found(messages.Candidates{Source: messages.SourceSeed}, urls...)
 }
 
 // hosts returns names of hosts in partition 0.
@@ -205,79 +205,79 @@ type fetchTask struct {
 }
 
 // take gets n requests from FETCH.
-func (a *takeoverFixture) take(n int) (es []*fetchTask) {
-	a.t.Helper()
+func (t *takeoverFixture) take(n int) (es []*fetchTask) {
+	t.t.Helper()
 	// One pull: what comes when one has been given up is delivered again only after AckWait.
-	batch, err := a.fetch.Fetch(n, jetstream.FetchMaxWait(maxWait))
-	a.must(err)
+	batch, err := t.fetch.Fetch(n, jetstream.FetchMaxWait(maxWait))
+	t.must(err)
 	for m := range batch.Messages() {
 		req, err := messages.DecodeRequest(m.Data())
-		a.must(err)
-		es = append(es, &fetchTask{req, a, m})
+		t.must(err)
+		es = append(es, &fetchTask{req, t, m})
 	}
 	if len(es) < n {
-		a.t.Fatalf("%d requests came, want %d: %v", len(es), n, batch.Error())
+		t.t.Fatalf("%d requests came, want %d: %v", len(es), n, batch.Error())
 	}
 	return es
 }
 
 // none checks that no other request comes for a while.
-func (a *takeoverFixture) none() {
-	a.t.Helper()
-	m, err := a.fetch.Next(jetstream.FetchMaxWait(500 * time.Millisecond))
+func (t *takeoverFixture) none() {
+	t.t.Helper()
+	m, err := t.fetch.Next(jetstream.FetchMaxWait(500 * time.Millisecond))
 	if err == nil {
-		a.t.Errorf("this was sent, want nothing: %s", m.Data())
+		t.t.Errorf("this was sent, want nothing: %s", m.Data())
 	}
 }
 
 // ends reports how the request ended, as a fetcher does.
-func (e *fetchTask) ends(class messages.Class) {
-	e.a.t.Helper()
+func (t *fetchTask) ends(class messages.Class) {
+	t.a.t.Helper()
 	res := messages.Result{
-		Crawl: e.Crawl, URL: e.URL, Visit: e.Visit, Attempt: e.Attempt, Class: class, Started: time.Now(),
+		Crawl: t.Crawl, URL: t.URL, Visit: t.Visit, Attempt: t.Attempt, Class: class, Started: time.Now(),
 		Timings: messages.Timings{Total: messages.Millis(7 * time.Millisecond)}, BytesWire: 1000, BytesBody: 3000,
 	}
 	if class == messages.OK {
-		res.Status, res.ETag = 200, `"`+e.Visit.URL.String()+`"`
+		res.Status, res.ETag = 200, `"`+t.Visit.URL.String()+`"`
 		res.Digest = strings.Repeat("ab", 16)
 	}
-	e.a.publish(messages.SubjectResults("c", 0), res.ID(), res.Encode())
-	e.a.must(e.m.DoubleAck(e.a.t.Context()))
+	t.a.publish(messages.SubjectResults("c", 0), res.ID(), res.Encode())
+	t.a.must(t.m.DoubleAck(t.a.t.Context()))
 }
 
 // parsed ends the visit, as a parser does.
-func (e *fetchTask) parsed(links ...string) {
-	e.a.t.Helper()
-	e.a.found(messages.Candidates{Source: messages.SourceLink, Referrer: e.URL, Depth: e.Depth + 1, Ends: e.Visit}, links...)
+func (t *fetchTask) parsed(links ...string) {
+	t.a.t.Helper()
+	t.a.found(messages.Candidates{Source: messages.SourceLink, Referrer: t.URL, Depth: t.Depth + 1, Ends: t.Visit}, links...)
 }
 
 // status is how the crawl stands in the partition; ok is false while nobody
 // answers.
-func (a *takeoverFixture) status() (st frontierapi.PartitionStatus, ok bool) {
-	ctx, cancel := context.WithTimeout(a.t.Context(), 500*time.Millisecond)
+func (t *takeoverFixture) status() (st frontierapi.PartitionStatus, ok bool) {
+	ctx, cancel := context.WithTimeout(t.t.Context(), 500*time.Millisecond)
 	defer cancel()
-	st, err := (&frontierapi.Client{Bus: a.bus}).Partition(ctx, "c", 0)
+	st, err := (&frontierapi.Client{Bus: t.bus}).Partition(ctx, "c", 0)
 	return st, err == nil
 }
 
 // settled waits until an owner has applied all that the streams hold, has
 // nothing to retry soon, and has the places of its requests in its store.
-func (a *takeoverFixture) settled(s *state.Store) {
-	a.t.Helper()
-	a.eventually("the owner has applied everything", func() bool {
-		st, ok := a.status()
+func (t *takeoverFixture) settled(s *state.Store) {
+	t.t.Helper()
+	t.eventually("the owner has applied everything", func() bool {
+		st, ok := t.status()
 		if !ok || st.Owner != s.ID || st.Counters.Waiting > 0 || st.Reviewing {
 			return false
 		}
 		for stream, subject := range map[string]string{
 			messages.StreamURLs: messages.SubjectAny("*", 0), messages.StreamResults: messages.SubjectAny("*", 0),
 		} {
-			last, err := a.bus.LastSequence(a.t.Context(), stream, subject)
+			last, err := t.bus.LastSequence(t.t.Context(), stream, subject)
 			if err != nil || last > st.Positions[stream].Sequence {
 				return false
 			}
 		}
-		for _, url := range a.dump(s, 'U') {
+		for _, url := range t.dump(s, 'U') {
 			if strings.Contains(url, "State:in_flight") && strings.Contains(url, "FetchSeq:0 ") {
 				return false
 			}
@@ -287,42 +287,42 @@ func (a *takeoverFixture) settled(s *state.Store) {
 }
 
 // dump returns what a store has of partition 0.
-func (a *takeoverFixture) dump(s *state.Store, kinds ...byte) []string {
-	a.t.Helper()
+func (t *takeoverFixture) dump(s *state.Store, kinds ...byte) []string {
+	t.t.Helper()
 	all, err := s.Dump(0, kinds...)
-	a.must(err)
+	t.must(err)
 	return all
 }
 
 // wantSame checks that two stores have the same of partition 0.
-func (a *takeoverFixture) wantSame(got, want *state.Store) {
-	a.t.Helper()
-	g, w := a.dump(got), a.dump(want)
+func (t *takeoverFixture) wantSame(got, want *state.Store) {
+	t.t.Helper()
+	g, w := t.dump(got), t.dump(want)
 	for _, line := range g {
 		if !slices.Contains(w, line) {
-			a.t.Errorf("only the new owner has %s", line)
+			t.t.Errorf("only the new owner has %s", line)
 		}
 	}
 	for _, line := range w {
 		if !slices.Contains(g, line) {
-			a.t.Errorf("only the old owner has %s", line)
+			t.t.Errorf("only the old owner has %s", line)
 		}
 	}
 	if len(w) < 50 {
-		a.t.Errorf("only %d keys were compared", len(w))
+		t.t.Errorf("only %d keys were compared", len(w))
 	}
 }
 
 // live plays a crawl for a while: n requests, which end in all ways.
-func (a *takeoverFixture) live(n int, page string) {
-	a.t.Helper()
+func (t *takeoverFixture) live(n int, page string) {
+	t.t.Helper()
 	endings := []messages.Class{
 		messages.OK, messages.ServerError, messages.OK, messages.RobotsFetched, messages.Gone, messages.OK, messages.Redirect,
 		messages.RobotsDenied, messages.ConnectFailure, messages.OK, messages.ClientError,
 	}
 	names := hosts(12)
 	for i := range n {
-		e := a.take(1)[0]
+		e := t.take(1)[0]
 		class := endings[i%len(endings)]
 		links := []string{
 			fmt.Sprintf("http://%s/%s%d", names[i%len(names)], page, i), fmt.Sprintf("http://%s/%s%d", names[(i+5)%len(names)], page, i),
@@ -336,7 +336,7 @@ func (a *takeoverFixture) live(n int, page string) {
 			e.ends(class)
 			e.parsed(links...)
 		case class == messages.Redirect:
-			a.found(messages.Candidates{Source: messages.SourceRedirect, Referrer: e.URL, Depth: e.Depth, Redirects: 1}, links[0])
+			t.found(messages.Candidates{Source: messages.SourceRedirect, Referrer: e.URL, Depth: e.Depth, Redirects: 1}, links[0])
 			e.ends(class)
 		default:
 			e.ends(class)
@@ -344,13 +344,13 @@ func (a *takeoverFixture) live(n int, page string) {
 	}
 }
 
-func (a *takeoverFixture) seedHosts(n int) {
-	a.t.Helper()
+func (t *takeoverFixture) seedHosts(n int) {
+	t.t.Helper()
 	var urls []string
 	for _, h := range hosts(n) {
 		urls = append(urls, "http://"+h+"/", "http://"+h+"/2", "http://"+h+"/3", "http://"+h+"/4")
 	}
-	a.seed(urls...)
+	t.seed(urls...)
 }
 
 func TestNewOwnerHasTheSameStateFromSnapshotAndStreams(t *testing.T) {
@@ -466,10 +466,10 @@ func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
 }
 
 // idle reports whether nothing is open any more.
-func (a *takeoverFixture) idle() bool {
+func (t *takeoverFixture) idle() bool {
 	idle := false
-	a.eventually("there is a request, or an end", func() bool {
-		st, ok := a.status()
+	t.eventually("there is a request, or an end", func() bool {
+		st, ok := t.status()
 		idle = ok && st.Counters.Pending() == 0
 		return ok && (idle || st.Counters.InFlight > 0 && st.Counters.Parsing == 0)
 	})
@@ -525,10 +525,10 @@ func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
 }
 
 // settledAt waits until the partition knows n URLs.
-func (a *takeoverFixture) settledAt(n int64) {
-	a.t.Helper()
-	a.eventually("the URLs are known", func() bool {
-		st, ok := a.status()
+func (t *takeoverFixture) settledAt(n int64) {
+	t.t.Helper()
+	t.eventually("the URLs are known", func() bool {
+		st, ok := t.status()
 		return ok && st.Counters.Known() == n
 	})
 }
