@@ -69,8 +69,8 @@ func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error
 }
 
 // startReplies answers which messages this process holds, until stop is called.
-func (c *stuckDetector) startReplies() (stop func(), err error) {
-	s, err := c.Bus.NC.Subscribe(messages.SubjectInFlight(c.Consumer.Durable), c.replyHolds)
+func (d *stuckDetector) startReplies() (stop func(), err error) {
+	s, err := d.Bus.NC.Subscribe(messages.SubjectInFlight(d.Consumer.Durable), d.replyHolds)
 	if err != nil {
 		return nil, fmt.Errorf("answer queries for held messages: %w", err)
 	}
@@ -82,70 +82,70 @@ func (r *Runner) ackWait() time.Duration { return cmp.Or(r.Consumer.AckWait, mes
 // longestWait is how long a message may have to wait for its next delivery.
 func (r *Runner) longestWait() time.Duration { return cmp.Or(r.wait, maxRetryWait) }
 
-func (c *stuckDetector) replyHolds(m *nats.Msg) {
+func (d *stuckDetector) replyHolds(m *nats.Msg) {
 	seq, err := strconv.ParseUint(string(m.Data), 10, 64)
 	var text []byte
 	if err == nil {
-		text, err = json.Marshal(holdReply{c.id, c.holds.has(seq), c.delays.waiting()})
+		text, err = json.Marshal(holdReply{d.id, d.holds.has(seq), d.delays.waiting()})
 	}
 	if err == nil {
 		err = m.Respond(text)
 	}
 	if err != nil {
-		c.Bus.Log.Debug("cannot report the in-flight messages of this process", "error", err)
+		d.Bus.Log.Debug("cannot report the in-flight messages of this process", "error", err)
 	}
 }
 
 // checkStuck finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody has held that
 // for as long as any message has to wait, and an AckWait more, the server is to count anew for all that it had sent by then.
-func (c *stuckDetector) checkStuck(ctx context.Context) error {
-	consumer, err := c.Bus.JS.Consumer(ctx, c.Stream, c.Consumer.Durable)
+func (d *stuckDetector) checkStuck(ctx context.Context) error {
+	consumer, err := d.Bus.JS.Consumer(ctx, d.Stream, d.Consumer.Durable)
 	if err != nil {
 		return err
 	}
 	info := consumer.CachedInfo()
-	if info.NumAckPending == 0 || info.AckFloor.Stream != c.floor || c.since.IsZero() {
-		c.floor, c.top, c.since, c.unheld = info.AckFloor.Stream, info.Delivered.Stream, time.Now(), time.Time{}
+	if info.NumAckPending == 0 || info.AckFloor.Stream != d.floor || d.since.IsZero() {
+		d.floor, d.top, d.since, d.unheld = info.AckFloor.Stream, info.Delivered.Stream, time.Now(), time.Time{}
 		return nil
 	}
-	if time.Since(c.since) < 2*c.ackWait() {
+	if time.Since(d.since) < 2*d.ackWait() {
 		return nil
 	}
-	held, first, err := c.queryHolders(ctx, c.floor+1)
+	held, first, err := d.queryHolders(ctx, d.floor+1)
 	if err != nil {
 		return err
 	}
 	switch {
 	case held:
-		c.unheld = time.Time{}
+		d.unheld = time.Time{}
 		return nil
-	case c.unheld.IsZero():
-		c.unheld = time.Now()
+	case d.unheld.IsZero():
+		d.unheld = time.Now()
 	}
-	if !first || time.Since(c.unheld) < c.longestWait()+c.ackWait() {
+	if !first || time.Since(d.unheld) < d.longestWait()+d.ackWait() {
 		return nil
 	}
-	c.since = time.Time{} // not again before it has been due
-	return c.resetAckWait()
+	d.since = time.Time{} // not again before it has been due
+	return d.resetAckWait()
 }
 
 // queryHolders asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
 // first of those who answer: one is enough to tell the server. Who cannot even hear itself is not.
-func (c *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, first bool, err error) {
+func (d *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, first bool, err error) {
 	var heard, others bool
-	c.delayed = make(map[uint64]bool)
+	d.delayed = make(map[uint64]bool)
 	question := strconv.AppendUint(nil, seq, 10)
-	err = ScatterGather(ctx, c.Bus.NC, messages.SubjectInFlight(c.Consumer.Durable), question, func(data []byte) {
+	err = ScatterGather(ctx, d.Bus.NC, messages.SubjectInFlight(d.Consumer.Durable), question, func(data []byte) {
 		var h holdReply
 		if jsontext.Unmarshal(data, &h) != nil {
 			return
 		}
 		for _, s := range h.Delayed {
-			c.delayed[s] = true
+			d.delayed[s] = true
 		}
-		held = held || h.Holds || c.delayed[seq]
-		heard = heard || h.Process == c.id
-		others = others || h.Process < c.id
+		held = held || h.Holds || d.delayed[seq]
+		heard = heard || h.Process == d.id
+		others = others || h.Process < d.id
 	})
 	return held, heard && !others, err
 }
@@ -162,19 +162,19 @@ func (b *Bus) Holds(ctx context.Context, durable string, seq uint64) (held bool,
 
 // resetAckWait tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over
 // what was acknowledged.
-func (c *stuckDetector) resetAckWait() error {
-	for seq := c.floor + 1; seq <= min(c.top, c.floor+maxReclaimed); seq++ {
-		if c.delayed[seq] {
+func (d *stuckDetector) resetAckWait() error {
+	for seq := d.floor + 1; seq <= min(d.top, d.floor+maxReclaimed); seq++ {
+		if d.delayed[seq] {
 			continue
 		}
 		// The server looks at the sequence in the stream alone (progressUpdate).
-		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", c.Stream, c.Consumer.Durable, seq)
-		if err := c.Bus.NC.Publish(subject, []byte(working)); err != nil {
+		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", d.Stream, d.Consumer.Durable, seq)
+		if err := d.Bus.NC.Publish(subject, []byte(working)); err != nil {
 			return fmt.Errorf("reset the ack wait of message %d: %w", seq, err)
 		}
 	}
-	c.metrics.ackWaitResets.Inc()
-	c.Bus.Log.Warn("the server waits for a message that no process holds, and is to deliver it again: has its clock been set?",
-		"stream", c.Stream, "consumer", c.Consumer.Durable, "sequence", c.floor+1)
+	d.metrics.ackWaitResets.Inc()
+	d.Bus.Log.Warn("the server waits for a message that no process holds, and is to deliver it again: has its clock been set?",
+		"stream", d.Stream, "consumer", d.Consumer.Durable, "sequence", d.floor+1)
 	return nil
 }

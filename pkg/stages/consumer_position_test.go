@@ -45,11 +45,11 @@ func read(t *testing.T, b *Bus) *reading {
 	return p
 }
 
-func (p *reading) has(from, to uint64) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (r *reading) has(from, to uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for seq := from; seq <= to; seq++ {
-		if p.handled[seq] == 0 {
+		if r.handled[seq] == 0 {
 			return false
 		}
 	}

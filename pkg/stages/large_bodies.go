@@ -37,14 +37,14 @@ func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
 
 // Put stores a body until r ends, under a name that no other has. It returns no
 // error only if all of it is stored.
-func (s *LargeBodies) Put(ctx context.Context, name string, r io.Reader) error {
+func (b *LargeBodies) Put(ctx context.Context, name string, r io.Reader) error {
 	nuid := rand.Text()
-	_, err := s.box.Put(ctx, name, nuid, func(w io.Writer) error {
+	_, err := b.box.Put(ctx, name, nuid, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	})
 	if err != nil {
-		s.box.Discard(ctx, name, nuid)
+		b.box.Discard(ctx, name, nuid)
 	}
 	return err
 }

@@ -28,21 +28,21 @@ type PermissionError struct {
 }
 
 // Error names the subject, the user, and what to do.
-func (r *PermissionError) Error() string {
-	if r.Subject == "" {
+func (e *PermissionError) Error() string {
+	if e.Subject == "" {
 		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/guides/secure.md",
-			r.Who, r.Cause)
+			e.Who, e.Cause)
 	}
-	if r.Verb == verbSubscribe && strings.HasPrefix(r.Subject, inboxes) {
+	if e.Verb == verbSubscribe && strings.HasPrefix(e.Subject, inboxes) {
 		return fmt.Sprintf("the NATS server does not let %s receive answers at %s: set --nats-inbox-prefix to that of the user, such as _INBOX_fetcher",
-			r.Who, r.Subject)
+			e.Who, e.Subject)
 	}
 	return fmt.Sprintf("the NATS server does not let %s %s %s: connect as the user of this role, or allow it in the server's configuration; docs/guides/secure.md",
-		r.Who, r.Verb, r.Subject)
+		e.Who, e.Verb, e.Subject)
 }
 
 // Unwrap returns what the server said.
-func (r *PermissionError) Unwrap() error { return r.Cause }
+func (e *PermissionError) Unwrap() error { return e.Cause }
 
 // What may be refused.
 const (
@@ -82,21 +82,21 @@ type permissionErrors struct {
 }
 
 // some returns a channel that is closed when something is refused on this connection.
-func (s *permissionErrors) some() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.any == nil {
-		s.any = make(chan struct{})
+func (e *permissionErrors) some() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.any == nil {
+		e.any = make(chan struct{})
 	}
-	return s.any
+	return e.any
 }
 
 // publishing returns the refusal of a publish to subject since some moment, nil if
 // there is none.
-func (s *permissionErrors) publishing(subject string, since time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.now {
+func (e *permissionErrors) publishing(subject string, since time.Time) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.now {
 		if r.Verb == verbPublish && r.Subject == subject && !r.at.Before(since) {
 			return r
 		}
@@ -170,53 +170,53 @@ func who(nc *nats.Conn) string {
 }
 
 // add reports whether the refusal is worth a line.
-func (s *permissionErrors) add(r *PermissionError) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (e *permissionErrors) add(r *PermissionError) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	key := r.Verb + " " + r.Subject
-	s.now = slices.DeleteFunc(s.now, func(o *PermissionError) bool { return o.expired(r.at) })
-	same := slices.IndexFunc(s.now, func(o *PermissionError) bool { return o.Verb+" "+o.Subject == key })
+	e.now = slices.DeleteFunc(e.now, func(o *PermissionError) bool { return o.expired(r.at) })
+	same := slices.IndexFunc(e.now, func(o *PermissionError) bool { return o.Verb+" "+o.Subject == key })
 	switch {
 	case same >= 0:
-		s.now[same] = r
-	case len(s.now) < maxRefusals:
-		s.now = append(s.now, r)
+		e.now[same] = r
+	case len(e.now) < maxRefusals:
+		e.now = append(e.now, r)
 	}
-	if s.any == nil {
-		s.any = make(chan struct{})
+	if e.any == nil {
+		e.any = make(chan struct{})
 	}
-	if !s.closed {
-		close(s.any)
-		s.closed = true
+	if !e.closed {
+		close(e.any)
+		e.closed = true
 	}
-	for c := range s.waiting {
+	for c := range e.waiting {
 		select {
 		case c <- r:
 		default:
 		}
 	}
-	maps.DeleteFunc(s.said, func(_ string, said time.Time) bool { return r.at.Sub(said) >= refusalPause })
-	if _, known := s.said[key]; known || len(s.said) >= maxSaid {
+	maps.DeleteFunc(e.said, func(_ string, said time.Time) bool { return r.at.Sub(said) >= refusalPause })
+	if _, known := e.said[key]; known || len(e.said) >= maxSaid {
 		return false
 	}
-	if s.said == nil {
-		s.said = make(map[string]time.Time)
+	if e.said == nil {
+		e.said = make(map[string]time.Time)
 	}
-	s.said[key] = r.at
+	e.said[key] = r.at
 	return true
 }
 
 // expired reports whether nobody has tried for so long that it may be allowed by now. A
 // subscription is tried once for each connection.
-func (r *PermissionError) expired(now time.Time) bool {
-	return r.Verb != verbSubscribe && now.Sub(r.at) > refusalAge
+func (e *PermissionError) expired(now time.Time) bool {
+	return e.Verb != verbSubscribe && now.Sub(e.at) > refusalAge
 }
 
 // subscribing reports whether a subscription was refused a refusalPause ago or earlier.
-func (s *permissionErrors) subscribing(now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.now, func(r *PermissionError) bool { return r.Verb == verbSubscribe && now.Sub(r.at) >= refusalPause })
+func (e *permissionErrors) subscribing(now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.now, func(r *PermissionError) bool { return r.Verb == verbSubscribe && now.Sub(r.at) >= refusalPause })
 }
 
 // retrySubscriptions connects again if a subscription was refused. A server whose configuration allows it now does not
@@ -229,13 +229,13 @@ func (b *Bus) retrySubscriptions(now time.Time) {
 
 // forget forgets what was refused: there is a new connection, on which all is tried
 // again.
-func (s *permissionErrors) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		s.any, s.closed = nil, false
+func (e *permissionErrors) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		e.any, e.closed = nil, false
 	}
-	s.now, s.said = nil, nil
+	e.now, e.said = nil, nil
 }
 
 // PermissionErr returns what the server does not let this process do, nil if nothing.
@@ -303,4 +303,4 @@ func (b *Bus) WithPermissionErr(err error) error {
 var _ slog.LogValuer = (*PermissionError)(nil)
 
 // LogValue is the message.
-func (r *PermissionError) LogValue() slog.Value { return slog.StringValue(r.Error()) }
+func (e *PermissionError) LogValue() slog.Value { return slog.StringValue(e.Error()) }

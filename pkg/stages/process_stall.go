@@ -23,12 +23,12 @@ const (
 // nothing had been, with messages that others have got meanwhile.
 type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: nobody keeps it
 
-func (p *stallDetector) tick() { p.last.Store(int64(bootclock.Now())) }
+func (d *stallDetector) tick() { d.last.Store(int64(bootclock.Now())) }
 
 // stalled reports whether the process stood still, and its pulse has not been taken
 // since.
-func (p *stallDetector) stalled() bool {
-	last := p.last.Load()
+func (d *stallDetector) stalled() bool {
+	last := d.last.Load()
 	return last > 0 && bootclock.Now()-time.Duration(last) > stallThreshold
 }
 

@@ -132,7 +132,7 @@ const (
 	working = "+WPI"
 )
 
-func (h *delivery) sendAck(what string) error { return h.nc.Publish(h.reply, []byte(what)) }
+func (d *delivery) sendAck(what string) error { return d.nc.Publish(d.reply, []byte(what)) }
 
 // Run works until ctx is done, then finishes what it holds within Drain, gives
 // back the rest and returns nil.

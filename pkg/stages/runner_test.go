@@ -38,29 +38,29 @@ type tally struct {
 	n  map[string]int
 }
 
-func (c *tally) add(k string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n == nil {
-		c.n = make(map[string]int)
+func (t *tally) add(k string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n == nil {
+		t.n = make(map[string]int)
 	}
-	c.n[k]++
-	return c.n[k]
+	t.n[k]++
+	return t.n[k]
 }
 
-func (c *tally) total() (n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, k := range c.n {
+func (t *tally) total() (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range t.n {
 		n += k
 	}
 	return n
 }
 
-func (c *tally) distinct() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.n)
+func (t *tally) distinct() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.n)
 }
 
 func TestRunnerStoresBeforeAck(t *testing.T) {

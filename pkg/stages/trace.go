@@ -120,39 +120,39 @@ func (r *Runner) subjectOf(m *Message) MessageContext {
 }
 
 // Attributes are those of a span about s.
-func (s MessageContext) Attributes() []attribute.KeyValue {
-	attrs := []attribute.KeyValue{tracing.Crawl.String(s.Crawl)}
-	if !s.Visit.IsZero() {
-		attrs = append(attrs, tracing.VisitKey.String(s.Visit.String()))
+func (c MessageContext) Attributes() []attribute.KeyValue {
+	attrs := []attribute.KeyValue{tracing.Crawl.String(c.Crawl)}
+	if !c.Visit.IsZero() {
+		attrs = append(attrs, tracing.VisitKey.String(c.Visit.String()))
 	}
-	if s.URL != "" {
-		attrs = append(attrs, tracing.URL(s.URL))
+	if c.URL != "" {
+		attrs = append(attrs, tracing.URL(c.URL))
 	}
-	if s.Attempt > 0 {
-		attrs = append(attrs, tracing.Attempt.Int(s.Attempt))
+	if c.Attempt > 0 {
+		attrs = append(attrs, tracing.Attempt.Int(c.Attempt))
 	}
 	return attrs
 }
 
 // LogAttrs are what every line about s has: which crawl, host and visit, and the
 // trace of ctx, if it has one.
-func (s MessageContext) LogAttrs(ctx context.Context) []any {
-	return s.logAttrs(tracing.IDOf(ctx))
+func (c MessageContext) LogAttrs(ctx context.Context) []any {
+	return c.logAttrs(tracing.IDOf(ctx))
 }
 
 // LogAttrsIn are LogAttrs where header has the trace.
-func (s MessageContext) LogAttrsIn(header nats.Header) []any { return s.logAttrs(tracing.ID(header)) }
+func (c MessageContext) LogAttrsIn(header nats.Header) []any { return c.logAttrs(tracing.ID(header)) }
 
-func (s MessageContext) logAttrs(trace string) []any {
-	attrs := []any{slog.String("crawl", s.Crawl)}
-	if s.URL != "" {
-		attrs = append(attrs, slog.String("host", weburl.Host(s.URL)))
+func (c MessageContext) logAttrs(trace string) []any {
+	attrs := []any{slog.String("crawl", c.Crawl)}
+	if c.URL != "" {
+		attrs = append(attrs, slog.String("host", weburl.Host(c.URL)))
 	}
-	if !s.Visit.IsZero() {
-		attrs = append(attrs, slog.String("visit", s.Visit.String()))
+	if !c.Visit.IsZero() {
+		attrs = append(attrs, slog.String("visit", c.Visit.String()))
 	}
-	if s.Attempt > 0 {
-		attrs = append(attrs, slog.Int("attempt", s.Attempt))
+	if c.Attempt > 0 {
+		attrs = append(attrs, slog.Int("attempt", c.Attempt))
 	}
 	if trace != "" {
 		attrs = append(attrs, slog.String("trace", trace))
