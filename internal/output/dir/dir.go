@@ -341,18 +341,18 @@ type partition struct {
 }
 
 // Read implements output.Partition.
-func (d *partition) Read(r output.Ref) (*output.Commit, error) { return d.sink.Read(r) }
+func (p *partition) Read(r output.Ref) (*output.Commit, error) { return p.sink.Read(r) }
 
 // Close implements output.Partition.
-func (d *partition) Close() error { return d.lock.Close() }
+func (p *partition) Close() error { return p.lock.Close() }
 
 // Commit implements output.Partition.
-func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
+func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
 	text, err := c.Encode()
 	if err != nil {
 		return output.Ref{}, err
 	}
-	s, file := d.sink, c.Name().String()+"."+output.EntryExt
+	s, file := p.sink, c.Name().String()+"."+output.EntryExt
 	temp, final := filepath.Join(s.logs, tempName(file)), filepath.Join(s.logs, file)
 	if err := writeSynced(temp, text); err != nil {
 		_ = os.Remove(temp)
@@ -379,12 +379,12 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 }
 
 // Create implements output.Partition.
-func (d *partition) Create(n output.Name, g output.Group, ext string) (output.Chunk, error) {
-	dir := filepath.Join(d.sink.out, filepath.FromSlash(g.Dir))
+func (p *partition) Create(n output.Name, g output.Group, ext string) (output.Chunk, error) {
+	dir := filepath.Join(p.sink.out, filepath.FromSlash(g.Dir))
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("make directory of crawl %s: %w", g.Crawl, err)
 	}
-	c := &chunk{hook: d.sink.hook, group: g, dir: dir, file: n.String() + "." + ext, sum: sha256.New()}
+	c := &chunk{hook: p.sink.hook, group: g, dir: dir, file: n.String() + "." + ext, sum: sha256.New()}
 	f, err := os.OpenFile(filepath.Join(dir, tempName(c.file)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("begin chunk: %w", err)

@@ -56,12 +56,12 @@ func (s *Sink) staging(p int) string {
 }
 
 // Objects implements output.ObjectPartition.
-func (d *partition) Objects(n output.Name) (output.Objects, error) {
-	dir := d.sink.staging(n.Partition)
+func (p *partition) Objects(n output.Name) (output.Objects, error) {
+	dir := p.sink.staging(n.Partition)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("begin objects: %w", err)
 	}
-	return &objects{sink: d.sink, dir: dir, staged: make(map[string]stagedObject)}, nil
+	return &objects{sink: p.sink, dir: dir, staged: make(map[string]stagedObject)}, nil
 }
 
 // Put implements output.Objects.

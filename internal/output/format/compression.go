@@ -39,15 +39,15 @@ func (u unpacked) Close() error   { return u.Flush() }
 // gzipped is gzip (RFC 1952).
 type gzipped struct{ pool sync.Pool }
 
-func (p *gzipped) open(w io.Writer) (packer, error) {
-	z, ok := p.pool.Get().(*gzip.Writer)
+func (g *gzipped) open(w io.Writer) (packer, error) {
+	z, ok := g.pool.Get().(*gzip.Writer)
 	if !ok {
 		z = gzip.NewWriter(nil)
 	}
 	// The compressor hands on a few hundred bytes at a time.
 	out := bufio.NewWriterSize(w, 64<<10)
 	z.Reset(out)
-	return &gzipFile{Writer: z, out: out, pool: &p.pool}, nil
+	return &gzipFile{Writer: z, out: out, pool: &g.pool}, nil
 }
 
 type gzipFile struct {

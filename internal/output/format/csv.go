@@ -52,43 +52,43 @@ type csvFile struct {
 	buf  []byte // a text without its escapes
 }
 
-func (e *csvFile) Append(r *Record) error {
-	e.row.read(r.Data)
-	for i := range e.row.cells {
-		e.cell(&e.row.columns[i], &e.row.cells[i])
+func (f *csvFile) Append(r *Record) error {
+	f.row.read(r.Data)
+	for i := range f.row.cells {
+		f.cell(&f.row.columns[i], &f.row.cells[i])
 	}
-	e.field(e.row.more)
-	if err := e.endLine(); err != nil {
+	f.field(f.row.more)
+	if err := f.endLine(); err != nil {
 		return err
 	}
-	return e.EndRecord()
+	return f.EndRecord()
 }
 
 // cell appends a value. Where any value may be, a text stands for itself: a field
 // has no type, and a reader would have to undo quotes within quotes.
-func (e *csvFile) cell(c *Column, v *cell) {
+func (f *csvFile) cell(c *Column, v *cell) {
 	switch {
 	case v.raw == nil:
-		e.line = append(e.line, ',')
+		f.line = append(f.line, ',')
 	case v.raw[0] == '"' && !c.List:
-		e.buf = jsontext.AppendText(e.buf[:0], v.raw[1:len(v.raw)-1])
-		e.text(e.buf)
+		f.buf = jsontext.AppendText(f.buf[:0], v.raw[1:len(v.raw)-1])
+		f.text(f.buf)
 	default:
-		e.field(v.raw)
+		f.field(v.raw)
 	}
 }
 
 // text appends a text, which with --csv-safe no spreadsheet takes for a formula. A
 // number is none, whatever its sign, and what is JSON begins with a bracket.
-func (e *csvFile) text(b []byte) {
-	if e.safe && isFormula(b) {
+func (f *csvFile) text(b []byte) {
+	if f.safe && isFormula(b) {
 		b = append([]byte{'\''}, b...)
 	}
 	if len(b) == 0 {
-		e.line = append(e.line, `"",`...)
+		f.line = append(f.line, `"",`...)
 		return
 	}
-	e.field(b)
+	f.field(b)
 }
 
 // isFormula reports whether a spreadsheet may take a text for a formula: OWASP,
@@ -96,27 +96,27 @@ func (e *csvFile) text(b []byte) {
 func isFormula(b []byte) bool { return len(b) > 0 && strings.IndexByte("=+-@\t\r\n", b[0]) >= 0 }
 
 // field appends a field, in quotes if it needs them.
-func (e *csvFile) field(b []byte) {
+func (f *csvFile) field(b []byte) {
 	if !bytes.ContainsAny(b, ",\"\r\n") {
-		e.line = append(append(e.line, b...), ',')
+		f.line = append(append(f.line, b...), ',')
 		return
 	}
-	e.line = append(e.line, '"')
+	f.line = append(f.line, '"')
 	for {
 		n := bytes.IndexByte(b, '"')
 		if n < 0 {
 			break
 		}
-		e.line = append(append(e.line, b[:n+1]...), '"')
+		f.line = append(append(f.line, b[:n+1]...), '"')
 		b = b[n+1:]
 	}
-	e.line = append(append(e.line, b...), `",`...)
+	f.line = append(append(f.line, b...), `",`...)
 }
 
 // endLine writes the line. There is a comma after its last field.
-func (e *csvFile) endLine() error {
-	e.line[len(e.line)-1] = '\r'
-	_, err := e.Write(append(e.line, '\n'))
-	e.line = e.line[:0]
+func (f *csvFile) endLine() error {
+	f.line[len(f.line)-1] = '\r'
+	_, err := f.Write(append(f.line, '\n'))
+	f.line = f.line[:0]
 	return err
 }

@@ -12,8 +12,8 @@ type jsonArray struct{ packing }
 
 func (jsonArray) Ext() string { return "json" }
 
-func (f jsonArray) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
-	p, err := f.open(w)
+func (a jsonArray) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
+	p, err := a.open(w)
 	return &array{packer: p, before: "[\n"}, err
 }
 

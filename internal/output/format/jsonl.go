@@ -12,10 +12,10 @@ type jsonLines struct {
 	packing
 }
 
-func (f jsonLines) Ext() string { return f.ext }
+func (l jsonLines) Ext() string { return l.ext }
 
-func (f jsonLines) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
-	p, err := f.open(w)
+func (l jsonLines) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
+	p, err := l.open(w)
 	return &lines{p}, err
 }
 

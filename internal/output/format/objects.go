@@ -122,8 +122,8 @@ func (rawBody) Write(w io.Writer, r *Record) error {
 // refusing marks errors of reading, so that those of writing can be told apart.
 type refusing struct{ r io.Reader }
 
-func (f *refusing) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
+func (r *refusing) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
 	if err != nil && err != io.EOF { //nolint:errorlint // the end, and nothing else
 		err = &RefusedError{err}
 	}

@@ -88,59 +88,59 @@ type parquetFile struct {
 	raw     int               // bytes of the records of the row group
 }
 
-func (e *parquetFile) Append(r *Record) error {
-	e.row.read(r.Data)
-	for i := range e.row.cells {
-		e.values[i] = e.cell(e.values[i], i, &e.row.columns[i], &e.row.cells[i])
+func (f *parquetFile) Append(r *Record) error {
+	f.row.read(r.Data)
+	for i := range f.row.cells {
+		f.values[i] = f.cell(f.values[i], i, &f.row.columns[i], &f.row.cells[i])
 	}
-	last := len(e.row.cells)
-	if len(e.row.more) > 0 {
-		e.values[last] = append(e.values[last], e.bytes(e.row.more).Level(0, 1, last))
+	last := len(f.row.cells)
+	if len(f.row.more) > 0 {
+		f.values[last] = append(f.values[last], f.bytes(f.row.more).Level(0, 1, last))
 	} else {
-		e.values[last] = append(e.values[last], parquet.NullValue().Level(0, 0, last))
+		f.values[last] = append(f.values[last], parquet.NullValue().Level(0, 0, last))
 	}
-	e.rows++
-	e.raw += len(r.Data) + 1
-	if e.rows < batchRows && len(e.texts) < batchBytes && e.raw < rowGroup {
+	f.rows++
+	f.raw += len(r.Data) + 1
+	if f.rows < batchRows && len(f.texts) < batchBytes && f.raw < rowGroup {
 		return nil
 	}
-	if err := e.flushBatch(); err != nil || e.raw < rowGroup {
+	if err := f.flushBatch(); err != nil || f.raw < rowGroup {
 		return err
 	}
-	e.raw = 0
-	return e.out.Flush()
+	f.raw = 0
+	return f.out.Flush()
 }
 
-func (e *parquetFile) flushBatch() error {
-	for i, w := range e.writers {
-		if _, err := w.WriteRowValues(e.values[i]); err != nil {
+func (f *parquetFile) flushBatch() error {
+	for i, w := range f.writers {
+		if _, err := w.WriteRowValues(f.values[i]); err != nil {
 			return err
 		}
-		clear(e.values[i])
-		e.values[i] = e.values[i][:0]
+		clear(f.values[i])
+		f.values[i] = f.values[i][:0]
 	}
-	e.rows, e.texts = 0, e.texts[:0]
-	if cap(e.texts) > 4*batchBytes {
-		e.texts = nil
+	f.rows, f.texts = 0, f.texts[:0]
+	if cap(f.texts) > 4*batchBytes {
+		f.texts = nil
 	}
 	return nil
 }
 
-func (e *parquetFile) Close() error {
-	if err := e.flushBatch(); err != nil {
+func (f *parquetFile) Close() error {
+	if err := f.flushBatch(); err != nil {
 		return err
 	}
-	return e.out.Close()
+	return f.out.Close()
 }
 
 // cell appends the value of column i, or the values of a list. The levels are those
 // of Dremel, which tell nothing from a list without elements, and where one begins.
-func (e *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parquet.Value {
+func (f *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parquet.Value {
 	switch {
 	case v.raw == nil:
 		return append(to, parquet.NullValue().Level(0, 0, i))
 	case !c.List:
-		return append(to, e.value(c.Type, v).Level(0, 1, i))
+		return append(to, f.value(c.Type, v).Level(0, 1, i))
 	}
 	m := jsontext.MembersOf(v.raw)
 	repetition := 0
@@ -150,7 +150,7 @@ func (e *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parq
 			to = append(to, parquet.NullValue().Level(repetition, 2, i))
 		} else {
 			c.Type.read(raw, &element) // it fits, or the list would not be here
-			to = append(to, e.value(c.Type, &element).Level(repetition, 3, i))
+			to = append(to, f.value(c.Type, &element).Level(repetition, 3, i))
 		}
 		repetition = 1
 	}
@@ -160,7 +160,7 @@ func (e *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parq
 	return to
 }
 
-func (e *parquetFile) value(t Type, v *cell) parquet.Value {
+func (f *parquetFile) value(t Type, v *cell) parquet.Value {
 	switch t {
 	case Integer, Time:
 		return parquet.Int64Value(v.n)
@@ -169,17 +169,17 @@ func (e *parquetFile) value(t Type, v *cell) parquet.Value {
 	case Bool:
 		return parquet.BooleanValue(v.n != 0)
 	case JSON:
-		return e.bytes(v.raw)
+		return f.bytes(v.raw)
 	default:
-		from := len(e.texts)
-		e.texts = jsontext.AppendText(e.texts, v.raw[1:len(v.raw)-1])
-		return parquet.ByteArrayValue(e.texts[from:])
+		from := len(f.texts)
+		f.texts = jsontext.AppendText(f.texts, v.raw[1:len(v.raw)-1])
+		return parquet.ByteArrayValue(f.texts[from:])
 	}
 }
 
 // bytes copies b, which belongs to whoever called Append.
-func (e *parquetFile) bytes(b []byte) parquet.Value {
-	from := len(e.texts)
-	e.texts = append(e.texts, b...)
-	return parquet.ByteArrayValue(e.texts[from:])
+func (f *parquetFile) bytes(b []byte) parquet.Value {
+	from := len(f.texts)
+	f.texts = append(f.texts, b...)
+	return parquet.ByteArrayValue(f.texts[from:])
 }

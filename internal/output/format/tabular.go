@@ -3,10 +3,10 @@ package format
 import "seine/internal/output"
 
 // Columns implements Tabular.
-func (e *csvFile) Columns() []output.Column { return e.row.described() }
+func (f *csvFile) Columns() []output.Column { return f.row.described() }
 
 // Columns implements Tabular.
-func (e *parquetFile) Columns() []output.Column { return e.row.described() }
+func (f *parquetFile) Columns() []output.Column { return f.row.described() }
 
 // described returns the columns as a reader of the log sees them.
 func (r *row) described() []output.Column {

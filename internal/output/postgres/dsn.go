@@ -163,10 +163,10 @@ type scrubbed struct {
 }
 
 // Error returns the text.
-func (e *scrubbed) Error() string { return e.text }
+func (s *scrubbed) Error() string { return s.text }
 
 // Unwrap returns the error.
-func (e *scrubbed) Unwrap() error { return e.err }
+func (s *scrubbed) Unwrap() error { return s.err }
 
 // hints say for an error of the server what a person can do about it.
 var hints = map[string]string{

@@ -151,38 +151,38 @@ type partition struct {
 }
 
 // Read implements output.Partition.
-func (d *partition) Read(r output.Ref) (*output.Commit, error) { return d.sink.Read(r) }
+func (p *partition) Read(r output.Ref) (*output.Commit, error) { return p.sink.Read(r) }
 
 // Close implements output.Partition.
-func (d *partition) Close() error {
-	d.done = nil
+func (p *partition) Close() error {
+	p.done = nil
 	return nil
 }
 
 // Create implements output.Partition.
-func (d *partition) Create(n output.Name, g output.Group, _ string) (output.Chunk, error) {
-	return newChunk(d.sink.from, n, g, d.sink.hook, func(c *Chunk) { d.done = append(d.done, c) }), nil
+func (p *partition) Create(n output.Name, g output.Group, _ string) (output.Chunk, error) {
+	return newChunk(p.sink.from, n, g, p.sink.hook, func(c *Chunk) { p.done = append(p.done, c) }), nil
 }
 
 // Commit implements output.Partition.
-func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
-	chunks := d.done
-	d.done = nil
-	b, err := newBatch(d.feed, c, chunks)
+func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
+	chunks := p.done
+	p.done = nil
+	b, err := newBatch(p.feed, c, chunks)
 	if err != nil {
 		return output.Ref{}, err
 	}
 	ctx, cancel := within(commitTime)
 	defer cancel()
-	d.sink.warnOfOthers(ctx, chunks)
-	d.sink.describe(ctx, chunks)
-	stamp, err := d.sink.db.Commit(ctx, b, d.sink.hook)
+	p.sink.warnOfOthers(ctx, chunks)
+	p.sink.describe(ctx, chunks)
+	stamp, err := p.sink.db.Commit(ctx, b, p.sink.hook)
 	if err == nil {
-		err = d.sink.hook.At(output.StepEntryRenamed)
+		err = p.sink.hook.At(output.StepEntryRenamed)
 	}
 	if err != nil {
-		d.sink.forgetViews() // what kept this from being written may have kept those from being made
-		return output.Ref{}, fmt.Errorf("write rows to %s: %w", d.sink.out, err)
+		p.sink.forgetViews() // what kept this from being written may have kept those from being made
+		return output.Ref{}, fmt.Errorf("write rows to %s: %w", p.sink.out, err)
 	}
 	return output.Ref{Name: c.Name(), Stamp: stamp}, nil
 }

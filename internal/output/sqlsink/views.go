@@ -121,14 +121,14 @@ func fieldsOf(kind string, columns []format.Column) []format.Column {
 // name, the next gets _2, and so on.
 type columnNames map[string]bool
 
-func (taken columnNames) of(name string) string {
+func (c columnNames) of(name string) string {
 	base := name[:min(len(name), maxName)]
 	free := base
-	for n := 2; taken[strings.ToLower(free)]; n++ {
+	for n := 2; c[strings.ToLower(free)]; n++ {
 		end := "_" + strconv.Itoa(n)
 		free = base[:min(len(base), maxName-len(end))] + end
 	}
-	taken[strings.ToLower(free)] = true
+	c[strings.ToLower(free)] = true
 	return free
 }
 

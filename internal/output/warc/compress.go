@@ -89,16 +89,16 @@ func newZstd() *zstd.Encoder {
 	return z
 }
 
-func (s *zstandard) begin(w io.Writer, size int64) io.Writer {
-	s.z.ResetContentSize(w, size)
-	return s.z
+func (z *zstandard) begin(w io.Writer, size int64) io.Writer {
+	z.z.ResetContentSize(w, size)
+	return z.z
 }
 
-func (s *zstandard) end() error { return s.z.Close() }
+func (z *zstandard) end() error { return z.z.Close() }
 
-func (s *zstandard) release() {
-	s.z.Reset(nil)
-	s.pool.Put(s)
+func (z *zstandard) release() {
+	z.z.Reset(nil)
+	z.pool.Put(z)
 }
 
 var (
