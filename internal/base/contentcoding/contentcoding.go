@@ -135,13 +135,13 @@ func NewReader(r io.Reader, names []string, ratio int64) *Reader {
 }
 
 // Close gives back what NewReader took. It does not close what is read.
-func (z *Reader) Close() error {
-	for _, l := range z.layers {
+func (r *Reader) Close() error {
+	for _, l := range r.layers {
 		l.src.Reset(strings.NewReader(""))
 		sources.Put(l.src)
 		pools[l.name].Put(l.dec)
 	}
-	z.layers = nil
+	r.layers = nil
 	return nil
 }
 

@@ -26,7 +26,7 @@ const maxLater = 1024
 
 // Add begins a span for a message, which ends with the others. Attributes are only
 // asked for if the message has a trace.
-func (l *DeferredSpans) Add(t *Tracer, name string, header map[string][]string, attrs func() []attribute.KeyValue) {
+func (d *DeferredSpans) Add(t *Tracer, name string, header map[string][]string, attrs func() []attribute.KeyValue) {
 	if t == nil {
 		return
 	}
@@ -34,20 +34,20 @@ func (l *DeferredSpans) Add(t *Tracer, name string, header map[string][]string, 
 	if !ok {
 		return
 	}
-	l.tracer = t
-	if len(l.spans) >= maxLater {
+	d.tracer = t
+	if len(d.spans) >= maxLater {
 		t.gate.drop()
 		return
 	}
-	l.spans = append(l.spans, later{name, parent, time.Now(), attrs()})
+	d.spans = append(d.spans, later{name, parent, time.Now(), attrs()})
 }
 
 // End ends all, now that the messages are done.
-func (l *DeferredSpans) End(attrs ...attribute.KeyValue) {
-	for _, s := range l.spans {
-		_, span := l.tracer.Begin(context.Background(), s.parent, s.name, trace.WithTimestamp(s.began), trace.WithAttributes(s.attrs...))
+func (d *DeferredSpans) End(attrs ...attribute.KeyValue) {
+	for _, s := range d.spans {
+		_, span := d.tracer.Begin(context.Background(), s.parent, s.name, trace.WithTimestamp(s.began), trace.WithAttributes(s.attrs...))
 		span.SetAttributes(attrs...)
 		span.End()
 	}
-	l.spans = nil
+	d.spans = nil
 }

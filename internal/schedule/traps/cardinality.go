@@ -17,40 +17,40 @@ type smallSet struct {
 // maxFew is how many hashes a set takes; further ones are left out.
 const maxFew = 1000
 
-func (f *smallSet) has(h uint64) bool {
+func (s *smallSet) has(h uint64) bool {
 	x := uint16(h >> 40)
-	for _, y := range f.first[:min(int(f.n), len(f.first))] {
+	for _, y := range s.first[:min(int(s.n), len(s.first))] {
 		if x == y {
 			return true
 		}
 	}
-	return slices.Contains(f.more, x)
+	return slices.Contains(s.more, x)
 }
 
-func (f *smallSet) add(h uint64) {
-	if !f.has(h) {
-		f.append(uint16(h >> 40))
+func (s *smallSet) add(h uint64) {
+	if !s.has(h) {
+		s.append(uint16(h >> 40))
 	}
 }
 
-func (f *smallSet) append(x uint16) {
+func (s *smallSet) append(x uint16) {
 	switch {
-	case f.n >= maxFew:
+	case s.n >= maxFew:
 		return
-	case int(f.n) < len(f.first):
-		f.first[f.n] = x
+	case int(s.n) < len(s.first):
+		s.first[s.n] = x
 	default:
-		f.more = append(f.more, x)
+		s.more = append(s.more, x)
 	}
-	f.n++
+	s.n++
 }
 
-func (f *smallSet) join(o *smallSet) {
+func (s *smallSet) join(o *smallSet) {
 	for _, x := range o.first[:min(int(o.n), len(o.first))] {
-		f.add(uint64(x) << 40)
+		s.add(uint64(x) << 40)
 	}
 	for _, x := range o.more {
-		f.add(uint64(x) << 40)
+		s.add(uint64(x) << 40)
 	}
 }
 
@@ -64,27 +64,27 @@ type hyperLogLog struct {
 
 const manyRanks = 64
 
-func (m *hyperLogLog) add(h uint64) {
+func (l *hyperLogLog) add(h uint64) {
 	h = mix(h, 13)
 	i, rank := h%manyRanks, uint8(bits.LeadingZeros64(h)+1)
-	if rank > m.ranks[i] {
-		m.ranks[i] = rank
-		m.estimate()
+	if rank > l.ranks[i] {
+		l.ranks[i] = rank
+		l.estimate()
 	}
 }
 
-func (m *hyperLogLog) join(o *hyperLogLog) {
-	for i := range m.ranks {
-		m.ranks[i] = max(m.ranks[i], o.ranks[i])
+func (l *hyperLogLog) join(o *hyperLogLog) {
+	for i := range l.ranks {
+		l.ranks[i] = max(l.ranks[i], o.ranks[i])
 	}
-	m.estimate()
+	l.estimate()
 }
 
 // estimate follows the paper, without its correction for numbers near 2^32.
-func (m *hyperLogLog) estimate() {
+func (l *hyperLogLog) estimate() {
 	const alpha = 0.709 // for 64 ranks
 	sum, zeros := 0.0, 0
-	for _, r := range m.ranks {
+	for _, r := range l.ranks {
 		sum += math.Ldexp(1, -int(r))
 		if r == 0 {
 			zeros++
@@ -94,5 +94,5 @@ func (m *hyperLogLog) estimate() {
 	if n <= 2.5*manyRanks && zeros > 0 {
 		n = manyRanks * math.Log(manyRanks/float64(zeros))
 	}
-	m.count = uint32(min(math.Round(n), math.MaxUint32))
+	l.count = uint32(min(math.Round(n), math.MaxUint32))
 }

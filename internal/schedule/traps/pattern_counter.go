@@ -32,28 +32,28 @@ func NewPatternCounter() *PatternCounter {
 
 // Admit counts a new URL, a canonical one that was not seen before, unless a
 // guard keeps it out; then it says which.
-func (s *PatternCounter) Admit(url string, l *Limits) Reason {
+func (p *PatternCounter) Admit(url string, l *Limits) Reason {
 	k := keysOf(url)
-	if s.coarse.find(k.coarse).exhausted(l) {
+	if p.coarse.find(k.coarse).exhausted(l) {
 		return SameContent
 	}
 	if l.MaxSameShape > 0 {
-		if n := s.fine.find(k.fine); n != nil && int64(*n) >= l.MaxSameShape {
+		if n := p.fine.find(k.fine); n != nil && int64(*n) >= l.MaxSameShape {
 			return SameShape
 		}
 	}
-	if k.set != 0 && !s.addSet(&k, l.MaxParameterSets) {
+	if k.set != 0 && !p.addSet(&k, l.MaxParameterSets) {
 		return ParameterSets
 	}
-	s.addFine(&k)
+	p.addFine(&k)
 	return ""
 }
 
 // Exhausted asks the guards again about a URL that was admitted, when it is to
 // be fetched: many may wait from before it was known that there is nothing to
 // find. It counts nothing.
-func (s *PatternCounter) Exhausted(url string, l *Limits) Reason {
-	if l.SameContentAfter > 0 && len(s.coarse.keys) > 0 && s.coarse.find(coarseOf(url)).exhausted(l) {
+func (p *PatternCounter) Exhausted(url string, l *Limits) Reason {
+	if l.SameContentAfter > 0 && len(p.coarse.keys) > 0 && p.coarse.find(coarseOf(url)).exhausted(l) {
 		return SameContent
 	}
 	return ""
@@ -61,11 +61,11 @@ func (s *PatternCounter) Exhausted(url string, l *Limits) Reason {
 
 // Fetched counts a page that was fetched for the first time, by its content. 0
 // is content that is not known, and counts as nothing.
-func (s *PatternCounter) Fetched(url string, content uint64) {
+func (p *PatternCounter) Fetched(url string, content uint64) {
 	if content == 0 {
 		return
 	}
-	c := s.coarse.touch(coarseOf(url))
+	c := p.coarse.touch(coarseOf(url))
 	if c == nil {
 		return
 	}
@@ -78,32 +78,32 @@ func (s *PatternCounter) Fetched(url string, content uint64) {
 // Restore counts a URL that was admitted before, and its page if that was
 // parsed. In any order of URLs the counts are the same as long as the tables
 // need forget nothing.
-func (s *PatternCounter) Restore(url string, content uint64, parsed bool) {
+func (p *PatternCounter) Restore(url string, content uint64, parsed bool) {
 	k := keysOf(url)
 	if k.set != 0 {
-		s.addSet(&k, 0)
+		p.addSet(&k, 0)
 	}
-	s.addFine(&k)
+	p.addFine(&k)
 	if parsed {
-		s.Fetched(url, content)
+		p.Fetched(url, content)
 	}
 }
 
 // Merge adds what another has counted, of other URLs. A content that both have
 // seen counts once. The other must not be used any more.
-func (s *PatternCounter) Merge(o *PatternCounter) {
+func (p *PatternCounter) Merge(o *PatternCounter) {
 	o.fine.each(func(key uint64, lives uint8, n *uint32) {
-		if mine := s.fine.lend(key, lives); mine != nil {
+		if mine := p.fine.lend(key, lives); mine != nil {
 			*mine = uint32(min(math.MaxUint32, uint64(*mine)+uint64(*n)))
 		}
 	})
 	o.sets.each(func(key uint64, lives uint8, f *smallSet) {
-		if mine := s.sets.lend(key, lives); mine != nil {
+		if mine := p.sets.lend(key, lives); mine != nil {
 			mine.join(f)
 		}
 	})
 	o.coarse.each(func(key uint64, lives uint8, c *content) {
-		if mine := s.coarse.lend(key, lives); mine != nil {
+		if mine := p.coarse.lend(key, lives); mine != nil {
 			mine.pages = uint32(min(math.MaxUint32, uint64(mine.pages)+uint64(c.pages)))
 			mine.distinct.join(&c.distinct)
 		}
@@ -119,8 +119,8 @@ func (c *content) exhausted(l *Limits) bool {
 
 // addSet counts a set of parameter names for its path. It reports false, and
 // does not count, for a new one beyond the limit.
-func (s *PatternCounter) addSet(k *keys, limit int) bool {
-	f := s.sets.touch(k.path)
+func (p *PatternCounter) addSet(k *keys, limit int) bool {
+	f := p.sets.touch(k.path)
 	if f == nil {
 		return true
 	}
@@ -131,8 +131,8 @@ func (s *PatternCounter) addSet(k *keys, limit int) bool {
 	return true
 }
 
-func (s *PatternCounter) addFine(k *keys) {
-	if n := s.fine.touch(k.fine); n != nil && *n < math.MaxUint32 {
+func (p *PatternCounter) addFine(k *keys) {
+	if n := p.fine.touch(k.fine); n != nil && *n < math.MaxUint32 {
 		*n++
 	}
 }
