@@ -149,10 +149,10 @@ func newWorkspace(t *testing.T) workspace {
 }
 
 // crawl starts `seine crawl` as it is used on loopback.
-func (p workspace) crawl(args ...string) *command {
-	p.t.Helper()
-	return seine(p.t, "", append([]string{
-		"crawl", "--data", p.data, "--out", p.out, "--allow-private", "--delay", "0s", "--per-host", "16", "--quiet", "--json",
+func (w workspace) crawl(args ...string) *command {
+	w.t.Helper()
+	return seine(w.t, "", append([]string{
+		"crawl", "--data", w.data, "--out", w.out, "--allow-private", "--delay", "0s", "--per-host", "16", "--quiet", "--json",
 	}, args...)...)
 }
 

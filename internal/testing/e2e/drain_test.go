@@ -94,19 +94,19 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 
 // wantDrainedByOperator checks on a locked server that the operator can drain a stage in an account of its own, and the
 // viewer cannot.
-func (c *locked) wantDrainedByOperator(spare *process) {
-	c.t.Helper()
-	_, url := served(c.t, append(c.as("operator"), "--state", c.t.TempDir())...)
-	_, look := served(c.t, append(c.as("viewer"), "--state", c.t.TempDir())...)
-	ids := awaitProcesses(c.t, url, "fetcher", 2, c.all()...)
-	status, a := ask(c.t, "POST", look+"/api/v1/processes/"+ids[0]+"/drain", "")
+func (l *locked) wantDrainedByOperator(spare *process) {
+	l.t.Helper()
+	_, url := served(l.t, append(l.as("operator"), "--state", l.t.TempDir())...)
+	_, look := served(l.t, append(l.as("viewer"), "--state", l.t.TempDir())...)
+	ids := awaitProcesses(l.t, url, "fetcher", 2, l.all()...)
+	status, a := ask(l.t, "POST", look+"/api/v1/processes/"+ids[0]+"/drain", "")
 	if status != http.StatusForbidden || !strings.Contains(fmt.Sprint(a["detail"]), "does not let user viewer") {
-		c.t.Errorf("drain as viewer: %d %v", status, a)
+		l.t.Errorf("drain as viewer: %d %v", status, a)
 	}
-	if status, a = ask(c.t, "POST", url+"/api/v1/processes/"+ids[0]+"/drain", ""); status != http.StatusAccepted || a["draining"] != true {
-		c.t.Errorf("drain as operator: %d %v", status, a)
+	if status, a = ask(l.t, "POST", url+"/api/v1/processes/"+ids[0]+"/drain", ""); status != http.StatusAccepted || a["draining"] != true {
+		l.t.Errorf("drain as operator: %d %v", status, a)
 	}
-	if left := c.fetch[0]; wantDrained(c.t, left, spare) == left {
-		c.fetch[0] = spare
+	if left := l.fetch[0]; wantDrained(l.t, left, spare) == left {
+		l.fetch[0] = spare
 	}
 }

@@ -211,14 +211,14 @@ func serveHosts(t *testing.T, cfg testweb.Config) *manyHosts {
 }
 
 // partition is where the URLs of a host belong.
-func (w *manyHosts) partition(host string) int {
+func (m *manyHosts) partition(host string) int {
 	return messages.Partition("http://"+host+"/", messages.DefaultPartitions)
 }
 
 // repeats counts the requests for pages beyond the first of each.
-func (w *manyHosts) repeats() (n int, which []string) {
+func (m *manyHosts) repeats() (n int, which []string) {
 	seen := make(map[string]int)
-	for _, r := range w.Requests() {
+	for _, r := range m.Requests() {
 		if r.Path == "/robots.txt" {
 			continue
 		}
@@ -273,10 +273,10 @@ func (f *fleet) asked(w *manyHosts, what string, since time.Time, partitions []i
 
 // longestPause is the longest time without a request to any host of a
 // partition.
-func (w *manyHosts) longestPause(p int, since time.Time) (longest time.Duration) {
+func (m *manyHosts) longestPause(p int, since time.Time) (longest time.Duration) {
 	var last time.Time
-	for _, r := range w.Log().Select(func(r *testweb.Request) bool { return r.At.After(since) }) {
-		if w.partition(r.Host) != p {
+	for _, r := range m.Log().Select(func(r *testweb.Request) bool { return r.At.After(since) }) {
+		if m.partition(r.Host) != p {
 			continue
 		}
 		if !last.IsZero() {

@@ -72,68 +72,68 @@ feeders: [{name: feeder, crawls: [site]}, {name: owner, crawls: [site], spec: tr
 }
 
 // installation is the folder that natsusers keeps.
-func (c *locked) installation() string { return filepath.Join(c.dir, "bus") }
+func (l *locked) installation() string { return filepath.Join(l.dir, "bus") }
 
 // setUp runs natsusers of a build, and returns what it said.
-func (c *locked) setUp(build string) string {
-	c.t.Helper()
-	p := (&process{t: c.t, name: "natsusers", dir: build, args: []string{c.installation()}}).begin()
+func (l *locked) setUp(build string) string {
+	l.t.Helper()
+	p := (&process{t: l.t, name: "natsusers", dir: build, args: []string{l.installation()}}).begin()
 	<-p.gone
 	if p.err != nil {
-		c.t.Fatal(p.err)
+		l.t.Fatal(p.err)
 	}
 	return p.log.String()
 }
 
 // as is the option by which a command is a user.
-func (c *locked) as(user string) []string {
-	return []string{"--nats-context", filepath.Join(c.users, user, "context.json")}
+func (l *locked) as(user string) []string {
+	return []string{"--nats-context", filepath.Join(l.users, user, "context.json")}
 }
 
-func (c *locked) stage(name, user string, args ...string) *process {
-	return (&process{t: c.t, name: name, dir: c.build, args: append(append(c.as(user), "--listen", "127.0.0.1:0"), args...)}).begin()
+func (l *locked) stage(name, user string, args ...string) *process {
+	return (&process{t: l.t, name: name, dir: l.build, args: append(append(l.as(user), "--listen", "127.0.0.1:0"), args...)}).begin()
 }
 
-func (c *locked) frontier(state string) *process {
-	return c.stage("frontier", "frontier", "--state", filepath.Join(c.dir, state), "--partitions", "4",
+func (l *locked) frontier(state string) *process {
+	return l.stage("frontier", "frontier", "--state", filepath.Join(l.dir, state), "--partitions", "4",
 		"--snapshot-every", "1s", "--keep-share", "0", "--keep-age", "0s")
 }
 
-func (c *locked) writer(name, from, format string) *process {
+func (l *locked) writer(name, from, format string) *process {
 	user := "writer-" + name
 	if name == "default" {
 		user = "writer"
 	}
-	return c.stage("writer", user, "--name", name, "--from", from, "--format", format, "--chunk-age", "1s",
-		"--out", c.outOf(name), "--state", filepath.Join(c.dir, "state-"+name))
+	return l.stage("writer", user, "--name", name, "--from", from, "--format", format, "--chunk-age", "1s",
+		"--out", l.outOf(name), "--state", filepath.Join(l.dir, "state-"+name))
 }
 
-func (c *locked) outOf(writer string) string {
+func (l *locked) outOf(writer string) string {
 	if writer == "default" {
-		return c.out()
+		return l.out()
 	}
-	return filepath.Join(c.dir, "out-"+writer)
+	return filepath.Join(l.dir, "out-"+writer)
 }
 
 // dial connects as a user.
-func (c *locked) dial(user string) *stages.Bus {
-	c.t.Helper()
-	o := connect.Options{Context: c.as(user)[1]}
+func (l *locked) dial(user string) *stages.Bus {
+	l.t.Helper()
+	o := connect.Options{Context: l.as(user)[1]}
 	var bus *stages.Bus
-	eventually(c.t, 20*time.Second, "connect to NATS", func() (done bool, saw string) {
+	eventually(l.t, 20*time.Second, "connect to NATS", func() (done bool, saw string) {
 		var err error
 		if bus, err = o.Dial("test", slog.New(slog.DiscardHandler)); err != nil {
 			return false, err.Error()
 		}
 		return true, ""
-	}, c.nats)
-	c.t.Cleanup(bus.Close)
+	}, l.nats)
+	l.t.Cleanup(bus.Close)
 	return bus
 }
 
-func (c *locked) seine(user string, args ...string) *command {
-	c.t.Helper()
-	return runSeine(c.t, append(args, c.as(user)...)...)
+func (l *locked) seine(user string, args ...string) *command {
+	l.t.Helper()
+	return runSeine(l.t, append(args, l.as(user)...)...)
 }
 
 // The whole pipeline works with the least rights: large bodies, an archive, results,
@@ -235,30 +235,30 @@ func pageOf3MiB(t *testing.T) string {
 
 // redrive lists the dead letters, shows one, and drives back that of the seed, which
 // fails again.
-func (c *locked) redrive(bus *stages.Bus) {
-	c.t.Helper()
+func (l *locked) redrive(bus *stages.Bus) {
+	l.t.Helper()
 	var seq string
-	eventually(c.t, time.Minute, "give up on the seed that is no URL", func() (bool, string) {
-		out := c.seine("operator", "dead", "list", "--stage", "frontier")
+	eventually(l.t, time.Minute, "give up on the seed that is no URL", func() (bool, string) {
+		out := l.seine("operator", "dead", "list", "--stage", "frontier")
 		lines := strings.Split(strings.TrimSpace(out.stdout.String()), "\n")
 		if len(lines) == 2 {
 			seq = strings.Fields(lines[1])[0]
 		}
 		return seq != "", out.stdout.String() + out.stderr.String()
 	})
-	wantOutput(c.t, c.seine("operator", "dead", "show", seq), "not a URL", "SEEDS")
-	wantOutput(c.t, c.seine("operator", "dead", "redrive", seq), "1 message is back")
-	eventually(c.t, time.Minute, "fail again", func() (bool, string) {
-		out := c.seine("operator", "dead", "list", "--stage", "frontier", "--json").stdout.String()
+	wantOutput(l.t, l.seine("operator", "dead", "show", seq), "not a URL", "SEEDS")
+	wantOutput(l.t, l.seine("operator", "dead", "redrive", seq), "1 message is back")
+	eventually(l.t, time.Minute, "fail again", func() (bool, string) {
+		out := l.seine("operator", "dead", "list", "--stage", "frontier", "--json").stdout.String()
 		return strings.Contains(out, `"redriven":1`), out
 	})
-	wantOutput(c.t, c.seine("operator", "dead", "drop", "--all", "--stage", "frontier", "--yes"), "1 dead letter was removed")
+	wantOutput(l.t, l.seine("operator", "dead", "drop", "--all", "--stage", "frontier", "--yes"), "1 dead letter was removed")
 }
 
 // wantArchived checks that the archive has every page, and robots.txt.
-func (c *locked) wantArchived(pages int64) {
-	c.t.Helper()
-	commits, err := writer.ReadCommits(c.outOf("archive"), "archive")
+func (l *locked) wantArchived(pages int64) {
+	l.t.Helper()
+	commits, err := writer.ReadCommits(l.outOf("archive"), "archive")
 	var n, answers int64
 	for _, commit := range commits {
 		for _, f := range commit.Files {
@@ -269,7 +269,7 @@ func (c *locked) wantArchived(pages int64) {
 		}
 	}
 	if err != nil || n != pages || answers == 0 {
-		c.t.Errorf("%d of %d pages are archived, %d other answers, %v", n, pages, answers, err)
+		l.t.Errorf("%d of %d pages are archived, %d other answers, %v", n, pages, answers, err)
 	}
 }
 
@@ -332,11 +332,11 @@ var forbidden = map[string][]string{
 }
 
 // wantForbidden tries all of it, and looks whether anything has changed.
-func (c *locked) wantForbidden() {
-	c.t.Helper()
-	before := c.state()
+func (l *locked) wantForbidden() {
+	l.t.Helper()
+	before := l.state()
 	for user, operations := range forbidden {
-		nc := c.dial(user).NC
+		nc := l.dial(user).NC
 		refused := make(chan string, 2*len(operations))
 		nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err.Error() })
 		for _, op := range operations {
@@ -347,7 +347,7 @@ func (c *locked) wantForbidden() {
 				err = nc.Publish(op, []byte("{}"))
 			}
 			if err != nil {
-				c.t.Fatal(err)
+				l.t.Fatal(err)
 			}
 		}
 		for _, op := range operations { // the server refuses in this order
@@ -355,33 +355,33 @@ func (c *locked) wantForbidden() {
 			select {
 			case got := <-refused:
 				if !strings.Contains(got, want) {
-					c.t.Fatalf("%s may do %s: next is %s", user, want, got)
+					l.t.Fatalf("%s may do %s: next is %s", user, want, got)
 				}
 			case <-time.After(10 * time.Second):
-				c.t.Fatalf("%s may do %s", user, want)
+				l.t.Fatalf("%s may do %s", user, want)
 			}
 		}
 	}
-	if after := c.state(); after != before {
-		c.t.Errorf("the streams were\n%s\nand are\n%s", before, after)
+	if after := l.state(); after != before {
+		l.t.Errorf("the streams were\n%s\nand are\n%s", before, after)
 	}
 }
 
 // state is what all streams hold, for who may see everything.
-func (c *locked) state() string {
-	c.t.Helper()
+func (l *locked) state() string {
+	l.t.Helper()
 	var all []string
-	bus := c.dial("admin")
-	list := bus.JS.ListStreams(c.t.Context())
+	bus := l.dial("admin")
+	list := bus.JS.ListStreams(l.t.Context())
 	for info := range list.Info() {
 		st := info.State
 		if info.Config.Name == "KV_"+messages.BucketLeases { // what marks the end of a lease expires
 			st.Msgs, st.FirstSeq = 0, 0
 		}
-		all = append(all, fmt.Sprintf("%s: %d messages, %d to %d, read by %v", info.Config.Name, st.Msgs, st.FirstSeq, st.LastSeq, durables(c.t, bus, info.Config.Name)))
+		all = append(all, fmt.Sprintf("%s: %d messages, %d to %d, read by %v", info.Config.Name, st.Msgs, st.FirstSeq, st.LastSeq, durables(l.t, bus, info.Config.Name)))
 	}
 	if err := list.Err(); err != nil || len(all) < 10 {
-		c.t.Fatalf("list streams: %v, %q", err, all)
+		l.t.Fatalf("list streams: %v, %q", err, all)
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
@@ -460,22 +460,22 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 }
 
 // reload has the server read its configuration again, as `nats-server --signal reload` does.
-func (c *locked) reload() {
-	c.t.Helper()
+func (l *locked) reload() {
+	l.t.Helper()
 	const done = "Reloaded server configuration"
-	before := strings.Count(c.nats.log.String(), done)
-	c.nats.signal(syscall.SIGHUP)
-	eventually(c.t, 20*time.Second, "take up the configuration", func() (bool, string) {
+	before := strings.Count(l.nats.log.String(), done)
+	l.nats.signal(syscall.SIGHUP)
+	eventually(l.t, 20*time.Second, "take up the configuration", func() (bool, string) {
 		select {
-		case <-c.nats.gone: // a supervisor would start it again: see docs/guides/secure.md
-			if !strings.Contains(c.nats.log.String(), "addShadowSub") {
-				c.t.Fatalf("nats-server has ended: %v", c.nats.err)
+		case <-l.nats.gone: // a supervisor would start it again: see docs/guides/secure.md
+			if !strings.Contains(l.nats.log.String(), "addShadowSub") {
+				l.t.Fatalf("nats-server has ended: %v", l.nats.err)
 			}
-			c.nats.start()
+			l.nats.start()
 			return true, ""
 		default:
 		}
-		return strings.Count(c.nats.log.String(), done) > before, ""
+		return strings.Count(l.nats.log.String(), done) > before, ""
 	})
 }
 

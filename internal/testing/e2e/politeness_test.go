@@ -149,7 +149,7 @@ type faultyHosts struct {
 	mended atomic.Bool // the broken host
 }
 
-func (m *faultyHosts) spec() *crawlspec.Spec {
+func (f *faultyHosts) spec() *crawlspec.Spec {
 	spec := crawlspec.Default()
 	spec.Delay, spec.AllowPrivate = crawlspec.Duration(badDelay), true
 	spec.Breaker = crawlspec.Breaker{
@@ -160,17 +160,17 @@ func (m *faultyHosts) spec() *crawlspec.Spec {
 	}
 	hopeless := spec.Breaker
 	hopeless.Probes = 3
-	spec.Sources = []crawlspec.HostRule{{Hosts: []string{m.bad.Name(dead)}, Breaker: &hopeless}}
+	spec.Sources = []crawlspec.HostRule{{Hosts: []string{f.bad.Name(dead)}, Breaker: &hopeless}}
 	return &spec
 }
 
-func (m *faultyHosts) misbehave() {
+func (f *faultyHosts) misbehave() {
 	times := func(most int64) func() bool {
 		var n atomic.Int64
 		return func() bool { return n.Add(1) <= most }
 	}
 	refuse := func(host, status int, still func() bool, retryAfter func(now time.Time) string) {
-		m.bad.HandleHost(host, func(w http.ResponseWriter, _ *http.Request) bool {
+		f.bad.HandleHost(host, func(w http.ResponseWriter, _ *http.Request) bool {
 			if !still() {
 				return false
 			}
@@ -189,27 +189,27 @@ func (m *faultyHosts) misbehave() {
 	refuse(absurd, 429, times(1), fixed("99999999999999999999"))
 	refuse(negative, 429, times(2), fixed("-5"))
 	refuse(storm, 503, times(2), fixed("1"))
-	refuse(broken, 503, func() bool { return !m.mended.Load() }, nil)
+	refuse(broken, 503, func() bool { return !f.mended.Load() }, nil)
 	down := times(inVain)
-	m.bad.HandleHost(dying, func(http.ResponseWriter, *http.Request) bool {
+	f.bad.HandleHost(dying, func(http.ResponseWriter, *http.Request) bool {
 		if down() {
 			panic(http.ErrAbortHandler) // which closes the connection without an answer
 		}
 		return false
 	})
-	m.bad.SetHostDown(dead, true)
+	f.bad.SetHostDown(dead, true)
 }
 
 // answered and refused count the requests to a host by how it answered.
-func (m *faultyHosts) answered(host int) int {
-	return m.count(host, func(s int) bool { return s == 200 })
+func (f *faultyHosts) answered(host int) int {
+	return f.count(host, func(s int) bool { return s == 200 })
 }
-func (m *faultyHosts) refused(host int) int {
-	return m.count(host, func(s int) bool { return s == 429 || s == 503 })
+func (f *faultyHosts) refused(host int) int {
+	return f.count(host, func(s int) bool { return s == 429 || s == 503 })
 }
 
-func (m *faultyHosts) count(host int, want func(status int) bool) (n int) {
-	for _, r := range m.bad.RequestsTo(host) {
+func (f *faultyHosts) count(host int, want func(status int) bool) (n int) {
+	for _, r := range f.bad.RequestsTo(host) {
 		if !r.End.IsZero() && want(r.Status) {
 			n++
 		}
@@ -217,87 +217,87 @@ func (m *faultyHosts) count(host int, want func(status int) bool) (n int) {
 	return n
 }
 
-func (m *faultyHosts) host(h int) frontierapi.HostStatus {
-	m.T.Helper()
+func (f *faultyHosts) host(h int) frontierapi.HostStatus {
+	f.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	st, err := m.client.Host(ctx, strings.Trim(strings.TrimPrefix(m.s.URL(h, ""), "http://"), "/"))
+	st, err := f.client.Host(ctx, strings.Trim(strings.TrimPrefix(f.s.URL(h, ""), "http://"), "/"))
 	if err != nil {
-		m.T.Fatal(err)
+		f.T.Fatal(err)
 	}
 	return st
 }
 
 // explained waits until the frontier has said of each host why it waits.
-func (m *faultyHosts) explained() {
-	m.T.Helper()
+func (f *faultyHosts) explained() {
+	f.T.Helper()
 	missing := map[int]string{
 		inSeconds: "retry_after", byDate: "retry_after", absurd: "retry_after", negative: "backoff", storm: "backoff",
 		broken: "breaker_open", dying: "breaker_open", dead: "breaker_open", slow: "delay",
 	}
 	seen := make(map[int]string)
-	eventually(m.T, time.Minute, "explain why the hosts wait", func() (bool, string) {
+	eventually(f.T, time.Minute, "explain why the hosts wait", func() (bool, string) {
 		for h, want := range missing {
-			st := m.host(h)
+			st := f.host(h)
 			seen[h] = st.Why
 			if st.Why == want {
 				delete(missing, h)
 				if h == broken {
-					m.mended.Store(true)
+					f.mended.Store(true)
 				}
 			}
 		}
 		return len(missing) == 0, fmt.Sprintf("not yet %v, but %v", missing, seen)
-	}, m.all()...)
-	st := m.host(absurd)
+	}, f.all()...)
+	st := f.host(absurd)
 	if in := time.Until(time.UnixMilli(st.NextMS)); st.Why != "retry_after" || in < 23*time.Hour || in > 24*time.Hour {
-		m.T.Errorf("the host that asked for ages waits %v (%s), want a day", in, st.Why)
+		f.T.Errorf("the host that asked for ages waits %v (%s), want a day", in, st.Why)
 	}
 }
 
 // resumed waits until every host that came back is asked again.
-func (m *faultyHosts) resumed() {
-	m.T.Helper()
-	eventually(m.T, 2*time.Minute, "go on with hosts that came back", func() (bool, string) {
+func (f *faultyHosts) resumed() {
+	f.T.Helper()
+	eventually(f.T, 2*time.Minute, "go on with hosts that came back", func() (bool, string) {
 		for _, h := range []int{inSeconds, byDate, negative, storm, broken, dying} {
-			rs := m.bad.RequestsTo(h)
+			rs := f.bad.RequestsTo(h)
 			good := 0
 			for i := len(rs) - 1; i >= 0 && rs[i].Status == 200; i-- {
 				good++
 			}
-			if good < 6 || h == dying && m.fetched(h) < len(m.bad.Pages(h)) {
-				return false, fmt.Sprintf("%s has answered %d in a row, %d pages", m.bad.Name(h), good, m.fetched(h))
+			if good < 6 || h == dying && f.fetched(h) < len(f.bad.Pages(h)) {
+				return false, fmt.Sprintf("%s has answered %d in a row, %d pages", f.bad.Name(h), good, f.fetched(h))
 			}
 		}
 		return true, ""
-	}, m.all()...)
-	m.T.Logf("the dead host: %+v", m.host(dead))
+	}, f.all()...)
+	f.T.Logf("the dead host: %+v", f.host(dead))
 	gaveUp := 0
-	for _, p := range m.bad.Pages(dead) {
+	for _, p := range f.bad.Pages(dead) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		e, err := m.client.Explain(ctx, "bad", m.s.URL(dead, p))
+		e, err := f.client.Explain(ctx, "bad", f.s.URL(dead, p))
 		switch {
 		case err != nil:
-			m.T.Fatal(err)
+			f.T.Fatal(err)
 		case strings.HasPrefix(e.Reason, "host_given_up"):
 			gaveUp++
 		case e.Known && e.State != "done" && e.State != "failed":
-			m.T.Errorf("a page of the dead host is %s: %s", e.State, e.URL)
+			f.T.Errorf("a page of the dead host is %s: %s", e.State, e.URL)
 		}
 	}
 	if gaveUp == 0 {
-		m.T.Error("no page of the dead host was given up")
+		f.T.Error("no page of the dead host was given up")
 	}
-	if n := m.refused(absurd); n != 1 {
-		m.T.Errorf("the host that asked for ages has refused %d requests", n)
+	if n := f.refused(absurd); n != 1 {
+		f.T.Errorf("the host that asked for ages has refused %d requests", n)
 	}
 }
 
 // fetched counts the pages of a host that were served.
-func (m *faultyHosts) fetched(host int) int {
+func (f *faultyHosts) fetched(host int) int {
 	served := make(map[string]bool)
-	for _, r := range m.bad.RequestsTo(host) {
+	for _, r := range f.bad.RequestsTo(host) {
 		if r.Status == 200 && r.Path != "/robots.txt" {
 			served[r.Path] = true
 		}
@@ -306,9 +306,9 @@ func (m *faultyHosts) fetched(host int) int {
 }
 
 // checkGaps compares what a host saw with the rules, as the contract has them.
-func (m *faultyHosts) checkGaps(host int) {
-	m.T.Helper()
-	rs := m.bad.RequestsTo(host)
+func (f *faultyHosts) checkGaps(host int) {
+	f.T.Helper()
+	rs := f.bad.RequestsTo(host)
 	var slowdown, pause time.Duration
 	good, failures, tolerated := 0, 0, badFailed
 	failed := make(map[string]bool) // a URL that fails again says nothing new of a host whose breaker is closed
@@ -316,7 +316,7 @@ func (m *faultyHosts) checkGaps(host int) {
 		// Each fetcher has a connection that was of use before. When that ends
 		// without an answer, the server may not have seen the request, so the fetcher
 		// sends it again, after the delay, before it says anything.
-		tolerated += len(m.fetch)
+		tolerated += len(f.fetch)
 	}
 	for i := range len(rs) - 1 {
 		least := badDelay
@@ -354,20 +354,20 @@ func (m *faultyHosts) checkGaps(host int) {
 		least = max(least, slowdown, pause)
 		gap := testweb.MinGap(rs[i : i+2])
 		if gap < least {
-			m.T.Errorf("%s: %v from answer %d (status %d) to the next request, want at least %v", m.bad.Name(host), gap, i, rs[i].Status, least)
+			f.T.Errorf("%s: %v from answer %d (status %d) to the next request, want at least %v", f.bad.Name(host), gap, i, rs[i].Status, least)
 		}
 	}
-	if n := m.bad.MaxConcurrent(host); n > 1 {
-		m.T.Errorf("%s had %d requests at once", m.bad.Name(host), n)
+	if n := f.bad.MaxConcurrent(host); n > 1 {
+		f.T.Errorf("%s had %d requests at once", f.bad.Name(host), n)
 	}
 }
 
 // checkNotHeldUp checks that a good host was asked while a slow one answered. It leaves out
 // what the slow one was asked before the good one was known to any fetcher.
-func (m *faultyHosts) checkNotHeldUp(good *testweb.Web, host int) {
-	m.T.Helper()
+func (f *faultyHosts) checkNotHeldUp(good *testweb.Web, host int) {
+	f.T.Helper()
 	rs := good.RequestsTo(host)
-	for _, s := range m.bad.RequestsTo(slow) {
+	for _, s := range f.bad.RequestsTo(slow) {
 		n := 0
 		for _, r := range rs {
 			if r.At.After(s.At) && r.At.Before(s.End) {
@@ -375,23 +375,23 @@ func (m *faultyHosts) checkNotHeldUp(good *testweb.Web, host int) {
 			}
 		}
 		if n < 2 && !s.End.IsZero() && s.At.After(rs[0].At) {
-			m.T.Errorf("%s was asked %d times in the %v that the slow host took", good.Name(host), n, s.End.Sub(s.At))
+			f.T.Errorf("%s was asked %d times in the %v that the slow host took", good.Name(host), n, s.End.Sub(s.At))
 		}
 	}
 }
 
-func (m *faultyHosts) printGaps() {
+func (f *faultyHosts) printGaps() {
 	for h := range badHosts {
 		var b strings.Builder
-		rs := m.bad.RequestsTo(h)
+		rs := f.bad.RequestsTo(h)
 		for i := range len(rs) - 1 {
 			fmt.Fprintf(&b, " %d:%.2f", rs[i].Status, testweb.MinGap(rs[i:i+2]).Seconds())
 		}
-		m.T.Logf("%s, status and seconds to the next request:%s", m.bad.Name(h), b.String())
+		f.T.Logf("%s, status and seconds to the next request:%s", f.bad.Name(h), b.String())
 	}
 }
 
-func (m *faultyHosts) printRates(good *testweb.Web, calm time.Time) {
+func (f *faultyHosts) printRates(good *testweb.Web, calm time.Time) {
 	before, after := 0, 0
 	all := good.Requests()
 	for _, r := range all {
@@ -402,24 +402,24 @@ func (m *faultyHosts) printRates(good *testweb.Web, calm time.Time) {
 		}
 	}
 	per := func(n int, d time.Duration) float64 { return float64(n) / d.Seconds() / float64(good.Hosts()) }
-	m.T.Logf("requests a second to each good host: %.2f before the others misbehaved, %.2f since",
+	f.T.Logf("requests a second to each good host: %.2f before the others misbehaved, %.2f since",
 		per(before, 2*time.Second), per(after, time.Since(calm)))
 }
 
 // checkNothingLost checks that the host that came back is whole in the output,
 // and that every page of the dead one says what became of it.
-func (m *faultyHosts) checkNothingLost() {
-	m.T.Helper()
+func (f *faultyHosts) checkNothingLost() {
+	f.T.Helper()
 	var got []messages.Record
-	prefix := m.s.URL(dying, "/")
-	for _, r := range records(m.T, m.out(), "bad") {
+	prefix := f.s.URL(dying, "/")
+	for _, r := range records(f.T, f.out(), "bad") {
 		if strings.HasPrefix(r.URL, prefix) {
 			got = append(got, r)
 		}
 	}
 	var want []string
-	for _, p := range m.bad.Pages(dying) {
-		want = append(want, m.s.URL(dying, p))
+	for _, p := range f.bad.Pages(dying) {
+		want = append(want, f.s.URL(dying, p))
 	}
-	wantPages(m.T, got, want)
+	wantPages(f.T, got, want)
 }

@@ -8,37 +8,37 @@ import (
 
 // wantReplaysByOperatorAlone checks that a server whose user may not read what is stored refuses a replay before it begins,
 // says whose right is missing and who has it, and keeps nothing of it; and that one of an operator replays pages and records.
-func (c *locked) wantReplaysByOperatorAlone() {
-	c.t.Helper()
-	_, url := served(c.t, append(c.as("viewer"), "--state", c.t.TempDir())...)
+func (l *locked) wantReplaysByOperatorAlone() {
+	l.t.Helper()
+	_, url := served(l.t, append(l.as("viewer"), "--state", l.t.TempDir())...)
 	replays := url + "/api/v1/crawls/site/replays"
 	for _, asked := range []string{`{"of": "pages"}`, `{"of": "records"}`, `{"of": "pages", "to": "records"}`} {
 		for _, path := range []string{replays, replays + "/check"} {
-			status, a := ask(c.t, "POST", path, asked)
+			status, a := ask(l.t, "POST", path, asked)
 			detail := fmt.Sprint(a["detail"])
 			if status != http.StatusForbidden || !strings.Contains(detail, "does not let user viewer") || !strings.Contains(detail, "such as operator") {
-				c.t.Errorf("%s of %s as viewer: %d %v", path, asked, status, a)
+				l.t.Errorf("%s of %s as viewer: %d %v", path, asked, status, a)
 			}
 		}
 	}
-	if status, a := ask(c.t, "GET", replays, ""); status != http.StatusOK || fmt.Sprint(a["items"]) != "[]" {
-		c.t.Errorf("what was refused is kept: %d %v", status, a)
+	if status, a := ask(l.t, "GET", replays, ""); status != http.StatusOK || fmt.Sprint(a["items"]) != "[]" {
+		l.t.Errorf("what was refused is kept: %d %v", status, a)
 	}
-	c.wantReplayed("pages")
-	c.wantReplayed("records")
+	l.wantReplayed("pages")
+	l.wantReplayed("records")
 }
 
 // wantReplayed checks that a server of an operator replays what is stored, to the end.
-func (c *locked) wantReplayed(of string) {
-	c.t.Helper()
-	_, url := served(c.t, append(c.as("operator"), "--state", c.t.TempDir())...)
+func (l *locked) wantReplayed(of string) {
+	l.t.Helper()
+	_, url := served(l.t, append(l.as("operator"), "--state", l.t.TempDir())...)
 	replays := url + "/api/v1/crawls/site/replays"
-	status, begun := ask(c.t, "POST", replays, fmt.Sprintf(`{"of": %q}`, of))
+	status, begun := ask(l.t, "POST", replays, fmt.Sprintf(`{"of": %q}`, of))
 	if status != http.StatusAccepted {
-		c.t.Fatalf("replay of %s as operator: %d %v", of, status, begun)
+		l.t.Fatalf("replay of %s as operator: %d %v", of, status, begun)
 	}
-	eventually(c.t, patience, "have replayed "+of, func() (bool, string) {
-		_, a := ask(c.t, "GET", replays+"/"+fmt.Sprint(begun["id"]), "")
+	eventually(l.t, patience, "have replayed "+of, func() (bool, string) {
+		_, a := ask(l.t, "GET", replays+"/"+fmt.Sprint(begun["id"]), "")
 		return a["state"] == "complete", fmt.Sprint(a)
 	})
 }

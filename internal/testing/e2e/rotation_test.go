@@ -403,33 +403,33 @@ func TestRotationOfRecipients(t *testing.T) {
 }
 
 // wantLeft checks that there are pages yet that nobody has asked for.
-func (w *manyHosts) wantLeft(t *testing.T) {
+func (m *manyHosts) wantLeft(t *testing.T) {
 	t.Helper()
-	if n := w.served(); n > len(w.pages)*19/20 {
-		t.Errorf("%d of %d pages were fetched before the last process was replaced: the web is too small for this test", n, len(w.pages))
+	if n := m.served(); n > len(m.pages)*19/20 {
+		t.Errorf("%d of %d pages were fetched before the last process was replaced: the web is too small for this test", n, len(m.pages))
 	}
 }
 
 // wantGaps checks that no host was asked again before the delay had passed.
-func (w *manyHosts) wantGaps(t *testing.T, delay time.Duration) {
+func (m *manyHosts) wantGaps(t *testing.T, delay time.Duration) {
 	t.Helper()
-	for h := range w.Hosts() {
-		if gap := w.MinGap(h); gap < delay {
-			t.Errorf("%s was asked again after %v, want at least %v", w.Name(h), gap, delay)
+	for h := range m.Hosts() {
+		if gap := m.MinGap(h); gap < delay {
+			t.Errorf("%s was asked again after %v, want at least %v", m.Name(h), gap, delay)
 		}
 	}
 }
 
 // more waits until the hosts were asked for n more pages.
-func (w *manyHosts) more(t *testing.T, n int, running ...*process) {
+func (m *manyHosts) more(t *testing.T, n int, running ...*process) {
 	t.Helper()
-	n += w.served()
-	eventually(t, 2*time.Minute, "fetch more pages", func() (bool, string) { return w.served() >= n, fmt.Sprint(w.served(), " of ", n) }, running...)
+	n += m.served()
+	eventually(t, 2*time.Minute, "fetch more pages", func() (bool, string) { return m.served() >= n, fmt.Sprint(m.served(), " of ", n) }, running...)
 }
 
 // served is how many requests there were.
-func (w *manyHosts) served() (n int) {
-	w.Log().Select(func(*testweb.Request) bool { n++; return false })
+func (m *manyHosts) served() (n int) {
+	m.Log().Select(func(*testweb.Request) bool { n++; return false })
 	return n
 }
 

@@ -271,33 +271,33 @@ func TestExamplesOfTheAPI(t *testing.T) {
 
 // wantServed checks that the server can do with the rights of an operator what it is for, and with those of a viewer what
 // changes nothing: NATS itself refuses the rest.
-func (c *locked) wantServed(seed string) {
-	c.t.Helper()
+func (l *locked) wantServed(seed string) {
+	l.t.Helper()
 	looks := []string{"/crawls", "/crawls/site", "/crawls/site/spec", "/crawls/site/spec/revisions", "/crawls/site/runs", "/crawls/site/failures",
 		"/crawls/site/reasons", "/crawls/site/explain?brief=true&url=" + seed, "/hosts", "/stats", "/dead-letters/count"}
 	for user, more := range map[string][]string{
 		"viewer": nil, "operator": {"/dead-letters", "/dead-letters/1", "/crawls/site/explain?url=" + seed, "/records?limit=1"},
 	} {
-		_, url := served(c.t, append(c.as(user), "--state", c.t.TempDir(), "--allow-private")...)
-		if status, a := ask(c.t, "POST", url+"/api/v1/map", fmt.Sprintf(`{"url": %q, "crawl": "site"}`, seed)); status != http.StatusOK || !strings.Contains(fmt.Sprint(a["urls"]), "state:done") {
-			c.t.Errorf("map as %s: %d %v", user, status, a)
+		_, url := served(l.t, append(l.as(user), "--state", l.t.TempDir(), "--allow-private")...)
+		if status, a := ask(l.t, "POST", url+"/api/v1/map", fmt.Sprintf(`{"url": %q, "crawl": "site"}`, seed)); status != http.StatusOK || !strings.Contains(fmt.Sprint(a["urls"]), "state:done") {
+			l.t.Errorf("map as %s: %d %v", user, status, a)
 		}
 		for _, path := range append(more, looks...) {
-			if status, a := ask(c.t, "GET", url+"/api/v1"+path, ""); status != http.StatusOK {
-				c.t.Errorf("%s as %s: %d %v", path, user, status, a["detail"])
+			if status, a := ask(l.t, "GET", url+"/api/v1"+path, ""); status != http.StatusOK {
+				l.t.Errorf("%s as %s: %d %v", path, user, status, a["detail"])
 			}
 		}
-		eventually(c.t, patience, "tell how everything stands", func() (bool, string) {
-			_, a := ask(c.t, "GET", url+"/api/v1/stats", "")
+		eventually(l.t, patience, "tell how everything stands", func() (bool, string) {
+			_, a := ask(l.t, "GET", url+"/api/v1/stats", "")
 			return a["overview"] != nil, fmt.Sprint(a)
-		}, c.all()...)
+		}, l.all()...)
 		if page, err := http.Get(url + "/processes"); err != nil || page.Body.Close() != nil || (page.StatusCode == http.StatusForbidden) != (user == "viewer") {
-			c.t.Errorf("the page of processes as %s: %v, %v", user, page, err)
+			l.t.Errorf("the page of processes as %s: %v, %v", user, page, err)
 		}
-		status, a := ask(c.t, "POST", url+"/api/v1/crawls/site/resume", "")
+		status, a := ask(l.t, "POST", url+"/api/v1/crawls/site/resume", "")
 		refused := status == http.StatusForbidden && strings.Contains(fmt.Sprint(a["detail"]), "does not let user viewer")
 		if refused != (user == "viewer") || !refused && status != http.StatusOK {
-			c.t.Errorf("resume as %s: %d %v", user, status, a)
+			l.t.Errorf("resume as %s: %d %v", user, status, a)
 		}
 	}
 }

@@ -65,35 +65,35 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 	return x
 }
 
-func (x *terminal) text() string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return ansi.Strip(x.out.String())
+func (t *terminal) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return ansi.Strip(t.out.String())
 }
 
 // redrawn returns the screen. Of a screen only what has changed is drawn, so its
 // size is changed, and all is drawn anew.
-func (x *terminal) redrawn() string {
-	x.t.Helper()
-	x.mu.Lock()
-	x.out.Reset()
-	x.mu.Unlock()
+func (t *terminal) redrawn() string {
+	t.t.Helper()
+	t.mu.Lock()
+	t.out.Reset()
+	t.mu.Unlock()
 	size := pty.Winsize{Rows: 24, Cols: 80}
-	if x.wide = !x.wide; x.wide {
+	if t.wide = !t.wide; t.wide {
 		size = pty.Winsize{Rows: 50, Cols: 200}
 	}
-	if err := pty.Setsize(x.file, &size); err != nil {
-		x.t.Fatal(err)
+	if err := pty.Setsize(t.file, &size); err != nil {
+		t.t.Fatal(err)
 	}
 	time.Sleep(200 * time.Millisecond) // for it to be drawn
-	return x.text()
+	return t.text()
 }
 
 // shows waits until the screen shows all of the words.
-func (x *terminal) shows(words ...string) {
-	x.t.Helper()
-	eventually(x.t, patience, fmt.Sprintf("show %q", words), func() (bool, string) {
-		text := x.redrawn()
+func (t *terminal) shows(words ...string) {
+	t.t.Helper()
+	eventually(t.t, patience, fmt.Sprintf("show %q", words), func() (bool, string) {
+		text := t.redrawn()
 		for _, w := range words {
 			if !strings.Contains(text, w) {
 				return false, text
@@ -103,10 +103,10 @@ func (x *terminal) shows(words ...string) {
 	})
 }
 
-func (x *terminal) press(keys string) {
-	x.t.Helper()
-	if _, err := x.file.WriteString(keys); err != nil {
-		x.t.Fatal(err)
+func (t *terminal) press(keys string) {
+	t.t.Helper()
+	if _, err := t.file.WriteString(keys); err != nil {
+		t.t.Fatal(err)
 	}
 }
 

@@ -17,18 +17,18 @@ type heard struct {
 	types map[string]int // of posts, by webhook and type
 }
 
-func (c *locked) receiver() *heard {
+func (l *locked) receiver() *heard {
 	h := &heard{types: make(map[string]int)}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var post struct{ Type, Webhook string }
 		if err := json.NewDecoder(r.Body).Decode(&post); err != nil {
-			c.t.Error(err)
+			l.t.Error(err)
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.types[post.Webhook+" "+post.Type]++
 	}))
-	c.t.Cleanup(h.Close)
+	l.t.Cleanup(h.Close)
 	return h
 }
 
@@ -39,39 +39,39 @@ func (h *heard) has(what string) (bool, string) {
 }
 
 // serveHooksAs starts a server as a user of NATS, whose webhooks are in a folder.
-func (c *locked) serveHooksAs(user, state string) (server *command, webhooks string) {
-	c.t.Helper()
-	server, url := served(c.t, append(c.as(user), "--state", state, "--allow-private")...)
+func (l *locked) serveHooksAs(user, state string) (server *command, webhooks string) {
+	l.t.Helper()
+	server, url := served(l.t, append(l.as(user), "--state", state, "--allow-private")...)
 	return server, url + "/api/v1/webhooks"
 }
 
 // wantWebhooksWithoutRecords checks that a server whose user may read no records refuses to tell of them, says so of a
 // webhook that was created before, and tells of ends all the same: here of a crawl that may not ask its host.
-func (c *locked) wantWebhooksWithoutRecords(private string) {
-	c.t.Helper()
-	to, state := c.receiver(), c.t.TempDir()
+func (l *locked) wantWebhooksWithoutRecords(private string) {
+	l.t.Helper()
+	to, state := l.receiver(), l.t.TempDir()
 	hook := func(name, event string) string {
 		return fmt.Sprintf(`{"name": %q, "url": %q, "crawl": "late", "events": [%q], "batch": {"seconds": 1}}`, name, to.URL, event)
 	}
-	first, webhooks := c.serveHooksAs("operator", state)
-	if status, a := ask(c.t, "POST", webhooks, hook("before", "records")); status != http.StatusCreated {
-		c.t.Fatalf("as operator: %d %v", status, a)
+	first, webhooks := l.serveHooksAs("operator", state)
+	if status, a := ask(l.t, "POST", webhooks, hook("before", "records")); status != http.StatusCreated {
+		l.t.Fatalf("as operator: %d %v", status, a)
 	}
 	first.signal(syscall.SIGTERM)
 	first.expect(0)
-	_, webhooks = c.serveHooksAs("viewer", state)
-	status, a := ask(c.t, "POST", webhooks, hook("refused", "records"))
+	_, webhooks = l.serveHooksAs("viewer", state)
+	status, a := ask(l.t, "POST", webhooks, hook("refused", "records"))
 	if detail := fmt.Sprint(a["detail"]); status != http.StatusForbidden || !strings.Contains(detail, "may not read them") || !strings.Contains(detail, "user viewer") {
-		c.t.Errorf("as viewer: %d %v", status, a)
+		l.t.Errorf("as viewer: %d %v", status, a)
 	}
-	eventually(c.t, patience, "create a webhook of ends", func() (bool, string) { // what another was refused may have ended the question
-		status, a := ask(c.t, "POST", webhooks, hook("ends", "crawl.ended"))
+	eventually(l.t, patience, "create a webhook of ends", func() (bool, string) { // what another was refused may have ended the question
+		status, a := ask(l.t, "POST", webhooks, hook("ends", "crawl.ended"))
 		return status == http.StatusCreated, fmt.Sprint(a)
 	})
-	eventually(c.t, patience, "say why records are not told", func() (bool, string) {
-		_, a := ask(c.t, "GET", webhooks, "")
+	eventually(l.t, patience, "say why records are not told", func() (bool, string) {
+		_, a := ask(l.t, "GET", webhooks, "")
 		return strings.Contains(fmt.Sprint(a["items"]), "may not read them"), fmt.Sprint(a)
 	})
-	wantOutput(c.t, c.seine("operator", "seed", "--crawl", "late", "--new", private), "1 URL was added")
-	eventually(c.t, patience, "be told the end", func() (bool, string) { return to.has("ends crawl.ended") }, c.all()...)
+	wantOutput(l.t, l.seine("operator", "seed", "--crawl", "late", "--new", private), "1 URL was added")
+	eventually(l.t, patience, "be told the end", func() (bool, string) { return to.has("ends crawl.ended") }, l.all()...)
 }

@@ -41,16 +41,16 @@ func New(t *testing.T) *Server {
 }
 
 // Seen returns what came so far.
-func (e *Server) Seen() []Request {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.seen)
+func (s *Server) Seen() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
 }
 
 // Last returns the last request that came.
-func (e *Server) Last(t *testing.T) Request {
+func (s *Server) Last(t *testing.T) Request {
 	t.Helper()
-	seen := e.Seen()
+	seen := s.Seen()
 	if len(seen) == 0 {
 		t.Fatal("nothing was asked")
 	}

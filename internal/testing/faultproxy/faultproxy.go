@@ -49,140 +49,140 @@ func New(target string) (*Proxy, error) {
 }
 
 // Addr is where the server is to be reached.
-func (k *Proxy) Addr() string { return k.listener.Addr().String() }
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
 // Accepted is how many connections have been let through to the server.
-func (k *Proxy) Accepted() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.accepted
+func (p *Proxy) Accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accepted
 }
 
 // Close ends the link and all its connections.
-func (k *Proxy) Close() {
-	k.close()
-	_ = k.listener.Close()
-	k.Reset()
-	k.running.Wait()
+func (p *Proxy) Close() {
+	p.close()
+	_ = p.listener.Close()
+	p.Reset()
+	p.running.Wait()
 }
 
 // SetTarget sets where connections lead from now on; "" ends them as they come.
-func (k *Proxy) SetTarget(target string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.target = target
+func (p *Proxy) SetTarget(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
 }
 
 // Cut resets all connections and refuses new ones, until Restore.
-func (k *Proxy) Cut() {
-	k.mu.Lock()
-	k.refuses = true
-	k.mu.Unlock()
-	k.Reset()
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	p.refuses = true
+	p.mu.Unlock()
+	p.Reset()
 }
 
 // Reset breaks off what is open, once. What is held back is lost.
-func (k *Proxy) Reset() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for c := range k.conns {
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
 		breakOff(c)
 	}
 }
 
 // Blackhole lets nothing pass, either way, and says so to nobody: not even that a
 // peer is gone. Until Restore.
-func (k *Proxy) Blackhole() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.there.shut()
+func (p *Proxy) Blackhole() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.there.shut()
 }
 
 // DropResponses lets nothing pass that the server says: connections are half open, until
 // Heal.
-func (k *Proxy) DropResponses() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.back.shut()
+func (p *Proxy) DropResponses() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.back.shut()
 }
 
 // Restore ends Cut, Blackhole and DropResponses. What was held back arrives now, as TCP would
 // send it again, where its connection still is.
-func (k *Proxy) Restore() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.refuses = false
-	k.there.open()
-	k.back.open()
+func (p *Proxy) Restore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuses = false
+	p.there.open()
+	p.back.open()
 }
 
 // Delay makes everything take so much longer on its way, in each direction; 0 ends
 // that.
-func (k *Proxy) Delay(d time.Duration) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.delay = d
+func (p *Proxy) Delay(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = d
 }
 
-func (k *Proxy) accept() {
+func (p *Proxy) accept() {
 	for {
-		c, err := k.listener.Accept()
+		c, err := p.listener.Accept()
 		if err != nil {
 			return
 		}
-		k.running.Go(func() { k.serve(c) })
+		p.running.Go(func() { p.serve(c) })
 	}
 }
 
 // serve passes on one connection until either side ends it.
-func (k *Proxy) serve(near net.Conn) {
-	defer k.drop(near)
-	if !k.keep(near) || !k.pass(false) {
+func (p *Proxy) serve(near net.Conn) {
+	defer p.drop(near)
+	if !p.keep(near) || !p.pass(false) {
 		return
 	}
-	target := k.leads()
+	target := p.leads()
 	if target == "" {
 		return
 	}
 	d := net.Dialer{Timeout: dialTime}
-	far, err := d.DialContext(k.ctx, "tcp", target)
+	far, err := d.DialContext(p.ctx, "tcp", target)
 	if err != nil {
 		return
 	}
-	defer k.drop(far)
-	if !k.keep(far) {
+	defer p.drop(far)
+	if !p.keep(far) {
 		return
 	}
 	var both sync.WaitGroup
-	both.Go(func() { k.copy(far, near, false) })
-	k.copy(near, far, true)
+	both.Go(func() { p.copy(far, near, false) })
+	p.copy(near, far, true)
 	both.Wait()
 }
 
 // leads says where one more connection leads.
-func (k *Proxy) leads() (target string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.accepted++
-	return k.target
+func (p *Proxy) leads() (target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.accepted++
+	return p.target
 }
 
 // keep takes note of a connection, unless none may be.
-func (k *Proxy) keep(c net.Conn) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.refuses || k.ctx.Err() != nil {
+func (p *Proxy) keep(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuses || p.ctx.Err() != nil {
 		breakOff(c)
 		return false
 	}
-	k.conns[c] = struct{}{}
+	p.conns[c] = struct{}{}
 	return true
 }
 
-func (k *Proxy) drop(c net.Conn) {
-	k.mu.Lock()
-	delete(k.conns, c)
-	k.mu.Unlock()
+func (p *Proxy) drop(c net.Conn) {
+	p.mu.Lock()
+	delete(p.conns, c)
+	p.mu.Unlock()
 	_ = c.Close()
 }
 
@@ -196,14 +196,14 @@ func breakOff(c net.Conn) {
 
 // pass waits until what goes there, or comes back, is let through, and reports
 // whether the link is still there.
-func (k *Proxy) pass(back bool) bool {
+func (p *Proxy) pass(back bool) bool {
 	for {
-		wait := k.shut(back)
+		wait := p.shut(back)
 		if wait == nil {
-			return k.ctx.Err() == nil
+			return p.ctx.Err() == nil
 		}
 		select {
-		case <-k.ctx.Done():
+		case <-p.ctx.Done():
 			return false
 		case <-wait:
 		}
@@ -211,13 +211,13 @@ func (k *Proxy) pass(back bool) bool {
 }
 
 // shut returns what is closed when a gate in the way opens, nil if none is shut.
-func (k *Proxy) shut(back bool) <-chan struct{} {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if wait := k.there.opens; wait != nil || !back {
+func (p *Proxy) shut(back bool) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if wait := p.there.opens; wait != nil || !back {
 		return wait
 	}
-	return k.back.opens
+	return p.back.opens
 }
 
 // chunk is what was read at once, and when it is to arrive.
@@ -234,18 +234,18 @@ const (
 
 // copy passes on what comes from one side, late by the link's delay, and then its
 // end.
-func (k *Proxy) copy(to, from net.Conn, back bool) {
+func (p *Proxy) copy(to, from net.Conn, back bool) {
 	way := make(chan chunk, chunksAhead)
-	k.running.Go(func() { k.read(from, way) })
+	p.running.Go(func() { p.read(from, way) })
 	open := true
 	for c := range way {
 		wait := time.NewTimer(time.Until(c.due))
 		select {
 		case <-wait.C:
-		case <-k.ctx.Done():
+		case <-p.ctx.Done():
 			wait.Stop()
 		}
-		if open && k.pass(back) {
+		if open && p.pass(back) {
 			_, err := to.Write(c.data)
 			open = err == nil
 		}
@@ -253,17 +253,17 @@ func (k *Proxy) copy(to, from net.Conn, back bool) {
 			_ = from.Close()
 		}
 	}
-	k.pass(back)
+	p.pass(back)
 	_ = to.Close() // a server that is gone ends both ways, and neither needs half of one
 }
 
-func (k *Proxy) read(from net.Conn, way chan<- chunk) {
+func (p *Proxy) read(from net.Conn, way chan<- chunk) {
 	defer close(way)
 	for {
 		b := make([]byte, chunkBytes)
 		n, err := from.Read(b)
 		if n > 0 {
-			way <- chunk{b[:n], time.Now().Add(k.late())}
+			way <- chunk{b[:n], time.Now().Add(p.late())}
 		}
 		if err != nil {
 			return
@@ -271,10 +271,10 @@ func (k *Proxy) read(from net.Conn, way chan<- chunk) {
 	}
 }
 
-func (k *Proxy) late() time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.delay
+func (p *Proxy) late() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.delay
 }
 
 // gate is open, or others wait for it to be.

@@ -47,7 +47,7 @@ func New(t *testing.T, reply func(n int) (text string, ok bool)) *Server {
 	return r
 }
 
-func (r *Server) serve(c net.Conn, reply func(int) (string, bool)) {
+func (s *Server) serve(c net.Conn, reply func(int) (string, bool)) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	in := bufio.NewReader(c)
@@ -62,11 +62,11 @@ func (r *Server) serve(c net.Conn, reply func(int) (string, bool)) {
 				return
 			}
 		}
-		r.mu.Lock()
-		r.lines, r.at = append(r.lines, strings.TrimSpace(line)), append(r.at, time.Now())
-		r.heads = append(r.heads, head)
-		n := len(r.lines)
-		r.mu.Unlock()
+		s.mu.Lock()
+		s.lines, s.at = append(s.lines, strings.TrimSpace(line)), append(s.at, time.Now())
+		s.heads = append(s.heads, head)
+		n := len(s.lines)
+		s.mu.Unlock()
 		text, ok := reply(n)
 		if _, err := c.Write([]byte(text)); err != nil || !ok {
 			return
@@ -75,22 +75,22 @@ func (r *Server) serve(c net.Conn, reply func(int) (string, bool)) {
 }
 
 // Lines returns the request lines that came.
-func (r *Server) Lines() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.lines)
+func (s *Server) Lines() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.lines)
 }
 
 // Heads returns the requests up to their bodies, as they came, to the byte.
-func (r *Server) Heads() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.heads)
+func (s *Server) Heads() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.heads)
 }
 
 // Times returns when the requests came.
-func (r *Server) Times() []time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.at)
+func (s *Server) Times() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.at)
 }

@@ -137,87 +137,87 @@ type endlessPage struct {
 	session string // of this answer, as it is written behind a path
 }
 
-func (b *endlessPage) head(title string) {
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n<body>\n<h1>" +
+func (e *endlessPage) head(title string) {
+	e.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n<body>\n<h1>" +
 		title + "</h1>\n")
 }
 
 // page writes a real page: its text, and links to those that hang on it and some others.
-func (b *endlessPage) page(n int) {
-	s := b.site
-	r := rng(s.hash(b.host, n, saltBody))
-	b.head(s.text.words[r.intn(wordCount)] + " " + s.text.words[r.intn(wordCount)])
+func (e *endlessPage) page(n int) {
+	s := e.site
+	r := rng(s.hash(e.host, n, saltBody))
+	e.head(s.text.words[r.intn(wordCount)] + " " + s.text.words[r.intn(wordCount)])
 	for range 4 {
-		b.WriteString("<p>")
+		e.WriteString("<p>")
 		for range 3 + r.intn(4) {
-			b.WriteString(s.text.sentences[r.intn(sentenceCount)])
+			e.WriteString(s.text.sentences[r.intn(sentenceCount)])
 		}
-		b.WriteString("</p>\n")
+		e.WriteString("</p>\n")
 	}
-	b.newSession()
-	b.WriteString("<ul>\n")
-	b.link(b.Path(b.host, 0), "home")
+	e.newSession()
+	e.WriteString("<ul>\n")
+	e.link(e.Path(e.host, 0), "home")
 	for child := fanOut*n + 1; child <= fanOut*(n+1) && child < s.cfg.PagesPerHost; child++ {
-		b.link(b.Path(b.host, child), "page "+strconv.Itoa(child))
+		e.link(e.Path(e.host, child), "page "+strconv.Itoa(child))
 	}
 	for range 3 {
 		to := r.intn(s.cfg.PagesPerHost)
-		path := b.Path(b.host, to)
+		path := e.Path(e.host, to)
 		if s.cfg.Site == SiteRepeater {
 			path = path[1:]
 		}
-		b.link(path, "page "+strconv.Itoa(to))
+		e.link(path, "page "+strconv.Itoa(to))
 	}
-	b.doors(&r)
-	b.WriteString("</ul>\n")
+	e.doors(&r)
+	e.WriteString("</ul>\n")
 }
 
 // doors writes the links from a real page to what has no end.
-func (b *endlessPage) doors(r *rng) {
-	words := b.site.text.words
-	switch b.site.cfg.Site {
+func (e *endlessPage) doors(r *rng) {
+	words := e.site.text.words
+	switch e.site.cfg.Site {
 	case SiteCalendar:
-		b.link("/calendar/2026/06", "calendar")
+		e.link("/calendar/2026/06", "calendar")
 	case SiteFacets:
-		b.link("/list", "all products")
+		e.link("/list", "all products")
 	case SiteSoft404:
-		b.link("/"+words[r.intn(wordCount)]+"/"+words[r.intn(wordCount)], "an old offer")
+		e.link("/"+words[r.intn(wordCount)]+"/"+words[r.intn(wordCount)], "an old offer")
 	default:
 	}
 }
 
-func (b *endlessPage) link(to, text string) {
-	if b.session != "" {
+func (e *endlessPage) link(to, text string) {
+	if e.session != "" {
 		path, query, _ := strings.Cut(to, "?")
-		to = path + b.session
+		to = path + e.session
 		if query != "" {
 			to += "&amp;" + query
 		}
 	}
-	b.WriteString("<li><a href=\"" + to + "\">" + text + "</a>\n")
+	e.WriteString("<li><a href=\"" + to + "\">" + text + "</a>\n")
 }
 
 // newSession makes the session id of this answer, if the site has them.
-func (b *endlessPage) newSession() {
+func (e *endlessPage) newSession() {
 	id := func() string {
-		return strconv.FormatUint(mix(b.site.cfg.Seed, saltTrap, b.sessions.Add(1)), 16)
+		return strconv.FormatUint(mix(e.site.cfg.Seed, saltTrap, e.sessions.Add(1)), 16)
 	}
-	switch b.site.cfg.Site {
+	switch e.site.cfg.Site {
 	case SiteSessions:
-		b.session = "?visit=" + id()
+		e.session = "?visit=" + id()
 	case SiteKnownSessions:
-		if b.sessions.Load()%2 == 0 {
-			b.session = "?PHPSESSID=" + id()
+		if e.sessions.Load()%2 == 0 {
+			e.session = "?PHPSESSID=" + id()
 		} else {
-			b.session = ";jsessionid=" + id()
+			e.session = ";jsessionid=" + id()
 		}
 	default:
 	}
 }
 
 // calendar writes a month or a day; it reports false for a path that is neither.
-func (b *endlessPage) calendar() bool {
-	parts := strings.Split(strings.Trim(b.url.Path, "/"), "/")
+func (e *endlessPage) calendar() bool {
+	parts := strings.Split(strings.Trim(e.url.Path, "/"), "/")
 	var date []int
 	for _, p := range parts[1:] {
 		n, err := strconv.Atoi(p)
@@ -228,9 +228,9 @@ func (b *endlessPage) calendar() bool {
 	}
 	switch {
 	case len(date) == 2 && date[1] >= 1 && date[1] <= 12:
-		b.month(date[0], date[1])
+		e.month(date[0], date[1])
 	case len(date) == 3 && date[1] >= 1 && date[1] <= 12 && date[2] >= 1 && date[2] <= 31:
-		b.day(date[0], date[1], date[2])
+		e.day(date[0], date[1], date[2])
 	default:
 		return false
 	}
@@ -246,46 +246,46 @@ var (
 // daysInMonth is enough for a calendar without events.
 const daysInMonth = 30
 
-func (b *endlessPage) month(year, month int) {
-	b.head(monthNames[month-1] + " " + strconv.Itoa(year))
-	b.WriteString("<p>There are no events in this month.</p>\n<ul>\n")
+func (e *endlessPage) month(year, month int) {
+	e.head(monthNames[month-1] + " " + strconv.Itoa(year))
+	e.WriteString("<p>There are no events in this month.</p>\n<ul>\n")
 	m := year*12 + month - 1
-	b.link(calendarPath(max(0, m-1)), "before")
-	b.link(calendarPath(m+1), "after")
+	e.link(calendarPath(max(0, m-1)), "before")
+	e.link(calendarPath(m+1), "after")
 	for day := range daysInMonth {
-		b.link(calendarPath(m)+dayPath(day), strconv.Itoa(day+1))
+		e.link(calendarPath(m)+dayPath(day), strconv.Itoa(day+1))
 	}
-	b.WriteString("</ul>\n")
+	e.WriteString("</ul>\n")
 }
 
-func (b *endlessPage) day(year, month, day int) {
+func (e *endlessPage) day(year, month, day int) {
 	n := (year*12+month-1)*daysInMonth + day - 1
-	b.head(dayNames[n%len(dayNames)])
-	b.WriteString("<p>There are no events on this day, the " + strconv.Itoa(day) + ".</p>\n<ul>\n")
+	e.head(dayNames[n%len(dayNames)])
+	e.WriteString("<p>There are no events on this day, the " + strconv.Itoa(day) + ".</p>\n<ul>\n")
 	for _, to := range []int{max(0, n-1), n + 1} {
-		b.link(calendarPath(to/daysInMonth)+dayPath(to%daysInMonth), "another day")
+		e.link(calendarPath(to/daysInMonth)+dayPath(to%daysInMonth), "another day")
 	}
-	b.link(calendarPath(n/daysInMonth), "month")
-	b.WriteString("</ul>\n")
+	e.link(calendarPath(n/daysInMonth), "month")
+	e.WriteString("</ul>\n")
 }
 
 func dayPath(day int) string { return "/" + strconv.Itoa((day+1)/10) + strconv.Itoa((day+1)%10) }
 
 // sorry writes the answer for a path that is none, with paths that are none.
-func (b *endlessPage) sorry() {
-	h := mix(b.site.cfg.Seed, saltTrap)
-	for _, c := range []byte(b.url.Path) {
+func (e *endlessPage) sorry() {
+	h := mix(e.site.cfg.Seed, saltTrap)
+	for _, c := range []byte(e.url.Path) {
 		h = mix(h, uint64(c))
 	}
-	r, words := rng(h), b.site.text.words
-	name := strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(b.url.Path)
-	b.head("Oops")
-	b.WriteString("<p>Sorry, " + name + " was not found, try these:</p>\n<ul>\n")
+	r, words := rng(h), e.site.text.words
+	name := strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(e.url.Path)
+	e.head("Oops")
+	e.WriteString("<p>Sorry, " + name + " was not found, try these:</p>\n<ul>\n")
 	for i := range 10 {
 		a, z := words[r.intn(wordCount)], words[r.intn(wordCount)]
-		b.link("/"+a+"/"+z+[...]string{"", ".html"}[i%2], a+" "+z)
+		e.link("/"+a+"/"+z+[...]string{"", ".html"}[i%2], a+" "+z)
 	}
-	b.WriteString("</ul>\n")
+	e.WriteString("</ul>\n")
 }
 
 // filters of a list of products: the name, and its values.
@@ -295,16 +295,16 @@ var filters = [...][]string{
 }
 
 // list writes the products that pass the filters, and links that add another filter, last, or turn the order around.
-func (b *endlessPage) list() {
-	b.head("Products")
-	query := b.url.RawQuery
+func (e *endlessPage) list() {
+	e.head("Products")
+	query := e.url.RawQuery
 	set := strings.FieldsFunc(query, func(c rune) bool { return c == '&' })
-	h := mix(uint64(len(set)), uint64(b.host))
+	h := mix(uint64(len(set)), uint64(e.host))
 	r := rng(h)
-	b.WriteString("<p>Showing " + strconv.Itoa(3+r.intn(50)) + " products.</p>\n<ul>\n")
+	e.WriteString("<p>Showing " + strconv.Itoa(3+r.intn(50)) + " products.</p>\n<ul>\n")
 	for range 5 {
-		n := r.intn(b.site.cfg.PagesPerHost)
-		b.link(b.Path(b.host, n), "product "+strconv.Itoa(n))
+		n := r.intn(e.site.cfg.PagesPerHost)
+		e.link(e.Path(e.host, n), "product "+strconv.Itoa(n))
 	}
 	for _, f := range filters {
 		if slices.ContainsFunc(set, func(p string) bool { return strings.HasPrefix(p, f[0]+"=") }) {
@@ -312,12 +312,12 @@ func (b *endlessPage) list() {
 		}
 		for _, value := range f[1:] {
 			all := append(slices.Clone(set), f[0]+"="+value)
-			b.link("/list?"+strings.Join(all, "&amp;"), value)
+			e.link("/list?"+strings.Join(all, "&amp;"), value)
 		}
 	}
 	if len(set) > 1 {
 		slices.Reverse(set)
-		b.link("/list?"+strings.Join(set, "&amp;"), "turn around")
+		e.link("/list?"+strings.Join(set, "&amp;"), "turn around")
 	}
-	b.WriteString("</ul>\n")
+	e.WriteString("</ul>\n")
 }

@@ -50,43 +50,43 @@ func crawlGuarded(t *testing.T, web *Web, limits traps.Limits) *guarded {
 	return c
 }
 
-func (c *guarded) visit(url string) {
-	res := get(c.web, url)
+func (g *guarded) visit(url string) {
+	res := get(g.web, url)
 	if res.Code != http.StatusOK {
-		c.t.Errorf("%s answered %d", url, res.Code)
+		g.t.Errorf("%s answered %d", url, res.Code)
 		return
 	}
 	page, err := htmlpage.Scan(res.Body.Bytes(), url, res.Header().Get("Content-Type"), htmlpage.Options{})
 	if err != nil {
-		c.t.Fatal(err)
+		g.t.Fatal(err)
 	}
-	c.shapes.Fetched(url, page.Content)
+	g.shapes.Fetched(url, page.Content)
 	for _, l := range page.Links {
-		c.add(c.rules.Normalize(l.URL))
+		g.add(g.rules.Normalize(l.URL))
 	}
 }
 
-func (c *guarded) add(url string) {
-	if c.seen[url] {
+func (g *guarded) add(url string) {
+	if g.seen[url] {
 		return
 	}
-	c.seen[url] = true
-	reason := traps.Check(url, &c.limits, c.now)
+	g.seen[url] = true
+	reason := traps.Check(url, &g.limits, g.now)
 	twin, ordered := traps.SortQuery(url)
-	if reason == "" && ordered && c.twins[twin] {
+	if reason == "" && ordered && g.twins[twin] {
 		reason = traps.ParameterOrder
 	}
 	if reason == "" {
-		reason = c.shapes.Admit(url, &c.limits)
+		reason = g.shapes.Admit(url, &g.limits)
 	}
 	if reason != "" {
-		c.kept[reason]++
+		g.kept[reason]++
 		return
 	}
 	if ordered {
-		c.twins[twin] = true
+		g.twins[twin] = true
 	}
-	c.queue = append(c.queue, url)
+	g.queue = append(g.queue, url)
 }
 
 // TestEndlessSitesEnd crawls each with the default guards.
