@@ -82,7 +82,7 @@ func (c *specApplyCmd) Run() error {
 			safeprint.Printf("crawl %s has it already (revision %d)\n", c.Name, rev)
 			return nil
 		}
-		safeprint.Printf("crawl %s has it as revision %d\n", c.Name, rev)
+		safeprint.Printf("stored as revision %d of crawl %s\n", rev, c.Name)
 		if change.have.Rev > 0 {
 			change.print("  ")
 		}

@@ -296,7 +296,7 @@ func (s *Summary) Write(w io.Writer) {
 		row("kept", "until %s; then a frontier that runs deletes it, but not its output", s.DeletedAt.Local().Format(time.DateTime))
 	}
 	for _, a := range s.Archives {
-		row("archive", "%s and %s, %s in %s", humanize.Plural(a.Pages, "page"), humanize.Plural(a.Answers, "other answer"), humanize.Size(a.Bytes), a.Out)
+		row("archive", "%s and %s, %s in %s", humanize.Plural(a.Pages, "page"), humanize.Plural(a.Answers, "other response"), humanize.Size(a.Bytes), a.Out)
 	}
 	if l := s.RequestLog; l != nil {
 		row("request log", "%s in %s", humanize.Plural(l.Requests, "request"), l.Out)
