@@ -109,6 +109,10 @@ editor: node ## bundle CodeMirror, of the versions in internal/serve/pages/codem
 openapiclient: node ## install what makes a client of the HTTP API, which a test crawls by
 	@scripts/openapiclient
 
+.PHONY: docs
+docs: ## write the parts of the documentation that follow from the code; tests fail if they are not up to date
+	go test -vet off -run '^TestGenerated' ./internal/testing/generated ./internal/testing/e2e ./pkg/messages ./pkg/crawlspec -update-docs
+
 .PHONY: pictures
 pictures: chromium ## make the pictures of the pages of seine serve, in docs/pages
 	go test -count 1 -timeout 15m -run TestPictures ./internal/serve/pages -pictures "$(CURDIR)/docs/pages"

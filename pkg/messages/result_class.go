@@ -5,58 +5,57 @@ import (
 	"slices"
 )
 
-// Class says how a request ended. The class alone decides what the frontier
-// does next; docs/reference/wire.md lists the classes with their meaning.
+// Class says how a request ended. The class alone decides what the frontier does next.
 type Class string
 
-// How a request can end.
+// How a request can end. docs/reference/wire.md has these comments.
 const (
-	OK              Class = "ok"               // 2xx with a body that was kept
+	OK              Class = "ok"               // 2xx with an accepted body
 	NotModified     Class = "not_modified"     // 304 to a conditional request
 	Redirect        Class = "redirect"         // 3xx with a usable Location
-	ClientError     Class = "client_error"     // 4xx other than the ones below, and 3xx that lead nowhere
+	ClientError     Class = "client_error"     // other 4xx, 3xx without a usable target, unexpected 304
 	Gone            Class = "gone"             // 404 and 410
 	Throttled       Class = "throttled"        // 429, and 503 with Retry-After
 	ServerError     Class = "server_error"     // other 5xx, 408 and 425
-	RobotsDenied    Class = "robots_denied"    // robots.txt does not allow it
-	RobotsFetched   Class = "robots_fetched"   // the request of this turn went to robots.txt; the page is still due
-	RefusedAddress  Class = "refused_address"  // the address guard refused to dial
+	RobotsDenied    Class = "robots_denied"    // robots.txt forbids it. With `ip`, `bytes_wire` or `first_byte_ms`, this turn fetched it, and the host rests
+	RobotsFetched   Class = "robots_fetched"   // this turn fetched robots.txt; the page is still due
+	RefusedAddress  Class = "refused_address"  // the host has a forbidden address
 	DNSFailure      Class = "dns_failure"      // the name does not resolve
-	ConnectFailure  Class = "connect_failure"  // no connection, or it was reset before a response
+	ConnectFailure  Class = "connect_failure"  // no connection, or reset before a response
 	TLSFailure      Class = "tls_failure"      // no trusted TLS session
-	Timeout         Class = "timeout"          // no first byte, or not done in time
-	Stalled         Class = "stalled"          // the body stopped coming
-	TooLarge        Class = "too_large"        // headers or body over the cap
-	BadEncoding     Class = "bad_encoding"     // Content-Encoding that cannot be undone
-	ProtocolError   Class = "protocol_error"   // not HTTP, or a body cut short
-	UnsupportedType Class = "unsupported_type" // a content type that is not kept
-	Blocked         Class = "blocked"          // a page that finds out whether a person asks, in the place of the page
-	ProxyFailure    Class = "proxy_failure"    // no way through the proxy; the host was not reached
-	Misconfigured   Class = "misconfigured"    // the spec asks for what this fetcher or URL does not have: nothing was sent
-	ClassCancelled  Class = "cancelled"        // the crawl, or the host, was cancelled before it was sent
+	Timeout         Class = "timeout"          // no first byte, or not complete in time
+	Stalled         Class = "stalled"          // the body stopped
+	TooLarge        Class = "too_large"        // headers or body exceed a limit
+	BadEncoding     Class = "bad_encoding"     // unusable Content-Encoding; values that are not codings, such as `UTF-8`, are ignored
+	ProtocolError   Class = "protocol_error"   // not HTTP, or an incomplete body
+	UnsupportedType Class = "unsupported_type" // a content type that is not accepted
+	Blocked         Class = "blocked"          // a [challenge or CAPTCHA](../security.md#being-blocked), of any status
+	ProxyFailure    Class = "proxy_failure"    // no working proxy; the host is not affected
+	Misconfigured   Class = "misconfigured"    // a missing secret, parameter or proxy; nothing was sent
+	ClassCancelled  Class = "cancelled"        // crawl or host was cancelled before the request
 )
 
 // Detail is a word that goes with a Class, for programs that count; more may be
 // added.
 type Detail string
 
-// Details.
+// Details, each with the classes that it belongs to. docs/reference/wire.md has these comments.
 const (
-	DetailTimeout     Detail = "timeout"     // dns_failure, connect_failure, tls_failure, proxy_failure
-	DetailNoHost      Detail = "no_host"     // dns_failure: there is no such name
-	DetailRefused     Detail = "refused"     // connect_failure: nobody listens
-	DetailReset       Detail = "reset"       // connect_failure: reset, or closed without a response
-	DetailCertificate Detail = "certificate" // tls_failure
-	DetailNotTLS      Detail = "not_tls"     // tls_failure
-	DetailFirstByte   Detail = "first_byte"  // timeout: connected, and no response
-	DetailTotal       Detail = "total"       // timeout: not done in time
-	DetailHeader      Detail = "header"      // too_large
-	DetailWire        Detail = "wire"        // too_large: the body as it came
-	DetailDecoded     Detail = "decoded"     // too_large: the body decoded
-	DetailRatio       Detail = "ratio"       // too_large: decompresses to too many times its size
-	DetailCut         Detail = "cut"         // protocol_error: the body was cut short
-	DetailRender      Detail = "render"      // timeout, protocol_error, too_large: in the browser, after the response
-	DetailLogin       Detail = "login"       // timeout: the login of render fails; client_error: there is no session after it
+	DetailTimeout     Detail = "timeout"     // `dns_failure`, `connect_failure`, `tls_failure`, `proxy_failure`
+	DetailNoHost      Detail = "no_host"     // `dns_failure`: the name does not exist
+	DetailRefused     Detail = "refused"     // `connect_failure`: nothing listens there
+	DetailReset       Detail = "reset"       // `connect_failure`: reset, or closed without a response
+	DetailCertificate Detail = "certificate" // `tls_failure`
+	DetailNotTLS      Detail = "not_tls"     // `tls_failure`
+	DetailFirstByte   Detail = "first_byte"  // `timeout`: connected, without a response
+	DetailTotal       Detail = "total"       // `timeout`: not complete in time
+	DetailHeader      Detail = "header"      // `too_large`
+	DetailWire        Detail = "wire"        // `too_large`: the body as received
+	DetailDecoded     Detail = "decoded"     // `too_large`: the decoded body
+	DetailRatio       Detail = "ratio"       // `too_large`: grows too much by decompression
+	DetailCut         Detail = "cut"         // `protocol_error`: an incomplete body
+	DetailRender      Detail = "render"      // `timeout`, `protocol_error`, `too_large`: in the browser
+	DetailLogin       Detail = "login"       // `timeout`: the login failed; `client_error`: the page shows no session after it
 )
 
 // maxDetail bounds a Detail, in bytes.

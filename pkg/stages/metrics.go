@@ -24,43 +24,43 @@ type metrics struct {
 
 var (
 	handledTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_messages_handled_total", Help: "Messages taken from a stream, by how that ended (done, retried, dead, cut).",
+		Name: "seine_messages_handled_total", Help: "Handled messages, by outcome: done, retried, dead, cut.",
 	}, []string{"stage", "outcome"})
 	handleSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "seine_handle_seconds", Help: "Time from taking a message to its acknowledgement.",
+		Name: "seine_handle_seconds", Help: "Time from receipt of a message to its acknowledgement.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 4, 10),
 	}, []string{"stage"})
 	publishedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_messages_published_total", Help: "Messages that JetStream acknowledged.",
 	}, []string{"stage"})
 	publishSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "seine_publish_seconds", Help: "Time until JetStream has acknowledged all that one message gave, waits for full streams included.",
+		Name: "seine_publish_seconds", Help: "Time until JetStream has acknowledged all outputs of a message.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 	}, []string{"stage"})
 	refusedTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_publish_refused_total", Help: "Publishes that were refused and tried again, by stream and reason (full, unavailable).",
+		Name: "seine_publish_refused_total", Help: "Refused publishes (back-pressure), by stream and reason: full, unavailable.",
 	}, []string{"stage", "stream", "reason"})
 	waitSecondsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_publish_wait_seconds_total", Help: "Time that publishers were held back, by stream and reason (full, unavailable).",
+		Name: "seine_publish_wait_seconds_total", Help: "Time that publishers were blocked, by stream and reason.",
 	}, []string{"stage", "stream", "reason"})
 	waitingPublishers = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_publishers_waiting", Help: "Publishers that are held back now.",
+		Name: "seine_publishers_waiting", Help: "Publishers that are blocked now.",
 	}, []string{"stage"})
 	deadTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_dead_letters_total", Help: "Messages, or parts of them, that were stored in DEAD as dead letters.",
+		Name: "seine_dead_letters_total", Help: "Dead letters stored in DEAD.",
 	}, []string{"stage"})
 	messagesInFlight = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_messages_in_flight", Help: "Messages taken and not yet acknowledged.",
+		Name: "seine_messages_in_flight", Help: "Messages received and not acknowledged.",
 	}, []string{"stage"})
 	ackWaitResetsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_ack_wait_resets_total", Help: "Messages that no process held and that the server was asked to redeliver.",
+		Name: "seine_ack_wait_resets_total", Help: "Messages that no process held, after a change of a server's clock; the server redelivers them.",
 	}, []string{"stage"})
 
 	reconnectsTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "seine_nats_reconnects_total", Help: "Times that a connection to NATS was regained.",
+		Name: "seine_nats_reconnects_total", Help: "Connections to NATS that were regained.",
 	})
 	disconnected = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "seine_nats_connections_lost", Help: "Connections to NATS that are lost now, and being made again.",
+		Name: "seine_nats_connections_lost", Help: "Connections to NATS that are lost now.",
 	})
 )
 

@@ -11,11 +11,11 @@ import (
 )
 
 // A spec may be stored that this build cannot use: a newer build or a person wrote it.
-// Its crawl goes on by the newest spec before it that can be used. If there is none, the
-// crawl stands still until somebody stores one: the defaults are not what was meant.
+// Its crawl continues by the newest spec before it that can be used. If there is none, the
+// crawl is stalled until somebody stores one: the defaults are not what was meant.
 
 var specsIgnoredTotal = promauto.NewCounter(prometheus.CounterOpts{
-	Name: "seine_specs_ignored_total", Help: "Stored specs that could not be used, each once for its revision.",
+	Name: "seine_specs_ignored_total", Help: "Unusable specs, once for each revision.",
 })
 
 // Ignore tells that the spec of a crawl that is stored under a revision cannot be used,
@@ -33,7 +33,7 @@ func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 		"crawl", crawl, "revision", rev, "error", why)
 }
 
-// unlessLost returns the spec of a crawl of which all is known, or one that stands still if something was made under a revision that the
+// unlessLost returns the spec of a crawl of which all is known, or one that is stalled if something was made under a revision that the
 // bucket had, and has no spec of the crawl any more.
 func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) crawlspec.Revision {
 	if known.Rev >= rev || s.HasOwn(crawl) {
@@ -48,13 +48,13 @@ func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) c
 	return known.StandStill(why.Error())
 }
 
-// lostSpec is why a crawl stands still whose spec the bucket had under a revision.
+// lostSpec is why a crawl is stalled whose spec the bucket had under a revision.
 func lostSpec(rev uint64) error {
 	return fmt.Errorf("revision %d of it is lost: bucket %s has no spec of the crawl; store it again (seine spec apply)", rev, messages.BucketCrawls)
 }
 
 // keepUnusable notes a spec that cannot be used, of a crawl of which all that is stored
-// before is known. It reports whether the crawl stands still since.
+// before is known. It reports whether the crawl is stalled since.
 func (s *Specs) keepUnusable(crawl string, bad storedSpec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 var spansTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-	Name: "seine_trace_spans_total", Help: "Spans that ended, by outcome: exported, failed (refused by the receiver, or it is away), dropped (too many at once).",
+	Name: "seine_trace_spans_total", Help: "Ended spans, by outcome: exported, failed, dropped.",
 }, []string{"outcome"})
 
 var (
@@ -23,7 +23,7 @@ var (
 
 // gate is a processor before the one that exports, and an exporter behind it:
 // between the two are never more spans than the queue has room for. What is over
-// that is dropped and counted, and nobody waits.
+// that is dropped and counted, and no one waits.
 type gate struct {
 	sdktrace.SpanProcessor
 	exporter sdktrace.SpanExporter

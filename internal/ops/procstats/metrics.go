@@ -4,9 +4,9 @@ import "github.com/prometheus/client_golang/prometheus"
 
 var (
 	readyDesc = prometheus.NewDesc("seine_ready", "1 if all checks of /readyz pass, else 0.", nil, nil)
-	limitDesc = prometheus.NewDesc("seine_memory_limit_bytes", "Memory that the process may have: that of its container, or of the machine.", nil, nil)
-	freeDesc  = prometheus.NewDesc("seine_disk_free_bytes", "Free space where the process keeps something, by what (state, out, data, archive).", []string{"place"}, nil)
-	sizeDesc  = prometheus.NewDesc("seine_disk_size_bytes", "Size of the disk where the process keeps something, by what (state, out, data, archive).", []string{"place"}, nil)
+	limitDesc = prometheus.NewDesc("seine_memory_limit_bytes", "Memory limit of the container or machine.", nil, nil)
+	freeDesc  = prometheus.NewDesc("seine_disk_free_bytes", "Free disk space at a place: state, out; of seine crawl: data, out, archive, requests.", []string{"place"}, nil)
+	sizeDesc  = prometheus.NewDesc("seine_disk_size_bytes", "Size of the disk at a place.", []string{"place"}, nil)
 )
 
 // Describe implements prometheus.Collector.

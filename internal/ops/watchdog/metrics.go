@@ -22,7 +22,7 @@ const (
 )
 
 var notified = promauto.NewCounterVec(prometheus.CounterOpts{
-	Name: "seine_alert_notifications_total", Help: "Attempts to post an alert to its webhook, by outcome (delivered, failed), and abandoned alerts (dropped).",
+	Name: "seine_alert_notifications_total", Help: "Posts to webhooks of specs, by outcome: delivered, failed, dropped.",
 }, []string{"outcome"})
 
 // figures are those of the cluster as its watchdog last saw it; nil in the
@@ -75,15 +75,15 @@ type collector struct{}
 
 // The figures of the cluster. One process exposes them at a time.
 var (
-	alertsDesc = prometheus.NewDesc("seine_alerts", "Alerts that are raised, by kind, over all crawls.", []string{"alert"}, nil)
-	urlsDesc   = prometheus.NewDesc("seine_crawl_urls", "URLs of a crawl, by state (queued, in_flight, waiting, parsing, done, failed, excluded).", []string{"crawl", "state"}, nil)
-	pagesDesc  = prometheus.NewDesc("seine_crawl_pages_total", "Pages fetched, since the crawl began.", []string{"crawl"}, nil)
-	asksDesc   = prometheus.NewDesc("seine_crawl_requests_total", "Requests that have ended, since the crawl began, by class.", []string{"crawl", "class"}, nil)
+	alertsDesc = prometheus.NewDesc("seine_alerts", "Raised alerts, over all crawls.", []string{"alert"}, nil)
+	urlsDesc   = prometheus.NewDesc("seine_crawl_urls", "URLs of a crawl, by state: queued, in_flight, waiting, parsing, done, failed, excluded.", []string{"crawl", "state"}, nil)
+	pagesDesc  = prometheus.NewDesc("seine_crawl_pages_total", "Pages since the crawl began.", []string{"crawl"}, nil)
+	asksDesc   = prometheus.NewDesc("seine_crawl_requests_total", "Ended requests since the crawl began, by class.", []string{"crawl", "class"}, nil)
 	waitDesc   = prometheus.NewDesc("seine_stage_waiting_messages", "Messages that wait for a stage.", []string{"stage", "writer"}, nil)
-	ageDesc    = prometheus.NewDesc("seine_stage_oldest_message_timestamp_seconds", "When the oldest message that waits for a stage was stored, Unix time; absent if none waits.", []string{"stage", "writer"}, nil)
-	liveDesc   = prometheus.NewDesc("seine_stage_instances", "Processes of a stage that answer.", []string{"stage", "writer"}, nil)
+	ageDesc    = prometheus.NewDesc("seine_stage_oldest_message_timestamp_seconds", "Time of the oldest message that waits for a stage; absent if none waits.", []string{"stage", "writer"}, nil)
+	liveDesc   = prometheus.NewDesc("seine_stage_instances", "Processes of a stage.", []string{"stage", "writer"}, nil)
 	streamDesc = prometheus.NewDesc("seine_stream_bytes", "Size of a stream.", []string{"stream"}, nil)
-	limitDesc  = prometheus.NewDesc("seine_stream_limit_bytes", "Most that a stream may have; absent without a limit.", []string{"stream"}, nil)
+	limitDesc  = prometheus.NewDesc("seine_stream_limit_bytes", "Limit of a stream; absent without one.", []string{"stream"}, nil)
 	countDesc  = prometheus.NewDesc("seine_stream_messages", "Messages in a stream.", []string{"stream"}, nil)
 )
 

@@ -11,7 +11,7 @@ import (
 // buildInfo says of a process which build it is.
 func buildInfo() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "seine_build_info", Help: "Which build this is; always 1.",
+		Name: "seine_build_info", Help: "Always 1; the labels name the build.",
 		ConstLabels: prometheus.Labels{"version": version.String(), "goversion": runtime.Version()},
 	}, func() float64 { return 1 })
 }

@@ -3,10 +3,10 @@ package webhooks
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	deliveriesDesc = prometheus.NewDesc("seine_webhook_deliveries_total", "Posts to webhooks, by how they ended.", []string{"webhook", "outcome"}, nil)
-	waitingDesc    = prometheus.NewDesc("seine_webhook_waiting_posts", "Posts that wait to be taken: 1 or 0, since one follows the other.", []string{"webhook"}, nil)
-	oldestDesc     = prometheus.NewDesc("seine_webhook_oldest_post_timestamp_seconds", "When the post that waits was first to be sent, if one does.", []string{"webhook"}, nil)
-	missedDesc     = prometheus.NewDesc("seine_webhook_missed_messages_total", "Messages of RECORDS that expired before they were delivered.", []string{"webhook"}, nil)
+	deliveriesDesc = prometheus.NewDesc("seine_webhook_deliveries_total", "Posts to webhooks of seine serve, by outcome: taken, failed.", []string{"webhook", "outcome"}, nil)
+	waitingDesc    = prometheus.NewDesc("seine_webhook_waiting_posts", "1 while a post waits.", []string{"webhook"}, nil)
+	oldestDesc     = prometheus.NewDesc("seine_webhook_oldest_post_timestamp_seconds", "Time since when a post waits.", []string{"webhook"}, nil)
+	missedDesc     = prometheus.NewDesc("seine_webhook_missed_messages_total", "Records that left RECORDS before their delivery.", []string{"webhook"}, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,11 +11,12 @@ import (
 	"testing"
 
 	"seine/internal/run/config"
+	"seine/internal/testing/generated"
 )
 
 var (
-	variable   = regexp.MustCompile(`SEINE_[A-Z0-9_]+`)
-	flagInHelp = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--([a-z0-9-]+)`)
+	variable     = regexp.MustCompile(`SEINE_[A-Z0-9_]+`)
+	optionInHelp = regexp.MustCompile(`(?m)^(?: {2}| {6})--([a-z0-9-]+)(\S*)((?: .*|\n {20,}.*)*)`)
 )
 
 // A person who asks a stage for help sees the command as it would be typed.
@@ -33,24 +35,49 @@ func TestHelpOfEveryStageHasAnExample(t *testing.T) {
 	}
 }
 
-// docs/reference/cli.md has the options of every stage. It names those of the chained parser by their prefix.
-func TestOptionsOfStages_AreDocumented(t *testing.T) {
-	page := readFile(t, "../../../docs/reference/cli.md")
-	for _, stage := range []string{"frontier", "fetcher", "renderer", "parser", "writer"} {
-		out, err := exec.Command(filepath.Join(bin, stage), "--help-all").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s --help-all: %v: %s", stage, err, out)
-		}
-		flags := flagInHelp.FindAllStringSubmatch(string(out), -1)
-		if len(flags) < 15 {
-			t.Errorf("%s has %d flags", stage, len(flags))
-		}
-		for _, f := range flags {
-			name := strings.TrimPrefix(f[1], "parser-")
-			if !strings.Contains(page, "`--"+name+"`") && !slices.Contains([]string{"help", "help-all", "version", "config"}, name) {
-				t.Errorf("docs/reference/cli.md does not name --%s of %s", f[1], stage)
+// option is an option of a stage, as a line of docs/reference/cli.md.
+type option struct{ name, line string }
+
+// optionsOf reads the help of a stage.
+func optionsOf(t *testing.T, stage string) (all []option) {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(bin, stage), "--help-all").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s --help-all: %v: %s", stage, err, out)
+	}
+	for _, m := range optionInHelp.FindAllStringSubmatch(string(out), -1) {
+		value := strings.NewReplacer(`="`, "=", `"`, "").Replace(m[2])
+		text := strings.ReplaceAll(strings.Join(strings.Fields(m[3]), " "), "*", `\*`)
+		all = append(all, option{m[1], "- `--" + m[1] + value + "`: " + text + "\n"})
+	}
+	if len(all) < 15 {
+		t.Errorf("%s has %d options", stage, len(all))
+	}
+	return all
+}
+
+// docs/reference/cli.md has the options of all stages: each once, at the first of these places that has it.
+func TestGeneratedOptions(t *testing.T) {
+	listed := map[string]bool{"help": true, "help-all": true, "version": true, "config": true}
+	list := func(place, stage string, fits func(o option) bool) {
+		text := ""
+		for _, o := range optionsOf(t, stage) {
+			if !listed[o.name] && fits(o) {
+				listed[o.name] = true
+				text += o.line
 			}
 		}
+		generated.Check(t, "../../../docs/reference/cli.md", place, text)
+	}
+	list("options of NATS", "parser", func(o option) bool { return strings.HasPrefix(o.name, "nats") })
+	own := map[string]bool{"workers": true, "prefetch": true, "max-text": true, "max-links": true}
+	list("options of all stages", "parser", func(o option) bool { return !own[o.name] })
+	shared := listed
+	for _, stage := range []string{"frontier", "fetcher", "renderer", "parser", "writer"} {
+		if stage != "renderer" { // which has the options of the fetcher
+			listed = maps.Clone(shared)
+		}
+		list("options of the "+stage, stage, func(o option) bool { return !strings.HasPrefix(o.name, "parser-") })
 	}
 }
 

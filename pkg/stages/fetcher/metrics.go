@@ -12,13 +12,13 @@ import (
 // never a host or a URL.
 var (
 	requestsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_fetch_requests_total", Help: "Requests of FETCH done, by class of their result.",
+		Name: "seine_fetch_requests_total", Help: "Results, by class.",
 	}, []string{"class"})
 	bodyBytes = promauto.NewCounter(prometheus.CounterOpts{
 		Name: "seine_fetch_body_bytes_total", Help: "Bytes of bodies kept, decoded.",
 	})
 	robotsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_fetch_robots_total", Help: "Look-ups of robots.txt, by where it was found (memory, bucket, host, unreachable, stale).",
+		Name: "seine_fetch_robots_total", Help: "Look-ups of robots.txt, by source: memory, bucket, host, unreachable, stale (an old copy).",
 	}, []string{"source"})
 
 	robotsMemory, robotsBucket     = robotsTotal.WithLabelValues("memory"), robotsTotal.WithLabelValues("bucket")

@@ -8,10 +8,10 @@ import (
 // Figures of a frontier process. No label is a host or a URL.
 var (
 	underWay = promauto.NewGauge(prometheus.GaugeOpts{
-		Name: "seine_frontier_in_flight", Help: "In-flight requests of all partitions of the process.",
+		Name: "seine_frontier_in_flight", Help: "Requests in flight.",
 	})
 	snapshotBytes = promauto.NewHistogram(prometheus.HistogramOpts{
-		Name: "seine_frontier_snapshot_bytes", Help: "Size of the snapshots of partitions made by this process.",
+		Name: "seine_frontier_snapshot_bytes", Help: "Size of snapshots.",
 		Buckets: prometheus.ExponentialBuckets(1<<12, 8, 8),
 	})
 	turnSeconds = promauto.NewHistogram(prometheus.HistogramOpts{

@@ -13,31 +13,31 @@ import (
 // again. No label is a host, a URL, or a kind that a spec names.
 var (
 	readSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
-		Name: "seine_parser_read_seconds", Help: "Time to read a page and make its records, without publishing them.",
+		Name: "seine_parser_read_seconds", Help: "Time to parse a page, without publishing.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 	})
 	readBytes = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "seine_parser_body_bytes_total", Help: "Bytes of bodies read, decoded.",
+		Name: "seine_parser_body_bytes_total", Help: "Bytes of bodies, decoded.",
 	})
 	recordsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_parser_records_total", Help: "Records made, by what made them (page, rule).",
+		Name: "seine_parser_records_total", Help: "Records, by source: page, rule.",
 	}, []string{"source"})
 	recordFailures = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "seine_parser_record_failures_total", Help: "Records that a rule could not make, which went to DEAD.",
+		Name: "seine_parser_record_failures_total", Help: "Records that failed and went to DEAD.",
 	})
 	linksTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_parser_links_total", Help: "Links of pages, by whether they were sent to the frontier (sent) or recently seen (known).",
+		Name: "seine_parser_links_total", Help: "Links, by outcome: sent, known.",
 	}, []string{"outcome"})
 	duplicatesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_parser_duplicates_total", Help: "Pages that repeat another, by what was done with them (mark, drop).",
+		Name: "seine_parser_duplicates_total", Help: "Duplicate pages, by action: mark, drop (includes unchanged pages).",
 	}, []string{"action"})
 
 	leftOutTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_parser_left_out_total", Help: "Pages without a record because of a condition of the spec, by its sort (language, text_language, condition).",
+		Name: "seine_parser_left_out_total", Help: "Pages without a record, by reason: language, text_language, duplicate, condition.",
 	}, []string{"reason"})
 
 	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "seine_parser_abandoned_rules", Help: "Functions of rules that are still busy though the time of their page is over.",
+		Name: "seine_parser_abandoned_rules", Help: "Functions of rules that are still busy after their minute; at 4, further pages wait.",
 	}, func() float64 { return float64(extract.Abandoned()) })
 
 	ofPages, ofRules      = recordsTotal.WithLabelValues("page"), recordsTotal.WithLabelValues("rule")

@@ -10,16 +10,16 @@ import (
 
 var (
 	leasesHeld = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_leases_held", Help: "Leases that this process has, by what they are for (frontier, writer-NAME, alerts).",
+		Name: "seine_leases_held", Help: "Partitions that the process owns, by group: frontier, writer-NAME, alerts.",
 	}, []string{"group"})
 	leasesLost = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_leases_lost_total", Help: "Leases that expired without being released.",
+		Name: "seine_leases_lost_total", Help: "Leases lost involuntarily.",
 	}, []string{"group"})
 	readerLag = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_reader_lag_messages", Help: "Messages that this process has not been sent yet, of the partitions that it owns.",
+		Name: "seine_reader_lag_messages", Help: "Messages not yet received, by consumer: frontier-urls, frontier-results, writer-NAME.",
 	}, []string{"consumer"})
 	readerRewinds = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_reader_rewinds_total", Help: "Times that a partition was read again from its last message: after a loss of the connection, or of messages on the way.",
+		Name: "seine_reader_rewinds_total", Help: "Times that a partition was read again after a loss of the connection or of messages.",
 	}, []string{"consumer"})
 )
 

@@ -7,28 +7,28 @@ import (
 
 var (
 	recordsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_writer_records_total", Help: "Records in committed files.",
+		Name: "seine_writer_records_total", Help: "Committed records.",
 	}, []string{"writer"})
 	bytesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_writer_bytes_total", Help: "Bytes of committed files, by whether before or after compression.",
+		Name: "seine_writer_bytes_total", Help: "Bytes of committed files, by kind: raw, file.",
 	}, []string{"writer", "kind"})
 	filesTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_writer_files_total", Help: "Committed files.",
 	}, []string{"writer"})
 	repeatsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_writer_repeats_total", Help: "Records that came again and were dropped.",
+		Name: "seine_writer_repeats_total", Help: "Dropped repeats.",
 	}, []string{"writer"})
 	badTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_writer_bad_total", Help: "Messages on RECORDS that were no records and went to DEAD.",
+		Name: "seine_writer_bad_total", Help: "Invalid messages, sent to DEAD.",
 	}, []string{"writer"})
 	failuresTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_writer_failures_total", Help: "Times that a partition had to start again from its last commit.",
+		Name: "seine_writer_failures_total", Help: "Partitions restarted from their last commit.",
 	}, []string{"writer"})
 	lagMessages = promauto.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "seine_writer_lag_messages", Help: "Messages that are not committed yet, of the partitions of this process.",
+		Name: "seine_writer_lag_messages", Help: "Uncommitted messages of this process.",
 	}, []string{"writer"})
 	commitSeconds = promauto.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "seine_writer_commit_seconds", Help: "Time to finish, sync and commit the open files of a partition.",
+		Name: "seine_writer_commit_seconds", Help: "Time of a commit.",
 		Buckets: prometheus.ExponentialBuckets(0.001, 3, 10),
 	}, []string{"writer"})
 )

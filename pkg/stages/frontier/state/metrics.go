@@ -13,22 +13,22 @@ import (
 var (
 	candidatesTotal = newCandidateCounters()
 	bloomFalseTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "seine_frontier_bloom_false_positives_total", Help: "New URLs that the bloom filter took for known, at the cost of a read.",
+		Name: "seine_frontier_bloom_false_positives_total", Help: "New URLs that needed a read, because the filter had them.",
 	})
 	sentTotal = promauto.NewCounter(prometheus.CounterOpts{
-		Name: "seine_frontier_requests_total", Help: "Requests sent to the fetchers.",
+		Name: "seine_frontier_requests_total", Help: "Requests sent to fetchers.",
 	})
 	resultsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_results_total", Help: "Results of in-flight requests, by class.",
+		Name: "seine_frontier_results_total", Help: "Results of requests, by class.",
 	}, []string{"class"})
 	visitsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_visits_total", Help: "Visits by what they found (new, changed, same, gone), and those that led nowhere (failed, the gone among them).",
+		Name: "seine_frontier_visits_total", Help: "Visits, by outcome: new, changed, same, gone, failed (includes gone).",
 	}, []string{"outcome"})
 	recordsTotal = recordCounters{CounterVec: promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_records_total", Help: "Records made of the pages whose visits have ended, by kind; of many kinds, the later ones are other.",
+		Name: "seine_frontier_records_total", Help: "Records of ended visits, by kind: 64 kinds, then other.",
 	}, []string{"kind"}), known: make(map[string]bool)}
 	_ = promauto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "seine_frontier_filter_bytes", Help: "Memory of the filters of known URLs, which grows with the crawl.",
+		Name: "seine_frontier_filter_bytes", Help: "Memory of the filters of known URLs, which grow with the crawl.",
 	}, func() float64 { return float64(FilterBytes()) })
 )
 
@@ -53,7 +53,7 @@ type candidateCounters struct{ queued, known, excluded prometheus.Counter }
 
 func newCandidateCounters() candidateCounters {
 	v := promauto.NewCounterVec(prometheus.CounterOpts{
-		Name: "seine_frontier_candidates_total", Help: "Candidate URLs, by outcome (queued, known, excluded).",
+		Name: "seine_frontier_candidates_total", Help: "URLs added or found, by outcome: queued, known, excluded.",
 	}, []string{"outcome"})
 	return candidateCounters{v.WithLabelValues("queued"), v.WithLabelValues("known"), v.WithLabelValues("excluded")}
 }

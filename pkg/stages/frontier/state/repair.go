@@ -18,7 +18,7 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// What of a store may be found wrong and is put right or set aside: no key that
+// What of a store may be found wrong and is put right or quarantined: no key that
 // contradicts another, and no value that cannot be read, keeps a partition from
 // its work. They are the labels of repairsTotal.
 const (
@@ -34,7 +34,7 @@ const (
 )
 
 var repairsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
-	Name: "seine_frontier_repairs_total", Help: "What was wrong in the store and was put right or set aside, by what it was.",
+	Name: "seine_frontier_repairs_total", Help: "Repaired or quarantined inconsistencies of the store, 0 if it is healthy: index, queue, url, host, counters, in_flight, position, time, message.",
 }, []string{"what"})
 
 func init() { // so that a rate is known from the first one on
@@ -61,7 +61,7 @@ func (s *Partition) reportRepair(what, text string, about ...any) {
 // something of it was wrong.
 const auditEvery = int64(time.Hour)
 
-// audit has all URLs of a crawl counted anew and looked for in the indexes: where
+// audit has all URLs of a crawl counted again and looked for in the indexes: where
 // one thing is wrong, others may be. That is a review with a count.
 func (s *Partition) audit(name string) {
 	c := s.crawl(name)
@@ -88,7 +88,7 @@ func (s *Partition) stuck(c *crawl, rules *Rules) bool {
 		len(s.inFlight) == 0 && !c.working() && rules.State == crawlspec.Running && !limited(rules) && len(rules.sources) == 0
 }
 
-// checkInFlight looks whether what is under way is what the crawls count.
+// checkInFlight looks whether what is in progress is what the crawls count.
 func (s *Partition) checkInFlight() error {
 	n := make(map[string]int64)
 	for id := range s.inFlight {
@@ -295,7 +295,7 @@ func (s *Partition) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) erro
 	return s.verifyURL(r, id)
 }
 
-// unreadable deals with a URL record that cannot be read: it is set aside, and
+// unreadable deals with a URL record that cannot be read: it is quarantined, and
 // the URL is not known any more.
 func (s *Partition) unreadable(id urlID, err error) error {
 	s.tx.records[id] = nil
@@ -361,7 +361,7 @@ func (s *Partition) rebuildDomain(name string, cause error) (*domain, error) {
 		}
 		if live := s.hosts[h.name]; live != nil {
 			h = live
-		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted anew, and it is told
+		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and it is told
 			h = stored
 		}
 		for _, w := range h.work {
