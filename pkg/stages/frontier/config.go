@@ -23,7 +23,7 @@ type Config struct {
 	Hosts         int                `help:"Hosts kept in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
 	Take          PartitionSelector  `name:"partitions-owned" help:"Partitions to own: fair (an equal share among the running frontiers), all, or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery crawlspec.Duration `help:"Interval between snapshots of a partition, from which other frontiers take it over; 0s disables snapshots." default:"5m"`
-	// Offline is for looking into a crawl whose other stages do not run: what is stored is taken
+	// Offline is for inspecting a crawl whose other stages do not run: what is stored is taken
 	// in and questions are answered, but no request is sent, and no schedule begins a run.
 	Offline bool               `kong:"-"`
 	Drain   crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s"`

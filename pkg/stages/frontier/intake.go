@@ -22,7 +22,7 @@ func (f *Frontier) intake() *stages.Runner {
 }
 
 // seeds handles one message of SEEDS. What of it is no URL goes to DEAD, line by
-// line; the rest goes on.
+// line; the rest continues.
 func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	var out stages.Output
 	crawl := messages.CrawlOf(m.Subject)

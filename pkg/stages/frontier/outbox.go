@@ -17,7 +17,7 @@ type outgoing struct {
 	made time.Time
 }
 
-// post hands requests to the outbox. The intake goes on while it publishes.
+// post hands requests to the outbox. The intake continues while it publishes.
 func (p *partitionLoop) post(out []outgoing) {
 	if len(out) == 0 {
 		return

@@ -56,7 +56,7 @@ type partitionLoop struct {
 	gathersUntil int64 // until when what arrives waits for the next turn, 0 if it does not
 }
 
-// leaders look into streams, whatever replicas there are of them.
+// leaders inspect streams, whatever replicas there are of them.
 type leaders interface {
 	ReadFromLeader(ctx context.Context, stream string, want jsclient.Lookup) (*jsclient.StoredMessage, error)
 }
@@ -93,7 +93,7 @@ func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error 
 	return ignoreDone(ctx, err)
 }
 
-// acquirePartition makes this process the one that goes on with a partition.
+// acquirePartition makes this process the one that continues with a partition.
 func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*partitionLoop, error) {
 	restored, err := f.takeOver(ctx, p, epoch)
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *partitionLoop) replayEnd(ctx context.Context, stream string) (uint64, e
 	if info := s.CachedInfo(); info.Created.Equal(at.Created) && info.State.LastSeq >= at.Sequence {
 		end = at.Sequence
 	}
-	return end, nil // else it is another stream, or has lost its tail: the reader begins anew
+	return end, nil // else it is another stream, or has lost its tail: the reader begins again
 }
 
 func (p *partitionLoop) close() {

@@ -42,7 +42,7 @@ var (
 	errAgain = errors.New("the streams were purged meanwhile")
 )
 
-// Rebuilder makes the state of partitions again in a store of its own, as an owner
+// Rebuilder makes the state of partitions again in a separate store, as an owner
 // that takes over would: of the newest snapshot and what the streams hold since. It
 // takes no lease, sends no request, and no consumer of the frontiers moves.
 type Rebuilder struct {
@@ -211,6 +211,6 @@ func (p *partitionLoop) describeTo(out *RebuildResult) (err error) {
 	if out.Crawls, out.Hosts, err = p.state.Totals(); err != nil {
 		return err
 	}
-	// Whoever goes on with this state has sent none of what is under way.
+	// Whoever continues with this state has sent none of what is in progress.
 	return p.f.store.MarkNew(p.partition, "")
 }

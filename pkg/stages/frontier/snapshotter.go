@@ -76,7 +76,7 @@ func (s *snapshotter) end(ctx context.Context) func() bool {
 	})
 }
 
-// wait waits for what is under way.
+// wait waits for what is in progress.
 func (s *snapshotter) wait() { s.tasks.Wait() }
 
 // close waits, and gives back what begin has taken.
@@ -133,7 +133,7 @@ func (s *snapshotter) interval(p *partitionLoop) time.Duration {
 	return every
 }
 
-// checkPressure asks now and then how much a stream must keep for want of a snapshot: it
+// checkPressure asks now and then how much a stream must keep without a snapshot: it
 // would be full before the next is due.
 func (s *snapshotter) checkPressure(p *partitionLoop) {
 	if s.running || time.Since(s.looked) < pressureEvery {

@@ -23,7 +23,7 @@ import (
 var ErrForeignState = errors.New("the state of this partition is in another frontier's store")
 
 // takeOver makes sure that the store has the state of a partition, and that it
-// is the only one that goes on with it. The binding of the partition says where
+// is the only one that continues with it. The binding of the partition says where
 // its state is. If that is another store, the newest snapshot is taken in, and
 // what happened since is replayed from the streams: see replay. So it is if this
 // store has lost its last commits with the power of its machine, and is behind the
@@ -78,7 +78,7 @@ func (f *Frontier) takeIn(ctx context.Context, p int, epoch uint64, own bool, fr
 }
 
 // withoutSnapshot adds to the error of a snapshot that is damaged or lost where the
-// state can be had from instead. To go on without it would lose URLs.
+// state can be had from instead. To continue without it would lose URLs.
 func (f *Frontier) withoutSnapshot(p int, own bool, from string, err error) error {
 	switch {
 	case !errors.Is(err, partition.ErrSnapshotDamaged) && !errors.Is(err, partition.ErrSnapshotGone):
@@ -91,7 +91,7 @@ func (f *Frontier) withoutSnapshot(p int, own bool, from string, err error) erro
 		err, p, from, f.store.ID, messages.BucketSnapshots)
 }
 
-// usable reports whether the store's own state can go on, beside the newest snapshot.
+// usable reports whether the store's own state can continue, beside the newest snapshot.
 func (f *Frontier) usable(p int, snap partition.Snapshot, found bool) (bool, error) {
 	if !found {
 		return true, nil
@@ -241,7 +241,7 @@ func (p *partitionLoop) replay(ctx context.Context) error {
 	return p.goOn()
 }
 
-// finishPostponed applies all that waits for removals: what is under way may be of it.
+// finishPostponed applies all that waits for removals: what is in progress may be of it.
 func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 	for p.state.HasPostponed() {
 		select {
@@ -321,7 +321,7 @@ func (p *partitionLoop) receive(ctx context.Context, reader *partition.OrderedRe
 	}
 }
 
-// goOn goes on with what is under way, now that all is applied.
+// goOn continues with what is in progress, now that all is applied.
 func (p *partitionLoop) goOn() error {
 	inFetch := p.foreign
 	p.foreign = nil

@@ -66,7 +66,7 @@ func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
 }
 
 // Settled reports whether all partitions have taken in what there was when they were
-// opened: before, they may say of a crawl that has ended that it goes on.
+// opened: before, they may say of a crawl that has ended that it continues.
 func (c *Client) Settled(ctx context.Context) (bool, error) {
 	parts, err := c.statuses(ctx, Query{})
 	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err

@@ -35,7 +35,7 @@ func (s *Partition) discard(h *host, w *crawlQueue, end func(*urlRecord, urlID) 
 	return nil
 }
 
-// failQueued ends what is queued for a host that was given up.
+// failQueued ends what is queued for a host that was abandoned.
 func (s *Partition) failQueued(h *host, now int64) error {
 	for _, w := range h.work {
 		if w.parked || s.isPendingDeletion(w.crawl) { // what was deleted is about to be taken away
@@ -53,7 +53,7 @@ func (s *Partition) failQueued(h *host, now int64) error {
 	return nil
 }
 
-// probe lets a host that was given up be asked again: a person wants it.
+// probe lets a host that was abandoned be asked again: a person wants it.
 func (s *Partition) probe(name string) error {
 	h, err := s.host(name)
 	if err != nil {

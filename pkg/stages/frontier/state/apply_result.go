@@ -46,7 +46,7 @@ func (s *Partition) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	case req.Round != res.Visit.Round:
 		return nil
 	case res.Attempt != req.Sent && rules.retryable(res):
-		return nil // of an attempt given up; the one under way decides
+		return nil // of an attempt abandoned; the one under way decides
 	}
 	pace, err := s.rulesOf(req.host) // of all crawls that want it, this one included
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Partition) takeResult(res *messages.Result, rules *Rules, now int64) (e
 // adopt takes over a request that a former owner of the partition sent after
 // the state that this one began with was saved. It returns nil if the request
 // is not newer than what is known, unless its result is final: the page of an
-// attempt that was given up is a page, and its URL needs no other attempt.
+// attempt that was abandoned is a page, and its URL needs no other attempt.
 func (s *Partition) adopt(id urlID, round uint64, sent int, run int64, final bool, now int64) (*Request, error) {
 	r, err := s.record(id)
 	if err != nil || r == nil {
@@ -124,7 +124,7 @@ func (s *Partition) adoptForeign(wire *messages.Request, now int64) error {
 			return err
 		}
 		r, err := s.record(id)
-		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is under way, or its result is known
+		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is in progress, or its result is known
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (d *Budget) Allot(p string, used Usage, more bool, partitions int, spec *cr
 			(*grants)[p] += extra
 			g.Over = g.Over || extra == 0
 		}
-		// A limit that was lowered may be exceeded by what is under way: what
+		// A limit that was lowered may be exceeded by what is in progress: what
 		// of that turns out to be no page is not to be sent again.
 		return (*grants)[p] + min(left, 0)
 	}

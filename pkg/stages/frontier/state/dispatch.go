@@ -248,7 +248,7 @@ func (s *Partition) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, er
 			switch {
 			case more <= 0:
 				reason = frontierapi.ReasonHostPages
-			case more <= int64(had.inFlight): // what is under way may be the last pages
+			case more <= int64(had.inFlight): // what is in progress may be the last pages
 				return nil, nil
 			}
 		}
@@ -319,7 +319,7 @@ func (s *Partition) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 	return nil, urlID{}, nil
 }
 
-// launch makes a URL one that is under way.
+// launch makes a URL one that is in progress.
 func (s *Partition) launch(r *urlRecord, id urlID, h *host, now int64) (*Request, error) {
 	r.Due, r.FetchSeq = 0, 0
 	s.setState(r, id, InFlight, r.leftOut(), now)
@@ -384,7 +384,7 @@ func (s *Partition) MarkSent(wire *messages.Request, seq uint64) {
 	s.tx.save(id, req.urlRecord)
 }
 
-// resend gives up on a request that is nowhere, and sends its visit again.
+// resend abandons a request that is nowhere, and sends its visit again.
 func (s *Partition) resend(req *Request, now int64) {
 	req.Sent++
 	req.FetchSeq, req.missing, req.unsent, req.deadline = 0, false, true, now+inFlightTimeout

@@ -18,7 +18,7 @@ import (
 
 // A crawl in which nothing is to happen by itself, as it has ended and nobody has fed
 // it since, is nowhere but in the store: its counters, the filter of its URLs, its rules
-// and all else are read when it goes on. So nothing is done for it at a start either:
+// and all else are read when it continues. So nothing is done for it at a start either:
 // kindAwake lists the others, and judged says that those that are not listed need not
 // be looked at.
 
@@ -155,8 +155,8 @@ func (s *Partition) loadCrawlState(name string) (*crawl, error) {
 	return c, err
 }
 
-// readAwake reads a crawl that goes on, which must be listed if it has not ended. What
-// cannot be read is made anew.
+// readAwake reads a crawl that continues, which must be listed if it has not ended. What
+// cannot be read is made again.
 func (s *Partition) readAwake(name string, listed bool) (*crawl, error) {
 	c := newCrawl(name)
 	state, err := s.readCrawl(name)
@@ -185,7 +185,7 @@ func newCrawl(name string) *crawl {
 	}
 }
 
-// begin goes on with a stored state.
+// begin continues with a stored state.
 func (c *crawl) begin(name string, state crawlState) {
 	c.crawlState = state
 	c.salt, c.salted = saltOf(name, c.Since, 0), 0

@@ -38,7 +38,7 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 			return false, fmt.Errorf("read store: %w", err)
 		}
 		r, err := decodeRecord(record)
-		if err != nil { // it is set aside when it is its turn
+		if err != nil { // it is quarantined when it is its turn
 			r = &urlRecord{}
 		}
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {

@@ -2,7 +2,7 @@ package state
 
 import "seine/pkg/stages/frontier/table"
 
-// Request is one that is under way.
+// Request is one that is in progress.
 type Request struct {
 	*urlRecord
 	id       urlID
@@ -43,7 +43,7 @@ func (s *Partition) mayRender(crawl, url string) bool {
 	return err == nil && rules != nil && rules.mayRender(url)
 }
 
-// addInFlight notes that a request is under way.
+// addInFlight notes that a request is in progress.
 func (s *Partition) addInFlight(req *Request) error {
 	d, err := s.domainOf(req.host)
 	if err != nil {

@@ -50,7 +50,7 @@ func (a *IPLimiter) of(ip string) *ipState {
 	return a.byIP[ip]
 }
 
-// forget drops those that nobody waits for.
+// forget drops those that no one waits for.
 func (a *IPLimiter) forget() {
 	latest := int64(0)
 	for _, ad := range a.byIP {

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// loadCrawls reads the crawls that go on, and begins the partition's time. Those that
+// loadCrawls reads the crawls that continue, and begins the partition's time. Those that
 // have ended are not even looked at, if a build has judged them all that judges as this
 // one does.
 func (s *Partition) loadCrawls(c *Clock) error {
@@ -67,7 +67,7 @@ func (s *Partition) loadListed() error {
 	})
 }
 
-// loadAll reads all crawls, and lists those that go on. It returns when something last
+// loadAll reads all crawls, and lists those that continue. It returns when something last
 // happened in any of them, Unix ms.
 func (s *Partition) loadAll() (changed int64, err error) {
 	s.tx.DeletePrefix(table.Prefix(s.partition, kindAwake))

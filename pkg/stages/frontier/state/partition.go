@@ -157,7 +157,7 @@ func (s *Partition) Now() int64 { return s.time.now() }
 // Positions are up to where the streams are applied. The caller must not change them.
 func (s *Partition) Positions() map[string]messages.Position { return s.positions }
 
-// Taken is how many requests are under way.
+// Taken is how many requests are in progress.
 func (s *Partition) Taken() Room { return Room{Requests: len(s.inFlight), Renders: s.renders} }
 
 // HasDue reports whether a host may be asked now.

@@ -12,7 +12,7 @@ import (
 )
 
 // partitionTime is the time of a partition. What is due is stored in it, and it moves
-// with the state, from owner to owner: each goes on where the last one's mark is.
+// with the state, from owner to owner: each continues where the last one's mark is.
 // So it never goes back, whatever their clocks say, and nothing waits for the
 // difference between two clocks, or between what one said before and after it was
 // set.
@@ -53,7 +53,7 @@ const (
 	maxAway = int64(366 * 24 * time.Hour)
 )
 
-// startPartitionTime goes on from a mark.
+// startPartitionTime continues from a mark.
 func startPartitionTime(c *Clock, from mark) *partitionTime {
 	up := c.uptime()
 	wall := c.at(up)

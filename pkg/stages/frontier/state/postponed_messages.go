@@ -77,7 +77,7 @@ func (s *Partition) loadPostponed() error {
 	})
 }
 
-// RemoveForPostponed goes on with the removals that messages wait for. Tend does so
+// RemoveForPostponed continues with the removals that messages wait for. Tend does so
 // for all; this is for a partition that catches up, and has not begun to tend.
 func (s *Partition) RemoveForPostponed(now int64) error {
 	for name := range s.postponed {

@@ -30,7 +30,7 @@ func (q *quota) late(r *Rules, now int64) bool {
 	return r.MaxDuration > 0 && q.Started > 0 && now >= q.Started+int64(time.Duration(r.MaxDuration))
 }
 
-// short reports whether the partition must wait for more. What is under way
+// short reports whether the partition must wait for more. What is in progress
 // may yet turn out to be no page.
 func (q *quota) short(c *crawl, r *Rules) bool {
 	short := r.MaxPages > 0 && c.Pages+c.InFlight >= q.Pages ||
@@ -83,7 +83,7 @@ func (s *Partition) BudgetRequests() (all []*BudgetRequest) {
 }
 
 // ApplyGrant takes note of an answer. One to a question under other rules is passed
-// over, and only then is asked again: of two that are under way, the later answer
+// over, and only then is asked again: of two that are in progress, the later answer
 // might be to the earlier question, and what is stored as granted be less than what
 // the partition takes.
 func (s *Partition) ApplyGrant(a *BudgetAnswer) {

@@ -350,7 +350,7 @@ func (r *urlRecord) answered() bool {
 	}
 }
 
-// failedBefore reports whether the visit of this round has ended for want of attempts
+// failedBefore reports whether the visit of this round has ended for lack of attempts
 // before an attempt that there is. Its former owner counted otherwise: whether one
 // counts as a probe of its host depends on when its result is read.
 func (r *urlRecord) failedBefore(attempt int) bool {

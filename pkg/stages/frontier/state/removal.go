@@ -92,7 +92,7 @@ func (s *Partition) remove(name string, c *crawl, rules *Rules, now int64) error
 	return nil
 }
 
-// beginRemoval ends what is under way, and forgets all that is found by the name of
+// beginRemoval ends what is in progress, and forgets all that is found named
 // the crawl.
 func (s *Partition) beginRemoval(name string, c *crawl, rules *Rules, now int64) error {
 	for id, req := range s.inFlight {
@@ -174,7 +174,7 @@ func (s *Partition) removeFromHosts(name string, at *removal) (last bool, err er
 		if h == nil {
 			var err error
 			if h, err = decodeHost(string(key[len(pre):]), value); err != nil {
-				hosts = append(hosts, string(key[len(pre):])) // it is made anew
+				hosts = append(hosts, string(key[len(pre):])) // it is made again
 				return nil
 			}
 		}

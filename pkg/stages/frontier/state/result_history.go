@@ -8,7 +8,7 @@ import (
 )
 
 // What happened lately is kept in memory, for whoever looks: a frontier that
-// starts anew knows nothing of it.
+// starts again knows nothing of it.
 
 // resultRing are the last answers of a host. There is one for each host in memory,
 // so it has what a line needs and no more.

@@ -102,7 +102,7 @@ func (s *Partition) storeRuns(name string, c *crawl) {
 func (s *Partition) runsOf(name string, most int) (runs []frontierapi.Run, err error) {
 	err = s.store.scan(table.Name(table.Prefix(s.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
 		var r frontierapi.Run
-		if jsontext.Unmarshal(value, &r) == nil { // or it is set aside when it is its turn
+		if jsontext.Unmarshal(value, &r) == nil { // or it is quarantined when it is its turn
 			runs = append(runs, r)
 		}
 		return true, nil

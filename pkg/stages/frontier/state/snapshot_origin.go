@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// Usable reports whether the store's own state of a partition can go on: it lacks
+// Usable reports whether the store's own state of a partition can continue: it lacks
 // nothing that the newest snapshot has, an object with positions that it has reached, and if it was made of a snapshot and has not
 // caught up, that is still the newest.
 func (s *Store) Usable(p int, snapshot string, reached map[string]messages.Position) (bool, error) {
@@ -48,7 +48,7 @@ func (s *Store) Origin(p int) (object string, isNew bool, err error) {
 	return string(value), value != nil, nil
 }
 
-// Resume goes on with the requests under way, once the state has caught up with its
+// Resume continues with the requests under way, once the state has caught up with its
 // streams: those of a former owner that are in FETCH, by their sequence there, and those
 // of this state. Each is looked for at once.
 func (s *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) error {

@@ -97,7 +97,7 @@ func (s *Partition) joinSeeds(name string, c *crawl, rules *Rules, now int64) (l
 }
 
 // lookAgainAt has a crawl looked at once more that was removed, whether this process
-// lives or another goes on: the spec of the next one of its name may list seeds.
+// lives or another continues: the spec of the next one of its name may list seeds.
 func (s *Partition) lookAgainAt(name string) {
 	if rev, known := s.specs.Revision(name); known && s.specs.Seeded(name) {
 		s.markStale(name)

@@ -104,7 +104,7 @@ func (s *Partition) Slowest(crawl string, top int) ([]frontierapi.HostStatus, er
 	err := s.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		h, err := decodeHost(string(key[len(pre):]), value)
 		if err != nil {
-			return true, nil // it is made anew when it is its turn
+			return true, nil // it is made again when it is its turn
 		}
 		if scanned++; crawl != "" && !h.wants(crawl) {
 			return scanned < maxHostsScanned, nil

@@ -34,7 +34,7 @@ func (s *Partition) surveyHosts(crawl string, top int) (out frontierapi.Survey, 
 		}
 		h, err := decodeHost(string(key[len(pre):]), value)
 		if err != nil {
-			return true, nil // it is made anew when it is its turn
+			return true, nil // it is made again when it is its turn
 		}
 		st, err := s.describe(h)
 		if err == nil && worksFor(&st, crawl) {

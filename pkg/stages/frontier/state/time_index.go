@@ -2,7 +2,7 @@ package state
 
 import "encoding/binary"
 
-// scanTimes is scan for keys that go on with a time, the due index, the lines of
+// scanTimes is scan for keys that continue with a time, the due index, the lines of
 // domains and the retry index. Those that are too short for one are removed.
 func (s *Partition) scanTimes(pre, from []byte, do func(key []byte, at int64, rest []byte) (bool, error)) error {
 	return s.store.scan(pre, from, func(key, _ []byte) (bool, error) {

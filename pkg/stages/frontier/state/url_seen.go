@@ -14,7 +14,7 @@ import (
 )
 
 // seen answers "certainly new" without touching the disk. As most crawls have few
-// URLs in a partition, it begins as a table of their hashes, and goes on as a stack of
+// URLs in a partition, it begins as a table of their hashes, and continues as a stack of
 // bloom filters: when one is full, the next is four times larger and half as
 // tolerant, so the rate of false positives stays below twice the first one's
 // however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
@@ -102,7 +102,7 @@ func (s *seen) addFew(f *smallHashSet) {
 	moved.drop()
 }
 
-// join takes in what another filter knows, and goes on in its last layer.
+// join takes in what another filter knows, and continues in its last layer.
 func (s *seen) join(o *seen) {
 	switch {
 	case len(o.layers) > 0 && len(s.layers) > 0:
@@ -177,7 +177,7 @@ func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCraw
 		c.seen.add(hash)
 		r, err := decodeRecord(value)
 		if err != nil {
-			return ctx.Err() == nil, nil // it is set aside when it is its turn
+			return ctx.Err() == nil, nil // it is quarantined when it is its turn
 		}
 		if sorted, others := traps.SortQuery(r.URL); others && sorted != r.URL {
 			c.seen.add(orderMark(sorted))

@@ -34,7 +34,7 @@ func (s *Partition) nextBatch(pre []byte, crawl string, at *sweep) (ids []urlID,
 	return ids, last, err
 }
 
-// inTurn does as much of some parts as a turn may, and reports whether all are done. Each notes where it goes on; do
+// inTurn does as much of some parts as a turn may, and reports whether all are done. Each notes where it continues; do
 // returns how many steps it took, at most so many.
 func inTurn[T any](parts []T, do func(part *T, most int) (int, error)) (all bool, err error) {
 	left := reviewed

@@ -22,7 +22,7 @@ func (s *Partition) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, erro
 		}
 		r, err := decodeRecord(value)
 		if err != nil || r.State != Queued && r.State != Waiting {
-			return true, nil // a damaged one is set aside when it is its turn
+			return true, nil // a damaged one is quarantined when it is its turn
 		}
 		if d.Waiting++; match.MatchString(r.URL) {
 			if d.URLs++; len(d.Some) < frontierapi.MaxDropped {
