@@ -23,7 +23,7 @@ type Alerts struct {
 	Over        Duration `json:"over" yaml:"over"`
 	MinRequests int64    `json:"min_requests" yaml:"min_requests"`
 	// NoProgress is how long no visit has ended although something could be done:
-	// a request or a page is under way, or a host is due. What waits for a host's
+	// a request or a page is in progress, or a host is due. What waits for a host's
 	// delay, Retry-After, hours or breaker, for a schedule or in a pause, is not
 	// held against the crawl.
 	NoProgress Duration `json:"no_progress" yaml:"no_progress"`

@@ -65,7 +65,7 @@ func (s *Spec) SkippedExtensions() (skipped []string) {
 
 // Extension returns the extension of the file that a URL names, in lower case and
 // without its dot; "" if it names none. A name with a colon, as of the page File:A.jpg
-// of a wiki, is none of a file.
+// of a wiki, is not one of a file.
 func Extension(url string) string {
 	rest, _, _ := strings.Cut(url, "?")
 	rest, _, _ = strings.Cut(rest, "#")

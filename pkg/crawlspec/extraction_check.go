@@ -132,7 +132,7 @@ func (e *Extraction) checkMask(p *Problems) {
 	}
 }
 
-// list reports what is none of those, and what is there twice.
+// list reports what is not one of those, and what is there twice.
 func (p *Problems) list(path string, values, those []string) {
 	for i, v := range values {
 		at := fmt.Sprintf("%s[%d]", path, i)

@@ -13,7 +13,7 @@ import (
 	"seine/internal/schedule/politeness"
 )
 
-// RunState stops a crawl or a host, or lets it go on.
+// RunState stops a crawl or a host, or lets it continue.
 type RunState string
 
 // Run states.
@@ -64,7 +64,7 @@ type Politeness struct {
 
 // Breaker leaves a host alone that has failed several times in a row. After
 // Wait one request probes it; each one that fails doubles the wait, up to
-// MaxWait. After so many Probes in vain the host is given up: what is queued
+// MaxWait. After so many Probes in vain the host is abandoned: what is queued
 // for it fails.
 type Breaker struct {
 	Failures int      `json:"failures" yaml:"failures"` // in a row; 0 turns the breaker off

@@ -51,13 +51,13 @@ func (r Revision) Deletions() uint32 {
 var ErrStandsStill = errors.New("the crawl is blocked: its spec is unusable")
 
 // StandStill returns the spec of a crawl without one that can be used: nothing is sent,
-// nothing is excluded and nothing given up.
+// nothing is excluded and nothing abandoned.
 func (r Revision) StandStill(why string) Revision {
 	r.Spec, r.Still, r.Unusable = stillSpec(), true, why
 	return r
 }
 
-// Blocked returns ErrStandsStill with the reason if the crawl stands still.
+// Blocked returns ErrStandsStill with the reason if the crawl is stalled.
 func (r Revision) Blocked() error {
 	if !r.Still {
 		return nil
@@ -65,7 +65,7 @@ func (r Revision) Blocked() error {
 	return fmt.Errorf("%w: %s", ErrStandsStill, r.Unusable)
 }
 
-// stillSpec is that of all crawls that stand still. Nobody changes it.
+// stillSpec is that of all crawls that are stalled. Nobody changes it.
 var stillSpec = sync.OnceValue(func() *Spec {
 	s := Default()
 	s.State, s.Scope, s.Traps = Paused, ScopeAny, Traps{}
@@ -91,7 +91,7 @@ type Progress struct {
 	Rev uint64 `json:"rev,omitempty"`
 }
 
-// UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl stands still for that.
+// UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl is stalled for that.
 func UnusableText(why string, still bool) string {
 	means := "the one before it holds"
 	if still {

@@ -66,7 +66,7 @@ type Spec struct {
 	// when its spec changes. A crawl with a schedule or with recrawls ends at a limit,
 	// or when it is cancelled.
 	Keep Duration `json:"keep,omitempty" yaml:"keep"`
-	// State stops a crawl, or lets it go on.
+	// State stops a crawl, or lets it continue.
 	State RunState `json:"state,omitempty" yaml:"state"`
 	// Politeness says how often a host is asked. Sources say otherwise for some of them.
 	Politeness `yaml:",inline"`
@@ -132,7 +132,7 @@ type Spec struct {
 	// in "10.1.0.0/16", whatever they are.
 	AllowAddresses []netip.Prefix `json:"allow_addresses,omitempty" yaml:"allow_addresses"`
 	// Archive keeps what an archive (WARC) needs: the request as it was sent, the
-	// head of the response as it came, and its body in the encoding it came in.
+	// head of the response as received, and its body in the encoding it came in.
 	Archive bool `json:"archive,omitempty" yaml:"archive"`
 	// MaxBody is the largest body kept, in bytes, decoded.
 	MaxBody Bytes `json:"max_body" yaml:"max_body"`

@@ -10,7 +10,7 @@ import (
 var urlStarts = []string{"http://", "https://"}
 
 // matchesNoURL reports whether no URL can match a pattern, as what it wants at the start
-// is none of urlStarts. It says so only if that is sure.
+// is not one of urlStarts. It says so only if that is sure.
 func matchesNoURL(pattern *regexp.Regexp) bool {
 	re, err := syntax.Parse(pattern.String(), syntax.Perl)
 	if err != nil {

@@ -39,7 +39,7 @@ type Page struct {
 	Status      int       `json:"status"`
 	ContentType string    `json:"content_type,omitempty"` // the header as it came; sniffed if there is none
 	FetchedAt   time.Time `json:"fetched_at"`
-	// Header is the response header as it came, but for the hop-by-hop fields and
+	// Header is the response header as received, but for the hop-by-hop fields and
 	// cookies. All but HeaderRobots is left out when it would not fit.
 	Header map[string][]string `json:"header,omitempty"`
 	// BodyEncoding is "", BodyZstd, or, of an archived page, the content codings
@@ -48,7 +48,7 @@ type Page struct {
 	BodyEncoding string `json:"body_encoding,omitempty"`
 	BodySize     int64  `json:"body_size"`
 	// RequestSize and HeadSize are of an archived page: the payload begins with
-	// the request as it was sent and the response up to its body as it came, so
+	// the request as it was sent and the response up to its body as received, so
 	// many bytes each. Secrets and cookies are left out of the request.
 	RequestSize int `json:"request_size,omitempty"`
 	HeadSize    int `json:"head_size,omitempty"`
@@ -81,7 +81,7 @@ type Page struct {
 	// Part says which part of a rendered page it is.
 	Part Part `json:"part,omitempty"`
 	// Class is of an answer that is no page: how its request ended, RobotsFetched if it
-	// was for a robots.txt. Its body is in the payload as it came, or decoded where its
+	// was for a robots.txt. Its body is in the payload as received, or decoded where its
 	// head says so.
 	Class Class `json:"class,omitempty"`
 	// Truncated says why the body of an answer is not all there.

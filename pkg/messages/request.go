@@ -22,7 +22,7 @@ type Request struct {
 	// Redirects counts the redirects in a row that led here.
 	Redirects int `json:"redirects,omitempty"`
 	// Delay is the host's delay at the moment of sending, in milliseconds. Who
-	// gets the request a second time waits it out first: the one who had it
+	// gets the request twice waits it out first: the one who had it
 	// before may have used it just now.
 	Delay Millis `json:"delay_ms,omitempty"`
 	// Interval is the least time from the start of one request to the host to
@@ -38,7 +38,7 @@ type Request struct {
 	// Run is the run of a scheduled crawl that the visit belongs to, 0 for the
 	// first; it is handed on to what is found on the page.
 	Run int64 `json:"run,omitempty"`
-	// ETag and LastModified are validators of the last response, as they came:
+	// ETag and LastModified are validators of the last response, as received:
 	// the request is conditional on them.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`

@@ -29,7 +29,7 @@ const (
 	BucketSnapshots = "seine_snapshots" // newest state of each partition of the frontier
 )
 
-// Beginnings of the keys of BucketLeases that works on the whole cluster have while they are under way; of works, the kind and
+// Beginnings of the keys of BucketLeases that works on the whole cluster have while they are in progress; of works, the kind and
 // an ID follow. While there is one of a backup, nothing is purged of any stream.
 const (
 	KeyWorks   = "work."

@@ -69,7 +69,7 @@ const asyncPending = 8192
 const pingEvery = time.Second
 
 // Dial connects to the NATS server at url, and stays connected: it reconnects
-// for ever, and Publisher, Runner and OrderedReader go on where they were. Only the
+// for ever, and Publisher, Runner and OrderedReader continue where they were. Only the
 // first connection may fail.
 func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
 	return DialPrefix(url, "", name, log, opts...)

@@ -41,7 +41,7 @@ func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
 
 // Stored opens the body encoded as the page's BodyEncoding says. It waits for
 // servers that are not there: the bodies may be on others than the page, which must
-// not be given up for that. The error is poison if the body is nowhere any more.
+// not be abandoned for that. The error is poison if the body is nowhere any more.
 func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	name := b.page.BodyObject
 	if name == "" {

@@ -118,7 +118,7 @@ func (b *Bus) refused(nc *nats.Conn, err error) bool {
 		return false
 	}
 	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
-		// An answer that nobody waits for any more: it was late, or permissions were made anew.
+		// An answer that no one waits for any more: it was late, or permissions were made again.
 		b.Log.Warn("NATS", "error", err)
 		return true
 	}

@@ -13,26 +13,26 @@ import (
 const (
 	// pulseEvery is how often a process notes that it runs.
 	pulseEvery = time.Second
-	// stallThreshold is how long without that it must have stood still: stopped, or its
+	// stallThreshold is how long without that it must have been stalled: stopped, or its
 	// machine paused or put to sleep. What it held may be another's by then, as after
 	// AckWait, and the last sign of life was up to a third of that before.
 	stallThreshold = messages.AckWait / 3
 )
 
-// stallDetector tells whether this process stood still: a process that did goes on as if
+// stallDetector tells whether this process was stalled: a process that was continues as if
 // nothing had been, with messages that others have got meanwhile.
 type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: nobody keeps it
 
 func (d *stallDetector) tick() { d.last.Store(int64(bootclock.Now())) }
 
-// stalled reports whether the process stood still, and its pulse has not been taken
+// stalled reports whether the process was stalled, and its pulse has not been taken
 // since.
 func (d *stallDetector) stalled() bool {
 	last := d.last.Load()
 	return last > 0 && bootclock.Now()-time.Duration(last) > stallThreshold
 }
 
-// watchStalls casts doubt on everything when the process stood still, until ctx is
+// watchStalls casts doubt on everything when the process was stalled, until ctx is
 // done.
 func (b *Bus) watchStalls(ctx context.Context) {
 	for b.pulse.tick(); sleep.For(ctx, pulseEvery) == nil; b.pulse.tick() {

@@ -110,7 +110,7 @@ func eachStream(all []jetstream.StreamConfig, do func(i int) error) error {
 	return g.Wait() //nolint:wrapcheck // do says all
 }
 
-// StreamInfo returns the state of a stream, nil if there is none of the name.
+// StreamInfo returns the state of a stream, nil if it does not exist.
 func StreamInfo(ctx context.Context, b *Bus, name string) (*jetstream.StreamInfo, error) {
 	s, err := b.JS.Stream(ctx, name)
 	switch {

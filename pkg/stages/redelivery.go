@@ -20,7 +20,7 @@ import (
 // its last tenth of a second, and so does a cluster whose leader was; a leader that
 // was cut off delivers what others have done meanwhile, until it learns that it
 // leads no more. None of them knows that it delivers again. Nor does this process,
-// if it stood still while the message was on its way. A message from the future, by
+// if it was stalled while the message was on its way. A message from the future, by
 // the clock of a server, may be from before any of that.
 func (b *Bus) MaybeStale(m *Message) bool {
 	if m.Deliveries > 1 || b.pulse.stalled() {

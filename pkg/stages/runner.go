@@ -105,7 +105,7 @@ type Runner struct {
 	// Describe tells for traces and logs what m is about. It is asked only when
 	// there is something to tell.
 	Describe func(m *Message) MessageContext
-	// Drain bounds how long Run goes on with what it holds after its context
+	// Drain bounds how long Run continues with what it holds after its context
 	// is done.
 	Drain time.Duration
 
@@ -361,7 +361,7 @@ func markPublish(err error) error {
 }
 
 // alreadyAcked reports that a message is acknowledged. A process that was frozen for
-// longer than AckWait goes on with what another has done since, and may find that
+// longer than AckWait continues with what another has done since, and may find that
 // what it needs has been removed, as a large body: that is no reason for DEAD.
 func (r *Runner) alreadyAcked(ctx context.Context, h *delivery) bool {
 	ctx, cancel := jsclient.AnswerWithin(ctx)

@@ -261,7 +261,7 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 // may arrive before the news of the spec it was made under. It waits for a
 // server that is away, which is no fault of the message. It asks the leader: a
 // replica may be cut off from the others, and not know that there is a newer one. If the
-// bucket has no spec of the crawl, though it had one under that revision, the crawl stands still.
+// bucket has no spec of the crawl, though it had one under that revision, the crawl is stalled.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Revision, error) {
 	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
@@ -313,7 +313,7 @@ func (s *Specs) readUncached(ctx context.Context, crawl string) error {
 
 // usable returns the newest spec of a crawl that can be used, false if none is stored: a
 // slip of the pen does not stop a crawl, and neither does a deletion. If none of those
-// that are stored can be used, the crawl stands still.
+// that are stored can be used, the crawl is stalled.
 func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Last: subject})
@@ -358,7 +358,7 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 }
 
 // decode returns what is kept of the spec that a message holds, false if it marks a
-// deletion; if it cannot be used, that of a crawl that stands still.
+// deletion; if it cannot be used, that of a crawl that is stalled.
 func (s *Specs) decode(crawl string, m *jsclient.StoredMessage) (storedSpec, bool) {
 	if m.Deletes() {
 		return storedSpec{}, false

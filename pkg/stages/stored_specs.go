@@ -33,7 +33,7 @@ func defaultAfter(d *messages.Deletion) storedSpec {
 }
 
 // specTrouble says why the newest spec that is stored of a crawl cannot be used, and
-// whether the crawl stands still for that.
+// whether the crawl is stalled for that.
 type specTrouble struct {
 	why   string
 	still bool

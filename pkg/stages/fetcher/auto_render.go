@@ -17,7 +17,7 @@ import (
 // autoRender decides, where the spec says "render: auto", which pages are shown in a browser. A page that has hardly any text and a
 // script is one that scripts make (an empty shell). Of others, samples are shown: the first ones of each template of paths on a
 // host, and fewer and fewer of those that follow. A template whose last sample has shown more than its document is rendered, until a
-// later page shows no more. Failures teach nothing. What is learnt is kept in memory alone: whoever starts anew takes samples
+// later page shows no more. Failures teach nothing. What is learnt is kept in memory alone: whoever starts again takes samples
 // again.
 type autoRender struct {
 	templates *otter.Cache[string, *templateYield]

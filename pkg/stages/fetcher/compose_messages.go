@@ -203,7 +203,7 @@ func resultMsg(res *messages.Result, partition int) *nats.Msg {
 	return m
 }
 
-// onDeadLetter tells the frontier of a request that was given up, so that it need not
+// onDeadLetter tells the frontier of a request that was abandoned, so that it need not
 // wait for the request's lease to end. One that cannot be read has nobody to
 // be told.
 func (f *Fetcher) onDeadLetter(m *stages.Message, why error) stages.Output {

@@ -41,7 +41,7 @@ type fetchJob struct {
 	isMine func() bool
 }
 
-// isSuspect reports whether another process may have been given the request by now: this one stood still, or was cut off.
+// isSuspect reports whether another process may have been given the request by now: this one was stalled, or was cut off.
 func (j *fetchJob) isSuspect() bool { return j.isMine != nil && !j.isMine() }
 
 // newJob is a request that is to be fetched as its spec wants it.

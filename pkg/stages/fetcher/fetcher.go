@@ -98,7 +98,7 @@ func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*F
 	return f, nil
 }
 
-// Run fetches until ctx is done, then finishes what is under way within the
+// Run fetches until ctx is done, then finishes what is in progress within the
 // drain time. It is called once.
 func (f *Fetcher) Run(ctx context.Context) error {
 	if err := f.open(ctx); err != nil {

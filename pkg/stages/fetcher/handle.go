@@ -25,7 +25,7 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 		return stages.Output{}, err
 	}
 	if spec.Deleted(req.Rev) {
-		return stages.Output{}, nil // nobody waits for the result
+		return stages.Output{}, nil // no one waits for the result
 	}
 	letGo, err := f.hands.lock(ctx, req.ID())
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// inFlightLocks are the requests that this process has in hand. One may come a second time
-// while it is there, as to a process that stood still: then the first must have
+// inFlightLocks are the requests that this process has in hand. One may come twice
+// while it is there, as to a process that was stalled: then the first must have
 // ended, and its result be stored, before it can be asked whether the second is
 // still wanted.
 type inFlightLocks struct {

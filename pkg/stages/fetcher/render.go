@@ -297,7 +297,7 @@ func (j *fetchJob) leadTo(url string) {
 // renderedType is the type of a document as a browser has made it.
 const renderedType = "text/html; charset=utf-8"
 
-// show makes what the browser shows the body of the page. What is known of the document as it came says nothing of that: a
+// show makes what the browser shows the body of the page. What is known of the document as received says nothing of that: a
 // page of the same shell may have changed.
 func (j *fetchJob) show(page *render.Page) {
 	r := j.reply

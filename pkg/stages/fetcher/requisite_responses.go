@@ -29,7 +29,7 @@ func (l *requisiteLog) record(x pageproxy.Exchange) {
 	l.exchanges = append(l.exchanges, x)
 }
 
-// keepParts keeps what a rendered page has beside the document that it has become: for the archive, the document as it came, what
+// keepParts keeps what a rendered page has beside the document that it has become: for the archive, the document as received, what
 // the page asked for, and its pictures; and as pages of their own, what the spec wants captured. It returns an error only if
 // ctx is done.
 func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {

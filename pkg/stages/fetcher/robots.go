@@ -303,7 +303,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *httpclient
 
 // entryFromReply says what an answer means, RFC 9309 2.3.1: nil that the host could
 // not be asked. Redirects that lead nowhere and most 4xx mean that there is no
-// robots.txt; 429 is none of these, since it only asks for patience.
+// robots.txt; 429 is not one of these, since it only asks for patience.
 func entryFromReply(origin string, r *httpclient.Reply) *robotsEntry {
 	e := &robotsEntry{Origin: origin, Status: r.Status, FetchedAt: r.Started.UTC()}
 	switch r.Class {

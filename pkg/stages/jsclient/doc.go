@@ -15,7 +15,7 @@
 //   - pull: takes messages of a consumer, drops none when the caller stops, and notices that a
 //     request is over whose bytes are used up exactly. It can go when the library's Fetch returns
 //     what it has received after its context has ended, and the server ends no request silently.
-//   - unavailable: which errors mean that a server is away, and whoever asks asks again.
+//   - unavailable: which errors mean that a server is away, and any client asks again.
 //
 // Versions that this was seen with stand at each; the soak found most of them. README.md has
 // the upstream issues, or their texts.

@@ -312,7 +312,7 @@ func encodeSightings(pages []pageFingerprint) []byte {
 	return b
 }
 
-// decodeSightings reads what encodeSightings wrote; what is left over is none of it.
+// decodeSightings reads what encodeSightings wrote; what is left over does not belong to it.
 func decodeSightings(b []byte) []pageFingerprint {
 	pages := make([]pageFingerprint, 0, len(b)/sightingSize+1)
 	for ; len(b) >= sightingSize; b = b[sightingSize:] {

@@ -11,7 +11,7 @@ import (
 
 // cumulativeAcker tells the server what the owner of a partition has acknowledged, in one life of
 // the stream. The server takes an acknowledgement by the sequence of the message in
-// the consumer as well, which begins anew when the reader rewinds: that of an earlier
+// the consumer as well, which begins again when the reader rewinds: that of an earlier
 // session would make it pass over later ones.
 type cumulativeAcker struct {
 	nc *nats.Conn

@@ -1,5 +1,5 @@
 // Package partition is what the owner of a partition works with: the lease by which it is the
-// one owner, the messages of a stream in order, and the snapshots by which another goes on.
+// one owner, the messages of a stream in order, and the snapshots by which another continues.
 //
 //   - Leases: each partition has one owner at a time. A lease that was not renewed in time is
 //     another's; its epoch, which only grows, tells who came later.

@@ -23,7 +23,7 @@ import (
 // is that the process ends.
 var (
 	// ErrRebalanced: the partition is another process's share now. The lease is held
-	// until the owner has finished, then another goes on.
+	// until the owner has finished, then another continues.
 	ErrRebalanced = errors.New("the partition is given to another process")
 	// ErrLost: the lease ended or could not be renewed. Another may own the
 	// partition already.
@@ -92,7 +92,7 @@ type lease struct {
 // staying reports whether the owner has not been told to stop.
 func (le *lease) staying() bool { return le.ctx.Err() == nil }
 
-// every is how often leases are renewed, ownerDeadline how long an owner goes on without
+// every is how often leases are renewed, ownerDeadline how long an owner continues without
 // that, retryInterval when to look again at what may have become free.
 func (l *Leases) every() time.Duration         { return l.ttl / 4 }
 func (l *Leases) ownerDeadline() time.Duration { return l.ttl * 7 / 10 }
@@ -138,7 +138,7 @@ func (l *Leases) Run(ctx context.Context) error {
 	select {
 	case <-l.view.synced:
 	case <-ctx.Done():
-	case <-time.After(l.every()): // the watch does not work: go on without
+	case <-time.After(l.every()): // the watch does not work: continue without
 	}
 	return l.loop(ctx)
 }
@@ -158,7 +158,7 @@ func (l *Leases) reset(kv jetstream.KeyValue) {
 }
 
 // loop is the only one that changes leases. After ctx, or the error of an
-// owner, it goes on until all have finished.
+// owner, it continues until all have finished.
 func (l *Leases) loop(ctx context.Context) error {
 	var failed error
 	quit := ctx.Done()

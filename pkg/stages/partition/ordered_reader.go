@@ -36,7 +36,7 @@ type OrderedReader struct {
 // ReaderMessage is a message of a OrderedReader.
 type ReaderMessage struct {
 	stages.Message
-	// Position is where the reader goes on after this message.
+	// Position is where the reader continues after this message.
 	Position messages.Position
 	acks     *cumulativeAcker
 }
@@ -282,7 +282,7 @@ func (o *OrderedReader) await(info *jetstream.StreamInfo) error {
 }
 
 // verify checks that the stream still is the one that the position is in. One
-// that was made anew, or lost its tail when a machine lost power, numbers other
+// that was made again, or lost its tail when a machine lost power, numbers other
 // messages with the same sequences: then everything stored is read again, which
 // owners recognise, rather than something new be skipped as old.
 func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {

@@ -165,7 +165,7 @@ func (r *recordedSnapshot) refuses(epoch uint64) error {
 }
 
 // Fence returns the newest snapshot of partition p, if there is one, for an owner
-// that goes on with the partition: from here on no owner of an earlier epoch can
+// that continues with the partition: from here on no owner of an earlier epoch can
 // replace it, so it stays, and so does what the streams have since, until this owner
 // or a later one saves another. ErrStale means that a later one is there already.
 func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, bool, error) {

@@ -1,4 +1,4 @@
-// Package retention removes what nobody needs any more: messages that all consumers have
+// Package retention removes what no one needs any more: messages that all consumers have
 // read and that the budget of history does not keep, bodies of pages that all have read, and
 // what streams and buckets have of crawls that were deleted.
 //

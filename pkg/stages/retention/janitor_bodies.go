@@ -125,7 +125,7 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	whole := make(map[string]bool, len(s.objects))
 	for _, o := range s.objects {
 		whole[o.NUID] = true
-		// A mark beyond the stream's end is of one that was made anew since, unless who
+		// A mark beyond the stream's end is of one that was made again since, unless who
 		// told the end has been cut off and is the leader no more.
 		if page, ok := markOf(o); ok && page <= s.last || !old(o.Name, uint64(o.Chunks)) {
 			continue

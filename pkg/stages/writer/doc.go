@@ -16,7 +16,7 @@
 //     published to DEAD, and acknowledged there, before the message after it is
 //     looked at. A crash leaves temporary files, which the next owner removes;
 //     it reads the same messages again, and JetStream knows the dead letters.
-//  2. At the limit of records, bytes or age, or when the partition is given up,
+//  2. At the limit of records, bytes or age, or when the partition is abandoned,
 //     each chunk is finished, synced, renamed to its final name, and its
 //     directory synced. A crash leaves chunks under final names that no entry
 //     names: the next owner removes them, and makes them again.
@@ -48,7 +48,7 @@
 //
 // A chunk is named by partition, life of the stream, and the sequence of the
 // first message of its commit. A crash makes the same name again from the same
-// sequence; nothing that was committed is written again. A stream made anew
+// sequence; nothing that was committed is written again. A stream made again
 // numbers other messages alike: its creation time is in the name. A stream
 // that lost its tail (power loss) numbers new messages alike under the same
 // creation time: what is read again then goes under the next life number.

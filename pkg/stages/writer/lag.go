@@ -19,7 +19,7 @@ const (
 	lagShare = 0.5
 	// pressShare is the part at which open files are finished early. What is in them
 	// is not acknowledged, so the stream cannot let go of it; sixteen files of 1 GiB
-	// would be more than it holds, and the crawl would stand still until their age
+	// would be more than it holds, and the crawl would be stalled until their age
 	// ends them.
 	pressShare = 0.25
 	// bodiesShare is how full the store of large bodies is when files are finished

@@ -44,7 +44,7 @@ func (w *Writer) openManifests() (*manifests, error) {
 }
 
 // keep stores manifests now and then until ctx is done, and once more when the
-// partitions are given up, unless soon is done before.
+// partitions are abandoned, unless soon is done before.
 func (m *manifests) keep(ctx, soon context.Context) {
 	if m == nil {
 		<-ctx.Done()

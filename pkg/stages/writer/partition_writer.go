@@ -43,7 +43,7 @@ type lifeKey struct {
 	n     int
 }
 
-// openPartition enters p, and finds where it goes on.
+// openPartition enters p, and finds where it continues.
 func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, error) {
 	stream, err := w.bus.JS.Stream(ctx, w.from.stream)
 	if err != nil {
@@ -152,7 +152,7 @@ func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 		case m := <-messages:
 			err = w.handle(ctx, m)
 		}
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was given up
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was abandoned
 			if w.set != nil && w.set.partial {
 				return nil // a part of its batch is in the set, which is done again whole
 			}
@@ -236,8 +236,8 @@ func (w *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage
 	return nil
 }
 
-// errStreamRecreated ends a stay in a partition whose stream was made anew. The log knows
-// where the new one goes on.
+// errStreamRecreated ends a stay in a partition whose stream was made again. The log knows
+// where the new one continues.
 var errStreamRecreated = errors.New("the stream was re-created")
 
 // checkIncarnation notices that m is not of the life that was read until now.

@@ -101,7 +101,7 @@ func truncation(f *Failure) messages.Truncation {
 }
 
 // archiveAnswer leaves an answer that is no page in the reply as it went over the wire.
-// That of a proxy is none of the site.
+// That of a proxy is not from the site.
 func (x *exchange) archiveAnswer(resp *http.Response) {
 	if x.reply.Class != messages.ProxyFailure {
 		x.archive(resp)

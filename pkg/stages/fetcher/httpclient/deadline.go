@@ -60,7 +60,7 @@ func (t *deadlineTimer) suspend() {
 	t.asleep = time.Now()
 }
 
-// resume goes on with as much time as there was, in no phase.
+// resume continues with as much time as there was, in no phase.
 func (t *deadlineTimer) resume() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

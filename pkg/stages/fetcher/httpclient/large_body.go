@@ -70,7 +70,7 @@ func (x *exchange) storeFailed(err error) *Failure {
 // buffers, the compressor, and what is not yet acknowledged.
 const streamMemory = 8 << 20
 
-// storeRaw keeps a body as it came, and reads it decoded for its digest and its
+// storeRaw keeps a body as received, and reads it decoded for its digest and its
 // limits.
 func (x *exchange) storeRaw(names []string, sum hash.Hash) *Failure {
 	up := newLargeBodyWriter(x.ctx, x.c.bodies, x.ask.Object)

@@ -10,7 +10,7 @@ import (
 // pages are stored. Half of it is shared out among the workers beforehand, so an
 // ordinary page never waits. A body that outgrows its share takes all it may
 // still need from the other half in one step: who waits for that holds nothing of
-// it, so nobody waits in a circle.
+// it, so no one waits in a circle.
 type memoryLimiter struct {
 	share int64 // of each worker
 	pool  int64 // for the rest

@@ -136,7 +136,7 @@ func (r *redactor) location(ref string) string {
 	return r.mask.String(path)
 }
 
-// exchange takes the secrets from the head of a response as it came, and from the
+// exchange takes the secrets from the head of a response as received, and from the
 // request.
 func (r *redactor) exchange(reply *Reply) {
 	if !r.active() {

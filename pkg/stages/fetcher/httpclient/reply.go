@@ -18,7 +18,7 @@ type Reply struct {
 	Detail      messages.Detail
 	Status      int
 	Header      http.Header
-	ContentType string // as it came, else as it looks
+	ContentType string // as received, else as it looks
 	Body        Body   // only if class is OK
 	BytesWire   int64
 	Started     time.Time
@@ -26,7 +26,7 @@ type Reply struct {
 	IP          string
 	Protocol    string
 	RetryAfter  time.Duration
-	// Validators as they came, and the digest of Body.
+	// Validators as received, and the digest of Body.
 	ETag, LastModified, Digest string
 	// Cookie is what of the cookies that were kept went with the request.
 	Cookie string
@@ -36,7 +36,7 @@ type Reply struct {
 	// Source is the address that the exchange which is archived went to. IP may have been
 	// changed since, by who counts several exchanges as one.
 	Source string
-	// Answer is the body of what is no page, if that is to be archived: as it came, or
+	// Answer is the body of what is no page, if that is to be archived: as received, or
 	// decoded if Head says so. Truncated says why it is not whole.
 	Answer    []byte
 	Truncated messages.Truncation

@@ -24,13 +24,13 @@ var (
 type headReader struct {
 	reading bool   // the head is incomplete
 	begun   bool   // startOfHead was read and handed on
-	pending []byte // of the head, as it came
+	pending []byte // of the head, as received
 	seen    int    // bytes of pending before its last line, which have no end of the head
 	ready   []byte // for net/http
 	err     error  // that comes after ready
 }
 
-// take takes bytes of the connection, and an error that came with them. It returns the head of the final response as it came
+// take takes bytes of the connection, and an error that came with them. It returns the head of the final response as received
 // once that is complete.
 func (r *headReader) take(p []byte, err error) (final []byte) {
 	r.pending, r.err = append(r.pending, p...), err
