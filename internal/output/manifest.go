@@ -136,7 +136,7 @@ func (m *Manifests) forget() {
 
 // Update reads the entries that are new, until stop returns an error, which it
 // then returns. What was read stays known: after an error of the log or of the
-// spool's disk another Update goes on, and until one succeeds no manifest may be made.
+// spool's disk another Update continues, and until one succeeds no manifest may be made.
 func (m *Manifests) Update(stop func() error) error {
 	refs, err := m.log.List(-1)
 	if err != nil {

@@ -38,7 +38,7 @@ func (v *visit) idle(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// quiet waits until no request is under way, by what the proxy knows of them and by what the page does.
+// quiet waits until no request is in progress, by what the proxy knows of them and by what the page does.
 func (v *visit) quiet(ctx context.Context) error {
 	for {
 		if err := v.proxy.AwaitQuiet(ctx); err != nil {
@@ -61,7 +61,7 @@ func (v *visit) quiet(ctx context.Context) error {
 	}
 }
 
-// isQuiet reports whether no request is under way, and the proxy has had none since a time.
+// isQuiet reports whether no request is in progress, and the proxy has had none since a time.
 func (v *visit) isQuiet(since time.Time) bool {
 	return v.requests.QuietSince(time.Now()) && v.proxy.QuietSince(since)
 }

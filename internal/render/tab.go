@@ -41,7 +41,7 @@ type tab struct {
 	cookies     map[cookieKey]string // of the browser context, when they were last looked at
 
 	mu    sync.Mutex
-	visit *visit // that is under way, nil between two
+	visit *visit // that is in progress, nil between two
 }
 
 // openTab opens a tab that reaches the web by a proxy alone.
@@ -140,7 +140,7 @@ func (t *tab) heard(event any) {
 	}
 }
 
-// do runs a command that nobody waits for: a page that is gone refuses it.
+// do runs a command that no one waits for: a page that is gone refuses it.
 func (t *tab) do(a action) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()

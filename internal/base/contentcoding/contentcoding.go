@@ -101,7 +101,7 @@ type Reader struct {
 	layers    []*layer
 }
 
-// source counts what is read of a body as it came, and remembers its error: what
+// source counts what is read of a body as received, and remembers its error: what
 // decoders make of that says less.
 type source struct {
 	io.Reader

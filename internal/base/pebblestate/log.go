@@ -24,7 +24,7 @@ func (l logger) Errorf(format string, a ...any) {
 	l.log.Error("the database reports an error", "of", l.what, "error", fmt.Sprintf(format, a...))
 }
 
-// Fatalf implements pebble.Logger. Pebble calls it when it cannot go on, as with a
+// Fatalf implements pebble.Logger. Pebble calls it when it cannot continue, as with a
 // full disk. What is committed is safe, and the streams have the rest.
 func (l logger) Fatalf(format string, a ...any) {
 	l.log.Error("the store has failed, stopping", "of", l.what, "error", fmt.Sprintf(format, a...))

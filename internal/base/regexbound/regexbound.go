@@ -110,7 +110,7 @@ func bounded(expressions ...*syntax.Regexp) bool {
 func (re *Regexp) Work(text string) int { return 1 + len(text)*re.perByte }
 
 // inOnePiece is the work of a search that is done in one piece, without asking
-// whether it may go on: some milliseconds.
+// whether it may continue: some milliseconds.
 const inOnePiece = 32 << 10
 
 // short reports whether a text is searched in one piece, which is quicker.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// dropMatching applies the first pattern that u matches, and goes on with what that
+// dropMatching applies the first pattern that u matches, and continues with what that
 // gives until nothing changes.
 func (n *Normalizer) dropMatching(u string) string {
 	for strings.IndexByte(u, '?') >= 0 {

@@ -26,7 +26,7 @@ const quoteLength = 100
 
 // inputError says why an input was refused. Its text is composed only when
 // asked for: on a page most refused links are mailto: and javascript:, and
-// nobody reads those errors.
+// no one reads those errors.
 type inputError struct {
 	kind   error // one of the sentinels above
 	input  string

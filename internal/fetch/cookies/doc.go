@@ -5,6 +5,6 @@
 // the prefixes __Secure- and __Host-, secure cookies over https alone, limits of
 // length, no control characters.
 //
-// Values go back byte for byte as they came: a site reads its own cookies, and no
+// Values go back byte for byte as received: a site reads its own cookies, and no
 // other party has a say in what they look like.
 package cookies

@@ -1,6 +1,6 @@
 // Package format is how records become the bytes of a chunk, and how those are read back.
 //
-// A new format is a type that implements Format, in a file of its own, and a line in the
+// A new format is a type that implements Format, in a separate file, and a line in the
 // table formats below. It needs besides:
 //
 //   - an interface of optional_interfaces.go, if it or its encoder can do more than others, and Tabular (below), if it has columns;
@@ -9,7 +9,7 @@
 //     section Formats;
 //   - another program that reads it, in foreign_test.go.
 //
-// Files of one record each have a table of their own: bodies (objects.go). A new place, as
+// Files of one record each have a separate table: bodies (objects.go). A new place, as
 // a database, is another job: see package output.
 package format
 
@@ -45,7 +45,7 @@ type Format interface {
 	// Ext is what the names of chunks in this format end in, without a dot at
 	// the start.
 	Ext() string
-	// NewEncoder begins the chunk of a group on w. A chunk that is given up is
+	// NewEncoder begins the chunk of a group on w. A chunk that is abandoned is
 	// dropped, not closed: an encoder must not need Close to free what it holds.
 	NewEncoder(w io.Writer, g output.Group) (Encoder, error)
 }
@@ -53,7 +53,7 @@ type Format interface {
 // Encoder writes one chunk. One goroutine uses it at a time.
 type Encoder interface {
 	// Append adds a record, which was checked. It must not keep or change what r
-	// points to. After an error, unless it is a RefusedError, the chunk is given up.
+	// points to. After an error, unless it is a RefusedError, the chunk is abandoned.
 	Append(r *Record) error
 	// Close writes what makes the chunk complete. It does not close the writer
 	// below. The encoder is not used after it.

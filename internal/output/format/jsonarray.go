@@ -6,7 +6,7 @@ import (
 	"seine/internal/output"
 )
 
-// jsonArray is one JSON array of all records, each on a line of its own. It is
+// jsonArray is one JSON array of all records, each on a separate line. It is
 // for small sets: whoever reads it with a usual parser has all of it in memory.
 type jsonArray struct{ packing }
 

@@ -6,7 +6,7 @@ import (
 	"seine/internal/output"
 )
 
-// jsonLines is one JSON object per line, as it came.
+// jsonLines is one JSON object per line, as received.
 type jsonLines struct {
 	ext string
 	packing

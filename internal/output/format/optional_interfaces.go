@@ -35,7 +35,7 @@ type Named interface{ SetName(file string) }
 type Measured interface{ Raw() int64 }
 
 // RefusedError is what an Encoder returns for a record that it has written nothing of. If Err is marked by
-// stages.PoisonError, the record goes to DEAD and the chunk goes on without it; if not, the chunk is written again from its
+// stages.PoisonError, the record goes to DEAD and the chunk continues without it; if not, the chunk is written again from its
 // beginning, until Err passes.
 type RefusedError struct{ Err error }
 

@@ -10,11 +10,11 @@ import (
 type Page struct {
 	*messages.Page
 	// Request and Head are of an archived page: the request as it was sent, and the
-	// response up to its body as it came. Of any other page they are nil.
+	// response up to its body as received. Of any other page they are nil.
 	Request, Head []byte
 	// Body opens the body as the site meant it, without any encoding.
 	Body func() (io.ReadCloser, error)
-	// Wire opens the body as it came, in its content codings. Nobody knows that of a
+	// Wire opens the body as received, in its content codings. Nobody knows that of a
 	// page that was not archived: there it is nil.
 	Wire func() (io.ReadCloser, error)
 }

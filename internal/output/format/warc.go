@@ -144,7 +144,7 @@ func newExchange(r *Record) (*exchange, error) {
 }
 
 // views begin the URIs of what a browser has made of a page, as other archivers have it. The page under its own URL is the
-// document as it came, which replays with its scripts.
+// document as received, which replays with its scripts.
 var views = map[messages.Part]string{
 	messages.PartScreenshot: "urn:view:", messages.PartPDF: "urn:pdf:", messages.PartCapture: "urn:capture:",
 }
@@ -307,7 +307,7 @@ func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Extent, error) {
 	}
 	h.Length, h.BlockDigest = int64(len(x.head))+x.sums.Length, x.sums.Block
 	// An object that was replaced between the two readings is not what its header
-	// says: then the chunk is given up, and made again.
+	// says: then the chunk is abandoned, and made again.
 	again := sha256.New()
 	at, err := a.w.Write(h, io.MultiReader(bytes.NewReader(x.head), io.TeeReader(in, again)))
 	if cerr := in.Close(); err == nil {

@@ -59,7 +59,7 @@ func (v views) Has(ctx context.Context, view string) (has bool, err error) {
 }
 
 // Replace implements sqlsink.Views. Columns that are added at the end leave the view the one
-// that it is, with the rights and the views that others have made on it; it is made anew
+// that it is, with the rights and the views that others have made on it; it is made again
 // where a column is of another type.
 func (v views) Replace(ctx context.Context, view, query string) error {
 	name := sqlsink.Quoted(view)

@@ -206,7 +206,7 @@ func (b *batch) records(ctx context.Context) error {
 }
 
 // outdated deletes what is not on its page any more: records without a key of the visits
-// before its last, and all of a visit that a replay has made anew, but for what is of this
+// before its last, and all of a visit that a replay has made again, but for what is of this
 // batch, and what is too deep to say of which generation it is. They stay in events.
 func (b *batch) outdated(ctx context.Context) error {
 	err := b.each(ctx, b.Visited, `WITH last AS (

@@ -22,7 +22,7 @@ type Batch struct {
 	// Visited has a row of each page that a visit has found something on. What an earlier
 	// visit found there is not there any more, unless it has a key.
 	Visited []*Row
-	// Replayed has a row of each visit that a replay has made anew: what was made of it
+	// Replayed has a row of each visit that a replay has made again: what was made of it
 	// before, perhaps of another kind or with another key, is not there any more.
 	Replayed []*Row
 	Hosts    []Host // sorted
@@ -76,7 +76,7 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	return b, nil
 }
 
-// replayedOf returns the last replay of each visit that is made anew.
+// replayedOf returns the last replay of each visit that is made again.
 func replayedOf(chunks []*Chunk) map[pageKey]*Row {
 	replayed := make(map[pageKey]*Row)
 	for _, chunk := range chunks {

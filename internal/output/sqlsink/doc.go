@@ -45,6 +45,6 @@
 //
 // A row of pages or records is replaced by one that was fetched later, and by one
 // of the same moment and no earlier round. So records that are read again, from a
-// stream made anew or by another writer, never go back to what was. Events say
+// stream made again or by another writer, never go back to what was. Events say
 // when they came all the same.
 package sqlsink

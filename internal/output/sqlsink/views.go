@@ -52,7 +52,7 @@ var (
 )
 
 // goneAt is the column of a view that says when the page of a record was found gone, if it
-// was since the record was made. It is of no record, and has a type of its own.
+// was since the record was made. It is of no record, and has a separate type.
 var goneAt = format.Column{Name: crawlspec.FieldGoneAt, Type: goneType}
 
 const (

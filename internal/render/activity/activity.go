@@ -1,4 +1,4 @@
-// Package activity counts what is under way, and tells when nothing is.
+// Package activity counts what is in progress, and tells when nothing is.
 package activity
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Activity tells whether something is under way. It is safe for concurrent use.
+// Activity tells whether something is in progress. It is safe for concurrent use.
 type Activity struct {
 	mu      sync.Mutex
 	busy    int
@@ -15,7 +15,7 @@ type Activity struct {
 	changed chan struct{} // closed at the next begin or end
 }
 
-// New returns one of which nothing is under way.
+// New returns one of which nothing is in progress.
 func New() *Activity { return &Activity{quiet: time.Now(), changed: make(chan struct{})} }
 
 // Begin counts something that begins.
@@ -44,7 +44,7 @@ func (a *Activity) state() (quiet time.Time, changed <-chan struct{}) {
 	return a.quiet, nil
 }
 
-// AwaitQuiet waits until nothing is under way. It returns the cause of a context that ends before.
+// AwaitQuiet waits until nothing is in progress. It returns the cause of a context that ends before.
 func (a *Activity) AwaitQuiet(ctx context.Context) error {
 	for {
 		_, changed := a.state()

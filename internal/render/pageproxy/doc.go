@@ -21,7 +21,7 @@
 //
 // It guarantees that outside of a visit (before [Proxy.Begin], after [Proxy.End])
 // nothing is sent to the web; that a connection serves one visit at most; that
-// after End no request of the visit is under way, and Record is not called any
+// after End no request of the visit is in progress, and Record is not called any
 // more; and that no client can keep a goroutine after [Proxy.Close].
 //
 // # Who else may connect

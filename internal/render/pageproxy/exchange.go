@@ -23,7 +23,7 @@ type Exchange struct {
 	// transport does not tell.
 	Remote string
 	// Started is when permission was there. Duration lasts until the browser had the response, or
-	// until the exchange was given up.
+	// until the exchange was abandoned.
 	Started  time.Time
 	Duration time.Duration
 
@@ -31,7 +31,7 @@ type Exchange struct {
 	Status int
 	Proto  string // of the response, as in "HTTP/1.1"
 	Header http.Header
-	// Body is as it came on the wire, its content coding kept. That of a WebSocket is empty.
+	// Body is as received on the wire, its content coding kept. That of a WebSocket is empty.
 	Body []byte
 	// Truncated says that Body is not all of it: it was longer than MaxRecorded,
 	// or was not read to its end, of which Err says why. Browsers do not read the body of a redirect; one up to 64 KiB

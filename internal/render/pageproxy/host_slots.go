@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// hostSlots bound how many requests are under way to one host at a time.
+// hostSlots bound how many requests are in progress to one host at a time.
 type hostSlots struct {
 	perHost int
 

@@ -13,7 +13,7 @@ type Document struct {
 	// URL is that of the response: the last one, if there were redirects. Any
 	// spelling that weburl takes for the same is the same.
 	URL    string
-	Status int // 200 if it is none of a final response
+	Status int // 200 if it is not that of a final response
 	// Header is that of the response. Fields about the connection and the coding of the
 	// body are left out when it is served.
 	Header http.Header
@@ -21,7 +21,7 @@ type Document struct {
 	Body []byte
 }
 
-// notServed are fields that say how the response came, which is not how it goes on;
+// notServed are fields that say how the response came, which is not how it is passed on;
 // and an offer of a way past the proxy.
 var notServed = []string{
 	"Alt-Svc", "Connection", "Content-Encoding", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection",

@@ -97,7 +97,7 @@ func (p *Proxy) Replace(d *Document) {
 	}
 }
 
-// End ends the requests of the visit that are under way, closes its
+// End ends the requests of the visit that are in progress, closes its
 // connections, and says what it did. It waits until Transport, Allow and Record have
 // returned, which the first two must do soon after their context has ended.
 // Without a visit it returns zero.
@@ -133,7 +133,7 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// keep makes a connection one of the visit that goes on. It returns nil if
+// keep makes a connection one of the current visit. It returns nil if
 // there are too many, or the proxy is closed.
 func (p *Proxy) keep(c *net.TCPConn) *connection {
 	p.mu.Lock() // until it is added: a visit that ends must find it
@@ -145,7 +145,7 @@ func (p *Proxy) keep(c *net.TCPConn) *connection {
 	return kept
 }
 
-// AwaitQuiet waits until no request of the visit is under way, beside WebSockets and event streams that are open. Without a visit
+// AwaitQuiet waits until no request of the visit is in progress, beside WebSockets and event streams that are open. Without a visit
 // it does not wait.
 func (p *Proxy) AwaitQuiet(ctx context.Context) error {
 	if v := p.visiting(); v != nil {
@@ -160,7 +160,7 @@ func (p *Proxy) QuietSince(t time.Time) bool {
 	return v == nil || v.activity.QuietSince(t)
 }
 
-// visiting returns the visit that goes on, nil if none does.
+// visiting returns the current visit, or nil.
 func (p *Proxy) visiting() *visit {
 	p.mu.Lock()
 	defer p.mu.Unlock()

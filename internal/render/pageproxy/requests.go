@@ -26,7 +26,7 @@ func (p *Proxy) serveClient(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveTunnelled serves a request within a tunnel. One for another host is a
-// mistake of HTTP/2 clients, which try again on a connection of its own; as
+// mistake of HTTP/2 clients, which try again on a separate connection; as
 // a trick it would be judged by one host and sent to another.
 func (p *Proxy) serveTunnelled(w http.ResponseWriter, r *http.Request) {
 	t := tunnelOf(r.Context())

@@ -9,7 +9,7 @@ import (
 
 // succession tells the requests of a page from those of the page before, which lives on in the tab until the browser puts the new
 // one in its place. Before the document is asked for, they are all of the page before. After that, they wait until the page is in
-// its place: the browser has given up by then what the page before has asked for.
+// its place: the browser has abandoned by then what the page before has asked for.
 type succession struct {
 	asked, placed chan struct{}
 	ask, place    func() // close them

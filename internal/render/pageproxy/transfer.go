@@ -183,7 +183,7 @@ func (t *transfer) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if t.over(r.Context()) != nil {
-		panic(http.ErrAbortHandler) // nobody waits for an answer
+		panic(http.ErrAbortHandler) // no one waits for an answer
 	}
 	answer(w, http.StatusBadGateway, "the site cannot be reached")
 }

@@ -76,7 +76,7 @@ func newVisit(v Visit) *visit {
 	return begun
 }
 
-// enter reports whether a request is one of a visit that goes on; leave must
+// enter reports whether a request is one of a visit that continues; leave must
 // follow then. There need not be a visit.
 func (v *visit) enter() bool {
 	if v == nil {

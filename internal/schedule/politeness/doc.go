@@ -12,7 +12,7 @@
 // Limit, whatever the outcomes:
 //
 //   - The next request starts no sooner than the delay after the end of a
-//     response, and one is under way at once where there is a delay. The delay is
+//     response, and one is in progress at once where there is a delay. The delay is
 //     at least [Rules].Delay, the Crawl-delay of robots.txt and a multiple of
 //     the smoothed response time, the last two bounded by MaxDelay.
 //   - Requests start no closer to each other than Interval.
@@ -40,7 +40,7 @@
 // people and NTP set, but one that only goes forward, by no more than what has
 // passed, whoever owns the State; what [Rules].Ahead adds to it is the time of
 // day, for Hours. A time in the State that lies ahead of it counts as now, so a
-// wait may begin anew and is never cut short; [State.Bound] makes that last.
+// wait may begin again and is never cut short; [State.Bound] makes that last.
 //
 // The smoothed response time is an exponentially weighted moving average with
 // the gain 1/8 and the first sample taken as it is, as TCP smooths its round-trip

@@ -44,7 +44,7 @@ type Rules struct {
 
 // Breaker opens after so many Failures in a row; 0 turns it off. The first
 // probe may go after Wait, and each that fails doubles the wait, up to MaxWait.
-// After Probes of them in vain the host is given up; 0 is never.
+// After Probes of them in vain the host is abandoned; 0 is never.
 type Breaker struct {
 	Failures      int
 	Wait, MaxWait time.Duration

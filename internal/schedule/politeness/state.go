@@ -31,7 +31,7 @@ type State struct {
 	why      reason
 	refused  uint8 // URLs in a row, up to refusedRow
 	// asked says that a request began since the host was last found to refuse
-	// or fail. From then on one is under way at once, so that all that end
+	// or fail. From then on one is in progress at once, so that all that end
 	// before the next begins were under way before.
 	asked bool
 }
@@ -67,7 +67,7 @@ func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 }
 
 // Bound takes times that lie ahead of the clock for now: the waits after them
-// begin anew once, instead of whenever they are looked at.
+// begin again once, instead of whenever they are looked at.
 func (s *State) Bound(now int64) {
 	s.began, s.ended = min(s.began, now), min(s.ended, now)
 }
