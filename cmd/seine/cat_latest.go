@@ -11,7 +11,7 @@ import (
 
 // latest finds the last record of each key, and of each page the records without a key of
 // its last visit, by several looks at the same lines. It has 120 bytes for each key and
-// page, and for each visit that a replay has made anew.
+// page, and for each visit that a replay has made again.
 type latest struct {
 	kind string // that is asked for, "" if all are but those of pages that are gone
 	look latestLook
@@ -20,7 +20,7 @@ type latest struct {
 	// visited is the last visit of each page that records were made of: what an earlier one
 	// found there is not there any more, unless it has a key.
 	visited map[identity]edition
-	// replayed is the last replay of each visit that was made anew: what was made
+	// replayed is the last replay of each visit that was made again: what was made
 	// of it before, perhaps with another key, is not there any more.
 	replayed map[identity]edition
 	// gone is when each page was last found gone. What was made of it before is not there
@@ -119,7 +119,7 @@ func (l *latest) isGone(r *identified) bool {
 	return is && r.made.before(gone)
 }
 
-// isReplaced reports whether a later replay has made anew what the record is of.
+// isReplaced reports whether a later replay has made again what the record is of.
 func (l *latest) isReplaced(r *identified) bool {
 	last, is := l.replayed[r.ofVisit()]
 	return is && r.isOfRule() && last.by != newEdition(r.made, r.generation).by

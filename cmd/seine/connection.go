@@ -18,11 +18,11 @@ import (
 	"seine/pkg/stages"
 )
 
-// connection is how commands that look into crawls, or steer them, reach them.
+// connection is how commands that inspect crawls, or steer them, reach them.
 type connection struct {
 	connect.Operator `embed:""`
 
-	stored string // directory of a crawl that does not run, if that is what is looked into
+	stored string // directory of a crawl that does not run, if that is what is inspected
 }
 
 // askTime bounds one look at a cluster.

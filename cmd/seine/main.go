@@ -1,5 +1,5 @@
 // Command seine crawls: `seine crawl URL` does all of it in one process. Other
-// commands look into a crawl that is running.
+// commands inspect a crawl that is running.
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 )
 
 // plan says what would be fetched, and written where: by the spec that the crawl has, if
-// it goes on.
+// it continues.
 func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	have, urls, err := c.stored()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // memory is what --data remembers of the flags that say what is written where: a crawl
-// that goes on without them writes on as it began.
+// that continues without them writes on as it began.
 type memory struct {
 	V     int                        `json:"v"`
 	Flags map[string]json.RawMessage `json:"flags"` // by name; none if nothing was written

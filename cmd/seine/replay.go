@@ -212,7 +212,7 @@ func (c *replayFlags) run(o replay.Options) error {
 }
 
 // replay replays. If the crawl in --data ends meanwhile, and its server with it, it
-// goes on with a server of its own.
+// continues with a separate server.
 func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
 	c.useDefault()
 	o.Ends = c.Data != ""

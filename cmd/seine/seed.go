@@ -68,7 +68,7 @@ func (c *seedCmd) Run() error {
 // checkKnown reports that there is no crawl of that name, which would begin with the
 // default spec: it may be a slip. The default crawl is begun by feeding it. A
 // feeder may not look which crawls there are, and the server refuses all but its
-// own, so it looks over a connection of its own: what is refused ends that.
+// own, so it looks over a separate connection: what is refused ends that.
 func (c *seedCmd) checkKnown() error {
 	if c.New || c.Name == messages.DefaultCrawl {
 		return nil

@@ -73,7 +73,7 @@ func withNew(err error) error {
 }
 
 // checkReplayed refuses the name of a crawl of which the stream to be replayed has nothing, and
-// that is in no list. A replay that has begun goes on: its crawl may have been deleted since.
+// that is in no list. A replay that has begun continues: its crawl may have been deleted since.
 func checkReplayed(ctx context.Context, o *replay.Options) error {
 	if _, err := os.Stat(o.State); err == nil || o.Choice.Crawl == "" {
 		return nil

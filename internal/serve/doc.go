@@ -1,5 +1,5 @@
 // Package serve is the HTTP server of `seine serve`: what stands between a client and the handlers of
-// pages and API, each in a file of its own.
+// pages and API, each in a separate file.
 //
 // It consumes requests, and hands on those that may be handled, with their [caller.Caller] in the context.
 // Every other one is answered with a problem document (RFC 9457) that says what to do. In the order in which

@@ -63,7 +63,7 @@ func (f *finder) captures(refs []output.Ref) error {
 	return f.capturesOf(newer, time.Time{}, ws)
 }
 
-// capturesOf looks into the indexes of a commit, if what was stored after some time and
+// capturesOf inspects the indexes of a commit, if what was stored after some time and
 // is in it may be of an attempt.
 func (f *finder) capturesOf(c *output.Commit, after time.Time, ws []timeRange) error {
 	if c == nil || !slices.ContainsFunc(ws, func(w timeRange) bool { return !c.Stored.Before(w.From) && after.Before(w.To) }) {

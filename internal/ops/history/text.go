@@ -18,7 +18,7 @@ import (
 )
 
 // Row is a line of a history for a person: what it is about, and what is known of that. Times are in UTC, by
-// RFC 3339. Texts of sites are in it as they came.
+// RFC 3339. Texts of sites are in it as received.
 type Row struct{ Name, Text string }
 
 // Write writes the history for a person to read, in 80 columns.

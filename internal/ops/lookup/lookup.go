@@ -1,4 +1,4 @@
-// Package lookup finds out whether there is a crawl or a host of a name, for who is about to look into it or
+// Package lookup finds out whether there is a crawl or a host of a name, for who is about to inspect it or
 // to change it: a name that is a slip would else be answered with nothing, or stay in a spec for ever.
 package lookup
 
@@ -24,7 +24,7 @@ const (
 	KindHost  = "host"
 )
 
-// NotFoundError says that there is none of a name.
+// NotFoundError says that a name does not exist.
 type NotFoundError struct {
 	Kind string // KindCrawl or KindHost
 	Name string

@@ -53,7 +53,7 @@ func (o *Overview) needsRenderer(s *Stage) bool {
 	return s.Lag > 0 || s.InFlight > 0 || len(o.Rendering()) > 0
 }
 
-// Rendering returns the names of the crawls that go on and whose specs may want pages
+// Rendering returns the names of the crawls that continue and whose specs may want pages
 // rendered.
 func (o *Overview) Rendering() (names []string) {
 	for i := range o.Crawls {

@@ -29,7 +29,7 @@ func (s *Reporter) DrainBy(drain func()) {
 	s.drain = drain
 }
 
-// Draining notes that the process finishes what is under way, and ends.
+// Draining notes that the process finishes what is in progress, and ends.
 func (s *Reporter) Draining() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Reporter) serveDrain(nc *nats.Conn, log *slog.Logger) error {
 // drainTime is how long Drain waits for the process to answer.
 const drainTime = 2 * time.Second
 
-// Drain has the process of an ID finish what is under way and end, and returns how it is. It is ErrNoProcess if none
+// Drain has the process of an ID finish what is in progress and end, and returns how it is. It is ErrNoProcess if none
 // answers, ErrNoDrain if that process can only be ended where it runs. To ask twice is to ask once.
 func Drain(ctx context.Context, nc *nats.Conn, id string) (p Process, err error) {
 	asking, cancel := context.WithTimeout(ctx, drainTime)

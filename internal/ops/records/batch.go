@@ -72,7 +72,7 @@ type Extent struct {
 	Most int // records
 	// Fill is how long to wait for more of them once there is one.
 	Fill time.Duration
-	// Upto ends it, unless that is zero: a batch that is read a second time ends where it did.
+	// Upto ends it, unless that is zero: a batch that is read twice ends where it did.
 	Upto Position
 }
 

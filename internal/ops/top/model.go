@@ -69,7 +69,7 @@ const (
 	detailOverlay // of the selected row
 )
 
-// hostView is what is known of the host that is looked into.
+// hostView is what is known of the host that is inspected.
 type hostView struct {
 	name string
 	*Host

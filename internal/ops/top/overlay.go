@@ -55,7 +55,7 @@ func wrap(lines []string, width int) (out []string) {
 	return out
 }
 
-// indent begins a line that goes on with the one before.
+// indent begins a line that continues with the one before.
 const indent = "         "
 
 func crawlLines(c *overview.Crawl, now time.Time) []string {

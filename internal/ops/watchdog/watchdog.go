@@ -4,7 +4,7 @@
 //
 // Every frontier runs one, and so does seine crawl; the one that holds a lease
 // looks, the others wait for it to end. What it knows of a crawl is in NATS
-// (alerts.Store), so the next one goes on where it was.
+// (alerts.Store), so the next one continues where it was.
 package watchdog
 
 import (
@@ -65,7 +65,7 @@ type crawlAlerts struct {
 	rules   crawlspec.Alerts
 	posting bool
 	// runs are those that had ended when the crawl last stood at run, and had changed at
-	// changed, Unix ms; that is 0 while the last of them goes on.
+	// changed, Unix ms; that is 0 while the last of them continues.
 	runs         []alerts.Run
 	run, changed int64
 }

@@ -1,7 +1,7 @@
 // Package completion completes command lines of kong's commands in bash, zsh and
 // fish. The scripts that a shell loads ask the command itself, so they never
 // grow old. (Of the libraries for it, two cannot be had from the module proxy and
-// the third stands still since 2022.)
+// the third has been stalled since 2022.)
 package completion
 
 import (

@@ -21,7 +21,7 @@ var zsh string
 //go:embed fish.fish
 var fish string
 
-// Scripts are by the name of the shell that loads them.
+// Scripts are the completion scripts, by the name of their shell.
 var Scripts = map[string]string{"bash": bash, "zsh": zsh, "fish": fish}
 
 // Print writes an answer for the scripts: the kind, then a word a line with what

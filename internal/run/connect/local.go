@@ -55,7 +55,7 @@ func RemoveLocal(data string) { _ = os.Remove(filepath.Join(data, localFile)) }
 // ErrNoCrawl is returned when no crawl runs in a directory.
 var ErrNoCrawl = errors.New("no crawl is running there")
 
-// Operator are the options of commands that look into crawls, or steer them: also
+// Operator are the options of commands that inspect crawls, or steer them: also
 // into one of `seine crawl`, by its directory.
 type Operator struct {
 	Options `embed:""`

@@ -9,7 +9,7 @@ import (
 )
 
 // private reports an error unless a file is its user's alone: whoever else could
-// write it would lead the user's commands to a server of their own.
+// write it would lead the user's commands to another server.
 func private(file string) error {
 	info, err := os.Lstat(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// beginIfKnown begins the crawl, or goes on with it. One that is given no URL, of a name that
+// beginIfKnown begins the crawl, or continues with it. One that is given no URL, of a name that
 // is in no list, is begun only when the frontier, which runs then, is found to know it: a name
 // that is a slip would stay among the crawls.
 func (c *crawl) beginIfKnown(ctx context.Context) error {

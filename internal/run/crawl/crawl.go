@@ -52,7 +52,7 @@ type Options struct {
 	// for a new crawl.
 	Spec func(have crawlspec.Spec) (*crawlspec.Spec, error)
 	// Again visits everything once more that the crawl has visited, if it has ended; one
-	// that has not goes on.
+	// that has not continues.
 	Again bool
 	Data  string // state: streams, frontier, writer
 	// EncryptState is the file of the key that the streams and the frontier's store are
@@ -107,7 +107,7 @@ type Progress struct {
 }
 
 // ErrNothingToDo is returned when there are no seeds, and nothing in Data to
-// go on with.
+// continue with.
 var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
 
 // Waits between questions to the frontier how the crawl stands, for each
@@ -334,7 +334,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	return c.openWorkers(ctx)
 }
 
-// openWorkers gives each of the other stages a connection of its own, as in
+// openWorkers gives each of the other stages a separate connection, as in
 // separate processes: a page on its way would hold up every small message
 // behind it.
 func (c *crawl) openWorkers(ctx context.Context) error {
@@ -663,7 +663,7 @@ func (c *crawl) local() string {
 
 // untilPoll returns how long to wait before the next question, when the last
 // wait and the counters were these. A crawl that has much to do cannot end
-// soon; one that stands still need not be asked often.
+// soon; one that is stalled need not be asked often.
 func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *crawlspec.Spec) time.Duration {
 	left := now.Pending()
 	if spec.MaxPages > 0 {

@@ -30,7 +30,7 @@ const (
 // finishDeletion lets the stages work until nothing is left of the crawl, or ctx is
 // done: what is left then goes when something runs on the state again. Open files are
 // finished, since records in them are still in the streams. With a server elsewhere
-// others go on with it.
+// others continue with it.
 func (c *crawl) finishDeletion(ctx, stagesDone context.Context) {
 	if c.server == nil {
 		return

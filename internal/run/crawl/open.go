@@ -83,7 +83,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	return g.Wait()
 }
 
-// openWithin is how long a command that looks into what is stored may keep a crawl
+// openWithin is how long a command that inspects what is stored may keep a crawl
 // from starting.
 const openWithin = 20 * time.Second
 

@@ -35,7 +35,7 @@ func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
 }
 
 // visitAgain starts a run over everything, unless the crawl was interrupted, perhaps in
-// such a run: then the same command goes on. The seeds come after that is decided.
+// such a run: then the same command continues. The seeds come after that is decided.
 func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (err error) {
 	switch standingOf(spec, n) {
 	case cancelled:

@@ -98,7 +98,7 @@ func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
 	return nil
 }
 
-// openWriters makes the writers, each on a connection of its own.
+// openWriters makes the writers, each on a separate connection.
 func (c *crawl) openWriters(ctx context.Context, own []*stages.Bus) error {
 	for i, cfg := range c.Writers() {
 		w, err := writer.New(cfg, own[i])
@@ -114,8 +114,8 @@ func (c *crawl) openWriters(ctx context.Context, own []*stages.Bus) error {
 }
 
 // forgetWriters ends what the further writers of an earlier run have reserved that this
-// one has not: it would keep what nobody reads, until there is no room for more and the
-// crawl stands still.
+// one has not: it would keep what no one reads, until there is no room for more and the
+// crawl is stalled.
 func (c *crawl) forgetWriters(ctx context.Context) error {
 	for _, w := range further {
 		if slices.ContainsFunc(c.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {

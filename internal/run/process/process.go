@@ -1,4 +1,4 @@
-// Package process is what surrounds a stage in a process of its own: options,
+// Package process is what surrounds a stage in a separate process: options,
 // logging, the connection to NATS, metrics and health, and the two signals.
 package process
 

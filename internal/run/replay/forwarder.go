@@ -54,7 +54,7 @@ const (
 	forwardWait  = 500 * time.Millisecond
 )
 
-// newForwarder returns one that goes on where the file says.
+// newForwarder returns one that continues where the file says.
 func newForwarder(ctx context.Context, from, to *stages.Bus, file, generation string) (*forwarder, error) {
 	f := &forwarder{
 		from: from, to: to, pub: stages.NewPublisher(to, "replay"), generation: generation, file: file, log: from.Log,

@@ -15,7 +15,7 @@ import (
 )
 
 // jobState is what a replay is, decided when it is begun and kept in its state
-// directory: the same command goes on with it, and another is refused.
+// directory: the same command continues with it, and another is refused.
 type jobState struct {
 	V      int    `json:"v"`
 	About  string `json:"about"`  // in words

@@ -35,7 +35,7 @@ type Options struct {
 	Generation string
 	// Beyond lets records go back that have fields which the spec of their crawl lacks.
 	Beyond bool
-	// State is the directory of the replay, to go on with after it was killed.
+	// State is the directory of the replay, to continue with after it was killed.
 	State string
 	// Key encrypts the streams there, as it does those of the crawl; nil for none.
 	Key *stateencryption.Key
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	return report, err //nolint:wrapcheck // says all
 }
 
-// runAlone is Run while no work is under way that excludes it.
+// runAlone is Run while no work is in progress that excludes it.
 func runAlone(ctx context.Context, o Options) (*Report, error) {
 	r := &replay{Options: o, began: time.Now()}
 	if err := r.open(ctx); err != nil {

@@ -109,7 +109,7 @@ func (rep *Report) letters() (n int64) {
 	return n
 }
 
-// count counts what was handled, committed and given up.
+// count counts what was handled, committed and abandoned.
 func (r *replay) count(ctx context.Context, rep *Report) error {
 	done, err := r.done(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 	to := json.NewEncoder(file)
 	err = deadletters.Each(ctx, r.side.feed, deadletters.Filter{}, func(l *deadletters.DeadLetter) error {
 		id := l.Message.Header.Get(nats.MsgIdHdr)
-		if seen[id] { // given up once more after a kill
+		if seen[id] { // abandoned once more after a kill
 			return nil
 		}
 		seen[id] = true

@@ -144,7 +144,7 @@ func (s *scratchServer) close() {
 	s.server.Stop()
 }
 
-// remove removes what is only needed while a replay is under way.
+// remove removes what is only needed while a replay is in progress.
 func remove(state string) error {
 	for _, dir := range []string{sideDir(state), writerDir(state), forwardFile(state)} {
 		if err := os.RemoveAll(dir); err != nil {

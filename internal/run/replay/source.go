@@ -193,7 +193,7 @@ var errSource = errors.New("read the source")
 
 func failed(err error) error { return fmt.Errorf("%w: %w", errSource, err) }
 
-// session reads until the end, or until something is wrong; it returns where to go on.
+// session reads until the end, or until something is wrong; it returns where to continue.
 func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
 	if over, err := s.over(ctx, from, to); over || err != nil {
 		return from, err

@@ -163,7 +163,7 @@ func scan(why string, streams ...string) Permissions {
 	return g
 }
 
-// leaderOf lets a user look into streams at their leader: what decides must not be
+// leaderOf lets a user inspect streams at their leader: what decides must not be
 // read from a replica that is behind.
 func leaderOf(streams ...string) (subjects []string) {
 	for _, s := range streams {

@@ -162,7 +162,7 @@ func (t *tree) invalid(err error) []Problem {
 	return []Problem{p}
 }
 
-// oneOf is how a value is refused that is none of a few.
+// oneOf is how a value is refused that is not one of a few.
 var oneOf = regexp.MustCompile(`^("[^"\\]*"): must be one of ([a-z_]+(?:, [a-z_]+)*)$`)
 
 // choice adds to a text which of the few was meant, most likely.

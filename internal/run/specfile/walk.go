@@ -85,7 +85,7 @@ func (w *walker) value(n *yaml.Node, s *typeSchema, path string, depth int) {
 	}
 }
 
-// enter counts a value, and reports whether to go on with it.
+// enter counts a value, and reports whether to continue with it.
 func (w *walker) enter(n *yaml.Node, path string, depth int) bool {
 	if w.full {
 		return false
@@ -267,7 +267,7 @@ var elsewhere = map[string]string{
 	"url_pattern": "match", "pattern": "match", "attr": "get", "attribute": "get",
 }
 
-// unknown says of a key that is none of an object which was meant: one of the same name below,
+// unknown says of a key that an object does not have which was meant: one of the same name below,
 // or one that is spelt much the same.
 func unknown(name string, s *typeSchema) string {
 	if below := s.below(name); below != "" {

@@ -1,7 +1,7 @@
 // Package works keeps long works on a cluster apart that cannot bear each other: a change of the number of partitions while a
 // backup copies streams would leave it with half of the URLs.
 //
-// Each work has a key of its own in the bucket of leases, which it renews by compare-and-set, and which the server removes once a
+// Each work has a separate key in the bucket of leases, which it renews by compare-and-set, and which the server removes once a
 // killed process renews it no more. A work writes its key first, then reads those of the others, and gives way if one excludes it: of
 // two that begin at the same moment at least one does. At its end it renews the key once more: that its revision is still there proves
 // that there was no gap. After a gap, a replay continues unless another work excludes it; other works fail with ErrLost.
@@ -133,7 +133,7 @@ func isFinal(err error) bool {
 	return false
 }
 
-// checkOthers returns an error if a work is under way that excludes this one, or a repartition whose process has ended.
+// checkOthers returns an error if a work is in progress that excludes this one, or a repartition whose process has ended.
 func (w *work) checkOthers(ctx context.Context) error {
 	keys, err := w.bus.Keys(ctx, w.bucket)
 	for _, key := range keys {

@@ -19,7 +19,7 @@ const most = 200
 // Cache asks once what many ask at a time, and tells an answer again while it is fresh. Errors are not
 // kept. Its zero value is ready.
 type Cache struct {
-	// Within bounds a question, which goes on when the first who wanted the answer is gone: others may wait.
+	// Within bounds a question, which continues when the first who wanted the answer is gone: others may wait.
 	Within time.Duration
 
 	flight  singleflight.Group

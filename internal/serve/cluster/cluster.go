@@ -1,4 +1,4 @@
-// Package cluster is what the server looks into: the cluster of a NATS server, the crawl that runs in a
+// Package cluster is what the server inspects: the cluster of a NATS server, the crawl that runs in a
 // directory, or, if none runs there, what it has stored.
 //
 // It has one connection for all requests, which comes back by itself after a broker's restart. What is stored
@@ -24,7 +24,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Mode says what is looked into.
+// Mode says what is inspected.
 type Mode string
 
 // Modes.
@@ -96,7 +96,7 @@ func (c *Cluster) Close() {
 	c.stored.close()
 }
 
-// Where is what is looked into, for a person.
+// Where is what is inspected, for a person.
 func (c *Cluster) Where() string {
 	if c.local != "" {
 		return c.local
@@ -109,7 +109,7 @@ func (c *Cluster) Where() string {
 	return "NATS"
 }
 
-// Mode returns what is looked into now.
+// Mode returns what is inspected now.
 func (c *Cluster) Mode(ctx context.Context) Mode {
 	if c.hasEnded() {
 		if connect.HasStreams(c.local) {
@@ -244,7 +244,7 @@ func (c *Cluster) acquire(ctx context.Context) (*stages.Bus, func(), error) {
 func (c *Cluster) hasEnded() bool { return c.local != "" && !connect.HasLocal(c.local) }
 
 // Passes reports whether an error passes within a moment: a crawl in the directory has just begun, or ends, and
-// what it has stored can be looked into when it has.
+// what it has stored can be inspected when it has.
 func (c *Cluster) Passes(err error) bool {
 	return c.local != "" && (errors.Is(err, ErrAway) || errors.Is(err, frontierapi.ErrUnanswered) || errors.Is(err, embedded.ErrInUse))
 }
@@ -305,5 +305,5 @@ func (c *Cluster) join(ctx context.Context) (*stages.Bus, error) {
 	return bus, nil
 }
 
-// Local is the directory of a seine crawl that is looked into, "" if NATS is elsewhere.
+// Local is the directory of a seine crawl that is inspected, "" if NATS is elsewhere.
 func (c *Cluster) Local() string { return c.local }

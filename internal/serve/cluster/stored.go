@@ -16,7 +16,7 @@ import (
 const (
 	// linger is how long it stays open after the last request: pages send several in a row.
 	linger = time.Second
-	// openFor is how long it is open at most, but for requests that are under way: a crawl that starts there
+	// openFor is how long it is open at most, but for requests that are in progress: a crawl that starts there
 	// waits for that.
 	openFor = 5 * time.Second
 	// pause is how long it stays closed then, so that a crawl that waits gets it.
@@ -64,7 +64,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 			select {
 			case opened <- bus:
 				<-ctx.Done()
-			case <-ctx.Done(): // nobody waits any more
+			case <-ctx.Done(): // no one waits any more
 			}
 			return nil
 		})

@@ -1,4 +1,4 @@
-// Package mcp lets programs that speak the Model Context Protocol scrape pages, and look into crawls and begin
+// Package mcp lets programs that speak the Model Context Protocol scrape pages, and inspect crawls and begin
 // them: by streamable HTTP at /mcp of the server, and by standard input and output of `seine mcp`.
 //
 // It consumes calls of tools, and sends each as a request to the HTTP API within the process, with the rights of

@@ -43,7 +43,7 @@ func addTool[In, Out any](s *sdk.Server, t *tool[In, Out]) {
 	})
 }
 
-// schemas are those of types, which are made once: with HTTP, each request has a server of its own.
+// schemas are those of types, which are made once: with HTTP, each request has a separate server.
 var schemas sync.Map // of reflect.Type to *jsonschema.Schema
 
 // ownJSON are types whose JSON is none that their Go type would tell.

@@ -12,7 +12,7 @@ import (
 
 // settings are what a reader can choose, and how this server stands.
 type settings struct {
-	Where    string // what is looked into
+	Where    string // what is inspected
 	Mode     cluster.Mode
 	Who      caller.Caller
 	ReadOnly bool

@@ -22,7 +22,7 @@ type Job struct {
 	Error string    `json:"error,omitempty" doc:"Why it has failed."`
 	// Dropped says that the streams are removed from which a failed one would be resumed.
 	Dropped bool `json:"dropped,omitempty" doc:"It cannot be resumed: newer ones have failed since."`
-	// Report has its counts, as far as it came.
+	// Report has its counts, as far as received.
 	Report *replay.Report `json:"report,omitempty"`
 }
 

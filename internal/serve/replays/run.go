@@ -20,7 +20,7 @@ const (
 	retryWait = 500 * time.Millisecond // before what is away is asked again
 )
 
-// Run runs replays until ctx is done, one at a time; that which is under way is interrupted then.
+// Run runs replays until ctx is done, one at a time; that which is in progress is interrupted then.
 func (s *Service) Run(ctx context.Context) {
 	if s.Off {
 		return

@@ -1,7 +1,7 @@
 // Package runner works on the crawls of a directory inside of the server, while no seine crawl does: so that a
 // crawl can begin from a page or by the API where nothing runs yet.
 //
-// It consumes wishes: to begin a crawl, or to look whether one is to go on. It runs one seine crawl at a time,
+// It consumes wishes: to begin a crawl, or to look whether one is to continue. It runs one seine crawl at a time,
 // which works on all crawls of the directory, and looks for another when that has ended.
 package runner
 
@@ -42,7 +42,7 @@ func New(c *cluster.Cluster, options func(string) (crawl.Options, error), log *s
 	return &Runner{Options: options, Cluster: c, Log: log, starts: make(chan *start), wakes: make(chan string, 100)}
 }
 
-// start is a crawl to begin, or to go on with if there is no spec.
+// start is a crawl to begin, or to continue with if there is no spec.
 type start struct {
 	crawl string
 	spec  *crawlspec.Spec

@@ -44,7 +44,7 @@ type Scraper struct {
 const (
 	workers  = 16
 	waitHost = 15 * time.Second // for the turn at a host
-	// MaxBody bounds a page, whatever the spec says: all that are under way are in memory.
+	// MaxBody bounds a page, whatever the spec says: all that are in progress are in memory.
 	MaxBody = crawlspec.Bytes(16 << 20)
 )
 

@@ -23,7 +23,7 @@ import (
 // End is a run of a crawl that has ended.
 type End struct {
 	Crawl string `json:"crawl"`
-	// Reason is why the crawl has ended with it; "" if its schedule goes on.
+	// Reason is why the crawl has ended with it; "" if its schedule continues.
 	Reason frontierapi.EndReason `json:"end,omitempty"`
 	Run    frontierapi.Run       `json:"run"`
 

@@ -3,7 +3,7 @@
 // It consumes what the frontiers know of runs, and RECORDS from a position of each webhook on. It emits signed
 // posts (sign.go), one at a time for each webhook: the records of a crawl in their order, and its end behind them.
 // Each is told at least once, and again with the same id until it is taken. What is being told, and how far that
-// is, is on disk before it is sent, so a server that is killed goes on where it was, and tells what has happened
+// is, is on disk before it is sent, so a server that is killed continues where it was, and tells what has happened
 // while it was away. It keeps nobody waiting: RECORDS forgets, as ever, what is beyond its history, and a receiver
 // that was away for longer hears how much it has missed.
 package webhooks

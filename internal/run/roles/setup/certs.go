@@ -27,7 +27,7 @@ const (
 	keyFile  = "key.pem"
 )
 
-// Lives of certificates. One that ends within renewBefore is made anew.
+// Lives of certificates. One that ends within renewBefore is made again.
 const (
 	caLife      = 10 * 365 * 24 * time.Hour
 	certLife    = 397 * 24 * time.Hour
