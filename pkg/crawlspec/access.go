@@ -29,28 +29,26 @@ type Access struct {
 	Headers map[string]string `json:"headers,omitempty" yaml:"headers"`
 	// Cookies are kept, within one fetcher, and sent back as RFC 6265 says.
 	Cookies *bool `json:"cookies,omitempty" yaml:"cookies"`
-	// Auth belongs to a source: nobody else may see it. It and headers with secrets
-	// are sent to the source's hosts over https at the default port, and to the
-	// origins that they name.
+	// Auth are the credentials of a source. It and headers with secrets are sent only to the source's hosts over
+	// https at the default port, and to the origins that the hosts name.
 	Auth *Auth `json:"auth,omitempty" yaml:"auth"`
-	// Proxies take turns; one that fails rests. "http://user:{secret:NAME}@host:3128"
-	// or socks5://…, which is given an address that the fetcher has looked up
-	// and checked; an HTTP proxy is given the name.
+	// Proxies are used in turn; a proxy that fails is paused. Examples: "http://user:{secret:NAME}@host:3128"
+	// and socks5://…. A SOCKS proxy receives an address that the fetcher has resolved and checked, an HTTP proxy
+	// the host name.
 	Proxies []string `json:"proxies,omitempty" yaml:"proxies"`
 	// TLS says otherwise than that a certificate must be valid.
 	TLS *TLS `json:"tls,omitempty" yaml:"tls"`
 }
 
-// Auth is what a host wants to know of a user: a name and a password (RFC 7617),
-// or a bearer token (RFC 6750). Password and Bearer are secrets by name, as in
-// "{secret:SHOP_PASSWORD}", never the secret itself.
+// Auth are the credentials for a host: a name and a password (RFC 7617), or a bearer token (RFC 6750). Password
+// and Bearer name secrets, as in "{secret:SHOP_PASSWORD}"; they never contain the secret itself.
 type Auth struct {
 	User     string `json:"user,omitempty" yaml:"user"`
 	Password string `json:"password,omitempty" yaml:"password"`
 	Bearer   string `json:"bearer,omitempty" yaml:"bearer"`
 }
 
-// TLS loosens what is asked of a host's TLS, or tightens it.
+// TLS loosens or tightens the requirements for a host's TLS.
 type TLS struct {
 	// Insecure takes any certificate. What is fetched may then come from anybody.
 	Insecure bool `json:"insecure,omitempty" yaml:"insecure"`

@@ -13,9 +13,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Alerts says from where on something is wrong enough to tell people: each
-// threshold raises one kind of alert, and 0 turns it off. In YAML and JSON, off
-// stands for none at all.
+// Alerts are the thresholds that raise alerts, one for each kind; 0 turns one off. In YAML and JSON, off turns
+// all off.
 type Alerts struct {
 	// ErrorRate is the part of the requests of the last Over that failed, 0 to 1.
 	// Fewer than MinRequests say nothing.
@@ -34,10 +33,10 @@ type Alerts struct {
 	// StreamFull is the part of its limit that a stream has, 0 to 1. Half is kept
 	// as history, so only more than that means anything.
 	StreamFull float64 `json:"stream_full" yaml:"stream_full"`
-	// DiskFree is what must be free where the stages keep their state and output.
+	// DiskFree is the least free space of the disks with state and output.
 	DiskFree Bytes `json:"disk_free" yaml:"disk_free"`
-	// Memory is the part of its limit that a process has, 0 to 1: of its container,
-	// or of the machine where there is none.
+	// Memory is the share of its memory limit that a process may use, 0 to 1. The limit is that of its
+	// container, else of the machine.
 	Memory float64 `json:"memory" yaml:"memory"`
 	// DeadLetters is how many dead letters of the crawl there are.
 	DeadLetters int64 `json:"dead_letters" yaml:"dead_letters"`

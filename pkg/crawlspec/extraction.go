@@ -16,14 +16,13 @@ const (
 	EmitNever  Emit = "never"
 )
 
-// PageOutput says what the record of a page has, beside those that record rules
-// make of it.
+// PageOutput configures the record of a page, which is separate from those of record rules.
 type PageOutput struct {
 	Emit Emit `json:"emit" yaml:"emit"`
 	// Fields of the record, of PageFields, in this order; none means the default
 	// ones.
 	Fields Strings `json:"fields,omitempty" yaml:"fields"`
-	// When is what must be so on a page that has such a record.
+	// When is a condition for the page; other pages have no such record.
 	When *Condition `json:"when,omitempty" yaml:"when"`
 }
 
@@ -46,13 +45,11 @@ func PageFieldsOfRules() []string {
 
 // LinkRules says which of a page's links are followed.
 type LinkRules struct {
-	// Follow lists the kinds of link, of LinkKinds; none follows only what follow
-	// rules find.
+	// Follow lists the kinds of links to follow, of LinkKinds. If it is empty, only follow rules find links.
 	Follow Strings `json:"follow" yaml:"follow"`
 	// Attributes are the names of attributes that hold a URL, on any element.
 	Attributes Strings `json:"attributes,omitempty" yaml:"attributes"`
-	// NoFollow says whether rel=nofollow, and what robots directives say of the
-	// links of a page, count.
+	// NoFollow says whether rel=nofollow and nofollow in robots directives of a page are obeyed.
 	NoFollow Robots `json:"nofollow" yaml:"nofollow"`
 }
 
@@ -65,7 +62,7 @@ var LinkKinds = []string{
 
 const defaultLinkKinds = 8
 
-// Duplicate says what becomes of a record whose page was seen before.
+// Duplicate is the treatment of a record whose page was seen before.
 type Duplicate string
 
 // What is done with duplicates.
@@ -75,18 +72,17 @@ const (
 	DuplicateDrop Duplicate = "drop" // no record
 )
 
-// Duplicates says what becomes of pages that are the same as another, to the
-// byte or nearly.
+// Duplicates is the treatment of pages that equal another page exactly or nearly.
 type Duplicates struct {
 	Exact Duplicate `json:"exact" yaml:"exact"` // the same digest
 	Near  Duplicate `json:"near" yaml:"near"`   // a simhash that differs in at most Distance of its 64 bits
 	// Distance is from 0 to MaxDistance.
 	Distance int `json:"distance" yaml:"distance"`
-	// Unchanged says what becomes of the records of a page that has the bytes of its own visit before.
+	// Unchanged is the treatment of records of a page whose bytes equal those of its previous visit.
 	Unchanged Unchanged `json:"unchanged" yaml:"unchanged"`
 }
 
-// Unchanged says what becomes of the records of a page that has not changed.
+// Unchanged is the treatment of records of an unchanged page.
 type Unchanged string
 
 // What is done with unchanged pages.
@@ -95,7 +91,7 @@ const (
 	UnchangedDrop Unchanged = "drop" // no records, as of a page that answers 304
 )
 
-// WhenGone says what becomes of a page that has records and is not there any more.
+// WhenGone is the treatment of a page that has records and no longer exists.
 type WhenGone string
 
 // What is done when a page is gone.
@@ -122,7 +118,7 @@ type Mask struct {
 // MaskKinds are the kinds of personal data that can be masked.
 var MaskKinds = []string{"email", "phone", "ip", "iban", "card"}
 
-// Extraction is the part of a Spec that says what is made of a page.
+// Extraction is the part of a Spec that defines records and links of pages.
 type Extraction struct {
 	Page PageOutput `json:"page" yaml:"page"`
 	// Links says which links of a page are followed; Follow finds more by rules.
@@ -131,7 +127,7 @@ type Extraction struct {
 	// Records make records of the pages that they match, each its own.
 	Records    []RecordRule `json:"records,omitempty" yaml:"records"`
 	Duplicates Duplicates   `json:"duplicates" yaml:"duplicates"`
-	// Gone says what becomes of a page with records that is not there any more.
+	// Gone is the treatment of a page that has records and no longer exists.
 	Gone WhenGone `json:"gone" yaml:"gone"`
 	Mask Mask     `json:"mask" yaml:"mask"`
 }

@@ -8,14 +8,13 @@ import (
 
 // Target says to which pages a rule applies. Everything given must hold.
 type Target struct {
-	// Match lists patterns, as in Spec.Include, of which the URL must match one;
-	// none is every URL. Named groups of "re:…" have values for templates.
+	// Match lists patterns, as in Spec.Include; the URL must match one. If it is empty, every URL matches. Named
+	// groups of "re:…" are values for templates.
 	Match Strings `json:"match,omitempty" yaml:"match,omitempty"`
-	// Types of document, of DocumentTypes. None is what the rule's selectors can
-	// read: CSS reads html; XPath html, xml, feed and sitemap; jq json, csv, feed and
-	// sitemap.
+	// Types of document, of DocumentTypes. If it is empty, the selectors of the rule decide: CSS reads html;
+	// XPath html, xml, feed and sitemap; jq json, csv, feed and sitemap.
 	Types Strings `json:"types,omitempty" yaml:"types,omitempty"`
-	// When is what must be so on the page.
+	// When is a condition for the page.
 	When *Condition `json:"when,omitempty" yaml:"when,omitempty"`
 }
 
@@ -29,8 +28,8 @@ type RecordRule struct {
 	// and '_'.
 	Kind   string `json:"kind" yaml:"kind"`
 	Target `yaml:",inline"`
-	// Each selects what there is a record of; the selectors of fields are relative
-	// to it.
+	// Each selects the parts of the page that make one record each; the selectors of fields are relative to
+	// them.
 	Each *Each `json:"each,omitempty" yaml:"each,omitempty"`
 	// Key is filled in from the fields, and is the record's "key".
 	Key    Template `json:"key,omitempty" yaml:"key,omitempty"`
@@ -43,7 +42,7 @@ type RecordRule struct {
 // by Paginate.
 type FollowRule struct {
 	Target `yaml:",inline"`
-	// Each selects what the other selectors are relative to.
+	// Each selects the parts of the page that the other selectors are relative to.
 	Each *Each `json:"each,omitempty" yaml:"each,omitempty"`
 	// With gives values their names; where one is a list, there is a URL for each
 	// of its members.
@@ -73,18 +72,17 @@ type Paginate struct {
 	While     *Condition `json:"while,omitempty" yaml:"while,omitempty"` // required
 }
 
-// Condition is what must be so on a page; everything that is given. A selector
-// holds where it finds something. In YAML, a string stands for a CSS selector.
+// Condition is a condition for a page: all given keys must be true. A selector is true if it finds something. In
+// YAML, a string stands for a CSS selector.
 type Condition struct {
 	Selector `yaml:",inline"`
 	Status   Ints `json:"status,omitempty" yaml:"status,omitempty"` // one of these
-	// Language lists language tags, of which the page must be in one: as it declares, or
-	// else by its text. "en" is every English, "en-GB" the British alone.
+	// Language lists language tags. The language of the page must be one of them: the declared one, or else that
+	// of its text. "en" includes every English, "en-GB" only British.
 	Language Strings `json:"language,omitempty" yaml:"language,omitempty"`
-	// TextLanguage is the same by the text alone, whatever the page declares.
+	// TextLanguage is like Language, but ignores what the page declares.
 	TextLanguage Strings `json:"text_language,omitempty" yaml:"text_language,omitempty"`
-	// NoIndex is whether the page asks not to be indexed: in a robots meta element, or in
-	// X-Robots-Tag.
+	// NoIndex is true for pages that forbid indexing in a robots meta element or in X-Robots-Tag.
 	NoIndex *bool `json:"noindex,omitempty" yaml:"noindex,omitempty"`
 	// Header are headers of the response, each with a regular expression (RE2) that a value
 	// of it must have a match of.
@@ -111,12 +109,12 @@ type Selector struct {
 // None reports whether nothing is selected.
 func (s Selector) None() bool { return s == Selector{} }
 
-// Each selects what there is one record, or one link, of. In YAML, a string stands
-// for a CSS selector.
+// Each selects the parts of a page that make one record or one link each. In YAML, a string stands for a CSS
+// selector.
 type Each struct {
 	Selector `yaml:",inline"`
-	// From is main, for the main content of a page, or sections, for what is between its
-	// headings. It is given in the place of a selector.
+	// From is main (the main content of the page) or sections (the text between headings). It replaces a
+	// selector.
 	From string `json:"from,omitempty" yaml:"from,omitempty"`
 }
 
@@ -130,19 +128,18 @@ func (e *Each) UnmarshalYAML(n *yaml.Node) error {
 	return load(n, (*plain)(e))
 }
 
-// Field says how a value is found and what is made of it, in this order: the
-// selector, Get, Regex, Replace, Trim, JQ, Split, As, Default, Required. In YAML,
-// a string stands for a field with that CSS selector.
+// Field finds a value and converts it, in this order: the selector, Get, Regex, Replace, Trim, JQ, Split, As,
+// Default, Required. In YAML, a string stands for a field with that CSS selector.
 type Field struct {
 	Selector `yaml:",inline"`
-	// From takes what no selector finds: url, status, text, html, header:NAME, or page:NAME,
-	// what the record of the page has as that field.
+	// From takes a value that is not in the document: url, status, text, html, header:NAME, or page:NAME, a
+	// field of the page's record.
 	From string `json:"from,omitempty" yaml:"from,omitempty"`
 	// Value is a template over the fields before, the groups of the rule's Match
 	// and the URL's parameters.
 	Value *Template `json:"value,omitempty" yaml:"value,omitempty"`
-	// Get says what is taken of an element: text (white space folded; the default),
-	// raw (all its text as it is), html, outer_html, markdown or "@attribute".
+	// Get selects the part of an element: text (white space folded; the default), raw (all its text, unchanged),
+	// html, outer_html, markdown or "@attribute".
 	Get string `json:"get,omitempty" yaml:"get,omitempty"`
 	// All takes everything found, as a list; otherwise the first that is not empty.
 	All bool `json:"all,omitempty" yaml:"all,omitempty"`
@@ -152,11 +149,10 @@ type Field struct {
 	Trim *bool `json:"trim,omitempty" yaml:"trim,omitempty"`
 	// Split makes a text a list, at each of these.
 	Split string `json:"split,omitempty" yaml:"split,omitempty"`
-	// As says what the text is made: text, number, integer, boolean, date, url or
-	// json. Without it, a text stays a text, and what jq gives what it is.
+	// As converts the text: text, number, integer, boolean, date, url or json. Without it, a text stays a text,
+	// and a result of jq keeps its type.
 	As string `json:"as,omitempty" yaml:"as,omitempty"`
-	// Decimal is what separates the decimals of a number, '.' or ','; without it,
-	// that is found out from the number.
+	// Decimal is the decimal separator of a number, '.' or ','. Without it, the number itself decides.
 	Decimal string `json:"decimal,omitempty" yaml:"decimal,omitempty"`
 	// Layout lists layouts of dates, as Go's package time has them, that are tried
 	// first; TimeZone is that of a date that names none (IANA name; UTC if empty).
@@ -164,23 +160,21 @@ type Field struct {
 	TimeZone string  `json:"timezone,omitempty" yaml:"timezone,omitempty"`
 	// Map makes an object with a member for each thing that the selector finds.
 	Map *MapRule `json:"map,omitempty" yaml:"map,omitempty"`
-	// Fields make an object of what the selector finds, with selectors relative to
-	// it.
+	// Fields make an object of each element that the selector finds; their selectors are relative to it.
 	Fields Fields `json:"fields,omitempty" yaml:"fields,omitempty"`
-	// Default is what a field has that found nothing.
+	// Default is the value of a field that found nothing.
 	Default Value `json:"default,omitempty" yaml:"default,omitempty"`
 	// Required keeps a record from being made where the field found nothing.
 	Required bool `json:"required,omitempty" yaml:"required,omitempty"`
 }
 
-// Replace replaces what Regex (RE2) finds by With, in which "$1" is its first
-// group.
+// Replace replaces matches of Regex (RE2) by With, in which "$1" is the first group.
 type Replace struct {
 	Regex string `json:"regex" yaml:"regex"`
 	With  string `json:"with,omitempty" yaml:"with,omitempty"`
 }
 
-// MapRule says what the members of an object are called and what they have.
+// MapRule defines the names and values of the members of an object.
 type MapRule struct {
 	Key   Field `json:"key" yaml:"key"`
 	Value Field `json:"value" yaml:"value"`

@@ -33,7 +33,7 @@ const (
 	GroupByIP     GroupBy = "ip"     // hosts, and beyond that all on one address together
 )
 
-// Politeness says how often a host is asked.
+// Politeness is the pace of requests to a host.
 type Politeness struct {
 	// Delay is the least time from the end of a response to the next request to
 	// the same host. It implies one request at once.
@@ -41,9 +41,8 @@ type Politeness struct {
 	// DelayFactor makes the delay grow with the host's response time: it is at
 	// least so many times as long. 0 turns that off, and so does a Delay of 0s.
 	DelayFactor float64 `json:"delay_factor" yaml:"delay_factor"`
-	// MaxDelay bounds what robots.txt and slow responses make of the delay, not
-	// Delay itself. It is at least 1s, or no less than Delay: a slip must not
-	// switch Crawl-delay off.
+	// MaxDelay limits the delay that follows from robots.txt and slow responses, not Delay itself. It is at
+	// least 1s and at least Delay, so that a mistake cannot disable Crawl-delay.
 	MaxDelay Duration `json:"max_delay" yaml:"max_delay"`
 	// Jitter, from 0 to 1, adds up to this part of the delay at random.
 	Jitter float64 `json:"jitter,omitempty" yaml:"jitter"`
@@ -52,20 +51,18 @@ type Politeness struct {
 	// PerHost is how many requests may be under way to one host. More than one
 	// means anything only without a delay.
 	PerHost int `json:"per_host" yaml:"per_host"`
-	// Hours are when a host may be asked, as in "22:00-06:00" or "Sat,Sun
-	// 00:00-24:00", in TimeZone (an IANA name; UTC if empty). None is always.
+	// Hours are the times of requests to a host, such as "22:00-06:00" or "Sat,Sun 00:00-24:00", in TimeZone (an
+	// IANA name; UTC if empty). If they are empty, requests are always allowed.
 	Hours    []string `json:"hours,omitempty" yaml:"hours"`
 	TimeZone string   `json:"time_zone,omitempty" yaml:"time_zone"`
-	// Breaker says when a host that fails is left alone.
+	// Breaker pauses a failing host.
 	Breaker Breaker `json:"breaker" yaml:"breaker"`
-	// MaxPagesPerHost bounds the pages of one host; 0 is no limit.
+	// MaxPagesPerHost limits the pages of one host; 0 for no limit.
 	MaxPagesPerHost int64 `json:"max_pages_per_host,omitempty" yaml:"max_pages_per_host"`
 }
 
-// Breaker leaves a host alone that has failed several times in a row. After
-// Wait one request probes it; each one that fails doubles the wait, up to
-// MaxWait. After so many Probes in vain the host is abandoned: what is queued
-// for it fails.
+// Breaker pauses a host that has failed several times in a row. After Wait, one request probes it; each failed
+// probe doubles the wait, up to MaxWait. After Probes failed probes the host is abandoned: its queued URLs fail.
 type Breaker struct {
 	Failures int      `json:"failures" yaml:"failures"` // in a row; 0 turns the breaker off
 	Wait     Duration `json:"wait" yaml:"wait"`
@@ -132,13 +129,12 @@ func (p *Politeness) check() error {
 	return nil
 }
 
-// HostRule says what is different for some hosts. The first source of a spec
-// that names a host applies; what it leaves out is as in the spec.
+// HostRule has other values for some hosts. The first source of a spec that names a host applies; keys that it
+// omits are those of the spec.
 type HostRule struct {
-	// Hosts are host names, or "*.example.org" for a domain and all in it. Secrets
-	// are sent to them over https at the default port alone. "http://example.org:8080"
-	// is one origin: what the source says of requests is for that alone, and its
-	// secrets are sent there.
+	// Hosts are host names, or "*.example.org" for a domain and all hosts in it. Secrets are sent to them only
+	// over https at the default port. "http://example.org:8080" is one origin: the keys for requests apply to
+	// that origin only, and its secrets are sent there.
 	Hosts           []string  `json:"hosts" yaml:"hosts"`
 	State           *RunState `json:"state,omitempty" yaml:"state"`
 	Delay           *Duration `json:"delay,omitempty" yaml:"delay"`
@@ -296,8 +292,8 @@ func checkHostName(name string) error {
 	return nil
 }
 
-// Rate is the time from the start of a request to that of the next, which
-// people write as requests per time: "10/s", "30/m", "1/5s". 0 is no limit.
+// Rate is the time from the start of a request to the start of the next, written as requests per time: "10/s",
+// "30/m", "1/5s". 0 for no limit.
 type Rate time.Duration
 
 // String returns the rate as UnmarshalText reads it.

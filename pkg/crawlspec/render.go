@@ -21,7 +21,7 @@ const (
 // RenderModes are all of them.
 var RenderModes = []string{string(RenderNever), string(RenderAuto), string(RenderAlways)}
 
-// RenderUntil is what a page is waited for.
+// RenderUntil is the event that rendering waits for.
 type RenderUntil string
 
 // What a page is waited for.
@@ -31,9 +31,8 @@ const (
 	UntilIdle RenderUntil = "idle" // and no request has been under way for half a second
 )
 
-// Render says which pages are shown in a browser before they are parsed, and what the
-// browser does with them. In YAML and JSON, a mode stands for that mode with the defaults
-// of all else.
+// Render selects the pages that a browser renders before they are parsed, and configures the browser. In YAML
+// and JSON, a mode stands for that mode with the other defaults.
 type Render struct {
 	// Mode is that of pages which no rule of Modes names.
 	Mode RenderMode `json:"mode" yaml:"mode"`
@@ -50,17 +49,17 @@ type Render struct {
 	// Storage says for how long cookies and all else that pages store in the browser is kept;
 	// beside Login always for the crawl.
 	Storage RenderStorage `json:"storage" yaml:"storage"`
-	// Login gets a session, for pages that are shown to members alone.
+	// Login logs in, for pages that only members can see.
 	Login *RenderLogin `json:"login,omitempty" yaml:"login"`
 	// Viewport is the size of the browser's window.
 	Viewport RenderViewport `json:"viewport" yaml:"viewport"`
-	// Language is the tag (BCP 47) of what the browser tells pages and sites to be that of
-	// its user. Without it, the browser has its own.
+	// Language is the language (BCP 47) that the browser reports to pages and sites as its user's. Without it,
+	// the browser uses its default.
 	Language string `json:"language,omitempty" yaml:"language"`
-	// Block says what a page does not load.
+	// Block lists requests of a page that are not sent.
 	Block RenderBlock `json:"block" yaml:"block"`
-	// Capture lists patterns, as in Spec.Include, of the URLs that the scripts of a page
-	// ask for: what matches is parsed as a page of its own, by rules for json and others.
+	// Capture lists patterns, as in Spec.Include, of URLs that scripts of a page request. Matching responses are
+	// parsed as separate pages, by rules for json and other types.
 	Capture Strings `json:"capture,omitempty" yaml:"capture"`
 	// Screenshot keeps a PNG of the whole page in the archive, PDF the page as it is printed.
 	Screenshot bool `json:"screenshot,omitempty" yaml:"screenshot"`
@@ -86,7 +85,7 @@ type RenderRule struct {
 
 // RenderWait says when a page is complete: when all that is given holds.
 type RenderWait struct {
-	// Until is what the page is waited for at first.
+	// Until is the first event to wait for.
 	Until RenderUntil `json:"until" yaml:"until"`
 	// Selector is a CSS selector that must find something.
 	Selector string `json:"selector,omitempty" yaml:"selector"`
@@ -96,7 +95,7 @@ type RenderWait struct {
 	Time Duration `json:"time,omitempty" yaml:"time"`
 }
 
-// RenderClick clicks what a CSS selector finds first: so often, or until it finds nothing.
+// RenderClick clicks the first element that a CSS selector finds, up to this many times, while it finds one.
 type RenderClick struct {
 	Selector string `json:"selector" yaml:"selector"`
 	// Times is how often at most, 1 to 200; 1 if it is left out.
@@ -120,9 +119,9 @@ type RenderViewport struct {
 	Height int `json:"height" yaml:"height"`
 }
 
-// RenderBlock says what a page does not load. What is blocked counts as no request.
+// RenderBlock lists requests of a page that are not sent. They are not counted.
 type RenderBlock struct {
-	// Types of what is loaded, of BlockTypes; [] blocks none.
+	// Types of the blocked resources, of BlockTypes; [] blocks none.
 	Types Strings `json:"types" yaml:"types"`
 	// URLs lists patterns, as in Spec.Include.
 	URLs Strings `json:"urls,omitempty" yaml:"urls"`

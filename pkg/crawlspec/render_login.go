@@ -10,7 +10,7 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// RenderStorage says for how long what pages store in the browser is kept.
+// RenderStorage is the lifetime of data that pages store in the browser.
 type RenderStorage string
 
 // How long what pages store is kept.
@@ -22,19 +22,17 @@ const (
 // RenderLogin says how a tab of the browser gets a session: before its first page, and when
 // a page shows that the session has ended.
 type RenderLogin struct {
-	// URL is that of the page where the script is run. Secrets are for its origin alone.
+	// URL is the page where the script runs. Secrets are sent only to its origin.
 	URL string `json:"url" yaml:"url"`
 	// Script is the body of an async function in JavaScript that logs in. Its one argument,
 	// secrets, is an object that has those of Secrets.
 	Script string `json:"script" yaml:"script"`
-	// Secrets are what the script is given by name, each as "{secret:NAME}", never the
-	// secret itself.
+	// Secrets are available to the script by name, each as "{secret:NAME}", never the secret itself.
 	Secrets map[string]string `json:"secrets,omitempty" yaml:"secrets"`
 	// Wait says when the page of URL is complete, so that the script can run, and when the
 	// login is: until holds before and after the script, all else after it.
 	Wait RenderWait `json:"wait" yaml:"wait"`
-	// When is an expression of JavaScript that is true on a page which shows that there is no
-	// session; a promise is waited for.
+	// When is a JavaScript expression that is true on a page without a session; a promise is awaited.
 	When string `json:"when,omitempty" yaml:"when"`
 }
 

@@ -11,9 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// RequestRule says how the URLs that match a pattern are asked for, where a plain GET
-// is not enough: for APIs. The URL stays the name of what is fetched, with which
-// it is found, counted and recorded; the rule only changes what is sent.
+// RequestRule defines how matching URLs are requested, where a plain GET is not enough, such as for APIs. The URL
+// stays the name of the page; the rule changes only the request.
 //
 //	match: "https://api.example.org/search?*"
 //	method: POST

@@ -24,12 +24,12 @@ type Seed struct {
 	// File has URLs, a line each, or JSON as on the stream of seeds. Whoever applies the
 	// spec reads it, from where the spec is, so it is in no spec that is stored.
 	File string `json:"file,omitempty" yaml:"file"`
-	// Priority from 0 (first) to 9; without it, 5, or what the file says.
+	// Priority from 0 (first) to 9; the default is 5, or the value in the file.
 	Priority *int `json:"priority,omitempty" yaml:"priority"`
 	// Metadata is for the records of its page, and of the page that its redirects lead
 	// to; of a file, for the URLs that have none there.
 	Metadata messages.Metadata `json:"metadata,omitempty" yaml:"metadata"`
-	// Inherit has what is found from it have the metadata, too.
+	// Inherit copies the metadata to pages that are found from the seed.
 	Inherit bool `json:"inherit,omitempty" yaml:"inherit"`
 }
 

@@ -11,7 +11,7 @@ const (
 	maxTimeout = Duration(time.Hour)
 )
 
-// Limits bound what a request may take, and how often a URL is tried.
+// Limits bound the resources of a request and the attempts of a URL.
 type Limits struct {
 	MaxAttempts  int
 	MaxRedirects int

@@ -24,7 +24,7 @@ const (
 	ScopeAny    Scope = "any"    // every host
 )
 
-// Robots says what is done with robots.txt.
+// Robots is the treatment of robots.txt.
 type Robots string
 
 // Robots policies.
@@ -33,12 +33,12 @@ const (
 	RobotsIgnore Robots = "ignore" // for one's own sites
 )
 
-// Spec is what a crawl is to do. It lives in BucketCrawls under the name of
-// the crawl; every stage watches it. A crawl without one has Default.
+// Spec defines a crawl. It is stored in BucketCrawls under the name of the crawl; every stage watches it. A
+// crawl without a spec uses Default.
 type Spec struct {
 	V int `json:"v" yaml:"v,omitempty"`
-	// Seeds are where the crawl starts, beside what people feed. What is added later is
-	// fed then; a run of Schedule begins with those that are left.
+	// Seeds are the URLs where the crawl starts, in addition to seeds that clients publish. Seeds that you add
+	// later are submitted then; a run of Schedule begins with the current list.
 	Seeds []Seed `json:"seeds,omitempty" yaml:"seeds"`
 	// Scope says which hosts may be entered; a seed is always in scope.
 	Scope Scope `json:"scope" yaml:"scope"`
@@ -54,41 +54,40 @@ type Spec struct {
 	// a regular expression (RE2) found anywhere in the URL. Seeds are not held to Include.
 	Include []string `json:"include,omitempty" yaml:"include"`
 	Exclude []string `json:"exclude,omitempty" yaml:"exclude"`
-	// MaxDepth is the largest distance from a seed in links; nil is no limit.
+	// MaxDepth is the largest number of links from a seed; nil for no limit.
 	MaxDepth *int `json:"max_depth,omitempty" yaml:"max_depth"`
-	// MaxPages, MaxBytes (of bodies, on the wire) and MaxDuration (since its
-	// first request) stop the crawl; what is queued stays queued. 0 is no limit.
+	// MaxPages, MaxBytes (of bodies, on the wire) and MaxDuration (since its first request) stop the crawl;
+	// queued URLs stay queued. 0 for no limit.
 	MaxPages    int64    `json:"max_pages,omitempty" yaml:"max_pages"`
 	MaxBytes    Bytes    `json:"max_bytes,omitempty" yaml:"max_bytes"`
 	MaxDuration Duration `json:"max_duration,omitempty" yaml:"max_duration"`
-	// Keep is how long after its end a crawl is deleted, with all that is known of
-	// it but its output; 0 is never. The end counts anew when the crawl is fed, and
-	// when its spec changes. A crawl with a schedule or with recrawls ends at a limit,
-	// or when it is cancelled.
+	// Keep is the time after its end at which a crawl is deleted with all its state, but not its output; 0 for
+	// never. The time starts again when seeds are added or the spec changes. A crawl with a schedule or recrawl
+	// rules ends at a limit, or when it is cancelled.
 	Keep Duration `json:"keep,omitempty" yaml:"keep"`
 	// State stops a crawl, or lets it continue.
 	State RunState `json:"state,omitempty" yaml:"state"`
-	// Politeness says how often a host is asked. Sources say otherwise for some of them.
+	// Politeness is the pace of requests to a host. Sources override it for some hosts.
 	Politeness `yaml:",inline"`
 	Sources    []HostRule `json:"sources,omitempty" yaml:"sources"`
-	// Access says what requests have beside the user agent, and by which way they
-	// go. Sources say otherwise for some hosts.
+	// Access has the headers, credentials, proxies and TLS settings of requests. Sources override it for some
+	// hosts.
 	Access `yaml:",inline"`
-	// Requests say how some URLs are asked for, where a plain GET is not enough;
-	// the first that matches decides.
+	// Requests define how some URLs are requested, where a plain GET is not enough, such as for APIs. The first
+	// matching rule decides.
 	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
-	// Render says which pages are shown in a browser before they are parsed; without it, none is.
+	// Render selects the pages that a browser renders before they are parsed; without it, none.
 	Render *Render `json:"render,omitempty" yaml:"render,omitempty"`
-	// Extraction says what is made of a page: records, links.
+	// Extraction defines the records and links of pages.
 	Extraction `yaml:",inline"`
-	// GroupBy says what a host is to Politeness.
+	// GroupBy defines which hosts share their politeness.
 	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
 	// Traps are guards against sites without an end.
 	Traps Traps `json:"traps" yaml:"traps"`
-	// Normalize says which URLs are one, beyond what is so for all.
+	// Normalize defines which further URLs are equal.
 	Normalize Normalize `json:"normalize" yaml:"normalize"`
-	// Priorities give URLs their priority; the first rule that matches decides,
-	// before what the seed or the page said.
+	// Priorities set the priority of URLs. The first matching rule decides; it takes precedence over the
+	// priority of the seed or the page.
 	Priorities []PriorityRule `json:"priorities,omitempty" yaml:"priorities"`
 	// Recrawl says which pages are fetched again, and when; the first rule that
 	// matches decides. Without any, each page is fetched once.
@@ -97,9 +96,9 @@ type Spec struct {
 	// from the start of 1970 in UTC, or five fields as in cron(5), in TimeZone. A
 	// start that was missed is made up for, once.
 	Schedule string `json:"schedule,omitempty" yaml:"schedule"`
-	// Again starts one run besides those of the schedule, which visits every URL that
-	// was visited before, linked to or not: when it is set, and whenever it grows. It
-	// is the run's number, Unix seconds. 0 is none.
+	// Again starts one run in addition to those of the schedule, when it is set and whenever it grows. The run
+	// visits every URL that was visited before, linked to or not. Its value is the number of the run, in Unix
+	// seconds; 0 for none.
 	Again int64 `json:"again,omitempty" yaml:"again"`
 	// MaxAttempts is how often a URL is tried before it counts as failed.
 	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
@@ -111,34 +110,34 @@ type Spec struct {
 	// UserAgent is sent with every request; its first word up to '/' is the name
 	// that robots.txt is searched for.
 	UserAgent string `json:"user_agent" yaml:"user_agent"`
-	// Contact is a URL or an e-mail address at which those who run a site find
-	// those who crawl it. It is added to the default user agent.
+	// Contact is a URL or an e-mail address where site owners can reach you. It is added to the default user
+	// agent.
 	Contact string `json:"contact,omitempty" yaml:"contact"`
 	Robots  Robots `json:"robots" yaml:"robots"`
 	// Sitemaps follows the sitemaps that robots.txt names, and any other that is
 	// linked to or given as a seed.
 	Sitemaps bool `json:"sitemaps,omitempty" yaml:"sitemaps"`
-	// Accept lists media types that are fetched beside HTML, plain text, and what
-	// the rules are for, as in "text/calendar" or "image/*".
+	// Accept lists media types to fetch in addition to HTML, plain text and those that rules read, such as
+	// "text/calendar" or "image/*".
 	Accept Strings `json:"accept,omitempty" yaml:"accept"`
-	// SkipExtensions lists the extensions of files that are not asked for, in lower case
-	// and without a dot, but for seeds and for types that are fetched by Accept or by a
-	// rule; without it, those of files that are no pages: images, sound, films, fonts,
-	// archives, programs and office documents (docs/reference/spec.md lists them).
+	// SkipExtensions lists extensions of files that are not requested, in lower case and without a dot. Seeds
+	// are exempt, and so are types of Accept or of a rule. The default are extensions of files that are not
+	// pages: images, sound, films, fonts, archives, programs and office documents (docs/reference/spec.md lists
+	// them).
 	SkipExtensions Extensions `json:"skip_extensions,omitzero" yaml:"skip_extensions,omitempty"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
 	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
 	// AllowAddresses are networks that may be dialled beside the public ones, as
 	// in "10.1.0.0/16", whatever they are.
 	AllowAddresses []netip.Prefix `json:"allow_addresses,omitempty" yaml:"allow_addresses"`
-	// Archive keeps what an archive (WARC) needs: the request as it was sent, the
-	// head of the response as received, and its body in the encoding it came in.
+	// Archive keeps what WARC archives need: the request as sent, the head of the response as received, and the
+	// body in its original encoding.
 	Archive bool `json:"archive,omitempty" yaml:"archive"`
 	// MaxBody is the largest body kept, in bytes, decoded.
 	MaxBody Bytes `json:"max_body" yaml:"max_body"`
 	// Timeout bounds a whole request.
 	Timeout Duration `json:"timeout" yaml:"timeout"`
-	// Alerts say when people are to be told that something is wrong.
+	// Alerts are the thresholds of alerts.
 	Alerts Alerts `json:"alerts" yaml:"alerts"`
 }
 

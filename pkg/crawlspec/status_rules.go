@@ -10,11 +10,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// StatusRule says what is done with a URL that was answered with a status, or in whose
-// place a challenge came.
+// StatusRule is the treatment of a URL that answered with a status or a challenge.
 type StatusRule struct {
-	// Wait is the least time before the next attempt, beside the wait that the class of
-	// the answer has; 0s, the default, is none.
+	// Wait is the least time before the next attempt, in addition to that of the class; the default is 0s.
 	Wait Duration `json:"wait,omitempty" yaml:"wait"`
 	// Attempts is how often the URL is tried before it has failed, 1 to 100; 1 is the end
 	// of it. Without it, MaxAttempts.

@@ -23,9 +23,8 @@ type Traps struct {
 	// URL may be.
 	CalendarAhead int `json:"calendar_ahead" yaml:"calendar_ahead"`
 	CalendarBack  int `json:"calendar_back" yaml:"calendar_back"`
-	// MaxParameterSets is how many sets of query parameter names one path may
-	// have: filters of a shop make a page for each of their combinations. Beside
-	// it, the same parameters in another order are never another page.
+	// MaxParameterSets is the largest number of sets of query parameter names of one path: filters of a shop
+	// make a page for each combination. The same parameters in another order are never another page.
 	MaxParameterSets int `json:"max_parameter_sets" yaml:"max_parameter_sets"`
 	// MaxSameShape is how many URLs of one host may differ only in numbers and
 	// codes.
@@ -61,11 +60,10 @@ func (t *Traps) check() error {
 	return nil
 }
 
-// Normalize says which URLs are taken for one, beyond the canonical form.
+// Normalize defines which further URLs are equal.
 type Normalize struct {
-	// DropTracking removes query parameters that only tell where a visitor came
-	// from, such as utm_source and gclid. DropSessions removes session ids, such
-	// as PHPSESSID and ;jsessionid=….
+	// DropTracking removes query parameters that only record where a visitor came from, such as utm_source and
+	// gclid. DropSessions removes session ids, such as PHPSESSID and ;jsessionid=….
 	DropTracking bool `json:"drop_tracking" yaml:"drop_tracking"`
 	DropSessions bool `json:"drop_sessions" yaml:"drop_sessions"`
 	// DropParameters removes further query parameters, by name; "ref_*" removes
