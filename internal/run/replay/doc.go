@@ -1,25 +1,25 @@
-// Package replay does again what stages did, over what the streams of a crawl
-// still hold: it parses stored pages, perhaps by another spec, or writes stored
-// records to another place. No request goes to any site.
+// Package replay processes the messages again that the streams of a crawl
+// still hold: it parses stored pages, optionally with another spec, or writes stored
+// records to another destination. It sends no request to any site.
 //
-// The crawl is not touched. What is read of it is read by consumers that end
-// with the connection: the janitor waits for no replay, and no worker of the
-// crawl loses a message to one. What is made goes to streams of a server at the
-// side, inside this process and reachable from nowhere else, and the ordinary
-// parser and the ordinary writer work over those. So there is no second way to
-// parse or to commit, and what holds of theirs holds here.
+// A replay does not change the crawl. It reads with consumers that end
+// with the connection: the janitor does not wait for it, and no worker of the
+// crawl loses a message to it. It copies messages to streams of a private server
+// inside this process, and the ordinary
+// parser and writer run over those. So there is no second implementation of
+// parsing and committing, and the same promises hold.
 //
 //	PAGES of the crawl ─► feeder ─► PAGES ─► parser ─► RECORDS ─► writer ─► place
 //	                                └────── server at the side ──────┘
 //
-// A replay that is killed at any moment is gone on with by the same command.
-// Its plan, made at the start, says which sequences of the stream are replayed;
-// how far it has come follows from the last message that the feeder stored, which
+// After a kill at any moment, the same command continues a replay.
+// Its plan, made at the start, has the sequences of the stream to replay. Its
+// position follows from the last message that the feeder stored, which
 // has the sequence of its original in a header. The server refuses a message that
-// does not follow that one, so none is left out and none comes twice. Beyond it
-// stand the promises of the stages: a page that is parsed again makes records of
+// does not follow that one, so no message is missing or repeated. The stages
+// guarantee the rest: a page that is parsed again makes records with
 // the same identities, and the writer drops those.
 //
-// The streams at the side are bounded: the feeder waits for the parser, and the
+// The private streams are bounded: the feeder waits for the parser, and the
 // parser for the writer.
 package replay
