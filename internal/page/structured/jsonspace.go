@@ -6,20 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// space skips white space and what is written as if it were.
-func (r *jsonReader) space() {
-	for r.i < len(r.s) {
-		n := r.spaceLength(r.s[r.i:])
-		if n == 0 {
-			return
-		}
-		r.i += n
-	}
-}
-
 // spaceLength returns the length of the white space, mark or comment that s
 // begins with.
-func (r *jsonReader) spaceLength(s string) int {
+func spaceLength(s string) int {
 	switch c := s[0]; {
 	case isWhitespace(c):
 		return 1

@@ -172,7 +172,7 @@ func TestMarshal(t *testing.T) {
 	d := FromHTML(parse(t, `<meta property=og:title content="a<b&amp;c"><div itemscope itemtype=t><b itemprop=n>x</b></div>
 <script type=application/ld+json>{"z":1,"a":2}</script><script type=application/ld+json>{</script>`), testBase)
 	want := `{"json_ld":[{"z":1,"a":2}],"microdata":[{"type":["t"],"properties":{"n":["x"]}}],"open_graph":{"og:title":"a<b&c"},` +
-		`"problems":[{"part":"json_ld","script":1,"offset":1,"text":"want a name in double quotes, have the end"}]}`
+		`"problems":[{"part":"json_ld","script":1,"offset":1,"text":"unexpected EOF"}]}`
 	if got := string(d.appendJSON(nil)); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
