@@ -1,6 +1,10 @@
 package weburl
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"seine/internal/base/ascii"
+)
 
 // byteClass says what to do with a byte of a path or query.
 type byteClass uint8
@@ -59,7 +63,7 @@ func appendEncoded(out []byte, text string, class *[256]byteClass) (_ []byte, re
 		case stop:
 			return out, text, true
 		case encode:
-			out = appendEscape(out, text[0])
+			out = ascii.AppendEscape(out, text[0])
 		case escape:
 			out, size = appendNormalEscape(out, text)
 		case multibyte:
@@ -77,14 +81,14 @@ func appendEncoded(out []byte, text string, class *[256]byteClass) (_ []byte, re
 // appendNormalEscape appends the escape that text starts with, or the percent sign
 // if it is a stray one, and returns its size.
 func appendNormalEscape(out []byte, text string) (_ []byte, size int) {
-	c, ok := unescape(text)
+	c, ok := ascii.Unescape(text)
 	switch {
 	case !ok:
 		return append(out, '%'), 1
 	case isUnreserved(c) && !completesEscape(out, c):
 		return append(out, c), 3
 	}
-	return appendEscape(out, c), 3
+	return ascii.AppendEscape(out, c), 3
 }
 
 // appendRune percent-encodes the character that text starts with and returns
@@ -95,7 +99,7 @@ func appendRune(out []byte, text string) (_ []byte, size int) {
 		return out, 0
 	}
 	for i := range size {
-		out = appendEscape(out, text[i])
+		out = ascii.AppendEscape(out, text[i])
 	}
 	return out, size
 }
@@ -107,16 +111,16 @@ func appendRune(out []byte, text string) (_ []byte, size int) {
 func appendNormalized(out []byte, text, extra string) []byte {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		value, escaped := unescape(text[i:])
+		value, escaped := ascii.Unescape(text[i:])
 		switch {
 		case escaped && isUnreserved(value) && !completesEscape(out, value):
 			out = append(out, value)
 			i += 2
 		case escaped:
-			out = appendEscape(out, value)
+			out = ascii.AppendEscape(out, value)
 			i += 2
 		case extra != "" && c == extra[0]:
-			out = appendEscape(out, c)
+			out = ascii.AppendEscape(out, c)
 		default:
 			out = append(out, c)
 		}
@@ -138,38 +142,12 @@ func completesEscape(out []byte, c byte) bool {
 	return n > 1 && out[n-2] == '%' && isHex(out[n-1])
 }
 
-// unescape returns the value of the escape that text starts with, if it does.
-func unescape(text string) (c byte, ok bool) {
-	if len(text) < 3 || text[0] != '%' {
-		return 0, false
-	}
-	high, ok1 := unhex(text[1])
-	low, ok2 := unhex(text[2])
-	return high<<4 | low, ok1 && ok2
-}
-
-// appendEscape percent-encodes one byte.
-func appendEscape(out []byte, c byte) []byte {
-	const digits = "0123456789ABCDEF"
-	return append(out, '%', digits[c>>4], digits[c&15])
-}
-
 // isUnreserved reports membership of RFC 3986 section 2.3.
 func isUnreserved(c byte) bool {
 	return isLetter(c) || isDigit(c) || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 func isHex(c byte) bool {
-	_, ok := unhex(c)
+	_, ok := ascii.Unhex(c)
 	return ok
-}
-
-func unhex(c byte) (value byte, ok bool) {
-	switch {
-	case isDigit(c):
-		return c - '0', true
-	case lower(c)-'a' < 6:
-		return lower(c) - 'a' + 10, true
-	}
-	return 0, false
 }

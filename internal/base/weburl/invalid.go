@@ -1,8 +1,9 @@
 package weburl
 
 import (
-	"strings"
 	"unicode/utf8"
+
+	"seine/internal/base/ascii"
 )
 
 // EscapeInvalid percent-encodes the bytes of a reference that are not UTF-8. A server
@@ -12,16 +13,15 @@ func EscapeInvalid(ref string) string {
 	if utf8.ValidString(ref) {
 		return ref
 	}
-	var b strings.Builder
+	var out []byte
 	for len(ref) > 0 {
 		r, size := utf8.DecodeRuneInString(ref)
 		if r == utf8.RuneError && size == 1 {
-			const digits = "0123456789ABCDEF"
-			b.Write([]byte{'%', digits[ref[0]>>4], digits[ref[0]&15]})
+			out = ascii.AppendEscape(out, ref[0])
 		} else {
-			b.WriteString(ref[:size])
+			out = append(out, ref[:size]...)
 		}
 		ref = ref[size:]
 	}
-	return b.String()
+	return string(out)
 }

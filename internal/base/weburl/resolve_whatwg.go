@@ -7,6 +7,8 @@ import (
 
 	whatwgerrors "github.com/nlnwa/whatwg-url/errors"
 	whatwg "github.com/nlnwa/whatwg-url/url"
+
+	"seine/internal/base/ascii"
 )
 
 // parser is the plain WHATWG parser. The module's canonicalizer profiles are
@@ -94,7 +96,7 @@ func plain(text string) string {
 		case r == '\\' && !query:
 			out = append(out, '/')
 		case r < ' ': // in a path or query it is encoded, elsewhere an error either way
-			out = appendEscape(out, byte(r))
+			out = ascii.AppendEscape(out, byte(r))
 		default:
 			out = utf8.AppendRune(out, r)
 		}

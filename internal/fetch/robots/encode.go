@@ -1,6 +1,10 @@
 package robots
 
-import "strings"
+import (
+	"strings"
+
+	"seine/internal/base/ascii"
+)
 
 // Octets of a URI by RFC 3986 sections 2.2 and 2.3.
 const (
@@ -11,8 +15,6 @@ const (
 	// itself a file writes it encoded.
 	wildcards = "*$"
 )
-
-const upperHex = "0123456789ABCDEF"
 
 var (
 	isUnreserved = setOf(unreserved)
@@ -58,39 +60,18 @@ func encode(s string) string {
 	}
 	out := append(make([]byte, 0, len(s)+16), s[:i]...)
 	for i < len(s) {
-		c, size := octetAt(s, i)
+		c, size := s[i], 1
+		if escaped, ok := ascii.Unescape(s[i:]); ok {
+			c, size = escaped, 3
+		}
 		if keep := size == 1 && isPlain[c] || isUnreserved[c]; keep {
 			out = append(out, c)
 		} else {
-			out = append(out, '%', upperHex[c>>4], upperHex[c&15])
+			out = ascii.AppendEscape(out, c)
 		}
 		i += size
 	}
 	return string(out)
-}
-
-// octetAt returns the octet written at s[i] and the length of its spelling:
-// three for a percent-encoding, else one.
-func octetAt(s string, i int) (c byte, size int) {
-	if s[i] == '%' && i+2 < len(s) {
-		hi, lo := hexValue(s[i+1]), hexValue(s[i+2])
-		if hi >= 0 && lo >= 0 {
-			return byte(hi<<4 | lo), 3
-		}
-	}
-	return s[i], 1
-}
-
-func hexValue(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // queryDelims decodes the delimiters that a query may hold unencoded, RFC 3986

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"seine/internal/base/ascii"
 )
 
 // Reencodes reports whether Query differs from what it does for UTF-8.
@@ -101,9 +103,8 @@ func inQuerySet(c byte) bool {
 }
 
 func appendQueryByte(out []byte, c byte) []byte {
-	const digits = "0123456789ABCDEF"
 	if inQuerySet(c) {
-		return append(out, '%', digits[c>>4], digits[c&15])
+		return ascii.AppendEscape(out, c)
 	}
 	return append(out, c)
 }

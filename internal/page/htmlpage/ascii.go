@@ -10,6 +10,7 @@ const (
 	endsValue             // ends an unquoted value: whitespace, ">"
 	isLetter
 	isDigit
+	isHex
 	breaksText // the text folder must look at this byte
 )
 
@@ -26,7 +27,8 @@ func makeClass() (c [256]uint8) {
 	mark(endsAttr, "=")
 	mark(endsValue, ">")
 	mark(breaksText, "&\x00\xc2")
-	mark(isDigit, "0123456789")
+	mark(isDigit|isHex, "0123456789")
+	mark(isHex, "abcdefABCDEF")
 	mark(isLetter, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	return c
 }

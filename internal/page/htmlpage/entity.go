@@ -1,10 +1,9 @@
 package htmlpage
 
 import (
+	"bytes"
 	"html"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/charmap"
 
 	"seine/internal/base/ascii"
 	"seine/internal/base/truncate"
@@ -92,52 +91,25 @@ func appendNamedWhole(dst, b []byte, end int, closed bool) ([]byte, int) {
 	return append(dst, s...), end
 }
 
-// appendNumeric decodes "&#123;" and "&#x7b;" (sections 13.2.5.75 to 13.2.5.80).
+// appendNumeric decodes "&#123;" and "&#x7b;" (sections 13.2.5.75 to 13.2.5.80). The package
+// html does not know that a number is beyond Unicode where it has many digits.
 func appendNumeric(dst, b []byte) ([]byte, int) {
-	i, base := 2, rune(10)
-	if i < len(b) && ascii.Lower(b[i]) == 'x' {
-		i, base = 3, 16
+	const most = len("1114111")
+	start, end := 2, skip(b, 2, isDigit)
+	if len(b) > 2 && ascii.Lower(b[2]) == 'x' {
+		start, end = 3, skip(b, 3, isHex)
 	}
-	start, r := i, rune(0)
-	for ; i < len(b); i++ {
-		d, ok := digit(b[i], base)
-		if !ok {
-			break
-		}
-		r = min(r*base+d, utf8.MaxRune+1)
-	}
-	if i == start {
+	if start == end {
 		return append(dst, '&'), 1
 	}
-	if i < len(b) && b[i] == ';' {
-		i++
+	text := html.UnescapeString(string(b[:end]) + ";")
+	if len(bytes.TrimLeft(b[start:end], "0")) > most {
+		text = "\ufffd"
 	}
-	return utf8.AppendRune(dst, numericRune(r)), i
-}
-
-func digit(b byte, base rune) (rune, bool) {
-	switch b = ascii.Lower(b); {
-	case '0' <= b && b <= '9':
-		return rune(b - '0'), true
-	case base == 16 && 'a' <= b && b <= 'f':
-		return rune(b-'a') + 10, true
+	if end < len(b) && b[end] == ';' {
+		end++
 	}
-	return 0, false
-}
-
-// numericRune applies the table of section 13.2.5.80: the C1 controls mean
-// windows-1252 where that has a character, and what is not a character means U+FFFD. AppendRune does the
-// latter for surrogates and for values beyond Unicode.
-func numericRune(r rune) rune {
-	switch {
-	case r == 0:
-		return utf8.RuneError
-	case 0x80 <= r && r <= 0x9f:
-		if w := charmap.Windows1252.DecodeByte(byte(r)); w != utf8.RuneError {
-			return w
-		}
-	}
-	return r
+	return append(dst, text...), end
 }
 
 // appendAttribute appends an attribute's value: references decoded, NUL

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strings"
+
+	"seine/internal/base/ascii"
 )
 
 // ownText finds the text of a page that is its own: what stands outside links,
@@ -259,25 +261,13 @@ func (s *wordSet) addURL(u string) {
 // decodePercent appends s with what is percent-encoded decoded.
 func decodePercent(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			hi, lo := hexDigit(s[i+1]), hexDigit(s[i+2])
-			if hi >= 0 && lo >= 0 {
-				b = append(b, byte(hi<<4|lo))
-				i += 2
-				continue
-			}
+		c, escaped := ascii.Unescape(s[i:])
+		if escaped {
+			i += 2
+		} else {
+			c = s[i]
 		}
-		b = append(b, s[i])
+		b = append(b, c)
 	}
 	return b
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"seine/internal/base/ascii"
 	"seine/internal/base/weburl"
 	"seine/internal/page/dom"
 )
@@ -83,24 +84,15 @@ func (r *resolver) parse(ref string) (*whatwg.Url, error) {
 // escapeFragment percent-encodes what the URL standard encodes in a fragment,
 // and drops the tabs and newlines it drops.
 func escapeFragment(s string) string {
-	const hex = "0123456789ABCDEF"
-	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '<' && c != '>' && c != '`' }
-	i := 0
-	for i < len(s) && plain(s[i]) {
-		i++
-	}
-	if i == len(s) {
-		return s
-	}
-	b := append(make([]byte, 0, len(s)+8), s[:i]...)
-	for ; i < len(s); i++ {
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '\t' || c == '\n' || c == '\r':
-		case plain(c):
-			b = append(b, c)
+		case c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>`", c) >= 0:
+			out = ascii.AppendEscape(out, c)
 		default:
-			b = append(b, '%', hex[c>>4], hex[c&15])
+			out = append(out, c)
 		}
 	}
-	return string(b)
+	return string(out)
 }
