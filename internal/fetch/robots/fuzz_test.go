@@ -149,8 +149,10 @@ func oracleGroups(file string) (groups []oracleGroup) {
 	return groups
 }
 
-// oracleToken is "*", or the letters, underscores and hyphens that s begins with.
+// oracleToken is "*", or the letters, underscores and hyphens that s begins with. A comment
+// in parentheses is no part of it.
 func oracleToken(s string) string {
+	s, _, _ = strings.Cut(s, "(")
 	if words := strings.Fields(s); len(words) > 0 && words[0] == "*" {
 		return "*"
 	}
