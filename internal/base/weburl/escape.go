@@ -22,6 +22,9 @@ const (
 // section 1.3. A backslash means a slash there and is left to the slow path.
 var pathBytes = classify("\"#<>?`{}^", "/?", `\`)
 
+// parsedPathBytes classifies the bytes of a path that the parser has encoded.
+var parsedPathBytes = classify("\"#<>?`{}^", "", "")
+
 // queryBytes classifies by the special-query percent-encode set.
 var queryBytes = classify(`"#<>'`, "", "")
 
@@ -102,30 +105,6 @@ func appendRune(out []byte, text string) (_ []byte, size int) {
 		out = ascii.AppendEscape(out, text[i])
 	}
 	return out, size
-}
-
-// appendNormalized normalises the percent-encoding of a path or query that the
-// parser has encoded: it decodes escapes of unreserved characters and
-// upper-cases the others (RFC 3986 section 6.2.2.1 and 6.2.2.2). It also
-// encodes the bytes of extra.
-func appendNormalized(out []byte, text, extra string) []byte {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		value, escaped := ascii.Unescape(text[i:])
-		switch {
-		case escaped && isUnreserved(value) && !completesEscape(out, value):
-			out = append(out, value)
-			i += 2
-		case escaped:
-			out = ascii.AppendEscape(out, value)
-			i += 2
-		case extra != "" && c == extra[0]:
-			out = ascii.AppendEscape(out, c)
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // completesEscape reports whether c, appended to out, could make an escape of a

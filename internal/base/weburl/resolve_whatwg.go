@@ -174,9 +174,12 @@ func serialize(u *whatwg.Url, text string) (string, error) {
 	if port := u.Port(); port != "" {
 		out = append(append(out, ':'), port...)
 	}
-	out = appendNormalized(out, u.Pathname(), "^")
-	if query := u.Query(); query != "" {
-		out = appendNormalized(append(out, '?'), query, "")
+	out, _, ok := appendEncoded(out, u.Pathname(), &parsedPathBytes)
+	if query := u.Query(); query != "" && ok {
+		out, _, ok = appendEncoded(append(out, '?'), query, &queryBytes)
+	}
+	if !ok { // the parser has encoded what is doubtful
+		return "", newError(ErrInvalid, text, "it has no canonical form")
 	}
 	return string(out), nil
 }
