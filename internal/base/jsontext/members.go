@@ -2,8 +2,9 @@ package jsontext
 
 import (
 	"bytes"
-	"unicode/utf16"
-	"unicode/utf8"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Members reads the members of an object, or the elements of a list, one after
@@ -155,72 +156,9 @@ func stringEnd(text []byte, i int) int {
 // What is no text, half of a pair of surrogates, becomes U+FFFD as in
 // encoding/json.
 func AppendText(b, quoted []byte) []byte {
-	for {
-		n := bytes.IndexByte(quoted, '\\')
-		if n < 0 || n+1 >= len(quoted) {
-			return append(b, quoted...)
-		}
-		b = append(b, quoted[:n]...)
-		b, quoted = appendEscape(b, quoted[n+1:])
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return append(b, quoted...)
 	}
-}
-
-// appendEscape appends what follows a backslash, and returns the rest.
-func appendEscape(b, rest []byte) (out, after []byte) {
-	c := rest[0]
-	switch c {
-	case 'n':
-		c = '\n'
-	case 't':
-		c = '\t'
-	case 'r':
-		c = '\r'
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'u':
-		r, n := escapedRune(rest)
-		return utf8.AppendRune(b, r), rest[n:]
-	}
-	return append(b, c), rest[1:]
-}
-
-// escapedRune reads "u" and four digits, and where they are half of a pair of
-// surrogates the other half too.
-func escapedRune(s []byte) (r rune, n int) {
-	r, ok := hex4(s)
-	if !ok {
-		return utf8.RuneError, 1
-	}
-	if !utf16.IsSurrogate(r) {
-		return r, 5
-	}
-	if len(s) > 5 && s[5] == '\\' {
-		low, ok := hex4(s[6:])
-		if pair := utf16.DecodeRune(r, low); ok && pair != utf8.RuneError {
-			return pair, 11
-		}
-	}
-	return utf8.RuneError, 5
-}
-
-func hex4(s []byte) (r rune, ok bool) {
-	if len(s) < 5 || s[0] != 'u' {
-		return 0, false
-	}
-	for _, c := range s[1:5] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	b, _ = jsontext.AppendUnquote(b, slices.Concat([]byte{'"'}, quoted, []byte{'"'})) // what is wrong is left out or replaced
+	return b
 }
