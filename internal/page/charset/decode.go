@@ -1,13 +1,13 @@
 package charset
 
 import (
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // toUTF8 decodes a document: the decoder of the encoding, Encoding standard
@@ -17,9 +17,9 @@ func (e Encoding) toUTF8(body []byte) ([]byte, Encoding) {
 	case UTF8:
 		return decodeUTF8(body), e
 	case UTF16BE:
-		return decodeUTF16(body, 0), e
+		return decodeMultibyte(body, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)), e
 	case UTF16LE:
-		return decodeUTF16(body, 1), e
+		return decodeMultibyte(body, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)), e
 	case replacement:
 		return decodeReplacement(body), e
 	}
@@ -53,19 +53,7 @@ func decodeUTF8(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
 	}
-	out := make([]byte, 0, len(b)+len(b)/8)
-	for len(b) > 0 {
-		if b[0] < utf8.RuneSelf {
-			out, b = append(out, b[0]), b[1:]
-			continue
-		}
-		r, size := utf8.DecodeRune(b)
-		if r == utf8.RuneError && size == 1 {
-			size = brokenLength(b)
-		}
-		out, b = utf8.AppendRune(out, r), b[size:]
-	}
-	return out
+	return decodeMultibyte(b, unicode.UTF8)
 }
 
 // brokenLength returns how many bytes at the start of b, which is no character,
@@ -79,32 +67,6 @@ func brokenLength(b []byte) int {
 		}
 	}
 	return n
-}
-
-// decodeUTF16 is the shared UTF-16 decoder (section 14.2.1). The high byte of
-// each unit is at high, 0 or 1.
-func decodeUTF16(b []byte, high int) []byte {
-	out := make([]byte, 0, len(b)/2+len(b)/8)
-	var lead rune
-	for ; len(b) >= 2; b = b[2:] {
-		unit := rune(b[high])<<8 | rune(b[1-high])
-		if lead != 0 {
-			r := utf16.DecodeRune(lead, unit)
-			out, lead = utf8.AppendRune(out, r), 0
-			if r != utf8.RuneError {
-				continue
-			}
-		}
-		if 0xd800 <= unit && unit < 0xdc00 {
-			lead = unit
-			continue
-		}
-		out = utf8.AppendRune(out, unit)
-	}
-	if lead != 0 || len(b) > 0 {
-		out = utf8.AppendRune(out, utf8.RuneError)
-	}
-	return out
 }
 
 // decodeReplacement does not decode: encodings by which bytes that look harmless

@@ -29,7 +29,7 @@
 // U+FFFD has three bytes, and where that is not known before, as much again is
 // used while it grows.
 //
-// East Asian encodings are those of golang.org/x/text, which differ from the
+// UTF-16 and East Asian encodings are those of golang.org/x/text, which differ from the
 // standard where a browser's user would not see it: in how many U+FFFD stand for
 // bytes that are no character, in characters for private use, in the 18
 // characters that GB 18030 has moved since 2000, and in ISO-2022-JP that is cut

@@ -32,10 +32,7 @@ func bogoXML(b []byte) Encoding {
 }
 
 func skipControls(b []byte) []byte {
-	for len(b) > 0 && b[0] <= ' ' {
-		b = b[1:]
-	}
-	return b
+	return bytes.TrimLeftFunc(b, func(r rune) bool { return r <= ' ' })
 }
 
 // fromXMLDeclaration reads the start of an XML document without a byte order
