@@ -145,22 +145,22 @@ func isText(n *html.Node) bool { return n.Type == html.TextNode || n.Type == htm
 // the way. A table remembers the answer for all of them, so that each is asked
 // once.
 func (m *Matcher) walk(table int, from *html.Node, next func(*html.Node) *html.Node, ask func(*html.Node) bool) bool {
-	is, end := false, from
+	is, end := no, from
 	for ; end != nil && m.spend(1); end = next(end) {
-		if known := m.tables[table].get(m.nodes.id(end)); known != unknown {
-			is = known == yes
+		if known := at(m.tables[table], m.nodes.id(end)); known != unknown {
+			is = known
 			break
 		}
 		if ask(end) {
-			is = true
-			m.tables[table].set(m.nodes.id(end), true)
+			is = yes
+			put(&m.tables[table], m.nodes.id(end), yes)
 			break
 		}
 	}
 	for n := from; n != end; n = next(n) {
-		m.tables[table].set(m.nodes.id(n), is)
+		put(&m.tables[table], m.nodes.id(n), is)
 	}
-	return is
+	return is == yes
 }
 
 // regex reports whether a text matches, and ends where the work does.

@@ -32,33 +32,17 @@ func (x *Nodes) id(n *html.Node) int32 {
 	return id
 }
 
-// table is what is known of nodes: two bits for each, by id.
-type table []uint64
+// table is what is known of nodes, by id.
+type table []known
+
+type known uint8
 
 // What a table knows of a node.
 const (
-	unknown = iota
+	unknown known = iota
 	no
 	yes
 )
-
-func (t table) get(id int32) uint64 {
-	if i := int(id / 32); i < len(t) {
-		return t[i] >> (id % 32 * 2) & 3
-	}
-	return unknown
-}
-
-func (t *table) set(id int32, is bool) {
-	for int(id/32) >= len(*t) {
-		*t = append(*t, 0)
-	}
-	value := uint64(no)
-	if is {
-		value = yes
-	}
-	(*t)[id/32] |= value << (id % 32 * 2)
-}
 
 // position returns the place of an element among the elements of its parent, or
 // those of its name, from 1 on. Those of all are counted when the first is asked
@@ -95,16 +79,16 @@ func (m *Matcher) position(n *html.Node, ofType, last bool) int {
 	return int(at(*all, id))
 }
 
-func at(list []int32, i int32) int32 {
+func at[T any](list []T, i int32) (v T) {
 	if int(i) < len(list) {
-		return list[i]
+		v = list[i]
 	}
-	return 0
+	return v
 }
 
-func put(list *[]int32, i, value int32) {
+func put[S ~[]T, T any](list *S, i int32, value T) {
 	if missing := int(i) + 1 - len(*list); missing > 0 {
-		*list = append(*list, make([]int32, missing)...)
+		*list = append(*list, make(S, missing)...)
 	}
 	(*list)[i] = value
 }
