@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,20 +64,16 @@ func (r *rule) beats(other *rule) bool {
 // repetitions.
 func rank(rules []rule) []rule {
 	slices.SortStableFunc(rules, func(a, b rule) int {
-		return cmp.Or(cmp.Compare(b.octets, a.octets), compareBool(b.allow, a.allow), cmp.Compare(a.pattern, b.pattern))
+		switch {
+		case a.beats(&b):
+			return -1
+		case b.beats(&a):
+			return 1
+		}
+		return strings.Compare(a.pattern, b.pattern)
 	})
 	rules = slices.CompactFunc(rules, func(a, b rule) bool {
 		return a.allow == b.allow && a.pattern == b.pattern && a.octets == b.octets
 	})
 	return slices.Clip(rules)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }

@@ -2,7 +2,6 @@ package article
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -64,12 +63,12 @@ func isEntity(s string) bool {
 
 func endsInWord(b []byte) bool {
 	r, _ := utf8.DecodeLastRune(b)
-	return len(b) > 0 && (unicode.IsLetter(r) || unicode.IsNumber(r))
+	return len(b) > 0 && inWord(r)
 }
 
 func startsWithWord(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
-	return s != "" && (unicode.IsLetter(r) || unicode.IsNumber(r))
+	return s != "" && inWord(r)
 }
 
 // escapeStart escapes what would make a line a heading, a quote, an item, a

@@ -93,14 +93,9 @@ func isPermalink(n *html.Node) bool {
 }
 
 // hasWord says whether a text has a letter or a digit.
-func hasWord(s string) bool {
-	for _, r := range s {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) {
-			return true
-		}
-	}
-	return false
-}
+func hasWord(s string) bool { return strings.ContainsFunc(s, inWord) }
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // weigh returns how much a text says: its letters and digits. A letter of a
 // script without spaces says about twice as much as one of an alphabet.
@@ -119,7 +114,7 @@ func weigh(s string) int32 {
 		switch {
 		case r >= 0x0e00 && r < 0x0e80 || r >= 0x3040 && r < 0xd7a4 || r >= 0x20000 && r < 0x32000:
 			w += 2
-		case unicode.IsLetter(r) || unicode.IsNumber(r):
+		case inWord(r):
 			w++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"seine/internal/base/ascii"
 	"seine/internal/base/weburl"
 )
 
@@ -55,25 +56,15 @@ func leadsSomewhere(ref string) bool {
 // escapeURL percent-encodes what would end a link destination of Markdown
 // (CommonMark 0.31, section 6.3), or be taken for an escape or an entity in it.
 func escapeURL(u string) string {
-	const hex = "0123456789ABCDEF"
-	plain := func(c byte) bool {
-		return c > ' ' && c != 0x7f && !strings.ContainsRune("()<>\\[]|\"`*", rune(c))
-	}
+	b := make([]byte, 0, len(u))
 	for i := range len(u) {
-		if plain(u[i]) {
-			continue
+		if c := u[i]; c <= ' ' || c == 0x7f || strings.IndexByte("()<>\\[]|\"`*", c) >= 0 {
+			b = ascii.AppendEscape(b, c)
+		} else {
+			b = append(b, c)
 		}
-		var b strings.Builder
-		for j := range len(u) {
-			if c := u[j]; plain(c) {
-				b.WriteByte(c)
-			} else {
-				b.WriteString("%" + string([]byte{hex[c>>4], hex[c&15]}))
-			}
-		}
-		u = b.String()
-		break
 	}
+	u = string(b)
 	if strings.Contains(u, "&") && strings.Contains(u, ";") {
 		u = strings.ReplaceAll(u, "&", "&amp;")
 	}

@@ -1,6 +1,9 @@
 package article
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // gapBlank sets blocks apart by an empty line. It is the widest gap.
 const gapBlank = gapLine + 1
@@ -54,7 +57,7 @@ func (o *markdownLines) start() {
 			}
 			o.b = append(o.b, in.rest...)
 		}
-		o.b = trimRight(o.b)
+		o.b = bytes.TrimRight(o.b, " ")
 		o.b = append(o.b, '\n')
 	}
 	for i := range o.indents {
@@ -69,13 +72,6 @@ func (o *markdownLines) start() {
 	o.gap, o.midline, o.marks = gapNone, true, len(o.b)
 }
 
-func trimRight(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
 // newline ends a line within a block. The next has its marks, text or not.
 func (o *markdownLines) newline() {
 	o.endLine()
@@ -87,7 +83,7 @@ func (o *markdownLines) endLine() {
 		return
 	}
 	if len(o.b) == o.marks {
-		o.b = trimRight(o.b)
+		o.b = bytes.TrimRight(o.b, " ")
 	}
 	o.b = append(o.b, '\n')
 	o.midline = false

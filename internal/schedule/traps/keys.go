@@ -2,6 +2,7 @@ package traps
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +92,7 @@ func nameSets(query string) (exact, rough uint64) {
 			name = ""
 		}
 		h := hash(name, 5)
-		if known(seen[:n], h) {
+		if slices.Contains(seen[:n], h) {
 			continue
 		}
 		if n < maxNames {
@@ -102,15 +103,6 @@ func nameSets(query string) (exact, rough uint64) {
 		rough += mix(hashPattern(name, 5), 11)
 	}
 	return nonZero(exact), nonZero(rough)
-}
-
-func known(seen []uint64, h uint64) bool {
-	for _, s := range seen {
-		if s == h {
-			return true
-		}
-	}
-	return false
 }
 
 // isToken reports a parameter name that was made by chance: hexadecimal digits,
