@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
@@ -100,22 +100,15 @@ func (r *ExtractRecord) members() ([]jsonMember, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
-	d := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
-	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+	if b[0] != '{' {
 		return nil, fmt.Errorf("record %s: its fields are not a JSON object", r.Kind)
 	}
 	var all []jsonMember
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("record %s: %w", r.Kind, err)
-		}
-		m := jsonMember{name: name.(string)}
+	fields := jsontext.MembersOf(b)
+	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
+		m := jsonMember{string(jsontext.AppendText(nil, name)), value}
 		if slices.Contains(crawlspec.ReservedFields, m.name) {
 			return nil, fmt.Errorf("record %s: field %q is one that every record has: give it another name", r.Kind, m.name)
-		}
-		if err := d.Decode(&m.value); err != nil {
-			return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 		}
 		all = append(all, m)
 	}
