@@ -40,6 +40,9 @@ func NewBase(canonicalOrRaw string) (*Base, error) {
 	return b, nil
 }
 
+// URL returns the canonical form of the base.
+func (b *Base) URL() string { return b.url }
+
 // Resolve resolves a reference, such as the value of a href attribute, and
 // returns its canonical form. It may return ref itself when that is canonical
 // already.

@@ -33,11 +33,7 @@ func HeaderLinks(values []string, pageURL string) []Link {
 	for l := range headerLinks(values) {
 		set.addHeader(&l)
 	}
-	self, err := base.Resolve("")
-	if err != nil {
-		return nil
-	}
-	return set.resolve(base, self, maxHeaderLinks)
+	return set.resolve(base, base.URL(), maxHeaderLinks)
 }
 
 // HeaderCanonical returns the canonical URL of a page that Link headers name (RFC 6596), "" if
@@ -84,11 +80,7 @@ func RefreshLinks(values []string, pageURL string) []Link {
 		var set linkSet
 		set.reset(1)
 		set.add(ref, KindRefresh, false)
-		self, err := base.Resolve("")
-		if err != nil {
-			return nil
-		}
-		return set.resolve(base, self, 1)
+		return set.resolve(base, base.URL(), 1)
 	}
 	return nil
 }

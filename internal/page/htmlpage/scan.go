@@ -187,13 +187,9 @@ func (s *scanner) finish(doc *weburl.Base) Page {
 	s.endHeading()
 	p := s.page
 	p.Text = s.text.String()
-	self, err := doc.Resolve("")
-	if err != nil {
-		self = ""
-	}
 	base := s.documentBase(doc)
 	p.Canonical = firstResolved(base, s.canonicalRefs)
-	p.Links = s.links.resolve(base, self, s.opts.MaxLinks)
+	p.Links = s.links.resolve(base, doc.URL(), s.opts.MaxLinks)
 	return p
 }
 

@@ -161,9 +161,4 @@ func mp3(head []byte) bool {
 	return version != 1 && layer == 1 && head[2]>>4 != 15 && head[2]>>4 != 0 && head[2]>>2&3 != 3
 }
 
-func trimLeft(b []byte) []byte {
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\n' || b[0] == '\r' || b[0] == '\t' || b[0] == '\f') {
-		b = b[1:]
-	}
-	return b
-}
+func trimLeft(b []byte) []byte { return bytes.TrimLeft(b, " \n\r\t\f") }

@@ -68,45 +68,23 @@ func appendValue(b []byte, v Value) []byte {
 	return jsontext.AppendString(b, v.Text)
 }
 
-// builder adds values to an item. It has an index of the names once they are
-// many, as a page may have a million.
+// builder adds values to an item. It has an index of the names, as a page may have a
+// million.
 type builder struct {
 	item  *Item
 	index map[string]int
 }
 
-// indexFrom is the number of names from which on a map finds one faster.
-const indexFrom = 12
-
 func (b *builder) add(name string, v Value) {
-	if i := b.find(name); i >= 0 {
-		p := &b.item.Properties[i]
-		p.Values = append(p.Values, v)
-		return
-	}
-	if b.index != nil {
-		b.index[name] = len(b.item.Properties)
-	}
-	b.item.Properties = append(b.item.Properties, Property{Name: name, Values: []Value{v}})
-}
-
-func (b *builder) find(name string) int {
-	if b.index == nil && len(b.item.Properties) >= indexFrom {
-		b.index = make(map[string]int, 2*indexFrom)
-		for i, p := range b.item.Properties {
-			b.index[p.Name] = i
+	i, known := b.index[name]
+	if !known {
+		if b.index == nil {
+			b.index = map[string]int{}
 		}
+		i = len(b.item.Properties)
+		b.index[name] = i
+		b.item.Properties = append(b.item.Properties, Property{Name: name})
 	}
-	if b.index != nil {
-		if i, ok := b.index[name]; ok {
-			return i
-		}
-		return -1
-	}
-	for i := range b.item.Properties {
-		if b.item.Properties[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	p := &b.item.Properties[i]
+	p.Values = append(p.Values, v)
 }

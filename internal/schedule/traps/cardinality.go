@@ -8,48 +8,21 @@ import (
 
 // smallSet is a set of hashes, of which it keeps 16 bits: the chance to take a new one
 // for a known one is that of its size in 65,536.
-type smallSet struct {
-	first [4]uint16 // most have no more
-	more  []uint16
-	n     uint16
-}
+type smallSet []uint16
 
 // maxFew is how many hashes a set takes; further ones are left out.
 const maxFew = 1000
 
-func (s *smallSet) has(h uint64) bool {
-	x := uint16(h >> 40)
-	for _, y := range s.first[:min(int(s.n), len(s.first))] {
-		if x == y {
-			return true
-		}
-	}
-	return slices.Contains(s.more, x)
-}
+func (s smallSet) has(h uint64) bool { return slices.Contains(s, uint16(h>>40)) }
 
 func (s *smallSet) add(h uint64) {
-	if !s.has(h) {
-		s.append(uint16(h >> 40))
+	if len(*s) < maxFew && !s.has(h) {
+		*s = append(*s, uint16(h>>40))
 	}
 }
 
-func (s *smallSet) append(x uint16) {
-	switch {
-	case s.n >= maxFew:
-		return
-	case int(s.n) < len(s.first):
-		s.first[s.n] = x
-	default:
-		s.more = append(s.more, x)
-	}
-	s.n++
-}
-
-func (s *smallSet) join(o *smallSet) {
-	for _, x := range o.first[:min(int(o.n), len(o.first))] {
-		s.add(uint64(x) << 40)
-	}
-	for _, x := range o.more {
+func (s *smallSet) join(o smallSet) {
+	for _, x := range o {
 		s.add(uint64(x) << 40)
 	}
 }

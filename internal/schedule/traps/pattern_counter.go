@@ -17,8 +17,8 @@ type content struct {
 	distinct hyperLogLog
 }
 
-// Entries of the tables at most, of 13, 49 and 81 bytes, and beside them two
-// bytes for each set of parameters beyond the fourth of a path.
+// Entries of the tables at most, of 13, 33 and 81 bytes, and beside them two
+// bytes for each set of parameters of a path.
 const (
 	maxFine   = 16 << 10
 	maxSets   = 2 << 10
@@ -99,7 +99,7 @@ func (p *PatternCounter) Merge(o *PatternCounter) {
 	})
 	o.sets.each(func(key uint64, lives uint8, f *smallSet) {
 		if mine := p.sets.lend(key, lives); mine != nil {
-			mine.join(f)
+			mine.join(*f)
 		}
 	})
 	o.coarse.each(func(key uint64, lives uint8, c *content) {
@@ -124,7 +124,7 @@ func (p *PatternCounter) addSet(k *keys, limit int) bool {
 	if f == nil {
 		return true
 	}
-	if limit > 0 && limit <= maxFew && int(f.n) >= limit && !f.has(k.set) {
+	if limit > 0 && limit <= maxFew && len(*f) >= limit && !f.has(k.set) {
 		return false
 	}
 	f.add(k.set)
