@@ -156,16 +156,12 @@ kubernetes: ## run the chart on a real API server, with its controllers, KEDA, a
 kubelet: ## run the chart on a real kubelet with containerd; as root
 	@scripts/kubelet-test
 
-.PHONY: repartition
-repartition: ## change the number of partitions of URLS (1,000,000) on HOSTS (10,000), and compare all that there is
-	go test ./pkg/stages/frontier/state -run TestRepartitionOfManyURLs -v -count 1 -timeout 60m -repartition.urls $(or $(URLS),1000000) -repartition.hosts $(or $(HOSTS),10000)
-
 .PHONY: rotation
 rotation: versitygw ## replace certificates, keys, users and credentials in mid-crawl
 	E2E_ROTATION=1 go test -count 1 -timeout 15m -v -run '^TestRotation' ./internal/testing/e2e
 
 .PHONY: test-cluster
-test-cluster: chart kubernetes kubelet compose repartition rotation hosts cross ## run what takes long of the tests of deployment: chart, Kubernetes, compose, repartition, rotation, several machines, other systems
+test-cluster: chart kubernetes kubelet compose rotation hosts cross ## run what takes long of the tests of deployment: chart, Kubernetes, compose, rotation, several machines, other systems
 
 .PHONY: images
 images: ## build the container images, on stand-ins for their bases where no registry is reached

@@ -8,25 +8,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"seine/bench/contract"
 	"seine/bench/supervise"
-	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
 
-// Faults of the whole cluster, by the commands that docs/guides names for an operator: a repartition, and the restore
-// of a backup.
+// Faults of the whole cluster, by the commands that docs/guides names for an operator: the restore of a backup.
 
 const (
-	commandSeine    = "seine"
-	kindRepartition = "repartition"
-	kindRestore     = "restore"
+	commandSeine = "seine"
+	kindRestore  = "restore"
 )
 
 // storm keeps the other faults away while the whole cluster is stopped.
@@ -39,7 +35,7 @@ type storm struct {
 
 // enter waits until a fault may be made, and returns its context. Those of the whole cluster wait for nobody.
 func (s *storm) enter(ctx context.Context, kind string) (context.Context, func()) {
-	if kind == kindRepartition || kind == kindRestore || kind == kindEmpty {
+	if kind == kindRestore || kind == kindEmpty {
 		return ctx, func() {}
 	}
 	s.making.RLock()
@@ -88,82 +84,6 @@ func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 		}
 	})
 	return out, cancel
-}
-
-// repartition changes the number of partitions in mid-crawl. The command is killed once, and run again.
-func repartition(ctx context.Context, r *testbed, _ string, d draw) {
-	if !r.holdCluster(ctx) {
-		return
-	}
-	defer r.cluster.Unlock()
-	ctx, cancel := lasting(ctx)
-	defer cancel()
-	to := 2 + int(d.a*6) // of 2 to 8, another than there is
-	if to >= r.partitions {
-		to++
-	}
-	number := fmt.Sprint(to)
-	r.step("repartition %d to %d: pause", r.partitions, to)
-	r.insist(ctx, "pause", "--crawl", r.open.Name)
-	var last string
-	idle := func(ctx context.Context) error {
-		err := r.idle(ctx, number)
-		if err != nil && err.Error() != last {
-			last = err.Error()
-			r.tell.Note("repartition: %s", last)
-		}
-		return err
-	}
-	stormy, cancel := context.WithTimeout(ctx, time.Minute)
-	_ = contract.Insist(stormy, "have nothing under way", idle) // which is what is to be seen, but need not be possible
-	cancel()
-	defer r.storm.quiet()()
-	args := []string{"repartition", "--to", number, "--state", filepath.Join(r.dir, "repartition")}
-	for try := 1; ; try++ {
-		if err := contract.Insist(ctx, "have nothing under way", idle); err != nil && ctx.Err() == nil {
-			r.tell.Violation("repartition: %v", err)
-		}
-		r.step("repartition: stop all")
-		again := r.stopStages(true)
-		r.step("repartition: move")
-		done := r.killed(ctx, time.Duration(d.b*float64(3*time.Second)), args...)
-		soon, cancel := context.WithTimeout(ctx, 20*time.Second) // leases of who was killed end by then
-		moved := done || r.insist(soon, args...)
-		cancel()
-		if moved {
-			r.setPartitions(to)
-		} else if try == 5 && ctx.Err() == nil {
-			r.tell.Violation("repartition: refused %d times", try)
-		}
-		again() // if it was refused, since something came while they ended, they have to run on
-		r.rejoin(ctx)
-		if moved || try == 5 || ctx.Err() != nil {
-			break
-		}
-	}
-	r.step("repartition: resume")
-	r.insist(ctx, "resume", "--crawl", r.open.Name)
-}
-
-// idle returns what must be over before the stages are stopped, as an error.
-func (r *testbed) idle(ctx context.Context, to string) error {
-	out, err := r.seine(ctx, "repartition", "--to", to, "--dry-run", "--json", "--state", filepath.Join(r.dir, "dry"))
-	if err != nil {
-		return err
-	}
-	var report struct {
-		Blockers []string `json:"blockers"`
-	}
-	if err := jsontext.Unmarshal(out, &report); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	left := slices.DeleteFunc(report.Blockers, func(text string) bool {
-		return strings.Contains(text, "is running") || strings.Contains(text, "owns")
-	})
-	if len(left) > 0 {
-		return errors.New(strings.Join(left, "; "))
-	}
-	return nil
 }
 
 // restore makes a backup in mid-crawl, loses all that the brokers have while faults go on, and in half of the cases what stages have
@@ -315,16 +235,6 @@ func (r *testbed) empty(dir string) {
 	for _, e := range entries {
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			r.tell.Violation("lose %s: %v", dir, err)
-		}
-	}
-}
-
-// setPartitions has frontiers begin with so many from their next start on.
-func (r *testbed) setPartitions(n int) {
-	r.partitions = n
-	for _, p := range r.processes {
-		if p.Role == messages.StageFrontier {
-			p.Args[slices.Index(p.Args, "--partitions")+1] = fmt.Sprint(n)
 		}
 	}
 }

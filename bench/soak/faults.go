@@ -98,7 +98,7 @@ func allFaults(r *testbed) []fault {
 	}
 	whole := func(*testbed) []string { return []string{"the cluster"} }
 	fs = append(fs,
-		fault{kindRepartition, whole, repartition, ""}, fault{kindRestore, whole, restore, ""}, fault{kindEmpty, whole, emptyBrokers, ""},
+		fault{kindRestore, whole, restore, ""}, fault{kindEmpty, whole, emptyBrokers, ""},
 		fault{"edit stream", func(*testbed) []string { return editedStreams }, editStream, ""},
 		fault{"edit consumer", func(*testbed) []string { return slices.Sorted(maps.Keys(editedConsumers)) }, editConsumer, ""},
 	)

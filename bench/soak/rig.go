@@ -25,7 +25,8 @@ import (
 const (
 	brokers = 3
 	slots   = 3 // of each stage: how far it is scaled up
-	atFirst = 6 // partitions
+
+	partitions = 6
 
 	roleBroker = "broker"
 	roleS3     = "s3"
@@ -66,11 +67,10 @@ type testbed struct {
 	storm     storm
 
 	// cluster is held by who needs it as it is: who begins a crawl, asks for it or checks it, and who
-	// changes the number of partitions or restores a backup.
-	cluster    sync.Mutex
-	bus        *stages.Bus
-	open       *contract.Crawl // that which was fed, and is not complete; nil for none
-	partitions int
+	// restores a backup.
+	cluster sync.Mutex
+	bus     *stages.Bus
+	open    *contract.Crawl // that which was fed, and is not complete; nil for none
 }
 
 // Sizes of the small disks.
@@ -90,7 +90,7 @@ func newTestbed(o options, dir string, tell *contract.Tally) (*testbed, error) {
 			messages.StageFrontier: o.Frontiers, messages.StageFetcher: o.Fetchers,
 			messages.StageRenderer: o.Renderers, messages.StageParser: o.Parsers, messages.StageWriter: o.Writers,
 		},
-		chained: o.Chained, partitions: atFirst,
+		chained: o.Chained,
 	}
 	for _, make := range []func() error{r.makeBrokers, r.makeDisks, r.makeS3, r.makeBrowserFolder, r.makeStages} {
 		if err := make(); err != nil {
@@ -258,7 +258,7 @@ func (r *testbed) makeStages() error {
 		state := func(role string) string { return filepath.Join(r.dir, stageName(role, i), "state") }
 		all := map[string][]string{
 			messages.StageFrontier: {
-				"--state", state(messages.StageFrontier), "--replicas", fmt.Sprint(brokers), "--partitions", fmt.Sprint(atFirst),
+				"--state", state(messages.StageFrontier), "--replicas", fmt.Sprint(brokers), "--partitions", fmt.Sprint(partitions),
 				"--snapshot-every", "20s", "--snapshot-bytes", "256" + mib, "--seeds-bytes", "16" + mib, "--urls-bytes", "64" + mib,
 				"--results-bytes", "32" + mib, "--pages-bytes", "96" + mib, "--records-bytes", "64" + mib, "--bodies-bytes", "64" + mib,
 				"--dead-bytes", "16" + mib,

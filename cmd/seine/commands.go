@@ -42,7 +42,6 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" group:"serve" help:"Serve web pages and an HTTP API."`
 	MCP      mcpCmd      `cmd:"" group:"serve" name:"mcp" help:"Serve the Model Context Protocol on standard input and output."`
 	Token    tokenCmd    `cmd:"" group:"serve" help:"Manage the tokens of seine serve."`
-	Repart   repartCmd   `cmd:"" group:"cluster" name:"repartition" help:"Change the number of partitions of a stopped cluster."`
 	Backup   backupCmd   `cmd:"" group:"cluster" help:"Back up a running cluster."`
 	Restore  restoreCmd  `cmd:"" group:"cluster" help:"Restore a cluster from a backup."`
 	Health   healthCmd   `cmd:"" group:"cluster" help:"Check whether a stage is ready."`

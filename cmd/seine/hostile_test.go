@@ -86,7 +86,6 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"replay parse":    {nats("replay", "parse", "--crawl", hostile), {"replay", "parse", "--" + hostile}},
 		"replay write":    {nats("replay", "write", "--crawl", hostile), {"replay", "write", "--" + hostile}},
 		"replay frontier": {nats("replay", "frontier", "--state", "/dev/null/"+"\x1b"+marker), {"replay", "frontier", "--" + hostile}},
-		"repartition":     {nats("repartition", "--to", "32", "--dry-run", "--state", "/dev/null/"+hostile), {"repartition", "--" + hostile}},
 		"backup":          {nats("backup", "--to", "/dev/null/"+hostile), {"backup", "--" + hostile}},
 		"restore":         {nats("restore", "--from", out), {"restore", "--from", "/dev/null/" + hostile}},
 		"cat":             {{"cat", stray}, {"cat", none}},

@@ -19,8 +19,9 @@ import (
 type Commit struct {
 	V           int       `json:"v"`
 	Partition   int       `json:"partition"`
-	Created     time.Time `json:"created"`        // when the stream was created
-	Incarnation int       `json:"life,omitempty"` // 0 but for a stream that was read again
+	Partitions  int       `json:"partitions,omitempty"` // how many the streams have; 0 in the log of an export
+	Created     time.Time `json:"created"`              // when the stream was created
+	Incarnation int       `json:"life,omitempty"`       // 0 but for a stream that was read again
 	FirstSeq    uint64    `json:"first_seq"`
 	LastSeq     uint64    `json:"last_seq"`
 	Stored      time.Time `json:"stored"` // when the stream took the last message

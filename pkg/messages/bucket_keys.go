@@ -13,18 +13,6 @@ func KeyAlerts(crawl string) string { return "alerts." + crawl }
 // KeyWriter is the key in BucketMeta of what the name of a writer is bound to.
 func KeyWriter(name string) string { return "writer." + name }
 
-// Keys in BucketMeta about another number of partitions.
-const (
-	// KeyFormer has the FormerLayouts, the oldest first.
-	KeyFormer = "former"
-	// KeyRepartition is how far a change of the number has come.
-	KeyRepartition = "repartition"
-)
-
-// KeyBudgetMoved is the key in BucketMeta of what KeyBudget is to be once the number of
-// partitions is another.
-func KeyBudgetMoved(crawl string) string { return KeyRepartition + "." + KeyBudget(crawl) }
-
 // Incarnation names a crawl among those of its name that were deleted before: see
 // Visit.Incarnation. The keys of its duplicates begin with it.
 func Incarnation(crawl string, incarnation uint32) string {

@@ -118,15 +118,15 @@ func IsAnswer(subject string) bool { return strings.HasPrefix(subject, "seine.an
 // SubjectRecords carries what was extracted in partition p.
 func SubjectRecords(crawl string, p int) string { return partitioned("records", crawl, p) }
 
-// IsStray reports whether a subject of a stream is one that no consumer of Seine reads: of no partition among so many lanes, or of
+// IsStray reports whether a subject of a stream is one that no consumer of Seine reads: of no partition, or of
 // SEEDS with a wildcard for a crawl.
-func IsStray(stream, subject string, lanes int) bool {
+func IsStray(stream, subject string, partitions int) bool {
 	last := subject[strings.LastIndexByte(subject, '.')+1:]
 	if stream == StreamSeeds {
 		return last == ">"
 	}
 	p, err := strconv.Atoi(last)
-	return err != nil || p < 0 || p >= lanes || strconv.Itoa(p) != last
+	return err != nil || p < 0 || p >= partitions || strconv.Itoa(p) != last
 }
 
 // SubjectDead carries what stage could not handle.

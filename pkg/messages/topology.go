@@ -86,32 +86,13 @@ func KeyPosition(stream, durable string) string {
 // has read: see EraAt.
 const KeyEra = "era"
 
-// Layout is what all stages must agree on. It is fixed when the streams are created; package
-// internal/run/repartition alone changes the number of partitions, while no stage runs.
+// Layout is what all stages must agree on. It is fixed when the streams are created.
 type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P
 	Canonical  int `json:"canonical"`  // weburl.Version of the URLs in the streams
-	// Widest is the largest number of partitions that there ever was, 0 if it was never another: streams may have
-	// messages of so many.
-	Widest int `json:"widest,omitempty"`
-	// Moving is the number of partitions that is being made of them, 0 if none is: no stage
-	// may work then.
-	Moving int `json:"moving,omitempty"`
 	// Installation names these streams and buckets, and their backups: see internal/base/installation.
 	Installation string `json:"installation,omitempty"`
-}
-
-// Lanes is how many partitions streams may have messages of.
-func (l Layout) Lanes() int { return max(l.Partitions, l.Widest) }
-
-// FormerLayout is a number of partitions that there was before.
-type FormerLayout struct {
-	ID         string    `json:"id"` // of the change that ended it
-	Partitions int       `json:"partitions"`
-	Ended      time.Time `json:"ended"`
-	// Ends are the last messages of the streams that were stored under it, by stream.
-	Ends map[string]Position `json:"ends"`
 }
 
 // String says it in words.

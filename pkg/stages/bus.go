@@ -48,9 +48,6 @@ type Bus struct {
 // the one asked for, or by a version of Seine that this one cannot continue.
 var ErrLayout = errors.New("the streams were created with another layout")
 
-// ErrMoving is returned while the number of partitions is being changed.
-var ErrMoving = errors.New("the number of partitions is being changed")
-
 // ErrRestoring is returned while a backup is being restored.
 var ErrRestoring = errors.New("a backup is being restored to this server")
 
@@ -202,43 +199,12 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	if err != nil {
 		return err
 	}
-	if have.Moving != 0 {
-		return moving(have)
-	}
-	want.Widest, want.Installation = have.Widest, have.Installation
+	want.Installation = have.Installation
 	if have != want {
-		return fmt.Errorf("%w: they have %s, asked for are %s (use the same --partitions, or another NATS account; `seine repartition` changes the number)", ErrLayout, have, want)
+		return fmt.Errorf("%w: they have %s, asked for are %s (use --partitions %d, which is fixed, or another NATS account)", ErrLayout, have, want, have.Partitions)
 	}
 	b.Layout = have
 	return nil
-}
-
-// moving says what to do about a change of the number of partitions.
-func moving(l messages.Layout) error {
-	return fmt.Errorf("%w, to %d: wait, or if it was interrupted continue it (seine repartition --to %d)", ErrMoving, l.Moving, l.Moving)
-}
-
-// ChangeLayout changes the stored layout; other changes at the same time are kept.
-func (b *Bus) ChangeLayout(ctx context.Context, change func(*messages.Layout)) error {
-	return jsclient.RetryConflicts(ctx, func() error { //nolint:wrapcheck // says all
-		text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
-		if err != nil {
-			return err //nolint:wrapcheck // says all
-		}
-		var l messages.Layout
-		if err := jsontext.Unmarshal(text, &l); err != nil {
-			return fmt.Errorf("decode layout: %w", err)
-		}
-		change(&l)
-		kv, err := b.Bucket(ctx, messages.BucketMeta)
-		if err == nil {
-			_, err = jsclient.Swap(ctx, kv, messages.KeyLayout, messages.Encode(l), rev)
-		}
-		if err != nil {
-			return fmt.Errorf("write layout: %w", err)
-		}
-		return nil
-	})
 }
 
 // Existing returns the layout that was written, if there is one.
@@ -256,49 +222,19 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	return l, nil
 }
 
-// CheckLayout returns ErrLayout if the number of partitions has changed since the connection joined, or is being changed:
-// what counts by the former number is wrong. It returns installation.ErrOther if the server has the streams of another
-// installation by now.
-func (b *Bus) CheckLayout(ctx context.Context) error {
+// CheckInstallation returns installation.ErrOther if the server has the streams of another installation than the one that the
+// connection joined.
+func (b *Bus) CheckInstallation(ctx context.Context) error {
 	have, err := b.Existing(ctx)
-	switch {
-	case err != nil:
-		return err
-	case have.Installation != b.Layout.Installation:
-		return fmt.Errorf("the server has the streams of %w (%s) than the one that this process works for (%s)", installation.ErrOther, have.Installation, b.Layout.Installation)
-	case have.Moving != 0:
-		return fmt.Errorf("%w: %w", ErrLayout, moving(have))
-	case have.Partitions != b.Layout.Partitions || have.Widest != b.Layout.Widest:
-		return fmt.Errorf("%w since this process connected: %d partitions then, %d now; start it again", ErrLayout, b.Layout.Partitions, have.Partitions)
+	if err == nil && have.Installation != b.Layout.Installation {
+		err = fmt.Errorf("the server has the streams of %w (%s) than the one that this process works for (%s)", installation.ErrOther, have.Installation, b.Layout.Installation)
 	}
-	return nil
+	return err
 }
 
 // Installation returns the installation that the connection joined.
 func (b *Bus) Installation() installation.ID {
 	return installation.ID{Name: b.Layout.Installation, Partitions: b.Layout.Partitions}
-}
-
-// FormerLayouts returns which numbers of partitions there were before, the oldest first.
-func (b *Bus) FormerLayouts(ctx context.Context) (all []messages.FormerLayout, err error) {
-	if b.Layout.Widest == 0 {
-		return nil, nil
-	}
-	all, _, err = b.StoredFormerLayouts(ctx)
-	return all, err
-}
-
-// StoredFormerLayouts returns those that are stored, also while the number is being changed, and the revision of the key, 0 if
-// there is none.
-func (b *Bus) StoredFormerLayouts(ctx context.Context) (all []messages.FormerLayout, rev uint64, err error) {
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyFormer)
-	if err == nil && rev > 0 {
-		err = jsontext.Unmarshal(text, &all)
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("read former layouts: %w", err)
-	}
-	return all, rev, nil
 }
 
 // Join waits until a frontier has provisioned the streams, and learns their
@@ -337,9 +273,6 @@ func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
 	l, err := b.Existing(ctx)
-	if err == nil && l.Moving != 0 {
-		err = moving(l)
-	}
 	if err == nil && l.V == messages.Version {
 		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last thing made
 	}

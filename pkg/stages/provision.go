@@ -21,8 +21,8 @@ import (
 // ErrForeign is returned when the account has something of another application under a name or a subject of Seine's.
 var ErrForeign = errors.New("of another application: give Seine its own NATS account (docs/guides/stages.md#give-seine-its-own-account), or remove it")
 
-// Provision creates the streams and buckets that are missing, and gives the others their configuration. Partitions cannot
-// change so once URLs have been distributed over them: ErrLayout then, and ErrMoving while they are being changed.
+// Provision creates the streams and buckets that are missing, and gives the others their configuration. The number of partitions
+// cannot change: ErrLayout.
 func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.StreamLimits, replicas int) error {
 	if partitions < 1 || partitions > messages.MaxPartitions {
 		return fmt.Errorf("%d partitions: must be from 1 to %d", partitions, messages.MaxPartitions)
@@ -183,7 +183,7 @@ func KeepProvisioned(ctx context.Context, b *Bus) {
 
 func reprovision(ctx context.Context, b *Bus) error {
 	p := provisioner{Bus: b, again: true, reconnects: b.NC.Stats().Reconnects}
-	if err := b.CheckLayout(ctx); err != nil {
+	if err := b.CheckInstallation(ctx); err != nil {
 		return fmt.Errorf("%w (if this is the server of the crawls, start the frontier again, which provisions it)", err)
 	}
 	if err := b.CheckRestored(ctx); err != nil {

@@ -43,7 +43,7 @@ type origin struct {
 // Redrive puts the message of a letter into its stream again, and removes the
 // letter. One that fails again has its count with it.
 func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
-	if err := l.checkOrigin(); err != nil {
+	if err := l.checkOrigin(r.Bus.Layout.Partitions); err != nil {
 		return err
 	}
 	from := origin{l.Stream, l.Sequence}
@@ -54,18 +54,12 @@ func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
 	if err != nil {
 		return err
 	}
-	all, err := route(m, r.Bus.Layout.Partitions)
+	ack, err := r.Bus.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream))
 	if err != nil {
-		return err
+		return fmt.Errorf("publish to %s: %w", m.Subject, err)
 	}
-	for _, m := range all {
-		ack, err := r.Bus.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream))
-		if err != nil {
-			return fmt.Errorf("publish to %s: %w", m.Subject, err)
-		}
-		if ack.Duplicate {
-			return ErrTooSoon
-		}
+	if ack.Duplicate {
+		return ErrTooSoon
 	}
 	if r.sent == nil {
 		r.sent = make(map[origin]bool)
@@ -81,7 +75,7 @@ func (r *Redriver) RedriveOrSkip(ctx context.Context, l *DeadLetter) error {
 	if errors.Is(err, ErrNone) { // someone else has redriven or dropped it
 		return nil
 	}
-	for _, why := range []error{ErrTooSoon, ErrForgotten, ErrNoOrigin, ErrForeign, ErrUnrouted} {
+	for _, why := range []error{ErrTooSoon, ErrForgotten, ErrNoOrigin, ErrForeign} {
 		if errors.Is(err, why) {
 			if r.skipped == nil {
 				r.skipped = make(map[error][]uint64)
@@ -120,20 +114,25 @@ func (l *DeadLetter) refusedURL() string {
 	return string(l.Message.Data)
 }
 
-// only returns the message of URLS, of those in a payload, that has a URL, with that URL alone. It does not end a
-// visit: that has ended.
-func only(url string, payload []byte) ([]byte, error) {
-	for line := range bytes.Lines(payload) {
+// only makes m, of URLS, the one of the messages in its payload that has a URL, with that URL alone, in the partition of the
+// URL among some. It does not end a visit: that has ended.
+func only(url string, m *nats.Msg, partitions int) error {
+	for line := range bytes.Lines(m.Data) {
 		c, err := messages.DecodeCandidates(line)
 		if err != nil {
 			continue
 		}
 		c.URLs = slices.DeleteFunc(c.URLs, func(u messages.Candidate) bool { return u.URL != url })
-		if c.Ends = (messages.Visit{}); len(c.URLs) > 0 {
-			return c.Encode(), nil
+		if c.Ends = (messages.Visit{}); len(c.URLs) == 0 {
+			continue
 		}
+		m.Subject = m.Subject[:strings.LastIndexByte(m.Subject, '.')+1] + strconv.Itoa(messages.Partition(url, partitions))
+		m.Data = c.Encode()
+		m.Header.Del(messages.HeaderBatch)
+		m.Header.Del(messages.HeaderBatchID)
+		return nil
 	}
-	return nil, ErrForeign
+	return ErrForeign
 }
 
 // stored returns the message of a letter as its stream still has it.
@@ -188,12 +187,9 @@ func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, e
 		}
 	}
 	if refused != "" {
-		var err error
-		if m.Data, err = only(refused, m.Data); err != nil {
+		if err := only(refused, m, bus.Layout.Partitions); err != nil {
 			return nil, err
 		}
-		m.Header.Del(messages.HeaderBatch)
-		m.Header.Del(messages.HeaderBatchID)
 	}
 	for name, values := range l.Message.Header {
 		if !custom {

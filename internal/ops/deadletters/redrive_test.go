@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,58 +153,15 @@ func TestCustomStage_Redriven_MessageOfABatchSent(t *testing.T) {
 	}
 }
 
-// Letters of a time when there were more, or fewer, partitions go to those that their URLs belong to now.
-func TestLettersOfFormerPartitionsAreRouted(t *testing.T) {
+// A letter that names a partition which the streams do not have is not sent: nobody would read its message.
+func TestLetterOfNoPartition_NotSent(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t) // four partitions
-	n := b.Layout.Partitions
-	url := func(p int) string { // one of partition p
-		for i := 0; ; i++ {
-			if u := fmt.Sprintf("https://host%d.test/", i); messages.Partition(u, n) == p {
-				return u
-			}
+	for _, p := range []string{"4", "11", "01", "-1", "x", "*"} {
+		d := messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamURLs, Subject: "seine.urls.shop." + p, Sequence: 1, Payload: []byte("{}")}
+		if err := redrive(t, b, letterOf(t, b, d, nil)); !errors.Is(err, ErrForeign) {
+			t.Errorf("partition %s: %v, want ErrForeign", p, err)
 		}
-	}
-	fetch := []byte(`{"url":"` + url(3) + `"}`)
-	for name, c := range map[string]struct {
-		stage, stream, kind string
-		payload             []byte
-		want                []string // subjects
-	}{
-		"a request": {"fetcher", messages.StreamFetch, "fetch", fetch, []string{messages.SubjectFetch("shop", 3)}},
-		"a record":  {"writer", messages.StreamRecords, "records", fetch, []string{messages.SubjectRecords("shop", 3)}},
-		"a result":  {"frontier", messages.StreamResults, "results", fetch, []string{messages.SubjectResults("shop", 3)}},
-		"candidates": {"frontier", messages.StreamURLs, "urls", (&messages.Candidates{
-			Crawl: "shop", Source: messages.SourceLink, Referrer: url(1), Ends: messages.Visit{URL: messages.HashURL(url(1)), Round: 1},
-			URLs: []messages.Candidate{{URL: url(2)}, {URL: url(0)}},
-		}).Encode(), []string{messages.SubjectURLs(messages.SourceLink, "shop", 2), messages.SubjectURLs(messages.SourceLink, "shop", 0), messages.SubjectURLs(messages.SourceLink, "shop", 1)}}, // the end last
-	} {
-		subject := "seine." + c.kind + ".shop.11"
-		l := letterOf(t, b, messages.Dead{Stage: c.stage, Crawl: "shop", Stream: c.stream, Subject: subject, Sequence: 1, Payload: c.payload}, nil)
-		if err := redrive(t, b, l); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := subjects(t, b, c.stream); !slices.Equal(got, c.want) {
-			t.Errorf("%s went to %q, want %q", name, got, c.want)
-		}
-	}
-	ends := 0
-	for seq := range uint64(3) {
-		m, err := natstest.StreamOf(t, b.JS, messages.StreamURLs).GetMsg(t.Context(), seq+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err := messages.DecodeCandidates(m.Data); err == nil && !c.Ends.IsZero() {
-			ends++
-		}
-	}
-	if ends != 1 {
-		t.Errorf("%d messages end the visit, want 1", ends)
-	}
-	l := letterOf(t, b, messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamResults, Subject: "seine.results.shop.11", Sequence: 2, Payload: []byte("{")}, nil)
-	if err := redrive(t, b, l); !errors.Is(err, ErrUnrouted) {
-		t.Errorf("a message without a URL: %v, want ErrUnrouted", err)
 	}
 }
 
@@ -385,17 +341,4 @@ func lastOf(t *testing.T, b *stages.Bus, stream string) *jetstream.RawStreamMsg 
 		t.Fatal(err)
 	}
 	return m
-}
-
-func subjects(t *testing.T, b *stages.Bus, stream string) (all []string) {
-	t.Helper()
-	s := natstest.StreamOf(t, b.JS, stream)
-	for seq := range s.CachedInfo().State.LastSeq {
-		m, err := s.GetMsg(t.Context(), seq+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, m.Subject)
-	}
-	return all
 }

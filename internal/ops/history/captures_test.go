@@ -68,7 +68,7 @@ func TestCapturesAreFoundByTheirIndexes(t *testing.T) {
 	l.add(t, 20, "", "https://a.example/a", url, "https://a.example/b?c=1", "http://a.example/b")
 	l.add(t, 30, "", "https://a.example/c")
 	l.add(t, 40, "", url)
-	f := &finder{q: Options{Out: &output.Output{Log: l}, Within: time.Minute}, partitions: []int{0}}
+	f := &finder{q: Options{Out: &output.Output{Log: l}, Within: time.Minute}}
 	f.Crawl, f.URL = "c", url
 	f.History.History = []frontierapi.Attempt{{AtMS: minuteAt(15).UnixMilli()}}
 	if err := f.files(); err != nil {
@@ -89,7 +89,7 @@ func TestNoCaptureIsTold(t *testing.T) {
 	for ext, want := range map[string]string{"": "no index of the files has it", ".age": "its indexes are encrypted"} {
 		l := &log{indexes: make(map[string]string)}
 		l.add(t, 20, ext, "https://a.example/other")
-		f := &finder{q: Options{Out: &output.Output{Log: l}, Within: time.Minute}, partitions: []int{0}}
+		f := &finder{q: Options{Out: &output.Output{Log: l}, Within: time.Minute}}
 		f.Crawl, f.URL, f.Known = "c", "https://a.example/b", true
 		f.History.History = []frontierapi.Attempt{{AtMS: minuteAt(15).UnixMilli()}}
 		if err := f.files(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -156,8 +155,6 @@ type finder struct {
 	client frontierapi.Client
 	q      Options
 	prefix string // of the identities of all its visits
-	// partitions are that of the URL, and those that it was in under other numbers of them.
-	partitions []int
 }
 
 // ErrNotURL is returned for what can be no URL, and is in no dead letter either.
@@ -184,9 +181,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	if f.Explanation, err = f.client.Explain(ctx, q.Crawl, canonical); err != nil {
 		return nil, err
 	}
-	if err := f.locate(); err != nil {
-		return nil, err
-	}
+	f.locate()
 	for _, step := range f.steps() {
 		if err := step(); err != nil {
 			return nil, err
@@ -209,22 +204,10 @@ func (f *finder) steps() []func() error {
 	}
 }
 
-// locate finds where messages about the URL are: in the partition that it has, and in those
-// that it had before the number of partitions was changed.
-func (f *finder) locate() error {
+// locate finds where messages about the URL are.
+func (f *finder) locate() {
 	f.Partition = messages.Partition(f.URL, f.bus.Layout.Partitions)
-	f.partitions = []int{f.Partition}
-	former, err := f.bus.FormerLayouts(f.ctx)
-	if err != nil {
-		return err //nolint:wrapcheck // says all
-	}
-	for _, l := range former {
-		if p := messages.Partition(f.URL, l.Partitions); !slices.Contains(f.partitions, p) {
-			f.partitions = append(f.partitions, p)
-		}
-	}
 	f.prefix = f.Crawl + "." + messages.HashURL(f.URL).String() + "."
-	return nil
 }
 
 // windows are the times near which messages of the visits were stored: a result is
@@ -270,19 +253,10 @@ func (f *finder) trace(s StoredMessage) {
 
 // seek looks for messages of the visits in a stream.
 func (f *finder) seek(stream string, subject func(crawl string, p int) string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
-	for _, p := range f.partitions {
-		if err := f.seekIn(stream, subject(f.Crawl, p), ws, found); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *finder) seekIn(stream, subject string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
 	if len(ws) == 0 {
 		return nil
 	}
-	s, err := scan(f.ctx, f.bus, stream, subject, f.prefix, ws, func(at StoredMessage, h nats.Header) error {
+	s, err := scan(f.ctx, f.bus, stream, subject(f.Crawl, f.Partition), f.prefix, ws, func(at StoredMessage, h nats.Header) error {
 		f.trace(at)
 		return found(at, h)
 	})
@@ -448,19 +422,13 @@ func (f *finder) files() error {
 	if f.q.Out == nil {
 		return nil
 	}
-	var refs []output.Ref
-	for _, p := range f.partitions {
-		some, err := f.q.Out.List(p)
-		if err != nil {
-			return fmt.Errorf("read commits: %w", err)
-		}
-		refs = append(refs, some...)
-	}
-	archive, err := f.isArchive(refs)
+	refs, err := f.q.Out.List(f.Partition)
 	if err != nil {
+		return fmt.Errorf("read commits: %w", err)
+	}
+	if f.Archive, err = f.isArchive(refs); err != nil {
 		return err
 	}
-	f.Archive = archive
 	if f.Archive {
 		return f.captures(refs)
 	}

@@ -60,9 +60,7 @@ func (f *finder) follow(url string) (*finder, error) {
 	if next.Explanation, err = f.client.Explain(f.ctx, f.Crawl, url); err != nil || !next.Known {
 		return next, err
 	}
-	if err := next.locate(); err != nil {
-		return next, err
-	}
+	next.locate()
 	return next, next.results()
 }
 

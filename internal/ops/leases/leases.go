@@ -52,11 +52,7 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 	}
 	var all []Group
 	for name, owners := range groups {
-		partitions := bus.Layout.Partitions
-		if strings.HasPrefix(name, "writer-") { // which read what came under a larger number, too
-			partitions = bus.Layout.Lanes()
-		}
-		all = append(all, group(name, owners, partitions))
+		all = append(all, group(name, owners, bus.Layout.Partitions))
 	}
 	slices.SortFunc(all, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil

@@ -5,7 +5,6 @@ package overview
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,12 +151,6 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	var services []micro.Info
 	g.Go(func() (err error) { services, err = discover(gctx, r.Bus.NC); return err })
 	consumers := make(map[string]*Stage)
-	g.Go(func() error {
-		if err := r.Bus.CheckLayout(gctx); errors.Is(err, stages.ErrLayout) {
-			return err
-		}
-		return nil // who may not read it does without
-	})
 	g.Go(func() error { return o.readStreams(gctx, r.Bus, consumers) })
 	dead, deadOf := make(map[string]uint64), make(map[string]map[string]uint64)
 	g.Go(func() error { return r.readDead(gctx, o, dead, deadOf) })

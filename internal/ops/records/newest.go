@@ -33,7 +33,7 @@ func Newest(ctx context.Context, bus *stages.Bus, c Choice, most int) (found []R
 	if err != nil {
 		return nil, false, fmt.Errorf("open RECORDS: %w", err)
 	}
-	last, err := lastOf(ctx, s, c.Crawl, bus.Layout.Lanes())
+	last, err := lastOf(ctx, s, c.Crawl, bus.Layout.Partitions)
 	if err != nil || last == 0 {
 		return nil, false, wrapped(err)
 	}

@@ -25,13 +25,8 @@ import (
 	"seine/pkg/stages/partition"
 )
 
-// Errors of Backup.
-var (
-	// ErrChanged is returned where the layout has changed while the backup was made.
-	ErrChanged = errors.New("the layout of the cluster has changed while the backup was made: run it again")
-	// ErrInUse is returned where another backup is made into the same folder.
-	ErrInUse = errors.New("another backup is being made there")
-)
+// ErrInUse is returned where another backup is made into the same folder.
+var ErrInUse = errors.New("another backup is being made there")
 
 // Backup copies the cluster of Bus into Dir.
 type Backup struct {
@@ -80,20 +75,11 @@ func (b *Backup) copyTo(ctx context.Context, dir string, m *Manifest) error {
 	if err := b.makeDir(dir); err != nil {
 		return err
 	}
-	_, began, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
-	if err == nil {
-		m.Layout, err = b.Bus.Existing(ctx)
-	}
-	if err != nil {
+	var err error
+	if m.Layout, err = b.Bus.Existing(ctx); err != nil {
 		return err //nolint:wrapcheck // says all
 	}
-	if err := b.copyAll(ctx, dir, m); err != nil {
-		return err
-	}
-	if _, ended, err := b.Bus.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout); err != nil || ended != began {
-		return errors.Join(ErrChanged, err)
-	}
-	return nil
+	return b.copyAll(ctx, dir, m)
 }
 
 const unfinishedSuffix = ".unfinished"

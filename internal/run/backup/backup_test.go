@@ -334,20 +334,6 @@ func TestBackupSaysWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// A backup during which the layout was written is none.
-func TestBackupOfALayoutThatChanges(t *testing.T) {
-	t.Parallel()
-	b := cluster(t)
-	dir := filepath.Join(t.TempDir(), "backup")
-	_, err := (&Backup{Bus: b, Dir: dir, Progress: func(string) { must(t, b.ChangeLayout(t.Context(), func(*messages.Layout) {})) }}).Run(t.Context())
-	if !errors.Is(err, ErrChanged) {
-		t.Errorf("copied with %v, want %v", err, ErrChanged)
-	}
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is a backup: %v", err)
-	}
-}
-
 // cancelling cancels when something is logged, as Join does before it waits.
 type cancelling struct{ cancel func() }
 
@@ -434,9 +420,9 @@ func TestBackupsOfOneFolderAreMadeOneAtATime(t *testing.T) {
 	}
 	left := filepath.Join(dir+"2"+unfinishedSuffix, "streams")
 	must(t, os.MkdirAll(left, 0o700))
-	must(t, works.Do(t.Context(), b, works.Repartition, func(ctx context.Context) error {
+	must(t, works.Do(t.Context(), b, works.Replay, func(ctx context.Context) error {
 		if _, err := (&Backup{Bus: b, Dir: dir + "2"}).Run(ctx); !errors.Is(err, works.ErrExcluded) {
-			t.Errorf("a backup beside a repartition: %v, want %v", err, works.ErrExcluded)
+			t.Errorf("a backup beside a replay: %v, want %v", err, works.ErrExcluded)
 		}
 		return nil
 	}))

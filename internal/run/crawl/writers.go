@@ -122,7 +122,7 @@ func (c *crawl) forgetWriters(ctx context.Context) error {
 			continue
 		}
 		reserved := false
-		for p := range c.bus.Layout.Lanes() {
+		for p := range c.bus.Layout.Partitions {
 			name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.name, w.kind, p).Durable
 			err := c.bus.JS.DeleteConsumer(ctx, w.stream, name)
 			switch {

@@ -141,7 +141,7 @@ func (r *replay) open(ctx context.Context) (err error) {
 	if r.plan, err = r.planned(ctx); err != nil || r.plan.Report != nil {
 		return err
 	}
-	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Lanes(), r.Log); err != nil {
+	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
 		return err
 	}
 	defer func() {
@@ -286,7 +286,7 @@ func (r *replay) start(ctx context.Context) *stagegroup.Group {
 	g := stagegroup.New(ctx)
 	consumers := map[string]int{messages.StreamRecords: 1}
 	if r.Writer != nil {
-		consumers[messages.StreamRecords] = r.Source.Layout.Lanes()
+		consumers[messages.StreamRecords] = r.Source.Layout.Partitions
 	}
 	if r.parser != nil {
 		consumers[messages.StreamPages] = 1

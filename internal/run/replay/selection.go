@@ -1,8 +1,9 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,25 +53,14 @@ func (c *Selection) Validate() error {
 	return nil
 }
 
-// subjects are the filters for the server: a host is in one partition of each number of them
-// that there is, or was.
-func (c *Selection) subjects(kinds []string, numbers ...int) (all []string) {
-	crawl, partitions := "*", []string{"*"}
-	if c.Crawl != "" {
-		crawl = c.Crawl
-	}
+// subjects are the filters for the server: a host is in one partition.
+func (c *Selection) subjects(kinds []string, partitions int) (all []string) {
+	partition := "*"
 	if c.Host != "" {
-		partitions = nil
-		for _, n := range numbers {
-			partitions = append(partitions, fmt.Sprint(messages.Partition("http://"+c.Host+"/", n)))
-		}
-		slices.Sort(partitions)
-		partitions = slices.Compact(partitions)
+		partition = strconv.Itoa(messages.Partition("http://"+c.Host+"/", partitions))
 	}
 	for _, kind := range kinds {
-		for _, p := range partitions {
-			all = append(all, "seine."+kind+"."+crawl+"."+p)
-		}
+		all = append(all, "seine."+kind+"."+cmp.Or(c.Crawl, "*")+"."+partition)
 	}
 	return all
 }

@@ -30,15 +30,7 @@ func openReplayStream(ctx context.Context, bus *stages.Bus, stream string, c *Se
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", stream, err)
 	}
-	former, err := bus.FormerLayouts(ctx)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
-	}
-	numbers := []int{bus.Layout.Partitions}
-	for _, l := range former {
-		numbers = append(numbers, l.Partitions)
-	}
-	return &replayStream{bus: bus, stream: s, name: stream, subjects: c.subjects(kinds[stream], numbers...)}, nil
+	return &replayStream{bus: bus, stream: s, name: stream, subjects: c.subjects(kinds[stream], bus.Layout.Partitions)}, nil
 }
 
 // seqRange is the part of a stream that is replayed.

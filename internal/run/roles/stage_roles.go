@@ -31,7 +31,7 @@ func (in *Installation) frontier() Role {
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),
 			lease(messages.StageFrontier), identity(messages.StageFrontier, "alerts"),
-			works("keep backups and replays away (`seine repartition`)"),
+			{Why: "see whether a backup is being made", Subjects: leaderOf(kv(messages.BucketLeases))},
 			{Why: "agree on layout, budgets, snapshots", Subjects: []string{
 				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 			}},

@@ -142,9 +142,9 @@ func identity(groups ...string) Permissions {
 }
 
 // works lets a user do long works on a cluster, and keep others away meanwhile.
-func works(why string) Permissions {
+func works() Permissions {
 	b := messages.BucketLeases
-	return Permissions{Why: why, Subjects: append(leaderOf(kv(b)),
+	return Permissions{Why: "keep backups away (`seine replay`)", Subjects: append(leaderOf(kv(b)),
 		"$JS.API.STREAM.INFO."+kv(b), put(b, "work.>"),
 	)}
 }

@@ -81,7 +81,7 @@ func (in *Installation) operator() Role {
 				"$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots), "$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots) + ".>",
 				"$JS.API.STREAM.MSG.GET." + obj(messages.BucketSnapshots),
 			}},
-			works("keep backups and repartitions away (`seine replay`)"),
+			works(),
 			all,
 		),
 	}

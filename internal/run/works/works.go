@@ -1,5 +1,5 @@
-// Package works keeps long works on a cluster apart that cannot bear each other: a change of the number of partitions while a
-// backup copies streams would leave it with half of the URLs.
+// Package works keeps long works on a cluster apart that cannot bear each other: a backup that copies streams while a replay sends
+// records back would have a part of them.
 //
 // Each work has a separate key in the bucket of leases, which it renews by compare-and-set, and which the server removes once a
 // killed process renews it no more. A work writes its key first, then reads those of the others, and gives way if one excludes it: of
@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"seine/internal/base/installation"
 	"seine/internal/base/procname"
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
@@ -28,24 +29,21 @@ import (
 
 // The kinds of works.
 const (
-	Backup      = "backup" // see messages.KeyBackups
-	Restore     = "restore"
-	Repartition = "repartition"
-	Replay      = "replay" // one that sends records back to the crawl
+	Backup  = "backup" // see messages.KeyBackups
+	Restore = "restore"
+	Replay  = "replay" // one that sends records back to the crawl
 )
 
 // excluded lists which works a work cannot bear. The pairs that are not listed are harmless:
 //   - two backups only read, and no Janitor purges anything until both have ended;
-//   - two repartitions are kept apart by the leases of all partitions, and one continues at once where a killed one ended;
 //   - two replays send a generation each; a replay to another output only reads what no work changes, and has no key;
 //   - a deletion beside a backup is a key that is copied after the streams, and not done before the backup has ended:
-//     the restored cluster finishes it. Beside a repartition or a restore no frontier works, and only frontiers delete;
+//     the restored cluster finishes it. Beside a restore no frontier works, and only frontiers delete;
 //   - a restore has a server without a cluster, and stages.Bus.CheckRestored refuses all others until it has ended.
 var excluded = map[string][]string{
-	Backup:      {Repartition, Replay}, // it would copy states of two layouts, or a part of the records sent back
-	Repartition: {Backup, Replay},      // records sent back go to partitions of the layout that they began with
-	Replay:      {Backup, Repartition},
-	Restore:     {Restore}, // each removes first what is there
+	Backup:  {Replay}, // it would copy a part of the records sent back
+	Replay:  {Backup},
+	Restore: {Restore}, // each removes first what is there
 }
 
 var (
@@ -125,7 +123,7 @@ func (w *work) renewing(ctx context.Context, do func(context.Context) error) err
 
 // isFinal reports whether a work must end because of the error of a renewal. Others are of outages, which pass.
 func isFinal(err error) bool {
-	for _, of := range []error{ErrLost, ErrExcluded, stages.ErrMoving, stages.ErrLayout} {
+	for _, of := range []error{ErrLost, ErrExcluded, installation.ErrOther} {
 		if errors.Is(err, of) {
 			return true
 		}
@@ -133,7 +131,7 @@ func isFinal(err error) bool {
 	return false
 }
 
-// checkOthers returns an error if a work is in progress that excludes this one, or a repartition whose process has ended.
+// checkOthers returns an error if a work is in progress that excludes this one.
 func (w *work) checkOthers(ctx context.Context) error {
 	keys, err := w.bus.Keys(ctx, w.bucket)
 	for _, key := range keys {
@@ -146,19 +144,11 @@ func (w *work) checkOthers(ctx context.Context) error {
 			return errors.Join(err, fmt.Errorf("%w: %s by %s: wait until it has ended; after a kill, %s", ErrExcluded, kind, text, messages.LeaseTTL))
 		}
 	}
-	if err != nil || !slices.Contains(excluded[w.kind], Repartition) {
-		return err //nolint:wrapcheck // says all
-	}
-	_, rev, err := w.bus.ReadKey(ctx, messages.BucketMeta, messages.KeyRepartition)
-	l, layoutErr := w.bus.Existing(ctx)
-	if err = errors.Join(err, layoutErr); err == nil && (rev > 0 || l.Moving != 0) {
-		err = fmt.Errorf("%w: finish `seine repartition` first, or abandon it (--abandon)", stages.ErrMoving)
-	}
-	return err
+	return err //nolint:wrapcheck // says all
 }
 
 // renew writes the key again, in place of what this work wrote last. A replay stores a key that is gone again, unless it is excluded
-// by now or the layout has changed: what was copied or moved meanwhile does not depend on it.
+// by now or the server has another installation: what was copied meanwhile does not depend on it.
 func (w *work) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
@@ -175,7 +165,7 @@ func (w *work) renew(ctx context.Context) error {
 	if err == nil && w.gap {
 		err = ErrLost
 		if w.kind == Replay {
-			err = errors.Join(w.checkOthers(ctx), w.bus.CheckLayout(ctx))
+			err = errors.Join(w.checkOthers(ctx), w.bus.CheckInstallation(ctx))
 		}
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/base/installation"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
@@ -55,13 +56,11 @@ func TestPairsOfWorks(t *testing.T) {
 		return Do(t.Context(), b, kind, do)
 	}
 	refused := map[[2]string]error{
-		{Backup, Repartition}: ErrExcluded, {Repartition, Backup}: ErrExcluded,
 		{Backup, Replay}: ErrExcluded, {Replay, Backup}: ErrExcluded,
-		{Repartition, Replay}: ErrExcluded, {Replay, Repartition}: ErrExcluded,
 		{Restore, Restore}: ErrExcluded,
-		{Restore, Backup}:  stages.ErrRestoring, {Restore, Repartition}: stages.ErrRestoring, {Restore, Replay}: stages.ErrRestoring,
+		{Restore, Backup}:  stages.ErrRestoring, {Restore, Replay}: stages.ErrRestoring,
 	}
-	kinds := []string{Backup, Restore, Repartition, Replay}
+	kinds := []string{Backup, Restore, Replay}
 	for _, first := range kinds {
 		for _, second := range kinds {
 			t.Run(first+" then "+second, func(t *testing.T) {
@@ -96,15 +95,15 @@ func TestWorkWhoseEntryExpired(t *testing.T) {
 			t.Fatalf("keys of works: %v", keys)
 		}
 		must(t, kv.Purge(ctx, keys[0]))
-		return Do(ctx, b, Repartition, nothing)
+		return Do(ctx, b, Replay, nothing)
 	})
 	if !errors.Is(err, ErrLost) {
-		t.Errorf("a backup beside a repartition ended with %v, want %v", err, ErrLost)
+		t.Errorf("a backup beside a replay ended with %v, want %v", err, ErrLost)
 	}
 }
 
 // A replay whose entry expired while NATS was away, or the process was suspended, continues unless a work that excludes it is under
-// way by now, or the layout has changed.
+// way by now, or the server has another installation.
 func TestReplayWhoseEntryExpired(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -126,28 +125,29 @@ func TestReplayWhoseEntryExpired(t *testing.T) {
 		})
 	}
 	replay("nothing else has run", nil, nothing)
-	for _, kind := range []string{Backup, Repartition} {
-		replay(kind+" has run", nil, func(ctx context.Context) error { return Do(ctx, b, kind, nothing) })
-	}
-	for _, kind := range []string{Backup, Repartition} {
-		release, ended := make(chan struct{}), make(chan error, 1)
-		replay(kind+" runs", ErrExcluded, func(ctx context.Context) error {
-			began := make(chan struct{})
-			go func() {
-				ended <- Do(context.WithoutCancel(ctx), b, kind, func(context.Context) error {
-					close(began)
-					<-release
-					return nil
-				})
-			}()
-			<-began
-			return nil
-		})
-		close(release)
-		must(t, <-ended)
-	}
-	replay("the layout has changed", stages.ErrLayout, func(ctx context.Context) error {
-		return b.ChangeLayout(ctx, func(l *messages.Layout) { l.Partitions, l.Widest = 8, 8 })
+	replay("a backup has run", nil, func(ctx context.Context) error { return Do(ctx, b, Backup, nothing) })
+	release, ended := make(chan struct{}), make(chan error, 1)
+	replay("a backup runs", ErrExcluded, func(ctx context.Context) error {
+		began := make(chan struct{})
+		go func() {
+			ended <- Do(context.WithoutCancel(ctx), b, Backup, func(context.Context) error {
+				close(began)
+				<-release
+				return nil
+			})
+		}()
+		<-began
+		return nil
+	})
+	close(release)
+	must(t, <-ended)
+	replay("the server has another installation", installation.ErrOther, func(ctx context.Context) error {
+		kv, err := b.Bucket(ctx, messages.BucketMeta)
+		must(t, err)
+		other := b.Layout
+		other.Installation = "another"
+		_, err = kv.Put(ctx, messages.KeyLayout, messages.Encode(other))
+		return err
 	})
 	if left := keysOf(t, b); len(left) > 0 {
 		t.Errorf("keys %v are left", left)
@@ -158,7 +158,7 @@ func TestReplayWhoseEntryExpired(t *testing.T) {
 func TestInterruptedReplay(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
-	for kind, want := range map[string]error{Replay: nil, Backup: context.Canceled, Repartition: context.Canceled} {
+	for kind, want := range map[string]error{Replay: nil, Backup: context.Canceled} {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := Do(ctx, b, kind, func(context.Context) error {
 			cancel()
@@ -204,7 +204,7 @@ func TestNothingBeginsBesideARestore(t *testing.T) {
 	b := cluster(t)
 	_, err := b.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: messages.BucketRestore})
 	must(t, err)
-	for _, kind := range []string{Backup, Repartition, Replay} {
+	for _, kind := range []string{Backup, Replay} {
 		if err := Do(t.Context(), b, kind, nothing); !errors.Is(err, stages.ErrRestoring) {
 			t.Errorf("%s: %v, want %v", kind, err, stages.ErrRestoring)
 		}

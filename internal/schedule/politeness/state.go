@@ -238,14 +238,3 @@ const ForgetAfter = maxSlow
 // forgetSurely is for how long one is not that has refused, failed, or asked for a delay:
 // Retry-After, the delays of specs and their breakers are at most a day, jitter twice that.
 const forgetSurely = 50 * time.Hour
-
-// Shift moves what is known of when the host was asked, for a clock that is ahead by so many
-// ns of the one before. A host never asked stays one.
-func (s *State) Shift(by int64) {
-	if s.began != 0 {
-		s.began += by
-	}
-	if s.ended != 0 {
-		s.ended += by
-	}
-}

@@ -149,7 +149,7 @@ func problemOfCluster(err error) error {
 		return retryLater(http.StatusGatewayTimeout, "the cluster did not answer in time: try again, or run seine doctor")
 	case errors.Is(err, stages.ErrRevision):
 		return problemf(http.StatusPreconditionFailed, "%v: get the spec again, and change that", err)
-	case errors.Is(err, deadletters.ErrNoOrigin), errors.Is(err, deadletters.ErrForgotten), errors.Is(err, deadletters.ErrForeign), errors.Is(err, deadletters.ErrUnrouted), errors.Is(err, deadletters.ErrTooSoon):
+	case errors.Is(err, deadletters.ErrNoOrigin), errors.Is(err, deadletters.ErrForgotten), errors.Is(err, deadletters.ErrForeign), errors.Is(err, deadletters.ErrTooSoon):
 		return problemf(http.StatusConflict, "%v (drop it if it is of no use)", err)
 	}
 	return nil

@@ -69,7 +69,6 @@ type Cluster struct {
 	stored  *stored
 	failed  error // of the last dial
 	retryAt time.Time
-	checked time.Time // when the layout was compared last
 }
 
 // New returns the cluster of an operator's options, which are valid. Without any it is the directory of
@@ -222,12 +221,10 @@ func (c *Cluster) acquire(ctx context.Context) (*stages.Bus, func(), error) {
 		return nil, nil, ctx.Err()
 	}
 	defer func() { <-c.lock }()
-	alive := c.bus != nil && !c.hasEnded() && c.alive(ctx)
-	changed := alive && c.layoutChanged(ctx)
-	if alive && !changed {
+	if c.bus != nil && !c.hasEnded() && c.alive(ctx) {
 		return c.bus, func() {}, nil
 	}
-	if c.bus != nil && c.local == "" && !changed {
+	if c.bus != nil && c.local == "" {
 		return nil, nil, fmt.Errorf("%w: the connection was lost, and is sought", ErrAway) // the client connects again
 	}
 	if c.bus != nil { // another crawl has another server
@@ -257,20 +254,6 @@ func (c *Cluster) alive(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// layoutEvery is between two checks whether the number of partitions has changed.
-const layoutEvery = 2 * time.Second
-
-// layoutChanged reports whether the cluster was repartitioned: then the connection joins it anew.
-func (c *Cluster) layoutChanged(ctx context.Context) bool {
-	if time.Since(c.checked) < layoutEvery {
-		return false
-	}
-	c.checked = time.Now()
-	ctx, cancel := context.WithTimeout(ctx, layoutEvery)
-	defer cancel()
-	return errors.Is(c.bus.CheckLayout(ctx), stages.ErrLayout)
 }
 
 // connect dials, unless that has just failed.

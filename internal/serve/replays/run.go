@@ -69,7 +69,7 @@ func (s *Service) run(ctx context.Context, j *task) {
 func passes(err error) bool {
 	for _, of := range []error{
 		cluster.ErrAway, cluster.ErrEmpty, embedded.ErrInUse, replay.ErrSourceGone, context.Canceled, context.DeadlineExceeded,
-		works.ErrExcluded, stages.ErrMoving, stages.ErrLayout, stages.ErrRestoring,
+		works.ErrExcluded, stages.ErrRestoring,
 	} {
 		if errors.Is(err, of) {
 			return true

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	State         string             `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
 	Adopt         bool               `help:"Continue with the --state of another installation, for example after the NATS server lost its data. Needed once."`
-	Partitions    int                `help:"Number of partitions. Fixed when the streams are created; seine repartition changes it." default:"16"`
+	Partitions    int                `help:"Number of partitions. Fixed when the streams are created." default:"16"`
 	Replicas      int                `help:"Replicas of each stream in a NATS cluster." default:"1"`
 	Sync          state.Sync         `help:"Durability of a commit: os (survives kill -9) or always (survives a power failure)." enum:"os,always" default:"os"`
 	Cache         crawlspec.Bytes    `help:"Block cache of the store." default:"64MiB"`

@@ -89,11 +89,6 @@ func isMissing(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound)
 }
 
-// SystemClock begins the clock of this machine, which the state of partitions is given.
-func SystemClock() *state.Clock {
-	return state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock())
-}
-
 // New returns a frontier on a store. It starts nothing.
 func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (*Frontier, error) {
 	if err := cfg.Validate(); err != nil {
@@ -107,7 +102,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 		return nil, err //nolint:wrapcheck // says all
 	}
 	f := &Frontier{
-		clock: SystemClock(), cfg: cfg, bus: bus, lostPageAfter: lostPageAfter, specs: specs, store: store, log: bus.Log,
+		clock: state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock()), cfg: cfg, bus: bus, lostPageAfter: lostPageAfter, specs: specs, store: store, log: bus.Log,
 		pub:   stages.NewPublisher(bus, messages.StageFrontier),
 		owned: make(map[int]*partitionLoop), snapshots: partition.NewSnapshots(bus),
 	}
@@ -185,7 +180,7 @@ func (f *Frontier) followEra(ctx context.Context) error {
 	for sleep.For(ctx, eraEvery) == nil {
 		err := f.readEra(ctx)
 		if err == nil {
-			err = f.bus.CheckLayout(ctx)
+			err = f.bus.CheckInstallation(ctx)
 		}
 		switch was := f.emptied.Swap(isMissing(err)); {
 		case errors.Is(err, installation.ErrOther):

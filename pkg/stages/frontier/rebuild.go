@@ -45,12 +45,7 @@ var (
 // Rebuilder makes the state of partitions again in a separate store, as an owner
 // that takes over would: of the newest snapshot and what the streams hold since. It
 // takes no lease, sends no request, and no consumer of the frontiers moves.
-type Rebuilder struct {
-	f *Frontier
-	// Settle has what is due by itself done to its end, as an owner would: crawls that were
-	// deleted are forgotten, and changed specs obeyed. No run is started by a schedule.
-	Settle bool
-}
+type Rebuilder struct{ f *Frontier }
 
 // NewRebuilder returns one. It refuses a store that has the live state of any
 // partition.
@@ -142,7 +137,7 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err 
 	log := f.log.With("partition", p)
 	s, err := state.Open(ctx, f.store, state.Options{
 		Partition: p, Partitions: f.bus.Layout.Partitions, Clock: f.clock, Specs: rulebook{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
-		Replaying: true, Offline: r.Settle, Addresses: f.addresses, Log: log,
+		Replaying: true, Addresses: f.addresses, Log: log,
 	})
 	if err != nil {
 		return err
@@ -164,32 +159,12 @@ func (r *Rebuilder) replay(ctx context.Context, p int, out *RebuildResult) (err 
 	g.Go(func() error { return part.watchPurge(reading) })
 	g.Go(func() error {
 		defer stop()
-		if err := part.replay(reading); err != nil || !r.Settle {
-			return err
-		}
-		return part.settle(reading)
+		return part.replay(reading)
 	})
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	return part.describeTo(out)
-}
-
-// settle takes turns without messages until nothing is left to be done step by step.
-func (p *partitionLoop) settle(ctx context.Context) error {
-	for p.state.TimersPending() {
-		now := p.state.Now()
-		if err := p.state.RunTimers(now); err != nil {
-			return err
-		}
-		if err := p.applyWaited(now); err != nil {
-			return err
-		}
-		if err := p.commitTurn(ctx, now); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
 }
 
 // watchPurge returns errAgain when what is still to be read is gone.

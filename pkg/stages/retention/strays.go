@@ -39,7 +39,7 @@ func Strays(ctx context.Context, b *stages.Bus, stream string) (map[string]uint6
 		return nil, fmt.Errorf("look at the subjects of stream %s: %w", stream, err)
 	}
 	all := maps.Clone(info.State.Subjects)
-	maps.DeleteFunc(all, func(subject string, _ uint64) bool { return !messages.IsStray(stream, subject, b.Layout.Lanes()) })
+	maps.DeleteFunc(all, func(subject string, _ uint64) bool { return !messages.IsStray(stream, subject, b.Layout.Partitions) })
 	return all, nil
 }
 
@@ -54,7 +54,7 @@ func (j *Janitor) moveStrays(ctx context.Context, stream string) error {
 
 func (j *Janitor) moveSubject(ctx context.Context, stream, subject string) error {
 	pub, seq := stages.NewPublisher(j.Bus, messages.StageFrontier), uint64(1)
-	why := fmt.Errorf("no consumer reads %s: a subject of %s ends in a partition from 0 to %d, or for SEEDS in the name of a crawl", subject, stream, j.Bus.Layout.Lanes()-1)
+	why := fmt.Errorf("no consumer reads %s: a subject of %s ends in a partition from 0 to %d, or for SEEDS in the name of a crawl", subject, stream, j.Bus.Layout.Partitions-1)
 	s, err := j.Bus.JS.Stream(ctx, stream)
 	for n := 0; err == nil && n < maxStrayReads; n++ {
 		m, err := j.Bus.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: seq, Next: subject})

@@ -240,7 +240,7 @@ func (w *Writer) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byt
 // stillBound returns a BoundError once somebody has bound the name to something else, and installation.ErrOther once the server has the
 // streams of another installation.
 func (w *Writer) stillBound(ctx context.Context) error {
-	if err := w.bus.CheckLayout(ctx); errors.Is(err, installation.ErrOther) {
+	if err := w.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
 		return err //nolint:wrapcheck // says all
 	}
 	have, _, err := ReadBinding(ctx, w.bus, w.cfg.Name)

@@ -41,8 +41,6 @@ func identityOf(msgID string) identity {
 //
 //	i <partition> <created> <identity>      one for each record
 //	m <partition> <created> <life> <first>  one for each entry it has, with its stamp
-//	f <partition> <created> <partition of the entry> <life> <first>
-//	                                        the same of entries of other partitions: see SyncFormer
 //
 // An entry and its records are written in one batch. There is no write-ahead
 // log: batches reach the disk whole and in order, and the ones that did not
@@ -166,19 +164,14 @@ func (i *index) Has(p int, created time.Time, id identity) (bool, error) {
 
 // Add learns a committed entry.
 func (i *index) Add(r output.Ref, c *output.Commit) error {
-	return i.addUnder(c.Partition, c.Created, c.Visits, markKey(r.Name, c.Created), r.Stamp)
-}
-
-// addUnder adds the identities of an entry to partition p, and its mark.
-func (i *index) addUnder(p int, created time.Time, visits, mark []byte, stamp string) error {
-	b := i.db.NewBatchWithSize(len(visits)/output.IdentitySize*48 + 128)
+	b := i.db.NewBatchWithSize(len(c.Visits)/output.IdentitySize*48 + 128)
 	defer b.Close()
-	for ids := visits; len(ids) >= output.IdentitySize; ids = ids[output.IdentitySize:] {
-		if err := b.Set(identityKey(p, created, identity(ids[:output.IdentitySize])), nil, nil); err != nil {
+	for ids := c.Visits; len(ids) >= output.IdentitySize; ids = ids[output.IdentitySize:] {
+		if err := b.Set(identityKey(c.Partition, c.Created, identity(ids[:output.IdentitySize])), nil, nil); err != nil {
 			return fmt.Errorf("add to index: %w", err)
 		}
 	}
-	if err := b.Set(mark, []byte(stamp), nil); err != nil {
+	if err := b.Set(markKey(r.Name, c.Created), []byte(r.Stamp), nil); err != nil {
 		return fmt.Errorf("add to index: %w", err)
 	}
 	if err := b.Commit(pebble.NoSync); err != nil {
@@ -248,7 +241,7 @@ func (i *index) marks(p int, created time.Time) (have map[string]string, other b
 func (i *index) forget(p int) error {
 	b := i.db.NewBatch()
 	defer b.Close()
-	for _, kind := range []byte{'i', 'm', 'f'} {
+	for _, kind := range []byte{'i', 'm'} {
 		from := prefix(kind, p)
 		if err := b.DeleteRange(from, after(from), nil); err != nil {
 			return fmt.Errorf("clear index: %w", err)
@@ -274,13 +267,6 @@ func identityKey(p int, created time.Time, id identity) []byte {
 
 func markKey(n output.Name, created time.Time) []byte {
 	k := binary.BigEndian.AppendUint32(life('m', n.Partition, created), uint32(n.Incarnation))
-	return binary.BigEndian.AppendUint64(k, n.First)
-}
-
-// formerMarkKey is the mark of an entry of another partition.
-func formerMarkKey(p int, n output.Name, created time.Time) []byte {
-	k := binary.BigEndian.AppendUint16(life('f', p, created), uint16(n.Partition))
-	k = binary.BigEndian.AppendUint32(k, uint32(n.Incarnation))
 	return binary.BigEndian.AppendUint64(k, n.First)
 }
 

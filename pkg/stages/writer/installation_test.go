@@ -9,6 +9,7 @@ import (
 	"seine/internal/base/installation"
 	"seine/internal/testing/await"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // A writer whose index is of another installation starts only if it is told to adopt it, and makes nothing in the output before.
@@ -38,6 +39,14 @@ func TestIndexOfAnotherInstallation_Refused(t *testing.T) {
 	check(t, adopted.End())
 }
 
+func storeLayout(t *testing.T, bus *stages.Bus, l messages.Layout) {
+	t.Helper()
+	kv, err := bus.Bucket(t.Context(), messages.BucketMeta)
+	check(t, err)
+	_, err = kv.Put(t.Context(), messages.KeyLayout, messages.Encode(l))
+	check(t, err)
+}
+
 // A writer that runs ends once the server has the streams of another installation.
 func TestServerOfAnotherInstallation_WriterEnds(t *testing.T) {
 	t.Parallel()
@@ -47,8 +56,40 @@ func TestServerOfAnotherInstallation_WriterEnds(t *testing.T) {
 	w.lagEvery = lagEvery / 100
 	run := await.Start(t, w.Run)
 	await.Eventually(t, "it owns all", func() bool { return len(w.owned()) == partitions })
-	check(t, bus.ChangeLayout(t.Context(), func(l *messages.Layout) { l.Installation = "another" }))
+	other := bus.Layout
+	other.Installation = "another"
+	storeLayout(t, bus, other)
 	if err := run.Wait(); !errors.Is(err, installation.ErrOther) {
 		t.Errorf("it ends with %v, want installation.ErrOther", err)
 	}
+}
+
+// A writer refuses an output whose commits of the same stream were made under another number of partitions, whichever is larger: it
+// would write records again, or leave some out. Commits of another stream are no obstacle.
+func TestCommitsOfAnotherNumberOfPartitions_Refused(t *testing.T) {
+	t.Parallel()
+	bus := startBus(t, false)
+	cfg := testConfig(t)
+	w := start(t, bus, cfg)
+	publish(t, bus, "a", 0, 64)
+	w.catchUp()
+	w.end()
+	for _, n := range []int{2 * partitions, partitions / 2} {
+		bus.Layout.Partitions = n
+		cfg.State = t.TempDir()
+		w, err := New(cfg, bus)
+		check(t, err)
+		if err := await.Start(t, w.Run).Wait(); !errors.Is(err, errPartitions) {
+			t.Errorf("with %d partitions it ends with %v, want errPartitions", n, err)
+		}
+	}
+	wantExactly(t, cfg, map[string]int{"a": 64})
+	other := startBus(t, false)
+	other.Layout.Partitions = 1
+	cfg.State = t.TempDir()
+	w = start(t, other, cfg)
+	publish(t, other, "b", 0, 1)
+	w.catchUp()
+	w.end()
+	wantExactly(t, cfg, map[string]int{"a": 64, "b": 1})
 }

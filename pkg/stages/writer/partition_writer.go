@@ -55,18 +55,15 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 		return nil, err
 	}
 	s := &partitionWriter{w: w, p: p, log: log, form: w.form.fit(w.sink), lives: make(map[lifeKey]time.Time)}
-	err = s.resume(created, refs)
-	if err == nil {
-		refs, err = w.formerRefs(ctx, p, created)
-	}
-	if err == nil {
-		err = w.index.SyncFormer(p, created, refs, log.Read)
-	}
-	if err != nil {
+	if err = s.resume(created, refs); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	return s, nil
 }
+
+// errPartitions is returned where records of a page were committed in another partition than they come in now.
+var errPartitions = errors.New("it was committed when the streams had another number of partitions: restore the bucket " +
+	messages.BucketMeta + " from a backup, or begin a new installation and write to a new output")
 
 // resume learns from the log where the life of the stream that began at created
 // has been read up to, and what has been written of it.
@@ -86,6 +83,9 @@ func (w *partitionWriter) resume(created time.Time, refs []output.Ref) error {
 			return err
 		}
 		w.lives[key] = c.Created
+		if n := w.w.bus.Layout.Partitions; c.Created.Equal(created) && c.Partitions != n {
+			return fmt.Errorf("%s: %w: %d then, %d now", c.Name(), errPartitions, c.Partitions, n)
+		}
 		if c.Created.Equal(created) && key.n > w.now.n {
 			w.now = key
 			w.handled = messages.Position{Created: c.Created, Sequence: c.LastSeq, Stored: c.Stored}
@@ -388,7 +388,7 @@ func (w *partitionWriter) commit() error {
 		w.set = nil
 	}()
 	c := &output.Commit{
-		Partition: w.p, Created: w.handled.Created, Incarnation: w.now.n,
+		Partition: w.p, Partitions: w.w.bus.Layout.Partitions, Created: w.handled.Created, Incarnation: w.now.n,
 		FirstSeq: set.first, LastSeq: w.handled.Sequence, Stored: w.handled.Stored, Visits: set.visits,
 	}
 	if err := set.fill(c); err != nil {

@@ -37,7 +37,6 @@ type Writer struct {
 	sink    output.Sink
 	binding Binding // of the name, to this place
 	index   *index
-	former  formerEntries
 	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
 	columnsOf columnsFunc
@@ -93,7 +92,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 // Run writes until ctx is done; then it commits what is open and returns. The
 // error it returns then says what could not be committed, which the stream
 // still holds. It returns early when the output or the state directory cannot
-// be used, or the commit log is damaged.
+// be used, or the commit log is damaged or of another number of partitions.
 func (w *Writer) Run(ctx context.Context) error {
 	lists, unfollow, err := w.prepare(ctx)
 	if err != nil {
@@ -132,7 +131,7 @@ func (w *Writer) Run(ctx context.Context) error {
 // owns none any more, or soon is done.
 func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon context.Context) error {
 	leases := partition.Leases{
-		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Lanes(),
+		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
 		Fair: true, Log: w.log,
 		RunPartition: func(own context.Context, p int, _ uint64) error {
 			defer w.leave(ctx, p)
@@ -209,7 +208,7 @@ func (w *Writer) own(ctx context.Context, p int) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, output.ErrCorrupt):
+		case errors.Is(err, output.ErrCorrupt), errors.Is(err, errPartitions):
 			return err
 		case committed, errors.Is(err, errStreamRecreated):
 			wait = w.minWait
@@ -379,7 +378,7 @@ func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	errs := []error{w.ixErr}
-	for p := range w.bus.Layout.Lanes() {
+	for p := range w.bus.Layout.Partitions {
 		if err := w.partitionErr[p]; err != nil {
 			errs = append(errs, fmt.Errorf("partition %d: %w", p, err))
 		}
@@ -407,7 +406,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("look at stream %s: %w", w.from.stream, err)
 	}
 	info := s.CachedInfo()
-	for p := range w.bus.Layout.Lanes() {
+	for p := range w.bus.Layout.Partitions {
 		m, err := w.bus.ReadFromLeader(ctx, w.from.stream, jsclient.Lookup{Last: w.from.ofPartition(p)})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue

@@ -41,9 +41,6 @@ const (
 	kindAwake    = 'c' // crawl: a crawl in which something is to happen yet
 )
 
-// indexKinds are all kinds of index keys.
-const indexKinds = "QRIfEOBTLZYc"
-
 // urlID is a URL of a crawl, as a map key.
 type urlID struct {
 	crawl string

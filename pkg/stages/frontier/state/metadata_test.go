@@ -223,7 +223,10 @@ func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 	const seed, link = "https://a.test/", "https://a.test/1"
 	for name, spoil := range map[string]fault{
 		"its text": damage(func(b *pebble.Batch, key, v []byte) {
-			r := must(decodeRecord(v))
+			r, err := decodeRecord(v)
+			if err != nil {
+				panic(err)
+			}
 			if text := r.Metadata.text; r.URL == seed {
 				r.Metadata.text = text[:len(text)-1]
 			}

@@ -777,48 +777,50 @@ func (m *model) checkStored() {
 	}
 }
 
+// indexKinds are all kinds of index keys.
+const indexKinds = "QRIfEOBTLZYc"
+
 // checkDerived: indexes have what the records derive, and nothing else. Of a crawl that is being removed, they may have more.
 func (m *model) checkDerived() {
 	if m.doomed("c") || m.doomed("d") {
 		return
 	}
-	derived := make(map[string]bool)
+	has, lacks := table.NewTurn(m.store.db, 0), table.NewTurn(m.store.db, 1)
+	defer has.Close()
+	defer lacks.Close()
+	indexed, derived := make(map[byte]int), make(map[byte]int) // by kind
 	m.must(m.store.scan(table.Partition(0), nil, func(key, value []byte) (bool, error) {
-		return true, exportRecord(key[2], key[3:], value, func(key, _ []byte) error {
-			derived[string(key)] = true
-			return nil
-		})
-	}))
-	m.must(m.store.scan(table.Partition(0), nil, func(key, _ []byte) (bool, error) {
-		if strings.IndexByte(indexKinds, key[2]) >= 0 && !derived[string(key)] {
-			m.Fatalf("an index has %q, which no record derives", key[2:])
+		switch kind, rest := key[2], key[3:]; kind {
+		case kindURL:
+			id, _ := idAtEnd(rest)
+			r, err := decodeRecord(value)
+			return true, errors.Join(err, verifyRecord(m, &urlTable, id, r, has, lacks, derived))
+		case kindHost:
+			h, err := decodeHost(string(rest), value)
+			return true, errors.Join(err, verifyRecord(m, &hostTable, string(rest), h, has, lacks, derived))
+		case kindDomain:
+			d, err := decodeDomain(string(rest), value)
+			return true, errors.Join(err, verifyRecord(m, &domainTable, string(rest), d, has, lacks, derived))
+		case kindCounters:
+			c, err := decodeCrawl(string(rest), value)
+			return true, errors.Join(err, verifyRecord(m, &crawlTable, string(rest), c, has, lacks, derived))
+		default:
+			if strings.IndexByte(indexKinds, kind) >= 0 {
+				indexed[kind]++
+			}
+			return true, nil
 		}
-		delete(derived, string(key))
-		return true, nil
 	}))
-	for key := range derived {
-		m.Fatalf("an index lacks %q, which a record derives", key[2:])
+	if !maps.Equal(indexed, derived) {
+		m.Fatalf("indexes have %v keys by kind, records derive %v", indexed, derived)
 	}
 }
 
-// exportRecord writes a record, if the key is that of one, and its index keys.
-func exportRecord(kind byte, rest, value []byte, write func(key, value []byte) error) error {
-	switch kind {
-	case kindURL:
-		id, _ := idAtEnd(rest)
-		r, err := decodeRecord(value)
-		return errors.Join(err, urlTable.Export(0, id, r, write))
-	case kindHost:
-		h, err := decodeHost(string(rest), value)
-		return errors.Join(err, hostTable.Export(0, string(rest), h, write))
-	case kindDomain:
-		d, err := decodeDomain(string(rest), value)
-		return errors.Join(err, domainTable.Export(0, string(rest), d, write))
-	case kindCounters:
-		c, err := decodeCrawl(string(rest), value)
-		return errors.Join(err, crawlTable.Export(0, string(rest), c, write))
-	}
-	return nil
+// verifyRecord compares the index keys of a record with the store, and counts them: a partition that is empty lacks them all.
+func verifyRecord[K any, V table.Record[K]](m *model, t *table.Table[K, V], key K, v V, has, lacks *table.Turn, derived map[byte]int) error {
+	t.Stored(has, key, v)
+	err := has.Verify(v, func(kind byte) { m.Fatalf("an index lacks a key of kind %c, which record %v derives", kind, key) })
+	return errors.Join(err, lacks.Verify(v, func(kind byte) { derived[kind]++ }))
 }
 
 // checkForgotten: once a deleted crawl is removed, nothing names it but what a new

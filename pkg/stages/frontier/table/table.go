@@ -111,22 +111,6 @@ func (t *Turn) Verify(record interface{ row() *Row }, restored func(kind byte)) 
 	return nil
 }
 
-// Export writes a record and its index keys as those of another partition.
-func (t *Table[K, V]) Export(partition int, key K, v V, write func(key, value []byte) error) error {
-	if err := write(t.At(partition, key), v.Encode(nil)); err != nil {
-		return err
-	}
-	var keys Keys
-	v.Derive(key, &keys)
-	for one, rest := []byte(nil), keys.b; len(rest) > 0; {
-		one, rest = nextKey(rest)
-		if err := write(append(Partition(partition), one...), nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Quarantine moves a value that is unreadable to a kind of its own, for a person to look at.
 func (t *Turn) Quarantine(kind byte, key []byte) error {
 	value, err := Get(t.db, key)

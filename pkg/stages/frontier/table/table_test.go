@@ -158,16 +158,6 @@ func TestUnreadableRecordIsQuarantined(t *testing.T) {
 	s.want(7, "JBx")
 }
 
-func TestExportWritesTheRecordForAnotherPartition(t *testing.T) {
-	s := newShelf(t)
-	err := books.Export(9, "x", &book{words: []string{"a"}, place: 5}, func(key, value []byte) error { return s.db.Set(key, value, nil) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.want(7)
-	s.want(9, "Bx", place5+"x", "wa·x")
-}
-
 func TestFailedTurnChangesNothing(t *testing.T) {
 	s := newShelf(t)
 	books.Put(s.Turn, "x", &book{words: []string{"a"}})
