@@ -40,9 +40,8 @@ func generate(file string, n int) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
-	var line []byte
 	for i := range n {
-		line = append(record(i).AppendJSON(line[:0]), '\n')
+		line := append(record(i).Encode(), '\n')
 		if _, err := w.Write(line); err != nil {
 			return fmt.Errorf("write records: %w", err)
 		}
