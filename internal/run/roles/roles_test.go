@@ -351,7 +351,7 @@ func TestFetcherThatIsChainedMayParse(t *testing.T) {
 // Keys that keep works apart are written by those who do such works, and by nobody else.
 func TestWhoMayKeepOtherWorksAway(t *testing.T) {
 	in := some()
-	may := map[string]bool{"operator": true, "crawl": true, "admin": true}
+	may := map[string]bool{"operator": true, "admin": true}
 	for _, r := range in.All() {
 		if got := allows(r.Publish, "$KV.seine_leases.work.backup.x"); got != may[r.Name] {
 			t.Errorf("the %s may write keys of works: %v, want %v", r.Name, got, may[r.Name])
