@@ -59,7 +59,7 @@ func TestExtractURL(t *testing.T) {
 func TestExtractTellsWhatIsWrongWithStructuredData(t *testing.T) {
 	page := write(t, "page.html", `<title>t</title><script type="application/ld+json">{"@type":"Product","sku" "S-1"}</script>`)
 	_, out, _ := seine(t, "extract", page, "--url", "https://shop.example/p/1", "--spec", spec(t, "false"))
-	want := trial.Problem{Rule: "json_ld", Reason: `script 1, byte 25: want a colon, have '"'`}
+	want := trial.Problem{Rule: "json_ld", Reason: `script 1, byte 25: invalid character '"' after object name (expecting ':')`}
 	if x := extracts(t, out); !slices.ContainsFunc(x.Notes, func(p trial.Problem) bool { return p.Rule == want.Rule && p.Reason == want.Reason }) {
 		t.Errorf("notes %+v, want %+v among them", x.Notes, want)
 	}
