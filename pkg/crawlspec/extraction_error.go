@@ -55,7 +55,7 @@ func (p *Problems) Addf(path, format string, args ...any) {
 // Err joins them, nil if there are none.
 func (p Problems) Err() error { return errors.Join(p...) }
 
-// oneOf reports a value that is not one of those.
+// oneOf reports a value that is not in the list.
 func (p *Problems) oneOf(path, value string, those []string) {
 	for _, v := range those {
 		if v == value {

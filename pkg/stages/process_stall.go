@@ -19,8 +19,8 @@ const (
 	stallThreshold = messages.AckWait / 3
 )
 
-// stallDetector tells whether this process was stalled: a process that was continues as if
-// nothing had been, with messages that others have got meanwhile.
+// stallDetector reports whether this process was stalled. After a stall, a process still holds messages
+// that the server has given to others meanwhile.
 type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: nobody keeps it
 
 func (d *stallDetector) tick() { d.last.Store(int64(bootclock.Now())) }

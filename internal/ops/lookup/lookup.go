@@ -1,5 +1,5 @@
-// Package lookup finds out whether there is a crawl or a host of a name, for who is about to inspect it or
-// to change it: a name that is a slip would else be answered with nothing, or stay in a spec for ever.
+// Package lookup checks whether a crawl or a host of a name exists, before it is inspected or changed. Otherwise
+// a misspelt name would get an empty answer, or stay in a spec.
 package lookup
 
 import (

@@ -51,8 +51,7 @@ type Options struct {
 	// Spec makes the spec from the one that the crawl has, which is the default
 	// for a new crawl.
 	Spec func(have crawlspec.Spec) (*crawlspec.Spec, error)
-	// Again visits everything once more that the crawl has visited, if it has ended; one
-	// that has not continues.
+	// Again visits all pages of a complete crawl again. A crawl that is not complete continues.
 	Again bool
 	Data  string // state: streams, frontier, writer
 	// EncryptState is the file of the key that the streams and the frontier's store are

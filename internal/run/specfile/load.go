@@ -162,7 +162,7 @@ func (t *tree) invalid(err error) []Problem {
 	return []Problem{p}
 }
 
-// oneOf is how a value is refused that is not one of a few.
+// oneOf matches the refusal of a value that is not in a list.
 var oneOf = regexp.MustCompile(`^("[^"\\]*"): must be one of ([a-z_]+(?:, [a-z_]+)*)$`)
 
 // choice adds to a text which of the few was meant, most likely.

@@ -186,6 +186,6 @@ func (p *partitionLoop) describeTo(out *RebuildResult) (err error) {
 	if out.Crawls, out.Hosts, err = p.state.Totals(); err != nil {
 		return err
 	}
-	// Whoever continues with this state has sent none of what is in progress.
+	// A process that continues with this state has sent none of its in-flight requests.
 	return p.f.store.MarkNew(p.partition, "")
 }

@@ -15,7 +15,7 @@
 //   - pull: receives messages of a consumer, drops none when the caller stops, and notices the end of a
 //     request whose bytes are used up exactly. Remove it when the library's Fetch returns
 //     received messages after its context has ended, and the server ends no request silently.
-//   - unavailable: which errors mean that a server is away, and any client asks again.
+//   - unavailable: which errors mean that a server is away, and a loop that retries until it is back.
 //
 // Each file names the versions with that behaviour; the soak found most of them. README.md has
 // the upstream issues, or their texts.

@@ -68,7 +68,7 @@ func (c *Client) APIRequest(ctx context.Context, what string, request, answer an
 		err = jetstream.ErrJetStreamNotEnabled
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // by any client
+		return err //nolint:wrapcheck // callers add the context
 	}
 	if err := jsontext.Unmarshal(m.Data, answer); err != nil {
 		return fmt.Errorf("decode answer: %w", err)

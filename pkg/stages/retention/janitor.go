@@ -169,8 +169,8 @@ func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 // people are told which one it is.
 const blameShare = 0.75
 
-// blame tells people once that a consumer fills the stream. It may be one that
-// no one reads any more: a writer that was abandoned says nothing itself.
+// blame logs once that a consumer fills the stream. It may be the consumer of a writer that
+// was removed, which logs nothing itself.
 func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string) {
 	st, name := info.State, info.Config.Name
 	unread := float64(st.LastSeq-min(max(read, st.FirstSeq-1), st.LastSeq)) / float64(st.LastSeq-st.FirstSeq+1)

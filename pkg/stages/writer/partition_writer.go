@@ -152,7 +152,7 @@ func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 		case m := <-messages:
 			err = w.handle(ctx, m)
 		}
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was abandoned
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was not stored
 			if w.set != nil && w.set.partial {
 				return nil // a part of its batch is in the set, which is done again whole
 			}

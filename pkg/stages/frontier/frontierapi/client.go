@@ -65,8 +65,8 @@ func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
 }
 
-// Settled reports whether all partitions have taken in what there was when they were
-// opened: before, they may say of a crawl that has ended that it continues.
+// Settled reports whether all partitions have applied the messages that were stored when they
+// were opened. Until then they may report a crawl that has ended as running.
 func (c *Client) Settled(ctx context.Context) (bool, error) {
 	parts, err := c.statuses(ctx, Query{})
 	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err

@@ -7,7 +7,7 @@ import (
 
 // SpecSource gives a partition the specs of the crawls.
 type SpecSource interface {
-	// Rules returns the newest spec of a crawl, at least of revision rev; of one that is lost rules that are stalled.
+	// Rules returns the newest spec of a crawl, at least of revision rev. The rules of a lost spec stall the crawl.
 	Rules(crawl string, rev uint64) (*Rules, error)
 	// Generation grows with every change of any of them.
 	Generation() uint64

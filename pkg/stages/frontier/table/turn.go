@@ -43,13 +43,13 @@ func NewTurn(db *pebble.DB, partition int) *Turn {
 	return &Turn{partition: partition, db: db, batch: db.NewBatch(), own: make(map[string][]byte)}
 }
 
-// Set stores a value, which must not change any more, under a separate key: one that no record derives.
+// Set stores a value under a key that no record derives. The value must not change any more.
 func (t *Turn) Set(key, value []byte) {
 	t.own[string(key)] = value
 	t.Fail(t.batch.Set(key, value, nil))
 }
 
-// Get returns the value of a separate key as the turn leaves it, nil if there is none.
+// Get returns the value of a key that no record derives, as the turn leaves it, nil if there is none.
 func (t *Turn) Get(key []byte) ([]byte, error) {
 	if value, ok := t.own[string(key)]; ok {
 		return value, nil
@@ -64,7 +64,7 @@ func (t *Turn) SetJSON(key []byte, v any) {
 	t.Set(key, text)
 }
 
-// Delete removes a separate key, or one that no record derives although an index has it.
+// Delete removes a key that no record derives, also one that an index has by mistake.
 func (t *Turn) Delete(key []byte) {
 	t.own[string(key)] = nil
 	t.Fail(t.batch.Delete(key, nil))
