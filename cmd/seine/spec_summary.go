@@ -11,7 +11,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// writeSummary prints the kinds of records that a spec makes, with their fields, and when pages are visited again.
+// writeSummary prints the kinds of records that a spec makes, with their fields, when pages are visited again, and when the crawl is deleted.
 func writeSummary(w io.Writer, s *crawlspec.Spec) {
 	record := func(kind string, fields []string, otherwise string) {
 		safeprint.Fprintf(w, "  record    %s: %s\n", kind, cmp.Or(strings.Join(fields, ", "), otherwise))
@@ -38,6 +38,9 @@ func writeSummary(w io.Writer, s *crawlspec.Spec) {
 			every = fmt.Sprintf("%s to %s, as often as it changes", r.Min, r.Max)
 		}
 		safeprint.Fprintf(w, "  again     %s every %s: a crawl with such a rule does not end by itself\n", r.Match, every)
+	}
+	if s.Keep > 0 {
+		safeprint.Fprintf(w, "  deleted   %s after its end; its output stays\n", s.Keep)
 	}
 }
 
