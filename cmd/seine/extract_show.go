@@ -124,21 +124,24 @@ func (s *screen) show(x *trial.Result) {
 
 // rendering shows what a browser made of the page.
 func (s *screen) rendering(x *trial.Result) {
-	for _, r := range []struct{ name, value string }{
-		{"rendered", x.Rendered}, {"not rendered", x.NotRendered}, {"cut", x.Cut},
-	} {
-		if r.value != "" {
-			s.row(2, 12, r.name, r.value)
+	row := func(name, value string) {
+		if value != "" {
+			s.row(2, 12, name, value)
 		}
 	}
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{"screenshot", x.Screenshot}, {"pdf", x.PDF}} {
-		if len(f.data) > 0 {
-			s.row(2, 12, f.name, humanize.Size(int64(len(f.data)))+" (--json prints it)")
-		}
+	row("rendered", x.Rendered)
+	row("not rendered", x.NotRendered)
+	row("cut", x.Cut)
+	row("screenshot", sizeOf(x.Screenshot))
+	row("pdf", sizeOf(x.PDF))
+}
+
+// sizeOf describes a file that only JSON has, "" for none.
+func sizeOf(file []byte) string {
+	if len(file) == 0 {
+		return ""
 	}
+	return humanize.Size(int64(len(file))) + " (--json prints it)"
 }
 
 // title begins a part.

@@ -48,7 +48,7 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 	}
 	crawl.WriteDryRun(os.Stdout, first, spec, begun)
 	safeprint.Println("and write these records:")
-	writeSummary(os.Stdout, spec)
+	writeRecords(os.Stdout, spec)
 	warnOfIneffective(os.Stdout, spec)
 	if err := o.Writer.WriteDryRunOf(os.Stdout, o.Crawl); err != nil {
 		return err

@@ -53,7 +53,6 @@ func (c *specCheckCmd) Run() error {
 		case !c.Quiet:
 			safeprint.Printf("%s: ok\n", name)
 			writeSummary(os.Stdout, spec)
-			writeSecrets(os.Stdout, spec)
 			warnOfSecrets(os.Stdout, spec)
 			warnOfIneffective(os.Stdout, spec)
 		}

@@ -11,8 +11,27 @@ import (
 	"seine/pkg/messages"
 )
 
-// writeSummary prints the kinds of records that a spec makes, with their fields, when pages are visited again, and when the crawl is deleted.
+// writeSummary prints the records of a spec, when pages are visited again, when the crawl is deleted, and where secrets go.
 func writeSummary(w io.Writer, s *crawlspec.Spec) {
+	writeRecords(w, s)
+	if s.Schedule != "" {
+		safeprint.Fprintf(w, "  again     %s\n", s.Schedule)
+	}
+	for _, r := range s.Recrawl {
+		every := r.Every.String()
+		if r.Every == 0 {
+			every = fmt.Sprintf("%s to %s, as often as it changes", r.Min, r.Max)
+		}
+		safeprint.Fprintf(w, "  again     %s every %s: a crawl with such a rule does not end by itself\n", r.Match, every)
+	}
+	if s.Keep > 0 {
+		safeprint.Fprintf(w, "  deleted   %s after its end; its output stays\n", s.Keep)
+	}
+	writeSecrets(w, s)
+}
+
+// writeRecords prints the kinds of records that a spec makes, with their fields.
+func writeRecords(w io.Writer, s *crawlspec.Spec) {
 	record := func(kind string, fields []string, otherwise string) {
 		safeprint.Fprintf(w, "  record    %s: %s\n", kind, cmp.Or(strings.Join(fields, ", "), otherwise))
 	}
@@ -28,19 +47,6 @@ func writeSummary(w io.Writer, s *crawlspec.Spec) {
 	}
 	if s.Gone == crawlspec.WhenGoneRecord {
 		record(messages.KindGone, nil, "pages with records that no longer exist")
-	}
-	if s.Schedule != "" {
-		safeprint.Fprintf(w, "  again     %s\n", s.Schedule)
-	}
-	for _, r := range s.Recrawl {
-		every := r.Every.String()
-		if r.Every == 0 {
-			every = fmt.Sprintf("%s to %s, as often as it changes", r.Min, r.Max)
-		}
-		safeprint.Fprintf(w, "  again     %s every %s: a crawl with such a rule does not end by itself\n", r.Match, every)
-	}
-	if s.Keep > 0 {
-		safeprint.Fprintf(w, "  deleted   %s after its end; its output stays\n", s.Keep)
 	}
 }
 
