@@ -117,27 +117,10 @@ func (o *Object) Time(k string, v time.Time) { o.Key(k); o.B = AppendTime(o.B, v
 // Texts appends a member that is a list of strings.
 func (o *Object) Texts(k string, vs []string) { o.Key(k); o.B = AppendStrings(o.B, vs) }
 
-// Members that are left out when they are zero.
-
 // TextSet appends a string that is not empty.
 func (o *Object) TextSet(k, v string) {
 	if v != "" {
 		o.Text(k, v)
-	}
-}
-
-// IntSet appends a number that is not zero.
-func (o *Object) IntSet(k string, v int64) {
-	if v != 0 {
-		o.Int(k, v)
-	}
-}
-
-// UintSet appends a number that is not zero.
-func (o *Object) UintSet(k string, v uint64) {
-	if v != 0 {
-		o.Key(k)
-		o.B = strconv.AppendUint(o.B, v, 10)
 	}
 }
 
