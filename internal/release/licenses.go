@@ -18,7 +18,7 @@ type licensesCmd struct {
 	Commands []string `arg:"" type:"existingfile" help:"Commands, built by Go with the module cache of this machine."`
 }
 
-// Run writes the licenses and notices of Go and of all modules in the commands, each module once.
+// Run writes the licenses and notices of Go and of the modules that the commands depend on, each module once.
 func (c *licensesCmd) Run() error {
 	env, err := exec.Command("go", "env", "GOROOT", "GOMODCACHE").Output()
 	if err != nil {
@@ -31,14 +31,12 @@ func (c *licensesCmd) Run() error {
 		if err != nil {
 			return fmt.Errorf("read the build info of %s: %w", file, err)
 		}
-		for _, m := range append(info.Deps, &info.Main) {
+		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
 			}
-			if m.Path != "seine" {
-				name := m.Path + "@" + m.Version
-				folders[name] = filepath.Join(cache, filepath.FromSlash(escaped(name)))
-			}
+			name := m.Path + "@" + m.Version
+			folders[name] = filepath.Join(cache, filepath.FromSlash(escaped(name)))
 		}
 	}
 	var text bytes.Buffer
