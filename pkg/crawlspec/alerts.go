@@ -22,9 +22,8 @@ type Alerts struct {
 	Over        Duration `json:"over" yaml:"over"`
 	MinRequests int64    `json:"min_requests" yaml:"min_requests"`
 	// NoProgress is how long no visit has ended although something could be done:
-	// a request or a page is in progress, or a host is due. What waits for a host's
-	// delay, Retry-After, hours or breaker, for a schedule or in a pause, is not
-	// held against the crawl.
+	// a request or a page is in progress, or a host is due. URLs that wait for a host's
+	// delay, Retry-After, hours or breaker, for a schedule or in a pause, do not count.
 	NoProgress Duration `json:"no_progress" yaml:"no_progress"`
 	// Lag is the age of the oldest message that waits for a stage, LagMessages how
 	// many wait for it.

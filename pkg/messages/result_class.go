@@ -61,8 +61,8 @@ const (
 // maxDetail bounds a Detail, in bytes.
 const maxDetail = 32
 
-// classes has what a class says, whoever reads it. What a host and a URL get of it is in the frontier
-// (pkg/stages/frontier/state/effects.go).
+// classes lists the classes and their properties. The frontier's table of effects on hosts and URLs is
+// pkg/stages/frontier/state/effects.go.
 var classes = map[Class]struct {
 	retried bool // a later attempt may end differently
 	failure bool // it counts as failed where people ask whether a crawl goes well

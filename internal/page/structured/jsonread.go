@@ -23,8 +23,8 @@ import (
 //   - control characters in strings, and the escape \';
 //   - of members with one name, the last, as JSON.parse does.
 //
-// What comes of it can be read by anybody (RFC 7493): each name is there once,
-// strings are valid Unicode, and members stay in their order. Numbers are kept as
+// The result is I-JSON (RFC 7493): names are unique, strings are valid Unicode, and
+// members keep their order. Numbers are kept as
 // written. At an error it returns the values before it, and the error, which is a
 // *syntaxError.
 func readJSON(s string) ([]json.RawMessage, error) {

@@ -42,7 +42,7 @@ func New(c *cluster.Cluster, options func(string) (crawl.Options, error), log *s
 	return &Runner{Options: options, Cluster: c, Log: log, starts: make(chan *start), wakes: make(chan string, 100)}
 }
 
-// start is a crawl to begin, or to continue with if there is no spec.
+// start is a request to start a crawl, or to resume it if spec is nil.
 type start struct {
 	crawl string
 	spec  *crawlspec.Spec

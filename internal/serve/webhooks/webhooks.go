@@ -2,10 +2,10 @@
 //
 // It consumes what the frontiers know of runs, and RECORDS from a position of each webhook on. It emits signed
 // posts (sign.go), one at a time for each webhook: the records of a crawl in their order, and its end behind them.
-// Each is told at least once, and again with the same id until it is taken. What is being told, and how far that
-// is, is on disk before it is sent, so a server that is killed continues where it was, and tells what has happened
-// while it was away. It keeps nobody waiting: RECORDS forgets, as ever, what is beyond its history, and a receiver
-// that was away for longer hears how much it has missed.
+// Each post is sent at least once, and retried with the same id until the receiver accepts it. The pending post and the
+// position are on disk before the post is sent, so a killed server resumes there and reports what happened meanwhile.
+// Webhooks do not block the crawl: RECORDS expires as usual, and a receiver that was away for longer gets the number of
+// messages that it missed.
 package webhooks
 
 import (

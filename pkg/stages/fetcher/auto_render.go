@@ -17,8 +17,8 @@ import (
 // autoRender decides, where the spec says "render: auto", which pages are shown in a browser. A page that has hardly any text and a
 // script is one that scripts make (an empty shell). Of others, samples are shown: the first ones of each template of paths on a
 // host, and fewer and fewer of those that follow. A template whose last sample has shown more than its document is rendered, until a
-// later page shows no more. Failures teach nothing. What is learnt is kept in memory alone: whoever starts again takes samples
-// again.
+// later page shows no more. Failures change nothing. The results of samples are only in memory, so a restarted process takes
+// new samples.
 type autoRender struct {
 	templates *otter.Cache[string, *templateYield]
 }

@@ -59,8 +59,8 @@ func (e *FetchError) Error() string {
 // FetchOne fetches one canonical URL as a crawl with that spec would, outside of any:
 // robots.txt, the guard of addresses, access, types, limits and the host's pace
 // hold; redirects are followed, each asked for in the same way. A page that the spec
-// wants rendered is shown in a browser. The function wait is told before a host is
-// let rest. What a crawl would not have fetched is an *FetchError.
+// wants rendered is shown in a browser. wait is called with each delay before it begins.
+// A page that a crawl would not have fetched is an *FetchError.
 func FetchOne(ctx context.Context, cfg Config, browser render.Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
 	f, err := NewSingle(cfg, browser)

@@ -36,8 +36,8 @@ type Reply struct {
 	// Source is the address that the exchange which is archived went to. IP may have been
 	// changed since, by who counts several exchanges as one.
 	Source string
-	// Answer is the body of what is no page, if that is to be archived: as received, or
-	// decoded if Head says so. Truncated says why it is not whole.
+	// Answer is the body of an archived response that is not a page: as received, or
+	// decoded if Head says so. Truncated says why it is incomplete.
 	Answer    []byte
 	Truncated messages.Truncation
 

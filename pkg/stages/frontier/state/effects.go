@@ -30,6 +30,9 @@ type effect struct {
 }
 
 // effects has the effect of each class. Exceptions for some statuses and details are in hostKind.
+//
+// A ServerError is not Throttled: one 503 without Retry-After slows nothing down, otherwise a site that sometimes
+// answers with it would get one request an hour. Several in a row open the breaker.
 var effects = map[messages.Class]effect{
 	messages.OK:              {host: politeness.Good, url: awaitParser, quiet: true},
 	messages.NotModified:     {host: politeness.Good, url: endVisit, quiet: true},
@@ -69,8 +72,6 @@ func hostKind(res *messages.Result) politeness.Kind {
 	case kind == politeness.Unsent && contactedHost(res):
 		return politeness.Neutral
 	}
-	// One 503 without Retry-After slows nothing down: otherwise a site that sometimes answers with it
-	// would be asked once an hour. Several in a row open the breaker.
 	return kind
 }
 
