@@ -23,18 +23,11 @@ func TestFlagsThatDoNothingAreRefused(t *testing.T) {
 	}
 }
 
-// A container of a frontier has variables of its flags; what replays make is not its state,
-// nor for its number of partitions.
-func TestReplaysTakeNoVariablesOfTheStages(t *testing.T) {
-	t.Setenv("SEINE_PARTITIONS", "99")
+// A container of a frontier has a variable for its state; what a replay makes is not that state.
+func TestReplayTakesNoVariableOfTheStages(t *testing.T) {
 	t.Setenv("SEINE_STATE", t.TempDir())
-	url := hostileCluster(t) // with one partition
-	for _, args := range [][]string{{"replay", "frontier"}, {"replay", "parse", "--into-records"}} {
-		if code, _, stderr := seine(t, append(args, "--nats", url)...); code != exitUsage || !strings.Contains(stderr, "--state") {
-			t.Errorf("seine %s without --state ends with %d: %s", strings.Join(args, " "), code, stderr)
-		}
-	}
-	if code, _, stderr := seine(t, "replay", "frontier", "--state", filepath.Join(t.TempDir(), "s"), "--nats", url); code == exitUsage {
-		t.Errorf("it takes 99 for its list: %s", stderr)
+	code, _, stderr := seine(t, "replay", "parse", "--into-records", "--nats", hostileCluster(t))
+	if code != exitUsage || !strings.Contains(stderr, "--state") {
+		t.Errorf("seine replay parse --into-records without --state ends with %d: %s", code, stderr)
 	}
 }

@@ -33,9 +33,8 @@ import (
 )
 
 type replayCmd struct {
-	Parse    replayParseCmd    `cmd:"" help:"Parse stored pages again, with the same or another spec."`
-	Write    replayWriteCmd    `cmd:"" help:"Write stored records to another destination."`
-	Frontier replayFrontierCmd `cmd:"" help:"Rebuild the frontier's state from snapshots and streams."`
+	Parse replayParseCmd `cmd:"" help:"Parse stored pages again, with the same or another spec."`
+	Write replayWriteCmd `cmd:"" help:"Write stored records to another destination."`
 }
 
 // streamFlags is where the streams are that are replayed: of a cluster, or of a

@@ -76,11 +76,6 @@ func (in *Installation) operator() Role {
 			scan("read what is stored (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),
 			Permissions{Why: "see what a page repeats", Subjects: []string{get(messages.BucketDuplicates, ">")}},
 			readBodies(),
-			Permissions{Why: "read snapshots (`seine replay frontier`)", Subjects: []string{
-				get(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
-				"$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots), "$JS.API.DIRECT.GET." + obj(messages.BucketSnapshots) + ".>",
-				"$JS.API.STREAM.MSG.GET." + obj(messages.BucketSnapshots),
-			}},
 			works(),
 			all,
 		),

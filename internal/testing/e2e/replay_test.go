@@ -20,11 +20,8 @@ import (
 	"seine/internal/run/replay"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/testweb"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier"
-	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // replayPages is how many pages are stored when they are parsed again; by hand it
@@ -226,30 +223,6 @@ func TestReplayOfACluster(t *testing.T) {
 	wantPages(t, recordsBy(t, "replay", out, "c"), append(slices.Clone(site.pages), big))
 	write := runSeine(t, "replay", "write", "--nats", c.url, "--crawl", "c", "--out", filepath.Join(t.TempDir(), "copy"), "--json")
 	wantOutput(t, write, `"records":82`, `"kinds":{"page":82}`)
-
-	client := frontierapi.Client{Bus: bus}
-	var live frontierapi.CrawlStatus
-	eventually(t, patience, "be told the end of the crawl", func() (bool, string) {
-		end, now, err := client.CheckEnded(t.Context(), "c", new(crawlspec.Spec))
-		live = now
-		return err == nil && end == frontierapi.Complete, fmt.Sprint(err)
-	})
-	state := filepath.Join(t.TempDir(), "state")
-	made := runSeine(t, "replay", "frontier", "--nats", c.url, "--state", state, "--json")
-	wantOutput(t, made)
-	var sum frontierapi.Counters
-	for d := json.NewDecoder(strings.NewReader(made.stdout.String())); d.More(); {
-		var p frontier.RebuildResult
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
-		n := p.Crawls["c"]
-		sum.Add(&n)
-	}
-	if sum.Known() != live.Known() || sum.Done != live.Done || sum.Pending() != 0 || sum.Pages != int64(len(pages)) {
-		t.Errorf("the state that was made again has %+v, the live one %+v", sum, live.Counters)
-	}
-	wantOutput(t, runSeine(t, "replay", "frontier", "--nats", c.url, "--state", state, "--partitions", "1-2"), "crawl c:", "2 partitions")
 
 	if n := len(web.Requests()); n != requests {
 		t.Errorf("replays made %d requests", n-requests)

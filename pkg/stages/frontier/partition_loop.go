@@ -42,8 +42,6 @@ type partitionLoop struct {
 	published   chan []outgoing
 	publishing  int // batches in the outbox
 	dead        []*nats.Msg
-	replayed    int        // messages that it was behind
-	aside       bool       // nobody's: what is bad in the streams is its owner's to tell
 	counted     state.Room // requests under way that the frontier's totals include
 	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
@@ -428,10 +426,8 @@ func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error
 // acknowledges what it applied.
 func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	// Before the commit: after it nobody would read the message again.
-	if !p.aside {
-		if err := p.f.pub.Publish(ctx, p.dead...); err != nil {
-			return err
-		}
+	if err := p.f.pub.Publish(ctx, p.dead...); err != nil {
+		return err
 	}
 	p.dead = p.dead[:0]
 	for stream, m := range p.acks {

@@ -131,7 +131,7 @@ var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w",
 // checkOrigin returns errReplaced if a state that was restored may lack something.
 func (p *partitionLoop) checkOrigin(ctx context.Context) error {
 	from, isNew, err := p.f.store.Origin(p.partition)
-	if err != nil || !isNew || p.aside {
+	if err != nil || !isNew {
 		return err
 	}
 	now, _, err := p.f.snapshots.Newest(ctx, p.partition)
@@ -228,7 +228,6 @@ func (p *partitionLoop) replay(ctx context.Context) error {
 			break
 		}
 	}
-	p.replayed = n
 	if err := p.finishPostponed(ctx); err != nil {
 		return err
 	}

@@ -151,24 +151,3 @@ func (s *Partition) readCrawl(name string) (state crawlState, err error) {
 	}
 	return state, nil
 }
-
-// Totals says what the state holds: the counters of each crawl, and how many hosts.
-func (s *Partition) Totals() (crawls map[string]frontierapi.Counters, hosts int64, err error) {
-	names, err := s.crawlNames()
-	if err != nil {
-		return nil, 0, err
-	}
-	crawls = make(map[string]frontierapi.Counters)
-	for _, name := range names {
-		state, err := s.stateOf(name)
-		if err != nil {
-			return nil, 0, err
-		}
-		crawls[name] = state.Counters
-	}
-	err = s.store.scan(table.Prefix(s.partition, kindHost), nil, func(_, _ []byte) (bool, error) {
-		hosts++
-		return true, nil
-	})
-	return crawls, hosts, err
-}
