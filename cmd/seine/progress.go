@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/truncate"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/pkg/crawlspec"
@@ -72,8 +73,14 @@ func (p *progress) line(now crawl.Progress) string {
 			s += ", " + wait.Round(time.Second).String()
 		}
 	}
+	if f := now.LastFailure; f != nil && time.Since(time.UnixMilli(f.AtMS)) < time.Minute {
+		s += "  retrying after " + truncate.To(f.Text(), maxFailureText)
+	}
 	return s + p.toGo(now)
 }
+
+// maxFailureText bounds the last failure on the line, in bytes.
+const maxFailureText = 120
 
 // toGo says how long what is known will take, or what of it max_pages leaves.
 func (p *progress) toGo(now crawl.Progress) string {

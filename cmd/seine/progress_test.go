@@ -7,6 +7,8 @@ import (
 
 	"seine/internal/run/crawl"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // A crawl that goes on has pages from before: they are no speed.
@@ -28,6 +30,20 @@ func TestProgressTellsThatACrawlIsPaused(t *testing.T) {
 	now.Queued = 13
 	if got := new(progress).line(now); !strings.Contains(got, "13 queued") || !strings.HasSuffix(got, "paused: run seine resume to continue") {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// A login that fails, for example, is tried again for minutes: the line says why nothing arrives.
+func TestProgressShowsTheLastFailure(t *testing.T) {
+	var now crawl.Progress
+	now.InFlight = 1
+	now.LastFailure = &frontierapi.RequestFailure{AtMS: time.Now().UnixMilli(), Class: messages.Timeout, Error: "rendering: the login failed"}
+	if got := new(progress).line(now); !strings.HasSuffix(got, "retrying after timeout: rendering: the login failed") {
+		t.Errorf("got %q", got)
+	}
+	now.LastFailure.AtMS -= 2 * time.Minute.Milliseconds()
+	if got := new(progress).line(now); strings.Contains(got, "retrying") {
+		t.Errorf("an old failure is shown: %q", got)
 	}
 }
 

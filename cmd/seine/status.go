@@ -226,6 +226,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if len(c.Attempts) > 0 {
 		row(w, "requests", humanize.ByCount(c.Attempts))
 	}
+	if f := c.LastFailure; f != nil {
+		row(w, "retrying", f.URL+" after "+f.Text())
+	}
 	if n := c.Next; n != nil && c.Pending() > 0 {
 		row(w, "waits", fmt.Sprintf("for %s: %s, %s", n.Host, n.Why, in(n.NextMS)))
 	}

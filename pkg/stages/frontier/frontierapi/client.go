@@ -94,9 +94,15 @@ func sum(parts []PartitionStatus) (total CrawlStatus) {
 		if next := parts[i].Next; next != nil && (total.Next == nil || next.NextMS < total.Next.NextMS) {
 			total.Next = next
 		}
+		if last := parts[i].LastFailure; last != nil && (total.LastFailure == nil || last.AtMS > total.LastFailure.AtMS) {
+			total.LastFailure = last
+		}
 	}
 	if total.InFlight > 0 {
 		total.Next = nil
+	}
+	if last := total.LastFailure; last != nil && (total.Pending() == 0 || !last.Class.Retryable()) {
+		total.LastFailure = nil
 	}
 	return total
 }

@@ -59,3 +59,24 @@ func TestCrawlThatStandsStillHasNotEnded(t *testing.T) {
 		t.Errorf("its end is %q", end)
 	}
 }
+
+// The newest failure of all partitions is reported while its URL may be retried.
+func TestStatusHasTheNewestFailureThatIsRetried(t *testing.T) {
+	failed := func(class messages.Class, at int64) *RequestFailure { return &RequestFailure{Class: class, AtMS: at} }
+	for name, tt := range map[string]struct {
+		parts []PartitionStatus
+		want  int64
+	}{
+		"newest":  {[]PartitionStatus{{Counters: Counters{Waiting: 1}, LastFailure: failed(messages.Timeout, 1)}, {LastFailure: failed(messages.Stalled, 2)}}, 2},
+		"final":   {[]PartitionStatus{{Counters: Counters{Queued: 1}, LastFailure: failed(messages.Gone, 1)}}, 0},
+		"no work": {[]PartitionStatus{{LastFailure: failed(messages.Timeout, 1)}}, 0},
+	} {
+		got := int64(0)
+		if last := sum(tt.parts).LastFailure; last != nil {
+			got = last.AtMS
+		}
+		if got != tt.want {
+			t.Errorf("%s: got the failure of %d, want %d", name, got, tt.want)
+		}
+	}
+}

@@ -18,6 +18,9 @@ type PartitionStatus struct {
 	Late bool `json:"late,omitempty"`
 	// Next is the host that is asked next, if all of the partition's must wait.
 	Next *HostStatus `json:"next,omitempty"`
+	// LastFailure is the newest request of the crawl that failed, nil if none did since
+	// the partition was opened.
+	LastFailure *RequestFailure `json:"last_failure,omitempty"`
 	// Due says that a host of the crawl could be asked now, if that was the
 	// question.
 	Due bool `json:"due,omitempty"`
@@ -146,6 +149,9 @@ type CrawlStatus struct {
 	Counters
 	// Next is the host that is asked next, while all must wait.
 	Next *HostStatus `json:"next,omitempty"`
+	// LastFailure is the newest failed request, if its URL may be retried and the crawl
+	// is not done.
+	LastFailure *RequestFailure `json:"last_failure,omitempty"`
 	// Unusable is why the newest spec that is stored for the crawl cannot be used, Still
 	// says that none before it can be used either: nothing is sent until one is stored.
 	Unusable string `json:"unusable_spec,omitempty"`

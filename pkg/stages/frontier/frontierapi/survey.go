@@ -3,6 +3,7 @@ package frontierapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -77,6 +78,14 @@ type RequestFailure struct {
 	Status  int            `json:"status,omitempty"`
 	Error   string         `json:"error,omitempty"`
 	Attempt int            `json:"attempt"`
+}
+
+// Text is the reason, in one line: the class, and the error if there is one.
+func (f *RequestFailure) Text() string {
+	if f.Error == "" {
+		return fmt.Sprintf("%s %d", f.Class, f.Status)
+	}
+	return fmt.Sprintf("%s: %s", f.Class, f.Error)
 }
 
 // What hosts do that do not wait.

@@ -44,6 +44,9 @@ func (s *Partition) status(crawl string) (frontierapi.PartitionStatus, error) {
 	st := frontierapi.PartitionStatus{
 		Partition: s.partition, Owner: s.store.ID, Epoch: s.epoch, Positions: s.positions, Next: s.nextHost(), Settling: s.replaying || s.settling(), Replaying: s.replaying,
 	}
+	if last := s.recentFailures.newest(crawl, 1); len(last) > 0 {
+		st.LastFailure = &last[0]
+	}
 	state, err := s.stateOf(crawl)
 	if err != nil {
 		return st, err
