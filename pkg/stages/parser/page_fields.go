@@ -61,6 +61,7 @@ var pageFields = map[string]func(r *parsedPage, b []byte, maxText int) []byte{
 	"fetch_ms":     number(func(r *parsedPage) int64 { return time.Duration(r.page.Timings.Total).Milliseconds() }),
 	"bytes":        number(func(r *parsedPage) int64 { return r.page.BodySize }),
 	"depth":        number(func(r *parsedPage) int64 { return int64(r.page.Depth) }),
+	"rendered":     text(func(r *parsedPage) string { return r.page.Rendered }),
 	"referrer":     text(func(r *parsedPage) string { return r.page.Referrer }),
 	"crawl":        text(func(r *parsedPage) string { return r.page.Crawl }),
 	"metadata":     func(r *parsedPage, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },

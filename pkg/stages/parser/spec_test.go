@@ -116,14 +116,15 @@ func TestPageRecordHasTheFieldsAskedFor(t *testing.T) {
 	const body = `<html lang=de><head><title>T</title><meta name=author content="A. Writer"><meta property="og:type" content=article>
 		<script type="application/ld+json">{"@type": "Thing", "n": 12345678901234567890}</script></head>
 		<body><h1>One</h1><nav><a href="/x" rel="nofollow">an <b>x</b></a></nav><p>Text.</body></html>`
-	p := parserOf(t, `page: {fields: [title, status, headings, author, json_ld, open_graph, links, language, media_type, type_mismatch, digest, bytes, fetch_ms]}`)
+	p := parserOf(t, `page: {fields: [title, status, headings, author, json_ld, open_graph, links, language, media_type, type_mismatch, digest, bytes, fetch_ms, rendered]}`)
 	pg := page("text/html")
+	pg.Rendered = "the spec wants it"
 	pg.Digest, pg.Timings.Total = "abcd", messages.Millis(12*time.Millisecond)
 	got := p.lines(t, pg, body)
 	want := `{"title":"T","status":200,"headings":[{"level":1,"text":"One"}],"author":"A. Writer",` +
 		`"json_ld":[{"@type":"Thing","n":12345678901234567890}],"open_graph":{"og:type":"article"},` +
 		`"links":[{"url":"https://site.test/x","kind":"anchor","text":"an x","rel":"nofollow","nofollow":true}],` +
-		`"language":"de","media_type":"text/html","type_mismatch":"","digest":"abcd","bytes":` + fmt.Sprint(len(body)) + `,"fetch_ms":12}`
+		`"language":"de","media_type":"text/html","type_mismatch":"","digest":"abcd","bytes":` + fmt.Sprint(len(body)) + `,"fetch_ms":12,"rendered":"the spec wants it"}`
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
