@@ -94,8 +94,16 @@ func (c *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	safeprint.Printf("serving at %s\n", s.URL(l))
+	safeprint.Printf("serving at %s: %s\n", s.URL(l), c.source())
 	return s.run(ctx, l)
+}
+
+// source is what is served: a new directory beside a cluster is nearly always a mistake.
+func (c *serveCmd) source() string {
+	if c.Options != (connect.Options{}) {
+		return "the cluster"
+	}
+	return "the crawls in " + c.data() + " (--nats serves a cluster)"
 }
 
 // serveMetrics serves metrics and health, if that is asked for, until stop is called.
