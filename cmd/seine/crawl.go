@@ -42,7 +42,7 @@ import (
 type outputPlace writer.OutputConfig
 
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: a URL a line, or JSON as for seine seed. Without seeds, resume the crawl in --data."`
+	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: one URL per line, or JSON as for seine seed. Without seeds, resume the crawl in --data."`
 
 	crawlStart         `embed:"" group:"start"`
 	crawlScope         `embed:"" group:"scope"`
@@ -66,7 +66,7 @@ type crawlCmd struct {
 // crawlStart is what to crawl.
 type crawlStart struct {
 	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
-	Name   string `name:"crawl" help:"Name of the crawl." default:"default"`
+	Name   string `basic:"" name:"crawl" help:"Name of the crawl." default:"default"`
 	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; sites that support it send only what has changed. A crawl that is not complete resumes instead."`
 	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests and write nothing."`
 	Strict bool   `help:"Exit with code 3 at any limit, including --max-pages, --max-bytes and --max-duration."`
@@ -74,16 +74,16 @@ type crawlStart struct {
 
 // crawlScope is which URLs to crawl.
 type crawlScope struct {
-	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: host (the seeds' hosts), domain (the seeds' domains) or any (default host)." placeholder:"host"`
-	Include      []string            `basic:"" help:"Crawl only URLs that match. * matches any text; /p/* is matched against the path; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
+	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: host (the seeds' hosts), domain (all hosts of the seeds' domains) or any (default host)." placeholder:"host"`
+	Include      []string            `basic:"" help:"Crawl only URLs that match. A pattern that begins with / is compared with path and query, any other with the complete URL; * matches any text; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
 	Exclude      []string            `basic:"" help:"Skip URLs that match. Repeatable." sep:"none" placeholder:"PATTERN"`
 	MaxPages     *int64              `basic:"" help:"Stop after N pages; 0 for no limit (default 0)." placeholder:"N"`
-	MaxDepth     *int                `basic:"" help:"Follow at most N links from a seed." placeholder:"N"`
+	MaxDepth     *int                `basic:"" help:"Crawl only pages at most N links away from a seed; 0 follows no links (default: no limit)." placeholder:"N"`
 	MaxBytes     *crawlspec.Bytes    `help:"Stop after this many bytes of response bodies, such as 10GiB; 0 for no limit (default 0)." placeholder:"SIZE"`
 	MaxDuration  *crawlspec.Duration `help:"Stop this long after the first request; 0s for no limit (default 0s)." placeholder:"TIME"`
 	Robots       *crawlspec.Robots   `help:"robots.txt: obey or ignore (default obey)." placeholder:"obey"`
 	Sitemaps     *bool               `help:"Also crawl the URLs in sitemaps: those in robots.txt, linked from pages, or given as seeds."`
-	AllowPrivate *bool               `help:"Allow requests to loopback and private addresses."`
+	AllowPrivate *bool               `basic:"" help:"Allow requests to loopback and private addresses."`
 }
 
 // crawlPace is how fast to crawl, and under which name.
@@ -104,7 +104,7 @@ type crawlRecords struct {
 
 // crawlArchive is what is written beside the records.
 type crawlArchive struct {
-	WARC        string `name:"warc" help:"Archive all responses as WARC files in this directory or s3://BUCKET/PREFIX." placeholder:"DIR"`
+	WARC        string `basic:"" name:"warc" help:"Archive all responses as WARC files in this directory or s3://BUCKET/PREFIX." placeholder:"DIR"`
 	WARCFormat  string `name:"warc-format" help:"Archive format: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
 	LogRequests string `name:"log-requests" help:"Write one line for each request, including failed ones, to this directory, s3://BUCKET/PREFIX, or the database of --out." placeholder:"DIR"`
 }
@@ -126,7 +126,7 @@ type crawlState struct {
 
 // crawlObservability is how the crawl reports what it does.
 type crawlObservability struct {
-	Serve      serveAt         `basic:"" help:"Serve the web pages and the HTTP API of seine serve during the crawl, at this address (default 127.0.0.1:8077). Only this machine can reach them, unless you give another address." placeholder:"HOST:PORT"`
+	Serve      serveAt         `basic:"" help:"Also serve the web UI and the HTTP API of seine serve during the crawl. Without an address, that is 127.0.0.1:8077, which only this machine can reach." placeholder:"HOST:PORT"`
 	Metrics    string          `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9464." placeholder:"HOST:PORT"`
 	JSON       bool            `name:"json" help:"Print the summary as a JSON object to standard output."`
 	Quiet      bool            `short:"q" help:"Do not show progress."`
@@ -138,7 +138,7 @@ type crawlObservability struct {
 
 // Help is shown below the list of flags.
 func (c *crawlCmd) Help() string {
-	return `Examples:
+	return `Examples (--help-all lists all flags):
 
   seine crawl https://example.org/
   seine crawl https://example.org/docs/ --include '*/docs/*' --max-pages 500 --delay 500ms
@@ -151,8 +151,8 @@ func (c *crawlCmd) Help() string {
 ` + writer.Help + `
 
 Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed; 2 wrong usage; 3 stopped by a limit of the spec (with
---strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled or deleted by another command. Cancelled hosts are
-reported and do not change the exit code.`
+--strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled or deleted by another command. Hosts that
+seine cancel --host has cancelled are named in the summary and do not change the exit code.`
 }
 
 // Validate adds what --data remembers.
