@@ -46,11 +46,11 @@ func DefaultConfig() Config {
 
 // Renderer shows pages in a browser, so many at a time. It is safe for concurrent use.
 type Renderer struct {
-	cfg       Config
-	log       *slog.Logger
-	path      string // of the browser
-	authority *pageproxy.Authority
-	slots     chan *slot
+	cfg      Config
+	log      *slog.Logger
+	path     string // of the browser
+	identity *pageproxy.Identity
+	slots    chan *slot
 
 	starting sync.Mutex
 	mu       sync.Mutex
@@ -193,7 +193,7 @@ func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 	if err != nil {
 		return err
 	}
-	proxy, err := pageproxy.Listen(r.authority, r.log)
+	proxy, err := pageproxy.Listen(r.identity, r.log)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (r *Renderer) current(ctx context.Context) (*sharedBrowser, error) {
 		return nil, err
 	}
 	b = &sharedBrowser{most: r.cfg.Pages}
-	started, err := chromium.Start(ctx, chromium.Options{Path: r.path, Dir: r.cfg.Dir, SPKI: r.authority.SPKI(), Heard: b.heard})
+	started, err := chromium.Start(ctx, chromium.Options{Path: r.path, Dir: r.cfg.Dir, SPKI: r.identity.SPKI(), Heard: b.heard})
 	if err != nil {
 		return nil, err
 	}
@@ -256,12 +256,12 @@ func (r *Renderer) current(ctx context.Context) (*sharedBrowser, error) {
 	return b, nil
 }
 
-// prepare finds the browser, and makes the authority that it is told to believe.
+// prepare finds the browser, and makes the identity that it is told to believe.
 func (r *Renderer) prepare() (err error) {
-	if r.path, err = chromium.Find(r.cfg.Path); err != nil || r.authority != nil {
+	if r.path, err = chromium.Find(r.cfg.Path); err != nil || r.identity != nil {
 		return err
 	}
-	r.authority, err = pageproxy.NewAuthority()
+	r.identity, err = pageproxy.NewIdentity()
 	return err
 }
 

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Path string // of the executable (Find)
 	Dir  string // where its folder is made; "" is the system's folder for temporary files
-	SPKI string // the key whose certificates it believes (pageproxy.Authority)
+	SPKI string // the key whose certificates it believes (pageproxy.Identity)
 	// Heard is told the events of the browser as a whole; nil hears none.
 	Heard func(event any)
 }

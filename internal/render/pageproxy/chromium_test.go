@@ -123,7 +123,7 @@ func browserTab(t *testing.T, f *fixture) context.Context {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("ignore-certificate-errors-spki-list", f.authority.SPKI()),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("ignore-certificate-errors-spki-list", f.identity.SPKI()),
 		chromedp.WSURLReadTimeout(await.Patience))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, cancel := chromedp.NewContext(allocated)

@@ -3,7 +3,7 @@
 //
 // A browser is told to use it with the proxy server of a browser context
 // ("http://" + [Proxy.Addr], bypass list "<-loopback>"), and to trust the key of
-// an [Authority]. The proxy terminates TLS, so that it sees each request, and
+// an [Identity]. The proxy terminates TLS, so that it sees each request, and
 // then it:
 //
 //   - answers a navigation to the page with the document that was fetched before;

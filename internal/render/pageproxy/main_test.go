@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 type fixture struct {
 	*Proxy
 	t         *testing.T
-	authority *Authority
+	identity  *Identity
 	browser   *http.Client
 	plain     *httptest.Server
 	secure    *httptest.Server
@@ -51,10 +51,10 @@ func newFixture(t *testing.T, web http.HandlerFunc) *fixture {
 	f.secure.StartTLS()
 	f.transport = f.toWeb()
 	var err error
-	if f.authority, err = NewAuthority(); err != nil {
+	if f.identity, err = NewIdentity(); err != nil {
 		t.Fatal(err)
 	}
-	if f.Proxy, err = Listen(f.authority, slog.New(slog.DiscardHandler)); err != nil {
+	if f.Proxy, err = Listen(f.identity, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	f.browser = f.newBrowser()
@@ -96,13 +96,11 @@ func (f *fixture) dial(ctx context.Context, network, address string) (net.Conn, 
 	return d.DialContext(ctx, network, to.Listener.Addr().String())
 }
 
-// newBrowser uses the proxy for all, and trusts its authority.
+// newBrowser uses the proxy for all, and trusts its key.
 func (f *fixture) newBrowser() *http.Client {
-	roots := x509.NewCertPool()
-	roots.AddCert(f.authority.Certificate())
 	transport := &http.Transport{
 		Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: f.Addr()}),
-		TLSClientConfig: &tls.Config{RootCAs: roots}, DisableCompression: true, ForceAttemptHTTP2: true,
+		TLSClientConfig: trusting(f.identity, ""), DisableCompression: true, ForceAttemptHTTP2: true,
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

@@ -24,14 +24,14 @@ const (
 
 // Proxy is one port on loopback. Visits take turns on it.
 type Proxy struct {
-	authority *Authority
-	log       *slog.Logger
-	listener  *net.TCPListener
-	clients   *http.Server // of the port
-	insides   *http.Server // of the tunnels
-	tunnels   *tunnelQueue
-	serving   sync.WaitGroup
-	open      connections
+	identity *Identity
+	log      *slog.Logger
+	listener *net.TCPListener
+	clients  *http.Server // of the port
+	insides  *http.Server // of the tunnels
+	tunnels  *tunnelQueue
+	serving  sync.WaitGroup
+	open     connections
 
 	mu      sync.Mutex
 	current *visit // nil between visits
@@ -40,13 +40,13 @@ type Proxy struct {
 
 // Listen opens a port of 127.0.0.1 that the system chooses. The log is told at
 // the level debug what clients do wrong.
-func Listen(a *Authority, log *slog.Logger) (*Proxy, error) {
+func Listen(i *Identity, log *slog.Logger) (*Proxy, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fmt.Errorf("listen for the browser: %w", err)
 	}
 	p := &Proxy{
-		authority: a, log: log, listener: l,
+		identity: i, log: log, listener: l,
 		tunnels: newTunnelQueue(l.Addr()),
 		open:    connections{open: map[*connection]struct{}{}},
 	}

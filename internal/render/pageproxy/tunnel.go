@@ -24,10 +24,9 @@ const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 // tunnel is a connection on which the client talks to a host, as it believes.
 type tunnel struct {
 	*connection
-	scheme   string // http, https
-	hostname string // without the brackets of IPv6
-	host     string // as in a URL: without the port if that is the scheme's own
-	head     []byte // was read, and is to be read again
+	scheme string // http, https
+	host   string // as in a URL: without the port if that is the scheme's own
+	head   []byte // was read, and is to be read again
 }
 
 func (t *tunnel) Read(p []byte) (int, error) {
@@ -52,7 +51,7 @@ func (p *Proxy) openTunnel(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusBadRequest, "a tunnel needs HTTP/1.1")
 		return
 	}
-	t := &tunnel{connection: conn.(*connection), hostname: hostname}
+	t := &tunnel{connection: conn.(*connection)}
 	if err := t.answerAndListen(buffered.Reader); err != nil {
 		_ = t.Close()
 		return
@@ -97,7 +96,7 @@ func (t *tunnel) listen(buffered *bufio.Reader) error {
 
 func (p *Proxy) decrypted(t *tunnel) net.Conn {
 	if t.scheme == "https" {
-		return tls.Server(t, p.authority.serverTLS)
+		return tls.Server(t, p.identity.serverTLS)
 	}
 	return t
 }

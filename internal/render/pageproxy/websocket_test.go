@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/sha1"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -56,9 +55,7 @@ func (f *fixture) openSocket(scheme string) (net.Conn, *bufio.Reader) {
 	authority := map[string]string{"ws": "example.com:80", "wss": "example.com:443"}[scheme]
 	c, r := f.tunnel(authority)
 	if scheme == "wss" {
-		roots := x509.NewCertPool()
-		roots.AddCert(f.authority.Certificate())
-		c = tls.Client(c, &tls.Config{RootCAs: roots, ServerName: "example.com"})
+		c = tls.Client(c, trusting(f.identity, "example.com"))
 		r = bufio.NewReader(c)
 	}
 	f.say(c, "GET /socket HTTP/1.1\r\nHost: example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
