@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"seine/internal/base/dates"
 )
 
 // Limits of one cookie, in bytes.
@@ -54,8 +56,8 @@ func parse(text string, now time.Time) (f field, ok bool) {
 		}
 		switch strings.ToLower(trim(name)) {
 		case "expires":
-			if at, ok := parseDate(value); ok {
-				expires = at
+			if d, ok := dates.Parse(value, time.UTC); ok {
+				expires = d.Time
 			}
 		case "max-age":
 			if at, ok := parseMaxAge(value, now); ok {

@@ -1,9 +1,10 @@
 package cookies
 
 import (
-	"container/list"
 	"sync"
 	"time"
+
+	"github.com/maypok86/otter/v2"
 
 	"seine/internal/base/weburl"
 )
@@ -14,26 +15,21 @@ const DefaultBytes = 64 << 20
 // Store keeps the cookies of several crawls apart from each other, in memory. Its
 // methods are safe for concurrent use.
 type Store struct {
-	most int // bytes
-
-	mu    sync.Mutex
-	jars  map[key]*list.Element // whose Value is a *held
-	order list.List             // the jar used most recently first
-	bytes int
+	mu   sync.Mutex // of what is in the jars
+	jars *otter.Cache[key, *jar]
 }
 
 // key names a jar. No cookie leaves its registrable domain.
 type key struct{ crawl, domain string }
 
-type held struct {
-	key   key
-	jar   jar
-	bytes int
-}
-
 // NewStore returns a store that holds about so many bytes. Beyond that it forgets
-// the cookies of the domains that were used least recently.
-func NewStore(bytes int) *Store { return &Store{most: bytes, jars: make(map[key]*list.Element)} }
+// the cookies of domains that are seldom used.
+func NewStore(bytes int) *Store {
+	return &Store{jars: otter.Must(&otter.Options[key, *jar]{
+		MaximumWeight: uint64(bytes),
+		Weigher:       func(_ key, j *jar) uint32 { return uint32(j.bytes()) },
+	})}
+}
 
 // Header returns the Cookie field of a request for a canonical URL, "" if it has
 // none.
@@ -41,12 +37,11 @@ func (s *Store) Header(crawl, url string) string {
 	at := siteOf(url)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.jars[key{crawl, weburl.Domain(at.host)}]
-	if e == nil {
+	j, ok := s.jars.GetIfPresent(key{crawl, weburl.Domain(at.host)})
+	if !ok {
 		return ""
 	}
-	s.order.MoveToFront(e)
-	return e.Value.(*held).jar.header(at, time.Now())
+	return j.header(at, time.Now())
 }
 
 // Set takes the Set-Cookie fields of the response to a request for a canonical
@@ -64,32 +59,17 @@ func (s *Store) Set(crawl, url string, fields []string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.open(key{crawl, weburl.Domain(at.host)})
+	k := key{crawl, weburl.Domain(at.host)}
+	j, ok := s.jars.GetIfPresent(k)
+	if !ok {
+		j = new(jar)
+	}
 	for _, f := range taken {
-		h.jar.set(at, f, now)
+		j.set(at, f, now)
 	}
-	s.bytes -= h.bytes
-	if h.bytes = h.jar.bytes(); len(h.jar.cookies) == 0 {
-		h.bytes = 0
-		s.drop(s.order.Front())
+	if len(j.cookies) == 0 {
+		s.jars.Invalidate(k)
+		return
 	}
-	s.bytes += h.bytes
-	for s.bytes > s.most && s.order.Len() > 1 {
-		oldest := s.order.Back()
-		s.bytes -= oldest.Value.(*held).bytes
-		s.drop(oldest)
-	}
+	s.jars.Set(k, j) // also if it is there: its size has changed
 }
-
-// open returns a jar, and makes it the one used most recently.
-func (s *Store) open(k key) *held {
-	if e := s.jars[k]; e != nil {
-		s.order.MoveToFront(e)
-		return e.Value.(*held)
-	}
-	h := &held{key: k}
-	s.jars[k] = s.order.PushFront(h)
-	return h
-}
-
-func (s *Store) drop(e *list.Element) { delete(s.jars, s.order.Remove(e).(*held).key) }
