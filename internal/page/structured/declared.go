@@ -40,7 +40,6 @@ type Declared struct {
 
 // declared collects what each source says.
 func declared(d *Data, root *html.Node) Declared {
-	ld := newLinkedData(Objects(d.JSONLD))
 	body := newVisible(root)
 	metas := make(map[string][]string, len(d.Meta))
 	for _, p := range d.Meta {
@@ -48,10 +47,10 @@ func declared(d *Data, root *html.Node) Declared {
 		metas[name] = append(metas[name], p.Content)
 	}
 	sources := []factProvider{
-		mostSpecific(ld.entities()),
+		mostSpecific(linkedItems(Objects(d.JSONLD))),
 		metaSource{metas, openGraphDeclared},
-		mostSpecific(itemEntities(d.Microdata)),
-		mostSpecific(itemEntities(d.RDFa)),
+		mostSpecific(d.Microdata),
+		mostSpecific(d.RDFa),
 		metaSource{metas, namedDeclared},
 		body,
 	}

@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// entity is a thing that JSON-LD, microdata or RDFa describe.
-type entity interface {
-	types() []string                 // without the vocabulary
-	values(property string) []string // texts, and names of things
-}
-
 // factProperties are schema.org's properties for each fact, in order.
 var factProperties = [3][]string{
 	author:    {"author", "creator"},
@@ -40,7 +34,7 @@ var works = []string{
 func rank(types []string) (int, bool) {
 	best := ranks
 	for _, t := range types {
-		switch {
+		switch t = term(t); {
 		case strings.HasSuffix(t, "Article"), strings.HasSuffix(t, "Posting"):
 			best = min(best, rankArticle)
 		case slices.Contains(works, t):
@@ -53,13 +47,24 @@ func rank(types []string) (int, bool) {
 }
 
 // ranked is the things of a page by rank.
-type ranked [ranks][]entity
+type ranked [ranks][]*Item
 
-func mostSpecific(es []entity) ranked {
+// mostSpecific ranks top-level items and their main parts.
+func mostSpecific(items []*Item) ranked {
 	var r ranked
-	for _, e := range es {
-		if i, ok := rank(e.types()); ok {
-			r[i] = append(r[i], e)
+	add := func(i *Item) {
+		if rank, ok := rank(i.Types); ok {
+			r[rank] = append(r[rank], i)
+		}
+	}
+	for _, i := range items {
+		add(i)
+		for _, property := range mainParts {
+			for _, v := range i.Values(property) {
+				if v.Item != nil {
+					add(v.Item)
+				}
+			}
 		}
 	}
 	return r
@@ -76,7 +81,7 @@ func (r ranked) declared(f fact) []string {
 	return nil
 }
 
-func agreed(es []entity, f fact) []string {
+func agreed(es []*Item, f fact) []string {
 	var answer []string
 	for _, e := range es {
 		values := factOf(e, f)
@@ -92,9 +97,9 @@ func agreed(es []entity, f fact) []string {
 }
 
 // factOf returns what a thing says, in its clean form.
-func factOf(e entity, f fact) []string {
+func factOf(i *Item, f fact) []string {
 	for _, property := range factProperties[f] {
-		values := e.values(property)
+		values := textsOf(i, property)
 		if f == author {
 			values = names(values)
 		} else {
@@ -116,35 +121,10 @@ func term(t string) string {
 	return t[1+strings.LastIndexAny(t, "/#:"):]
 }
 
-// itemEntities returns top-level items and their main parts.
-func itemEntities(items []*Item) []entity {
-	var es []entity
-	for _, i := range items {
-		es = append(es, itemEntity{i})
-		for _, property := range mainParts {
-			for _, v := range i.Values(property) {
-				if v.Item != nil {
-					es = append(es, itemEntity{v.Item})
-				}
-			}
-		}
-	}
-	return es
-}
-
-type itemEntity struct{ *Item }
-
-func (e itemEntity) types() []string {
-	types := make([]string, len(e.Types))
-	for i, t := range e.Types {
-		types[i] = term(t)
-	}
-	return types
-}
-
-func (e itemEntity) values(property string) []string {
+// textsOf returns the values of a property: texts, and names of things.
+func textsOf(i *Item, property string) []string {
 	var texts []string
-	for _, v := range e.Values(property) {
+	for _, v := range i.Values(property) {
 		if v.Item == nil {
 			texts = append(texts, v.Text)
 			continue
@@ -156,41 +136,79 @@ func (e itemEntity) values(property string) []string {
 	return texts
 }
 
-// linkedData is the JSON-LD of a page, with its things by identifier: graphs
-// name the author by reference.
-type linkedData struct {
-	objects []any
-	byID    map[string]map[string]any
-}
+// linkedData is the JSON-LD of a page: its things by identifier, as graphs name
+// the author by reference.
+type linkedData map[string]map[string]any
 
-func newLinkedData(objects []any) *linkedData {
-	d := &linkedData{objects: objects, byID: map[string]map[string]any{}}
+// linkedItems returns what facts are made of, of the objects of JSON-LD.
+func linkedItems(objects []any) (items []*Item) {
+	d := linkedData{}
 	for _, o := range objects {
 		if m, ok := o.(map[string]any); ok {
-			id, _ := m["@id"].(string)
-			if id != "" && d.byID[id] == nil {
-				d.byID[id] = m
+			if id := idOf(m); id != "" && d[id] == nil {
+				d[id] = m
 			}
 		}
 	}
-	return d
+	for _, o := range objects {
+		m, _ := o.(map[string]any)
+		items = append(items, d.item(m, 0))
+	}
+	return items
 }
 
-// entities returns the objects and their main parts.
-func (d *linkedData) entities() []entity {
-	var es []entity
-	for _, o := range d.objects {
-		m, _ := o.(map[string]any)
-		es = append(es, objectEntity{m, d})
-		for _, property := range mainParts {
-			for _, part := range list(m[property]) {
-				if part, ok := part.(map[string]any); ok {
-					es = append(es, objectEntity{part, d})
-				}
-			}
+// linkedProperties are those of an item of JSON-LD.
+var linkedProperties = slices.Concat([]string{"name"}, mainParts, slices.Concat(factProperties[:]...))
+
+// maxLinked is how deep items are in an item of JSON-LD: a page, its article, the author of that.
+const maxLinked = 2
+
+func (d linkedData) item(object map[string]any, depth int) *Item {
+	b := builder{item: &Item{}}
+	for _, t := range list(object["@type"]) {
+		if t, ok := t.(string); ok {
+			b.item.Types = append(b.item.Types, t)
 		}
 	}
-	return es
+	for _, property := range linkedProperties {
+		v, ok := object[property]
+		if !ok {
+			v = object["schema:"+property]
+		}
+		for _, v := range list(v) {
+			d.add(&b, property, v, depth)
+		}
+	}
+	return b.item
+}
+
+// add adds a value: a text, or a thing, which may be where the thing is described.
+func (d linkedData) add(b *builder, property string, v any, depth int) {
+	switch v := v.(type) {
+	case string:
+		b.add(property, Value{Text: v})
+	case json.Number:
+		if property != "name" {
+			b.add(property, Value{Text: v.String()})
+		}
+	case map[string]any:
+		if text, ok := v["@value"].(string); ok {
+			b.add(property, Value{Text: text})
+			return
+		}
+		if _, named := v["name"]; !named && d[idOf(v)] != nil {
+			names := list(d[idOf(v)]["name"])
+			v = map[string]any{"name": names[:min(len(names), maxAuthors)]}
+		}
+		if depth < maxLinked {
+			b.add(property, Value{Item: d.item(v, depth+1)})
+		}
+	}
+}
+
+func idOf(object map[string]any) string {
+	id, _ := object["@id"].(string)
+	return id
 }
 
 // list returns a value that may be one or several.
@@ -203,62 +221,4 @@ func list(v any) []any {
 	default:
 		return []any{v}
 	}
-}
-
-type objectEntity struct {
-	object map[string]any
-	data   *linkedData
-}
-
-func (e objectEntity) types() []string {
-	var types []string
-	for _, t := range list(e.object["@type"]) {
-		if t, ok := t.(string); ok {
-			types = append(types, term(t))
-		}
-	}
-	return types
-}
-
-func (e objectEntity) values(property string) []string {
-	v, ok := e.object[property]
-	if !ok {
-		v = e.object["schema:"+property]
-	}
-	var texts []string
-	for _, v := range list(v) {
-		texts = append(texts, e.data.texts(v)...)
-	}
-	return texts
-}
-
-// texts returns what a value says: a text, or a thing's name, which may be where
-// the thing is described.
-func (d *linkedData) texts(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case json.Number:
-		return []string{v.String()}
-	case map[string]any:
-		if text, ok := v["@value"].(string); ok {
-			return []string{text}
-		}
-		if _, named := v["name"]; !named {
-			id, _ := v["@id"].(string)
-			v = d.byID[id]
-		}
-		return named(v["name"])
-	}
-	return nil
-}
-
-func named(v any) []string {
-	var texts []string
-	for _, n := range list(v) {
-		if n, ok := n.(string); ok {
-			texts = append(texts, n)
-		}
-	}
-	return texts
 }

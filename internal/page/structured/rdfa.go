@@ -112,75 +112,23 @@ type topic struct {
 	iri, href string
 }
 
-// rdfaAttributes is what an element says.
-type rdfaAttributes struct {
-	vocab, prefix, typeOf, property, resource, about, href, src attr
-	content, datetime, rel, datatype                            attr
-
-	xmlns  bool // there are attributes xmlns:prefix
-	marked bool // there is an attribute of RDFa's own
-}
-
-// attr is an attribute that may be missing.
-type attr struct {
-	value string
-	is    bool
-}
-
-func readRDFa(n *html.Node) rdfaAttributes {
-	var a rdfaAttributes
-	for i := range n.Attr {
-		key := n.Attr[i].Key
-		if n.Attr[i].Namespace != "" {
-			continue
+// isMarked reports whether an element has an attribute of RDFa's own.
+func isMarked(n *html.Node) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		switch a.Key {
+		case "vocab", "prefix", "typeof", "property", "resource", "about":
+			return a.Namespace == ""
 		}
-		if field, own := a.field(key); field != nil {
-			*field = attr{n.Attr[i].Val, true}
-			a.marked = a.marked || own
-		} else if strings.HasPrefix(key, "xmlns:") {
-			a.xmlns, a.marked = true, true
-		}
-	}
-	return a
+		return a.Namespace == "" && strings.HasPrefix(a.Key, "xmlns:")
+	})
 }
 
-// field returns where an attribute belongs, or nil, and whether it is RDFa's own.
-func (a *rdfaAttributes) field(key string) (*attr, bool) {
-	switch key {
-	case "vocab":
-		return &a.vocab, true
-	case "prefix":
-		return &a.prefix, true
-	case "typeof":
-		return &a.typeOf, true
-	case "property":
-		return &a.property, true
-	case "resource":
-		return &a.resource, true
-	case "about":
-		return &a.about, true
-	case "href":
-		return &a.href, false
-	case "src":
-		return &a.src, false
-	case "content":
-		return &a.content, false
-	case "datetime":
-		return &a.datetime, false
-	case "rel":
-		return &a.rel, false
-	case "datatype":
-		return &a.datatype, false
+// linkOf returns the attribute that refers to something by a URL.
+func linkOf(n *html.Node) (string, bool) {
+	if href, ok := dom.Find(n, "href"); ok {
+		return href, true
 	}
-	return nil, false
-}
-
-// link returns the attribute that refers to something by a URL.
-func (a *rdfaAttributes) link() attr {
-	if a.href.is {
-		return a.href
-	}
-	return a.src
+	return dom.Find(n, "src")
 }
 
 // enter processes an element: RDFa Core 1.1, section 7.5.
@@ -188,8 +136,7 @@ func (r *rdfa) enter(n *html.Node) bool {
 	if n.Type != html.ElementNode || r.left.spent {
 		return !r.left.spent
 	}
-	a := readRDFa(n)
-	if !a.marked && (!a.link().is || n.FirstChild == nil) {
+	if _, isLink := linkOf(n); !isMarked(n) && (!isLink || n.FirstChild == nil) {
 		return true
 	}
 	f := rdfaFrame{node: n, topic: &r.page}
@@ -197,9 +144,9 @@ func (r *rdfa) enter(n *html.Node) bool {
 		parent := &r.frames[len(r.frames)-1]
 		f.vocab, f.topic = parent.vocab, parent.topic
 	}
-	r.declare(&f, &a)
+	r.declare(&f)
 	r.frames = append(r.frames, f)
-	r.establish(&a)
+	r.establish(&r.frames[len(r.frames)-1])
 	return true
 }
 
@@ -213,20 +160,16 @@ func (r *rdfa) leave(n *html.Node) {
 }
 
 // declare takes vocab and prefixes into account (steps 2 and 3).
-func (r *rdfa) declare(f *rdfaFrame, a *rdfaAttributes) {
-	if a.vocab.is {
-		f.vocab = r.vocabulary(a.vocab.value)
+func (r *rdfa) declare(f *rdfaFrame) {
+	if vocab, ok := dom.Find(f.node, "vocab"); ok {
+		f.vocab = r.vocabulary(vocab)
 	}
-	if a.xmlns {
-		for _, x := range f.node.Attr {
-			if name, ok := strings.CutPrefix(x.Key, "xmlns:"); ok && x.Namespace == "" {
-				f.undo = r.prefixes.declare(name, x.Val, f.undo)
-			}
+	for _, x := range f.node.Attr {
+		if name, ok := strings.CutPrefix(x.Key, "xmlns:"); ok && x.Namespace == "" {
+			f.undo = r.prefixes.declare(name, x.Val, f.undo)
 		}
 	}
-	if a.prefix.is {
-		f.undo = r.prefixes.push(a.prefix.value, f.undo)
-	}
+	f.undo = r.prefixes.push(dom.Attribute(f.node, "prefix"), f.undo)
 }
 
 // vocabulary returns the IRI that terms are appended to. The slash that many
@@ -243,49 +186,54 @@ func (r *rdfa) vocabulary(v string) string {
 
 // establish finds what the element and those in it speak of (step 5), and adds
 // types and properties. The element's frame is on top.
-func (r *rdfa) establish(a *rdfaAttributes) {
-	f := &r.frames[len(r.frames)-1]
-	own := a.property.is && !a.content.is && !a.datatype.is
+func (r *rdfa) establish(f *rdfaFrame) {
+	n := f.node
+	isProperty, isTyped := dom.Has(n, "property"), dom.Has(n, "typeof")
+	own := isProperty && !dom.Has(n, "content") && !dom.Has(n, "datatype")
+	about, hasAbout := dom.Find(n, "about")
 	switch {
-	case own && a.typeOf.is && !a.about.is:
-		r.typed(f, a)
+	case own && isTyped && !hasAbout:
+		r.typed(f)
 		return
-	case own && a.about.is:
-		r.speakOf(f, a.about, attr{})
+	case own && hasAbout:
+		r.speakOf(f, about)
 	case own:
-	case r.turn(f, a):
-	case a.typeOf.is && !isOutermost(f.node):
+	case r.turn(f):
+	case isTyped && !isOutermost(n):
 		f.topic = &topic{about: r.newSubject("")}
 	}
-	if a.typeOf.is {
-		r.addTypes(r.spoken(f), a, f.vocab)
+	if isTyped {
+		r.addTypes(r.spoken(f), f)
 	}
 	if own {
-		r.add(f, a, r.plain(f, a))
-	} else if a.property.is {
-		r.add(f, a, Value{Text: r.literal(f.node, a)})
+		r.add(f, r.plain(n))
+	} else if isProperty {
+		r.add(f, Value{Text: r.literal(n)})
 	}
 }
 
 // turn makes the element speak of about, else of resource, href or src, and
 // reports whether it has any. With rel, what is in the element speaks of the
 // link's target (step 6).
-func (r *rdfa) turn(f *rdfaFrame, a *rdfaAttributes) bool {
-	target := a.resource.is || a.link().is
-	if a.about.is && (!a.rel.is || !target) {
-		return r.speakOf(f, a.about, attr{})
+func (r *rdfa) turn(f *rdfaFrame) bool {
+	resource, hasResource := dom.Find(f.node, "resource")
+	link, isLink := linkOf(f.node)
+	about, hasAbout := dom.Find(f.node, "about")
+	switch {
+	case hasAbout && (!dom.Has(f.node, "rel") || !hasResource && !isLink):
+		return r.speakOf(f, about)
+	case hasResource:
+		return r.speakOf(f, resource)
+	case isLink:
+		f.topic = &topic{href: link}
 	}
-	return target && r.speakOf(f, a.resource, a.link())
+	return isLink
 }
 
-// speakOf changes what properties are of: a resource, or else a link. One that
-// cannot be resolved changes nothing, and gives false.
-func (r *rdfa) speakOf(f *rdfaFrame, resource, link attr) bool {
-	if !resource.is {
-		f.topic = &topic{href: link.value}
-		return true
-	}
-	iri, ok := r.resource(resource.value)
+// speakOf changes what properties are of. A resource that cannot be resolved changes
+// nothing, and gives false.
+func (r *rdfa) speakOf(f *rdfaFrame, resource string) bool {
+	iri, ok := r.resource(resource)
 	if ok {
 		f.topic = &topic{iri: iri}
 	}
@@ -294,51 +242,51 @@ func (r *rdfa) speakOf(f *rdfaFrame, resource, link attr) bool {
 
 // typed adds an item as the value of a property, and makes what is in the
 // element speak of that item.
-func (r *rdfa) typed(f *rdfaFrame, a *rdfaAttributes) {
-	owner, iri := r.spoken(f), r.target(a)
+func (r *rdfa) typed(f *rdfaFrame) {
+	owner, iri := r.spoken(f), r.target(f.node)
 	s, known := r.subjects[iri]
 	if known = known && iri != ""; !known {
 		s = r.newSubject(iri)
 	}
 	switch {
 	case known:
-		r.add(f, a, Value{Text: iri})
+		r.add(f, Value{Text: iri})
 	case owner.depth+1 >= maxItemDepth:
 		r.left.deep = true
-	case r.add(f, a, Value{Item: s.item}):
+	case r.add(f, Value{Item: s.item}):
 		s.nested, s.depth = true, owner.depth+1
 	}
 	f.topic = &topic{about: s}
-	r.addTypes(s, a, f.vocab)
+	r.addTypes(s, f)
 }
 
 // plain is the value of a property without a type: a URL, a time, or text. A rel
 // with a prefix takes the link for itself (HTML+RDFa 1.1, section 3.1, rule 7).
-func (r *rdfa) plain(f *rdfaFrame, a *rdfaAttributes) Value {
-	if !a.resource.is && !a.link().is || strings.Contains(a.rel.value, ":") {
-		return Value{Text: r.literal(f.node, a)}
+func (r *rdfa) plain(n *html.Node) Value {
+	_, isLink := linkOf(n)
+	if !isLink && !dom.Has(n, "resource") || strings.Contains(dom.Attribute(n, "rel"), ":") {
+		return Value{Text: r.literal(n)}
 	}
-	return Value{Text: r.target(a)}
+	return Value{Text: r.target(n)}
 }
 
 // target is the IRI that resource, href or src give, or empty.
-func (r *rdfa) target(a *rdfaAttributes) string {
+func (r *rdfa) target(n *html.Node) string {
 	var iri string
-	if a.resource.is {
-		iri, _ = r.resource(a.resource.value)
-	} else if link := a.link(); link.is {
-		iri, _ = r.urls.resolve(link.value)
+	if resource, ok := dom.Find(n, "resource"); ok {
+		iri, _ = r.resource(resource)
+	} else if link, ok := linkOf(n); ok {
+		iri, _ = r.urls.resolve(link)
 	}
 	return iri
 }
 
 // literal is what an element says: content, datetime or its text.
-func (r *rdfa) literal(n *html.Node, a *rdfaAttributes) string {
-	switch {
-	case a.content.is:
-		return a.content.value
-	case a.datetime.is:
-		return a.datetime.value
+func (r *rdfa) literal(n *html.Node) string {
+	for _, name := range []string{"content", "datetime"} {
+		if v, ok := dom.Find(n, name); ok {
+			return v
+		}
 	}
 	return text(n, &r.left)
 }
@@ -398,9 +346,9 @@ func (r *rdfa) newSubject(iri string) *subject {
 	return s
 }
 
-func (r *rdfa) addTypes(s *subject, a *rdfaAttributes, vocab string) {
-	for t := range tokens(a.typeOf.value) {
-		iri, ok := r.prefixes.name(t, vocab)
+func (r *rdfa) addTypes(s *subject, f *rdfaFrame) {
+	for t := range tokens(dom.Attribute(f.node, "typeof")) {
+		iri, ok := r.prefixes.name(t, f.vocab)
 		if !ok || slices.Contains(s.item.Types, iri) {
 			continue
 		}
@@ -413,9 +361,9 @@ func (r *rdfa) addTypes(s *subject, a *rdfaAttributes, vocab string) {
 
 // add adds a value under each name of a property, and reports whether it did
 // under any.
-func (r *rdfa) add(f *rdfaFrame, a *rdfaAttributes, v Value) bool {
+func (r *rdfa) add(f *rdfaFrame, v Value) bool {
 	added := false
-	for t := range tokens(a.property.value) {
+	for t := range tokens(dom.Attribute(f.node, "property")) {
 		lower := strings.ToLower(t)
 		if dom.Is(f.node, atom.Meta) && (isOpenGraph(lower) || isTwitter(lower)) {
 			continue
