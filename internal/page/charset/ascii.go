@@ -1,6 +1,3 @@
 package charset
 
-const (
-	asciiSpace = "\t\n\f\r " // ASCII whitespace (Infra standard section 4.6)
-	httpSpace  = "\t\n\r "   // HTTP whitespace (Fetch standard section 2)
-)
+const asciiSpace = "\t\n\f\r " // ASCII whitespace (Infra standard section 4.6)

@@ -126,7 +126,7 @@ func (l *headerLink) set(name, value string) {
 			*to, *seen = value, true
 		}
 	}
-	switch strings.ToLower(name) {
+	switch strings.ToLower(strings.TrimRight(name, headerSpace)) {
 	case "rel":
 		take(&l.rel, &l.seen.rel)
 	case "anchor":
@@ -160,33 +160,11 @@ func cutHeaderLink(s string) (l headerLink, rest string, ok bool) {
 			break
 		}
 		var name, value string
-		name, value, s = cutHeaderParam(s[1:])
+		name, value, s = mediatype.CutParameter(s[1:])
 		l.set(name, value)
 	}
 	if s = strings.TrimLeft(s, headerSpace); s != "" && s[0] != ',' {
 		s = "" // something else: what follows is not to be told apart
 	}
 	return l, s, true
-}
-
-// cutHeaderParam cuts a parameter whose ";" is gone (appendix B.3).
-func cutHeaderParam(s string) (name, value, rest string) {
-	s = strings.TrimLeft(s, headerSpace)
-	end := strings.IndexAny(s, headerSpace+"=;,")
-	if end < 0 {
-		return s, "", ""
-	}
-	name, s = s[:end], strings.TrimLeft(s[end:], headerSpace)
-	if s == "" || s[0] != '=' {
-		return name, "", s
-	}
-	s = strings.TrimLeft(s[1:], headerSpace)
-	if s != "" && s[0] == '"' {
-		value, rest = mediatype.CutQuoted(s[1:])
-		return name, value, rest
-	}
-	if end = strings.IndexAny(s, ";,"); end < 0 {
-		end = len(s)
-	}
-	return name, strings.TrimRight(s[:end], headerSpace), s[end:]
 }

@@ -1,6 +1,9 @@
 package mediatype
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Class is a kind of document, by who can read it.
 type Class uint8
@@ -42,80 +45,42 @@ func (c Class) binary() bool { return c >= PDF }
 // markup says that what is of this class begins with "<".
 func (c Class) markup() bool { return c >= HTML && c <= Sitemap }
 
-// classes of types whose name does not tell.
-var classes = map[string]Class{
-	"text/html":                         HTML,
-	"application/xhtml+xml":             HTML,
-	"text/xml":                          XML,
-	"application/xml":                   XML,
-	mediaRSS:                            Feed,
-	mediaAtom:                           Feed,
-	mediaJSONFeed:                       Feed,
-	"application/x-rss+xml":             Feed,
-	"application/rss":                   Feed,
-	"application/atom":                  Feed,
-	"text/rss":                          Feed,
-	"text/rss+xml":                      Feed,
-	"text/atom":                         Feed,
-	"text/atom+xml":                     Feed,
-	"application/json":                  JSON,
-	"text/json":                         JSON,
-	"text/x-json":                       JSON,
-	"application/x-json":                JSON,
-	"application/ndjson":                NDJSON,
-	"application/x-ndjson":              NDJSON,
-	"application/jsonl":                 NDJSON,
-	"application/x-jsonl":               NDJSON,
-	"application/jsonlines":             NDJSON,
-	"application/x-jsonlines":           NDJSON,
-	"application/json-lines":            NDJSON,
-	"text/jsonl":                        NDJSON,
-	"text/csv":                          CSV,
-	"text/x-csv":                        CSV,
-	"text/comma-separated-values":       CSV,
-	"text/tab-separated-values":         CSV,
-	"application/csv":                   CSV,
-	"application/x-csv":                 CSV,
-	"text/css":                          Other,
-	"text/javascript":                   Other,
-	"text/ecmascript":                   Other,
-	"text/jscript":                      Other,
-	"text/livescript":                   Other,
-	"text/x-javascript":                 Other,
-	"application/yaml":                  Text,
-	"application/x-yaml":                Text,
-	"application/toml":                  Text,
-	"application/pdf":                   PDF,
-	"application/x-pdf":                 PDF,
-	"application/ogg":                   Audio,
-	"application/zip":                   Archive,
-	"application/x-zip":                 Archive,
-	"application/x-zip-compressed":      Archive,
-	"application/gzip":                  Archive,
-	"application/x-gzip":                Archive,
-	"application/x-tar":                 Archive,
-	"application/x-gtar":                Archive,
-	"application/x-compressed-tar":      Archive,
-	"application/x-7z-compressed":       Archive,
-	"application/vnd.rar":               Archive,
-	"application/x-rar-compressed":      Archive,
-	"application/x-bzip":                Archive,
-	"application/x-bzip2":               Archive,
-	"application/x-xz":                  Archive,
-	"application/zstd":                  Archive,
-	"application/x-zstd":                Archive,
-	"application/x-compress":            Archive,
-	"application/java-archive":          Archive,
-	"application/x-lzip":                Archive,
-	"application/vnd.ms-cab-compressed": Archive,
+// classes of types whose name does not tell, without the "x-" of names that nobody has registered.
+var classes = classesByName(map[Class]string{
+	HTML:   "text/html application/xhtml+xml",
+	XML:    "text/xml application/xml",
+	Feed:   "application/rss+xml application/atom+xml application/feed+json application/rss application/atom text/rss text/rss+xml text/atom text/atom+xml",
+	JSON:   "application/json text/json",
+	NDJSON: "application/ndjson application/jsonl application/jsonlines application/json-lines text/jsonl",
+	CSV:    "text/csv text/comma-separated-values text/tab-separated-values application/csv",
+	Other:  "text/css text/javascript text/ecmascript text/jscript text/livescript",
+	Text:   "application/yaml application/toml",
+	PDF:    "application/pdf",
+	Audio:  "application/ogg",
+	Archive: "application/zip application/zip-compressed application/gzip application/tar application/gtar application/compressed-tar application/7z-compressed " +
+		"application/vnd.rar application/rar-compressed application/bzip application/bzip2 application/xz application/zstd application/compress " +
+		"application/java-archive application/lzip application/vnd.ms-cab-compressed",
+})
+
+func classesByName(names map[Class]string) map[string]Class {
+	byName := make(map[string]Class)
+	for c, list := range names {
+		for media := range strings.FieldsSeq(list) {
+			byName[media] = c
+		}
+	}
+	return byName
 }
+
+// registered returns a type without the "x-" of its name.
+func registered(media string) string { return strings.Replace(media, "/x-", "/", 1) }
 
 // classOf returns the class of a type in lower case.
 func classOf(media string) Class {
 	if media == "text/html" { // most are
 		return HTML
 	}
-	if c, ok := classes[media]; ok {
+	if c, ok := classes[registered(media)]; ok {
 		return c
 	}
 	family, _, _ := strings.Cut(media, "/")
@@ -154,36 +119,28 @@ func Undefined(media string) bool {
 	return media == "" || media == "unknown/unknown" || media == "application/unknown" || media == "*/*"
 }
 
-// aliases of types of images, which are compared by name.
+// aliases of types of images and archives, which are compared by name.
 var aliases = map[string]string{
-	"image/jpg":                    "image/jpeg",
-	"image/pjpeg":                  "image/jpeg",
-	"image/x-png":                  "image/png",
-	"image/vnd.microsoft.icon":     "image/x-icon",
-	"image/ico":                    "image/x-icon",
-	"image/x-bmp":                  "image/bmp",
-	"image/x-ms-bmp":               "image/bmp",
-	"image/heif":                   "image/heic",
-	"image/apng":                   "image/png",
-	"image/svg":                    mediaSVG,
-	"application/x-gzip":           "application/gzip",
-	"application/x-zip":            "application/zip",
-	"application/x-zip-compressed": "application/zip",
-	"application/java-archive":     "application/zip",
-	"application/x-compressed-tar": "application/gzip",
-	"application/x-rar-compressed": "application/vnd.rar",
-	"application/x-bzip":           "application/x-bzip2",
-	"application/x-zstd":           "application/zstd",
-	"application/x-gtar":           "application/x-tar",
-	"application/x-pdf":            "application/pdf",
+	"image/jpg":                  "image/jpeg",
+	"image/pjpeg":                "image/jpeg",
+	"image/vnd.microsoft.icon":   "image/icon",
+	"image/ico":                  "image/icon",
+	"image/ms-bmp":               "image/bmp",
+	"image/heif":                 "image/heic",
+	"image/apng":                 "image/png",
+	"image/svg":                  mediaSVG,
+	"application/zip-compressed": "application/zip",
+	"application/java-archive":   "application/zip",
+	"application/compressed-tar": "application/gzip",
+	"application/rar-compressed": "application/vnd.rar",
+	"application/bzip":           "application/bzip2",
+	"application/gtar":           "application/tar",
 }
 
 // same says that two names are of one type.
 func same(a, b string) bool { return canonical(a) == canonical(b) }
 
 func canonical(media string) string {
-	if c, ok := aliases[media]; ok {
-		return c
-	}
-	return media
+	media = registered(media)
+	return cmp.Or(aliases[media], media)
 }

@@ -1,21 +1,57 @@
 package mediatype
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Declared returns the type a Content-Type names, in lower case and without its
 // parameters; "" if it names none. It is lenient: parameters may be malformed or
 // lack their semicolon, the type may be in quotes, and of several the last that is
 // one counts, as "extract a MIME type" of the Fetch standard has it.
 func Declared(contentType string) string {
-	found := ""
+	media, _ := read(contentType)
+	return media
+}
+
+// Charset returns the charset parameter of a Content-Type, "" if it has none. Of several types
+// the last counts, and inherits the parameter from one of the same type before it.
+func Charset(contentType string) string {
+	_, charset := read(contentType)
+	return charset
+}
+
+func read(contentType string) (media, charset string) {
 	for len(contentType) > 0 {
 		var one string
 		one, contentType = CutField(contentType)
-		if t := typeOf(one); t != "" && (t != "*/*" || found == "") {
-			found = t
+		t := typeOf(one)
+		if t == "" || t == "*/*" && media != "" {
+			continue
+		}
+		if t != media {
+			charset = ""
+		}
+		if c := charsetOf(one); c != "" && t != "*/*" {
+			charset = c
+		}
+		media = t
+	}
+	return media, charset
+}
+
+func charsetOf(field string) string {
+	for rest := field; ; {
+		var found bool
+		if _, rest, found = strings.Cut(rest, ";"); !found {
+			return ""
+		}
+		var name, value string
+		name, value, rest = CutParameter(rest)
+		if strings.EqualFold(name, "charset") && value != "" && !strings.ContainsFunc(value, unicode.IsControl) {
+			return value
 		}
 	}
-	return found
 }
 
 // CutField cuts a list of values, such as types, at its first comma that is not in quotes ("get, decode, and split" of the
@@ -45,15 +81,39 @@ func typeOf(s string) string {
 		s = s[:end]
 	}
 	major, minor, ok := strings.Cut(s, "/")
-	if !ok || !IsToken(major) || !IsToken(minor) {
+	if !ok || !isToken(major) || !isToken(minor) {
 		return ""
 	}
 	return strings.ToLower(s)
 }
 
-// CutQuoted cuts a quoted string off s, whose opening quote is gone, and returns it without its backslashes (RFC 9110,
+// CutParameter cuts a parameter whose ";" is gone off s (RFC 8288, appendix B.3). Space between the name and
+// "=", which HTTP has not but Link headers may, is left in the name.
+func CutParameter(s string) (name, value, rest string) {
+	s = strings.TrimLeft(s, space)
+	end := strings.IndexAny(s, "=;,")
+	if end < 0 {
+		return s, "", ""
+	}
+	if name, s = s[:end], s[end:]; s[0] != '=' {
+		return name, "", s
+	}
+	s = strings.TrimLeft(s[1:], space)
+	if s != "" && s[0] == '"' {
+		value, rest = cutQuoted(s[1:])
+		return name, value, rest
+	}
+	if end = strings.IndexAny(s, ";,"); end < 0 {
+		end = len(s)
+	}
+	return name, strings.TrimRight(s[:end], space), s[end:]
+}
+
+const space = " \t\r\n"
+
+// cutQuoted cuts a quoted string off s, whose opening quote is gone, and returns it without its backslashes (RFC 9110,
 // section 5.6.4). The closing quote may be missing.
-func CutQuoted(s string) (value, rest string) {
+func cutQuoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -67,8 +127,8 @@ func CutQuoted(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// IsToken reports whether s is a token of RFC 9110, section 5.6.2.
-func IsToken(s string) bool {
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		alphanumeric := '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'

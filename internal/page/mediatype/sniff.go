@@ -97,12 +97,13 @@ func findBinary(head []byte) finding {
 	if !class.binary() || isText(head) {
 		return finding{}
 	}
-	return finding{canonical(media), class}
+	return finding{media, class}
 }
 
-// signatures that net/http does not know, by the specifications of the formats.
+// signatures that net/http does not know, or by another name, by the specifications of the formats.
 var signatures = []struct{ prefix, media string }{
 	{"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"},
+	{"\x1f\x8b\x08", "application/gzip"},
 	{"BZh", "application/x-bzip2"},
 	{"\xfd7zXZ\x00", "application/x-xz"},
 	{"\x28\xb5\x2f\xfd", "application/zstd"}, // RFC 8878
