@@ -38,19 +38,26 @@ func snapshotHTML(documents []*domsnapshot.DocumentSnapshot, text []string, aske
 	if len(documents) == 0 {
 		return nil, fmt.Errorf("the browser has no document")
 	}
-	w := &snapshotWriter{most: most}
+	w := &snapshotTree{most: most}
 	for i, d := range documents {
 		w.documents = append(w.documents, newSnapshotDocument(d, text, i > 0))
 		if i == 0 {
 			w.moved, w.base = !sameDocument(textOf(text, d.DocumentURL), asked), textOf(text, d.BaseURL)
 		}
 	}
-	w.out.WriteString("<!DOCTYPE html>")
-	w.node(w.documents[0], 0)
-	if w.out.Len() > most {
+	root := &html.Node{Type: html.DocumentNode}
+	root.AppendChild(&html.Node{Type: html.DoctypeNode, Data: "html"})
+	w.node(root, w.documents[0], 0, 1)
+	var out bytes.Buffer
+	if w.size <= most {
+		if err := html.Render(&out, root); err != nil {
+			return nil, fmt.Errorf("write the document: %w", err)
+		}
+	}
+	if max(w.size, out.Len()) > most {
 		return nil, errTooLarge
 	}
-	return w.out.Bytes(), nil
+	return out.Bytes(), nil
 }
 
 func newSnapshotDocument(d *domsnapshot.DocumentSnapshot, text []string, frame bool) *snapshotDocument {
@@ -97,14 +104,13 @@ func (d *snapshotDocument) element(n int) string {
 	return strings.ToLower(textOf(d.text, d.nodes.NodeName[n]))
 }
 
-// snapshotWriter writes documents into each other.
-type snapshotWriter struct {
+// snapshotTree puts documents into each other.
+type snapshotTree struct {
 	documents []*snapshotDocument
 	moved     bool   // scripts have given the first document another URL
 	base      string // what its URLs are relative to
 	most      int
-	out       bytes.Buffer
-	depth     int
+	size      int // bytes of names and texts so far
 }
 
 // maxSnapshotDepth bounds the depth of elements, since HTML parsers keep to 512 at most. What is in deeper ones is written
@@ -114,100 +120,81 @@ const maxSnapshotDepth = 400
 // leftOut are elements of which nothing is written.
 var leftOut = map[string]bool{"template": true, "noscript": true, "noembed": true, "noframes": true}
 
-// rawText are elements whose text is written as it is.
-var rawText = map[string]bool{"script": true, "style": true, "xmp": true, "plaintext": true}
-
 // void are elements that have no end tag (HTML Living Standard, section 13.1.2).
 var void = map[string]bool{
 	"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
-	"link": true, "meta": true, "source": true, "track": true, "wbr": true, "frame": true, "param": true, "keygen": true,
+	"link": true, "meta": true, "source": true, "track": true, "wbr": true, "param": true, "keygen": true,
 }
 
-// node writes a node and what is in it.
-func (w *snapshotWriter) node(d *snapshotDocument, n int) {
-	if w.out.Len() > w.most {
+// node appends a node and what is in it.
+func (w *snapshotTree) node(to *html.Node, d *snapshotDocument, n, depth int) {
+	if w.size > w.most {
 		return
 	}
-	w.depth++
-	defer func() { w.depth-- }()
 	switch d.kind(n) {
 	case textNode:
 		if !d.own[n] {
-			w.out.WriteString(html.EscapeString(d.value(n)))
+			w.text(to, d.value(n))
 		}
 	case documentNode:
-		w.nodes(d, d.children[n])
+		w.nodes(to, d, n, depth)
 	case elementNode:
-		w.elementNode(d, n)
+		w.element(to, d, n, depth)
 	}
 }
 
-func (w *snapshotWriter) nodes(d *snapshotDocument, all []int) {
-	for _, n := range all {
-		w.node(d, n)
+func (w *snapshotTree) nodes(to *html.Node, d *snapshotDocument, n, depth int) {
+	for _, c := range d.children[n] {
+		w.node(to, d, c, depth+1)
 	}
 }
 
-func (w *snapshotWriter) elementNode(d *snapshotDocument, n int) {
+// text appends a text, unless it would end the script or style sheet that it is in.
+func (w *snapshotTree) text(to *html.Node, text string) {
+	if (to.Data == "script" || to.Data == "style" || to.Data == "xmp") && strings.Contains(strings.ToLower(text), "</"+to.Data) {
+		return
+	}
+	w.size += len(text)
+	to.AppendChild(&html.Node{Type: html.TextNode, Data: text})
+}
+
+func (w *snapshotTree) element(to *html.Node, d *snapshotDocument, n, depth int) {
 	name := d.element(n)
 	switch {
 	case leftOut[name] || strings.HasPrefix(name, "::"):
 		return
-	case name == "slot" || d.own[n] || w.depth > maxSnapshotDepth:
-		w.nodes(d, d.children[n])
+	case name == "slot" || d.own[n] || depth > maxSnapshotDepth:
+		w.nodes(to, d, n, depth)
 		return
 	}
-	w.startTag(d, n, name)
-	if void[name] {
-		w.frame(d, n)
-		return
+	e := &html.Node{Type: html.ElementNode, Data: name, Attr: d.attributes(n)}
+	w.size += len("<></>") + 2*len(name)
+	for _, a := range e.Attr {
+		w.size += len(` =""`) + len(a.Key) + len(a.Val)
 	}
-	w.content(d, n, name)
-	w.out.WriteString("</" + name + ">")
-	w.frame(d, n)
+	to.AppendChild(e)
+	if name == "head" && d == w.documents[0] && w.moved { // the first base counts
+		e.AppendChild(&html.Node{Type: html.ElementNode, Data: "base", Attr: []html.Attribute{{Key: "href", Val: w.base}}})
+	}
+	if !void[name] && name != "iframe" && (name != "object" || d.frames[n] == 0) {
+		w.nodes(e, d, n, depth)
+	}
+	w.frame(to, d, n, depth)
 }
 
-func (w *snapshotWriter) startTag(d *snapshotDocument, n int, name string) {
-	w.out.WriteString("<" + name)
+func (d *snapshotDocument) attributes(n int) (out []html.Attribute) {
 	all := d.nodes.Attributes[n]
 	for i := 0; i+1 < len(all); i += 2 {
 		key, value := textOf(d.text, all[i]), textOf(d.text, all[i+1])
-		if strings.ContainsAny(key, " \t\n\f\r\"'>/=<") { // a script can name an attribute so, and a parser cannot
-			continue
-		}
-		w.out.WriteString(" " + key + `="` + html.EscapeString(d.absolute(key, value)) + `"`)
-	}
-	w.out.WriteString(">")
-	if name == "head" && d == w.documents[0] && w.moved {
-		w.out.WriteString(`<base href="` + html.EscapeString(w.base) + `">`) // the first one counts
-	}
-}
-
-// content writes what is between the tags of an element.
-func (w *snapshotWriter) content(d *snapshotDocument, n int, name string) {
-	switch {
-	case name == "iframe" || name == "object" && d.frames[n] > 0:
-	case rawText[name]:
-		w.raw(d, n, name)
-	default:
-		if all := d.children[n]; len(all) > 0 && (name == "pre" || name == "textarea" || name == "listing") && strings.HasPrefix(d.value(all[0]), "\n") {
-			w.out.WriteString("\n") // a parser drops the first one
-		}
-		w.nodes(d, d.children[n])
-	}
-}
-
-// raw writes the text of a script or a style sheet, unless that would end it.
-func (w *snapshotWriter) raw(d *snapshotDocument, n int, name string) {
-	for _, c := range d.children[n] {
-		if text := d.value(c); d.kind(c) == textNode && !strings.Contains(strings.ToLower(text), "</"+name) {
-			w.out.WriteString(text)
+		if !strings.ContainsAny(key, " \t\n\f\r\"'>/=<") { // a script can name an attribute so, and a parser cannot
+			out = append(out, html.Attribute{Key: key, Val: d.absolute(key, value)})
 		}
 	}
+	return out
 }
 
-// frame writes the body of the document that an element shows.
-func (w *snapshotWriter) frame(d *snapshotDocument, n int) {
+// frame appends the body of the document that an element shows.
+func (w *snapshotTree) frame(to *html.Node, d *snapshotDocument, n, depth int) {
 	i, ok := d.frames[n]
 	if !ok || i <= 0 || i >= len(w.documents) {
 		return
@@ -217,22 +204,20 @@ func (w *snapshotWriter) frame(d *snapshotDocument, n int) {
 	if len(inner.children) == 0 {
 		return
 	}
-	w.out.WriteString("<div>")
-	w.bodies(inner, 0)
-	w.out.WriteString("</div>")
+	body := &html.Node{Type: html.ElementNode, Data: "div"}
+	to.AppendChild(body)
+	w.bodies(body, inner, 0, depth+1)
 }
 
-// bodies writes what is in the body of a document.
-func (w *snapshotWriter) bodies(d *snapshotDocument, n int) {
+// bodies appends what is in the body of a document.
+func (w *snapshotTree) bodies(to *html.Node, d *snapshotDocument, n, depth int) {
 	for _, c := range d.children[n] {
-		switch {
-		case d.kind(c) == elementNode && d.element(c) == "body":
-			w.content(d, c, "body")
-		case d.kind(c) == elementNode && d.element(c) == "frameset":
-			w.nodes(d, d.children[c])
-		case d.kind(c) == elementNode && d.element(c) == "head":
+		switch name := d.element(c); {
+		case d.kind(c) == elementNode && (name == "body" || name == "frameset"):
+			w.nodes(to, d, c, depth)
+		case d.kind(c) == elementNode && name == "head":
 		default:
-			w.bodies(d, c)
+			w.bodies(to, d, c, depth)
 		}
 	}
 }
