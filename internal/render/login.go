@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/runtime"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
-	"seine/internal/render/devtools"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
 )
@@ -132,7 +132,7 @@ func (v *visit) runLogin(ctx context.Context, l *crawlspec.RenderLogin) error {
 	}
 	script := strings.NewReplacer("ORIGIN", quote(weburl.Origin(url)), "SCRIPT", l.Script, "SECRETS", string(secrets)).Replace(loginScript)
 	value, thrown, err := runtime.Evaluate(script).WithAwaitPromise(true).WithReturnByValue(true).WithUserGesture(true).Do(v.tab.within(ctx))
-	refused, why := (*devtools.CommandError)(nil), ""
+	refused, why := (*cdproto.Error)(nil), ""
 	switch {
 	case errors.As(err, &refused) && ctx.Err() == nil:
 		return nil

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/domstorage"
@@ -223,7 +224,7 @@ func (t *tab) navigate(ctx context.Context, url string) (failed string, err erro
 func (t *tab) forgetHistory(ctx context.Context) error {
 	for {
 		err := page.ResetNavigationHistory().Do(ctx)
-		if refused := (*devtools.CommandError)(nil); !errors.As(err, &refused) {
+		if refused := (*cdproto.Error)(nil); !errors.As(err, &refused) {
 			return err
 		}
 		if err := sleep.For(ctx, leaveTime); err != nil {

@@ -26,12 +26,15 @@ func strip(s string) string {
 		case html.TextToken:
 			b.Write(z.Text())
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			if name, _ := z.TagName(); string(name) == "br" || string(name) == "p" || string(name) == "div" {
+			if name, _ := z.TagName(); isApart(string(name)) {
 				b.WriteByte(' ')
 			}
 		}
 	}
 }
+
+// isApart reports whether an element sets words apart.
+func isApart(name string) bool { return name == "br" || name == "p" || name == "div" }
 
 // valid returns a text in which U+FFFD is in place of what is no character.
 func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -1,14 +1,8 @@
 package feed
 
-import (
-	"encoding/xml"
-	"html"
-	"strings"
+import "strings"
 
-	"seine/internal/base/truncate"
-)
-
-// value is the text of an element, with the markup that is in it.
+// value is the text of an element, without elements that are in it.
 type value struct {
 	name      string
 	depth     int
@@ -22,36 +16,13 @@ func (v *value) text(t []byte) {
 	if room := maxValue - v.b.Len(); room < len(t) {
 		t = t[:max(room, 0)]
 	}
-	if v.kind == "xhtml" || strings.HasSuffix(v.kind, "/xhtml+xml") {
-		v.b.WriteString(html.EscapeString(string(t)))
-		return
-	}
 	v.b.Write(t)
 }
 
-// tag writes a tag within the value: HTML in Atom, or that someone forgot to escape.
-// The element that Atom wants around its XHTML is written too.
-func (v *value) tag(t xml.StartElement) {
-	if v.b.Len() >= maxValue {
-		return
-	}
-	v.b.WriteString("<" + t.Name.Local)
-	for _, a := range t.Attr {
-		if a.Name.Local == "xmlns" || a.Name.Space == "xmlns" || v.b.Len() >= maxValue {
-			continue
-		}
-		v.b.WriteString(" " + a.Name.Local + `="` + html.EscapeString(truncate.To(a.Value, maxURL)) + `"`)
-	}
-	v.b.WriteByte('>')
-}
-
-func (v *value) endTag(t xml.EndElement) {
-	switch strings.ToLower(t.Name.Local) {
-	case "br", "img", "hr", "input", "source", "wbr", "col", "embed", "area":
-		return
-	}
-	if v.b.Len() < maxValue {
-		v.b.WriteString("</" + t.Name.Local + ">")
+// tag takes a tag within the value: HTML in Atom, or that someone forgot to escape.
+func (v *value) tag(name string) {
+	if isApart(strings.ToLower(name)) {
+		v.text([]byte{' '})
 	}
 }
 
@@ -61,7 +32,7 @@ func (v *value) url() string { return v.at.resolve(strings.TrimSpace(v.b.String(
 // title returns a title as plain text. Only Atom has titles that are not HTML (RFC 4287
 // section 3.1).
 func (v *value) title(text string, atom bool) string {
-	if atom && (v.kind == "" || v.kind == "text") {
+	if atom && (v.kind == "" || v.kind == "text" || v.kind == "xhtml" || strings.HasSuffix(v.kind, "/xhtml+xml")) {
 		return strings.Join(strings.Fields(text), " ")
 	}
 	return plain(text)

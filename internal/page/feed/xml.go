@@ -92,7 +92,7 @@ func (p *parser) start(t xml.StartElement) error {
 	p.open = append(p.open, e)
 	switch {
 	case p.value != nil:
-		p.value.tag(t)
+		p.value.tag(t.Name.Local)
 	case len(p.open) == 1:
 	case p.item == nil && (e.name == "item" || e.name == "entry"):
 		p.item, p.ofItem, p.depth = &Item{}, links{}, len(p.open)
@@ -134,7 +134,7 @@ func (p *parser) end(t xml.EndElement) {
 	}
 	switch {
 	case p.value != nil && len(p.open) > p.value.depth:
-		p.value.endTag(t)
+		p.value.tag(t.Name.Local)
 	case p.value != nil:
 		p.assign(p.value)
 		p.value = nil

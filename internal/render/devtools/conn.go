@@ -8,10 +8,10 @@ import (
 	"io"
 	"sync"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/target"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	basejson "seine/internal/base/jsontext"
 )
@@ -33,38 +33,15 @@ type Conn struct {
 
 	mu       sync.Mutex
 	last     int64
-	calls    map[int64]chan<- message
+	calls    map[int64]chan<- cdproto.Message
 	sessions map[target.SessionID]*Session
 	err      error // once closed
 }
 
-// message is one of the protocol: a command, its answer, or an event.
-type message struct {
-	ID        int64            `json:"id,omitzero"`
-	SessionID target.SessionID `json:"sessionId,omitempty"`
-	Method    string           `json:"method,omitempty"`
-	Params    jsontext.Value   `json:"params,omitempty"`
-	Result    jsontext.Value   `json:"result,omitempty"`
-	Error     *cdpError        `json:"error,omitempty"`
-}
-
-// cdpError is how a command failed.
-type cdpError struct {
-	Code    int64  `json:"code"`
-	Message string `json:"message"`
-	Data    string `json:"data,omitempty"`
-}
-
-// CommandError is a command that the browser refused.
-type CommandError struct{ Method, Reason string }
-
-// Error names the command and the reason.
-func (e *CommandError) Error() string { return e.Method + ": " + e.Reason }
-
 // Open speaks over a pipe until it ends, or Close. The function heard is told the events that are of no session; nil
 // hears none.
 func Open(pipe io.ReadWriteCloser, heard func(event any)) *Conn {
-	c := &Conn{pipe: pipe, done: make(chan struct{}), calls: make(map[int64]chan<- message), sessions: make(map[target.SessionID]*Session)}
+	c := &Conn{pipe: pipe, done: make(chan struct{}), calls: make(map[int64]chan<- cdproto.Message), sessions: make(map[target.SessionID]*Session)}
 	c.root = Session{conn: c, heard: heard}
 	go c.read()
 	return c
@@ -130,7 +107,7 @@ func readMessage(in *bufio.Reader) (text []byte, err error) {
 
 // take gives a message to who waits for it.
 func (c *Conn) take(text []byte) {
-	var m message
+	var m cdproto.Message
 	if basejson.Unmarshal(text, &m) != nil {
 		return // of a newer protocol: an answer that nobody understands ends with its context
 	}
@@ -143,9 +120,9 @@ func (c *Conn) take(text []byte) {
 		answer <- m
 	case m.ID != 0:
 	case m.SessionID == "":
-		c.root.hear(m)
+		c.root.hear(&m)
 	case s != nil:
-		s.hear(m)
+		s.hear(&m)
 	}
 }
 
@@ -159,8 +136,8 @@ func (c *Conn) closed(err error) {
 }
 
 // call sends a command and returns the channel that its answer comes by.
-func (c *Conn) call(m message) (answer <-chan message, forget func(), err error) {
-	come := make(chan message, 1)
+func (c *Conn) call(m cdproto.Message) (answer <-chan cdproto.Message, forget func(), err error) {
+	come := make(chan cdproto.Message, 1)
 	c.mu.Lock()
 	if err := c.err; err != nil {
 		c.mu.Unlock()

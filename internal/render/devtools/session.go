@@ -18,9 +18,9 @@ type Session struct {
 	heard func(event any)
 }
 
-// Execute runs a command of cdproto: Session is a cdp.Executor. It returns a *CommandError if the browser refuses.
+// Execute runs a command of cdproto: Session is a cdp.Executor. It wraps a *cdproto.Error if the browser refuses.
 func (s *Session) Execute(ctx context.Context, method string, params, res any) error {
-	m := message{SessionID: s.id, Method: method}
+	m := cdproto.Message{SessionID: s.id, Method: cdproto.MethodType(method)}
 	if params != nil {
 		text, err := json.Marshal(params)
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *Session) Execute(ctx context.Context, method string, params, res any) e
 	defer forget()
 	select {
 	case a := <-answer:
-		return a.read(method, res)
+		return read(&a, method, res)
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	case <-s.conn.done:
@@ -44,12 +44,10 @@ func (s *Session) Execute(ctx context.Context, method string, params, res any) e
 }
 
 // read reads the answer to a command.
-func (m *message) read(method string, res any) error {
+func read(m *cdproto.Message, method string, res any) error {
 	switch {
-	case m.Error != nil && m.Error.Data != "":
-		return &CommandError{method, m.Error.Message + ": " + m.Error.Data}
 	case m.Error != nil:
-		return &CommandError{method, m.Error.Message}
+		return fmt.Errorf("%s: %w", method, m.Error)
 	case res == nil:
 		return nil
 	}
@@ -67,11 +65,11 @@ func (s *Session) Detach() {
 }
 
 // hear tells of an event. One that this build does not know is left out.
-func (s *Session) hear(m message) {
+func (s *Session) hear(m *cdproto.Message) {
 	if s.heard == nil {
 		return
 	}
-	event, err := cdproto.UnmarshalMessage(&cdproto.Message{Method: cdproto.MethodType(m.Method), Params: m.Params})
+	event, err := cdproto.UnmarshalMessage(m)
 	if err == nil {
 		s.heard(event)
 	}
