@@ -17,14 +17,17 @@ func Compile(spec *crawlspec.Spec) (*Rules, error) {
 	if when := spec.Page.When; when != nil && spec.EmitsPage() {
 		c := &compiler{problems: &problems, inferred: anyType}
 		out.page = &target{path: pageRule, kind: messages.KindPage, types: anyType, when: c.condition(when, pageRule+".when")}
+		out.targets = append(out.targets, out.page)
 	}
 	for i := range spec.Records {
 		c := &compiler{problems: &problems, inferred: anyType}
-		out.records = append(out.records, c.record(&spec.Records[i], fmt.Sprintf("records[%d]", i)))
+		rule := c.record(&spec.Records[i], fmt.Sprintf("records[%d]", i))
+		out.records, out.targets = append(out.records, rule), append(out.targets, &rule.target)
 	}
 	for i := range spec.Follow {
 		c := &compiler{problems: &problems, inferred: anyType}
-		out.follow = append(out.follow, c.followRule(&spec.Follow[i], fmt.Sprintf("follow[%d]", i)))
+		rule := c.followRule(&spec.Follow[i], fmt.Sprintf("follow[%d]", i))
+		out.follow, out.targets = append(out.follow, rule), append(out.targets, &rule.target)
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err

@@ -20,9 +20,9 @@ type Verdict struct {
 func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict, error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
-	out := make([]Verdict, 0, 1+len(r.records)+len(r.follow))
+	out := make([]Verdict, 0, len(r.targets))
 	alone := true // with the document
-	add := func(t *target) {
+	for _, t := range r.targets {
 		r := newRun(bounded, doc)
 		r.target = t
 		why := make(chan string, 1)
@@ -33,15 +33,6 @@ func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict,
 			v.Applies = v.Why == ""
 		}
 		out = append(out, v)
-	}
-	if r.page != nil {
-		add(r.page)
-	}
-	for _, rule := range r.records {
-		add(&rule.target)
-	}
-	for _, rule := range r.follow {
-		add(&rule.target)
 	}
 	return out, ctx.Err()
 }

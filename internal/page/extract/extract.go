@@ -46,6 +46,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,6 +63,7 @@ type Rules struct {
 	page    *target // of the record of the page; nil if it has no condition
 	records []*recordRule
 	follow  []*followRule
+	targets []*target     // of all of them
 	limit   time.Duration // MaxTime, but for tests
 	pages   atomic.Int64  // that they were applied to
 }
@@ -109,25 +111,15 @@ type Problem struct {
 }
 
 // Empty reports whether there are no rules.
-func (r *Rules) Empty() bool { return r.page == nil && len(r.records) == 0 && len(r.follow) == 0 }
+func (r *Rules) Empty() bool { return len(r.targets) == 0 }
 
 // Matches reports whether a rule is for documents of such a URL, whatever their
 // type. It costs nothing but the patterns.
 func (r *Rules) Matches(url string) bool {
-	if r.page != nil {
-		return true
-	}
-	for _, rule := range r.records {
-		if _, ok := rule.matchURL(url); ok {
-			return true
-		}
-	}
-	for _, rule := range r.follow {
-		if _, ok := rule.matchURL(url); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.targets, func(t *target) bool {
+		_, ok := t.matchURL(url)
+		return ok
+	})
 }
 
 // Apply returns what the rules make of a document. The error is that of ctx;

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"seine/internal/page/document"
@@ -12,6 +13,7 @@ import (
 // types is a set of types of document.
 type types uint16
 
+// Types in the order of crawlspec.DocumentTypes, and others.
 const (
 	typeHTML types = 1 << iota
 	typeXML
@@ -27,56 +29,36 @@ const (
 	jqable    = typeJSON | typeCSV | typeFeed | typeSitemap
 )
 
-// typeNames are those of crawlspec.DocumentTypes, in the order of the constants.
-var typeNames = []struct {
-	name string
-	types
-}{
-	{"html", typeHTML}, {"xml", typeXML}, {"json", typeJSON}, {"feed", typeFeed}, {"csv", typeCSV}, {"text", typeText},
-	{"sitemap", typeSitemap},
-}
-
-func typesNamed(names []string) types {
-	set := types(0)
+func typesNamed(names []string) (set types) {
 	for _, name := range names {
-		for _, t := range typeNames {
-			if t.name == name {
-				set |= t.types
-			}
-		}
+		set |= typeNamed(name)
 	}
 	return set
 }
 
+// typeNamed returns a type by its name, typeOther if it is not one of crawlspec.DocumentTypes.
+func typeNamed(name string) types {
+	if i := slices.Index(crawlspec.DocumentTypes, name); i >= 0 {
+		return 1 << i
+	}
+	return typeOther
+}
+
 func (t types) String() string {
 	var names []string
-	for _, n := range typeNames {
-		if t&n.types != 0 {
-			names = append(names, n.name)
+	for i, name := range crawlspec.DocumentTypes {
+		if t&(1<<i) != 0 {
+			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
 func typeOf(d *document.Document) types {
-	switch d.Type.Class {
-	case mediatype.HTML:
-		return typeHTML
-	case mediatype.XML:
-		return typeXML
-	case mediatype.Sitemap:
-		return typeSitemap
-	case mediatype.Feed:
-		return typeFeed
-	case mediatype.JSON, mediatype.NDJSON:
+	if d.Type.Class == mediatype.NDJSON {
 		return typeJSON
-	case mediatype.CSV:
-		return typeCSV
-	case mediatype.Text:
-		return typeText
-	default:
-		return typeOther
 	}
+	return typeNamed(d.Type.Class.String())
 }
 
 // compiler compiles one rule and collects what is wrong with it.
