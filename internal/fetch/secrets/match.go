@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -125,14 +126,7 @@ func referenced(text string) (rune, bool) {
 	if number != "" && number[0]|0x20 == 'x' {
 		return hexValue([]byte(number[1:]))
 	}
-	r := rune(0)
-	for i := range len(number) {
-		if number[i] < '0' || number[i] > '9' || r > utf8.MaxRune {
-			return 0, false
-		}
-		r = 10*r + rune(number[i]-'0')
-	}
-	return r, number != ""
+	return parseRune(number, 10)
 }
 
 // backslash follows an escape of JSON or JavaScript.
@@ -198,22 +192,11 @@ func (v value) begins(r rune) int {
 }
 
 // hexValue reads hexadecimal digits.
-func hexValue(digits []byte) (r rune, ok bool) {
-	for _, c := range digits {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		if r > utf8.MaxRune {
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, len(digits) > 0
+func hexValue(digits []byte) (r rune, ok bool) { return parseRune(string(digits), 16) }
+
+func parseRune(digits string, base int) (r rune, ok bool) {
+	n, err := strconv.ParseUint(digits, base, 31)
+	return rune(n), err == nil
 }
 
 func isAlphanumeric(c byte) bool {

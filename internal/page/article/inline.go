@@ -147,27 +147,18 @@ func (s *spans) before(i int) rune {
 		r, _ := utf8.DecodeLastRune(s.tail)
 		return r
 	}
-	for i--; i >= 0; i-- {
-		switch c := &s.list[i]; c.kind {
-		case spanText:
-			r, _ := utf8.DecodeLastRuneInString(c.text)
-			return r
-		case spanSpace, spanBreak, spanParagraph:
-			return ' '
-		case spanStrong, spanEmphasis, spanStrike:
-		default:
-			return '.'
-		}
-	}
-	return ' '
+	return s.beside(i, -1, utf8.DecodeLastRuneInString)
 }
 
 // after returns the rune after a mark, beyond other marks; a space at the end.
-func (s *spans) after(i int) rune {
-	for i++; i < len(s.list); i++ {
+func (s *spans) after(i int) rune { return s.beside(i, 1, utf8.DecodeRuneInString) }
+
+// beside looks for a rune step by step.
+func (s *spans) beside(i, step int, nearest func(text string) (r rune, size int)) rune {
+	for i += step; i >= 0 && i < len(s.list); i += step {
 		switch c := &s.list[i]; c.kind {
 		case spanText:
-			r, _ := utf8.DecodeRuneInString(c.text)
+			r, _ := nearest(c.text)
 			return r
 		case spanSpace, spanBreak, spanParagraph:
 			return ' '

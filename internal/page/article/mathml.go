@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/page/dom"
 )
 
 // maxMathDepth bounds how deep a formula is read; a real one has a dozen levels.
@@ -96,16 +98,10 @@ var mathSigns = strings.NewReplacer(`\`, `\backslash `, "{", `\{`, "}", `\}`, "$
 // mathText returns the text of a sign, without the operators that are not seen (U+2061 to
 // U+2064).
 func mathText(n *html.Node) string {
-	var b strings.Builder
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.TextNode {
-			b.WriteString(c.Data)
-		}
-	}
 	return mathSigns.Replace(strings.Map(func(r rune) rune {
 		if r >= 0x2061 && r <= 0x2064 {
 			return -1
 		}
 		return r
-	}, strings.TrimSpace(b.String())))
+	}, strings.TrimSpace(dom.RawText(n))))
 }

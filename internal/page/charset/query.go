@@ -3,7 +3,6 @@ package charset
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 
@@ -52,7 +51,7 @@ func (e Encoding) Query(q string) string {
 // Reference applies Query to the query of a link as it is written, relative or
 // not.
 func (e Encoding) Reference(ref string) string {
-	if !e.Reencodes() || !hasQueryToEncode(ref) {
+	if !e.Reencodes() || isASCII([]byte(ref)) { // weburl does the same for ASCII
 		return ref
 	}
 	ref, fragment := cutBefore(ref, '#')
@@ -61,17 +60,6 @@ func (e Encoding) Reference(ref string) string {
 		return ref + fragment
 	}
 	return path + "?" + e.Query(query[1:]) + fragment
-}
-
-// hasQueryToEncode tells the references apart that Query may change: weburl does
-// the same for ASCII.
-func hasQueryToEncode(ref string) bool {
-	for i := range len(ref) {
-		if ref[i] >= utf8.RuneSelf {
-			return true
-		}
-	}
-	return false
 }
 
 func cutBefore(s string, c byte) (before, from string) {

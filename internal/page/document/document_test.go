@@ -216,7 +216,7 @@ func TestTextOf(t *testing.T) {
 		if got := TextOf(div); got != tt.text {
 			t.Errorf("%q: text %q", tt.in, got)
 		}
-		if got := RawText(div); got != tt.raw {
+		if got := dom.RawText(div); got != tt.raw {
 			t.Errorf("%q: raw %q", tt.in, got)
 		}
 		if got, want := dom.Fold(tt.in), strings.Join(strings.Fields(tt.in), " "); got != want {
@@ -251,7 +251,7 @@ func FuzzDocument(f *testing.F) {
 			if got, want := TextOf(root), dom.Fold(TextOf(root)); got != want {
 				t.Errorf("%q is not folded: %q", got, want)
 			}
-			RawText(root)
+			dom.RawText(root)
 		}
 		if v, err := d.JSON(); err == nil {
 			if _, err := json.Marshal(v); err != nil {

@@ -1,8 +1,6 @@
 package document
 
 import (
-	"strings"
-
 	"golang.org/x/net/html"
 
 	"seine/internal/page/article"
@@ -34,21 +32,3 @@ const Raised = "¤"
 // NumberText is TextOf for a number, in which the cents of a price may be raised:
 // 12<sup>99</sup>.
 func NumberText(n *html.Node) string { return dom.Fold(article.TextOf(n, Raised)) }
-
-// RawText returns all the text in a node, as it is: the textContent of the DOM
-// standard. Of a template element, it is the text that it holds.
-func RawText(n *html.Node) string {
-	if n.Type == html.TextNode {
-		return n.Data
-	}
-	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
-		return c.Data
-	}
-	var b strings.Builder
-	for c := range dom.Descendants(n) {
-		if c.Type == html.TextNode {
-			b.WriteString(c.Data)
-		}
-	}
-	return b.String()
-}

@@ -2,6 +2,7 @@ package dom
 
 import (
 	"iter"
+	"strings"
 
 	"golang.org/x/net/html"
 )
@@ -94,4 +95,22 @@ func following(n, root *html.Node) *html.Node {
 		}
 	}
 	return nil
+}
+
+// RawText returns all the text in a node, as it is: the textContent of the DOM
+// standard. Of a template element, it is the text that it holds.
+func RawText(n *html.Node) string {
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
+		return c.Data
+	}
+	var b strings.Builder
+	for c := range Descendants(n) {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
 }

@@ -60,12 +60,7 @@ func (c *condition) holds(r *run, in item) (bool, error) {
 	if len(c.status) > 0 && !slices.Contains(c.status, r.doc.Status) {
 		return false, nil
 	}
-	for _, l := range c.languages {
-		if !l.has(r.doc) {
-			return false, nil
-		}
-	}
-	if c.noindex != nil && *c.noindex != asksNotToBeIndexed(r.doc) {
+	if _, why := c.unmet(r.doc); why != "" {
 		return false, nil
 	}
 	for _, h := range c.headers {

@@ -100,7 +100,7 @@ func (r *run) getNode(n *html.Node, get string) (string, error) {
 	}
 	switch get {
 	case getRaw:
-		return document.RawText(n), nil
+		return dom.RawText(n), nil
 	case getHTML:
 		return r.render(func(yield func(*html.Node) bool) {
 			for c := n.FirstChild; c != nil && yield(c); c = c.NextSibling {

@@ -38,8 +38,8 @@ func (l *languageRange) wrong(doc *document.Document) string {
 	return fmt.Sprintf("%s %s, not %s", what, is, strings.Join(l.tags, " or "))
 }
 
-// unmet says of a condition that does not hold which sort of it does not, and why: one of
-// messages.LeftOutReasons, and a text that may be empty.
+// unmet says which sort of a condition does not hold, one of messages.LeftOutReasons, and why: "" if
+// languages and noindex are as it asks.
 func (c *condition) unmet(doc *document.Document) (sort, why string) {
 	for _, l := range c.languages {
 		if !l.has(doc) {

@@ -1,6 +1,8 @@
 package htmlpage
 
 import (
+	"strings"
+
 	"seine/internal/base/ascii"
 	"seine/internal/base/truncate"
 	"seine/internal/fetch/robots"
@@ -95,16 +97,7 @@ func (s *scanner) readNamed(name, content []byte) {
 }
 
 func (s *scanner) isAgent(name []byte) bool {
-	agent := s.opts.Agent
-	if agent == "" || len(name) != len(agent) {
-		return false
-	}
-	for i := range name {
-		if ascii.Lower(name[i]) != ascii.Lower(agent[i]) {
-			return false
-		}
-	}
-	return true
+	return s.opts.Agent != "" && strings.EqualFold(string(name), s.opts.Agent)
 }
 
 // readPragma takes a refresh, of which the first counts, or the default

@@ -56,7 +56,7 @@ func isJSONLD(n *html.Node) bool {
 }
 
 func readScript(n *html.Node) ([]json.RawMessage, *Problem) {
-	s := scriptText(n)
+	s := dom.RawText(n)
 	if len(s) > maxScriptBytes {
 		return nil, &Problem{Part: partJSONLD, Text: fmt.Sprintf("script of more than %d bytes", maxScriptBytes)}
 	}
@@ -69,20 +69,6 @@ func readScript(n *html.Node) ([]json.RawMessage, *Problem) {
 		return values, &Problem{Part: partJSONLD, Offset: syntax.offset, Text: syntax.text}
 	}
 	return values, nil
-}
-
-// scriptText is the child text content of a script.
-func scriptText(n *html.Node) string {
-	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
-		return c.Data
-	}
-	var b strings.Builder
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.TextNode {
-			b.WriteString(c.Data)
-		}
-	}
-	return b.String()
 }
 
 // isEscaped reports whether the first name of the script begins with an escaped

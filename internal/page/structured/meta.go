@@ -225,24 +225,10 @@ func (m Meta) AppendJSON(b []byte) []byte {
 		o.Key(g.name)
 		switch {
 		case g.objects != nil:
-			o.B = jsontext.AppendList(o.B, g.objects, appendPlain)
+			o.B = jsontext.AppendList(o.B, g.objects, func(b []byte, m Meta) []byte { return m.AppendJSON(b) })
 		case len(g.contents) == 1:
 			o.B = jsontext.AppendString(o.B, g.contents[0])
 		default:
-			o.B = jsontext.AppendStrings(o.B, g.contents)
-		}
-	}
-	return o.End()
-}
-
-// appendPlain appends the parts of one object.
-func appendPlain(b []byte, m Meta) []byte {
-	o := jsontext.Object{B: b}
-	for _, g := range m.groups() {
-		o.Key(g.name)
-		if len(g.contents) == 1 {
-			o.B = jsontext.AppendString(o.B, g.contents[0])
-		} else {
 			o.B = jsontext.AppendStrings(o.B, g.contents)
 		}
 	}

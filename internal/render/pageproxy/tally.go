@@ -57,12 +57,15 @@ func (t *tally) reserve() error {
 	return nil
 }
 
-// unreserve takes back a request that was not sent.
-func (t *tally) unreserve() {
+// count changes the totals.
+func (t *tally) count(change func(sum *Totals)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.sum.Requests--
+	change(&t.sum)
 }
+
+// unreserve takes back a request that was not sent.
+func (t *tally) unreserve() { t.count(func(sum *Totals) { sum.Requests-- }) }
 
 // take counts n bytes, and returns how many of them may pass; an error if that
 // is not all.
@@ -82,25 +85,17 @@ func (t *tally) tooManyBytes() error {
 }
 
 func (t *tally) refused(url, reason string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sum.Refusals++
-	if len(t.sum.Refused) < maxRefusals {
-		t.sum.Refused = append(t.sum.Refused, Refusal{URL: url, Reason: reason})
-	}
+	t.count(func(sum *Totals) {
+		sum.Refusals++
+		if len(sum.Refused) < maxRefusals {
+			sum.Refused = append(sum.Refused, Refusal{URL: url, Reason: reason})
+		}
+	})
 }
 
-func (t *tally) failed() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sum.Failed++
-}
+func (t *tally) failed() { t.count(func(sum *Totals) { sum.Failed++ }) }
 
-func (t *tally) main() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sum.Main++
-}
+func (t *tally) main() { t.count(func(sum *Totals) { sum.Main++ }) }
 
 func (t *tally) totals() Totals {
 	t.mu.Lock()

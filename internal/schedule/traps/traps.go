@@ -121,11 +121,8 @@ func walk(path string, limit int) (depth int, repeats bool) {
 	var before [longestRun]string // the last segments, the nearest first
 	var same [longestRun]int      // how many in a row equal the one so far before
 	for path != "" && path != "/" {
-		segment := path[1:]
-		if i := strings.IndexByte(segment, '/'); i >= 0 {
-			segment = segment[:i]
-		}
-		path = path[1+len(segment):]
+		var segment string
+		segment, path = nextSegment(path)
 		for i := range longestRun {
 			if depth <= i || before[i] != segment {
 				same[i] = 0
