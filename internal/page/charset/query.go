@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 
 	"seine/internal/base/ascii"
@@ -39,13 +40,33 @@ func (e Encoding) Query(q string) string {
 		}
 		return string(out)
 	}
-	switch known := e.library().(type) {
-	case *charmap.Charmap:
-		out = appendSingle(out, known, q)
-	default:
-		out = appendMultibyte(out, known, q)
+	for i, part := range strings.Split(q, "&") { // in which "&" begins a character that the encoding does not have
+		if i > 0 {
+			out = append(out, '&')
+		}
+		out = e.appendEncoded(out, part)
 	}
 	return string(out)
+}
+
+// appendEncoded appends a part of a query without "&".
+func (e Encoding) appendEncoded(out []byte, part string) []byte {
+	m, _ := e.library().(*charmap.Charmap)
+	encoded, _ := encoding.HTMLEscapeUnsupported(e.library().NewEncoder()).String(part)
+	for i := 0; i < len(encoded); i++ {
+		if encoded[i] != '&' {
+			out = appendQueryByte(out, encoded[i])
+			continue
+		}
+		digits, _, _ := strings.Cut(encoded[i+len("&#"):], ";")
+		i += len("&#") + len(digits)
+		if r, _ := strconv.Atoi(digits); m != nil && r < 0xa0 && decodeByte(m, byte(r)) == rune(r) { // see decodeByte
+			out = ascii.AppendEscape(out, byte(r))
+		} else {
+			out = append(out, "%26%23"+digits+"%3B"...)
+		}
+	}
+	return out
 }
 
 // Reference applies Query to the query of a link as it is written, relative or
@@ -95,9 +116,4 @@ func appendQueryByte(out []byte, c byte) []byte {
 		return ascii.AppendEscape(out, c)
 	}
 	return append(out, c)
-}
-
-func appendUnencodable(out []byte, r rune) []byte {
-	out = strconv.AppendInt(append(out, "%26%23"...), int64(r), 10)
-	return append(out, "%3B"...)
 }
