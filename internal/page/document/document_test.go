@@ -83,7 +83,10 @@ func TestXML(t *testing.T) {
 		t.Errorf("of HTML: %v", err)
 	}
 	for _, body := range []string{
-		"<r>" + strings.Repeat("<s>", MaxDepth+1), "<r>" + strings.Repeat("<s/>", 2_000_000), "<r " + strings.Repeat("b='' ", 2_200_000),
+		"<r>" + strings.Repeat("<s>", MaxDepth+1), strings.Repeat(`<s a="/>">`, MaxDepth+1), "<r>" + strings.Repeat("<s/>", 2_000_000),
+		// a quote that is none of a tag
+		`<!-- <a x=" --><r>` + strings.Repeat("<s/>", 2_000_000), `<?p <a x=" ?><r>` + strings.Repeat("<s/>", 2_000_000), `<!DOCTYPE r [<!-- ' --><!ENTITY e "<a x='">]><r>` + strings.Repeat("<s/>", 2_000_000),
+		`<r><![CDATA[<a x="]]>` + strings.Repeat("<s/>", 2_000_000), "<r " + strings.Repeat("b='' ", 2_200_000),
 	} {
 		if _, err := doc("application/xml", "<?xml version='1.0'?>"+body).XML(); !errors.Is(err, ErrTooBig) {
 			t.Errorf("%.20q: %v", body, err)

@@ -45,14 +45,14 @@ func (d *Document) XML() (*xmlquery.Node, error) {
 func (d *Document) Broken() string { return d.broken }
 
 func parseXML(body []byte) (root *xmlquery.Node, err error) {
-	switch {
-	case len(body) > MaxData:
+	if len(body) > MaxData {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTooBig, len(body), MaxData)
-	case sizeOfXML(body) > MaxTree:
-		return nil, errTree("its tree of XML")
 	}
-	if err := shallow(body); err != nil {
-		return nil, err
+	switch size, depth := sizeOfXML(body); {
+	case size > MaxTree:
+		return nil, errTree("its tree of XML")
+	case depth > MaxDepth: // the library goes through it by recursion
+		return nil, fmt.Errorf("%w: its elements are more than %d deep", ErrTooBig, MaxDepth)
 	}
 	defer func() { // the library panics on some prefixes that are not declared
 		if p := recover(); p != nil {
@@ -69,28 +69,71 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 	return root, nil
 }
 
-// sizeOfXML returns what a tree takes, at most: XML has nothing that makes more of
-// it than there is.
-func sizeOfXML(body []byte) int {
-	size := len(body)
+// sizeOfXML returns what a tree takes, and how deep its elements are, at most: XML has
+// nothing that makes more of it than there is.
+func sizeOfXML(body []byte) (size, deepest int) {
+	size = len(body)
+	depth := 0
 	var tag attributesOfXML
-	for i, c := range body {
+	for i := 0; i < len(body); i++ {
 		if tag.open {
-			if tag.read(c) {
+			if tag.read(body[i]) {
 				continue
 			}
 			size += max(tag.values, tag.words) * sizeXMLAttribute
+			if body[i-1] == '/' {
+				depth--
+			}
 		}
-		switch next := i + 1; {
-		case next == len(body):
-		case c == '<' && body[next] != '/':
+		switch rest := body[i:]; {
+		case len(rest) == 1:
+		case rest[0] == '>' && rest[1] != '<': // a text comes
 			size += sizeXML
-			tag = attributesOfXML{open: body[next] != '!' && body[next] != '?'}
-		case c == '>' && body[next] != '<': // a text comes
+		case rest[0] != '<':
+		case rest[1] == '/':
+			depth = max(depth-1, 0)
+		case rest[1] == '!' || rest[1] == '?':
 			size += sizeXML
+			i += endOfMarkup(rest) - 1
+		default:
+			size += sizeXML
+			depth++
+			deepest = max(deepest, depth)
+			tag = attributesOfXML{open: true}
 		}
 	}
-	return size + max(tag.values, tag.words)*sizeXMLAttribute
+	return size + max(tag.values, tag.words)*sizeXMLAttribute, deepest
+}
+
+// endOfMarkup returns where a comment, a processing instruction, a CDATA section or a document
+// type ends that b begins with, as encoding/xml has it: the quotes in it are none of a tag.
+func endOfMarkup(b []byte) int {
+	for _, m := range [][2]string{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
+		if inside, ok := bytes.CutPrefix(b, []byte(m[0])); ok {
+			before, _, _ := bytes.Cut(inside, []byte(m[1]))
+			return min(len(m[0])+len(before)+len(m[1])-1, len(b))
+		}
+	}
+	quote, depth := byte(0), 0
+	for i := 1; i < len(b); i++ {
+		switch c := b[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case bytes.HasPrefix(b[i:], []byte("<!--")):
+			i += endOfMarkup(b[i:])
+		case c == '<':
+			depth++
+		case c == '>' && depth == 0:
+			return i
+		case c == '>':
+			depth--
+		}
+	}
+	return len(b)
 }
 
 // attributesOfXML counts the attributes of a tag that is open: those with a value, and
@@ -122,31 +165,4 @@ func (t *attributesOfXML) read(c byte) bool {
 	}
 	t.space = c <= ' '
 	return true
-}
-
-// shallow refuses XML that may be more than MaxDepth deep: the library goes
-// through it by recursion. Tags in comments count too, which hurts nobody.
-func shallow(body []byte) error {
-	depth := 0
-	for i := 0; i+1 < len(body); i++ {
-		if body[i] == '/' && body[i+1] == '>' {
-			depth--
-			continue
-		}
-		if body[i] != '<' {
-			continue
-		}
-		switch body[i+1] {
-		case '/':
-			depth--
-		case '!', '?':
-		default:
-			depth++
-		}
-		if depth > MaxDepth {
-			return fmt.Errorf("%w: its elements are more than %d deep", ErrTooBig, MaxDepth)
-		}
-		depth = max(depth, 0)
-	}
-	return nil
 }
