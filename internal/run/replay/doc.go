@@ -4,22 +4,19 @@
 //
 // A replay does not change the crawl. It reads with consumers that end
 // with the connection: the janitor does not wait for it, and no worker of the
-// crawl loses a message to it. It copies messages to streams of a private server
-// inside this process, and the ordinary
-// parser and writer run over those. So there is no second implementation of
+// crawl loses a message to it. The ordinary parser handles each page, in memory. The ordinary writer
+// reads RECORDS of a private server inside this process. So there is no second implementation of
 // parsing and committing, and the same promises hold.
 //
-//	PAGES of the crawl ─► feeder ─► PAGES ─► parser ─► RECORDS ─► writer ─► place
-//	                                └────── server at the side ──────┘
+//	PAGES of the crawl ─► copier (parser) ─► RECORDS ─► writer ─► place
+//	                                └── server at the side ──┘
 //
 // After a kill at any moment, the same command continues a replay.
 // Its plan, made at the start, has the sequences of the stream to replay. Its
-// position follows from the last message that the feeder stored, which
+// position follows from the last record that the copier stored, which
 // has the sequence of its original in a header. The server refuses a message that
-// does not follow that one, so no message is missing or repeated. The stages
-// guarantee the rest: a page that is parsed again makes records with
-// the same identities, and the writer drops those.
+// does not follow that one, so no message is missing or repeated. A page that is
+// parsed again makes the same records in the same order.
 //
-// The private streams are bounded: the feeder waits for the parser, and the
-// parser for the writer.
+// The private stream is bounded: the copier waits for the writer.
 package replay

@@ -10,10 +10,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// record returns a record for the writer at the side, or the records of a batch, nil if
+// record copies a record for the writer at the side, or the records of a batch, unless
 // all are of pages of another host. They keep their identities, by which the writer knows a
 // repeat.
-func (p *messageCopier) record(ctx context.Context, m jetstream.Msg) (*nats.Msg, error) {
+func (p *messageCopier) record(ctx context.Context, m jetstream.Msg, _ *jetstream.MsgMetadata) (maker, error) {
 	out := copyOf(m)
 	if id := m.Headers().Get(nats.MsgIdHdr); id != "" {
 		out.Header.Set(nats.MsgIdHdr, id)
@@ -24,12 +24,12 @@ func (p *messageCopier) record(ctx context.Context, m jetstream.Msg) (*nats.Msg,
 		}
 	}
 	if crawl := messages.CrawlOf(m.Subject()); messages.CheckCrawl(crawl) == nil {
-		if err := p.spec(ctx, crawl); err != nil { // which says what columns a file has
+		if _, err := p.spec(ctx, crawl); err != nil { // which says what columns a file has
 			return nil, err
 		}
 	}
 	out.Header.Del(messages.HeaderSpec) // revisions at the side are others
-	return out, nil
+	return func(context.Context) ([]*nats.Msg, error) { return []*nats.Msg{out}, nil }, nil
 }
 
 // ofHost returns what of a message is of pages of the host that was chosen, nil if nothing is.
@@ -57,6 +57,3 @@ func (p *messageCopier) ofHost(m *nats.Msg) *nats.Msg {
 	}
 	return messages.JoinBatch(of)
 }
-
-// anyRoom leaves it to the stream to be full.
-func anyRoom(context.Context, uint64, int) error { return nil }

@@ -114,23 +114,14 @@ type replay struct {
 	source *replayStream
 	side   *scratchServer
 	feeder *streamCopier
-	parser *parser.Parser // nil if records are written
-	sink   sink
+	writer *writer.Writer // nil if records go back to the crawl
+	back   *crawlRecords  // nil if they do not
 	stop   []func()
 	began  time.Time
 	before int64 // done by earlier runs
 	kept   int64 // records that they have committed
 	begun  bool  // by this run
 	idle   bool  // it has ended, and nothing was committed or sent back
-}
-
-// sink is where records go: the writer, or back to the crawl.
-type sink interface {
-	Run(ctx context.Context) error
-	// CaughtUp reports whether all records there are have been read.
-	CaughtUp(ctx context.Context) (bool, error)
-	// Err is what keeps it from going on, for a person to mend.
-	Err() error
 }
 
 // open makes or finds the plan, and makes all parts; it starts none.
@@ -154,10 +145,12 @@ func (r *replay) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.openFeeder(ctx); err != nil {
+	if r.Writer == nil {
+		r.back = newCrawlRecords(r.Source, sentFile(r.State), r.plan.Generation)
+	} else if r.writer, err = writer.New(*r.Writer, r.side.write); err != nil {
 		return err
 	}
-	return r.openStages(ctx)
+	return r.openFeeder(ctx)
 }
 
 // planned returns the plan of the runs before, or makes one.
@@ -220,30 +213,16 @@ func (r *replay) openFeeder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.feeder = &streamCopier{from: r.source, window: r.plan.seqRange, to: r.side.feed, prepare: p.record, room: anyRoom}
+	r.feeder = &streamCopier{from: r.source, window: r.plan.seqRange, to: &sideStream{bus: r.side.feed}, workers: p.workers(), prepare: p.record}
 	if r.Stream == messages.StreamPages {
-		r.feeder.prepare, r.feeder.room = p.page, p.room
+		r.feeder.prepare = p.page
 	}
-	return nil
-}
-
-// openStages makes the stages that the replay needs.
-func (r *replay) openStages(ctx context.Context) (err error) {
-	if r.Stream == messages.StreamPages {
-		specs, stop, err := stages.FollowSpecs(ctx, r.side.parse)
-		if err != nil {
-			return err
-		}
-		r.stop = append(r.stop, stop)
-		if r.parser, err = parser.New(r.Parser, r.side.parse, specs); err != nil {
-			return err
-		}
+	if r.back != nil {
+		r.feeder.to = r.back
 	}
-	if r.Writer != nil {
-		r.sink, err = writer.New(*r.Writer, r.side.write)
-		return err
-	}
-	r.sink, err = newForwarder(ctx, r.side.write, r.Source, forwardFile(r.State), r.plan.Generation)
+	at, err := r.feeder.to.resume(ctx)
+	r.feeder.place.Store(&at)
+	r.before = r.done()
 	return err
 }
 
@@ -257,10 +236,6 @@ func (r *replay) close() {
 // run starts the stages, watches them until all is done, and stops them in the
 // order of the pipeline.
 func (r *replay) run(ctx context.Context) (*Report, error) {
-	var err error
-	if r.before, err = r.done(ctx); err != nil {
-		return nil, err
-	}
 	g := r.start(ctx)
 	feeding, stopFeeding := context.WithCancel(g.Context())
 	defer stopFeeding()
@@ -281,24 +256,13 @@ func (r *replay) run(ctx context.Context) (*Report, error) {
 	return r.end(over, at, errors.Join(err, werr))
 }
 
-// start starts the stages.
+// start starts the writer.
 func (r *replay) start(ctx context.Context) *stagegroup.Group {
 	g := stagegroup.New(ctx)
-	consumers := map[string]int{messages.StreamRecords: 1}
-	if r.Writer != nil {
-		consumers[messages.StreamRecords] = r.Source.Layout.Partitions
+	if r.writer != nil {
+		g.Go(r.writer.Run)
+		g.Go(r.side.janitor(r.Source.Layout.Partitions).Run)
 	}
-	if r.parser != nil {
-		consumers[messages.StreamPages] = 1
-		g.GoSender(r.parser.Run)
-	}
-	g.Go(func(ctx context.Context) error {
-		if r.Writer == nil {
-			return r.whileSource(ctx, r.sink.Run)
-		}
-		return r.sink.Run(ctx)
-	})
-	g.Go(r.side.janitor(consumers).Run)
 	return g
 }
 
@@ -324,17 +288,14 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 			all = true
 		case <-tick.C:
 		}
-		if err := errors.Join(r.sink.Err(), r.side.trouble(stages)); err != nil {
+		if err := r.trouble(stages); err != nil {
 			return false, fmt.Errorf("%w (nothing is lost; fix the cause and run the same command again to continue)", err)
 		}
 		if err := r.reportProgress(stages, all); err != nil {
 			r.Log.Debug("cannot see how the replay stands", "error", err)
 			continue
 		}
-		if !all {
-			continue
-		}
-		if r.isOver(stages) {
+		if all && r.isOver(stages) {
 			return true, nil
 		}
 	}
@@ -348,15 +309,20 @@ func ignoreDone(ctx context.Context, err error) error {
 	return err
 }
 
-// isOver reports whether the stages have done with all that was fed.
-func (r *replay) isOver(ctx context.Context) bool {
-	if r.parser != nil {
-		done, last, err := r.side.handled(ctx)
-		if err != nil || done < last {
-			return false
-		}
+// trouble returns what keeps the replay from going on, for a person to mend.
+func (r *replay) trouble(ctx context.Context) error {
+	if r.writer == nil {
+		return r.side.trouble(ctx)
 	}
-	over, err := r.sink.CaughtUp(ctx)
+	return errors.Join(r.writer.Err(), r.side.trouble(ctx))
+}
+
+// isOver reports whether the writer has done with all that was fed.
+func (r *replay) isOver(ctx context.Context) bool {
+	if r.writer == nil {
+		return true
+	}
+	over, err := r.writer.CaughtUp(ctx)
 	if err != nil {
 		r.Log.Debug("cannot ask the writer", "error", err)
 	}
@@ -364,21 +330,12 @@ func (r *replay) isOver(ctx context.Context) bool {
 }
 
 // done returns how many messages have been handled, by all runs.
-func (r *replay) done(ctx context.Context) (int64, error) {
-	if r.parser != nil {
-		done, _, err := r.side.handled(ctx)
-		return int64(done), err
+func (r *replay) done() int64 {
+	at := r.feeder.place.Load()
+	if r.Choice.Host != "" {
+		return at.Chosen
 	}
-	return r.stored(ctx, messages.StreamRecords)
-}
-
-// stored returns how many messages a stream at the side has taken.
-func (r *replay) stored(ctx context.Context, stream string) (int64, error) {
-	s, err := r.side.feed.JS.Stream(ctx, stream)
-	if err != nil {
-		return 0, fmt.Errorf("look at stream %s at the side: %w", stream, err)
-	}
-	return int64(s.CachedInfo().State.LastSeq), nil
+	return at.Read
 }
 
 // reportProgress tells Progress how the replay stands.
@@ -386,26 +343,20 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	if r.Progress == nil {
 		return nil
 	}
-	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime}
-	var err [2]error
-	p.Done, err[0] = r.done(ctx)
-	p.Dead, err[1] = r.stored(ctx, messages.StreamDead)
-	if err := errors.Join(err[:]...); err != nil {
-		return err
+	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime, Done: r.done()}
+	dead, err := r.side.feed.JS.Stream(ctx, messages.StreamDead)
+	if err != nil {
+		return fmt.Errorf("look at stream %s at the side: %w", messages.StreamDead, err)
 	}
-	switch sink := r.sink.(type) {
-	case *forwarder:
-		p.Records = sink.totals().Records
-	case *writer.Writer:
-		p.Records = r.kept + sink.Totals().Records
+	p.Dead = int64(dead.CachedInfo().State.LastSeq)
+	if r.writer != nil {
+		p.Records = r.kept + r.writer.Totals().Records
+	} else {
+		p.Records = r.back.sent.Load().Records
 	}
 	switch {
-	case all && r.parser != nil:
-		fed, err := r.stored(ctx, messages.StreamPages)
-		if err != nil {
-			return err
-		}
-		p.Chosen = fed
+	case all:
+		p.Chosen = p.Done
 	case r.Choice.Host == "":
 		p.Chosen = r.plan.Messages
 	}

@@ -78,7 +78,7 @@ func (r *replay) end(over bool, at copyPosition, err error) (*Report, error) {
 	defer cancel()
 	w := &r.plan.seqRange
 	rep := &Report{
-		Outcome: Interrupted, Stream: r.Stream, Chosen: at.chosen, Generation: r.plan.Generation,
+		Outcome: Interrupted, Stream: r.Stream, Chosen: at.Chosen, Generation: r.plan.Generation,
 		FirstSeq: w.First, FirstTime: w.FirstTime, FromSeq: w.From, ToSeq: w.To, Seconds: time.Since(r.began).Seconds(),
 	}
 	cerr := r.count(ctx, rep)
@@ -93,8 +93,8 @@ func (r *replay) end(over bool, at copyPosition, err error) (*Report, error) {
 	case !over:
 		return rep, nil
 	}
-	rep.Outcome, rep.Gone = Complete, max(0, w.Messages-at.read)
-	if r.parser == nil {
+	rep.Outcome, rep.Gone = Complete, max(0, w.Messages-at.Read)
+	if r.Stream == messages.StreamRecords {
 		rep.Repeats = rep.Chosen - rep.Records - rep.letters()
 	}
 	r.plan.Report = rep
@@ -111,23 +111,16 @@ func (rep *Report) letters() (n int64) {
 
 // count counts what was handled, committed and abandoned.
 func (r *replay) count(ctx context.Context, rep *Report) error {
-	done, err := r.done(ctx)
-	if err != nil {
-		return err
-	}
-	rep.PerSecond = float64(done-r.before) / rep.Seconds
-	if r.parser == nil {
-		rep.PerSecond = float64(rep.Chosen-r.feeder.began) / rep.Seconds
-	}
+	rep.PerSecond = float64(rep.Chosen-r.feeder.began) / rep.Seconds
 	unparsed, err := r.countDead(ctx, rep)
 	if err != nil {
 		return err
 	}
-	if r.parser != nil {
-		rep.Parsed, rep.Unparsed = done-unparsed, unparsed
+	if r.Stream == messages.StreamPages {
+		rep.Parsed, rep.Unparsed = rep.Chosen-unparsed, unparsed
 	}
-	if f, ok := r.sink.(*forwarder); ok {
-		sent := f.totals()
+	if r.back != nil {
+		sent := r.back.sent.Load()
 		rep.Records, rep.Kinds = sent.Records, sent.Kinds
 		return nil
 	}
@@ -186,8 +179,8 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 			reasons[key] = &Reason{Stage: l.Stage, Reason: l.Reason, URL: l.URL}
 		}
 		reasons[key].Count++
-		l.Seq, l.Sequence = 0, 0 // of the side, where nobody can look it up
-		_, _ = fmt.Sscan(l.Message.Header.Get(headerReplay), &l.Sequence)
+		l.Seq = 0                                                         // of the side, where nobody can look it up
+		_, _ = fmt.Sscan(l.Message.Header.Get(headerReplay), &l.Sequence) // of a record; that of a page is right
 		return to.Encode(l)
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,22 +18,18 @@ import (
 	"seine/pkg/stages/retention"
 )
 
-// Limits of the streams at the side. PAGES bounds what is copied ahead of the
-// parser, RECORDS what the writer has not committed.
+// Limits of the streams at the side. RECORDS bounds what the writer has not committed.
 const (
-	pagesBytes   = 256 << 20
 	recordsBytes = 1 << 30
-	bodiesBytes  = 2 << 30
 	deadBytes    = 1 << 30
 	smallBytes   = 4 << 20 // of streams that nothing is written to
 )
 
-// scratchServer is the server at the side, with a connection for whoever publishes much.
+// scratchServer is the server at the side, with a connection for the copier and one for the writer.
 type scratchServer struct {
 	server *embedded.Server
 	buses  []*stages.Bus
 	feed   *stages.Bus
-	parse  *stages.Bus
 	write  *stages.Bus
 }
 
@@ -51,7 +46,7 @@ func openScratchServer(ctx context.Context, state string, key *stateencryption.K
 			s.close()
 		}
 	}()
-	for _, bus := range []**stages.Bus{&s.feed, &s.parse, &s.write} {
+	for _, bus := range []**stages.Bus{&s.feed, &s.write} {
 		*bus, err = stages.Dial("", "seine-replay", log, nats.InProcessServer(s.server.Server()))
 		if err != nil {
 			return nil, err
@@ -61,30 +56,24 @@ func openScratchServer(ctx context.Context, state string, key *stateencryption.K
 	if err := s.provision(ctx, partitions); err != nil {
 		return nil, err
 	}
-	s.parse.Layout, s.write.Layout = s.feed.Layout, s.feed.Layout
-	// Whoever held pages is gone.
-	return s, s.parse.RedeliverUnacked(ctx)
+	s.write.Layout = s.feed.Layout
+	return s, nil
 }
 
-// provision makes the streams. Links and ends of visits, which the parser insists
-// on publishing, are forgotten; dead letters are kept, all of them, to be counted.
+// provision makes the streams. All dead letters are kept, to be counted.
 func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 	limits := messages.StreamLimits{
 		SeedsBytes: smallBytes, URLsBytes: smallBytes, FetchMessages: 1, ResultsBytes: smallBytes,
-		PagesBytes: pagesBytes, RecordsBytes: recordsBytes, DeadBytes: deadBytes, BodiesBytes: bodiesBytes,
+		PagesBytes: smallBytes, RecordsBytes: recordsBytes, DeadBytes: deadBytes, BodiesBytes: smallBytes,
 	}
 	if err := s.feed.Provision(ctx, partitions, limits, 1); err != nil {
 		return err
 	}
 	for _, c := range messages.Streams(limits, 1) {
-		switch c.Name {
-		case messages.StreamURLs:
-			c.Discard, c.MaxMsgs = jetstream.DiscardOld, 1
-		case messages.StreamDead:
-			c.Discard = jetstream.DiscardNew
-		default:
+		if c.Name != messages.StreamDead {
 			continue
 		}
+		c.Discard = jetstream.DiscardNew
 		if _, err := s.feed.JS.UpdateStream(ctx, c); err != nil {
 			return fmt.Errorf("set up stream %s at the side: %w", c.Name, err)
 		}
@@ -95,12 +84,11 @@ func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 // forEver is longer than any replay: only their size bounds the streams.
 const forEver = 100 * 365 * 24 * time.Hour
 
-// janitor returns one for the streams at the side that have consumers. It keeps
-// half of a stream, and so its last message, which says how far the replay is. What
-// it would tell people of streams that fill up is what these are for.
-func (s *scratchServer) janitor(consumers map[string]int) *retention.Janitor {
+// janitor returns one for RECORDS at the side, which so many consumers read. It keeps half of the stream, and so its
+// last message, which says how far the replay is. What it would tell people of streams that fill up is what these are for.
+func (s *scratchServer) janitor(consumers int) *retention.Janitor {
 	j := retention.NewJanitor(s.feed)
-	j.Log, j.KeepAge, j.BodiesBytes, j.Streams = slog.New(slog.DiscardHandler), forEver, bodiesBytes, consumers
+	j.Log, j.KeepAge, j.Streams = slog.New(slog.DiscardHandler), forEver, map[string]int{messages.StreamRecords: consumers}
 	return j
 }
 
@@ -119,24 +107,6 @@ func (s *scratchServer) trouble(ctx context.Context) error {
 	return nil
 }
 
-// handled returns up to which sequence the parser has done with its pages, and
-// how many there are.
-func (s *scratchServer) handled(ctx context.Context) (done, last uint64, err error) {
-	pages, err := s.feed.JS.Stream(ctx, messages.StreamPages)
-	if err != nil {
-		return 0, 0, fmt.Errorf("look at the pages at the side: %w", err)
-	}
-	last = pages.CachedInfo().State.LastSeq
-	c, err := pages.Consumer(ctx, messages.ConsumerParse)
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return 0, last, nil // the parser is about to make it
-	}
-	if err != nil {
-		return 0, last, fmt.Errorf("look at the parser: %w", err)
-	}
-	return c.CachedInfo().AckFloor.Stream, last, nil
-}
-
 func (s *scratchServer) close() {
 	for _, bus := range s.buses {
 		bus.Close()
@@ -146,7 +116,7 @@ func (s *scratchServer) close() {
 
 // remove removes what is only needed while a replay is in progress.
 func remove(state string) error {
-	for _, dir := range []string{sideDir(state), writerDir(state), forwardFile(state)} {
+	for _, dir := range []string{sideDir(state), writerDir(state), sentFile(state)} {
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("--state %s: remove what is needed no longer: %w", state, err)
 		}
@@ -154,5 +124,5 @@ func remove(state string) error {
 	return nil
 }
 
-func writerDir(state string) string   { return filepath.Join(state, "writer") }
-func forwardFile(state string) string { return filepath.Join(state, "forwarded.json") }
+func writerDir(state string) string { return filepath.Join(state, "writer") }
+func sentFile(state string) string  { return filepath.Join(state, "forwarded.json") }

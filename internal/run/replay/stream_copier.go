@@ -2,199 +2,187 @@ package replay
 
 import (
 	"context"
-	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
-	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
-// headerReplay is a header of each message at the side: the sequence of its
-// original, and how many messages of the window were read and how many of their parts were
-// chosen up to it. So the last message of the stream says how far the replay has come.
-const headerReplay = "Seine-Replay"
-
-// batchMessages and batchBytes bound what is published before an acknowledgement
-// is waited for.
+// batchMessages, batchBytes and batchTime bound what is made before it is stored.
 const (
 	batchMessages = 64
 	batchBytes    = 4 << 20
+	batchTime     = 200 * time.Millisecond
 )
 
-// streamCopier copies the messages that are chosen to the side, in order.
+// streamCopier stores what is made of the messages that are chosen, in their order.
 type streamCopier struct {
 	from   *replayStream
 	window seqRange
-	to     *stages.Bus
-	// prepare returns the copy of a message, nil for one that is not chosen.
-	prepare func(context.Context, jetstream.Msg) (*nats.Msg, error)
-	// room returns when there is room for so many more after sequence last.
-	room func(ctx context.Context, last uint64, n int) error
+	to     store
+	// workers is how many messages are worked on at a time.
+	workers int
+	// prepare returns how the output of a message is made, nil for one that is not chosen. It is called for one message at a time.
+	prepare func(context.Context, jetstream.Msg, *jetstream.MsgMetadata) (maker, error)
 
-	began   int64 // what earlier runs have chosen
-	place   copyPosition
-	batch   []*nats.Msg
-	bytes   int
-	waiting []copyPosition // of the messages in batch
+	began int64                        // pages or records that earlier runs have chosen
+	place atomic.Pointer[copyPosition] // what is made up to there is stored
+}
+
+// maker makes the output of a message. Several run at a time.
+type maker func(context.Context) ([]*nats.Msg, error)
+
+// store is where output goes.
+type store interface {
+	// resume returns how far earlier runs have come.
+	resume(ctx context.Context) (copyPosition, error)
+	// put returns when the batch is stored. An error is one that another attempt does not repair.
+	put(ctx context.Context, batch []item) error
+}
+
+// item is a message to store, and how far a replay has come when it is.
+type item struct {
+	*nats.Msg
+	at copyPosition
 }
 
 // copyPosition is how far a replay has come.
 type copyPosition struct {
-	sequence uint64 // of the source, 0 for none
-	read     int64  // messages of the window, that one included
-	chosen   int64  // pages or records in them
-	stored   uint64 // the sequence at the side
+	Sequence uint64 `json:"sequence"` // of the source, 0 for none
+	Read     int64  `json:"read"`     // messages of the window, that one included
+	Chosen   int64  `json:"chosen"`   // pages or records in them
+	// Part is how many messages of the output of the next message are stored.
+	Part int `json:"part,omitempty"`
 }
 
-// run feeds until the window is read. It returns how many messages of the window
-// were read, and what of them was chosen, by this run and those before.
+// made is what has become of a message.
+type made struct {
+	sequence uint64
+	chosen   int64 // pages or records in it
+	out      []*nats.Msg
+	err      error
+}
+
+// run copies until the window is read. It returns how far this run and those before have come.
 func (f *streamCopier) run(ctx context.Context) (copyPosition, error) {
-	var err error
-	if f.place, err = f.resume(ctx); err != nil {
-		return copyPosition{}, err
+	at, err := f.to.resume(ctx)
+	if err != nil {
+		return at, err
 	}
-	at := f.place
-	f.began = at.chosen
-	err = f.from.read(ctx, max(f.window.From, at.sequence+1), f.window.To, func(m jetstream.Msg, meta *jetstream.MsgMetadata) error {
-		at.read++
-		out, err := f.prepare(ctx, m)
-		if err != nil || out == nil {
-			return err
-		}
-		at.sequence, at.chosen = meta.Sequence.Stream, at.chosen+partsIn(out)
-		out.Header.Set(headerReplay, fmt.Sprintf("%d %d %d", at.sequence, at.read, at.chosen))
-		f.batch, f.bytes, f.waiting = append(f.batch, out), f.bytes+len(out.Data), append(f.waiting, at)
-		if len(f.batch) < batchMessages && f.bytes < batchBytes {
-			return nil
-		}
-		return f.flush(ctx)
+	f.began = at.Chosen
+	f.place.Store(&at)
+	ready := make(chan chan made, f.workers)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(ready)
+		return f.from.read(ctx, max(f.window.From, at.Sequence+1), f.window.To, func(m jetstream.Msg, meta *jetstream.MsgMetadata) error {
+			return f.start(ctx, g, m, meta, ready)
+		})
 	})
-	if err == nil {
-		err = f.flush(ctx)
-	}
-	return at, err
+	g.Go(func() error { return f.store(ctx, at, ready) })
+	err = g.Wait()
+	return *f.place.Load(), err
 }
 
-// partsIn returns how many pages or records a message has. A batch that cannot be split becomes one dead letter.
-func partsIn(m *nats.Msg) int64 {
-	parts, err := messages.SplitBatch(m.Header, m.Data)
+// start has the output of a message made, and lines it up.
+func (f *streamCopier) start(ctx context.Context, g *errgroup.Group, m jetstream.Msg, meta *jetstream.MsgMetadata, ready chan<- chan made) error {
+	do, err := f.prepare(ctx, m, meta)
 	if err != nil {
-		return 1
+		return err
 	}
-	return int64(len(parts))
-}
-
-// resume finds out how far the runs before have come.
-func (f *streamCopier) resume(ctx context.Context) (p copyPosition, err error) {
-	s, err := f.to.JS.Stream(ctx, f.from.name)
-	if err != nil {
-		return p, fmt.Errorf("open stream %s at the side: %w", f.from.name, err)
+	done := make(chan made, 1)
+	select {
+	case ready <- done:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	last := s.CachedInfo().State.LastSeq
-	if last == 0 {
-		return p, nil
-	}
-	m, err := s.GetMsg(ctx, last)
-	if err != nil {
-		return p, fmt.Errorf("read how far the replay has come: %w", err)
-	}
-	if _, err := fmt.Sscan(m.Header.Get(headerReplay), &p.sequence, &p.read, &p.chosen); err != nil {
-		return copyPosition{}, fmt.Errorf("read how far the replay has come: message %d at the side does not say it", last)
-	}
-	p.stored = last
-	return p, nil
-}
-
-// next is the sequence at the side of the message after the batch.
-func (f *streamCopier) next() uint64 { return f.place.stored + uint64(len(f.batch)) + 1 }
-
-// Waits between attempts to publish what was refused.
-const (
-	minRefused = 5 * time.Millisecond
-	maxRefused = 500 * time.Millisecond
-)
-
-// flush publishes the batch. Each message says which one it follows, so that the
-// server takes them in order and no one twice, whatever is refused or lost: after
-// trouble, what is stored is looked up, and the rest is published again.
-func (f *streamCopier) flush(ctx context.Context) error {
-	if len(f.batch) == 0 {
+	result := made{sequence: meta.Sequence.Stream}
+	if do == nil {
+		done <- result
 		return nil
 	}
-	if err := f.room(ctx, f.place.stored, len(f.batch)); err != nil {
-		return err
-	}
-	for wait := minRefused; len(f.batch) > 0; wait = min(2*wait, maxRefused) {
-		before := len(f.batch)
-		if err := f.publish(ctx); err != nil {
-			return err
+	g.Go(func() error {
+		result.out, result.err = do(ctx)
+		result.chosen = 1
+		if f.from.name == messages.StreamRecords {
+			result.chosen = partsIn(result.out)
 		}
-		switch {
-		case len(f.batch) == 0:
-			continue
-		case len(f.batch) < before:
-			wait = minRefused
-		}
-		if err := sleep.For(ctx, wait); err != nil {
-			return err
-		}
-	}
-	f.bytes = 0
+		done <- result
+		return nil
+	})
 	return nil
 }
 
-// publish sends what is left of the batch once, and takes from it what need not be
-// sent again. Its error is one that no further attempt can mend.
-func (f *streamCopier) publish(ctx context.Context) error {
-	done := 0
-	futures, err := f.send()
-	if err != nil {
-		return err
+// partsIn returns how many records messages have. A batch that cannot be split becomes one dead letter.
+func partsIn(all []*nats.Msg) (n int64) {
+	for _, m := range all {
+		parts, err := messages.SplitBatch(m.Header, m.Data)
+		if err != nil {
+			n++
+		}
+		n += int64(len(parts))
 	}
-	for i, future := range futures {
-		var err error
+	return n
+}
+
+// store stores what is ready, a batch at a time.
+func (f *streamCopier) store(ctx context.Context, at copyPosition, ready <-chan chan made) error {
+	var batch []item
+	bytes, began := 0, time.Now()
+	flush := func() error {
+		if len(batch) > 0 {
+			if err := f.to.put(ctx, batch); err != nil {
+				return err
+			}
+		}
+		f.place.Store(new(at))
+		batch, bytes, began = nil, 0, time.Now()
+		return nil
+	}
+	for done := range ready {
 		select {
+		case m := <-done:
+			if m.err != nil {
+				return m.err
+			}
+			for _, o := range at.add(&m) {
+				batch, bytes = append(batch, o), bytes+len(o.Data)
+			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case ack := <-future.Ok():
-			if done == i {
-				if done++; !ack.Duplicate { // what the stream knows is not stored again
-					f.place = f.waiting[i]
-					f.place.stored = ack.Sequence
-				}
+		}
+		if len(batch) >= batchMessages || bytes >= batchBytes || time.Since(began) >= batchTime {
+			if err := flush(); err != nil {
+				return err
 			}
-		case err = <-future.Err():
-		}
-		if err := stages.Unpublishable(f.batch[i], err); err != nil {
-			return err
 		}
 	}
-	if done < len(f.batch) {
-		at, err := f.resume(ctx)
-		if err != nil {
-			return err
-		}
-		f.place = at
-		for done < len(f.waiting) && f.waiting[done].sequence <= at.sequence {
-			done++
-		}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	f.batch, f.waiting = f.batch[done:], f.waiting[done:]
-	return nil
+	return flush()
 }
 
-// send publishes the batch, as far as it can now.
-func (f *streamCopier) send() (futures []jetstream.PubAckFuture, err error) {
-	for i, m := range f.batch {
-		future, err := f.to.JS.PublishMsgAsync(m, jetstream.WithExpectLastSequence(f.place.stored+uint64(i)))
-		if err != nil { // the rest must wait for this one
-			return futures, stages.Unpublishable(m, err)
-		}
-		futures = append(futures, future)
+// add moves the position behind a message, and returns its output that is not stored yet.
+func (p *copyPosition) add(m *made) (all []item) {
+	before := *p
+	p.Sequence, p.Read, p.Chosen, p.Part = m.sequence, p.Read+1, p.Chosen+m.chosen, 0
+	skip := 0
+	if before.Part > 0 && before.Sequence == m.sequence-1 {
+		skip = before.Part
 	}
-	return futures, nil
+	before.Sequence = m.sequence - 1
+	for i := skip; i < len(m.out); i++ {
+		at := *p
+		if i < len(m.out)-1 {
+			at = before
+			at.Part = i + 1
+		}
+		all = append(all, item{m.out[i], at})
+	}
+	return all
 }

@@ -46,7 +46,7 @@ func (s *Service) removeOrphans() {
 	}
 }
 
-// mostFailed is how many failed replays keep their streams, of up to 4.3 GiB each, so that they can be resumed.
+// mostFailed is how many failed replays keep their streams, of up to 2 GiB each, so that they can be resumed.
 const mostFailed = 2
 
 // dropStates removes those of the older failed replays. It is called with the lock.

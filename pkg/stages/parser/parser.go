@@ -83,6 +83,11 @@ func subjectOf(page *messages.Page) stages.MessageContext {
 // Chain returns what a fetcher in the same process hands its pages to.
 func (p *Parser) Chain() *stages.Chain { return stages.NewChain(p.bus, p.cfg.workers(), p.parse) }
 
+// Handle returns what is to be published of one message of PAGES, for those who run no Runner.
+func (p *Parser) Handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
+	return p.handle(ctx, m)
+}
+
 // handle takes one message of PAGES.
 func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	page, err := messages.DecodePage(m.Header)

@@ -24,123 +24,54 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// sideOf returns a server at the side whose RECORDS forgets repeats soon.
-func (k *kit) sideOf() *stages.Bus {
+// sendBack stores records in the crawl as a run does that begins now.
+func (k *kit) sendBack(file string, records ...*nats.Msg) *sentRecords {
 	k.t.Helper()
-	side := k.server(k.t.TempDir())
-	k.must(side.Provision(k.t.Context(), partitions, messages.DefaultStreamLimits(), 1))
-	k.forgetful(side, messages.StreamRecords)
-	return side
-}
-
-// forward sends what there is at the side.
-func (k *kit) forward(side *stages.Bus, file string) forwarded {
-	k.t.Helper()
-	f, err := newForwarder(k.t.Context(), side, k.bus, file, "g2")
+	c := newCrawlRecords(k.bus, file, "g2")
+	_, err := c.resume(k.t.Context())
 	k.must(err)
-	return k.sendAll(f)
-}
-
-// sendAll runs f until it has sent what there is.
-func (k *kit) sendAll(f *forwarder) forwarded {
-	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), 30*time.Second)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
-	for over := false; !over; {
-		var err error
-		over, err = f.CaughtUp(ctx)
-		k.must(err)
-		k.must(sleep.For(ctx, 5*time.Millisecond))
+	var batch []item
+	for i, m := range records {
+		batch = append(batch, item{m, copyPosition{Sequence: uint64(i + 1)}})
 	}
-	cancel()
-	k.must(<-done)
-	return f.totals()
+	k.must(c.put(k.t.Context(), batch))
+	return c.sent.Load()
 }
 
-// Pages that are parsed again after a kill make records again, and NATS may have
-// forgotten them. They are sent and counted once, under an identity of the
-// generation.
+// Records go back under an identity of the generation. One that a stream has twice is sent and counted once.
 func TestRecordsGoBackOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.forgetful(k.bus, messages.StreamRecords)
-	side, file := k.sideOf(), filepath.Join(t.TempDir(), "sent.json")
-	record := func(i int) {
+	file := filepath.Join(t.TempDir(), "sent.json")
+	record := func(i int) *nats.Msg {
 		kind := []string{"a", "b"}[i%2]
 		m := messages.RecordMsg("c", i%partitions, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","url":"http://one.test/%d"}`, kind, i))
 		messages.SetSpecRevision(m, 7) // of the side: at the crawl it is another
-		k.publish(side, m)
+		return m
 	}
-	for i := range 10 {
-		record(i)
+	n := k.sendBack(file, record(0), record(1), record(2), record(0), record(1))
+	if n.Records != 3 || n.Kinds["a"] != 2 || n.At.Sequence != 5 {
+		t.Errorf("sent %+v, want 3", n)
 	}
-	if n := k.forward(side, file); n.Records != 10 || n.Kinds["a"] != 5 {
-		t.Errorf("sent %+v, want 10", n)
+	n = k.sendBack(file, record(3), record(4))
+	if n.Records != 5 || n.Kinds["a"] != 3 || n.Kinds["b"] != 2 {
+		t.Errorf("sent %+v, want 5", n)
 	}
-	for i := 10; i < 12; i++ { // made before the kill, and not sent
-		record(i)
+	s := natstest.StreamOf(t, k.bus.JS, messages.StreamRecords)
+	if got := s.CachedInfo().State.LastSeq; got != 5 {
+		t.Fatalf("%d records went back, want 5", got)
 	}
-	time.Sleep(150 * time.Millisecond) // NATS forgets
-	f, err := newForwarder(t.Context(), side, k.bus, file, "g2")
-	k.must(err)
-	for i := 5; i < 14; i++ { // made again, and two new ones
-		record(i)
-	}
-	if n := k.sendAll(f); n.Records != 14 || n.Kinds["a"] != 7 || n.Kinds["b"] != 7 {
-		t.Errorf("sent %+v, want 14", n)
-	}
-	s, err := k.bus.JS.Stream(t.Context(), messages.StreamRecords)
-	k.must(err)
-	for seq := uint64(1); seq <= 14; seq++ {
-		m, err := s.GetMsg(t.Context(), seq)
+	for i := range 5 {
+		m, err := s.GetMsg(t.Context(), uint64(i)+1)
 		k.must(err)
-		i := seq - 1
 		want := fmt.Sprintf(`{"kind":"%s","url":"http://one.test/%d","generation":"g2"}`, []string{"a", "b"}[i%2], i)
 		if string(m.Data) != want || m.Header.Get(nats.MsgIdHdr) != fmt.Sprint(i)+"@g2" || m.Header.Get(messages.HeaderGeneration) != "g2" ||
 			messages.SpecRevision(m.Header) != 0 ||
-			m.Subject != messages.SubjectRecords("c", int(i%partitions)) {
-			t.Errorf("message %d is %s %v %s, want %s", seq, m.Subject, m.Header, m.Data, want)
+			m.Subject != messages.SubjectRecords("c", i%partitions) {
+			t.Errorf("message %d is %s %v %s, want %s", i, m.Subject, m.Header, m.Data, want)
 		}
 	}
-	if info, err := s.Info(t.Context()); err != nil || info.State.LastSeq != 14 {
-		t.Errorf("%d records went back, want 14", info.State.LastSeq)
-	}
-}
-
-// A message at the side may hold several records, others of the same ones when their pages are parsed again after
-// a kill. Each goes back once, alone, under an identity of the generation.
-func TestRecordsOfBatchesGoBackOnce(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	k.forgetful(k.bus, messages.StreamRecords)
-	side, file := k.sideOf(), filepath.Join(t.TempDir(), "sent.json")
-	batch := func(from, to int) {
-		var all []*nats.Msg
-		for i := from; i < to; i++ {
-			kind := []string{"a", "b"}[i%2]
-			all = append(all, messages.RecordMsg("c", 0, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","n":%d}`, kind, i)))
-		}
-		k.publish(side, messages.JoinBatch(all))
-	}
-	batch(0, 5)
-	batch(5, 10)
-	if n := k.forward(side, file); n.Records != 10 || n.Kinds["a"] != 5 || n.Kinds["b"] != 5 {
-		t.Errorf("sent %+v, want 10", n)
-	}
-	batch(10, 13) // made before the kill, and not sent
-	time.Sleep(150 * time.Millisecond)
-	f, err := newForwarder(t.Context(), side, k.bus, file, "g2")
-	k.must(err)
-	batch(3, 7) // made again, and two new ones
-	batch(7, 15)
-	if n := k.sendAll(f); n.Records != 15 || n.Kinds["a"] != 8 || n.Kinds["b"] != 7 {
-		t.Errorf("sent %+v, want 15", n)
-	}
-	k.wantBack(15, func(i int) string {
-		return fmt.Sprintf(`{"kind":"%s","n":%d,"generation":"g2"}`, []string{"a", "b"}[i%2], i)
-	})
 }
 
 // Pages of several records each, parsed again and sent back by runs that are interrupted: the writer of the crawl has
@@ -224,23 +155,6 @@ func (k *kit) write(c writer.Config) {
 	k.must(<-done)
 }
 
-// wantBack wants n records to have gone back, the ith with the identity i.
-func (k *kit) wantBack(n int, want func(i int) string) {
-	k.t.Helper()
-	s := natstest.StreamOf(k.t, k.bus.JS, messages.StreamRecords)
-	if got := int(s.CachedInfo().State.LastSeq); got != n {
-		k.t.Fatalf("%d messages went back, want %d", got, n)
-	}
-	for i := range n {
-		m, err := s.GetMsg(k.t.Context(), uint64(i)+1)
-		k.must(err)
-		if string(m.Data) != want(i) || m.Header.Get(nats.MsgIdHdr) != fmt.Sprint(i)+"@g2" || m.Header.Get(messages.HeaderGeneration) != "g2" ||
-			m.Header.Get(messages.HeaderBatch) != "" {
-			k.t.Errorf("message %d is %v %s, want %s", i, m.Header, m.Data, want(i))
-		}
-	}
-}
-
 // A replay leaves room in RECORDS for the crawl.
 func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	t.Parallel()
@@ -251,31 +165,36 @@ func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	c.MaxBytes = 1 << 20
 	s, err = k.bus.JS.UpdateStream(t.Context(), c)
 	k.must(err)
-	side := k.sideOf()
 	line := fmt.Appendf(nil, `{"url":"http://one.test/","text":"%0*d"}`, 900, 0)
-	for i := range 2000 {
-		k.publish(side, messages.RecordMsg("c", 0, fmt.Sprint(i), line))
-	}
-	f, err := newForwarder(t.Context(), side, k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
-	k.must(err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
+	r := newCrawlRecords(k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
+	_, err = r.resume(ctx)
+	k.must(err)
 	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
+	go func() {
+		var err error
+		for i := 0; err == nil; i++ {
+			err = r.put(ctx, []item{{messages.RecordMsg("c", 0, fmt.Sprint(i), line), copyPosition{}}})
+		}
+		done <- err
+	}()
 	share := func() float64 {
 		info, err := s.Info(ctx)
 		k.must(err)
 		return float64(info.State.Bytes) / (1 << 20)
 	}
-	for share() < forwardShare {
+	for share() < recordsShare {
 		k.must(sleep.For(ctx, 10*time.Millisecond))
 	}
-	k.must(sleep.For(ctx, 2*forwardWait)) // for it to send what it should not
+	k.must(sleep.For(ctx, 2*recordsWait)) // for it to send what it should not
 	if full := share(); full > 0.99 {
 		t.Errorf("RECORDS is full to %.0f %%, and nobody reads it", 100*full)
 	}
 	cancel()
-	k.must(<-done)
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 // A record that has a field of that name could not say which generation it is of.
