@@ -11,8 +11,11 @@ import (
 
 // Query is a Filter as people and programs write it; what is empty chooses all.
 type Query struct {
-	Stage, Crawl, Reason, Host string
-	Since                      string // how long ago, as 2h
+	Stage  string `json:"stage,omitempty" query:"stage" enum:"frontier,fetcher,renderer,parser,writer" doc:"Only of this stage."`
+	Crawl  string `json:"crawl,omitempty" query:"crawl" maxLength:"64" doc:"Only of this crawl."`
+	Reason string `json:"reason,omitempty" query:"reason" maxLength:"500" doc:"Only with this in the reason."`
+	Host   string `json:"host,omitempty" query:"host" maxLength:"255" doc:"Only about URLs of this host."`
+	Since  string `json:"since,omitempty" query:"since" maxLength:"32" doc:"Only of the last so long, as 2h."`
 }
 
 // Filter returns what it says, as of now. The error names what is wrong, and what would be right.

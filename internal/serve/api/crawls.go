@@ -74,11 +74,10 @@ func (a *API) registerCrawls() {
 }
 
 func (a *API) listCrawls(ctx context.Context, in *PageInput) (*body[page[overview.Crawl]], error) {
-	var p page[overview.Crawl]
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	out, err := ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (p page[overview.Crawl], err error) {
 		names, err := overview.Names(ctx, bus)
 		if err != nil {
-			return err
+			return p, err
 		}
 		names = names[sort.SearchStrings(names, in.Cursor):]
 		if len(names) > 0 && names[0] == in.Cursor { // that the page before ended with
@@ -90,15 +89,12 @@ func (a *API) listCrawls(ctx context.Context, in *PageInput) (*body[page[overvie
 		}
 		p.Items, err = overview.Crawls(ctx, bus, names...)
 		a.markIdle(bus, p.Items)
-		return err
+		return p, err
 	})
-	if p.Items == nil {
-		p.Items = []overview.Crawl{}
-	}
 	if errors.Is(err, cluster.ErrEmpty) {
-		err = nil
+		return answerOf(pageOf[overview.Crawl](nil, ""), nil)
 	}
-	return answerOf(p, err)
+	return out, err
 }
 
 // markIdle says of crawls that are only stored that nobody works on them.
@@ -132,10 +128,7 @@ type crawlOutput struct {
 
 func (a *API) getCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
 	var out crawlOutput
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		if err := lookup.Crawl(ctx, bus, in.Crawl); err != nil {
-			return err
-		}
+	err := a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		crawls, err := overview.Crawls(ctx, bus, in.Crawl)
 		if err == nil {
 			a.markIdle(bus, crawls)
@@ -172,86 +165,65 @@ type Deletion struct {
 }
 
 func (a *API) deleteCrawl(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
-	d := Deletion{Crawl: in.Crawl}
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-		if err := lookup.Crawl(ctx, bus, in.Crawl); err != nil {
-			return err
-		}
+	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
 		client := frontierapi.Client{Bus: bus}
-		if d.Revision, err = client.Delete(ctx, in.Crawl); err != nil {
-			return err
-		}
-		d.Left = bus.Layout.Partitions
-		return nil
+		rev, err := client.Delete(ctx, in.Crawl)
+		return Deletion{Crawl: in.Crawl, Revision: rev, Left: bus.Layout.Partitions}, err
 	})
-	return answerOf(d, err)
 }
 
 func (a *API) getDeletion(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
-	d := Deletion{Crawl: in.Crawl}
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		specs, err := stages.OpenSpecs(ctx, bus)
+	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
+		d := Deletion{Crawl: in.Crawl}
+		have, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
-			return err
-		}
-		have, err := specs.Get(ctx, in.Crawl, 0)
-		if err != nil {
-			return err
+			return d, err
 		}
 		if have.Deletion == nil {
-			return problemf(http.StatusNotFound, "no crawl of the name %s was deleted: DELETE %s/crawls/%[1]s deletes one", in.Crawl, Base)
+			return d, problemf(http.StatusNotFound, "no crawl of the name %s was deleted: DELETE %s/crawls/%[1]s deletes one", in.Crawl, Base)
 		}
 		d.Revision, d.Done = have.Deletion.Rev, have.Deletion.Done
 		if !d.Done {
 			client := frontierapi.Client{Bus: bus}
 			d.Left, err = client.Remaining(ctx, in.Crawl, d.Revision)
 		}
-		return err
+		return d, err
 	})
-	return answerOf(d, err)
 }
 
 func (a *API) listRuns(ctx context.Context, in *CrawlPath) (*body[page[frontierapi.Run]], error) {
-	p := page[frontierapi.Run]{Items: []frontierapi.Run{}}
-	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (p page[frontierapi.Run], err error) {
 		spec, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
-			return err
+			return p, err
 		}
 		client := frontierapi.Client{Bus: bus}
 		runs, err := client.Runs(ctx, in.Crawl, spec.Spec, frontierapi.MaxRuns)
-		p.Items = append(p.Items, runs...)
-		return err
+		return pageOf(runs, ""), err
 	})
-	return answerOf(p, err)
 }
 
 func (a *API) getReasons(ctx context.Context, in *CrawlPath) (*body[frontierapi.Reasons], error) {
-	var r frontierapi.Reasons
-	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) (err error) {
+	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (frontierapi.Reasons, error) {
 		client := frontierapi.Client{Bus: bus}
-		r, err = client.Reasons(ctx, in.Crawl)
-		return err
+		return client.Reasons(ctx, in.Crawl)
 	})
-	return answerOf(r, err)
 }
 
-// ofCrawl calls do for a crawl that there is.
-func (a *API) ofCrawl(ctx context.Context, crawl string, do func(context.Context, *stages.Bus) error) error {
-	return a.Cluster.Do(ctx, known(crawl, do))
-}
+// ofCrawl is Cluster.Do for a crawl that there is.
+func (a *API) ofCrawl(crawl string) looker { return known(crawl, a.Cluster.Do) }
 
-// lookAtCrawl is ofCrawl for what reads streams.
-func (a *API) lookAtCrawl(ctx context.Context, crawl string, do func(context.Context, *stages.Bus) error) error {
-	return a.Cluster.Look(ctx, known(crawl, do))
-}
+// lookAtCrawl is Cluster.Look for a crawl that there is.
+func (a *API) lookAtCrawl(crawl string) looker { return known(crawl, a.Cluster.Look) }
 
-// known returns do for a crawl that there is.
-func known(crawl string, do func(context.Context, *stages.Bus) error) func(context.Context, *stages.Bus) error {
-	return func(ctx context.Context, bus *stages.Bus) error {
-		if err := lookup.Crawl(ctx, bus, crawl); err != nil {
-			return err
-		}
-		return do(ctx, bus)
+// known returns look for a crawl that there is.
+func known(crawl string, look looker) looker {
+	return func(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
+		return look(ctx, func(ctx context.Context, bus *stages.Bus) error {
+			if err := lookup.Crawl(ctx, bus, crawl); err != nil {
+				return err
+			}
+			return do(ctx, bus)
+		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,28 +17,18 @@ import (
 )
 
 // LetterFilter chooses dead letters.
-type LetterFilter struct {
-	Stage  string `json:"stage,omitempty" query:"stage" enum:"frontier,fetcher,renderer,parser,writer" doc:"Only of this stage."`
-	Crawl  string `json:"crawl,omitempty" query:"crawl" maxLength:"64" doc:"Only of this crawl."`
-	Reason string `json:"reason,omitempty" query:"reason" maxLength:"500" doc:"Only with this in the reason."`
-	Host   string `json:"host,omitempty" query:"host" maxLength:"255" doc:"Only about URLs of this host."`
-	Since  string `json:"since,omitempty" query:"since" maxLength:"32" doc:"Only of the last so long, as 2h."`
-}
+type LetterFilter struct{ deadletters.Query }
 
 // Resolve implements huma.Resolver.
 func (f *LetterFilter) Resolve(huma.Context) []error {
-	if _, err := f.query().Filter(time.Now()); err != nil {
+	if _, err := f.Filter(time.Now()); err != nil {
 		return []error{&huma.ErrorDetail{Location: "filter", Message: err.Error()}}
 	}
 	return nil
 }
 
-func (f *LetterFilter) query() deadletters.Query {
-	return deadletters.Query{Stage: f.Stage, Crawl: f.Crawl, Reason: f.Reason, Host: f.Host, Since: f.Since}
-}
-
 func (f *LetterFilter) filter() deadletters.Filter {
-	d, _ := f.query().Filter(time.Now()) // Resolve has refused what is wrong
+	d, _ := f.Filter(time.Now()) // Resolve has refused what is wrong
 	return d
 }
 
@@ -87,28 +76,19 @@ func (a *API) listLetters(ctx context.Context, in *lettersInput) (*body[page[*de
 	if err != nil {
 		return nil, err
 	}
-	p := page[*deadletters.DeadLetter]{Items: []*deadletters.DeadLetter{}}
-	err = a.Cluster.Look(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	return ask(ctx, a.Cluster.Look, func(ctx context.Context, bus *stages.Bus) (page[*deadletters.DeadLetter], error) {
 		part, err := deadletters.Before(ctx, bus, in.filter(), before, in.Limit)
-		p.Items = append(p.Items, part.Letters...)
-		if part.Next > 0 {
-			p.Next = strconv.FormatUint(part.Next, 10)
-		}
-		return err
+		return pageOf(part.Letters, cursorOf(part.Next)), err
 	})
-	return answerOf(p, err)
 }
 
 func (a *API) countLetters(ctx context.Context, in *struct {
 	Stage string `query:"stage" enum:"frontier,fetcher,renderer,parser,writer"`
 	CrawlQuery
 }) (*body[deadletters.Counts], error) {
-	var c deadletters.Counts
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-		c, err = deadletters.Count(ctx, bus, deadletters.Filter{Stage: in.Stage, Crawl: in.Crawl})
-		return err
+	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (deadletters.Counts, error) {
+		return deadletters.Count(ctx, bus, deadletters.Filter{Stage: in.Stage, Crawl: in.Crawl})
 	})
-	return answerOf(c, err)
 }
 
 // Letter is a dead letter with what it holds.
@@ -126,11 +106,10 @@ const maxPayload = 64 << 10
 func (a *API) getLetter(ctx context.Context, in *struct {
 	Seq uint64 `path:"seq" minimum:"1"`
 }) (*body[Letter], error) {
-	var out Letter
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (out Letter, err error) {
 		l, err := deadletters.Get(ctx, bus, in.Seq)
 		if err != nil {
-			return err
+			return out, err
 		}
 		data, c := l.Message.Data, caller.Of(ctx)
 		if out.Withheld = l.HasContent() && !c.May(caller.Records); out.Withheld {
@@ -138,9 +117,8 @@ func (a *API) getLetter(ctx context.Context, in *struct {
 		}
 		out.DeadLetter, out.Headers, out.Truncated = *l, l.Message.Header, len(data) > maxPayload
 		out.Payload = strings.ToValidUTF8(string(truncate.To(data, maxPayload)), "\ufffd")
-		return nil
+		return out, nil
 	})
-	return answerOf(out, err)
 }
 
 // LetterChoice says which letters something is done with.
@@ -164,11 +142,10 @@ func (a *API) eachLetter(ctx context.Context, in *LetterChoice, do func(context.
 	if (len(in.Seqs) > 0) == (in.Filter != nil) {
 		return nil, problemf(http.StatusUnprocessableEntity, "give either seqs or a filter; {\"filter\": {}} is for all")
 	}
-	var out LettersDone
-	err := a.Cluster.Look(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	return ask(ctx, a.Cluster.Look, func(ctx context.Context, bus *stages.Bus) (out LettersDone, err error) {
 		letters, err := out.choose(ctx, bus, in)
 		if err != nil {
-			return err
+			return out, err
 		}
 		r := &deadletters.Redriver{Bus: bus}
 		for _, l := range letters {
@@ -177,26 +154,23 @@ func (a *API) eachLetter(ctx context.Context, in *LetterChoice, do func(context.
 			case err == nil:
 				out.Done++
 			case ctx.Err() != nil:
-				return ctx.Err()
+				return out, ctx.Err()
 			case len(out.Failed) < mostFailed:
 				out.Failed = append(out.Failed, fmt.Sprintf("%d: %v", l.Seq, err))
 			}
 		}
 		if out.Done == 0 && len(out.Failed) > 0 {
-			return problemf(http.StatusConflict, "nothing was done: %s", strings.Join(out.Failed, "; "))
+			return out, problemf(http.StatusConflict, "nothing was done: %s", strings.Join(out.Failed, "; "))
 		}
-		return nil
+		return out, nil
 	})
-	return answerOf(out, err)
 }
 
 // choose returns the letters; of those that are named all must be there.
 func (d *LettersDone) choose(ctx context.Context, bus *stages.Bus, in *LetterChoice) (all []*deadletters.DeadLetter, err error) {
 	if in.Filter != nil {
 		part, err := deadletters.Before(ctx, bus, in.Filter.filter(), 0, in.Most)
-		if part.Next > 0 {
-			d.Cursor = strconv.FormatUint(part.Next, 10)
-		}
+		d.Cursor = cursorOf(part.Next)
 		return part.Letters, err
 	}
 	for _, seq := range in.Seqs {

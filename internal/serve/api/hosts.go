@@ -40,34 +40,27 @@ func (a *API) registerHosts() {
 }
 
 func (a *API) listHosts(ctx context.Context, in *hostsInput) (*body[Hosts], error) {
-	out := Hosts{Items: []frontierapi.HostStatus{}}
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		if in.Crawl != "" {
-			if err := lookup.Crawl(ctx, bus, in.Crawl); err != nil {
-				return err
-			}
-		}
+	look := a.Cluster.Do
+	if in.Crawl != "" {
+		look = a.ofCrawl(in.Crawl)
+	}
+	return ask(ctx, look, func(ctx context.Context, bus *stages.Bus) (out Hosts, err error) {
 		client := frontierapi.Client{Bus: bus}
 		s, err := client.Survey(ctx, in.Crawl, in.Limit)
 		if err != nil {
-			return err
+			return out, err
 		}
-		out.Waiting, out.Partial = s.Hosts, s.Partial
-		out.Items = append(out.Items, map[string][]frontierapi.HostStatus{"slowest": s.Slowest, "longest": s.Longest, "busiest": s.Busiest}[in.Order]...)
-		return nil
+		chosen := map[string][]frontierapi.HostStatus{"slowest": s.Slowest, "longest": s.Longest, "busiest": s.Busiest}[in.Order]
+		return Hosts{append([]frontierapi.HostStatus{}, chosen...), s.Hosts, s.Partial}, nil
 	})
-	return answerOf(out, err)
 }
 
 func (a *API) getHost(ctx context.Context, in *hostInput) (*body[frontierapi.HostStatus], error) {
-	var h frontierapi.HostStatus
 	if _, err := weburl.Canonicalize("http://" + in.Host + "/"); err != nil {
 		return nil, problemf(http.StatusUnprocessableEntity, "host %q: must be a name, with a port if need be, such as www.example.org or 127.0.0.1:8080", in.Host)
 	}
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (frontierapi.HostStatus, error) {
 		client := frontierapi.Client{Bus: bus}
-		h, err = lookup.Host(ctx, &client, in.Host)
-		return err
+		return lookup.Host(ctx, &client, in.Host)
 	})
-	return answerOf(h, err)
 }

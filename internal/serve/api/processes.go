@@ -23,16 +23,14 @@ func (a *API) registerProcesses() {
 }
 
 func (a *API) listProcesses(ctx context.Context, _ *struct{}) (*body[page[procstats.Process]], error) {
-	p := page[procstats.Process]{Items: []procstats.Process{}}
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	out, err := ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (page[procstats.Process], error) {
 		all, err := procstats.Collect(ctx, bus.NC)
-		p.Items = append(p.Items, all...)
-		return err
+		return pageOf(all, ""), err
 	})
 	if errors.Is(err, cluster.ErrEmpty) {
-		err = nil
+		return answerOf(pageOf[procstats.Process](nil, ""), nil)
 	}
-	return answerOf(p, err)
+	return out, err
 }
 
 func (a *API) drainProcess(ctx context.Context, in *struct {

@@ -48,15 +48,13 @@ type recordsInput struct {
 }
 
 func (a *API) listFiles(ctx context.Context, in *filesInput) (*body[page[records.File]], error) {
-	p := page[records.File]{Items: []records.File{}}
 	out, err := a.output(ctx, in.Writer)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	part, err := records.Files(ctx, out, in.Crawl, in.Cursor, in.Limit)
-	p.Items, p.Next = append(p.Items, part.Files...), part.Next
-	return answerOf(p, problemOfRecords(err))
+	return answerOf(pageOf(part.Files, part.Next), problemOfRecords(err))
 }
 
 // problemOfRecords is for what of an output cannot be read.

@@ -74,19 +74,11 @@ func (a *API) createReplay(ctx context.Context, in *newReplayInput) (*createdRep
 
 func replaysOf(crawl string) string { return Base + "/crawls/" + crawl + "/replays" }
 
-func (a *API) checkReplay(ctx context.Context, in *newReplayInput) (*body[replay.Preview], error) {
-	var out body[replay.Preview]
-	err := a.lookAtCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
-		p, err := a.Replays.Look(ctx, bus, in.asked(ctx))
-		if err == nil {
-			out.Body = *p
-		}
-		return err
+func (a *API) checkReplay(ctx context.Context, in *newReplayInput) (*body[*replay.Preview], error) {
+	out, err := ask(ctx, a.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*replay.Preview, error) {
+		return a.Replays.Look(ctx, bus, in.asked(ctx))
 	})
-	if err != nil {
-		return nil, problemOfReplay(err, in.Crawl)
-	}
-	return &out, nil
+	return out, problemOfReplay(err, in.Crawl)
 }
 
 func (a *API) listReplays(_ context.Context, in *struct {

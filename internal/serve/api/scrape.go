@@ -93,7 +93,7 @@ func (a *API) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err er
 	case q.Crawl != "" && len(q.Spec) > 0:
 		return nil, problemf(http.StatusUnprocessableEntity, "give either spec or crawl: a page is fetched by one spec")
 	case q.Crawl != "":
-		err = a.ofCrawl(ctx, q.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+		err = a.ofCrawl(q.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			have, err := specOf(ctx, bus, q.Crawl)
 			spec = have.Spec
 			return err

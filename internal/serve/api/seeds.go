@@ -53,7 +53,7 @@ func (a *API) registerSeeds() {
 
 func (a *API) judgeSeeds(ctx context.Context, in *seedsInput, feed bool) (*body[SeedVerdicts], error) {
 	out := SeedVerdicts{Verdicts: []seeds.Verdict{}}
-	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+	err := a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		spec, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return err

@@ -72,7 +72,7 @@ func revisionTag(rev uint64) string { return fmt.Sprintf(`"%d"`, rev) }
 
 func (a *API) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) {
 	var out specOutput
-	err := a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+	err := a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		have, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (a *API) putSpec(ctx context.Context, in *specInput) (*specChangeOutput, er
 		return nil, err
 	}
 	var out specChangeOutput
-	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+	err = a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
 			return err
@@ -163,16 +163,13 @@ func (a *API) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], e
 	if err != nil {
 		return nil, err
 	}
-	var c SpecChange
-	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
+	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (c SpecChange, err error) {
 		have, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
-			return err
+			return c, err
 		}
-		c = SpecChange{have.Rev, append([]string{}, specchange.Lines(shown(ctx, have.Spec), shown(ctx, spec))...), spec.Ineffective()}
-		return nil
+		return SpecChange{have.Rev, append([]string{}, specchange.Lines(shown(ctx, have.Spec), shown(ctx, spec))...), spec.Ineffective()}, nil
 	})
-	return answerOf(c, err)
 }
 
 func (a *API) listRevisions(ctx context.Context, in *CrawlPath) (*body[page[SpecRevision]], error) {
@@ -185,7 +182,7 @@ func (a *API) listRevisions(ctx context.Context, in *CrawlPath) (*body[page[Spec
 }
 
 func (a *API) history(ctx context.Context, crawl string) (all []stages.SpecRevision, err error) {
-	err = a.lookAtCrawl(ctx, crawl, func(ctx context.Context, bus *stages.Bus) error {
+	err = a.lookAtCrawl(crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err == nil {
 			all, err = specs.History(ctx, crawl)

@@ -89,11 +89,19 @@ func (a *API) listAudit(_ context.Context, in *auditInput) (*body[page[audit.Ent
 	if err != nil {
 		return nil, err
 	}
-	p := page[audit.Entry]{Items: append([]audit.Entry{}, all...)}
+	next := uint64(0)
 	if len(all) == in.Limit && all[len(all)-1].ID > 1 {
-		p.Next = strconv.FormatUint(all[len(all)-1].ID, 10)
+		next = all[len(all)-1].ID
 	}
-	return &body[page[audit.Entry]]{p}, nil
+	return answerOf(pageOf(all, cursorOf(next)), nil)
+}
+
+// cursorOf is a number as a cursor, "" for 0.
+func cursorOf(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
 }
 
 // number reads a cursor that is one, 0 for none.

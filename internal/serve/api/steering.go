@@ -48,13 +48,11 @@ func (a *API) registerSteering() {
 }
 
 func (a *API) steer(ctx context.Context, order steer.Order) (*body[steer.Done], error) {
-	var done steer.Done
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-		done, err = steer.Set(ctx, bus, order)
-		return err
+	done, err := ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (steer.Done, error) {
+		return steer.Set(ctx, bus, order)
 	})
 	if err == nil && order.State == crawlspec.Running && a.Starter != nil {
 		a.Starter.Resume(order.Crawl)
 	}
-	return answerOf(done, err)
+	return done, err
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"path"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // newRegistry returns one that names types of other packages after these, where two of a name are told.
@@ -46,12 +48,30 @@ func answerOf[T any](v T, err error) (*body[T], error) {
 	return &body[T]{v}, nil
 }
 
+// looker calls a function with the connection to the cluster: Cluster.Do, Cluster.Look, or one of those for a crawl that there is.
+type looker func(context.Context, func(context.Context, *stages.Bus) error) error
+
+// ask answers with what the cluster says.
+func ask[T any](ctx context.Context, look looker, do func(context.Context, *stages.Bus) (T, error)) (*body[T], error) {
+	var out body[T]
+	err := look(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+		out.Body, err = do(ctx, bus)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
 // page is a part of a list.
 type page[T any] struct {
 	Items []T `json:"items" nullable:"false"`
 	// Next is the cursor of the next part.
 	Next string `json:"next,omitempty" doc:"Give it as cursor to have the next part; absent at the end."`
 }
+
+func pageOf[T any](items []T, next string) page[T] { return page[T]{append([]T{}, items...), next} }
 
 // raw is JSON that is passed on as it is.
 type raw json.RawMessage

@@ -38,12 +38,9 @@ func (a *API) explain(ctx context.Context, in *explainInput) (*body[*history.His
 	if err != nil || within <= 0 || within > time.Hour {
 		return nil, problemf(http.StatusUnprocessableEntity, "within %q: must be more than nothing and 1h at most, such as 1m", in.Within)
 	}
-	var h *history.History
-	err = a.lookAtCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) (err error) {
-		h, err = history.Find(ctx, bus, history.Options{Crawl: in.Crawl, URL: in.URL, Within: within, Brief: in.Brief})
-		return err
+	return ask(ctx, a.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*history.History, error) {
+		return history.Find(ctx, bus, history.Options{Crawl: in.Crawl, URL: in.URL, Within: within, Brief: in.Brief})
 	})
-	return answerOf(h, err)
 }
 
 // lookFor bounds how long failures are looked for: among many URLs they may be few. The page then has a cursor,
@@ -66,13 +63,12 @@ func (a *API) listFailures(ctx context.Context, in *failuresInput) (*body[page[f
 	if err != nil {
 		return nil, err
 	}
-	p := page[frontierapi.FailedURL]{Items: []frontierapi.FailedURL{}}
-	err = a.ofCrawl(ctx, in.Crawl, func(ctx context.Context, bus *stages.Bus) error {
-		client := frontierapi.Client{Bus: bus}
+	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (page[frontierapi.FailedURL], error) {
+		p, client := pageOf[frontierapi.FailedURL](nil, ""), frontierapi.Client{Bus: bus}
 		for began := time.Now(); partition < bus.Layout.Partitions && len(p.Items) < in.Limit && time.Since(began) < lookFor; {
 			part, err := client.FailedPage(ctx, in.Crawl, in.Class, partition, after, in.Limit-len(p.Items))
 			if err != nil {
-				return err
+				return p, err
 			}
 			p.Items = append(p.Items, part.URLs...)
 			if after = part.Next; after == "" {
@@ -82,9 +78,8 @@ func (a *API) listFailures(ctx context.Context, in *failuresInput) (*body[page[f
 		if partition < bus.Layout.Partitions {
 			p.Next = strconv.Itoa(partition) + ":" + after
 		}
-		return nil
+		return p, nil
 	})
-	return answerOf(p, err)
 }
 
 // failureCursor is the partition that is next, and after what of it.

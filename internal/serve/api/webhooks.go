@@ -118,7 +118,7 @@ func (a *API) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
 
 func (a *API) listWebhooks(context.Context, *struct{}) (*body[page[webhooks.Listed]], error) {
 	all, err := a.Webhooks.List()
-	return answerOf(page[webhooks.Listed]{Items: append([]webhooks.Listed{}, all...)}, problemOfWebhook(err))
+	return answerOf(pageOf(all, ""), problemOfWebhook(err))
 }
 
 func (a *API) deleteWebhook(_ context.Context, in *struct {
