@@ -220,8 +220,7 @@ func (r *replay) openFeeder(ctx context.Context) error {
 	if r.back != nil {
 		r.feeder.to = r.back
 	}
-	at, err := r.feeder.to.resume(ctx)
-	r.feeder.place.Store(&at)
+	err = r.feeder.resume(ctx)
 	r.before = r.done()
 	return err
 }
@@ -240,20 +239,16 @@ func (r *replay) run(ctx context.Context) (*Report, error) {
 	feeding, stopFeeding := context.WithCancel(g.Context())
 	defer stopFeeding()
 	defer context.AfterFunc(ctx, stopFeeding)()
-	var at copyPosition
 	fed, feeder := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(feeder)
-		fed <- r.whileSource(feeding, func(ctx context.Context) (err error) {
-			at, err = r.feeder.run(ctx)
-			return err
-		})
+		fed <- r.whileSource(feeding, r.feeder.run)
 	}()
 	over, err := r.watch(ctx, g.Context(), fed)
 	stopFeeding()
 	<-feeder
 	_, werr := g.Stop(err != nil)
-	return r.end(over, at, errors.Join(err, werr))
+	return r.end(over, errors.Join(err, werr))
 }
 
 // start starts the writer.

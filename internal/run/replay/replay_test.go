@@ -341,12 +341,16 @@ func TestCopierOutlivesRefusals(t *testing.T) {
 	go func() {
 		for i := 0; ; i++ { // the first ones stop in the middle, for want of time or room
 			soon, cancel := context.WithTimeout(t.Context(), time.Duration(min(i, 20))*time.Second/5)
-			at, err := newCopier().run(soon)
+			c := newCopier()
+			err := c.resume(t.Context())
+			if err == nil {
+				err = c.run(soon)
+			}
 			cancel()
 			if errors.Is(err, context.DeadlineExceeded) {
 				continue
 			}
-			if err == nil && (at.Read != pages || at.Chosen != pages) {
+			if at := c.place.Load(); err == nil && (at.Read != pages || at.Chosen != pages) {
 				err = fmt.Errorf("it says %+v", at)
 			}
 			done <- err

@@ -72,11 +72,11 @@ type Reason struct {
 }
 
 // end makes the report of a run, and of a complete replay what is left of it.
-func (r *replay) end(over bool, at copyPosition, err error) (*Report, error) {
+func (r *replay) end(over bool, err error) (*Report, error) {
 	// What is counted is counted even if the run was interrupted.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	w := &r.plan.seqRange
+	w, at := &r.plan.seqRange, r.feeder.place.Load()
 	rep := &Report{
 		Outcome: Interrupted, Stream: r.Stream, Chosen: at.Chosen, Generation: r.plan.Generation,
 		FirstSeq: w.First, FirstTime: w.FirstTime, FromSeq: w.From, ToSeq: w.To, Seconds: time.Since(r.began).Seconds(),

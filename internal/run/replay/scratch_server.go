@@ -28,7 +28,6 @@ const (
 // scratchServer is the server at the side, with a connection for the copier and one for the writer.
 type scratchServer struct {
 	server *embedded.Server
-	buses  []*stages.Bus
 	feed   *stages.Bus
 	write  *stages.Bus
 }
@@ -51,7 +50,6 @@ func openScratchServer(ctx context.Context, state string, key *stateencryption.K
 		if err != nil {
 			return nil, err
 		}
-		s.buses = append(s.buses, *bus)
 	}
 	if err := s.provision(ctx, partitions); err != nil {
 		return nil, err
@@ -108,8 +106,10 @@ func (s *scratchServer) trouble(ctx context.Context) error {
 }
 
 func (s *scratchServer) close() {
-	for _, bus := range s.buses {
-		bus.Close()
+	for _, bus := range []*stages.Bus{s.feed, s.write} {
+		if bus != nil {
+			bus.Close()
+		}
 	}
 	s.server.Stop()
 }

@@ -67,14 +67,17 @@ type made struct {
 	err      error
 }
 
-// run copies until the window is read. It returns how far this run and those before have come.
-func (f *streamCopier) run(ctx context.Context) (copyPosition, error) {
+// resume finds out how far the runs before have come.
+func (f *streamCopier) resume(ctx context.Context) error {
 	at, err := f.to.resume(ctx)
-	if err != nil {
-		return at, err
-	}
 	f.began = at.Chosen
 	f.place.Store(&at)
+	return err
+}
+
+// run copies until the window is read.
+func (f *streamCopier) run(ctx context.Context) error {
+	at := *f.place.Load()
 	ready := make(chan chan made, f.workers)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -84,8 +87,7 @@ func (f *streamCopier) run(ctx context.Context) (copyPosition, error) {
 		})
 	})
 	g.Go(func() error { return f.store(ctx, at, ready) })
-	err = g.Wait()
-	return *f.place.Load(), err
+	return g.Wait()
 }
 
 // start has the output of a message made, and lines it up.
