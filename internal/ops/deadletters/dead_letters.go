@@ -4,6 +4,7 @@
 package deadletters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,14 +67,7 @@ func (f *Filter) matches(l *DeadLetter) bool {
 
 // subject is the filter for the server.
 func (f *Filter) subject() string {
-	stage, crawl := f.Stage, f.Crawl
-	if stage == "" {
-		stage = "*"
-	}
-	if crawl == "" {
-		crawl = "*"
-	}
-	return messages.SubjectDead(stage, crawl)
+	return messages.SubjectDead(cmp.Or(f.Stage, "*"), cmp.Or(f.Crawl, "*"))
 }
 
 // HasContent reports whether the payload may have what was extracted of pages, or their text: that is for those who

@@ -28,7 +28,7 @@ func Newest(ctx context.Context, bus *stages.Bus, f Filter, most int) (all []*De
 		case errors.Is(err, ErrNone):
 		case err != nil:
 			return nil, err
-		case (f.Crawl == "" || l.Crawl == f.Crawl) && (f.Stage == "" || l.Stage == f.Stage) && f.matches(l):
+		case f.Chooses(l):
 			all = append(all, l)
 		}
 	}

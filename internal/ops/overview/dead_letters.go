@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -18,11 +19,7 @@ func (r *Reader) readDead(ctx context.Context, o *Overview, byStage map[string]u
 	if err != nil {
 		return fmt.Errorf("look at stream %s: %w", messages.StreamDead, err)
 	}
-	filter := messages.SubjectDead("*", "*")
-	if r.Crawl != "" {
-		filter = messages.SubjectDead("*", r.Crawl)
-	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(messages.SubjectDead("*", cmp.Or(r.Crawl, "*"))))
 	if err != nil {
 		return fmt.Errorf("look at stream %s: %w", messages.StreamDead, err)
 	}
