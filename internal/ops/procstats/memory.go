@@ -9,20 +9,6 @@ import (
 	"strings"
 )
 
-// residentMemory is the memory that this process has, 0 where Linux's /proc is
-// not.
-func residentMemory() int64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	var size, resident int64
-	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
-		return 0
-	}
-	return resident * int64(os.Getpagesize())
-}
-
 // memoryLimit is the memory that this process may have: the least of what its
 // control groups and the machine have.
 func memoryLimit() int64 {

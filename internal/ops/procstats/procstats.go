@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/procfs"
 	"seine/internal/base/procname"
 	"seine/internal/base/truncate"
 	"seine/pkg/stages"
@@ -107,7 +108,7 @@ func (s *Reporter) Now() Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	host, _, _ := strings.Cut(procname.Host(), ".")
-	p := Process{Stage: s.stage, Host: host, PID: os.Getpid(), Resident: residentMemory(), Limit: s.limit}
+	p := Process{Stage: s.stage, Host: host, PID: os.Getpid(), Resident: procfs.Resident(os.Getpid()), Limit: s.limit}
 	p.ID, p.Drains, p.Draining = s.id, s.drain != nil, s.draining
 	if s.ready != nil {
 		if err := s.ready(); err != nil {
