@@ -99,61 +99,41 @@ func (r *Reader) readAlerts(ctx context.Context, o *Overview) error {
 }
 
 // crawls returns the names of the crawls that the overview has, and which of them are
-// asked about.
+// asked about. With Specs those are the same: the crawls in which something is to happen, those in First, and others up to Most.
 func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]bool, err error) {
-	if r.Specs != nil {
-		names = r.goingOn(ctx)
-		asked = make(map[string]bool, len(names))
-		for _, name := range names {
-			asked[name] = true
+	first := r.First
+	switch {
+	case r.Specs != nil:
+		client := frontierapi.Client{Bus: r.Bus}
+		awake, _ := client.Awake(ctx) // without an answer, any up to Most
+		first, names = slices.Concat(awake, first), r.Specs.Crawls()
+	case r.Crawl != "":
+		names = []string{r.Crawl}
+	default:
+		if names, err = allNames(ctx, r.Bus); err != nil {
+			return nil, nil, err
 		}
-		return names, asked, nil
 	}
-	if names, err = r.names(ctx); err != nil {
-		return nil, nil, err
+	asked = upTo(first, names, r.Most)
+	if r.Specs != nil {
+		names = slices.Sorted(maps.Keys(asked))
 	}
-	return names, r.choose(names), nil
+	return names, asked, nil
 }
 
-// goingOn are the crawls in which something is to happen, those in First, and others
-// up to Most.
-func (r *Reader) goingOn(ctx context.Context) []string {
-	client := frontierapi.Client{Bus: r.Bus}
-	names, _ := client.Awake(ctx) // without an answer, any up to Most
-	return upTo(slices.Concat(names, r.First), r.Specs.Crawls(), r.Most)
-}
-
-// upTo returns the names, sorted, with as many of the others as make them most.
-func upTo(names, others []string, most int) []string {
+// upTo returns the names, with as many of the others as make them most; all of them for 0.
+func upTo(names, others []string, most int) map[string]bool {
 	there := make(map[string]bool)
 	for _, name := range names {
 		there[name] = true
 	}
 	for _, name := range others {
-		if len(there) >= most {
+		if most > 0 && len(there) >= most {
 			break
 		}
 		there[name] = true
 	}
-	return slices.Sorted(maps.Keys(there))
-}
-
-func (r *Reader) names(ctx context.Context) ([]string, error) {
-	if r.Crawl != "" {
-		return []string{r.Crawl}, nil
-	}
-	return allNames(ctx, r.Bus)
-}
-
-// choose returns the crawls that are asked about.
-func (r *Reader) choose(names []string) map[string]bool {
-	chosen := make(map[string]bool)
-	for _, name := range slices.Concat(r.First, names) {
-		if r.Most == 0 || len(chosen) < r.Most {
-			chosen[name] = true
-		}
-	}
-	return chosen
+	return there
 }
 
 func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) error {

@@ -415,8 +415,17 @@ func (o *Overview) ComputeRates(before *Overview) {
 				c.Rate = rate(uint64(c.Pages), uint64(b.Pages))
 			}
 		}
-		if left := c.Pending(); c.Rate > 0 && left > 0 && c.State == crawlspec.Running {
-			c.ETA = o.At.Add(time.Duration(float64(left) / c.Rate * float64(time.Second)))
-		}
+		c.SetRate(c.Rate, o.At)
 	}
 }
+
+// SetRate sets the pages a second, and the ETA at that rate.
+func (c *Crawl) SetRate(rate float64, now time.Time) {
+	c.Rate, c.ETA = rate, time.Time{}
+	if left := c.Pending(); rate > 0 && left > 0 && c.State == crawlspec.Running {
+		c.ETA = now.Add(time.Duration(float64(left) / rate * float64(time.Second)))
+	}
+}
+
+// ExcludedURLs is how many URLs are excluded, for any reason.
+func (c *Crawl) ExcludedURLs() int64 { return c.Known() - c.Pending() - c.Done - c.Failed }

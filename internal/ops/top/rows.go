@@ -81,19 +81,12 @@ func crawlRows(crawls []overview.Crawl, now time.Time) (rows []row) {
 			}
 			r.cells = []string{
 				clean(c.Name), c.StateText(), short(c.Queued + c.Waiting), short(c.InFlight + c.Parsing), short(c.Done), short(c.Failed),
-				short(excluded(c)), fmt.Sprintf("%.1f", c.Rate), eta,
+				short(c.ExcludedURLs()), fmt.Sprintf("%.1f", c.Rate), eta,
 			}
 		}
 		rows = append(rows, r)
 	}
 	return rows
-}
-
-func excluded(c *overview.Crawl) (n int64) {
-	for _, x := range c.Excluded {
-		n += x
-	}
-	return n
 }
 
 func rank(c *overview.Crawl) int {

@@ -130,13 +130,9 @@ func (collector) Collect(ch chan<- prometheus.Metric) {
 }
 
 func collectCrawl(ch chan<- prometheus.Metric, c *overview.Crawl) {
-	excluded := int64(0)
-	for _, n := range c.Excluded {
-		excluded += n
-	}
 	for state, n := range map[string]int64{
 		"queued": c.Queued, "in_flight": c.InFlight, "waiting": c.Waiting, "parsing": c.Parsing,
-		"done": c.Done, "failed": c.Failed, "excluded": excluded,
+		"done": c.Done, "failed": c.Failed, "excluded": c.ExcludedURLs(),
 	} {
 		ch <- prometheus.MustNewConstMetric(urlsDesc, prometheus.GaugeValue, float64(n), c.Name, state)
 	}

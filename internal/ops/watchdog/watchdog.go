@@ -160,7 +160,6 @@ func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.D
 		return every
 	}
 	next := maxEvery
-	w.absent(first, seen.Crawls)
 	for i := range seen.Crawls {
 		c := &seen.Crawls[i]
 		spec, err := w.specs(ctx, c.Name)
@@ -174,7 +173,7 @@ func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.D
 			delete(w.unread, c.Name)
 		}
 	}
-	w.letGo(seen.Crawls)
+	w.forget(first, seen.Crawls)
 	figures.Store(w.exportedMetrics(seen))
 	took := time.Since(began)
 	if slices.ContainsFunc(seen.Crawls, func(c overview.Crawl) bool { return c.Problem != "" }) {
@@ -213,9 +212,13 @@ func (w *Watchdog) first(ctx context.Context) (names []string) {
 	return names
 }
 
-// absent forgets of the crawls that were to be looked at those that there are not: they
-// were deleted.
-func (w *Watchdog) absent(first []string, seen []overview.Crawl) {
+// settled reports whether a crawl has ended, and nothing is to be told of it.
+func (k *crawlAlerts) settled() bool {
+	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
+}
+
+// forget forgets the crawls that were not seen: they have ended, or, if they were to be looked at, were deleted.
+func (w *Watchdog) forget(first []string, seen []overview.Crawl) {
 	there := make(map[string]bool, len(seen))
 	for i := range seen {
 		there[seen[i].Name] = true
@@ -224,19 +227,6 @@ func (w *Watchdog) absent(first []string, seen []overview.Crawl) {
 		if !there[name] {
 			delete(w.unread, name)
 		}
-	}
-}
-
-// settled reports whether a crawl has ended, and nothing is to be told of it.
-func (k *crawlAlerts) settled() bool {
-	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
-}
-
-// letGo forgets the crawls that were not looked at: they have ended, or were deleted.
-func (w *Watchdog) letGo(crawls []overview.Crawl) {
-	there := make(map[string]bool, len(crawls))
-	for i := range crawls {
-		there[crawls[i].Name] = true
 	}
 	maps.DeleteFunc(w.watched, func(name string, k *crawlAlerts) bool { return !there[name] && !k.posting })
 }
@@ -419,13 +409,7 @@ func (w *Watchdog) note(ctx context.Context, p posted) {
 }
 
 // done counts visits of a crawl that have ended, and what changes with them.
-func done(c *overview.Crawl) int64 {
-	n := c.Done + c.Failed + c.Pages
-	for _, x := range c.Excluded {
-		n += x
-	}
-	return n
-}
+func done(c *overview.Crawl) int64 { return c.Done + c.Failed + c.Pages + c.ExcludedURLs() }
 
 // clusterSnapshot is what was seen of a cluster.
 type clusterSnapshot struct {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
-	"seine/pkg/crawlspec"
 )
 
 const (
@@ -75,19 +74,10 @@ func (s *Sampler) saw(o *overview.Overview) {
 			whole.grow(was, &p)
 		}
 		of.add(p)
-		steady(c, of.rate(rateOver), o.At)
+		c.SetRate(of.rate(rateOver), o.At) // that between two looks jumps
 	}
 	s.whole.add(whole)
 	s.forget(at)
-}
-
-// steady replaces the rate between two looks, which jumps, by that of half a minute, and the time to the
-// end with it.
-func steady(c *overview.Crawl, rate float64, now time.Time) {
-	c.Rate, c.ETA = rate, time.Time{}
-	if left := c.Pending(); rate > 0 && left > 0 && c.State == crawlspec.Running {
-		c.ETA = now.Add(time.Duration(float64(left) / rate * float64(time.Second)))
-	}
 }
 
 // forget drops the crawls that were seen least lately, beyond maxCrawls, and those of which all is older than a
