@@ -40,9 +40,3 @@ type closed[T ~string] string
 func (closed[T]) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: closedSets[reflect.TypeFor[T]()]}
 }
-
-func registerClosedSets(r huma.Registry) {
-	for _, register := range registerClosed {
-		register(r)
-	}
-}

@@ -29,6 +29,14 @@ type CrawlPath struct {
 // Resolve implements huma.Resolver.
 func (c *CrawlPath) Resolve(huma.Context) []error { return checkCrawl(c.Crawl, "path.crawl") }
 
+// checkAnyCrawl is checkCrawl for a name that may be left out.
+func checkAnyCrawl(name, location string) []error {
+	if name == "" {
+		return nil
+	}
+	return checkCrawl(name, location)
+}
+
 func checkCrawl(name, location string) []error {
 	if err := messages.CheckCrawl(name); err != nil {
 		return []error{&huma.ErrorDetail{Message: err.Error(), Location: location}}

@@ -192,9 +192,4 @@ type CrawlQuery struct {
 }
 
 // Resolve implements huma.Resolver.
-func (c *CrawlQuery) Resolve(huma.Context) []error {
-	if c.Crawl == "" {
-		return nil
-	}
-	return checkCrawl(c.Crawl, "query.crawl")
-}
+func (c *CrawlQuery) Resolve(huma.Context) []error { return checkAnyCrawl(c.Crawl, "query.crawl") }

@@ -22,12 +22,7 @@ type Ask struct {
 }
 
 // Resolve implements huma.Resolver.
-func (q *Ask) Resolve(huma.Context) []error {
-	if q.Crawl == "" {
-		return nil
-	}
-	return checkCrawl(q.Crawl, "body.crawl")
-}
+func (q *Ask) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
 
 // MapAsk is what a map is made by.
 type MapAsk struct {

@@ -15,6 +15,7 @@ import (
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/snapshots"
+	"seine/internal/serve/turns"
 )
 
 // Status is what the server is, and what the caller may do.
@@ -131,21 +132,20 @@ const maxEvents = 500
 
 // registerEvents adds the stream of events. Its events are encoded once for all who listen.
 func (a *API) registerEvents() {
-	open := make(chan struct{}, maxEvents)
+	open := turns.New(maxEvents, maxEvents, 0)
 	op := a.describe(&operation{
 		method: http.MethodGet, path: "/events", id: "stream-events", tag: "server", scope: caller.Read,
 		summary: "How everything stands, as it happens",
 		about:   "Server-sent events of the type `stats`, every 2 s, each as `GET /api/v1/stats` answers. One connection is enough for all tabs of a browser.",
 	})
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}}}}
-	huma.Register(a.huma, op, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
-		select {
-		case open <- struct{}{}:
-		default:
+	huma.Register(a.huma, op, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
+		end := open.Begin(ctx, "")
+		if end == nil {
 			return nil, retryLater(http.StatusServiceUnavailable, "too many streams of events are open: close some, or share one among tabs")
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer func() { <-open }()
+			defer end()
 			a.sendEvents(ctx)
 		}}, nil
 	})

@@ -28,14 +28,11 @@ func newRegistry() huma.Registry {
 		}
 		return name
 	})
-	registerTypes(r)
-	registerClosedSets(r)
+	r.RegisterTypeAlias(reflect.TypeFor[messages.Millis](), reflect.TypeFor[int64]()) // its JSON, which its Go type does not tell
+	for _, register := range registerClosed {
+		register(r)
+	}
 	return r
-}
-
-// registerTypes says how types are written as JSON whose Go type does not tell.
-func registerTypes(r huma.Registry) {
-	r.RegisterTypeAlias(reflect.TypeFor[messages.Millis](), reflect.TypeFor[int64]())
 }
 
 // body is an answer without headers of its own.

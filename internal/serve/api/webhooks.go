@@ -52,12 +52,7 @@ const (
 )
 
 // Resolve implements huma.Resolver.
-func (n *NewWebhook) Resolve(huma.Context) []error {
-	if n.Crawl == "" {
-		return nil
-	}
-	return checkCrawl(n.Crawl, "body.crawl")
-}
+func (n *NewWebhook) Resolve(huma.Context) []error { return checkAnyCrawl(n.Crawl, "body.crawl") }
 
 // Webhook is one that was created.
 type Webhook struct {
