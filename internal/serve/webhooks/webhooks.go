@@ -151,16 +151,14 @@ func (s *Service) wanted() (crawls []string, all bool) {
 // Add stores and starts a webhook, of which Secret and Created are set here. It hears of what happens from now on.
 func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	h.Secret, h.Created = newSecret(), time.Now().UTC()
-	if err := s.mayAdd(h.Name); err != nil {
-		return h, err
-	}
+	s.awaitBegin()
 	f := &file{V: 1, Hook: h, Progress: progress{Told: make(map[string]told)}}
 	if err := s.beginNow(ctx, f); err != nil {
 		return h, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.mayAddLocked(h.Name); err != nil {
+	if err := s.mayAdd(h.Name); err != nil {
 		return h, err
 	}
 	if err := f.save(s.dir); err != nil {
@@ -170,14 +168,8 @@ func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	return h, nil
 }
 
+// mayAdd is called with the lock.
 func (s *Service) mayAdd(name string) error {
-	s.awaitBegin()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mayAddLocked(name)
-}
-
-func (s *Service) mayAddLocked(name string) error {
 	switch {
 	case s.ctx == nil:
 		return ErrElsewhere
