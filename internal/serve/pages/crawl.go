@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"seine/internal/ops/alerts"
@@ -129,20 +128,14 @@ func specOf(ctx context.Context, bus *stages.Bus, crawl string) (crawlspec.Revis
 // answersOf lists how the requests of a crawl ended, the commonest first.
 func answersOf(c *overview.Crawl) (all []answerCount) {
 	total := int64(0)
-	for class, n := range c.Attempts {
-		if class.IsPageRequest() {
-			all, total = append(all, answerCount{Class: class, N: n}), total+n
+	for _, of := range byCount(c.Attempts) {
+		if class := messages.Class(of.Value); class.IsPageRequest() {
+			all, total = append(all, answerCount{Class: class, N: of.N}), total+of.N
 		}
 	}
 	for i := range all {
 		all[i].Part = float64(all[i].N) / float64(total)
 	}
-	slices.SortFunc(all, func(a, b answerCount) int {
-		if a.N != b.N {
-			return int(b.N - a.N)
-		}
-		return strings.Compare(string(a.Class), string(b.Class))
-	})
 	return all
 }
 

@@ -52,10 +52,10 @@ func (s *server) hosts(r *http.Request) (any, error) {
 		return p, err
 	}
 	p.Known, p.Partial = true, survey.Partial
-	for why, n := range survey.Hosts {
-		p.Whys, p.Total = append(p.Whys, choice{why, n}), p.Total+n
+	p.Whys = byCount(survey.Hosts)
+	for _, why := range p.Whys {
+		p.Total += why.N
 	}
-	slices.SortFunc(p.Whys, func(a, b choice) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Value, b.Value)) })
 	all := told(survey)
 	p.Listed = len(all)
 	text, why := strings.ToLower(strings.TrimSpace(r.FormValue("q"))), r.FormValue("why")

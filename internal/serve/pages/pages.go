@@ -65,8 +65,11 @@ func New(d Deps) http.Handler {
 	for path, p := range readers {
 		s.mux.HandleFunc("GET "+path, s.page(p))
 	}
-	for path, do := range writers {
+	for path, do := range forms {
 		s.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { do(s, w, r) })
+	}
+	for path, do := range actions {
+		s.mux.HandleFunc("POST "+path, s.act(do))
 	}
 	s.mux.HandleFunc("/", s.page(page{name: "error", title: "Not found", read: func(*server, *http.Request) (any, error) { return nil, errNoPage }}))
 	return s.mux
@@ -75,25 +78,43 @@ func New(d Deps) http.Handler {
 // Harmless are the patterns of what is no GET and changes nothing of any crawl.
 var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
 
-// writers are what forms ask for.
-var writers = map[string]func(*server, http.ResponseWriter, *http.Request){
-	"/new":                                (*server).begin,
+// forms are answered with the page that they are on, if they are refused.
+var forms = map[string]func(*server, http.ResponseWriter, *http.Request){
+	"/new":                         (*server).begin,
+	"/crawls/{crawl}/spec":         (*server).storeSpec,
+	"/crawls/{crawl}/spec/check":   (*server).checkSpec,
+	"/crawls/{crawl}/spec/try":     (*server).try,
+	"/crawls/{crawl}/exclude":      (*server).storeExclusion,
+	"/crawls/{crawl}/replay":       (*server).beginReplay,
+	"/crawls/{crawl}/replay/check": (*server).beginReplay,
+	"/seeds":                       (*server).feed,
+	"/seeds/check":                 (*server).feed,
+}
+
+// action is what a button asks for. It returns the page to go to then, and what is told there.
+type action func(*server, *http.Request) (to, said string, err error)
+
+var actions = map[string]action{
 	"/crawls/{crawl}/{verb}":              (*server).steer,
 	"/crawls/{crawl}/hosts/{host}/{verb}": (*server).steer,
 	"/crawls/{crawl}/delete":              (*server).remove,
-	"/crawls/{crawl}/spec":                (*server).storeSpec,
-	"/crawls/{crawl}/spec/check":          (*server).checkSpec,
-	"/crawls/{crawl}/spec/try":            (*server).try,
 	"/crawls/{crawl}/spec/rollback":       (*server).rollback,
-	"/crawls/{crawl}/exclude":             (*server).storeExclusion,
-	"/crawls/{crawl}/replay":              (*server).beginReplay,
-	"/crawls/{crawl}/replay/check":        (*server).beginReplay,
 	"/crawls/{crawl}/replay/{id}/{verb}":  (*server).steerReplay,
-	"/seeds":                              (*server).feed,
-	"/seeds/check":                        (*server).feed,
 	"/processes/{id}/drain":               (*server).drain,
 	"/dead/redrive":                       (*server).redrive,
 	"/dead/drop":                          (*server).drop,
+}
+
+// act answers with the page that an action leads to.
+func (s *server) act(do action) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		to, said, err := do(s, r)
+		if err != nil {
+			s.failed(w, r, err)
+			return
+		}
+		s.done(w, r, to, said)
+	}
 }
 
 // readers are the pages that only tell.

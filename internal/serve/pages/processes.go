@@ -45,11 +45,8 @@ func (s *server) processes(r *http.Request) (any, error) {
 }
 
 // drain is POST /processes/{id}/drain.
-func (s *server) drain(w http.ResponseWriter, r *http.Request) {
+func (s *server) drain(r *http.Request) (to, said string, err error) {
 	var p procstats.Process
-	if err := s.carryOut(r, http.MethodPost, "/processes/"+url.PathEscape(r.PathValue("id"))+"/drain", nil, "", &p); err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	s.done(w, r, "/processes", p.Name()+" finishes what it has, and ends.")
+	err = s.carryOut(r, http.MethodPost, "/processes/"+url.PathEscape(r.PathValue("id"))+"/drain", nil, "", &p)
+	return "/processes", p.Name() + " finishes what it has, and ends.", err
 }

@@ -89,15 +89,20 @@ func shown(record records.Recent) recordShown {
 	}
 	_ = jsontext.Unmarshal(record.Line, &about) // what it lacks is not shown
 	out.URL, out.Title = cmp.Or(about.URL, about.Meta.URL), cmp.Or(about.Title, about.Name)
+	out.Text = pretty(record.Line, maxRecord)
+	return out
+}
+
+// pretty is JSON, indented, as far as it is shown.
+func pretty(line []byte, most int) string {
 	var text bytes.Buffer
-	if json.Indent(&text, record.Line, "", "  ") != nil {
+	if json.Indent(&text, line, "", "  ") != nil {
 		text.Reset()
-		text.Write(record.Line)
+		text.Write(line)
 	}
-	cut := truncate.To(text.String(), maxRecord)
+	cut := truncate.To(text.String(), most)
 	if len(cut) < text.Len() {
 		cut += "…"
 	}
-	out.Text = safeprint.Lines(cut)
-	return out
+	return safeprint.Lines(cut)
 }

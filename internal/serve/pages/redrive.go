@@ -14,30 +14,28 @@ import (
 )
 
 // redrive is POST /dead/redrive: the letters that a page has listed go back to their stages.
-func (s *server) redrive(w http.ResponseWriter, r *http.Request) {
-	s.eachLetter(w, r, "redrive", "given to their stages again")
+func (s *server) redrive(r *http.Request) (to, said string, err error) {
+	return s.eachLetter(r, "redrive", "given to their stages again")
 }
 
 // drop is POST /dead/drop: they are removed.
-func (s *server) drop(w http.ResponseWriter, r *http.Request) { s.eachLetter(w, r, "drop", "dropped") }
+func (s *server) drop(r *http.Request) (to, said string, err error) {
+	return s.eachLetter(r, "drop", "dropped")
+}
 
 // eachLetter does something with the letters of a filter, or with one, and tells how many it was done with. None that
 // came after the page was made is among them.
-func (s *server) eachLetter(w http.ResponseWriter, r *http.Request, verb, word string) {
+func (s *server) eachLetter(r *http.Request, verb, word string) (to, said string, err error) {
 	seqs, err := s.lettersOf(r)
 	var done api.LettersDone
 	if err == nil {
 		err = s.carryOutJSON(r, http.MethodPost, "/dead-letters/"+verb, api.LetterChoice{Seqs: seqs}, &done)
 	}
-	if err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	said := humanize.Plural(done.Done, "dead letter") + " " + word + "."
+	said = humanize.Plural(done.Done, "dead letter") + " " + word + "."
 	if n := len(seqs) - done.Done; n > 0 && len(done.Failed) > 0 {
 		said += fmt.Sprintf(" %s not: %s.", humanize.Count(int64(n)), done.Failed[0])
 	}
-	s.done(w, r, r.FormValue("back"), said)
+	return r.FormValue("back"), said, err
 }
 
 var errNoLetters = errors.New("name a dead letter, or the newest of those that are meant (before)")

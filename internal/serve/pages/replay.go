@@ -108,15 +108,11 @@ var replayVerbs = map[string]struct{ method, path, said string }{
 }
 
 // steerReplay is POST /crawls/{crawl}/replay/{id}/{verb}.
-func (s *server) steerReplay(w http.ResponseWriter, r *http.Request) {
+func (s *server) steerReplay(r *http.Request) (to, said string, err error) {
 	crawl, do := r.PathValue("crawl"), replayVerbs[r.PathValue("verb")]
 	if do.method == "" {
-		s.failed(w, r, errNoPage)
-		return
+		return "", "", errNoPage
 	}
-	if err := s.carryOut(r, do.method, pathOfReplays(crawl)+"/"+url.PathEscape(r.PathValue("id"))+do.path, nil, "", nil); err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	s.done(w, r, "/crawls/"+crawl+"/replay", do.said)
+	err = s.carryOut(r, do.method, pathOfReplays(crawl)+"/"+url.PathEscape(r.PathValue("id"))+do.path, nil, "", nil)
+	return "/crawls/" + crawl + "/replay", do.said, err
 }

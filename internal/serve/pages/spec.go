@@ -152,17 +152,13 @@ func (s *server) storeSpec(w http.ResponseWriter, r *http.Request) {
 }
 
 // rollback is POST /crawls/{crawl}/spec/rollback.
-func (s *server) rollback(w http.ResponseWriter, r *http.Request) {
+func (s *server) rollback(r *http.Request) (to, said string, err error) {
 	crawl := r.PathValue("crawl")
 	rev, err := strconv.ParseUint(r.FormValue("rev"), 10, 64)
 	if err != nil {
-		s.failed(w, r, badInput{fmt.Errorf("revision %q: must be a number", r.FormValue("rev"))})
-		return
+		return "", "", badInput{fmt.Errorf("revision %q: must be a number", r.FormValue("rev"))}
 	}
 	var change api.SpecChange
-	if err := s.carryOutJSON(r, http.MethodPost, "/crawls/"+url.PathEscape(crawl)+"/spec/rollback", map[string]any{"revision": rev}, &change); err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	s.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("The spec is that of revision %d again, as revision %d.", rev, change.Revision))
+	err = s.carryOutJSON(r, http.MethodPost, "/crawls/"+url.PathEscape(crawl)+"/spec/rollback", map[string]any{"revision": rev}, &change)
+	return "/crawls/" + crawl + "/spec", fmt.Sprintf("The spec is that of revision %d again, as revision %d.", rev, change.Revision), err
 }

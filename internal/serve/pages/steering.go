@@ -12,34 +12,26 @@ import (
 var verbs = map[string]string{"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
 
 // steer is POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}: the audit has the path.
-func (s *server) steer(w http.ResponseWriter, r *http.Request) {
+func (s *server) steer(r *http.Request) (to, said string, err error) {
 	crawl, host, verb := r.PathValue("crawl"), r.PathValue("host"), r.PathValue("verb")
 	if verbs[verb] == "" {
-		s.failed(w, r, errNoPage)
-		return
+		return "", "", errNoPage
 	}
 	path, what := "/crawls/"+url.PathEscape(crawl), "Crawl "+crawl
 	if host != "" {
 		path, what = path+"/hosts/"+url.PathEscape(host), what+" at "+host
 	}
 	var done steer.Done
-	if err := s.carryOut(r, http.MethodPost, path+"/"+verb, nil, "", &done); err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	s.done(w, r, r.FormValue("back"), fmt.Sprintf("%s %s (revision %d of its spec).", what, verbs[verb], done.Rev))
+	err = s.carryOut(r, http.MethodPost, path+"/"+verb, nil, "", &done)
+	return r.FormValue("back"), fmt.Sprintf("%s %s (revision %d of its spec).", what, verbs[verb], done.Rev), err
 }
 
 // remove is POST /crawls/{crawl}/delete.
-func (s *server) remove(w http.ResponseWriter, r *http.Request) {
+func (s *server) remove(r *http.Request) (to, said string, err error) {
 	crawl := r.PathValue("crawl")
 	if r.FormValue("name") != crawl {
-		s.failed(w, r, badInput{fmt.Errorf("%q: write the name of the crawl, %s, to have it deleted", r.FormValue("name"), crawl)})
-		return
+		return "", "", badInput{fmt.Errorf("%q: write the name of the crawl, %s, to have it deleted", r.FormValue("name"), crawl)}
 	}
-	if err := s.carryOut(r, http.MethodDelete, "/crawls/"+url.PathEscape(crawl), nil, "", nil); err != nil {
-		s.failed(w, r, err)
-		return
-	}
-	s.done(w, r, "/crawls", "Crawl "+crawl+" is being deleted; its output stays.")
+	err = s.carryOut(r, http.MethodDelete, "/crawls/"+url.PathEscape(crawl), nil, "", nil)
+	return "/crawls", "Crawl " + crawl + " is being deleted; its output stays.", err
 }

@@ -1,12 +1,9 @@
 package pages
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"strings"
 
-	"seine/internal/base/safeprint"
 	"seine/internal/base/truncate"
 	"seine/internal/serve/scrape"
 )
@@ -48,11 +45,7 @@ func (s *server) try(w http.ResponseWriter, r *http.Request) {
 func tried(found *scrape.Page) *trialOfSpec {
 	t := &trialOfSpec{Page: found}
 	for _, raw := range found.Records {
-		var text bytes.Buffer
-		if json.Indent(&text, raw, "", "  ") != nil {
-			continue // the API has made it
-		}
-		t.Shown = append(t.Shown, safeprint.Lines(truncate.To(text.String(), maxTrial)))
+		t.Shown = append(t.Shown, pretty(raw, maxTrial))
 	}
 	found.Links = found.Links[:min(len(found.Links), maxLinks)]
 	found.Markdown = truncate.To(found.Markdown, maxTrial)
