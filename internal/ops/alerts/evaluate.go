@@ -62,11 +62,10 @@ func (r *AlertState) raised() bool { return !r.Since.IsZero() }
 
 // Sample are counters of a crawl at a moment.
 type Sample struct {
-	At     time.Time `json:"at"`
-	Asked  int64     `json:"asked"`
-	Failed int64     `json:"failed"`
-	// Blocked is nil where a build stored it that did not count them.
-	Blocked *int64 `json:"blocked,omitempty"`
+	At      time.Time `json:"at"`
+	Asked   int64     `json:"asked"`
+	Failed  int64     `json:"failed"`
+	Blocked int64     `json:"blocked,omitempty"`
 }
 
 // Raised returns the alerts that people were told of.
@@ -224,7 +223,7 @@ func (s *State) rates(a *crawlspec.Alerts, look *Observation) (found []finding) 
 		found = append(found, f)
 	}
 	if a.Blocked > 0 {
-		n := c.Blocked - *base.Blocked
+		n := c.Blocked - base.Blocked
 		f := rate(Blocked, a.Blocked, n, asked, leastBlocked)
 		f.bad = f.bad && n >= leastBlocked
 		f.text = fmt.Sprintf("sites answered %d of %d requests with a challenge or a CAPTCHA in %s (seine top lists them)", n, asked, span)
@@ -252,12 +251,12 @@ func (s *State) sample(over time.Duration, look *Observation) Sample {
 	now, c := look.At, &look.Crawl
 	if n := len(s.Samples); n > 0 {
 		last := &s.Samples[n-1]
-		if last.Blocked == nil || c.Asked < last.Asked || c.Failed < last.Failed {
+		if c.Asked < last.Asked || c.Failed < last.Failed {
 			s.Samples = nil // another life of the crawl
 		}
 	}
 	if n := len(s.Samples); n == 0 || now.Sub(s.Samples[n-1].At) >= over/samples {
-		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed, new(c.Blocked)})
+		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed, c.Blocked})
 	}
 	for len(s.Samples) > 1 && now.Sub(s.Samples[1].At) >= over {
 		s.Samples = s.Samples[1:]

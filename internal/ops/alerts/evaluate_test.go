@@ -81,15 +81,6 @@ func TestSitesThatBlockAreTold(t *testing.T) {
 	d.want("cleared blocked")
 }
 
-// What was blocked before a build counted it is not of the last minutes.
-func TestSamplesOfABuildThatDidNotCountTheBlocked(t *testing.T) {
-	d := newDay(t)
-	d.look.Crawl = Progress{Asked: 1000, Failed: 900, Blocked: 900}
-	d.state = State{V: 1, At: d.look.At, Samples: []Sample{{At: d.look.At, Asked: 900, Failed: 900}}}
-	d.pass(time.Minute, requests(10, 0))
-	d.want()
-}
-
 // requests ends so many at each look.
 func requests(ok, failed int64) func(*Observation) {
 	return func(l *Observation) {

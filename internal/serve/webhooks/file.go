@@ -54,11 +54,6 @@ type delivery struct {
 // readAll reads all webhooks of a folder.
 func readAll(dir string, log *slog.Logger) ([]*file, error) {
 	all, err := atomicfile.ReadAllJSON(dir, true, log, func(name string, f *file) bool { return f.V == 1 && f.Hook.Name == name })
-	for _, f := range all {
-		if f.Progress.Told == nil {
-			f.Progress.Told = make(map[string]told)
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
