@@ -22,14 +22,21 @@ type sideStream struct {
 	last uint64 // sequence of the last message
 }
 
-// resume finds out how far the runs before have come.
-func (s *sideStream) resume(ctx context.Context) (p copyPosition, err error) {
+// open opens the stream, and finds out its last sequence.
+func (s *sideStream) open(ctx context.Context) (jetstream.Stream, error) {
 	stream, err := s.bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
-		return p, fmt.Errorf("open stream %s at the side: %w", messages.StreamRecords, err)
+		return nil, fmt.Errorf("open stream %s at the side: %w", messages.StreamRecords, err)
 	}
-	if s.last = stream.CachedInfo().State.LastSeq; s.last == 0 {
-		return p, nil
+	s.last = stream.CachedInfo().State.LastSeq
+	return stream, nil
+}
+
+// resume finds out how far the runs before have come.
+func (s *sideStream) resume(ctx context.Context) (p copyPosition, err error) {
+	stream, err := s.open(ctx)
+	if err != nil || s.last == 0 {
+		return p, err
 	}
 	m, err := stream.GetMsg(ctx, s.last)
 	if err != nil {
@@ -95,7 +102,7 @@ func (s *sideStream) publish(ctx context.Context, batch []item) (n int, err erro
 		}
 	}
 	before := s.last
-	if _, err := s.resume(ctx); err != nil {
+	if _, err := s.open(ctx); err != nil {
 		return 0, err
 	}
 	for n = int(s.last - before); n < len(batch) && repeated[n]; n++ {
