@@ -23,39 +23,39 @@ import (
 type Access struct {
 	// UserAgents, if there are any, take turns in the place of UserAgent. For
 	// robots.txt the crawler's name is still that of UserAgent.
-	UserAgents []string `json:"user_agents,omitempty" yaml:"user_agents"`
+	UserAgents []string `json:"user_agents,omitempty"`
 	// Headers are sent with every request. Those of a source go before those of
 	// the crawl, and those of a request rule before both.
-	Headers map[string]string `json:"headers,omitempty" yaml:"headers"`
+	Headers map[string]string `json:"headers,omitempty"`
 	// Cookies are kept, within one fetcher, and sent back as RFC 6265 says.
-	Cookies *bool `json:"cookies,omitempty" yaml:"cookies"`
+	Cookies *bool `json:"cookies,omitempty"`
 	// Auth are the credentials of a source. It and headers with secrets are sent only to the source's hosts over
 	// https at the default port, and to the origins that the hosts name.
-	Auth *Auth `json:"auth,omitempty" yaml:"auth"`
+	Auth *Auth `json:"auth,omitempty"`
 	// Proxies are used in turn; a proxy that fails is paused. Examples: "http://user:{secret:NAME}@host:3128"
 	// and socks5://…. A SOCKS proxy receives an address that the fetcher has resolved and checked, an HTTP proxy
 	// the host name.
-	Proxies []string `json:"proxies,omitempty" yaml:"proxies"`
+	Proxies []string `json:"proxies,omitempty"`
 	// TLS says otherwise than that a certificate must be valid.
-	TLS *TLS `json:"tls,omitempty" yaml:"tls"`
+	TLS *TLS `json:"tls,omitempty"`
 }
 
 // Auth are the credentials for a host: a name and a password (RFC 7617), or a bearer token (RFC 6750). Password
 // and Bearer name secrets, as in "{secret:SHOP_PASSWORD}"; they never contain the secret itself.
 type Auth struct {
-	User     string `json:"user,omitempty" yaml:"user"`
-	Password string `json:"password,omitempty" yaml:"password"`
-	Bearer   string `json:"bearer,omitempty" yaml:"bearer"`
+	User     string `json:"user,omitempty"`
+	Password string `json:"password,omitempty"`
+	Bearer   string `json:"bearer,omitempty"`
 }
 
 // TLS loosens or tightens the requirements for a host's TLS.
 type TLS struct {
 	// Insecure takes any certificate. What is fetched may then come from anybody.
-	Insecure bool `json:"insecure,omitempty" yaml:"insecure"`
+	Insecure bool `json:"insecure,omitempty"`
 	// CA is one or more certificates in PEM that are trusted beside the system's.
-	CA string `json:"ca,omitempty" yaml:"ca"`
+	CA string `json:"ca,omitempty"`
 	// MinVersion is "1.0", "1.1", "1.2" (the default) or "1.3".
-	MinVersion string `json:"min_version,omitempty" yaml:"min_version"`
+	MinVersion string `json:"min_version,omitempty"`
 }
 
 // TLSVersions are the values of TLS.MinVersion.

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
-	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -18,38 +15,38 @@ import (
 type Alerts struct {
 	// ErrorRate is the part of the requests of the last Over that failed, 0 to 1.
 	// Fewer than MinRequests say nothing.
-	ErrorRate   float64  `json:"error_rate" yaml:"error_rate"`
-	Over        Duration `json:"over" yaml:"over"`
-	MinRequests int64    `json:"min_requests" yaml:"min_requests"`
+	ErrorRate   float64  `json:"error_rate"`
+	Over        Duration `json:"over"`
+	MinRequests int64    `json:"min_requests"`
 	// NoProgress is how long no visit has ended although something could be done:
 	// a request or a page is in progress, or a host is due. URLs that wait for a host's
 	// delay, Retry-After, hours or breaker, for a schedule or in a pause, do not count.
-	NoProgress Duration `json:"no_progress" yaml:"no_progress"`
+	NoProgress Duration `json:"no_progress"`
 	// Lag is the age of the oldest message that waits for a stage, LagMessages how
 	// many wait for it.
-	Lag         Duration `json:"lag" yaml:"lag"`
-	LagMessages int64    `json:"lag_messages,omitempty" yaml:"lag_messages"`
+	Lag         Duration `json:"lag"`
+	LagMessages int64    `json:"lag_messages,omitempty"`
 	// StreamFull is the part of its limit that a stream has, 0 to 1. Half is kept
 	// as history, so only more than that means anything.
-	StreamFull float64 `json:"stream_full" yaml:"stream_full"`
+	StreamFull float64 `json:"stream_full"`
 	// DiskFree is the least free space of the disks with state and output.
-	DiskFree Bytes `json:"disk_free" yaml:"disk_free"`
+	DiskFree Bytes `json:"disk_free"`
 	// Memory is the share of its memory limit that a process may use, 0 to 1. The limit is that of its
 	// container, else of the machine.
-	Memory float64 `json:"memory" yaml:"memory"`
+	Memory float64 `json:"memory"`
 	// DeadLetters is how many dead letters of the crawl there are.
-	DeadLetters int64 `json:"dead_letters" yaml:"dead_letters"`
+	DeadLetters int64 `json:"dead_letters"`
 	// Yield is the part of the records of a kind that the runs before have made, 0 to 1,
 	// that a run has made at least: of their median, and of no fewer than three.
-	Yield float64 `json:"yield" yaml:"yield"`
+	Yield float64 `json:"yield"`
 	// Blocked is the part of the requests of the last Over in whose place a challenge or a
 	// CAPTCHA came, 0 to 1. Fewer than five of them say nothing.
-	Blocked float64 `json:"blocked" yaml:"blocked"`
+	Blocked float64 `json:"blocked"`
 	// Webhook is a URL that each change is posted to as JSON. "{secret:NAME}" in it
 	// is replaced by the frontier.
-	Webhook string `json:"webhook,omitempty" yaml:"webhook"`
+	Webhook string `json:"webhook,omitempty"`
 	// AllowPrivate lets the webhook go to loopback and private addresses.
-	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
+	AllowPrivate bool `json:"allow_private,omitempty"`
 }
 
 // AlertsOff is the text that stands for Alerts with every threshold at 0.
@@ -76,31 +73,13 @@ func DefaultAlerts() Alerts {
 	}
 }
 
-// UnmarshalYAML reads thresholds, or "off". What is left out keeps its value.
-func (a *Alerts) UnmarshalYAML(n *yaml.Node) error {
-	if text, ok := scalarText(n); ok {
-		if err := new(AlertsOff).UnmarshalText([]byte(text)); err != nil {
-			return at(n, "%v", err)
-		}
-		*a = Alerts{}
-		return nil
-	}
-	type plain Alerts
-	return load(n, (*plain)(a))
-}
-
-// UnmarshalJSON reads thresholds, or "off".
+// UnmarshalJSON reads thresholds, or "off". What is left out keeps its value.
 func (a *Alerts) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		var text string
-		if err := jsontext.Unmarshal(b, &text); err != nil {
-			return err
-		}
+	if isText(b) {
 		*a = Alerts{}
-		return new(AlertsOff).UnmarshalText([]byte(text))
 	}
 	type plain Alerts
-	return jsontext.Unmarshal(b, (*plain)(a))
+	return textOr(b, new(AlertsOff), (*plain)(a))
 }
 
 // Off reports whether all alerts are off.

@@ -18,12 +18,12 @@ const (
 
 // PageOutput configures the record of a page, which is separate from those of record rules.
 type PageOutput struct {
-	Emit Emit `json:"emit" yaml:"emit"`
+	Emit Emit `json:"emit"`
 	// Fields of the record, of PageFields, in this order; none means the default
 	// ones.
-	Fields Strings `json:"fields,omitempty" yaml:"fields"`
+	Fields Strings `json:"fields,omitempty"`
 	// When is a condition for the page; other pages have no such record.
-	When *Condition `json:"when,omitempty" yaml:"when"`
+	When *Condition `json:"when,omitempty"`
 }
 
 // PageFields are the fields that the record of a page may have.
@@ -46,11 +46,11 @@ func PageFieldsOfRules() []string {
 // LinkRules says which of a page's links are followed.
 type LinkRules struct {
 	// Follow lists the kinds of links to follow, of LinkKinds. If it is empty, only follow rules find links.
-	Follow Strings `json:"follow" yaml:"follow"`
+	Follow Strings `json:"follow"`
 	// Attributes are the names of attributes that hold a URL, on any element.
-	Attributes Strings `json:"attributes,omitempty" yaml:"attributes"`
+	Attributes Strings `json:"attributes,omitempty"`
 	// NoFollow says whether rel=nofollow and nofollow in robots directives of a page are obeyed.
-	NoFollow Robots `json:"nofollow" yaml:"nofollow"`
+	NoFollow Robots `json:"nofollow"`
 }
 
 // LinkKinds are the kinds of link that a page may have, by the markup they come
@@ -74,12 +74,12 @@ const (
 
 // Duplicates is the treatment of pages that equal another page exactly or nearly.
 type Duplicates struct {
-	Exact Duplicate `json:"exact" yaml:"exact"` // the same digest
-	Near  Duplicate `json:"near" yaml:"near"`   // a simhash that differs in at most Distance of its 64 bits
+	Exact Duplicate `json:"exact"` // the same digest
+	Near  Duplicate `json:"near"`  // a simhash that differs in at most Distance of its 64 bits
 	// Distance is from 0 to MaxDistance.
-	Distance int `json:"distance" yaml:"distance"`
+	Distance int `json:"distance"`
 	// Unchanged is the treatment of records of a page whose bytes equal those of its previous visit.
-	Unchanged Unchanged `json:"unchanged" yaml:"unchanged"`
+	Unchanged Unchanged `json:"unchanged"`
 }
 
 // Unchanged is the treatment of records of an unchanged page.
@@ -110,9 +110,9 @@ const (
 
 // Mask replaces personal data in texts before they are stored.
 type Mask struct {
-	Kinds Strings `json:"kinds,omitempty" yaml:"kinds"` // of MaskKinds; none means all of them
+	Kinds Strings `json:"kinds,omitempty"` // of MaskKinds; none means all of them
 	// Fields of records and of pages, by name; "*" is all, none means that nothing is masked.
-	Fields Strings `json:"fields,omitempty" yaml:"fields"`
+	Fields Strings `json:"fields,omitempty"`
 }
 
 // MaskKinds are the kinds of personal data that can be masked.
@@ -120,16 +120,16 @@ var MaskKinds = []string{"email", "phone", "ip", "iban", "card"}
 
 // Extraction is the part of a Spec that defines records and links of pages.
 type Extraction struct {
-	Page PageOutput `json:"page" yaml:"page"`
+	Page PageOutput `json:"page"`
 	// Links says which links of a page are followed; Follow finds more by rules.
-	Links  LinkRules    `json:"links" yaml:"links"`
-	Follow []FollowRule `json:"follow,omitempty" yaml:"follow"`
+	Links  LinkRules    `json:"links"`
+	Follow []FollowRule `json:"follow,omitempty"`
 	// Records make records of the pages that they match, each its own.
-	Records    []RecordRule `json:"records,omitempty" yaml:"records"`
-	Duplicates Duplicates   `json:"duplicates" yaml:"duplicates"`
+	Records    []RecordRule `json:"records,omitempty"`
+	Duplicates Duplicates   `json:"duplicates"`
 	// Gone is the treatment of a page that has records and no longer exists.
-	Gone WhenGone `json:"gone" yaml:"gone"`
-	Mask Mask     `json:"mask" yaml:"mask"`
+	Gone WhenGone `json:"gone"`
+	Mask Mask     `json:"mask"`
 }
 
 // DefaultExtraction makes one record of each page and follows what a reader

@@ -1,39 +1,9 @@
 package crawlspec
 
 import (
-	"bytes"
 	"testing"
 	"time"
 )
-
-func FuzzParseSpec(f *testing.F) {
-	f.Add([]byte("scope: host\ninclude: ['*']\ndelay: 1s\nmax_depth: 3\nmax_body: 1MiB\n"))
-	f.Add([]byte("v: 1\nexclude:\n- re:x\nrobots: ignore\n"))
-	f.Add([]byte("a: &a [*a]\n"))
-	f.Add([]byte(everyKey))
-	f.Add([]byte("schedule: TZ=0\n"))
-	f.Add([]byte("schedule: '@every 6h'\ntime_zone: Asia/Tokyo\nmax_duration: 1d12h\nrate: 1e3/1h\n"))
-	f.Add([]byte("render: auto\n"))
-	f.Add([]byte("render: {mode: always, modes: [{match: '*', mode: never}], block: {types: []}, click: [{selector: a}]}\n"))
-	f.Add([]byte("{}"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := parseSpec(b)
-		if err != nil {
-			return
-		}
-		if err := s.Validate(); err != nil {
-			t.Fatalf("%q is read but not valid: %v", b, err)
-		}
-		once := s.Encode()
-		again, err := Decode(once)
-		if err != nil {
-			t.Fatalf("%q decodes, but not as written again:\n%s\n%v", b, once, err)
-		}
-		if twice := again.Encode(); !bytes.Equal(once, twice) {
-			t.Fatalf("%q became\n%s\nand then\n%s", b, once, twice)
-		}
-	})
-}
 
 func FuzzRate(f *testing.F) {
 	for _, text := range []string{"10/s", "30/m", "1/5s", "0.5/s", "1e6/s", "1/24h", "", "-1/s", "1/0s", "0x1p4/s"} {

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
-
+	"seine/internal/testing/yamltest"
 	"seine/pkg/messages"
 )
 
@@ -42,7 +41,7 @@ func TestMetadataInASpec(t *testing.T) {
 		t.Errorf("it is stored as %s", got)
 	}
 	y := Default()
-	if err := yaml.Load([]byte("seeds:\n  - https://a.test/\n  - {url: \"https://b.test/\", metadata: {customer: 17}, inherit: true}\n"), &y); err != nil || !reflect.DeepEqual(y.Seeds, s.Seeds) {
+	if err := yamltest.Unmarshal([]byte("seeds:\n  - https://a.test/\n  - {url: \"https://b.test/\", metadata: {customer: 17}, inherit: true}\n"), &y); err != nil || !reflect.DeepEqual(y.Seeds, s.Seeds) {
 		t.Errorf("YAML gives %+v, %v", y.Seeds, err)
 	}
 }

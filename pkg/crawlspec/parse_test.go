@@ -3,7 +3,7 @@ package crawlspec
 import (
 	"bytes"
 
-	"go.yaml.in/yaml/v4"
+	"seine/internal/testing/yamltest"
 )
 
 // parseSpec reads a spec in YAML, as package specfile does, which says better what
@@ -11,7 +11,7 @@ import (
 func parseSpec(text []byte) (*Spec, error) {
 	s := Default()
 	if len(bytes.TrimSpace(text)) > 0 {
-		if err := yaml.Load(text, &s, yaml.WithKnownFields()); err != nil {
+		if err := yamltest.Unmarshal(text, &s); err != nil {
 			return nil, err
 		}
 	}

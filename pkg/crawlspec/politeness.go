@@ -37,37 +37,37 @@ const (
 type Politeness struct {
 	// Delay is the least time from the end of a response to the next request to
 	// the same host. It implies one request at once.
-	Delay Duration `json:"delay" yaml:"delay"`
+	Delay Duration `json:"delay"`
 	// DelayFactor makes the delay grow with the host's response time: it is at
 	// least so many times as long. 0 turns that off, and so does a Delay of 0s.
-	DelayFactor float64 `json:"delay_factor" yaml:"delay_factor"`
+	DelayFactor float64 `json:"delay_factor"`
 	// MaxDelay limits the delay that follows from robots.txt and slow responses, not Delay itself. It is at
 	// least 1s and at least Delay, so that a mistake cannot disable Crawl-delay.
-	MaxDelay Duration `json:"max_delay" yaml:"max_delay"`
+	MaxDelay Duration `json:"max_delay"`
 	// Jitter, from 0 to 1, adds up to this part of the delay at random.
-	Jitter float64 `json:"jitter,omitempty" yaml:"jitter"`
+	Jitter float64 `json:"jitter,omitempty"`
 	// Rate bounds requests from start to start, as in "10/s" or "1/5s".
-	Rate Rate `json:"rate,omitempty" yaml:"rate"`
+	Rate Rate `json:"rate,omitempty"`
 	// PerHost is how many requests may be under way to one host. More than one
 	// means anything only without a delay.
-	PerHost int `json:"per_host" yaml:"per_host"`
+	PerHost int `json:"per_host"`
 	// Hours are the times of requests to a host, such as "22:00-06:00" or "Sat,Sun 00:00-24:00", in TimeZone (an
 	// IANA name; UTC if empty). If they are empty, requests are always allowed.
-	Hours    []string `json:"hours,omitempty" yaml:"hours"`
-	TimeZone string   `json:"time_zone,omitempty" yaml:"time_zone"`
+	Hours    []string `json:"hours,omitempty"`
+	TimeZone string   `json:"time_zone,omitempty"`
 	// Breaker pauses a failing host.
-	Breaker Breaker `json:"breaker" yaml:"breaker"`
+	Breaker Breaker `json:"breaker"`
 	// MaxPagesPerHost limits the pages of one host; 0 for no limit.
-	MaxPagesPerHost int64 `json:"max_pages_per_host,omitempty" yaml:"max_pages_per_host"`
+	MaxPagesPerHost int64 `json:"max_pages_per_host,omitempty"`
 }
 
 // Breaker pauses a host that has failed several times in a row. After Wait, one request probes it; each failed
 // probe doubles the wait, up to MaxWait. After Probes failed probes the host is abandoned: its queued URLs fail.
 type Breaker struct {
-	Failures int      `json:"failures" yaml:"failures"` // in a row; 0 turns the breaker off
-	Wait     Duration `json:"wait" yaml:"wait"`
-	MaxWait  Duration `json:"max_wait" yaml:"max_wait"`
-	Probes   int      `json:"probes" yaml:"probes"`
+	Failures int      `json:"failures"` // in a row; 0 turns the breaker off
+	Wait     Duration `json:"wait"`
+	MaxWait  Duration `json:"max_wait"`
+	Probes   int      `json:"probes"`
 }
 
 // or returns the breaker with what it leaves out, but for Failures, from o.
@@ -135,25 +135,25 @@ type HostRule struct {
 	// Hosts are host names, or "*.example.org" for a domain and all hosts in it. Secrets are sent to them only
 	// over https at the default port. "http://example.org:8080" is one origin: the keys for requests apply to
 	// that origin only, and its secrets are sent there.
-	Hosts           []string  `json:"hosts" yaml:"hosts"`
-	State           *RunState `json:"state,omitempty" yaml:"state"`
-	Delay           *Duration `json:"delay,omitempty" yaml:"delay"`
-	DelayFactor     *float64  `json:"delay_factor,omitempty" yaml:"delay_factor"`
-	MaxDelay        *Duration `json:"max_delay,omitempty" yaml:"max_delay"`
-	Jitter          *float64  `json:"jitter,omitempty" yaml:"jitter"`
-	Rate            *Rate     `json:"rate,omitempty" yaml:"rate"`
-	PerHost         *int      `json:"per_host,omitempty" yaml:"per_host"`
-	Hours           []string  `json:"hours,omitempty" yaml:"hours"`
-	TimeZone        *string   `json:"time_zone,omitempty" yaml:"time_zone"`
-	Breaker         *Breaker  `json:"breaker,omitempty" yaml:"breaker"`
-	MaxPagesPerHost *int64    `json:"max_pages_per_host,omitempty" yaml:"max_pages_per_host"`
+	Hosts           []string  `json:"hosts"`
+	State           *RunState `json:"state,omitempty"`
+	Delay           *Duration `json:"delay,omitempty"`
+	DelayFactor     *float64  `json:"delay_factor,omitempty"`
+	MaxDelay        *Duration `json:"max_delay,omitempty"`
+	Jitter          *float64  `json:"jitter,omitempty"`
+	Rate            *Rate     `json:"rate,omitempty"`
+	PerHost         *int      `json:"per_host,omitempty"`
+	Hours           []string  `json:"hours,omitempty"`
+	TimeZone        *string   `json:"time_zone,omitempty"`
+	Breaker         *Breaker  `json:"breaker,omitempty"`
+	MaxPagesPerHost *int64    `json:"max_pages_per_host,omitempty"`
 	// OnStatus goes before that of the crawl.
-	OnStatus     StatusRules `json:"on_status,omitempty" yaml:"on_status"`
-	MaxAttempts  *int        `json:"max_attempts,omitempty" yaml:"max_attempts"`
-	MaxRedirects *int        `json:"max_redirects,omitempty" yaml:"max_redirects"`
-	MaxBody      *Bytes      `json:"max_body,omitempty" yaml:"max_body"`
-	Timeout      *Duration   `json:"timeout,omitempty" yaml:"timeout"`
-	Access       `yaml:",inline"`
+	OnStatus     StatusRules `json:"on_status,omitempty"`
+	MaxAttempts  *int        `json:"max_attempts,omitempty"`
+	MaxRedirects *int        `json:"max_redirects,omitempty"`
+	MaxBody      *Bytes      `json:"max_body,omitempty"`
+	Timeout      *Duration   `json:"timeout,omitempty"`
+	Access
 }
 
 // pace returns a pace with what the source changes.

@@ -1,12 +1,6 @@
 package crawlspec
 
-import (
-	"time"
-
-	"go.yaml.in/yaml/v4"
-
-	"seine/internal/base/jsontext"
-)
+import "time"
 
 // RenderMode says whether a page is shown in a browser before it is parsed.
 type RenderMode string
@@ -35,50 +29,50 @@ const (
 // and JSON, a mode stands for that mode with the other defaults.
 type Render struct {
 	// Mode is that of pages which no rule of Modes names.
-	Mode RenderMode `json:"mode" yaml:"mode"`
+	Mode RenderMode `json:"mode"`
 	// Modes give URLs their mode; the first rule that matches decides.
-	Modes []RenderRule `json:"modes,omitempty" yaml:"modes"`
+	Modes []RenderRule `json:"modes,omitempty"`
 	// Wait says when a page is complete.
-	Wait RenderWait `json:"wait" yaml:"wait"`
+	Wait RenderWait `json:"wait"`
 	// Scroll is how many screens a page is scrolled down at most, for lists that grow
 	// and pictures that come late, 0 to 200. It ends where nothing more comes.
-	Scroll int `json:"scroll,omitempty" yaml:"scroll"`
+	Scroll int `json:"scroll,omitempty"`
 	// Click lists buttons that are clicked, such as "more", one after the other.
-	Click   []RenderClick `json:"click,omitempty" yaml:"click"`
-	Scripts RenderScripts `json:"scripts,omitzero" yaml:"scripts"`
+	Click   []RenderClick `json:"click,omitempty"`
+	Scripts RenderScripts `json:"scripts,omitzero"`
 	// Storage says for how long cookies and all else that pages store in the browser is kept;
 	// beside Login always for the crawl.
-	Storage RenderStorage `json:"storage" yaml:"storage"`
+	Storage RenderStorage `json:"storage"`
 	// Login logs in, for pages that only members can see.
-	Login *RenderLogin `json:"login,omitempty" yaml:"login"`
+	Login *RenderLogin `json:"login,omitempty"`
 	// Viewport is the size of the browser's window.
-	Viewport RenderViewport `json:"viewport" yaml:"viewport"`
+	Viewport RenderViewport `json:"viewport"`
 	// Language is the language (BCP 47) that the browser reports to pages and sites as its user's. Without it,
 	// the browser uses its default.
-	Language string `json:"language,omitempty" yaml:"language"`
+	Language string `json:"language,omitempty"`
 	// Block lists requests of a page that are not sent.
-	Block RenderBlock `json:"block" yaml:"block"`
+	Block RenderBlock `json:"block"`
 	// Capture lists patterns, as in Spec.Include, of URLs that scripts of a page request. Matching responses are
 	// parsed as separate pages, by rules for json and other types.
-	Capture Strings `json:"capture,omitempty" yaml:"capture"`
+	Capture Strings `json:"capture,omitempty"`
 	// Screenshot keeps a PNG of the whole page in the archive, PDF the page as it is printed.
-	Screenshot bool `json:"screenshot,omitempty" yaml:"screenshot"`
-	PDF        bool `json:"pdf,omitempty" yaml:"pdf"`
+	Screenshot bool `json:"screenshot,omitempty"`
+	PDF        bool `json:"pdf,omitempty"`
 	// Timeout bounds the rendering of one page, 1s to 5m. What it has by then is parsed.
-	Timeout Duration `json:"timeout" yaml:"timeout"`
+	Timeout Duration `json:"timeout"`
 	// MaxRequests is how many requests a page may make beside that for the page itself,
 	// 0 to 2000; those beyond it fail.
-	MaxRequests int `json:"max_requests" yaml:"max_requests"`
+	MaxRequests int `json:"max_requests"`
 	// MaxBytes is how many bytes the bodies of their answers may have in all, on the wire.
-	MaxBytes Bytes `json:"max_bytes" yaml:"max_bytes"`
+	MaxBytes Bytes `json:"max_bytes"`
 
 	captured urlPatterns
 }
 
 // RenderRule gives the URLs that match one of its patterns, as in Spec.Include, a mode.
 type RenderRule struct {
-	Match Strings    `json:"match" yaml:"match"`
-	Mode  RenderMode `json:"mode" yaml:"mode"`
+	Match Strings    `json:"match"`
+	Mode  RenderMode `json:"mode"`
 
 	compiled urlPatterns
 }
@@ -86,20 +80,20 @@ type RenderRule struct {
 // RenderWait says when a page is complete: when all that is given holds.
 type RenderWait struct {
 	// Until is the first event to wait for.
-	Until RenderUntil `json:"until" yaml:"until"`
+	Until RenderUntil `json:"until"`
 	// Selector is a CSS selector that must find something.
-	Selector string `json:"selector,omitempty" yaml:"selector"`
+	Selector string `json:"selector,omitempty"`
 	// Expression is one of JavaScript that must become true; a promise is waited for.
-	Expression string `json:"expression,omitempty" yaml:"expression"`
+	Expression string `json:"expression,omitempty"`
 	// Time is waited after that.
-	Time Duration `json:"time,omitempty" yaml:"time"`
+	Time Duration `json:"time,omitempty"`
 }
 
 // RenderClick clicks the first element that a CSS selector finds, up to this many times, while it finds one.
 type RenderClick struct {
-	Selector string `json:"selector" yaml:"selector"`
+	Selector string `json:"selector"`
 	// Times is how often at most, 1 to 200; 1 if it is left out.
-	Times int `json:"times,omitempty" yaml:"times"`
+	Times int `json:"times,omitempty"`
 }
 
 // Most is how often is clicked at most.
@@ -108,23 +102,23 @@ func (c *RenderClick) Most() int { return max(c.Times, 1) }
 // RenderScripts are run in a page, in JavaScript.
 type RenderScripts struct {
 	// Before is run in each document before any script of the page.
-	Before string `json:"before,omitempty" yaml:"before"`
+	Before string `json:"before,omitempty"`
 	// After is run once, when the page is complete; a promise is waited for.
-	After string `json:"after,omitempty" yaml:"after"`
+	After string `json:"after,omitempty"`
 }
 
 // RenderViewport is the size of a browser's window in CSS pixels, each side from 200 to 4096.
 type RenderViewport struct {
-	Width  int `json:"width" yaml:"width"`
-	Height int `json:"height" yaml:"height"`
+	Width  int `json:"width"`
+	Height int `json:"height"`
 }
 
 // RenderBlock lists requests of a page that are not sent. They are not counted.
 type RenderBlock struct {
 	// Types of the blocked resources, of BlockTypes; [] blocks none.
-	Types Strings `json:"types" yaml:"types"`
+	Types Strings `json:"types"`
 	// URLs lists patterns, as in Spec.Include.
-	URLs Strings `json:"urls,omitempty" yaml:"urls"`
+	URLs Strings `json:"urls,omitempty"`
 
 	compiled urlPatterns
 }
@@ -152,28 +146,11 @@ func DefaultRender() Render {
 	}
 }
 
-// UnmarshalYAML reads keys, or a mode alone. What is left out has its default.
-func (r *Render) UnmarshalYAML(n *yaml.Node) error {
-	*r = DefaultRender()
-	if mode, ok := scalarText(n); ok {
-		r.Mode = RenderMode(mode)
-		return nil
-	}
-	type plain Render
-	err := load(n, (*plain)(r))
-	r.Login.complete()
-	r.compile()
-	return err
-}
-
 // UnmarshalJSON reads keys, or a mode alone. What is left out has its default.
 func (r *Render) UnmarshalJSON(b []byte) error {
 	*r = DefaultRender()
-	if len(b) > 0 && b[0] == '"' {
-		return jsontext.Unmarshal(b, &r.Mode)
-	}
 	type plain Render
-	err := jsontext.Unmarshal(b, (*plain)(r))
+	err := textOr(b, &r.Mode, (*plain)(r))
 	r.Login.complete()
 	r.compile()
 	return err

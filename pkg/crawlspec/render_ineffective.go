@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // idleRender finds keys of render that do nothing, as no page is rendered or as others are
@@ -51,7 +52,7 @@ func (r *Render) idleModes(note noter) {
 func (r *Render) idleOptions(note noter) {
 	has, none := reflect.ValueOf(*r), reflect.ValueOf(DefaultRender())
 	for i := range has.NumField() {
-		key := has.Type().Field(i).Tag.Get("yaml")
+		key, _, _ := strings.Cut(has.Type().Field(i).Tag.Get("json"), ",")
 		if key != "" && key != "mode" && !reflect.DeepEqual(has.Field(i).Interface(), none.Field(i).Interface()) {
 			note(true, "render."+key, "while no page is rendered: write mode: auto or always, or a rule into modes")
 		}

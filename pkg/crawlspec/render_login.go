@@ -23,17 +23,17 @@ const (
 // a page shows that the session has ended.
 type RenderLogin struct {
 	// URL is the page where the script runs. Secrets are sent only to its origin.
-	URL string `json:"url" yaml:"url"`
+	URL string `json:"url"`
 	// Script is the body of an async function in JavaScript that logs in. Its one argument,
 	// secrets, is an object that has those of Secrets.
-	Script string `json:"script" yaml:"script"`
+	Script string `json:"script"`
 	// Secrets are available to the script by name, each as "{secret:NAME}", never the secret itself.
-	Secrets map[string]string `json:"secrets,omitempty" yaml:"secrets"`
+	Secrets map[string]string `json:"secrets,omitempty"`
 	// Wait says when the page of URL is complete, so that the script can run, and when the
 	// login is: until holds before and after the script, all else after it.
-	Wait RenderWait `json:"wait" yaml:"wait"`
+	Wait RenderWait `json:"wait"`
 	// When is a JavaScript expression that is true on a page without a session; a promise is awaited.
-	When string `json:"when,omitempty" yaml:"when"`
+	When string `json:"when,omitempty"`
 }
 
 // maxLoginSecrets bounds the secrets of a login.

@@ -23,15 +23,15 @@ import (
 // sends what the URL's parameters q and page say as JSON, and a key that no
 // message holds.
 type RequestRule struct {
-	Match  string `json:"match" yaml:"match"`
-	Method string `json:"method,omitempty" yaml:"method"` // GET if empty
+	Match  string `json:"match"`
+	Method string `json:"method,omitempty"` // GET if empty
 	// Query adds parameters to the query that is sent, or replaces them.
-	Query   map[string]Template `json:"query,omitempty" yaml:"query"`
-	Headers map[string]string   `json:"headers,omitempty" yaml:"headers"`
+	Query   map[string]Template `json:"query,omitempty"`
+	Headers map[string]string   `json:"headers,omitempty"`
 	// Body is sent with the request. What is filled in is escaped for the
 	// Content-Type in Headers: JSON, a form, or not at all. The parameters that it
 	// uses are left out of the query that is sent.
-	Body Template `json:"body,omitempty" yaml:"body"`
+	Body Template `json:"body,omitempty"`
 }
 
 // Methods are those a request rule may use.

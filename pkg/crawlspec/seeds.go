@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
-	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
@@ -17,40 +14,26 @@ import (
 // plain text is a URL.
 type Seed struct {
 	// URL is where the crawl starts.
-	URL string `json:"url,omitempty" yaml:"url"`
+	URL string `json:"url,omitempty"`
 	// Sitemap is the URL of a sitemap, which the crawl fetches like any page; the spec
 	// must follow sitemaps.
-	Sitemap string `json:"sitemap,omitempty" yaml:"sitemap"`
+	Sitemap string `json:"sitemap,omitempty"`
 	// File has URLs, a line each, or JSON as on the stream of seeds. Whoever applies the
 	// spec reads it, from where the spec is, so it is in no spec that is stored.
-	File string `json:"file,omitempty" yaml:"file"`
+	File string `json:"file,omitempty"`
 	// Priority from 0 (first) to 9; the default is 5, or the value in the file.
-	Priority *int `json:"priority,omitempty" yaml:"priority"`
+	Priority *int `json:"priority,omitempty"`
 	// Metadata is for the records of its page, and of the page that its redirects lead
 	// to; of a file, for the URLs that have none there.
-	Metadata messages.Metadata `json:"metadata,omitempty" yaml:"metadata"`
+	Metadata messages.Metadata `json:"metadata,omitempty"`
 	// Inherit copies the metadata to pages that are found from the seed.
-	Inherit bool `json:"inherit,omitempty" yaml:"inherit"`
-}
-
-// UnmarshalYAML reads an entry, or the URL alone.
-func (s *Seed) UnmarshalYAML(n *yaml.Node) error {
-	if text, ok := scalarText(n); ok {
-		*s = Seed{URL: text}
-		return nil
-	}
-	type plain Seed
-	return load(n, (*plain)(s))
+	Inherit bool `json:"inherit,omitempty"`
 }
 
 // UnmarshalJSON reads an entry, or the URL alone.
 func (s *Seed) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		*s = Seed{}
-		return jsontext.Unmarshal(b, &s.URL)
-	}
 	type plain Seed
-	return jsontext.Unmarshal(b, (*plain)(s))
+	return textOr(b, &s.URL, (*plain)(s))
 }
 
 // MarshalJSON writes what UnmarshalJSON reads, in short if it can.

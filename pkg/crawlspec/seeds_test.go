@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v4"
+	"seine/internal/testing/yamltest"
 )
 
 func TestSeedsOfASpec(t *testing.T) {
@@ -25,7 +25,7 @@ func TestSeedsOfASpec(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	y := Default()
-	if err := yaml.Load([]byte(text), &y); err != nil || !reflect.DeepEqual(y.Seeds, want) {
+	if err := yamltest.Unmarshal([]byte(text), &y); err != nil || !reflect.DeepEqual(y.Seeds, want) {
 		t.Errorf("%+v, %v", y.Seeds, err)
 	}
 }

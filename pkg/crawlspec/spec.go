@@ -36,109 +36,109 @@ const (
 // Spec defines a crawl. It is stored in BucketCrawls under the name of the crawl; every stage watches it. A
 // crawl without a spec uses Default.
 type Spec struct {
-	V int `json:"v" yaml:"v,omitempty"`
+	V int `json:"v"`
 	// Seeds are the URLs where the crawl starts, in addition to seeds that clients publish. Seeds that you add
 	// later are submitted then; a run of Schedule begins with the current list.
-	Seeds []Seed `json:"seeds,omitempty" yaml:"seeds"`
+	Seeds []Seed `json:"seeds,omitempty"`
 	// Scope says which hosts may be entered; a seed is always in scope.
-	Scope Scope `json:"scope" yaml:"scope"`
+	Scope Scope `json:"scope"`
 	// Hosts and Domains are in scope beside the seeds', in every scope. A domain
 	// has all its subdomains.
-	Hosts   []string `json:"hosts,omitempty" yaml:"hosts"`
-	Domains []string `json:"domains,omitempty" yaml:"domains"`
+	Hosts   []string `json:"hosts,omitempty"`
+	Domains []string `json:"domains,omitempty"`
 	// Schemes are those that are fetched; none means http and https.
-	Schemes []string `json:"schemes,omitempty" yaml:"schemes"`
+	Schemes []string `json:"schemes,omitempty"`
 	// Include, if not empty, lists patterns of which a URL must match one;
 	// Exclude those it must not. A pattern is compared with the whole URL, or with
 	// its path and query if it begins with "/", '*' standing for anything; "re:…" is
 	// a regular expression (RE2) found anywhere in the URL. Seeds are not held to Include.
-	Include []string `json:"include,omitempty" yaml:"include"`
-	Exclude []string `json:"exclude,omitempty" yaml:"exclude"`
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
 	// MaxDepth is the largest number of links from a seed; nil for no limit.
-	MaxDepth *int `json:"max_depth,omitempty" yaml:"max_depth"`
+	MaxDepth *int `json:"max_depth,omitempty"`
 	// MaxPages, MaxBytes (of bodies, on the wire) and MaxDuration (since its first request) stop the crawl;
 	// queued URLs stay queued. 0 for no limit.
-	MaxPages    int64    `json:"max_pages,omitempty" yaml:"max_pages"`
-	MaxBytes    Bytes    `json:"max_bytes,omitempty" yaml:"max_bytes"`
-	MaxDuration Duration `json:"max_duration,omitempty" yaml:"max_duration"`
+	MaxPages    int64    `json:"max_pages,omitempty"`
+	MaxBytes    Bytes    `json:"max_bytes,omitempty"`
+	MaxDuration Duration `json:"max_duration,omitempty"`
 	// Keep is the time after its end at which a crawl is deleted with all its state, but not its output; 0 for
 	// never. The time starts again when seeds are added or the spec changes. A crawl with a schedule or recrawl
 	// rules ends at a limit, or when it is cancelled.
-	Keep Duration `json:"keep,omitempty" yaml:"keep"`
+	Keep Duration `json:"keep,omitempty"`
 	// State stops a crawl, or lets it continue.
-	State RunState `json:"state,omitempty" yaml:"state"`
+	State RunState `json:"state,omitempty"`
 	// Politeness is the pace of requests to a host. Sources override it for some hosts.
-	Politeness `yaml:",inline"`
-	Sources    []HostRule `json:"sources,omitempty" yaml:"sources"`
+	Politeness
+	Sources []HostRule `json:"sources,omitempty"`
 	// Access has the headers, credentials, proxies and TLS settings of requests. Sources override it for some
 	// hosts.
-	Access `yaml:",inline"`
+	Access
 	// Requests define how some URLs are requested, where a plain GET is not enough, such as for APIs. The first
 	// matching rule decides.
-	Requests []RequestRule `json:"requests,omitempty" yaml:"requests"`
+	Requests []RequestRule `json:"requests,omitempty"`
 	// Render selects the pages that a browser renders before they are parsed; without it, none.
-	Render *Render `json:"render,omitempty" yaml:"render,omitempty"`
+	Render *Render `json:"render,omitempty"`
 	// Extraction defines the records and links of pages.
-	Extraction `yaml:",inline"`
+	Extraction
 	// GroupBy defines which hosts share their politeness.
-	GroupBy GroupBy `json:"group_by,omitempty" yaml:"group_by"`
+	GroupBy GroupBy `json:"group_by,omitempty"`
 	// Traps are guards against sites without an end.
-	Traps Traps `json:"traps" yaml:"traps"`
+	Traps Traps `json:"traps"`
 	// Normalize defines which further URLs are equal.
-	Normalize Normalize `json:"normalize" yaml:"normalize"`
+	Normalize Normalize `json:"normalize"`
 	// Priorities set the priority of URLs. The first matching rule decides; it takes precedence over the
 	// priority of the seed or the page.
-	Priorities []PriorityRule `json:"priorities,omitempty" yaml:"priorities"`
+	Priorities []PriorityRule `json:"priorities,omitempty"`
 	// Recrawl says which pages are fetched again, and when; the first rule that
 	// matches decides. Without any, each page is fetched once.
-	Recrawl []RecrawlRule `json:"recrawl,omitempty" yaml:"recrawl"`
+	Recrawl []RecrawlRule `json:"recrawl,omitempty"`
 	// Schedule starts the whole crawl again from its seeds: "@every 6h", counted
 	// from the start of 1970 in UTC, or five fields as in cron(5), in TimeZone. A
 	// start that was missed is made up for, once.
-	Schedule string `json:"schedule,omitempty" yaml:"schedule"`
+	Schedule string `json:"schedule,omitempty"`
 	// Again starts one run in addition to those of the schedule, when it is set and whenever it grows. The run
 	// visits every URL that was visited before, linked to or not. Its value is the number of the run, in Unix
 	// seconds; 0 for none.
-	Again int64 `json:"again,omitempty" yaml:"again"`
+	Again int64 `json:"again,omitempty"`
 	// MaxAttempts is how often a URL is tried before it counts as failed.
-	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
+	MaxAttempts int `json:"max_attempts"`
 	// OnStatus says how often, and after which wait, a URL is tried again by the status of
 	// its answer. Without a rule, the class of the answer decides.
-	OnStatus StatusRules `json:"on_status,omitempty" yaml:"on_status"`
+	OnStatus StatusRules `json:"on_status,omitempty"`
 	// MaxRedirects is how many redirects in a row are followed.
-	MaxRedirects int `json:"max_redirects" yaml:"max_redirects"`
+	MaxRedirects int `json:"max_redirects"`
 	// UserAgent is sent with every request; its first word up to '/' is the name
 	// that robots.txt is searched for.
-	UserAgent string `json:"user_agent" yaml:"user_agent"`
+	UserAgent string `json:"user_agent"`
 	// Contact is a URL or an e-mail address where site owners can reach you. It is added to the default user
 	// agent.
-	Contact string `json:"contact,omitempty" yaml:"contact"`
-	Robots  Robots `json:"robots" yaml:"robots"`
+	Contact string `json:"contact,omitempty"`
+	Robots  Robots `json:"robots"`
 	// Sitemaps follows the sitemaps that robots.txt names, and any other that is
 	// linked to or given as a seed.
-	Sitemaps bool `json:"sitemaps,omitempty" yaml:"sitemaps"`
+	Sitemaps bool `json:"sitemaps,omitempty"`
 	// Accept lists media types to fetch in addition to HTML, plain text and those that rules read, such as
 	// "text/calendar" or "image/*".
-	Accept Strings `json:"accept,omitempty" yaml:"accept"`
+	Accept Strings `json:"accept,omitempty"`
 	// SkipExtensions lists extensions of files that are not requested, in lower case and without a dot. Seeds
 	// are exempt, and so are types of Accept or of a rule. The default are extensions of files that are not
 	// pages: images, sound, films, fonts, archives, programs and office documents (docs/reference/spec.md lists
 	// them).
-	SkipExtensions Extensions `json:"skip_extensions,omitzero" yaml:"skip_extensions,omitempty"`
+	SkipExtensions Extensions `json:"skip_extensions,omitzero"`
 	// AllowPrivate lets the fetcher dial loopback and private addresses.
-	AllowPrivate bool `json:"allow_private,omitempty" yaml:"allow_private"`
+	AllowPrivate bool `json:"allow_private,omitempty"`
 	// AllowAddresses are networks that may be dialled beside the public ones, as
 	// in "10.1.0.0/16", whatever they are.
-	AllowAddresses []netip.Prefix `json:"allow_addresses,omitempty" yaml:"allow_addresses"`
+	AllowAddresses []netip.Prefix `json:"allow_addresses,omitempty"`
 	// Archive keeps what WARC archives need: the request as sent, the head of the response as received, and the
 	// body in its original encoding.
-	Archive bool `json:"archive,omitempty" yaml:"archive"`
+	Archive bool `json:"archive,omitempty"`
 	// MaxBody is the largest body kept, in bytes, decoded.
-	MaxBody Bytes `json:"max_body" yaml:"max_body"`
+	MaxBody Bytes `json:"max_body"`
 	// Timeout bounds a whole request.
-	Timeout Duration `json:"timeout" yaml:"timeout"`
+	Timeout Duration `json:"timeout"`
 	// Alerts are the thresholds of alerts.
-	Alerts Alerts `json:"alerts" yaml:"alerts"`
+	Alerts Alerts `json:"alerts"`
 }
 
 // Defaults of a Spec.

@@ -13,10 +13,10 @@ import (
 // StatusRule is the treatment of a URL that answered with a status or a challenge.
 type StatusRule struct {
 	// Wait is the least time before the next attempt, in addition to that of the class; the default is 0s.
-	Wait Duration `json:"wait,omitempty" yaml:"wait"`
+	Wait Duration `json:"wait,omitempty"`
 	// Attempts is how often the URL is tried before it has failed, 1 to 100; 1 is the end
 	// of it. Without it, MaxAttempts.
-	Attempts int `json:"attempts,omitempty" yaml:"attempts"`
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // StatusRules are rules by status: "403", "5xx" for all that begin with a 5, or "blocked"

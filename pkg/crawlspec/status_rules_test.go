@@ -5,15 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
+	"seine/internal/testing/yamltest"
 	"seine/pkg/messages"
 )
 
 func TestStatusRules(t *testing.T) {
 	s := Default()
 	text := "on_status: {403: {wait: 10m, attempts: 3}, 4xx: {attempts: 1}, blocked: {attempts: 2}}\nsources: [{hosts: [a.test], on_status: {4xx: {attempts: 9}}}]"
-	if err := yaml.Load([]byte(text), &s, yaml.WithKnownFields()); err != nil {
+	if err := yamltest.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatal(err)
 	}
 	again, err := Decode(s.Encode())

@@ -13,26 +13,26 @@ import (
 // keeps out is excluded with its reason. 0 turns a guard off.
 type Traps struct {
 	// MaxURLLength is in bytes.
-	MaxURLLength int `json:"max_url_length" yaml:"max_url_length"`
+	MaxURLLength int `json:"max_url_length"`
 	// MaxPathDepth is the number of segments of the path.
-	MaxPathDepth int `json:"max_path_depth" yaml:"max_path_depth"`
+	MaxPathDepth int `json:"max_path_depth"`
 	// MaxRepeats is how often one segment, or a run of up to three, may follow
 	// itself in a path: a link that lacks its first slash makes /a/b/a/b/a/b/…
-	MaxRepeats int `json:"max_repeats" yaml:"max_repeats"`
+	MaxRepeats int `json:"max_repeats"`
 	// CalendarAhead and CalendarBack are how many years from today a date in a
 	// URL may be.
-	CalendarAhead int `json:"calendar_ahead" yaml:"calendar_ahead"`
-	CalendarBack  int `json:"calendar_back" yaml:"calendar_back"`
+	CalendarAhead int `json:"calendar_ahead"`
+	CalendarBack  int `json:"calendar_back"`
 	// MaxParameterSets is the largest number of sets of query parameter names of one path: filters of a shop
 	// make a page for each combination. The same parameters in another order are never another page.
-	MaxParameterSets int `json:"max_parameter_sets" yaml:"max_parameter_sets"`
+	MaxParameterSets int `json:"max_parameter_sets"`
 	// MaxSameShape is how many URLs of one host may differ only in numbers and
 	// codes.
-	MaxSameShape int64 `json:"max_same_shape" yaml:"max_same_shape"`
+	MaxSameShape int64 `json:"max_same_shape"`
 	// SameContentAfter is after how many pages of one host and shape it counts
 	// how many differ in their text: where fewer than one in ten do, no more are
 	// fetched.
-	SameContentAfter int64 `json:"same_content_after" yaml:"same_content_after"`
+	SameContentAfter int64 `json:"same_content_after"`
 }
 
 // DefaultTraps returns guards that no ordinary site meets.
@@ -64,13 +64,13 @@ func (t *Traps) check() error {
 type Normalize struct {
 	// DropTracking removes query parameters that only record where a visitor came from, such as utm_source and
 	// gclid. DropSessions removes session ids, such as PHPSESSID and ;jsessionid=….
-	DropTracking bool `json:"drop_tracking" yaml:"drop_tracking"`
-	DropSessions bool `json:"drop_sessions" yaml:"drop_sessions"`
+	DropTracking bool `json:"drop_tracking"`
+	DropSessions bool `json:"drop_sessions"`
 	// DropParameters removes further query parameters, by name; "ref_*" removes
 	// those that start with "ref_".
-	DropParameters []string `json:"drop_parameters,omitempty" yaml:"drop_parameters"`
+	DropParameters []string `json:"drop_parameters,omitempty"`
 	// SortQuery sorts the parameters of a query by name.
-	SortQuery bool `json:"sort_query,omitempty" yaml:"sort_query"`
+	SortQuery bool `json:"sort_query,omitempty"`
 }
 
 // DefaultNormalize drops tracking parameters and session ids.
@@ -87,18 +87,18 @@ func (n *Normalize) check() error {
 
 // PriorityRule gives the URLs that match a pattern a priority, 0 (first) to 9.
 type PriorityRule struct {
-	Match    string `json:"match" yaml:"match"`
-	Priority int    `json:"priority" yaml:"priority"`
+	Match    string `json:"match"`
+	Priority int    `json:"priority"`
 }
 
 // RecrawlRule has the pages that match a pattern fetched again. Every is the
 // interval; or it is found between Min and Max: it shrinks while a page
 // changes, and grows while it does not.
 type RecrawlRule struct {
-	Match string   `json:"match" yaml:"match"`
-	Every Duration `json:"every,omitempty" yaml:"every"`
-	Min   Duration `json:"min,omitempty" yaml:"min"`
-	Max   Duration `json:"max,omitempty" yaml:"max"`
+	Match string   `json:"match"`
+	Every Duration `json:"every,omitempty"`
+	Min   Duration `json:"min,omitempty"`
+	Max   Duration `json:"max,omitempty"`
 }
 
 func (r *RecrawlRule) check() error {

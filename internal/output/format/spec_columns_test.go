@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
+	"seine/internal/testing/yamltest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -84,7 +83,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 
 func TestColumnsOfRules(t *testing.T) {
 	spec := crawlspec.Default()
-	err := yaml.Load([]byte(`
+	err := yamltest.Unmarshal([]byte(`
 page: {fields: [url, published, links, bytes]}
 records:
   - kind: offer
@@ -111,7 +110,7 @@ records:
       more: h4
   - kind: other
     fields: {a: h1}
-`), &spec, yaml.WithKnownFields())
+`), &spec)
 	if err != nil {
 		t.Fatal(err)
 	}

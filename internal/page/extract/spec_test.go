@@ -1,8 +1,7 @@
 package extract
 
 import (
-	"go.yaml.in/yaml/v4"
-
+	"seine/internal/testing/yamltest"
 	"seine/pkg/crawlspec"
 )
 
@@ -11,7 +10,7 @@ import (
 func parseSpec(text []byte) (*crawlspec.Spec, error) {
 	s := crawlspec.Default()
 	if len(text) > 0 {
-		if err := yaml.Load(text, &s, yaml.WithKnownFields()); err != nil {
+		if err := yamltest.Unmarshal(text, &s); err != nil {
 			return nil, err
 		}
 	}

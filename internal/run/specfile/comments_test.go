@@ -99,7 +99,7 @@ func (s *source) declared(g *ast.GenDecl) {
 func (s *source) structure(of string, st *ast.StructType) {
 	keys := make(map[string]string)
 	for _, f := range st.Fields.List {
-		if name := yamlName(f); name != "" && len(f.Names) == 1 {
+		if name := jsonName(f); name != "" && len(f.Names) == 1 {
 			keys[f.Names[0].Name] = name
 		}
 	}
@@ -120,11 +120,11 @@ func (s *source) structure(of string, st *ast.StructType) {
 	}
 }
 
-func yamlName(f *ast.Field) string {
+func jsonName(f *ast.Field) string {
 	if f.Tag == nil {
 		return ""
 	}
-	m := regexp.MustCompile(`yaml:"([a-z0-9_]+)`).FindStringSubmatch(f.Tag.Value)
+	m := regexp.MustCompile(`json:"([a-z0-9_]+)`).FindStringSubmatch(f.Tag.Value)
 	if m == nil {
 		return ""
 	}

@@ -49,6 +49,43 @@ func manyKeys(n int) string {
 	return b.String()
 }
 
+// Aliases must not make more of a few lines than there is memory for.
+func TestFieldsOfAliases(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("records:\n- {kind: a, fields: {t: &a0 {css: a}}}\n")
+	for i := 1; i < 5; i++ {
+		a := "*a" + string(rune('0'+i-1))
+		b.WriteString("- {kind: a, fields: {t: &a" + string(rune('0'+i)) + " {css: a, fields: {")
+		for j := range 20 {
+			b.WriteString("f" + string(rune('a'+j)) + ": " + a + ", ")
+		}
+		b.WriteString("}}}}\n")
+	}
+	if _, err := Load("spec.yaml", []byte(b.String())); err == nil || !strings.Contains(err.Error(), "too much") {
+		t.Errorf("got %v", err)
+	}
+	for _, text := range []string{
+		"records: [{kind: a, fields: &a {t: {css: a, fields: *a}}}]",
+		"records: [{kind: a, fields: {t: &a {css: a, fields: {u: *a}}}}]",
+	} {
+		if _, err := Load("spec.yaml", []byte(text)); err == nil {
+			t.Errorf("fields that contain themselves are taken: %s", text)
+		}
+	}
+	s, err := Load("spec.yaml", []byte("records: [{kind: a, fields: &a {t: &b {css: a}, u: *b}}, {kind: b, fields: *a}]"))
+	if err != nil || len(s.Records[1].Fields) != 2 || s.Records[1].Fields[1].CSS != "a" {
+		t.Errorf("plain aliases: %+v, %v", s, err)
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	for _, text := range []string{".inf", "{a: 1, a: 2}", "{[a]: b}", "&x [*x]"} {
+		if _, err := Load("spec.yaml", []byte("records: [{kind: a, fields: {t: {css: a, default: "+text+"}}}]")); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
 func TestReadTellsTheFile(t *testing.T) {
 	if _, err := Read(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)

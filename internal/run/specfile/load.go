@@ -11,7 +11,9 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/base/suggest"
+	"seine/internal/base/yamljson"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -102,7 +104,11 @@ func (t *tree) dropAll(problems []Problem) bool {
 // decode makes a spec of the tree, and checks it.
 func (t *tree) decode() (*crawlspec.Spec, []Problem) {
 	spec := crawlspec.Default()
-	if err := t.root.Load(&spec, yaml.WithKnownFields()); err != nil {
+	text, err := yamljson.Convert(t.root, &spec)
+	if err == nil {
+		err = jsontext.Unmarshal(text, &spec)
+	}
+	if err != nil {
 		return nil, t.unread(err)
 	}
 	if spec.V != messages.Version {

@@ -85,3 +85,43 @@ func TestLoadDefaults(t *testing.T) {
 		}
 	}
 }
+
+func TestLoadErrors(t *testing.T) {
+	tests := []struct {
+		text string
+		want []string // parts of the error
+	}{
+		{"scope: host\ndelai: 1s\n", []string{"delai", "spec.yaml:2:"}},
+		{"delay: 1s\ndelay: 2s\n", []string{"delay", "spec.yaml:2:"}},
+		{"per_host: many\n", []string{"spec.yaml:1:", "must be a whole number"}},
+		{"\ndelay: 5\n", []string{"spec.yaml:2:", `duration "5": write a number and a unit`}},
+		{"max_body: big\n", []string{"spec.yaml:1:", `size "big": write a whole number and a unit`}},
+		{"- a\n- b\n", []string{"spec.yaml:1:"}},
+		{"a: [\n", []string{"spec.yaml:2:"}},
+		{"scope: host\n---\nscope: any\n", []string{"document"}},
+		{"breaker:\n  failures: 3\n  waiting: 1s\n", []string{"spec.yaml:3:", "waiting"}},
+		{"traps: {max_repeat: 3}\n", []string{"spec.yaml:1:", "max_repeat"}},
+		{"normalize:\n  sort: true\n", []string{"spec.yaml:2:", "sort"}},
+		{"sources:\n- hosts: [a.test]\n  dely: 1s\n", []string{"spec.yaml:3:", "dely"}},
+		{"sources:\n- hosts: [a.test]\n  breaker:\n    fails: 1\n", []string{"spec.yaml:4:", "fails"}},
+		{"priorities:\n- match: '*'\n  prio: 1\n", []string{"spec.yaml:3:", "prio"}},
+		{"recrawl:\n- match: '*'\n  evry: 1h\n", []string{"spec.yaml:3:", "evry"}},
+		{"pace:\n  delay: 1s\n", []string{"spec.yaml:1:", "pace"}},
+		{"\nrate: fast\n", []string{"spec.yaml:2:", `rate "fast": write requests per time`}},
+		{"jitter: .nan\n", []string{"spec.yaml:1:9: jitter: must be what JSON can say"}},
+		{"scope: ''\n", []string{`scope "": must be host, domain or any`}},
+		{"scope: world\n", []string{`scope "world": must be host, domain or any`}},
+	}
+	for _, tt := range tests {
+		_, err := Load("spec.yaml", []byte(tt.text))
+		if err == nil {
+			t.Errorf("%q is accepted", tt.text)
+			continue
+		}
+		for _, part := range tt.want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: %v, which does not say %q", tt.text, err, part)
+			}
+		}
+	}
+}

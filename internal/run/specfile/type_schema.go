@@ -2,10 +2,9 @@ package specfile
 
 import (
 	"encoding"
+	"encoding/json"
 	"reflect"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 
 	"seine/pkg/crawlspec"
 )
@@ -76,16 +75,16 @@ var specShape = shapes{}.of(reflect.TypeFor[crawlspec.Spec]())
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// Types that read YAML by themselves. Beside these two, a list that does takes one
+// Types that read JSON by themselves. Beside these two, a list that does takes one
 // member for a list of one, and a struct takes a CSS selector; alerts take off, a seed a URL,
 // render a mode.
 var (
-	yamlUnmarshaler = reflect.TypeFor[yaml.Unmarshaler]()
-	valueType       = reflect.TypeFor[crawlspec.Value]()
-	fieldsType      = reflect.TypeFor[crawlspec.Fields]()
-	seedType        = reflect.TypeFor[crawlspec.Seed]()
-	alertsType      = reflect.TypeFor[crawlspec.Alerts]()
-	renderType      = reflect.TypeFor[crawlspec.Render]()
+	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	valueType   = reflect.TypeFor[crawlspec.Value]()
+	fieldsType  = reflect.TypeFor[crawlspec.Fields]()
+	seedType    = reflect.TypeFor[crawlspec.Seed]()
+	alertsType  = reflect.TypeFor[crawlspec.Alerts]()
+	renderType  = reflect.TypeFor[crawlspec.Render]()
 )
 
 func (all shapes) of(t reflect.Type) *typeSchema {
@@ -111,7 +110,7 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 	case t.Kind() == reflect.Slice:
 		s.form, s.elem = formList, all.of(t.Elem())
 	}
-	switch reads := reflect.PointerTo(t).Implements(yamlUnmarshaler); {
+	switch reads := reflect.PointerTo(t).Implements(unmarshaler); {
 	case reads && s.form == formList:
 		s.short = s.elem
 	case t == alertsType:
@@ -128,11 +127,11 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 func (all shapes) addKeys(s *typeSchema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case strings.Contains(options, "inline"):
+		case f.Anonymous:
 			all.addKeys(s, f.Type)
-		case name != "" && name != "-":
+		case name != "":
 			s.keys = append(s.keys, key{name: name, shape: all.of(f.Type), owner: t, field: f})
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"go.yaml.in/yaml/v4"
 
+	"seine/internal/testing/yamltest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -24,7 +24,7 @@ func parserOf(t *testing.T, text string) *Parser {
 	return newParser(t, func(s *crawlspec.Spec) {
 		*s = crawlspec.Default()
 		if text != "" {
-			if err := yaml.Load([]byte(text), s, yaml.WithKnownFields()); err != nil {
+			if err := yamltest.Unmarshal([]byte(text), s); err != nil {
 				t.Fatal(err)
 			}
 		}
