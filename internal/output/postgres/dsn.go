@@ -181,9 +181,9 @@ var hints = map[string]string{
 	"53300": "the server has no connection left",
 }
 
-// explain adds what a person can do about an error.
-func (d *database) explain(err error) error {
-	err = onOneLine(d.target.scrub(err))
+// Explain implements sqlsink.Dialect. It adds what a person can do about an error.
+func (t dialect) Explain(err error) error {
+	err = onOneLine(t.scrub(err))
 	e, refused := errors.AsType[*pgconn.PgError](err)
 	if refused && hints[e.Code] != "" {
 		err = fmt.Errorf("%s: %w", hints[e.Code], err)

@@ -10,6 +10,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -19,7 +20,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"seine/internal/output"
 	"seine/internal/output/sqlsink"
@@ -43,43 +46,26 @@ const (
 
 // database is a database as one writer has it.
 type database struct {
-	pool   *pgxpool.Pool
-	writer string
+	sqlsink.Tables
+	pool   *pgxpool.Pool // of the connections of Tables
 	target target
 }
 
 // Open makes sure that the writer called name, of the source from, can write to the
 // database that out names.
 func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sink, error) {
-	d, err := connect(out)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	d.writer = name
-	err = d.prepare(ctx)
-	if err == nil {
-		err = d.register(ctx, from)
-	}
+	d, err := open(out, func(d *database) error {
+		if err := d.prepare(ctx); err != nil {
+			return err
+		}
+		return d.Register(ctx, name, from)
+	})
 	if err != nil {
-		d.pool.Close()
-		return nil, fmt.Errorf("--out %s: %w", d.target.shown, d.explain(err))
+		return nil, fmt.Errorf("--out %w", err)
 	}
 	return sqlsink.NewSink(d.target.shown, from, d, log, h), nil
-}
-
-// connect makes a pool, and no connection yet.
-func connect(out string) (*database, error) {
-	t, err := parse(out)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := pgxpool.NewWithConfig(context.Background(), t.config)
-	if err != nil {
-		return nil, fmt.Errorf("--out %s: %w", t.shown, t.scrub(err))
-	}
-	return &database{pool: pool, target: *t}, nil
 }
 
 // Read returns the log of the writer called name in a database, or of that of records
@@ -87,7 +73,7 @@ func connect(out string) (*database, error) {
 func Read(out, name string) (output.Log, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	d, err := read(ctx, out, name)
+	d, err := open(out, func(d *database) error { return d.Read(ctx, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -98,122 +84,115 @@ func Read(out, name string) (output.Log, error) {
 func Writers(out string) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	d, err := read(ctx, out, "")
+	d, err := open(out, func(d *database) error {
+		if err := d.Read(ctx, ""); err != nil {
+			return err
+		}
+		names, err = d.Writers(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer d.pool.Close()
-	if err := d.pool.QueryRow(ctx, `SELECT array_agg(name) FROM writers`).Scan(&names); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.target.shown, d.explain(err))
-	}
-	return names, nil
+	return names, d.Close()
 }
 
-// read opens a database to read it.
-func read(ctx context.Context, out, name string) (*database, error) {
-	d, err := connect(out)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.isOurs(ctx, name); err != nil {
-		d.pool.Close()
-		return nil, fmt.Errorf("%s: %w", d.target.shown, d.explain(err))
-	}
-	return d, nil
-}
-
-// isOurs checks that there are tables to read, and finds out who wrote them.
-func (d *database) isOurs(ctx context.Context, name string) error {
-	have, err := version(ctx, d.pool)
-	if err == nil {
-		err = sqlsink.CheckReadable(have, migrations)
-	}
+// SetRuns stores the figures of runs in the database that out names, in one transaction.
+// It makes the tables if there are none.
+func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	d, err := open(out, func(d *database) error {
+		if err := d.prepare(ctx); err != nil {
+			return err
+		}
+		return d.SetRuns(ctx, runs)
+	})
 	if err != nil {
 		return err
 	}
-	if d.writer = name; name == "" {
-		err = d.pool.QueryRow(ctx, `SELECT name FROM writers ORDER BY source LIMIT 1`).Scan(&d.writer)
-	}
-	return err
+	return d.Close()
 }
 
-type querier interface {
-	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
-}
-
-// version returns the version of the tables, 0 if there are none.
-func version(ctx context.Context, q querier) (v int, err error) {
-	var has bool
-	if err := q.QueryRow(ctx, `SELECT to_regclass('seine_schema') IS NOT NULL`).Scan(&has); err != nil || !has {
-		return 0, err
+// open connects to a database, and calls begin with it. Its errors begin with the place.
+func open(out string, begin func(*database) error) (*database, error) {
+	t, err := parse(out)
+	if err != nil {
+		return nil, err
 	}
-	err = q.QueryRow(ctx, `SELECT version FROM seine_schema`).Scan(&v)
-	return v, err
+	pool, err := pgxpool.NewWithConfig(context.Background(), t.config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.shown, t.scrub(err))
+	}
+	d := &database{
+		Tables: sqlsink.Tables{Dialect: dialect{t}, DB: stdlib.OpenDBFromPool(pool), Migrations: migrations},
+		pool:   pool, target: *t,
+	}
+	if err := begin(d); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", t.shown, d.Explain(err)), d.Close())
+	}
+	return d, nil
 }
 
 // prepare makes the tables, or brings them to this build's version. Where they are of
 // that version it changes nothing, so a role needs no right to.
 func (d *database) prepare(ctx context.Context) error {
 	var encoding string
-	if err := d.pool.QueryRow(ctx, `SELECT current_setting('server_encoding')`).Scan(&encoding); err != nil {
+	if err := d.DB.QueryRowContext(ctx, `SELECT current_setting('server_encoding')`).Scan(&encoding); err != nil {
 		return err
 	}
 	if encoding != "UTF8" {
 		return fmt.Errorf("its encoding is %s, which has not all characters: name a database whose encoding is UTF8", encoding)
 	}
-	have, err := version(ctx, d.pool)
-	if err != nil {
+	if err := d.Migrate(ctx); err != nil {
 		return err
-	}
-	if err := sqlsink.CheckVersion(have, migrations); err != nil {
-		return err
-	}
-	if have < len(migrations) {
-		if err := d.migrate(ctx, migrations); err != nil {
-			return err
-		}
 	}
 	return d.mayWrite(ctx)
+}
+
+// dialect is what PostgreSQL does in its own way.
+type dialect struct{ *target }
+
+// Version implements sqlsink.Dialect.
+func (dialect) Version(ctx context.Context, q sqlsink.Querier) (v int, err error) {
+	var has bool
+	if err := q.QueryRowContext(ctx, `SELECT to_regclass('seine_schema') IS NOT NULL`).Scan(&has); err != nil || !has {
+		return 0, err
+	}
+	err = q.QueryRowContext(ctx, `SELECT version FROM seine_schema`).Scan(&v)
+	return v, err
+}
+
+// SetVersion implements sqlsink.Dialect.
+func (dialect) SetVersion(ctx context.Context, tx *sql.Tx, v int) error {
+	_, err := tx.ExecContext(ctx, `WITH old AS (DELETE FROM seine_schema) INSERT INTO seine_schema (version) VALUES ($1)`, v)
+	return err
 }
 
 // lockKey is the advisory lock of those who change the tables: "SEIN".
 const lockKey = 0x5345494e
 
-func (d *database) migrate(ctx context.Context, all []sqlsink.Migration) error {
-	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey); err != nil {
-			return err
-		}
-		var has bool
-		if err := tx.QueryRow(ctx, `SELECT current_schema() IS NOT NULL`).Scan(&has); err != nil {
-			return err
-		}
-		if !has {
-			if _, err := tx.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+pgx.Identifier{d.target.schema}.Sanitize()); err != nil {
-				return err
-			}
-		}
-		return sqlsink.Migrate(ctx, schema{tx}, all)
-	})
-}
-
-// schema is a transaction that changes the tables.
-type schema struct{ tx pgx.Tx }
-
-// Version implements sqlsink.Schema.
-func (s schema) Version(ctx context.Context) (int, error) { return version(ctx, s.tx) }
-
-// SetVersion implements sqlsink.Schema.
-func (s schema) SetVersion(ctx context.Context, v int) error {
-	_, err := s.tx.Exec(ctx, `WITH old AS (DELETE FROM seine_schema) INSERT INTO seine_schema (version) VALUES ($1)`, v)
+// Lock implements sqlsink.Dialect. It makes the schema if there is none.
+func (d dialect) Lock(ctx context.Context, tx *sql.Tx) error {
+	var has bool
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey)
+	if err == nil {
+		err = tx.QueryRowContext(ctx, `SELECT current_schema() IS NOT NULL`).Scan(&has)
+	}
+	if err == nil && !has {
+		_, err = tx.ExecContext(ctx, `CREATE SCHEMA IF NOT EXISTS `+pgx.Identifier{d.schema}.Sanitize())
+	}
 	return err
 }
 
-// Exec implements sqlsink.Schema.
-func (s schema) Exec(ctx context.Context, text string) error {
-	_, err := s.tx.Exec(ctx, text) // without arguments it may be several statements
-	return err
-}
+// Mark implements sqlsink.Dialect.
+func (dialect) Mark() string { return `octet_length(entry) || '.' || extract(epoch FROM committed_at)` }
+
+// Moment implements sqlsink.Dialect.
+func (dialect) Moment(t time.Time) any { return pgtype.Timestamptz{Time: t, Valid: true} }
+
+// JSON implements sqlsink.Dialect.
+func (dialect) JSON(data []byte) any { return storable(data) }
 
 // mayWrite tells now what each commit would tell: that a right is missing.
 func (d *database) mayWrite(ctx context.Context) error {
@@ -234,25 +213,6 @@ func (d *database) mayWrite(ctx context.Context) error {
 	return errors.Join(begin(ctx, tx), tx.Rollback(ctx))
 }
 
-// register refuses a second writer of the same stream.
-func (d *database) register(ctx context.Context, from string) error {
-	var have string
-	ask := func() error {
-		return d.pool.QueryRow(ctx, `SELECT name FROM writers WHERE source = $1`, from).Scan(&have)
-	}
-	err := ask()
-	if errors.Is(err, pgx.ErrNoRows) { // unless one that starts at the same time makes it
-		_, err = d.pool.Exec(ctx, `INSERT INTO writers (name, source) VALUES ($1, $2) ON CONFLICT DO NOTHING`, d.writer, from)
-		if err == nil {
-			err = ask()
-		}
-	}
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return err
-	}
-	return sqlsink.CheckWriter(have, d.writer, from)
-}
-
 // constraint returns the unique constraint that err is a violation of, "" if it is
 // none.
 func constraint(err error) string {
@@ -264,6 +224,7 @@ func constraint(err error) string {
 
 // Close implements sqlsink.Database.
 func (d *database) Close() error {
+	err := d.DB.Close()
 	d.pool.Close()
-	return nil
+	return err
 }

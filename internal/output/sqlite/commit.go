@@ -5,69 +5,22 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"seine/internal/output"
 	"seine/internal/output/sqlsink"
 )
 
-// timeLayout is of one length, so that times sort as text does.
-const timeLayout = "2006-01-02T15:04:05.000000000Z"
-
-func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
-
-// Enter implements sqlsink.Database.
-func (d *database) Enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
-	at := stamp(created)
-	_, err = d.db.ExecContext(ctx, `INSERT OR IGNORE INTO feeds (writer, partition, created) VALUES (?, ?, ?)`, d.writer, p, at)
-	if err == nil {
-		feed, err = d.feed(ctx, p, created)
-	}
-	return feed, explain(err)
-}
-
-// Knows implements sqlsink.Database.
-func (d *database) Knows(ctx context.Context, created time.Time) (known bool, err error) {
-	err = d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = ? AND created = ?)`, d.writer, stamp(created)).Scan(&known)
-	return known, explain(err)
-}
-
-// HasCrawl implements sqlsink.Database.
-func (d *database) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
-	err = d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = ?)`, crawl).Scan(&has)
-	return has, explain(err)
-}
-
-// Place implements sqlsink.Database.
-func (d *database) Place(ctx context.Context, give string) (id string, err error) {
-	if give != "" {
-		_, err = d.db.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created)
-			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = ?1 AND partition = ?2)`, d.writer, sqlsink.PlaceFeed, give)
-	}
-	if err == nil {
-		err = d.db.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = ? AND partition = ?`, d.writer, sqlsink.PlaceFeed).Scan(&id)
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return id, explain(err)
-}
-
-func (d *database) feed(ctx context.Context, p int, created time.Time) (feed int64, err error) {
-	err = d.db.QueryRowContext(ctx, `SELECT id FROM feeds WHERE writer = ? AND partition = ? AND created = ?`,
-		d.writer, p, stamp(created)).Scan(&feed)
-	return feed, err
-}
-
 // Commit implements sqlsink.Database.
 func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook) (string, error) {
-	tx, err := d.db.BeginTx(ctx, nil)
+	tx, err := d.DB.BeginTx(ctx, nil)
 	if err != nil {
-		return "", explain(err)
+		return "", d.Explain(err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	w := &batch{tx: tx, Batch: b, at: at}
-	mark, err := w.write(ctx, d.writer)
+	w := &batch{tx: tx, Batch: b, at: at, dialect: d.Dialect}
+	mark, err := w.write(ctx, d.Writer)
 	if err == nil {
 		err = at.At(output.StepEntrySynced)
 	}
@@ -77,15 +30,15 @@ func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook)
 	if isTaken(err) {
 		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrExists, err)
 	}
-	return mark, explain(err)
+	return mark, d.Explain(err)
 }
 
 // batch is a batch on its way into the tables.
 type batch struct {
 	*sqlsink.Batch
-	tx *sql.Tx
-	at output.Hook
-	id int64 // of the commit
+	tx      *sql.Tx
+	at      output.Hook
+	dialect sqlsink.Dialect
 }
 
 // write sends the entry first: its key says whether there is anything to do.
@@ -112,8 +65,8 @@ func (b *batch) entry(ctx context.Context, writer string) (mark string, err erro
 	n := c.Name()
 	err = b.tx.QueryRowContext(ctx, `INSERT INTO commits
 		(id, writer, partition, epoch, life, first_seq, last_seq, records, committed_at, entry)
-		VALUES ((SELECT coalesce(max(id), 0) + 1 FROM commits), ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id, `+markOf,
-		writer, n.Partition, n.StreamCreated, n.Incarnation, n.First, c.LastSeq, c.Records(), now, string(b.Entry)).Scan(&b.id, &mark)
+		VALUES ((SELECT coalesce(max(id), 0) + 1 FROM commits), ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id, `+b.dialect.Mark(),
+		writer, n.Partition, n.StreamCreated, n.Incarnation, n.First, c.LastSeq, c.Records(), now, string(b.Entry)).Scan(&b.ID, &mark)
 	return mark, err
 }
 
@@ -138,43 +91,25 @@ func (b *batch) each(ctx context.Context, all []*sqlsink.Row, text string, args 
 	return errors.Join(err, st.Close())
 }
 
-func (b *batch) events(ctx context.Context) error {
-	return b.each(ctx, b.Events, `INSERT INTO events (feed, id, commit_id, crawl, kind, item, url, visit, fetched_at, status,
-		class, attempt, error, detail, bytes_wire, bytes_body, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, func(r *sqlsink.Row) []any {
-		o := r.Outcome()
-		return []any{
-			b.Feed, r.Identity[:], b.id, r.Crawl, r.Kind, r.Item[:], r.URLOrNil(), r.VisitOrNil(), stamp(r.FetchedAt), r.Status,
-			o.Class, o.Attempt, o.Error, o.Detail, o.BytesWire, o.BytesBody,
-			o.Timings.DNS, o.Timings.Connect, o.Timings.TLS, o.Timings.FirstByte, o.Timings.Total, text(r.Own()),
-		}
-	}, nil)
+// insert inserts rows into a table, or does with those that are there what the conflict clause says.
+func (b *batch) insert(ctx context.Context, table string, columns []string, all []*sqlsink.Row, conflict string,
+	values func(sqlsink.Dialect, *sqlsink.Row) []any, after func(*sqlsink.Row, sql.Result) error,
+) error {
+	places := strings.Repeat(", ?", len(columns))[2:]
+	return b.each(ctx, all, `INSERT INTO `+table+` (`+strings.Join(columns, ", ")+`) VALUES (`+places+`) `+conflict,
+		func(r *sqlsink.Row) []any { return values(b.dialect, r) }, after)
 }
 
-// text returns JSON as the text that it is, and nil for none.
-func text(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return string(b)
+func (b *batch) events(ctx context.Context) error {
+	return b.insert(ctx, "events", sqlsink.EventColumns, b.Events, "", b.EventValues, nil)
 }
 
 // pages are inserted where there is none yet, which counts them, and updated where
 // there is one that is not newer.
 func (b *batch) pages(ctx context.Context) error {
 	var known []*sqlsink.Row
-	args := func(r *sqlsink.Row) []any {
-		p := r.Page()
-		return []any{
-			r.URLOrNil(), r.HostOrNil(), r.Status, p.ContentType, p.Title, p.Description, p.Canonical, p.Language, p.Charset,
-			p.NoIndex, p.Text, stamp(r.FetchedAt), p.Depth, p.Referrer, r.VisitOrNil(), r.Round, r.DuplicateOrNil(),
-			string(r.Data), b.id, r.Crawl, r.Item[:],
-		}
-	}
-	err := b.each(ctx, b.Pages, `INSERT INTO pages (url, host, status, content_type, title, description, canonical, language, charset,
-		noindex, text, fetched_at, depth, referrer, visit, round, duplicate_of, record, commit_id, crawl, id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, id) DO NOTHING`,
-		args, func(r *sqlsink.Row, done sql.Result) error {
+	err := b.insert(ctx, "pages", sqlsink.PageColumns, b.Pages, `ON CONFLICT (crawl, id) DO NOTHING`, b.PageValues,
+		func(r *sqlsink.Row, done sql.Result) error {
 			n, err := done.RowsAffected()
 			if n == 0 {
 				known = append(known, r)
@@ -185,24 +120,13 @@ func (b *batch) pages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.each(ctx, known, `UPDATE pages SET (url, host, status, content_type, title, description, canonical, language, charset,
-		noindex, text, fetched_at, depth, referrer, visit, round, duplicate_of, record, commit_id)
-		= (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
-		WHERE crawl = ?20 AND id = ?21 AND (fetched_at, round) <= (?12, ?16)`, args, nil)
+	return b.insert(ctx, "pages AS p", sqlsink.PageColumns, known, `ON CONFLICT (crawl, id) DO UPDATE SET `+sqlsink.SetExcluded(sqlsink.PageColumns, 2)+`
+		WHERE (p.fetched_at, p.round) <= (excluded.fetched_at, excluded.round)`, b.PageValues, nil)
 }
 
 func (b *batch) records(ctx context.Context) error {
-	return b.each(ctx, b.Records, `INSERT INTO records AS r
-		(crawl, kind, id, key, place, url, host, fetched_at, visit, round, duplicate_of, data, commit_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, kind, id) DO UPDATE SET
-		(key, place, url, host, fetched_at, visit, round, duplicate_of, data, commit_id) = (excluded.key, excluded.place, excluded.url,
-		excluded.host, excluded.fetched_at, excluded.visit, excluded.round, excluded.duplicate_of, excluded.data, excluded.commit_id)
-		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`, func(r *sqlsink.Row) []any {
-		return []any{
-			r.Crawl, r.Kind, r.Item[:], r.KeyOrNil(), r.PlaceOrNil(), r.URLOrNil(), r.HostOrNil(), stamp(r.FetchedAt), r.VisitOrNil(),
-			r.Round, r.DuplicateOrNil(), string(r.Data), b.id,
-		}
-	}, nil)
+	return b.insert(ctx, "records AS r", sqlsink.RecordColumns, b.Records, `ON CONFLICT (crawl, kind, id) DO UPDATE SET `+
+		sqlsink.SetExcluded(sqlsink.RecordColumns, 3)+` WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`, b.RecordValues, nil)
 }
 
 // outdated deletes what is not on its page any more: records without a key of the visits
@@ -221,7 +145,7 @@ func (b *batch) outdated(ctx context.Context) error {
 	}
 	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone' AND visit = ?3
 		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`,
-		func(r *sqlsink.Row) []any { return []any{r.URL, r.Crawl, r.Visit, r.Generation, b.id} }, nil)
+		func(r *sqlsink.Row) []any { return []any{r.URL, r.Crawl, r.Visit, r.Generation, b.ID} }, nil)
 }
 
 func (b *batch) sources(ctx context.Context) error {

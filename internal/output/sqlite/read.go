@@ -10,38 +10,6 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// markOf is what changes of an entry when somebody changes it; it does not read the
-// entry.
-const markOf = `octet_length(entry) || '.' || committed_at`
-
-// List implements sqlsink.Database.
-func (d *database) List(ctx context.Context, p int) ([]output.Ref, error) {
-	all, err := d.db.QueryContext(ctx, `SELECT partition, epoch, life, first_seq, `+markOf+` FROM commits
-		WHERE writer = ?1 AND (?2 < 0 OR partition = ?2)`, d.writer, p)
-	if err != nil {
-		return nil, explain(err)
-	}
-	defer all.Close()
-	var refs []output.Ref
-	for all.Next() {
-		var r output.Ref
-		if err := all.Scan(&r.Partition, &r.StreamCreated, &r.Incarnation, &r.First, &r.Stamp); err != nil {
-			return nil, err
-		}
-		refs = append(refs, r)
-	}
-	output.SortRefs(refs)
-	return refs, explain(all.Err())
-}
-
-// Entry implements sqlsink.Database.
-func (d *database) Entry(ctx context.Context, n output.Name) (text []byte, err error) {
-	err = d.db.QueryRowContext(ctx, `SELECT entry FROM commits
-		WHERE writer = ? AND partition = ? AND epoch = ? AND life = ? AND first_seq = ?`,
-		d.writer, n.Partition, n.StreamCreated, n.Incarnation, n.First).Scan(&text)
-	return text, explain(err)
-}
-
 // of is an event of a commit with its row.
 const of = `FROM events e
 	LEFT JOIN pages p ON e.kind = 'page' AND p.crawl = e.crawl AND p.id = e.item
@@ -51,11 +19,11 @@ const of = `FROM events e
 // eachEvent runs a query with the feed and the identity of each record of c, the last
 // one first.
 func (d *database) eachEvent(ctx context.Context, c *output.Commit, query string, do func(*sql.Row) error) error {
-	feed, err := d.feed(ctx, c.Partition, c.Created)
+	feed, err := d.Feed(ctx, c.Partition, c.Created)
 	if err != nil {
 		return err
 	}
-	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := d.DB.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -98,7 +66,7 @@ func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind str
 		}
 		err = do(line)
 	}
-	return explain(err)
+	return d.Explain(err)
 }
 
 // Missing implements sqlsink.Database.
@@ -115,27 +83,7 @@ func (d *database) Missing(ctx context.Context, c *output.Commit) (events, lost 
 		}
 		return err
 	})
-	return events, lost, explain(err)
-}
-
-// All implements sqlsink.Database.
-func (d *database) All(ctx context.Context, do func(crawl string, line []byte) error) error {
-	all, err := d.db.QueryContext(ctx, `SELECT crawl, record FROM pages UNION ALL SELECT crawl, data FROM records`)
-	if err != nil {
-		return explain(err)
-	}
-	defer all.Close()
-	for all.Next() {
-		var crawl string
-		var line sql.RawBytes
-		if err := all.Scan(&crawl, &line); err != nil {
-			return err
-		}
-		if err := do(crawl, line); err != nil {
-			return err
-		}
-	}
-	return explain(all.Err())
+	return events, lost, d.Explain(err)
 }
 
 var _ sqlsink.Database = (*database)(nil)

@@ -64,44 +64,51 @@ const application = 0x5345494e
 const busyWait = 10 * time.Second
 
 // database is a file as one writer has it.
-type database struct {
-	db     *sql.DB
-	writer string
-}
+type database struct{ sqlsink.Tables }
 
 // Open makes sure that the writer called name, of the source from, can write to the
 // file that out names.
 func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sink, error) {
-	d, err := open(File(out), name, from)
+	d, err := create(out, func(d *database) error { return d.Register(context.Background(), name, from) })
 	if err != nil {
-		return nil, fmt.Errorf("--out %s: %w", out, explain(err))
+		return nil, fmt.Errorf("--out %w", err)
 	}
 	return sqlsink.NewSink(out, from, d, log, h), nil
 }
 
-func open(file, name, from string) (*database, error) {
-	d, err := create(file)
+// SetRuns stores the figures of runs in the file that out names, in one transaction. It
+// makes the tables if there are none.
+func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
+	d, err := create(out, func(d *database) error { return d.SetRuns(ctx, runs) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.writer = name
-	ctx := context.Background()
-	err = d.prepare(ctx)
-	if err == nil {
-		err = d.register(ctx, from)
-	}
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return d, nil
+	return d.Close()
 }
 
-// create opens a file, and makes it and its folder if need be.
-func create(file string) (*database, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, fmt.Errorf("cannot be made: %w", err)
+// create opens a file, and makes it, its folder and its tables if need be. Then it calls begin. Its errors begin with out.
+func create(out string, begin func(*database) error) (*database, error) {
+	if err := os.MkdirAll(filepath.Dir(File(out)), 0o755); err != nil {
+		return nil, fmt.Errorf("%s: cannot be made: %w", out, err)
 	}
-	return connect(file, "rwc")
+	d, err := connect(File(out), "rwc")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", out, err)
+	}
+	ctx := context.Background()
+	if _, err = d.Version(ctx, d.DB); err == nil {
+		err = d.useLog(ctx)
+	}
+	if err == nil {
+		err = d.Migrate(ctx)
+	}
+	if err == nil {
+		err = begin(d)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", out, d.Explain(err)), d.Close())
+	}
+	return d, nil
 }
 
 // connect opens a file with one connection: writers of one process would only wait
@@ -120,7 +127,7 @@ func connect(file, mode string) (*database, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return &database{db: db}, nil
+	return &database{sqlsink.Tables{Dialect: dialect{}, DB: db, Migrations: migrations}}, nil
 }
 
 // Read returns the log of the writer called name in a file, or of that of records if
@@ -139,9 +146,8 @@ func Writers(out string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all string
-	err = d.db.QueryRow(`SELECT group_concat(name, ' ') FROM writers`).Scan(&all)
-	return strings.Fields(all), errors.Join(err, d.Close())
+	names, err := d.Writers(context.Background())
+	return names, errors.Join(err, d.Close())
 }
 
 // read opens a file to read it.
@@ -154,34 +160,17 @@ func read(out, name string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.isOurs(context.Background(), name); err != nil {
+	if err := d.Read(context.Background(), name); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", out, err), d.Close())
 	}
 	return d, nil
 }
 
-// isOurs checks that the file can be read, and finds out who wrote it.
-func (d *database) isOurs(ctx context.Context, name string) error {
-	have, err := d.version(ctx, d.db)
-	if err == nil {
-		err = sqlsink.CheckReadable(have, migrations)
-	}
-	if err != nil {
-		return err
-	}
-	if d.writer = name; name == "" {
-		err = d.db.QueryRowContext(ctx, `SELECT name FROM writers ORDER BY source LIMIT 1`).Scan(&d.writer)
-	}
-	return err
-}
+// dialect is what SQLite does in its own way.
+type dialect struct{}
 
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// version returns the version of the tables, and an error for a file that is
-// something else.
-func (d *database) version(ctx context.Context, q querier) (int, error) {
+// Version implements sqlsink.Dialect. It returns an error for a file that is something else.
+func (dialect) Version(ctx context.Context, q sqlsink.Querier) (int, error) {
 	var version, app, tables int
 	err := q.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_user_version, pragma_application_id`).Scan(&version, &app, &tables)
@@ -191,29 +180,32 @@ func (d *database) version(ctx context.Context, q querier) (int, error) {
 	return version, err
 }
 
-// prepare makes the tables, or brings them to this build's version.
-func (d *database) prepare(ctx context.Context) error {
-	have, err := d.version(ctx, d.db)
-	if err != nil {
-		return err
-	}
-	if err := sqlsink.CheckVersion(have, migrations); err != nil {
-		return err
-	}
-	if err := d.useLog(ctx); err != nil {
-		return err
-	}
-	if have == len(migrations) {
+// SetVersion implements sqlsink.Dialect.
+func (dialect) SetVersion(ctx context.Context, tx *sql.Tx, v int) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, application, v))
+	return err
+}
+
+// Lock implements sqlsink.Dialect. A transaction has the file to itself.
+func (dialect) Lock(context.Context, *sql.Tx) error { return nil }
+
+// Mark implements sqlsink.Dialect.
+func (dialect) Mark() string { return `octet_length(entry) || '.' || committed_at` }
+
+// timeLayout is of one length, so that times sort as text does.
+const timeLayout = "2006-01-02T15:04:05.000000000Z"
+
+func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
+
+// Moment implements sqlsink.Dialect.
+func (dialect) Moment(t time.Time) any { return stamp(t) }
+
+// JSON implements sqlsink.Dialect.
+func (dialect) JSON(data []byte) any {
+	if data == nil {
 		return nil
 	}
-	tx, err := d.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := sqlsink.Migrate(ctx, schema{d, tx}, migrations); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+	return string(data)
 }
 
 // useLog switches the file to WAL mode. SQLite waits for no other process there, as it
@@ -221,7 +213,7 @@ func (d *database) prepare(ctx context.Context) error {
 func (d *database) useLog(ctx context.Context) error {
 	var mode string
 	for end := time.Now().Add(busyWait); ; {
-		err := d.db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode)
+		err := d.DB.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode)
 		if isBusy(err) && time.Now().Before(end) {
 			time.Sleep(10 * time.Millisecond)
 			continue
@@ -231,45 +223,6 @@ func (d *database) useLog(ctx context.Context) error {
 		}
 		return err
 	}
-}
-
-// schema is a transaction that changes the tables.
-type schema struct {
-	d  *database
-	tx *sql.Tx
-}
-
-// Version implements sqlsink.Schema.
-func (s schema) Version(ctx context.Context) (int, error) { return s.d.version(ctx, s.tx) }
-
-// SetVersion implements sqlsink.Schema.
-func (s schema) SetVersion(ctx context.Context, v int) error {
-	return s.Exec(ctx, fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d`, application, v))
-}
-
-// Exec implements sqlsink.Schema.
-func (s schema) Exec(ctx context.Context, text string) error {
-	_, err := s.tx.ExecContext(ctx, text)
-	return err
-}
-
-// register refuses a second writer of the same stream.
-func (d *database) register(ctx context.Context, from string) error {
-	var have string
-	ask := func() error {
-		return d.db.QueryRowContext(ctx, `SELECT name FROM writers WHERE source = ?`, from).Scan(&have)
-	}
-	err := ask()
-	if errors.Is(err, sql.ErrNoRows) { // unless one that starts at the same time makes it
-		_, err = d.db.ExecContext(ctx, `INSERT INTO writers (name, source) VALUES (?, ?) ON CONFLICT DO NOTHING`, d.writer, from)
-		if err == nil {
-			err = ask()
-		}
-	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	return sqlsink.CheckWriter(have, d.writer, from)
 }
 
 // isTaken reports that a key is in use.
@@ -284,9 +237,9 @@ func isBusy(err error) bool {
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// explain makes of an error one that the writer knows, or a person can do something
+// Explain implements sqlsink.Dialect. It makes of an error one that the writer knows, or a person can do something
 // about.
-func explain(err error) error {
+func (dialect) Explain(err error) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {
 		return err
@@ -305,4 +258,4 @@ func explain(err error) error {
 }
 
 // Close implements sqlsink.Database.
-func (d *database) Close() error { return d.db.Close() }
+func (d *database) Close() error { return d.DB.Close() }

@@ -36,7 +36,7 @@ func place(t testing.TB, file string) sqlsinktest.Fixture {
 		t.Helper()
 		d, err := connect(file, "rwc")
 		check(t, err)
-		check(t, errors.Join(do(d.db), d.Close()))
+		check(t, errors.Join(do(d.DB), d.Close()))
 	}
 	return sqlsinktest.Fixture{
 		Real: true,
@@ -61,7 +61,7 @@ func TestDatabase(t *testing.T) { sqlsinktest.Run(t, newPlace) }
 
 // A file of the version before has its rows afterwards, and what the new version adds.
 func TestMigrateFromTheVersionBefore(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "old.db")
+	file := filepath.Join(t.TempDir(), "old.DB")
 	p := place(t, file)
 	all := migrations
 	t.Cleanup(func() { migrations = all })
@@ -157,7 +157,7 @@ func TestWaitsForAnotherProcess(t *testing.T) {
 	other, err := connect(file, "rw")
 	check(t, err)
 	defer other.Close()
-	tx, err := other.db.BeginTx(context.Background(), nil)
+	tx, err := other.DB.BeginTx(context.Background(), nil)
 	check(t, err)
 	done := make(chan error, 1)
 	go func() {

@@ -13,6 +13,7 @@ import (
 // Batch is what one transaction adds.
 type Batch struct {
 	Feed   int64
+	ID     int64 // of the commit, once its entry is sent
 	Commit *output.Commit
 	Entry  []byte // the commit, as it is stored
 	Events []*Row // all rows

@@ -1,6 +1,10 @@
 package sqlsink
 
-import "seine/pkg/messages"
+import (
+	"strings"
+
+	"seine/pkg/messages"
+)
 
 // Page are the columns of a page beside those that every row has; nil is what its
 // record does not say.
@@ -61,39 +65,65 @@ func (r *Row) Outcome() *Outcome {
 	return &o
 }
 
-// Own returns the text that an event keeps: of a result, which no other table has, and of a
-// record of a rule, whose row has the latest alone. Of a page, whose text is long, it is nil.
-func (r *Row) Own() []byte {
+// Columns of the tables, in the order of the values that a Batch returns for a row.
+var (
+	EventColumns = []string{
+		"feed", "id", "commit_id", "crawl", "kind", "item", "url", "visit", "fetched_at", "status", "class", "attempt", "error",
+		"detail", "bytes_wire", "bytes_body", "dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "total_ms", "data",
+	}
+	PageColumns = []string{
+		"crawl", "id", "url", "host", "status", "content_type", "title", "description", "canonical", "language", "charset",
+		"noindex", "text", "fetched_at", "depth", "referrer", "visit", "round", "duplicate_of", "record", "commit_id",
+	}
+	RecordColumns = []string{
+		"crawl", "kind", "id", "key", "place", "url", "fetched_at", "visit", "round", "duplicate_of", "data", "commit_id", "host",
+	}
+)
+
+// SetExcluded is what an upsert of those columns sets: all but the first ones, which are the key.
+func SetExcluded(columns []string, key int) string {
+	columns = columns[key:]
+	return "(" + strings.Join(columns, ", ") + ") = (excluded." + strings.Join(columns, ", excluded.") + ")"
+}
+
+// EventValues returns the values of EventColumns. The data are of a result, which no other table has, and of a record
+// of a rule, whose row has the latest alone; not of a page, whose text is long.
+func (b *Batch) EventValues(d Dialect, r *Row) []any {
+	o := r.Outcome()
+	data := r.Data
 	if r.Table == Pages {
-		return nil
+		data = nil
 	}
-	return r.Data
+	return []any{
+		b.Feed, r.Identity[:], b.ID, r.Crawl, r.Kind, r.Item[:], orNil(r.URL), orNil(r.Visit), d.Moment(r.FetchedAt), r.Status,
+		o.Class, o.Attempt, o.Error, o.Detail, o.BytesWire, o.BytesBody,
+		o.Timings.DNS, o.Timings.Connect, o.Timings.TLS, o.Timings.FirstByte, o.Timings.Total, d.JSON(data),
+	}
 }
 
-// KeyOrNil and its like return nil for what is not told.
-func (r *Row) KeyOrNil() *string { return orNil(r.Key) }
-
-// URLOrNil is as KeyOrNil.
-func (r *Row) URLOrNil() *string { return orNil(r.URL) }
-
-// HostOrNil is as KeyOrNil.
-func (r *Row) HostOrNil() *string { return orNil(r.Host) }
-
-// VisitOrNil is as KeyOrNil.
-func (r *Row) VisitOrNil() *string { return orNil(r.Visit) }
-
-// DuplicateOrNil is as KeyOrNil.
-func (r *Row) DuplicateOrNil() *string { return orNil(r.DuplicateOf) }
-
-// PlaceOrNil is as KeyOrNil.
-func (r *Row) PlaceOrNil() *int32 {
-	if r.Ordinal < 0 {
-		return nil
+// PageValues returns the values of PageColumns.
+func (b *Batch) PageValues(d Dialect, r *Row) []any {
+	p := r.Page()
+	return []any{
+		r.Crawl, r.Item[:], orNil(r.URL), orNil(r.Host), r.Status, p.ContentType, p.Title, p.Description, p.Canonical,
+		p.Language, p.Charset, p.NoIndex, p.Text, d.Moment(r.FetchedAt), p.Depth, p.Referrer, orNil(r.Visit), r.Round,
+		orNil(r.DuplicateOf), d.JSON(r.Data), b.ID,
 	}
-	n := int32(r.Ordinal)
-	return &n
 }
 
+// RecordValues returns the values of RecordColumns.
+func (b *Batch) RecordValues(d Dialect, r *Row) []any {
+	var place *int32
+	if r.Ordinal >= 0 {
+		place = new(int32(r.Ordinal))
+	}
+	return []any{
+		r.Crawl, r.Kind, r.Item[:], orNil(r.Key), place, orNil(r.URL), d.Moment(r.FetchedAt), orNil(r.Visit),
+		r.Round, orNil(r.DuplicateOf), d.JSON(r.Data), b.ID, orNil(r.Host),
+	}
+}
+
+// orNil returns nil for what is not told.
 func orNil(s string) *string {
 	if s == "" {
 		return nil

@@ -2,7 +2,6 @@ package sqlsink
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"seine/internal/output"
@@ -44,24 +43,6 @@ type Database interface {
 	All(ctx context.Context, do func(crawl string, line []byte) error) error
 	Close() error
 }
-
-// CheckWriter refuses a writer called name where another has that stream, which is
-// called have, or where its name has another stream and so have is empty: two
-// writers of one stream would write everything twice.
-func CheckWriter(have, name, from string) error {
-	switch have {
-	case name:
-		return nil
-	case "":
-		return fmt.Errorf("has another stream of the writer %q: name this one otherwise", name)
-	}
-	return fmt.Errorf("belongs to the writer %q, this one is %q: use another file or schema (?search_path=NAME) for each writer of %s",
-		have, name, from)
-}
-
-// PlaceFeed is the partition of a feed that is none: its time of creation is the name
-// of the place, of which there is one for each writer.
-const PlaceFeed = -1
 
 // Steps of a transaction, beside those of package output. Where a directory syncs
 // and renames its entry, the transaction is about to end and has ended.

@@ -2,6 +2,7 @@ package sqlsink
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,53 +40,39 @@ func Migrations(files fs.FS) []Migration {
 	return all
 }
 
-// Schema is a transaction that changes tables, alone.
-type Schema interface {
-	// Version returns the version of the tables, 0 if there are none.
-	Version(ctx context.Context) (int, error)
-	SetVersion(ctx context.Context, v int) error
-	Exec(ctx context.Context, sql string) error
-}
-
-// Migrate brings the tables to the last version, all in the transaction of s.
-func Migrate(ctx context.Context, s Schema, all []Migration) error {
-	have, err := s.Version(ctx)
-	if err != nil {
-		return fmt.Errorf("read the version of the tables: %w", err)
-	}
-	if err := CheckVersion(have, all); err != nil {
-		return err
-	}
-	for _, m := range all[have:] {
-		if err := s.Exec(ctx, m.SQL); err != nil {
-			return fmt.Errorf("bring the tables to version %d: %w", m.Version, err)
-		}
-	}
-	if have == len(all) {
-		return nil
-	}
-	if err := s.SetVersion(ctx, len(all)); err != nil {
-		return fmt.Errorf("set the version of the tables: %w", err)
-	}
-	return nil
-}
-
 // ErrNoTables is returned for a database in which no writer has begun.
 var ErrNoTables = errors.New("has no tables of Seine")
 
-// CheckReadable refuses what has no tables, and tables that this build does not
-// know.
-func CheckReadable(have int, all []Migration) error {
-	if have == 0 {
-		return ErrNoTables
+// Migrate brings the tables to the last version, in one transaction. Where they are of that version it changes nothing.
+func (t *Tables) Migrate(ctx context.Context) error {
+	if missing, err := t.missing(ctx, t.DB); err != nil || len(missing) == 0 {
+		return err
 	}
-	return CheckVersion(have, all)
+	return t.change(ctx, func(tx *sql.Tx) error {
+		missing, err := t.missing(ctx, tx) // others may have made them before the lock
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		for _, m := range missing {
+			if _, err := tx.ExecContext(ctx, m.SQL); err != nil {
+				return fmt.Errorf("bring the tables to version %d: %w", m.Version, err)
+			}
+		}
+		if err := t.SetVersion(ctx, tx, len(t.Migrations)); err != nil {
+			return fmt.Errorf("set the version of the tables: %w", err)
+		}
+		return nil
+	})
 }
 
-// CheckVersion refuses tables that this build does not know.
-func CheckVersion(have int, all []Migration) error {
-	if have > len(all) {
-		return fmt.Errorf("%w: version %d, this one knows %d: use that build, or another database", ErrNewer, have, len(all))
+// missing returns the migrations that the tables lack. It refuses tables that this build does not know.
+func (t *Tables) missing(ctx context.Context, q Querier) ([]Migration, error) {
+	have, err := t.Version(ctx, q)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the version of the tables: %w", err)
+	case have > len(t.Migrations):
+		return nil, fmt.Errorf("%w: version %d, this one knows %d: use that build, or another database", ErrNewer, have, len(t.Migrations))
 	}
-	return nil
+	return t.Migrations[have:], nil
 }

@@ -26,16 +26,16 @@ func counts(m map[string]int64) string {
 	return string(b)
 }
 
-// SetRun replaces the row of a run, or inserts it. The placeholders are those of columns
+// setRun replaces the row of a run, or inserts it. The placeholders are those of columns
 // in the order of the table.
-const SetRun = `INSERT INTO runs (crawl, run, started, ended, requests, records, pages, new, changed, same, gone, failed, bytes_wire, bytes_body)
+const setRun = `INSERT INTO runs (crawl, run, started, ended, requests, records, pages, new, changed, same, gone, failed, bytes_wire, bytes_body)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (crawl, run) DO UPDATE SET
 	(started, ended, requests, records, pages, new, changed, same, gone, failed, bytes_wire, bytes_body) = (excluded.started,
 	excluded.ended, excluded.requests, excluded.records, excluded.pages, excluded.new, excluded.changed, excluded.same,
 	excluded.gone, excluded.failed, excluded.bytes_wire, excluded.bytes_body)`
 
-// Args are the arguments of SetRun, with times as a database has them; nil is none.
-func (r *Run) Args(moment func(time.Time) any) []any {
+// args are the arguments of setRun, with times as a database has them; nil is none.
+func (r *Run) args(moment func(time.Time) any) []any {
 	var ended any
 	if !r.Ended.IsZero() {
 		ended = moment(r.Ended)

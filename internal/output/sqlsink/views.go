@@ -3,6 +3,7 @@ package sqlsink
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -15,16 +16,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// Views is a transaction that changes the view of a kind of record, alone.
+// Views is how a database has the views of the kinds of records.
 type Views interface {
-	// Fields returns the fields of a kind as the table fields has them, by their place.
-	Fields(ctx context.Context, kind string) ([]format.Column, error)
-	// SetFields replaces them.
-	SetFields(ctx context.Context, kind string, fields []format.Column) error
 	// Has reports whether there is a view of that name.
-	Has(ctx context.Context, view string) (bool, error)
+	Has(ctx context.Context, tx *sql.Tx, view string) (bool, error)
 	// Replace makes a view of a query, in the place of the one that has the name.
-	Replace(ctx context.Context, view, query string) error
+	Replace(ctx context.Context, tx *sql.Tx, view, query string) error
 	// Value is an expression for the value of a field in a column of JSON, NULL where the
 	// record has none of the field's type.
 	Value(column string, f format.Column) string
@@ -78,27 +75,6 @@ func whenGone(table string) string {
 
 // maxFields bounds a view: tables of databases have some 1,600 columns at most.
 const maxFields = 1000
-
-// Describe makes the view of a kind, or adds columns to it: it has those of every spec
-// so far, so that it shows older records as well.
-func Describe(ctx context.Context, v Views, kind string, columns []format.Column) error {
-	have, err := v.Fields(ctx, kind)
-	if err != nil {
-		return err
-	}
-	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
-	all = all[:min(len(all), maxFields)]
-	name := ViewOf(kind)
-	if slices.Equal(all, have) {
-		if has, err := v.Has(ctx, name); has || err != nil {
-			return err
-		}
-	}
-	if err := v.SetFields(ctx, kind, all); err != nil {
-		return err
-	}
-	return v.Replace(ctx, name, query(v, kind, all))
-}
 
 func baseOf(kind string) *base {
 	if kind == messages.KindPage {
@@ -180,8 +156,8 @@ func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 // listMark ends the type of a field that is a list.
 const listMark = "[]"
 
-// TypeName is the type of a field as the table fields has it.
-func TypeName(f format.Column) string {
+// typeName is the type of a field as the table fields has it.
+func typeName(f format.Column) string {
 	switch {
 	case f.Type == goneType:
 		return goneTypeName
@@ -191,9 +167,9 @@ func TypeName(f format.Column) string {
 	return f.Type.String()
 }
 
-// NewField returns the field of a row of the table fields. What a newer build has
+// newField returns the field of a row of the table fields. What a newer build has
 // written is JSON.
-func NewField(name, typeName string) format.Column {
+func newField(name, typeName string) format.Column {
 	if typeName == goneTypeName {
 		return format.Column{Name: name, Type: goneType}
 	}

@@ -1,0 +1,279 @@
+package sqlsink
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"seine/internal/output"
+	"seine/internal/output/format"
+)
+
+// Dialect is what each database says or does in its own way.
+type Dialect interface {
+	// Explain adds what a person can do about an error, and output.ErrAway.
+	Explain(err error) error
+	// Version returns the version of the tables, 0 if there are none.
+	Version(ctx context.Context, q Querier) (int, error)
+	SetVersion(ctx context.Context, tx *sql.Tx, v int) error
+	// Lock keeps other processes from changing tables, views and names until tx ends.
+	Lock(ctx context.Context, tx *sql.Tx) error
+	// Mark is an expression for what changes of an entry when somebody changes it. It does not read the entry.
+	Mark() string
+	// Moment is a time, and JSON a record, as the tables have them.
+	Moment(t time.Time) any
+	JSON(data []byte) any
+	Views
+}
+
+// Querier is a database or a transaction.
+type Querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Tables are the tables of one writer in a database. They are what all databases have in common of a Database.
+type Tables struct {
+	Dialect
+	DB         *sql.DB
+	Writer     string
+	Migrations []Migration
+}
+
+// Register refuses a second writer of the same stream.
+func (t *Tables) Register(ctx context.Context, writer, from string) error {
+	t.Writer = writer
+	var have string
+	ask := func() error {
+		return t.DB.QueryRowContext(ctx, `SELECT name FROM writers WHERE source = $1`, from).Scan(&have)
+	}
+	err := ask()
+	if errors.Is(err, sql.ErrNoRows) { // unless one that starts at the same time makes it
+		_, err = t.DB.ExecContext(ctx, `INSERT INTO writers (name, source) VALUES ($1, $2) ON CONFLICT DO NOTHING`, writer, from)
+		if err == nil {
+			err = ask()
+		}
+	}
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case have == "":
+		return fmt.Errorf("has another stream of the writer %q: name this one otherwise", writer)
+	case have != writer: // two writers of one stream would write everything twice
+		return fmt.Errorf("belongs to the writer %q, this one is %q: use another file or schema (?search_path=NAME) for each writer of %s",
+			have, writer, from)
+	}
+	return nil
+}
+
+// Read checks that there are tables to read, and finds out who wrote them if name is empty.
+func (t *Tables) Read(ctx context.Context, name string) error {
+	missing, err := t.missing(ctx, t.DB)
+	if err == nil && len(missing) == len(t.Migrations) {
+		err = ErrNoTables
+	}
+	if err != nil {
+		return err
+	}
+	if t.Writer = name; name == "" {
+		err = t.DB.QueryRowContext(ctx, `SELECT name FROM writers ORDER BY source LIMIT 1`).Scan(&t.Writer)
+	}
+	return err
+}
+
+// Writers returns the names of the writers.
+func (t *Tables) Writers(ctx context.Context) (names []string, err error) {
+	err = t.each(ctx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT name FROM writers`)
+	return names, err
+}
+
+// each calls do for each row of a query.
+func (t *Tables) each(ctx context.Context, do func(*sql.Rows) error, query string, args ...any) error {
+	all, err := t.DB.QueryContext(ctx, query, args...)
+	if err != nil {
+		return t.Explain(err)
+	}
+	defer all.Close()
+	for all.Next() {
+		if err := do(all); err != nil {
+			return err
+		}
+	}
+	return t.Explain(all.Err())
+}
+
+// change calls do in a transaction that changes tables, views or names, alone.
+func (t *Tables) change(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := t.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err = t.Lock(ctx, tx); err == nil {
+		err = do(tx)
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// Enter implements Database.
+func (t *Tables) Enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
+	feed, err = t.Feed(ctx, p, created)
+	if errors.Is(err, sql.ErrNoRows) {
+		_, err = t.DB.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+			t.Writer, p, nameOf(created))
+		if err == nil {
+			feed, err = t.Feed(ctx, p, created)
+		}
+	}
+	return feed, t.Explain(err)
+}
+
+// Feed returns the number of a partition of a life of the stream.
+func (t *Tables) Feed(ctx context.Context, p int, created time.Time) (feed int64, err error) {
+	err = t.DB.QueryRowContext(ctx, `SELECT id FROM feeds WHERE writer = $1 AND partition = $2 AND created = $3`,
+		t.Writer, p, nameOf(created)).Scan(&feed)
+	return feed, err
+}
+
+// nameOf is a time as text: a timestamp of PostgreSQL would lose its nanoseconds.
+func nameOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Knows implements Database.
+func (t *Tables) Knows(ctx context.Context, created time.Time) (known bool, err error) {
+	err = t.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND created = $2)`, t.Writer, nameOf(created)).Scan(&known)
+	return known, t.Explain(err)
+}
+
+// HasCrawl implements Database.
+func (t *Tables) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
+	err = t.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = $1)`, crawl).Scan(&has)
+	return has, t.Explain(err)
+}
+
+// placeFeed is the partition of a feed that is none: its time of creation is the name
+// of the place, of which there is one for each writer.
+const placeFeed = -1
+
+// Place implements Database.
+func (t *Tables) Place(ctx context.Context, give string) (id string, err error) {
+	if give != "" {
+		err = t.change(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created) SELECT $1, $2, $3
+				WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND partition = $2)`, t.Writer, placeFeed, give)
+			return err
+		})
+	}
+	if err == nil {
+		err = t.DB.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = $1 AND partition = $2`, t.Writer, placeFeed).Scan(&id)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return id, t.Explain(err)
+}
+
+// List implements Database.
+func (t *Tables) List(ctx context.Context, p int) (refs []output.Ref, err error) {
+	err = t.each(ctx, func(rows *sql.Rows) error {
+		var r output.Ref
+		err := rows.Scan(&r.Partition, &r.StreamCreated, &r.Incarnation, &r.First, &r.Stamp)
+		refs = append(refs, r)
+		return err
+	}, `SELECT partition, epoch, life, first_seq, `+t.Mark()+` FROM commits
+		WHERE writer = $1 AND (CAST($2 AS int) < 0 OR partition = $2)`, t.Writer, p)
+	output.SortRefs(refs)
+	return refs, err
+}
+
+// Entry implements Database.
+func (t *Tables) Entry(ctx context.Context, n output.Name) (text []byte, err error) {
+	err = t.DB.QueryRowContext(ctx, `SELECT entry FROM commits
+		WHERE writer = $1 AND partition = $2 AND epoch = $3 AND life = $4 AND first_seq = $5`,
+		t.Writer, n.Partition, n.StreamCreated, n.Incarnation, int64(n.First)).Scan(&text)
+	return text, t.Explain(err)
+}
+
+// All implements Database.
+func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) error) error {
+	return t.each(ctx, func(rows *sql.Rows) error {
+		var crawl string
+		var line sql.RawBytes
+		if err := rows.Scan(&crawl, &line); err != nil {
+			return err
+		}
+		return do(crawl, line)
+	}, `SELECT crawl, CAST(record AS text) FROM pages UNION ALL SELECT crawl, CAST(data AS text) FROM records`)
+}
+
+// SetRuns stores the figures of runs in one transaction.
+func (t *Tables) SetRuns(ctx context.Context, runs []Run) error {
+	err := t.change(ctx, func(tx *sql.Tx) error {
+		for i := range runs {
+			if _, err := tx.ExecContext(ctx, setRun, runs[i].args(t.Moment)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store the figures of runs: %w", t.Explain(err))
+	}
+	return nil
+}
+
+// Describe implements Database.
+func (t *Tables) Describe(ctx context.Context, kind string, columns []format.Column) error {
+	return t.Explain(t.change(ctx, func(tx *sql.Tx) error { return describe(ctx, tx, t.Dialect, kind, columns) }))
+}
+
+// describe makes the view of a kind, or adds columns to it: it has those of every spec
+// so far, so that it shows older records as well.
+func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column) error {
+	have, err := fields(ctx, tx, kind)
+	if err != nil {
+		return err
+	}
+	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
+	all = all[:min(len(all), maxFields)]
+	name := ViewOf(kind)
+	if slices.Equal(all, have) {
+		if has, err := v.Has(ctx, tx, name); has || err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM fields WHERE kind = $1`, kind); err != nil {
+		return err
+	}
+	for place, f := range all {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO fields (kind, place, name, type) VALUES ($1, $2, $3, $4)`, kind, place, f.Name, typeName(f)); err != nil {
+			return err
+		}
+	}
+	return v.Replace(ctx, tx, name, query(v, kind, all))
+}
+
+// fields returns the fields of a kind as the table fields has them, by their place.
+func fields(ctx context.Context, tx *sql.Tx, kind string) (all []format.Column, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name, type FROM fields WHERE kind = $1 ORDER BY place`, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name, typeName string
+		if err := rows.Scan(&name, &typeName); err != nil {
+			return nil, err
+		}
+		all = append(all, newField(name, typeName))
+	}
+	return all, rows.Err()
+}
