@@ -182,8 +182,8 @@ var hints = map[string]string{
 }
 
 // Explain implements sqlsink.Dialect. It adds what a person can do about an error.
-func (t dialect) Explain(err error) error {
-	err = onOneLine(t.scrub(err))
+func (d dialect) Explain(err error) error {
+	err = onOneLine(d.scrub(err))
 	e, refused := errors.AsType[*pgconn.PgError](err)
 	if refused && hints[e.Code] != "" {
 		err = fmt.Errorf("%s: %w", hints[e.Code], err)
