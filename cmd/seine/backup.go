@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"time"
 
@@ -103,17 +101,7 @@ func (c *restoreCmd) Run() error {
 func withBus(o *connect.Options, name string, do func(context.Context, *stages.Bus) error) error {
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
-	bus, err := o.Dial(name, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err //nolint:wrapcheck // says all
-	}
-	defer bus.Close()
-	ctx, cancel := bus.CancelOnDenied(ctx)
-	defer cancel()
-	err = do(ctx, bus)
-	if refused := bus.PermissionErr(); refused != nil {
-		return refused
-	}
+	err := dialAnd(ctx, o.Dial, name, do)
 	if errors.Is(err, context.Canceled) {
 		return errors.Join(endError(exitInterrupted), err)
 	}
@@ -131,10 +119,7 @@ func progressLine(quiet bool) (show func(string), end func()) {
 
 func printBackup(w io.Writer, did string, m *backup.Manifest, asJSON bool) error {
 	if asJSON {
-		if err := json.NewEncoder(dataOut()).Encode(m); err != nil {
-			return fmt.Errorf("print report: %w", err)
-		}
-		return nil
+		return printJSON(m)
 	}
 	safeprint.Fprintf(w, "%s\n\n", did)
 	safeprint.Fprintf(w, "  streams    %s in %d streams and buckets\n", humanize.Plural(m.Messages(), "message"), len(m.Streams))

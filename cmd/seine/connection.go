@@ -55,7 +55,12 @@ func (c *connection) withServer(name string, do func(ctx context.Context, bus *s
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bus, err := c.Dial("seine-"+name, slog.New(slog.DiscardHandler))
+	return dialAnd(ctx, c.Dial, "seine-"+name, do)
+}
+
+// dialAnd calls do with a connection that dial makes for a client of that name.
+func dialAnd(ctx context.Context, dial func(string, *slog.Logger) (*stages.Bus, error), name string, do func(context.Context, *stages.Bus) error) error {
+	bus, err := dial(name, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

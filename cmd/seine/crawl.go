@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -452,10 +451,8 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 		err = c.forget()
 	}
 	if c.JSON {
-		e := json.NewEncoder(dataOut())
-		e.SetEscapeHTML(false)
-		if err := e.Encode(s); err != nil {
-			return fmt.Errorf("print summary: %w", err)
+		if err := printJSON(s); err != nil {
+			return err
 		}
 	} else {
 		s.Write(os.Stdout)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"seine/internal/base/safeprint"
@@ -47,7 +46,7 @@ func (c *doctorCmd) Run() error {
 		findings = append(findings, doctor.Examine(ctx, bus, c.Browser)...)
 		for _, f := range findings {
 			if c.JSON {
-				if err := json.NewEncoder(dataOut()).Encode(f); err != nil {
+				if err := printJSON(f); err != nil {
 					return err
 				}
 				continue

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -69,9 +68,7 @@ func (c *explainCmd) Run() error {
 			return err
 		}
 		if c.JSON {
-			e := json.NewEncoder(dataOut())
-			e.SetEscapeHTML(false)
-			return e.Encode(h)
+			return printJSON(h)
 		}
 		return h.Write(os.Stdout)
 	})

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
@@ -57,8 +54,11 @@ func (c *exportCmd) Run() error {
 	if err := c.checkCrawl(); err != nil {
 		return err
 	}
-	show := &exportProgress{w: os.Stderr, quiet: c.Quiet, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
-	o.Progress = show.update
+	show := newStatusLine(os.Stderr, c.Quiet)
+	show.last = time.Now() // a short export shows no progress
+	o.Progress = func(t writer.ExportTotals) {
+		show.update(func() string { return "" }, func() string { return exportLine(t) })
+	}
 	o.Log = process.Logging{LogLevel: "warn", LogFormat: "text"}.Logger(os.Stderr)
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
@@ -150,44 +150,7 @@ func (r renamed) Unwrap() error { return r.error }
 func asTo(err error) error   { return renamed{err, "--out", "--to"} }
 func asFrom(err error) error { return renamed{renamed{err, "--s3-", "--from-s3-"}, "--out", "FROM"} }
 
-// exportProgress is a line on a terminal, or one now and then elsewhere.
-type exportProgress struct {
-	w               *os.File
-	quiet, terminal bool
-
-	mu    sync.Mutex
-	last  time.Time
-	shown bool
-}
-
-func (p *exportProgress) update(t writer.ExportTotals) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	every := 10 * time.Second
-	if p.terminal {
-		every = 200 * time.Millisecond
-	}
-	if p.last.IsZero() {
-		p.last = time.Now()
-	}
-	if p.quiet || time.Since(p.last) < every {
-		return
-	}
-	p.last = time.Now()
-	line := fmt.Sprintf("%d of %s  %s  %s", t.Done+t.Before, humanize.Plural(t.Commits, "commit"), humanize.Plural(t.Records, "record"), humanize.Size(t.Bytes))
-	if p.terminal {
-		safeprint.Fprintf(p.w, "\r\x1b[K%s", line)
-		p.shown = true
-		return
-	}
-	safeprint.Fprintln(p.w, line)
-}
-
-// done ends the line on the terminal.
-func (p *exportProgress) done() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shown {
-		safeprint.Fprintf(p.w, "\r\x1b[K")
-	}
+// exportLine is how an export stands.
+func exportLine(t writer.ExportTotals) string {
+	return fmt.Sprintf("%d of %s  %s  %s", t.Done+t.Before, humanize.Plural(t.Commits, "commit"), humanize.Plural(t.Records, "record"), humanize.Size(t.Bytes))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -105,9 +104,7 @@ func (c *extractCmd) spec() (*crawlspec.Spec, error) {
 
 func (c *extractCmd) show(found *trial.Result) error {
 	if c.JSON || !isTerminal(os.Stdout) {
-		e := json.NewEncoder(dataOut())
-		e.SetEscapeHTML(false)
-		return e.Encode(found)
+		return printJSON(found)
 	}
 	s := screen{w: os.Stdout, width: widthOf(os.Stdout), colour: colours(os.Stdout), full: c.Full}
 	s.show(found)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -193,10 +192,8 @@ func (c *replayFlags) run(o replay.Options) error {
 		return err
 	}
 	if c.JSON {
-		e := json.NewEncoder(dataOut())
-		e.SetEscapeHTML(false)
-		if err := e.Encode(report); err != nil {
-			return fmt.Errorf("print report: %w", err)
+		if err := printJSON(report); err != nil {
+			return err
 		}
 	} else {
 		printReplay(os.Stdout, report)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -116,7 +115,7 @@ func readOverview(ctx context.Context, r *overview.Reader) (*overview.Overview, 
 
 func (c *statusCmd) show(o *overview.Overview) {
 	if c.JSON {
-		_ = json.NewEncoder(dataOut()).Encode(o)
+		_ = printJSON(o)
 		return
 	}
 	if c.Watch && isTerminal(os.Stdout) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
@@ -11,11 +12,20 @@ import (
 // dataOut is the standard output for what programs read: records, JSON, YAML.
 func dataOut() io.Writer { return safeprint.Data(os.Stdout, isTerminal(os.Stdout)) }
 
+// printJSON prints a value as one line of JSON.
+func printJSON(v any) error {
+	out := json.NewEncoder(dataOut())
+	out.SetEscapeHTML(false)
+	if err := out.Encode(v); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	return nil
+}
+
 // printLines prints each value as one line of JSON.
 func printLines[T any](all []T) error {
-	out := json.NewEncoder(dataOut())
 	for i := range all {
-		if err := out.Encode(&all[i]); err != nil {
+		if err := printJSON(&all[i]); err != nil {
 			return err
 		}
 	}
