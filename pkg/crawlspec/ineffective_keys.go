@@ -56,39 +56,41 @@ func (s *Spec) idleScope(note noter) {
 // idlePatterns finds patterns that no URL matches: each is compared with the whole URL, or
 // with its path.
 func (s *Spec) idlePatterns(note noter) {
-	look := func(key, pattern string) {
-		if re, err := CompilePattern(pattern); err == nil && matchesNoURL(re) {
-			note(true, key, "%s", insteadOf(pattern))
-		}
-	}
-	each := func(key string, patterns []string) {
+	look := func(key string, patterns ...string) {
 		for i, p := range patterns {
-			look(fmt.Sprintf("%s[%d]", key, i), p)
+			at := key
+			if len(patterns) > 1 || !strings.HasSuffix(key, ".match") {
+				at = fmt.Sprintf("%s[%d]", key, i)
+			}
+			if re, err := CompilePattern(p); err == nil && matchesNoURL(re) {
+				note(true, at, "%s", insteadOf(p))
+			}
 		}
 	}
-	target := func(key string, t *Target) {
-		if len(t.Match) == 1 {
-			look(key+".match", t.Match[0])
-			return
-		}
-		each(key+".match", t.Match)
-	}
-	each("include", s.Include)
-	each("exclude", s.Exclude)
+	match := func(key string, i int, patterns ...string) { look(fmt.Sprintf("%s[%d].match", key, i), patterns...) }
+	look("include", s.Include...)
+	look("exclude", s.Exclude...)
 	for i := range s.Priorities {
-		look(fmt.Sprintf("priorities[%d].match", i), s.Priorities[i].Match)
+		match("priorities", i, s.Priorities[i].Match)
 	}
 	for i := range s.Recrawl {
-		look(fmt.Sprintf("recrawl[%d].match", i), s.Recrawl[i].Match)
+		match("recrawl", i, s.Recrawl[i].Match)
 	}
 	for i := range s.Requests {
-		look(fmt.Sprintf("requests[%d].match", i), s.Requests[i].Match)
+		match("requests", i, s.Requests[i].Match)
 	}
 	for i := range s.Records {
-		target(fmt.Sprintf("records[%d]", i), &s.Records[i].Target)
+		match("records", i, s.Records[i].Match...)
 	}
 	for i := range s.Follow {
-		target(fmt.Sprintf("follow[%d]", i), &s.Follow[i].Target)
+		match("follow", i, s.Follow[i].Match...)
+	}
+	if s.MayRender() {
+		for i := range s.Render.Modes {
+			match("render.modes", i, s.Render.Modes[i].Match...)
+		}
+		look("render.block.urls", s.Render.Block.URLs...)
+		look("render.capture", s.Render.Capture...)
 	}
 }
 
@@ -107,17 +109,21 @@ func insteadOf(pattern string) string {
 
 // idleRules finds rules behind one that matches everything: the first that matches decides.
 func (s *Spec) idleRules(note noter) {
-	behind := func(key string, n int, match func(int) string) {
+	behind := func(key string, n int, isAll func(int) bool) {
 		for i := range n - 1 {
-			if match(i) == "*" {
+			if isAll(i) {
 				note(true, fmt.Sprintf("%s[%d]", key, i+1), "after the rule before it, which matches every URL: the first that matches decides")
 				return
 			}
 		}
 	}
-	behind("priorities", len(s.Priorities), func(i int) string { return s.Priorities[i].Match })
-	behind("recrawl", len(s.Recrawl), func(i int) string { return s.Recrawl[i].Match })
-	behind("requests", len(s.Requests), func(i int) string { return s.Requests[i].Match })
+	behind("priorities", len(s.Priorities), func(i int) bool { return s.Priorities[i].Match == "*" })
+	behind("recrawl", len(s.Recrawl), func(i int) bool { return s.Recrawl[i].Match == "*" })
+	behind("requests", len(s.Requests), func(i int) bool { return s.Requests[i].Match == "*" })
+	if s.MayRender() {
+		modes := s.Render.Modes
+		behind("render.modes", len(modes), func(i int) bool { return slices.Contains(modes[i].Match, "*") })
+	}
 }
 
 func (s *Spec) idlePace(note noter) {

@@ -1,7 +1,6 @@
 package crawlspec
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,34 +17,11 @@ func (s *Spec) idleRender(note noter) {
 		r.idleOptions(note)
 		return
 	}
-	r.idleModes(note)
-	look := func(key string, patterns []string) {
-		for i, pattern := range patterns {
-			if re, err := CompilePattern(pattern); err == nil && matchesNoURL(re) {
-				note(true, fmt.Sprintf("%s[%d]", key, i), "%s", insteadOf(pattern))
-			}
-		}
-	}
-	for i := range r.Modes {
-		look(fmt.Sprintf("render.modes[%d].match", i), r.Modes[i].Match)
-	}
-	look("render.block.urls", r.Block.URLs)
-	look("render.capture", r.Capture)
 	blocks := func(name string) bool { return slices.Contains(r.Block.Types, name) }
 	note(len(r.Capture) > 0 && blocks("xhr") && blocks("fetch"), "render.capture", "beside xhr and fetch in block.types: the page asks for nothing")
 	note(r.Screenshot && !s.Archive, "render.screenshot", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
 	note(r.PDF && !s.Archive, "render.pdf", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
 	note(r.MaxRequests == 0 && len(r.Capture) > 0, "render.capture", "beside max_requests: 0: the page asks for nothing")
-}
-
-// idleModes finds rules behind one that matches every URL.
-func (r *Render) idleModes(note noter) {
-	for i := range len(r.Modes) - 1 {
-		if slices.Contains(r.Modes[i].Match, "*") {
-			note(true, fmt.Sprintf("render.modes[%d]", i+1), "after the rule before it, which matches every URL: the first that matches decides")
-			return
-		}
-	}
 }
 
 // idleOptions names the keys that say something where no page is rendered.
