@@ -52,15 +52,15 @@ type Installation struct {
 
 // Writer is a writer of a name, which reads one stream.
 type Writer struct {
-	Name string // --name
-	From string // --from: records, results or pages
+	Name string `yaml:"name"` // --name
+	From string `yaml:"from"` // --from: records, results or pages
 }
 
 // SeedPublisher is a user who may feed crawls, such as another program.
 type SeedPublisher struct {
-	Name   string
-	Crawls []string
-	Spec   bool // may give these crawls their spec, too
+	Name   string   `yaml:"name"`
+	Crawls []string `yaml:"crawls"`
+	Spec   bool     `yaml:"spec"` // may give these crawls their spec, too
 }
 
 // Inboxes is the prefix of the inboxes of a user: what is sent to one, nobody else

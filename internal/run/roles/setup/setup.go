@@ -31,35 +31,15 @@ type Site struct {
 	Monitoring string   `yaml:"monitoring"` // address of /healthz and the like
 	StoreDir   string   `yaml:"store_dir"`  // of its streams
 	// ServerDir is where the server sees the folder server/; empty is where it is.
-	ServerDir  string   `yaml:"server_dir"`
-	Partitions int      `yaml:"partitions"`
-	Chain      bool     `yaml:"chain"` // fetchers run with --chain
-	Writers    []Writer `yaml:"writers"`
-	Feeders    []Feeder `yaml:"feeders"`
-}
-
-// Writer is a writer of a name.
-type Writer struct {
-	Name string `yaml:"name"`
-	From string `yaml:"from"`
-}
-
-// Feeder is a user who may feed crawls.
-type Feeder struct {
-	Name   string   `yaml:"name"`
-	Crawls []string `yaml:"crawls"`
-	Spec   bool     `yaml:"spec"`
+	ServerDir  string                `yaml:"server_dir"`
+	Partitions int                   `yaml:"partitions"`
+	Chain      bool                  `yaml:"chain"` // fetchers run with --chain
+	Writers    []roles.Writer        `yaml:"writers"`
+	Feeders    []roles.SeedPublisher `yaml:"feeders"`
 }
 
 func (s *Site) installation() *roles.Installation {
-	in := &roles.Installation{Partitions: s.Partitions, Chain: s.Chain}
-	for _, w := range s.Writers {
-		in.Writers = append(in.Writers, roles.Writer(w))
-	}
-	for _, f := range s.Feeders {
-		in.Feeders = append(in.Feeders, roles.SeedPublisher(f))
-	}
-	return in
+	return &roles.Installation{Partitions: s.Partitions, Chain: s.Chain, Writers: s.Writers, Feeders: s.Feeders}
 }
 
 // siteFile is written once, and then read: it is its owner's.
@@ -128,7 +108,7 @@ func (r *Result) site(name string) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the installation: %w", err)
 	}
-	s := &Site{Partitions: messages.DefaultPartitions, Writers: []Writer{{Name: "default", From: "records"}}}
+	s := &Site{Partitions: messages.DefaultPartitions, Writers: []roles.Writer{{Name: "default", From: "records"}}}
 	if err := yaml.Load(text, s, yaml.WithKnownFields(true)); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
