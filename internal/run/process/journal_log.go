@@ -4,12 +4,14 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync"
 )
 
 // journalHandler writes lines as text, each with its level in front as journald and the kernel know them: <3> to <7>.
 // They have no time, as the journal has one of its own.
 type journalHandler struct {
-	levels [4]slog.Handler // of debug, info, warn and error, as a handler of slog is not told where a line begins
+	slog.Handler
+	out *journal
 }
 
 func newJournalHandler(w io.Writer, o slog.HandlerOptions) slog.Handler {
@@ -19,61 +21,47 @@ func newJournalHandler(w io.Writer, o slog.HandlerOptions) slog.Handler {
 		}
 		return a
 	}
-	var h journalHandler
-	for i, priority := range []string{"<7>", "<6>", "<4>", "<3>"} {
-		h.levels[i] = slog.NewTextHandler(prefixed{w, priority}, &o)
-	}
-	return h
-}
-
-// of is the handler of a level.
-func (h journalHandler) of(level slog.Level) slog.Handler {
-	switch {
-	case level >= slog.LevelError:
-		return h.levels[3]
-	case level >= slog.LevelWarn:
-		return h.levels[2]
-	case level >= slog.LevelInfo:
-		return h.levels[1]
-	}
-	return h.levels[0]
-}
-
-// Enabled implements slog.Handler.
-func (h journalHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.of(level).Enabled(ctx, level)
+	out := &journal{w: w}
+	return journalHandler{slog.NewTextHandler(out, &o), out}
 }
 
 // Handle implements slog.Handler.
 func (h journalHandler) Handle(ctx context.Context, r slog.Record) error {
-	return h.of(r.Level).Handle(ctx, r)
+	h.out.mu.Lock()
+	defer h.out.mu.Unlock()
+	h.out.level = r.Level
+	return h.Handler.Handle(ctx, r)
 }
 
 // WithAttrs implements slog.Handler.
 func (h journalHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	for i := range h.levels {
-		h.levels[i] = h.levels[i].WithAttrs(attrs)
-	}
-	return h
+	return journalHandler{h.Handler.WithAttrs(attrs), h.out}
 }
 
 // WithGroup implements slog.Handler.
 func (h journalHandler) WithGroup(name string) slog.Handler {
-	for i := range h.levels {
-		h.levels[i] = h.levels[i].WithGroup(name)
-	}
-	return h
+	return journalHandler{h.Handler.WithGroup(name), h.out}
 }
 
-// prefixed writes a prefix before each line, in one write with it. A handler of slog writes whole lines.
-type prefixed struct {
-	w      io.Writer
-	prefix string
+// journal writes the level before each line, in one write with it. A handler of slog writes whole lines.
+type journal struct {
+	w     io.Writer
+	mu    sync.Mutex // of the line that is being written
+	level slog.Level
 }
 
 // Write implements io.Writer.
-func (p prefixed) Write(line []byte) (int, error) {
-	if _, err := p.w.Write(append([]byte(p.prefix), line...)); err != nil {
+func (j *journal) Write(line []byte) (int, error) {
+	priority := "<7>"
+	switch {
+	case j.level >= slog.LevelError:
+		priority = "<3>"
+	case j.level >= slog.LevelWarn:
+		priority = "<4>"
+	case j.level >= slog.LevelInfo:
+		priority = "<6>"
+	}
+	if _, err := j.w.Write(append([]byte(priority), line...)); err != nil {
 		return 0, err
 	}
 	return len(line), nil
