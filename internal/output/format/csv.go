@@ -24,11 +24,7 @@ func (f csv) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.open(w)
-	if err != nil {
-		return nil, err
-	}
-	e := &csvFile{packer: p, row: newRow(columns), safe: f.CSVSafe}
+	e := &csvFile{packer: f.open(w), row: newRow(columns), safe: f.CSVSafe}
 	if f.CSVBOM {
 		e.line = append(e.line, byteOrderMark...)
 	}

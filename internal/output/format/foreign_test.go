@@ -85,7 +85,7 @@ func TestZstdAndGzipReadWhatIsCompressed(t *testing.T) {
 		plain.Write(append(r.Data[:len(r.Data):len(r.Data)], '\n'))
 	}
 	zst, gz := filepath.Join(t.TempDir(), "part.jsonl.zst"), file(t, "jsonl.gz", nil, records...)
-	fatal(t, os.WriteFile(zst, encode(t, jsonLines{"jsonl.zst", &zstandard{frame: 200_000}}, records...), 0o600)) // three frames
+	fatal(t, os.WriteFile(zst, encode(t, jsonLines{"jsonl.zst", newZstandard(200_000)}, records...), 0o600)) // three frames
 	run(t, "", "", "zstd", "-q", "-t", zst)
 	run(t, "", "", "gzip", "-t", gz)
 	for _, got := range []string{run(t, "", "", "zstd", "-q", "-d", "-c", zst), run(t, "", "", "gzip", "-d", "-c", gz)} {

@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output"
+	"seine/internal/output/compress"
 	"seine/internal/output/warc"
 )
 
@@ -102,13 +103,13 @@ type entry struct {
 
 // formats are the formats there are, in the order in which they are told. The package comment says what a new one needs.
 var formats = []entry{
-	{"jsonl", "application/x-ndjson", false, linesIn, func(Options) Format { return jsonLines{"jsonl", plain{}} }},
-	{"jsonl.gz", gzipMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.gz", new(gzipped)} }},
-	{"jsonl.zst", zstdMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.zst", newZstandard()} }},
-	{"json", "application/json", false, elementsIn, func(Options) Format { return jsonArray{plain{}} }},
-	{"csv", "text/csv; charset=utf-8; header=present", true, nil, func(o Options) Format { return csv{"csv", plain{}, o} }},
-	{"csv.gz", gzipMedia, true, nil, func(o Options) Format { return csv{"csv.gz", new(gzipped), o} }},
-	{"csv.zst", zstdMedia, true, nil, func(o Options) Format { return csv{"csv.zst", newZstandard(), o} }},
+	{"jsonl", "application/x-ndjson", false, linesIn, func(Options) Format { return jsonLines{"jsonl", whole{compress.None()}} }},
+	{"jsonl.gz", gzipMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.gz", whole{compress.Gzip()}} }},
+	{"jsonl.zst", zstdMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.zst", newZstandard(zstdFrame)} }},
+	{"json", "application/json", false, elementsIn, func(Options) Format { return jsonArray{whole{compress.None()}} }},
+	{"csv", "text/csv; charset=utf-8; header=present", true, nil, func(o Options) Format { return csv{"csv", whole{compress.None()}, o} }},
+	{"csv.gz", gzipMedia, true, nil, func(o Options) Format { return csv{"csv.gz", whole{compress.Gzip()}, o} }},
+	{"csv.zst", zstdMedia, true, nil, func(o Options) Format { return csv{"csv.zst", newZstandard(zstdFrame), o} }},
 	{"parquet", "application/vnd.apache.parquet", true, nil, func(o Options) Format { return parquetFormat{o} }},
 	{"warc", "application/warc", false, nil, func(Options) Format { return archive{warc.None()} }},
 	{"warc.gz", gzipMedia, false, nil, func(Options) Format { return archive{warc.Gzip()} }},
@@ -152,17 +153,19 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// FromPages is what --from must be for formats of whole pages.
+const FromPages = "pages"
+
+// OfPages reports whether a format is made of whole pages: archives, and files of the bodies of pages.
+func OfPages(name string) bool { return IsArchive(name) || name == rawName }
+
 // CheckSource says why a format cannot be that of a stream, as --from names it.
-func CheckSource(f Format, from string) error {
-	need := ""
-	if s, ok := f.(StreamBound); ok {
-		need = s.From()
-	}
+func CheckSource(name, from string) error {
 	switch {
-	case need != "" && need != from:
-		return fmt.Errorf("is made of %s: writer --from %s takes it; seine crawl archives pages with --warc DIR", need, need)
-	case need == "" && from == FromPages:
-		return errors.New("is made of records: of pages, make warc.gz")
+	case OfPages(name) && from != FromPages:
+		return errors.New("is made of pages: writer --from pages takes it; seine crawl archives pages with --warc DIR")
+	case !OfPages(name) && from == FromPages:
+		return errors.New("is made of records: of pages, make warc.gz or objects.raw")
 	}
 	return nil
 }

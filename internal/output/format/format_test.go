@@ -54,7 +54,7 @@ func TestChunkIsTheSameAgain(t *testing.T) {
 // ofRecords are the formats that records can have.
 func ofRecords(t *testing.T) (some []entry) {
 	for _, e := range formats {
-		if CheckSource(newFormat(t, e.name, ofPages()), "records") == nil {
+		if CheckSource(e.name, "records") == nil {
 			some = append(some, e)
 		}
 	}
@@ -110,7 +110,7 @@ func TestJSONArrayHasARecordOnEachLine(t *testing.T) {
 func TestFramesOfZstandardAreInTheTable(t *testing.T) {
 	_, records := pages(60)
 	const least = 200_000
-	chunk := encode(t, jsonLines{"jsonl.zst", &zstandard{frame: least}}, records...)
+	chunk := encode(t, jsonLines{"jsonl.zst", newZstandard(least)}, records...)
 	z, err := zstd.NewReader(nil)
 	fatal(t, err)
 	defer z.Close()

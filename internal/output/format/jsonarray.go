@@ -13,8 +13,7 @@ type jsonArray struct{ packing }
 func (jsonArray) Ext() string { return "json" }
 
 func (a jsonArray) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
-	p, err := a.open(w)
-	return &array{packer: p, before: "[\n"}, err
+	return &array{packer: a.open(w), before: "[\n"}, nil
 }
 
 type array struct {

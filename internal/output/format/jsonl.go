@@ -15,8 +15,7 @@ type jsonLines struct {
 func (l jsonLines) Ext() string { return l.ext }
 
 func (l jsonLines) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
-	p, err := l.open(w)
-	return &lines{p}, err
+	return &lines{l.open(w)}, nil
 }
 
 // lines ends each record with a line feed.

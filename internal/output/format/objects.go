@@ -23,6 +23,9 @@ type Body interface {
 	Write(w io.Writer, r *Record) error
 }
 
+// rawName is the name of the format of rawBody.
+const rawName = "objects.raw"
+
 // bodies are what objects can hold, by the name of the format.
 var bodies = []struct {
 	name string
@@ -30,7 +33,7 @@ var bodies = []struct {
 }{
 	{"objects", object{}},
 	{"objects.pretty", object{pretty: true}},
-	{"objects.raw", rawBody{}},
+	{rawName, rawBody{}},
 }
 
 // NewBody returns the body of the objects that a format of that name makes, and
@@ -102,9 +105,6 @@ const AnyType = "application/octet-stream"
 // maxType bounds a media type.
 const maxType = 256
 
-// From implements StreamBound.
-func (rawBody) From() string { return FromPages }
-
 // Write implements Body. What it could not read is said to be the page's fault: the
 // object is not made.
 func (rawBody) Write(w io.Writer, r *Record) error {
@@ -131,7 +131,6 @@ func (r *refusing) Read(p []byte) (int, error) {
 }
 
 var (
-	_ Body        = object{}
-	_ Body        = rawBody{}
-	_ StreamBound = rawBody{}
+	_ Body = object{}
+	_ Body = rawBody{}
 )

@@ -2,21 +2,6 @@ package format
 
 import "io"
 
-// StreamBound is a Format for other streams than those of records.
-type StreamBound interface {
-	// From returns what --from must be for this format.
-	From() string
-}
-
-// FromPages is what --from must be for formats of whole pages.
-const FromPages = "pages"
-
-// Sized is a Format whose files are best of another size than the others'.
-type Sized interface {
-	// ChunkBytes is the size before compression at which a file is finished.
-	ChunkBytes() int64
-}
-
 // Indexer is an Encoder whose chunk has an index, which is a file beside it.
 type Indexer interface {
 	// IndexExt is what the name of the index ends in.

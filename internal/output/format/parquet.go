@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/output"
+	"seine/internal/output/compress"
 )
 
 // parquetFormat is Apache Parquet with pages in Zstandard. All columns are
@@ -45,11 +46,8 @@ var parquetCodec = new(pageCodec)
 func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
 	z, ok := c.pool.Get().(*zstd.Encoder)
 	if !ok {
-		var err error
 		// A page has a checksum of its own, and may be empty.
-		if z, err = newZstdEncoder(zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true)); err != nil {
-			return nil, err
-		}
+		z = compress.NewZstd(append(zstdOptions, zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))...)
 	}
 	defer c.pool.Put(z)
 	return z.EncodeAll(src, dst[:0]), nil

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
+	"seine/internal/output/compress"
 )
 
 // seekable writes the Zstandard seekable format, version 0.1.0
@@ -12,13 +12,13 @@ import (
 // alone, and at the end a frame that decoders skip, with the sizes of the
 // others. A frame ends with a record.
 type seekable struct {
-	z       *zstd.Encoder
-	least   int // what a frame has at least, before compression
-	out     counting
-	in      int   // bytes in the open frame, before compression
-	start   int64 // where the open frame starts
-	table   []byte
-	release func()
+	e     *compress.Encoder
+	z     io.Writer // of the open frame
+	least int       // what a frame has at least, before compression
+	out   counting
+	in    int   // bytes in the open frame, before compression
+	start int64 // where the open frame starts
+	table []byte
 }
 
 // zstdFrame is for zstandard.frame. Frames of 4 MiB
@@ -43,12 +43,12 @@ func (s *seekable) EndRecord() error {
 	if err := s.endFrame(); err != nil {
 		return err
 	}
-	s.z.Reset(&s.out)
+	s.z = s.e.Begin(&s.out, 0)
 	return nil
 }
 
 func (s *seekable) endFrame() error {
-	if err := s.z.Close(); err != nil {
+	if err := s.e.End(); err != nil {
 		return err
 	}
 	s.table = binary.LittleEndian.AppendUint32(s.table, uint32(s.out.n-s.start))
@@ -63,7 +63,7 @@ func (s *seekable) Close() error {
 			return err
 		}
 	}
-	s.release()
+	s.e.Release()
 	_, err := s.out.w.Write(seekTable(s.table))
 	return err
 }

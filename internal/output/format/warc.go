@@ -37,10 +37,9 @@ type archive struct{ code *warc.Compression }
 
 func (a archive) Ext() string { return a.code.Ext }
 
-func (archive) From() string { return FromPages }
-
-// ChunkBytes is the size that tools and archives are used to, 1 GB.
-func (archive) ChunkBytes() int64 { return 1 << 30 }
+// ArchiveBytes is the size, before compression, at which a file of an archive is finished: 1 GB is what tools and
+// archives are used to.
+const ArchiveBytes = 1 << 30
 
 func (a archive) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 	return &archiver{w: warc.NewWriter(w, a.code), group: g, seen: make(map[[sha256.Size]byte]capture), pages: make(map[string]capture)}, nil
@@ -412,11 +411,9 @@ func (x *exchange) known() []warc.Field {
 }
 
 var (
-	_ Format      = archive{}
-	_ StreamBound = archive{}
-	_ Sized       = archive{}
-	_ Encoder     = (*archiver)(nil)
-	_ Indexer     = (*archiver)(nil)
-	_ Named       = (*archiver)(nil)
-	_ Measured    = (*archiver)(nil)
+	_ Format   = archive{}
+	_ Encoder  = (*archiver)(nil)
+	_ Indexer  = (*archiver)(nil)
+	_ Named    = (*archiver)(nil)
+	_ Measured = (*archiver)(nil)
 )

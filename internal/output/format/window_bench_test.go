@@ -54,7 +54,7 @@ func BenchmarkZstdFrame(b *testing.B) {
 			var took time.Duration
 			for b.Loop() {
 				size = 0
-				f := jsonLines{"jsonl.zst", &zstandard{frame: frame}}
+				f := jsonLines{"jsonl.zst", newZstandard(frame)}
 				start := cputime.Used()
 				e, err := f.NewEncoder(&size, group)
 				fatal(b, err)

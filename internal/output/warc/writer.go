@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+
+	"seine/internal/output/compress"
 )
 
 // Writer writes records one after the other. One goroutine uses it at a time.
 type Writer struct {
 	out  counter
-	code compressor
+	code *compress.Encoder
 	raw  int64
 	head []byte
 }
@@ -20,7 +22,7 @@ type Extent struct{ Offset, Length int64 }
 // NewWriter returns a writer on w. Whoever drops it without Close loses nothing
 // but what is in it.
 func NewWriter(w io.Writer, c *Compression) *Writer {
-	return &Writer{out: counter{b: bufio.NewWriterSize(w, 64<<10)}, code: c.get()}
+	return &Writer{out: counter{b: bufio.NewWriterSize(w, 64<<10)}, code: c.Get()}
 }
 
 // Raw returns how many bytes were written, before compression.
@@ -35,7 +37,7 @@ func (w *Writer) Write(h *Header, block io.Reader) (Extent, error) {
 	begin := w.out.n
 	w.head = h.append(w.head[:0])
 	size := int64(len(w.head)) + h.Length + int64(len(end))
-	z := w.code.begin(&w.out, size)
+	z := w.code.Begin(&w.out, size)
 	if _, err := z.Write(w.head); err != nil {
 		return Extent{}, err
 	}
@@ -47,7 +49,7 @@ func (w *Writer) Write(h *Header, block io.Reader) (Extent, error) {
 		_, err = io.WriteString(z, end)
 	}
 	if err == nil {
-		err = w.code.end()
+		err = w.code.End()
 	}
 	w.raw += size
 	return Extent{begin, w.out.n - begin}, err
@@ -55,7 +57,7 @@ func (w *Writer) Write(h *Header, block io.Reader) (Extent, error) {
 
 // Close writes what is in memory. It does not close the writer below.
 func (w *Writer) Close() error {
-	w.code.release()
+	w.code.Release()
 	return w.out.b.Flush()
 }
 

@@ -83,10 +83,8 @@ func (c Config) withDefaults() Config {
 	default:
 		c.Format = c.format()
 	}
-	if f, _ := format.New(c.Format, format.Options{}); f != nil {
-		if s, ok := f.(format.Sized); ok {
-			records, size, age = maxRecords, crawlspec.Bytes(s.ChunkBytes()), crawlspec.Duration(maxAge)
-		}
+	if format.IsArchive(c.Format) {
+		records, size, age = maxRecords, format.ArchiveBytes, crawlspec.Duration(maxAge)
 	}
 	c.ChunkRecords, c.ChunkBytes, c.ChunkAge = cmp.Or(c.ChunkRecords, records), cmp.Or(c.ChunkBytes, size), cmp.Or(c.ChunkAge, age)
 	return c
@@ -120,21 +118,14 @@ func (c *Config) validate() error {
 	if err := c.OutputConfig.Validate(); err != nil {
 		return err
 	}
-	body, objects := format.NewBody(c.Format)
-	f, files := format.New(c.Format, format.Options{})
-	switch {
-	case objects:
-		if _, raw := body.(format.StreamBound); !raw && c.From == "pages" {
-			return fmt.Errorf("--format %s: makes files of JSON, and pages are not: use objects.raw, or --from records or results", c.Format)
-		} else if raw && c.From != "pages" {
-			return fmt.Errorf("--format %s: makes files of the bodies of pages: writer --from pages takes it; seine crawl archives pages with --warc DIR", c.Format)
+	if IsDatabase(c.Out) {
+		if c.From == format.FromPages {
+			return fmt.Errorf("--from pages: a database takes records or results")
 		}
-	case c.From == "pages" && IsDatabase(c.Out):
-		return fmt.Errorf("--from pages: a database takes records or results")
-	case files:
-		if err := format.CheckSource(f, c.From); err != nil {
-			return fmt.Errorf("--format %s: %w", c.Format, err)
-		}
+		return nil
+	}
+	if err := format.CheckSource(c.Format, c.From); err != nil {
+		return fmt.Errorf("--format %s: %w", c.Format, err)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*
 	template := p.Key
 	if template == "" {
 		template = output.DefaultKey
-		if _, raw := body.(format.StreamBound); raw {
+		if format.OfPages(p.Format) {
 			template = output.RawKey
 		}
 	}

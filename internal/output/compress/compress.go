@@ -1,0 +1,80 @@
+// Package compress compresses the members of files, each of which can be read alone. Encoders are used again: they hold
+// much memory.
+package compress
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Codec is how members are compressed. It is safe for concurrent use.
+type Codec struct{ pool sync.Pool }
+
+// Get returns an encoder. Whoever drops it without Release loses nothing but its memory.
+func (c *Codec) Get() *Encoder { return &Encoder{codec: c, e: c.pool.Get().(encoder)} }
+
+// Encoder compresses one member after the other.
+type Encoder struct {
+	codec *Codec
+	e     encoder
+}
+
+// Begin begins a member on w, of so many bytes; 0 is unknown.
+func (e *Encoder) Begin(w io.Writer, size int64) io.Writer { return e.e.begin(w, size) }
+
+// End ends the member.
+func (e *Encoder) End() error { return e.e.Close() }
+
+// Release gives the encoder back.
+func (e *Encoder) Release() {
+	e.e.begin(nil, 0)
+	e.codec.pool.Put(e.e)
+}
+
+type encoder interface {
+	begin(w io.Writer, size int64) io.Writer
+	io.Closer
+}
+
+// None is no compression.
+func None() *Codec { return &Codec{sync.Pool{New: func() any { return plain{} }}} }
+
+type plain struct{}
+
+func (plain) begin(w io.Writer, _ int64) io.Writer { return w }
+func (plain) Close() error                         { return nil }
+
+// Gzip is gzip (RFC 1952).
+func Gzip() *Codec { return &Codec{sync.Pool{New: func() any { return gzipped{gzip.NewWriter(nil)} }}} }
+
+type gzipped struct{ *gzip.Writer }
+
+func (g gzipped) begin(w io.Writer, _ int64) io.Writer {
+	g.Reset(w)
+	return g.Writer
+}
+
+// Zstd is Zstandard (RFC 8878).
+func Zstd(options ...zstd.EOption) *Codec {
+	return &Codec{sync.Pool{New: func() any { return zstandard{NewZstd(options...)} }}}
+}
+
+// NewZstd returns an encoder of one goroutine and little memory.
+func NewZstd(options ...zstd.EOption) *zstd.Encoder {
+	z, err := zstd.NewWriter(nil, append([]zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)}, options...)...)
+	if err != nil {
+		panic(fmt.Sprintf("options of the Zstandard encoder: %v", err)) // constants of the program
+	}
+	return z
+}
+
+type zstandard struct{ *zstd.Encoder }
+
+func (z zstandard) begin(w io.Writer, size int64) io.Writer {
+	z.ResetContentSize(w, size)
+	return z.Encoder
+}
