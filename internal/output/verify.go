@@ -360,25 +360,3 @@ func (e *Expected) hasFolderOf(file string) bool {
 	}
 	return e.folders[path.Dir(file)]
 }
-
-// Verify checks every file that the commit log names: that it is there, its
-// size, and its SHA-256, and that no two entries have the same messages. It
-// returns all that is wrong.
-func (o Output) Verify() error {
-	e, err := o.Expect("")
-	if err != nil {
-		return err
-	}
-	if _, own := o.Log.(Verifier); !own {
-		o.Log = justLog{o.Log}
-	}
-	r, err := o.Check(context.Background(), e)
-	errs := []error{err}
-	for _, p := range r.Problems {
-		errs = append(errs, p)
-	}
-	return errors.Join(errs...)
-}
-
-// justLog is a log whose place is not listed.
-type justLog struct{ Log }

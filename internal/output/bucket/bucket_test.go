@@ -29,6 +29,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"seine/internal/output"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/s3server"
 )
 
@@ -205,7 +206,7 @@ func commitOne(t testing.TB, p output.Partition, first uint64, text string) {
 func (p place) texts(t testing.TB) []string {
 	t.Helper()
 	o := p.output(t)
-	check(t, o.Verify())
+	check(t, outputtest.Verify(o))
 	var all []string
 	known := map[string]bool{output.CommitsDir + "/default/" + marker: true}
 	check(t, o.Commits(func(c *output.Commit) error {
@@ -331,7 +332,7 @@ func TestLeftovers(t *testing.T) {
 	entry.Files, entry.Visits = append(entry.Files, f), append(entry.Visits, entry.Visits...)
 	_, err = p.Commit(entry)
 	check(t, err)
-	check(t, at.output(t).Verify())
+	check(t, outputtest.Verify(at.output(t)))
 	have = at.keys(t)
 	for _, key := range gone {
 		if slices.Contains(have, strings.TrimPrefix(key, s.prefix)) {
@@ -364,7 +365,7 @@ func TestInParts(t *testing.T) {
 	check(t, err)
 	_, err = p.Commit(entryOf(1, f))
 	check(t, err)
-	check(t, at.output(t).Verify())
+	check(t, outputtest.Verify(at.output(t)))
 	uploads := func() (n int) {
 		t.Helper()
 		out, err := s.client.api.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &s.client.bucket})
@@ -443,5 +444,5 @@ func TestLostAnswers(t *testing.T) {
 	large := strings.Repeat("two ", partBytes/3)
 	commitOne(t, p, 11, large)
 	wantTexts(t, direct, "one", large)
-	check(t, direct.output(t).Verify())
+	check(t, outputtest.Verify(direct.output(t)))
 }

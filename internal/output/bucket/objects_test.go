@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"seine/internal/output"
+	"seine/internal/testing/outputtest"
 )
 
 // put makes objects of the commit that begins at first, each given as
@@ -147,5 +148,5 @@ func TestTakenSlotKeepsObjects(t *testing.T) {
 	wantTaken(t, err)
 	at.wantObject(t, "x/one.json", "one")
 	at.wantObject(t, "x/two.json", "two")
-	check(t, at.output(t).Verify())
+	check(t, outputtest.Verify(at.output(t)))
 }

@@ -36,15 +36,10 @@ func checkDisk(dir string) error {
 // checkOut reports, before anything is started, that no output can be written.
 func checkOut(w *writer.Config) (err error) {
 	flag := FlagOf(w)
-	switch {
-	case bucket.Is(w.Out):
-		err = w.CheckS3()
-	case writer.IsDatabase(w.Out):
-		err = w.CheckDatabase()
-	default:
+	if !bucket.Is(w.Out) && !writer.IsDatabase(w.Out) {
 		return checkWritable(flag, w.Out)
 	}
-	if err != nil && flag != "--out" { // which the error names by itself
+	if err = w.CheckOpens(); err != nil && flag != "--out" { // which the error names by itself
 		err = fmt.Errorf("%s: %w", flag, err)
 	}
 	return err

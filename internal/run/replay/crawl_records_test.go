@@ -18,6 +18,7 @@ import (
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/outputtest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -112,7 +113,7 @@ func TestAllRecordsOfPagesGoBack(t *testing.T) {
 	k.write(w)
 	out, err := writer.OpenOutput(k.out, w.Name, w.S3)
 	k.must(err)
-	k.must(out.Verify())
+	k.must(outputtest.Verify(out))
 	visits := make(map[string]int)
 	k.must(out.Commits(func(c *output.Commit) error {
 		for i := range c.Files {

@@ -23,10 +23,10 @@ import (
 
 	"seine/internal/ops/history"
 	"seine/internal/output/warc"
+	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/internal/testing/warcio"
 	"seine/internal/testing/warctest"
-	"seine/pkg/stages/writer"
 )
 
 // captures are the pages of an archive, by URL.
@@ -43,10 +43,10 @@ type captures struct {
 // index says it is.
 func archiveOf(t *testing.T, dir string) *captures {
 	t.Helper()
-	if err := writer.Verify(dir, "archive"); err != nil {
+	if err := committed.Verify(dir, "archive"); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := writer.ReadCommits(dir, "archive")
+	commits, err := committed.Commits(dir, "archive")
 	if err != nil {
 		t.Fatal(err)
 	}

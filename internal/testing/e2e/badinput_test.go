@@ -16,10 +16,10 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/run/crawl"
+	"seine/internal/testing/committed"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
-	"seine/pkg/stages/writer"
 )
 
 func TestUnreachableNATSIsSaidAtOnce(t *testing.T) {
@@ -322,7 +322,7 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 // commits reads the commit log, if there is one yet.
 func commits(t *testing.T, out string) []output.Commit {
 	t.Helper()
-	cs, err := writer.ReadCommits(out, "default")
+	cs, err := committed.Commits(out, "default")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}

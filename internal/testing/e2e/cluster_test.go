@@ -22,13 +22,13 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/childproc"
+	"seine/internal/testing/committed"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/writer"
 )
 
 // process is a command that runs until it is ended.
@@ -293,7 +293,7 @@ func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) fr
 	}
 	eventually(c.t, within, "commit every record", func() (bool, string) {
 		var n int64
-		commits, err := writer.ReadCommits(c.out(), "default")
+		commits, err := committed.Commits(c.out(), "default")
 		for _, commit := range commits {
 			for _, f := range commit.Files {
 				if f.Crawl == crawl {

@@ -17,12 +17,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/writer"
 )
 
 // fleet is a cluster with several frontiers, and what can be seen of who has
@@ -355,7 +355,7 @@ func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontierapi.EndReas
 	}
 	eventually(f.t, time.Minute, "commit every record", func() (bool, string) {
 		var n int64
-		commits, err := writer.ReadCommits(f.out(), "default")
+		commits, err := committed.Commits(f.out(), "default")
 		for _, c := range commits {
 			for _, file := range c.Files {
 				n += int64(file.Records)

@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/committed"
 	"seine/internal/testing/samplesites"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/writer"
 )
 
 // leastNode is the oldest Node.js that the example is for.
@@ -175,7 +175,7 @@ func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least 
 
 // stored counts the records of a crawl that are committed.
 func stored(out, crawl string) (n int, err error) {
-	commits, err := writer.ReadCommits(out, "default")
+	commits, err := committed.Commits(out, "default")
 	for _, c := range commits {
 		for _, f := range c.Files {
 			if f.Crawl == crawl {
@@ -189,10 +189,10 @@ func stored(out, crawl string) (n int, err error) {
 // rawRecords reads the committed records of a crawl as they are, of any kind.
 func rawRecords(t *testing.T, out, crawl string) (all []map[string]any) {
 	t.Helper()
-	if err := writer.Verify(out, "default"); err != nil {
+	if err := committed.Verify(out, "default"); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := writer.ReadCommits(out, "default")
+	commits, err := committed.Commits(out, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

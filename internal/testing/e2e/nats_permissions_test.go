@@ -20,11 +20,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/run/connect"
+	"seine/internal/testing/committed"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/writer"
 )
 
 // locked is a cluster on a NATS server in its locked-down configuration: each
@@ -258,7 +258,7 @@ func (l *locked) redrive(bus *stages.Bus) {
 // wantArchived checks that the archive has every page, and robots.txt.
 func (l *locked) wantArchived(pages int64) {
 	l.t.Helper()
-	commits, err := writer.ReadCommits(l.outOf("archive"), "archive")
+	commits, err := committed.Commits(l.outOf("archive"), "archive")
 	var n, answers int64
 	for _, commit := range commits {
 		for _, f := range commit.Files {

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
-	"seine/pkg/stages/writer"
 )
 
 // requestsIn are the lines that seine cat reads of a log of requests.
 func requestsIn(t *testing.T, dir string) (all []messages.Result) {
 	t.Helper()
-	if err := writer.Verify(dir, "requests"); err != nil {
+	if err := committed.Verify(dir, "requests"); err != nil {
 		t.Fatal(err)
 	}
 	cat := seine(t, "", "cat", dir)

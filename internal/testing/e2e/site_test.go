@@ -14,9 +14,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
-	"seine/pkg/stages/writer"
 )
 
 // site is something to crawl, and what a correct crawl of it yields.
@@ -84,10 +84,10 @@ func records(t *testing.T, out, crawl string) []messages.Record {
 // recordsBy is records of the writer of a name.
 func recordsBy(t *testing.T, name, out, crawl string) []messages.Record {
 	t.Helper()
-	if err := writer.Verify(out, name); err != nil {
+	if err := committed.Verify(out, name); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := writer.ReadCommits(out, name)
+	commits, err := committed.Commits(out, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seine/internal/output/bucket"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
 	"seine/internal/testing/testweb"
@@ -61,7 +62,7 @@ func TestTwoWritersOfOneCrawlBothEndComplete(t *testing.T) {
 			return err == nil && int64(records) == n.Pages, fmt.Sprintf("%d of %d records, %v", records, n.Pages, err)
 		}, w.p)
 		w.p.drain()
-		if err := errors.Join(committed.Verify(), committed.Close()); err != nil {
+		if err := errors.Join(outputtest.Verify(committed), committed.Close()); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
 	}

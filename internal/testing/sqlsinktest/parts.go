@@ -10,6 +10,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/output/sqlsink"
+	"seine/internal/testing/outputtest"
 	"seine/pkg/messages"
 )
 
@@ -64,7 +65,7 @@ func testParts(t *testing.T, p Fixture) {
 		log, err := p.Read("default")
 		check(t, err)
 		o := output.Output{Log: log}
-		check(t, errors.Join(o.Verify(), o.Close()))
+		check(t, errors.Join(outputtest.Verify(o), o.Close()))
 	}
 	verify()
 	p.Exec(`UPDATE events SET data = NULL`) // an older build kept no records there

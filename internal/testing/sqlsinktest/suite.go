@@ -14,6 +14,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/output/sqlsink"
+	"seine/internal/testing/outputtest"
 	"seine/pkg/messages"
 )
 
@@ -225,7 +226,7 @@ func (p Fixture) readBack(t testing.TB, want int) (lines []string) {
 	check(t, err)
 	o := output.Output{Log: log}
 	defer func() { check(t, o.Close()) }()
-	check(t, o.Verify())
+	check(t, outputtest.Verify(o))
 	check(t, o.Commits(func(c *output.Commit) error {
 		for _, f := range c.Files {
 			in, err := o.Open(f)
@@ -358,12 +359,12 @@ func testVerify(t *testing.T, p Fixture) {
 	p.Exec(`DELETE FROM events WHERE url = 'https://a.example/1'`)
 	p.Exec(`DELETE FROM pages WHERE url = 'https://a.example/2'`)
 	p.Exec(`DELETE FROM records`)
-	err := output.Output{Log: sink}.Verify()
+	err := outputtest.Verify(output.Output{Log: sink})
 	if err == nil || !strings.Contains(err.Error(), "1 of its 3 records have no event, and 2 events no row") {
 		t.Errorf("verify: %v", err)
 	}
 	p.Exec(`UPDATE commits SET entry = '{}'`)
-	if err := (output.Output{Log: sink}).Verify(); !errors.Is(err, output.ErrCorrupt) {
+	if err := outputtest.Verify(output.Output{Log: sink}); !errors.Is(err, output.ErrCorrupt) {
 		t.Errorf("a damaged entry: %v", err)
 	}
 }

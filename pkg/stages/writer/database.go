@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 
 	"seine/internal/output/bucket"
@@ -105,20 +104,6 @@ func (c *OutputConfig) validateDatabase() error {
 		return fmt.Errorf("--path %s: is for files, --out %s is a database: leave it out", c.Path, Redact(c.Out))
 	}
 	return c.S3.Validate(Redact(c.Out))
-}
-
-// CheckDatabase reports, before anything is started, that a database cannot be
-// written: it is not there, it is not for these credentials, or not for a writer of
-// this name. It makes or changes the tables if need be. For files it returns nil.
-func (c *Config) CheckDatabase() error {
-	if !IsDatabase(c.Out) {
-		return nil
-	}
-	sink, err := openSink(c, slog.New(slog.DiscardHandler), nil)
-	if err != nil {
-		return err
-	}
-	return closeSink(sink)
 }
 
 // closeSink ends the connections of a sink that has some.

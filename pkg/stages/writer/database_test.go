@@ -18,6 +18,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/sqlite"
 	"seine/internal/testing/await"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/pgserver"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -134,7 +135,7 @@ func databaseStreamMadeAnew(t *testing.T, cfg Config) {
 		if got, want := ask(t, cfg, `SELECT (SELECT count(*) FROM pages) + (SELECT count(*) FROM records)`), 100+life; got != want {
 			t.Errorf("%d rows, want %d", got, want)
 		}
-		check(t, outputOf(t, cfg).Verify())
+		check(t, outputtest.Verify(outputOf(t, cfg)))
 	}
 }
 
@@ -167,7 +168,7 @@ func recordsAndResults(t *testing.T, cfg Config) {
 		defer w.stop()
 		w.catchUp()
 		w.end()
-		check(t, outputOf(t, c).Verify())
+		check(t, outputtest.Verify(outputOf(t, c)))
 	}
 	for query, want := range map[string]int{
 		`SELECT count(*) FROM events WHERE class IS NULL`:                           200,

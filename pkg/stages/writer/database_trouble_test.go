@@ -116,7 +116,7 @@ func TestPostgresRefusal(t *testing.T) {
 	if strings.Contains(err.Error()+log.String(), wrong) {
 		t.Errorf("the password is in what it says: %v\n%s", err, log.String())
 	}
-	if err := cfg.CheckDatabase(); err == nil || strings.Contains(err.Error(), wrong) {
+	if err := cfg.CheckOpens(); err == nil || strings.Contains(err.Error(), wrong) {
 		t.Errorf("checked: %v", err)
 	}
 	if n := k.Accepted(); n > 4 {

@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,6 +25,7 @@ import (
 	"seine/internal/output/postgres"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/internal/testing/outputtest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -164,7 +166,7 @@ func (r *running) catchUp() {
 // crawl, once each, and that every file is what its entry says.
 func wantExactly(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
-	check(t, outputOf(t, cfg).Verify())
+	check(t, outputtest.Verify(outputOf(t, cfg)))
 	got := make(map[string]int)
 	for _, line := range committed(t, cfg) {
 		got[line]++
@@ -313,4 +315,18 @@ func files(t testing.TB, dir string) []string {
 		return err
 	}))
 	return all
+}
+
+// ReadCommits returns the commit log of the writer called name in the directory out.
+func ReadCommits(out, name string) ([]output.Commit, error) {
+	return (&Config{OutputConfig: OutputConfig{Out: out}, Name: name}).ReadCommits()
+}
+
+// Verify checks the output of the writer called name in the directory out.
+func Verify(out, name string) error {
+	o, err := OpenOutput(out, name, bucket.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(outputtest.Verify(o), o.Close())
 }

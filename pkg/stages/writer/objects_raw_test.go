@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"seine/internal/output/format"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/s3server"
 	"seine/pkg/messages"
 )
@@ -30,7 +31,7 @@ func TestRawObjects(t *testing.T) {
 	w.end()
 	wantTidy(t, cfg)
 	o := outputOf(t, cfg)
-	check(t, o.Verify())
+	check(t, outputtest.Verify(o))
 	files := make(map[string][]byte)
 	commits, err := cfg.ReadCommits()
 	check(t, err)

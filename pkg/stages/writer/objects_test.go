@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/s3server"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -27,7 +28,7 @@ import (
 func wantSlots(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
 	o := outputOf(t, cfg)
-	check(t, o.Verify())
+	check(t, outputtest.Verify(o))
 	got := make(map[string]int)
 	commits, err := cfg.ReadCommits()
 	check(t, err)

@@ -87,30 +87,12 @@ func (c *Config) ReadCommits() ([]output.Commit, error) {
 	return all, errors.Join(err, o.Close())
 }
 
-// ReadCommits returns the commit log of the writer called name in the directory
-// out, by partition and in the order of the commits. There is none before its
-// first run.
-func ReadCommits(out, name string) ([]output.Commit, error) {
-	return (&Config{OutputConfig: OutputConfig{Out: out}, Name: name}).ReadCommits()
-}
-
-// Verify checks the output of the writer called name in the directory out, as
-// output.Output.Verify does.
-func Verify(out, name string) error {
-	o, err := OpenOutput(out, name, bucket.Options{})
+// CheckOpens reports, before anything is started, that an output in S3 or in a database cannot be written: it is not
+// there, it is not for these credentials, or not for a writer of this name. It makes or changes tables if need be.
+func (c *Config) CheckOpens() error {
+	sink, err := openSink(c, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.Verify(), o.Close())
-}
-
-// CheckS3 reports, before anything is started, that an output in S3 cannot be
-// written: there is no such bucket, it is not for these credentials, or not for
-// a writer of this name. For a directory it returns nil.
-func (c *Config) CheckS3() error {
-	if !bucket.Is(c.Out) {
-		return nil
-	}
-	_, err := openSink(c, slog.New(slog.DiscardHandler), nil)
-	return err
+	return closeSink(sink)
 }

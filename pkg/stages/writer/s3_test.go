@@ -70,7 +70,7 @@ func TestS3Refusals(t *testing.T) {
 		t.Helper()
 		cfg.S3.Endpoint = front.URL
 		requests.Store(0)
-		err := cfg.CheckS3()
+		err := cfg.CheckOpens()
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--out "+cfg.Out) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -104,7 +104,7 @@ func TestS3Refusals(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	cfg = good
-	if err := cfg.CheckS3(); err == nil || !strings.Contains(err.Error(), "no credentials found") {
+	if err := cfg.CheckOpens(); err == nil || !strings.Contains(err.Error(), "no credentials found") {
 		t.Errorf("without credentials: %v", err)
 	}
 }

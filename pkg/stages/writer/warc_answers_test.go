@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/output/warc"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/warcio"
 	"seine/internal/testing/warctest"
 	"seine/pkg/crawlspec"
@@ -91,7 +92,7 @@ func writeAnswers(t testing.TB, bus *stages.Bus, cfg Config) {
 	if w.Totals().Bad > 0 || w.Totals().Records != int64(len(answers)+1) {
 		t.Errorf("totals %+v", w.Totals())
 	}
-	check(t, outputOf(t, cfg).Verify())
+	check(t, outputtest.Verify(outputOf(t, cfg)))
 }
 
 func answersConfig(t testing.TB) Config {

@@ -22,6 +22,7 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/output/warc"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/warctest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -134,7 +135,7 @@ type archived struct {
 // once each, as they were fetched, and that their indexes lead to them.
 func wantPages(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
-	check(t, outputOf(t, cfg).Verify())
+	check(t, outputtest.Verify(outputOf(t, cfg)))
 	got := archivedPages(t, cfg)
 	total := 0
 	for crawl, n := range want {

@@ -24,6 +24,7 @@ import (
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
 	"seine/internal/testing/await"
+	"seine/internal/testing/outputtest"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/s3server"
 	"seine/pkg/crawlspec"
@@ -385,7 +386,7 @@ func TestWhatIsCommittedIsReadAsItIsVerified(t *testing.T) {
 		w.catchUp()
 		w.end()
 		o := outputOf(t, cfg)
-		check(t, o.Verify())
+		check(t, outputtest.Verify(o))
 		n := 0
 		check(t, o.Commits(func(c *output.Commit) error {
 			for i := range c.Files {
@@ -441,7 +442,7 @@ func tornEntry(t *testing.T, cfg Config, replace func(file string, text []byte))
 		if err := <-r.done; !errors.Is(err, output.ErrCorrupt) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := outputOf(t, cfg).Verify(); !errors.Is(err, output.ErrCorrupt) {
+		if err := outputtest.Verify(outputOf(t, cfg)); !errors.Is(err, output.ErrCorrupt) {
 			t.Errorf("%s: verify: %v", name, err)
 		}
 	}
@@ -638,27 +639,27 @@ func TestConfig(t *testing.T) {
 	c := DefaultConfig()
 	check(t, c.Validate())
 	for want, change := range map[string]func(*Config){
-		"--out":           func(c *Config) { c.Out = "" },
-		"--out -: only":   func(c *Config) { c.Out = "-" },
-		"--state":         func(c *Config) { c.State = "" },
-		"--name":          func(c *Config) { c.Name = "No" },
-		"--format":        func(c *Config) { c.Format = "xls" },
-		"--path":          func(c *Config) { c.Path = "{kind}" },
-		"--key":           func(c *Config) { c.Key = "{id}.json" }, // of chunks
-		`--key "{crawl}"`: func(c *Config) { c.Format, c.Key = "objects", "{crawl}" },
-		"--path \"x":      func(c *Config) { c.Format, c.Path = "objects", "x/{crawl}" },
-		"--encrypt":       func(c *Config) { c.Encrypt = []string{"me"} },
-		"--format objects.raw: makes files of the": func(c *Config) { c.Format = "objects.raw" },
-		"--format objects: makes files of JSON":    func(c *Config) { c.Format, c.From = "objects", "pages" },
-		"--from":                                   func(c *Config) { c.From = "urls" },
-		"--chunk-records":                          func(c *Config) { c.ChunkRecords = 16384 },
-		"--chunk-bytes":                            func(c *Config) { c.ChunkBytes = 1 },
-		"--chunk-age":                              func(c *Config) { c.ChunkAge = crawlspec.Duration(5 * time.Minute) },
-		"--drain":                                  func(c *Config) { c.Drain = 0 },
-		`--path "{crawl}": must have {kind}`:       func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
-		"--csv-safe":                               func(c *Config) { c.CSVSafe = true },
-		"--csv-bom: is for --format":               func(c *Config) { c.Format, c.CSVBOM = "parquet", true },
-		"--csv-safe: is for --format":              func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
+		"--out":                                  func(c *Config) { c.Out = "" },
+		"--out -: only":                          func(c *Config) { c.Out = "-" },
+		"--state":                                func(c *Config) { c.State = "" },
+		"--name":                                 func(c *Config) { c.Name = "No" },
+		"--format":                               func(c *Config) { c.Format = "xls" },
+		"--path":                                 func(c *Config) { c.Path = "{kind}" },
+		"--key":                                  func(c *Config) { c.Key = "{id}.json" }, // of chunks
+		`--key "{crawl}"`:                        func(c *Config) { c.Format, c.Key = "objects", "{crawl}" },
+		"--path \"x":                             func(c *Config) { c.Format, c.Path = "objects", "x/{crawl}" },
+		"--encrypt":                              func(c *Config) { c.Encrypt = []string{"me"} },
+		"--format objects.raw: is made of pages": func(c *Config) { c.Format = "objects.raw" },
+		"--format objects: is made of records":   func(c *Config) { c.Format, c.From = "objects", "pages" },
+		"--from":                                 func(c *Config) { c.From = "urls" },
+		"--chunk-records":                        func(c *Config) { c.ChunkRecords = 16384 },
+		"--chunk-bytes":                          func(c *Config) { c.ChunkBytes = 1 },
+		"--chunk-age":                            func(c *Config) { c.ChunkAge = crawlspec.Duration(5 * time.Minute) },
+		"--drain":                                func(c *Config) { c.Drain = 0 },
+		`--path "{crawl}": must have {kind}`:     func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
+		"--csv-safe":                             func(c *Config) { c.CSVSafe = true },
+		"--csv-bom: is for --format":             func(c *Config) { c.Format, c.CSVBOM = "parquet", true },
+		"--csv-safe: is for --format":            func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
 
 		"--out gs://…: nothing is written": func(c *Config) { c.Out = "gs://bucket/x" },
 		"--out s3:/…: nothing is written":  func(c *Config) { c.Out = "s3:/bucket" },
