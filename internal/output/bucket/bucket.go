@@ -6,11 +6,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"log/slog"
 	"os"
@@ -461,7 +459,7 @@ func (d *partition) Create(n output.Name, g output.Group, ext string) (output.Ch
 	if err != nil {
 		return nil, fmt.Errorf("begin chunk: %w", err)
 	}
-	return &chunk{part: d, name: n, group: g, ext: ext, f: f, sum: sha256.New()}, nil
+	return &chunk{Content: output.NewContent(f, d.sink.hook), part: d, name: n, group: g, ext: ext, f: f}, nil
 }
 
 // nameless makes a file without a name, which ends with the process, however
@@ -479,50 +477,35 @@ func (s *Sink) nameless() (*os.File, error) {
 
 // chunk is a chunk of an Sink.
 type chunk struct {
+	output.Content
 	part  *partition
 	name  output.Name
 	group output.Group
 	ext   string
 	f     *os.File
-	sum   hash.Hash
-	size  int64
-}
-
-// Write implements output.Chunk.
-func (c *chunk) Write(b []byte) (int, error) {
-	if err := c.part.sink.hook.At(output.StepWrite); err != nil {
-		return 0, err
-	}
-	n, err := c.f.Write(b)
-	c.sum.Write(b[:n])
-	c.size += int64(n)
-	return n, err
 }
 
 // Finish implements output.Chunk.
 func (c *chunk) Finish() (output.File, error) {
-	h := c.part.sink.hook
-	if err := h.At(output.StepSynced); err != nil {
+	if err := c.Hook.At(output.StepSynced); err != nil {
 		return output.File{}, err
 	}
-	sum := c.sum.Sum(nil)
-	file, err := c.send(sum)
+	file, err := c.send(c.Sum())
 	if err != nil {
 		return output.File{}, fmt.Errorf("send chunk: %w", err)
 	}
-	if err := h.At(output.StepRenamed); err != nil {
+	if err := c.Hook.At(output.StepRenamed); err != nil {
 		return output.File{}, err
 	}
-	f := output.File{Path: path.Join(c.group.Dir, file), Crawl: c.group.Crawl, Kind: c.group.Kind, Bytes: c.size, SHA256: hex.EncodeToString(sum)}
-	return f, h.At(output.StepFinished)
+	return c.File(path.Join(c.group.Dir, file), c.group), c.Hook.At(output.StepFinished)
 }
 
 // send stores the chunk, and returns the last part of its key.
 func (c *chunk) send(sum []byte) (string, error) {
 	s := c.part.sink
 	dir, file := s.prefix+c.group.Dir+"/", c.name.String()+"."+c.ext
-	if _, seen := c.part.loose[dir+file]; !seen && !s.client.isInParts(c.size) {
-		err := s.client.sendNew(dir+file, c.f, c.size, sum)
+	if _, seen := c.part.loose[dir+file]; !seen && !s.client.isInParts(c.Size()) {
+		err := s.client.sendNew(dir+file, c.f, c.Size(), sum)
 		if !errors.Is(err, output.ErrExists) {
 			return file, err
 		}
@@ -537,7 +520,7 @@ func (c *chunk) send(sum []byte) (string, error) {
 // whose answer was lost: what is there is whole, as all that is sent at once is.
 func (c *chunk) sendOwn(key string, sum []byte) error {
 	client := c.part.sink.client
-	err := client.sendNew(key, c.f, c.size, sum)
+	err := client.sendNew(key, c.f, c.Size(), sum)
 	if !errors.Is(err, output.ErrExists) && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -545,8 +528,8 @@ func (c *chunk) sendOwn(key string, sum []byte) error {
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
-	case have.size != c.size:
-		return fmt.Errorf("%s has %d bytes, %d were sent: %w", key, have.size, c.size, err)
+	case have.size != c.Size():
+		return fmt.Errorf("%s has %d bytes, %d were sent: %w", key, have.size, c.Size(), err)
 	}
 	return nil
 }

@@ -113,20 +113,39 @@ func newClient(bucket string, o Options) (*client, error) {
 
 var anything = aws.String("*")
 
-// putNew stores a small object, and returns its ETag. It never replaces one: it
-// returns output.ErrExists where the key is in use, which may be by an attempt of this
-// call whose answer was lost.
-func (c *client) putNew(key string, data []byte) (etag string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+// put stores an object with one request, which more completes, and returns its ETag.
+func (c *client) put(limit time.Duration, key string, body io.Reader, size int64, more func(in *s3.PutObjectInput)) (etag string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	out, err := c.api.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: anything, ContentType: typeOf(key),
+	in := &s3.PutObjectInput{
+		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size, ContentType: typeOf(key),
 		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
-	})
+	}
+	more(in)
+	out, err := c.api.PutObject(ctx, in)
 	if err != nil {
 		return "", c.explain(err)
 	}
 	return plainETag(out.ETag), nil
+}
+
+// putNew stores a small object, and returns its ETag. It never replaces one: it
+// returns output.ErrExists where the key is in use, which may be by an attempt of this
+// call whose answer was lost.
+func (c *client) putNew(key string, data []byte) (etag string, err error) {
+	return c.put(requestTime, key, bytes.NewReader(data), int64(len(data)), func(in *s3.PutObjectInput) { in.IfNoneMatch = anything })
+}
+
+// putOver stores an object, in place of any that is there.
+func (c *client) putOver(key string, body io.Reader, size int64) error {
+	_, err := c.put(sendTime, key, body, size, func(*s3.PutObjectInput) {})
+	return err
+}
+
+// summed has an object checked by its SHA-256, and stored in the class of files.
+func (c *client) summed(in *s3.PutObjectInput, sum []byte) {
+	in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(sum))
+	in.StorageClass = types.StorageClass(c.opt.StorageClass)
 }
 
 // isInParts reports whether a file of so many bytes is sent in parts.
@@ -136,26 +155,23 @@ func (c *client) isInParts(size int64) bool { return size >= c.partsFrom }
 func (c *client) sendNew(key string, f *os.File, size int64, sum []byte) error {
 	c.sends <- struct{}{}
 	defer func() { <-c.sends }()
-	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
-	defer cancel()
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	var err error
-	if c.isInParts(size) {
-		_, err = c.parts.UploadObject(ctx, &transfermanager.UploadObjectInput{
-			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentType: typeOf(key),
-			ServerSideEncryption: transfertypes.ServerSideEncryption(c.opt.SSE),
-			StorageClass:         transfertypes.StorageClass(c.opt.StorageClass),
+	if !c.isInParts(size) {
+		_, err := c.put(sendTime, key, f, size, func(in *s3.PutObjectInput) {
+			in.IfNoneMatch = anything
+			c.summed(in, sum)
 		})
-	} else {
-		_, err = c.api.PutObject(ctx, &s3.PutObjectInput{
-			Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentType: typeOf(key), ContentLength: &size,
-			ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(sum)),
-			ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
-			StorageClass:         types.StorageClass(c.opt.StorageClass),
-		})
+		return err
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+	defer cancel()
+	_, err := c.parts.UploadObject(ctx, &transfermanager.UploadObjectInput{
+		Bucket: &c.bucket, Key: &key, Body: f, IfNoneMatch: anything, ContentType: typeOf(key),
+		ServerSideEncryption: transfertypes.ServerSideEncryption(c.opt.SSE),
+		StorageClass:         transfertypes.StorageClass(c.opt.StorageClass),
+	})
 	return c.explain(err)
 }
 
@@ -183,31 +199,16 @@ func (c *client) head(key string) (stored, error) {
 // returns output.ErrExists, or an error that is os.ErrNotExist, if something else
 // is there.
 func (c *client) replace(key string, body io.Reader, k *keptObject, made, etag string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
-	defer cancel()
-	in := &s3.PutObjectInput{
-		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &k.size, IfNoneMatch: anything, ContentType: &k.Type,
-		ChecksumSHA256:       aws.String(base64.StdEncoding.EncodeToString(k.sum)),
-		Metadata:             metadataOf(k, made),
-		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
-		StorageClass:         types.StorageClass(c.opt.StorageClass),
-	}
-	if etag != "" {
-		in.IfNoneMatch, in.IfMatch = nil, &etag
-	}
-	_, err := c.api.PutObject(ctx, in)
-	return c.explain(err)
-}
-
-// put stores an object, in place of any that is there.
-func (c *client) put(key string, body io.Reader, size int64) error {
-	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
-	defer cancel()
-	_, err := c.api.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &c.bucket, Key: &key, Body: body, ContentLength: &size, ContentType: typeOf(key),
-		ServerSideEncryption: types.ServerSideEncryption(c.opt.SSE),
+	_, err := c.put(sendTime, key, body, k.size, func(in *s3.PutObjectInput) {
+		c.summed(in, k.sum)
+		in.ContentType, in.Metadata = &k.Type, metadataOf(k, made)
+		if etag != "" {
+			in.IfMatch = &etag
+		} else {
+			in.IfNoneMatch = anything
+		}
 	})
-	return c.explain(err)
+	return err
 }
 
 // open returns an object; whoever calls it closes it.

@@ -16,7 +16,7 @@ func (s *Sink) PutManifest(path string, content io.Reader) error {
 	}
 	size, err := io.Copy(f, content)
 	if err == nil {
-		err = s.client.put(s.prefix+path, io.NewSectionReader(f, 0, size), size)
+		err = s.client.putOver(s.prefix+path, io.NewSectionReader(f, 0, size), size)
 	}
 	return errors.Join(err, f.Close())
 }

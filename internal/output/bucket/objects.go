@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -67,13 +66,13 @@ func (d *partition) Objects(n output.Name) (output.Objects, error) {
 
 // Put implements output.Objects.
 func (o *objects) Put(obj output.Object, write func(io.Writer) error) error {
-	c := &chunk{part: o.part, f: o.spool, sum: sha256.New()}
-	if err := write(c); err != nil {
+	c := output.NewContent(o.spool, o.part.sink.hook)
+	if err := write(&c); err != nil {
 		_, back := o.spool.Seek(o.size, io.SeekStart) // over what is half there
 		return fmt.Errorf("write object: %w", errors.Join(err, back))
 	}
-	o.kept[obj.Path] = keptObject{Object: obj, at: o.size, size: c.size, sum: c.sum.Sum(nil)}
-	o.size += c.size
+	o.kept[obj.Path] = keptObject{Object: obj, at: o.size, size: c.Size(), sum: c.Sum()}
+	o.size += c.Size()
 	return nil
 }
 

@@ -3,11 +3,8 @@ package dir
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -384,34 +381,20 @@ func (p *partition) Create(n output.Name, g output.Group, ext string) (output.Ch
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("make directory of crawl %s: %w", g.Crawl, err)
 	}
-	c := &chunk{hook: p.sink.hook, group: g, dir: dir, file: n.String() + "." + ext, sum: sha256.New()}
-	f, err := os.OpenFile(filepath.Join(dir, tempName(c.file)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file := n.String() + "." + ext
+	f, err := os.OpenFile(filepath.Join(dir, tempName(file)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("begin chunk: %w", err)
 	}
-	c.f = f
-	return c, nil
+	return &chunk{Content: output.NewContent(f, p.sink.hook), group: g, dir: dir, file: file, f: f}, nil
 }
 
 // chunk is a chunk of a Sink.
 type chunk struct {
-	hook      output.Hook
+	output.Content
 	group     output.Group
 	dir, file string
 	f         *os.File
-	sum       hash.Hash
-	size      int64
-}
-
-// Write implements output.Chunk.
-func (c *chunk) Write(b []byte) (int, error) {
-	if err := c.hook.At(output.StepWrite); err != nil {
-		return 0, err
-	}
-	n, err := c.f.Write(b)
-	c.sum.Write(b[:n])
-	c.size += int64(n)
-	return n, err
 }
 
 // Finish implements output.Chunk.
@@ -419,20 +402,19 @@ func (c *chunk) Finish() (output.File, error) {
 	if err := errors.Join(c.f.Sync(), c.f.Close()); err != nil {
 		return output.File{}, fmt.Errorf("finish chunk: %w", err)
 	}
-	if err := c.hook.At(output.StepSynced); err != nil {
+	if err := c.Hook.At(output.StepSynced); err != nil {
 		return output.File{}, err
 	}
 	if err := rename(filepath.Join(c.dir, tempName(c.file)), filepath.Join(c.dir, c.file)); err != nil {
 		return output.File{}, fmt.Errorf("finish chunk: %w", err)
 	}
-	if err := c.hook.At(output.StepRenamed); err != nil {
+	if err := c.Hook.At(output.StepRenamed); err != nil {
 		return output.File{}, err
 	}
 	if err := syncDir(c.dir); err != nil {
 		return output.File{}, fmt.Errorf("finish chunk: %w", err)
 	}
-	f := output.File{Path: path.Join(c.group.Dir, c.file), Crawl: c.group.Crawl, Kind: c.group.Kind, Bytes: c.size, SHA256: hex.EncodeToString(c.sum.Sum(nil))}
-	return f, c.hook.At(output.StepFinished)
+	return c.File(path.Join(c.group.Dir, c.file), c.group), c.Hook.At(output.StepFinished)
 }
 
 // Abandon implements output.Chunk. A finished chunk is left alone: its entry may be in

@@ -1,8 +1,6 @@
 package dir
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -72,18 +70,17 @@ func (o *objects) Put(obj output.Object, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("begin object: %w", err)
 	}
-	w := &chunk{hook: o.sink.hook, f: f, sum: sha256.New()}
-	if err := errors.Join(write(w), f.Close()); err != nil {
+	w := output.NewContent(f, o.sink.hook)
+	if err := errors.Join(write(&w), f.Close()); err != nil {
 		_ = os.Remove(temp)
 		return fmt.Errorf("write object: %w", err)
 	}
 	if before, ok := o.staged[obj.Path]; ok {
 		_ = os.Remove(before.temp)
 	}
-	o.staged[obj.Path] = stagedObject{temp, output.File{
-		Path: obj.Path, Crawl: obj.Crawl, Kind: obj.Kind, Records: 1,
-		Bytes: w.size, RawBytes: obj.RawBytes, SHA256: hex.EncodeToString(w.sum.Sum(nil)),
-	}}
+	made := w.File(obj.Path, output.Group{Crawl: obj.Crawl, Kind: obj.Kind})
+	made.Records, made.RawBytes = 1, obj.RawBytes
+	o.staged[obj.Path] = stagedObject{temp, made}
 	return nil
 }
 
