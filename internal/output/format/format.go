@@ -97,7 +97,7 @@ type entry struct {
 	// columns says that its chunks have columns, and so records of one kind, and need Options.Columns.
 	columns bool
 	// read reads its files back, decompressed (read_formats.go); nil is for other programs to read.
-	read func(r io.Reader, yield func(record []byte, err error) bool)
+	read func(r io.Reader, do func(record []byte) error) error
 	make func(Options) Format
 }
 

@@ -252,17 +252,11 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 }
 
 func readAll(name string, chunk []byte) (lines []string, err error) {
-	records, err := Open(name, bytes.NewReader(chunk))
-	if err != nil {
-		return nil, err
-	}
-	for line, err := range records {
-		if err != nil {
-			return lines, err
-		}
+	err = recordsIn(name, bytes.NewReader(chunk), func(line []byte) error {
 		lines = append(lines, string(line))
-	}
-	return lines, nil
+		return nil
+	})
+	return lines, err
 }
 
 // What a file is, its ending tells: a host may well have the word in its name.

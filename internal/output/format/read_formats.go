@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -58,23 +57,20 @@ func CheckReadable(name string) error {
 	return nil
 }
 
-// Open returns the records of a file, each as one line of JSON without its end,
-// which is valid until the next. What they are in says the name of the file. An
-// error in the file is the last that comes.
-func Open(name string, r io.Reader) (iter.Seq2[[]byte, error], error) {
+// recordsIn calls do with each record of a file, as one line of JSON without its end,
+// which is valid until the next. What they are in says the name of the file. It ends with the first error, of the file
+// or of do.
+func recordsIn(name string, r io.Reader, do func(record []byte) error) error {
 	if err := CheckReadable(name); err != nil {
-		return nil, err
+		return err
 	}
 	f := find(nameOf(name))
-	return func(yield func([]byte, error) bool) {
-		in, closer, err := unpack(f.name, r)
-		if err != nil {
-			yield(nil, cutAt(err))
-			return
-		}
-		defer closer()
-		f.read(in, yield)
-	}, nil
+	in, closer, err := unpack(f.name, r)
+	if err != nil {
+		return cutAt(err)
+	}
+	defer closer()
+	return f.read(in, do)
 }
 
 // unpack undoes the compression of a format.
@@ -107,7 +103,7 @@ func cutAt(err error) error {
 
 // linesIn reads lines. The last one may lack its end if it is whole JSON, as in a file
 // that somebody wrote by hand.
-func linesIn(r io.Reader, yield func([]byte, error) bool) {
+func linesIn(r io.Reader, do func([]byte) error) error {
 	var rest []byte // behind the last line end
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 64<<10), maxLine)
@@ -122,51 +118,51 @@ func linesIn(r io.Reader, yield func([]byte, error) bool) {
 		return 0, nil, nil
 	})
 	for s.Scan() {
-		if !yield(s.Bytes(), nil) {
-			return
+		if err := do(s.Bytes()); err != nil {
+			return err
 		}
 	}
 	switch err := s.Err(); {
 	case err != nil:
-		yield(nil, cutAt(err))
+		return cutAt(err)
 	case len(rest) > 0 && json.Valid(rest):
-		yield(rest, nil)
+		return do(rest)
 	case len(rest) > 0:
-		yield(nil, ErrCut)
+		return ErrCut
 	}
+	return nil
 }
 
 // elementsIn reads any array, on as many lines as it may be.
-func elementsIn(r io.Reader, yield func([]byte, error) bool) {
+func elementsIn(r io.Reader, do func([]byte) error) error {
 	d := json.NewDecoder(r) //nolint:forbidigo // into no struct
-	t, err := d.Token()
-	if err == nil && t != json.Delim('[') {
-		err = fmt.Errorf("it is not an array of JSON")
+	switch t, err := d.Token(); {
+	case err != nil:
+		return cutAt(err)
+	case t != json.Delim('['):
+		return errors.New("it is not an array of JSON")
 	}
-	var element json.RawMessage
 	var line bytes.Buffer
-	for err == nil && d.More() {
-		if err = d.Decode(&element); err != nil {
-			break
+	for d.More() {
+		var element json.RawMessage
+		if err := d.Decode(&element); err != nil {
+			return cutAt(err)
 		}
 		one := []byte(element)
 		if bytes.ContainsAny(one, "\n\r") {
 			line.Reset()
-			err = json.Compact(&line, element)
+			_ = json.Compact(&line, element) // it is valid
 			one = line.Bytes()
 		}
-		if err == nil && !yield(one, nil) {
-			return
+		if err := do(one); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		_, err = d.Token() // its end
+	if _, err := d.Token(); err != nil { // its end
+		return cutAt(err)
 	}
-	if err != nil {
-		yield(nil, cutAt(err))
-		return
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the array")
 	}
-	if _, err = d.Token(); !errors.Is(err, io.EOF) {
-		yield(nil, fmt.Errorf("something follows the array"))
-	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"path"
 	"strings"
 
@@ -22,36 +21,18 @@ var ErrNoRecords = errors.New("it holds no records that can be read back")
 // maxObject bounds an object that is read.
 const maxObject = 64 << 20
 
-// Records returns the records of a file, each as one line of JSON without its end,
-// which is valid until the next. Its name tells how they are encoded, and whether
-// they are encrypted. An error in the file is the last that comes.
-func Records(name string, r io.Reader, ids ageencrypt.Identities) (iter.Seq2[[]byte, error], error) {
-	if ageencrypt.Is(name) {
-		in, err := ids.Open(r)
-		if err != nil {
-			return nil, err
-		}
-		r, name = in, ageencrypt.PlainName(name)
-	}
-	base := path.Base(name)
-	if f := nameOf(base); !output.IsChunk(base) && !strings.HasPrefix(f, "jsonl") {
-		return objectIn(r)
-	}
-	return Open(base, r)
-}
-
-// objectIn returns an object, whatever its name is, as one line.
-func objectIn(r io.Reader) (iter.Seq2[[]byte, error], error) {
+// objectIn calls do with an object, whatever its name is, as one line.
+func objectIn(r io.Reader, do func([]byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxObject+1))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var line bytes.Buffer
 	text = bytes.TrimSpace(text)
 	if len(text) > maxObject || len(text) == 0 || text[0] != '{' || json.Compact(&line, text) != nil {
-		return nil, ErrNoRecords
+		return ErrNoRecords
 	}
-	return func(yield func([]byte, error) bool) { yield(line.Bytes(), nil) }, nil
+	return do(line.Bytes())
 }
 
 // ErrDamaged is returned for a file that is not what was committed.
@@ -81,21 +62,25 @@ func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do fun
 	return nil
 }
 
-// EachRecord calls do with each record of a file, as Records returns them, and returns
-// how many there were. It ends with the first error, of the file or of do.
+// EachRecord calls do with each record of a file, as one line of JSON without its end, which is valid until the next,
+// and returns how many there were. The name of the file tells how they are encoded, and whether they are encrypted. It
+// ends with the first error, of the file or of do.
 func EachRecord(name string, r io.Reader, ids ageencrypt.Identities, do func(line []byte) error) (n int, err error) {
-	records, err := Records(name, r, ids)
-	if err != nil {
-		return 0, err
-	}
-	for line, err := range records {
-		if err != nil {
-			return n, err
+	if ageencrypt.Is(name) {
+		if r, err = ids.Open(r); err != nil {
+			return 0, err
 		}
+		name = ageencrypt.PlainName(name)
+	}
+	counted := func(line []byte) error {
 		n++
-		if err := do(line); err != nil {
-			return n, err
-		}
+		return do(line)
 	}
-	return n, nil
+	base := path.Base(name)
+	if !output.IsChunk(base) && !strings.HasPrefix(nameOf(base), "jsonl") {
+		err = objectIn(r, counted)
+	} else {
+		err = recordsIn(base, r, counted)
+	}
+	return n, err
 }
