@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/overlay"
 	"seine/internal/base/procname"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/stateencryption"
@@ -313,42 +314,18 @@ func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 			return nil, fmt.Errorf("--spec: %w", err)
 		}
 	}
-	override(&s.Scope, c.Scope)
-	override(&s.MaxPages, c.MaxPages)
-	override(&s.MaxBytes, c.MaxBytes)
-	override(&s.MaxDuration, c.MaxDuration)
-	override(&s.Delay, c.Delay)
-	override(&s.PerHost, c.PerHost)
-	override(&s.Contact, c.Contact)
-	override(&s.UserAgent, c.UserAgent)
-	override(&s.Robots, c.Robots)
-	override(&s.Sitemaps, c.Sitemaps)
-	override(&s.AllowPrivate, c.AllowPrivate)
+	overlay.Set(s, &c.crawlScope)
+	overlay.Set(s, &c.crawlPace)
 	if c.Render != nil {
 		s.SetRender(*c.Render)
 	}
 	if c.WARC != "" {
 		s.Archive = true
 	}
-	if c.MaxDepth != nil {
-		s.MaxDepth = c.MaxDepth
-	}
-	if len(c.Include) > 0 {
-		s.Include = c.Include
-	}
-	if len(c.Exclude) > 0 {
-		s.Exclude = c.Exclude
-	}
 	if len(c.Fields) > 0 {
 		s.Page.Emit, s.Page.Fields = crawlspec.EmitAlways, c.Fields
 	}
 	return s, s.Validate()
-}
-
-func override[T any](to *T, with *T) {
-	if with != nil {
-		*to = *with
-	}
 }
 
 func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {

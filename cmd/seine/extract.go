@@ -93,9 +93,15 @@ func (c *extractCmd) spec() (*crawlspec.Spec, error) {
 			return nil, fmt.Errorf("--spec: %w", err)
 		}
 	}
-	override(&spec.AllowPrivate, c.AllowPrivate)
-	override(&spec.Robots, c.Robots)
-	override(&spec.UserAgent, c.UserAgent)
+	if c.AllowPrivate != nil {
+		spec.AllowPrivate = *c.AllowPrivate
+	}
+	if c.Robots != nil {
+		spec.Robots = *c.Robots
+	}
+	if c.UserAgent != nil {
+		spec.UserAgent = *c.UserAgent
+	}
 	if c.Render != nil {
 		spec.SetRender(*c.Render)
 	}

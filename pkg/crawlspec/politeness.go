@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/overlay"
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
 )
@@ -158,27 +159,10 @@ type HostRule struct {
 
 // pace returns a pace with what the source changes.
 func (s *HostRule) pace(p Politeness) Politeness {
-	set(&p.Delay, s.Delay)
-	set(&p.DelayFactor, s.DelayFactor)
-	set(&p.MaxDelay, s.MaxDelay)
-	set(&p.Jitter, s.Jitter)
-	set(&p.Rate, s.Rate)
-	set(&p.PerHost, s.PerHost)
-	set(&p.TimeZone, s.TimeZone)
-	if s.Breaker != nil {
-		p.Breaker = s.Breaker.or(p.Breaker)
-	}
-	set(&p.MaxPagesPerHost, s.MaxPagesPerHost)
-	if len(s.Hours) > 0 {
-		p.Hours = s.Hours
-	}
+	breaker := p.Breaker
+	overlay.Set(&p, s)
+	p.Breaker = p.Breaker.or(breaker)
 	return p
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
 }
 
 // HostPoliteness returns how a host, given without its port, is to be asked, and
@@ -231,8 +215,8 @@ func (s *Spec) CancelledHosts() (hosts []string) {
 // SourcePace is what HostPoliteness returns for the hosts of source i.
 func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 	src, state := &s.Sources[i], s.State
-	if state == Running {
-		set(&state, src.State)
+	if state == Running && src.State != nil {
+		state = *src.State
 	}
 	return src.pace(s.Politeness), state
 }

@@ -3,6 +3,8 @@ package crawlspec
 import (
 	"fmt"
 	"time"
+
+	"seine/internal/base/overlay"
 )
 
 // A request takes at least and at most so long.
@@ -26,14 +28,9 @@ func (s *Spec) HostLimits(host string) Limits { return s.SourceLimits(s.SourceOf
 // source if i is -1.
 func (s *Spec) SourceLimits(i int) Limits {
 	l := Limits{MaxAttempts: s.MaxAttempts, MaxRedirects: s.MaxRedirects, MaxBody: s.MaxBody, Timeout: s.Timeout}
-	if i < 0 {
-		return l
+	if i >= 0 {
+		overlay.Set(&l, &s.Sources[i])
 	}
-	src := &s.Sources[i]
-	set(&l.MaxAttempts, src.MaxAttempts)
-	set(&l.MaxRedirects, src.MaxRedirects)
-	set(&l.MaxBody, src.MaxBody)
-	set(&l.Timeout, src.Timeout)
 	return l
 }
 
