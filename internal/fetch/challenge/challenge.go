@@ -15,8 +15,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"golang.org/x/net/html"
 )
 
 // MaxBody is the largest body that may be a challenge, in bytes, decoded.
@@ -71,38 +69,59 @@ func InHeader(h http.Header) string {
 
 // InBody returns who challenges with an HTML document, all of it, "" if nobody does. Of most
 // pages it reads no more than shows that they have text.
-func InBody(document []byte) string {
-	if len(document) > MaxBody || !saysNothing(document) {
+func InBody(html []byte) string {
+	if len(html) > MaxBody || !saysNothing(html) {
 		return ""
 	}
 	for _, row := range byBody {
-		if !slices.ContainsFunc(row.marks, func(mark string) bool { return !bytes.Contains(document, []byte(mark)) }) {
+		if !slices.ContainsFunc(row.marks, func(mark string) bool { return !bytes.Contains(html, []byte(mark)) }) {
 			return row.vendor
 		}
 	}
 	return ""
 }
 
-// saysNothing reports whether a document has next to no text. A script or a style is no text.
-func saysNothing(document []byte) bool {
-	text, hidden := 0, false
-	z := html.NewTokenizer(bytes.NewReader(document))
-	for text <= maxText {
-		switch z.Next() {
-		case html.ErrorToken:
-			return true
-		case html.TextToken:
-			if !hidden {
-				text += len(bytes.TrimSpace(z.Raw()))
-			}
-		case html.StartTagToken:
-			name, _ := z.TagName()
-			if hidden = string(name) == "script" || string(name) == "style"; !hidden {
-				z.NextIsNotRawText()
-			}
-		case html.EndTagToken:
-			hidden = false
+// saysNothing reports whether a document has next to no text. It looks at the outer form of
+// tags alone: a script or a style is no text.
+func saysNothing(html []byte) bool {
+	text := 0
+	for rest := html; len(rest) > 0 && text <= maxText; {
+		before, tag, found := bytes.Cut(rest, []byte("<"))
+		text += len(bytes.TrimSpace(before))
+		if !found {
+			break
 		}
+		rest = afterTag(tag)
 	}
-	return false
+	return text <= maxText
+}
+
+// afterTag returns what follows a tag, of a comment, a script or a style what follows its end.
+func afterTag(tag []byte) []byte {
+	switch {
+	case bytes.HasPrefix(tag, []byte("!--")):
+		_, rest, _ := bytes.Cut(tag, []byte("-->"))
+		return rest
+	case begins(tag, "script"):
+		tag = fromEnd(tag, "script")
+	case begins(tag, "style"):
+		tag = fromEnd(tag, "style")
+	}
+	_, rest, _ := bytes.Cut(tag, []byte(">"))
+	return rest
+}
+
+// fromEnd returns what follows from the end tag of an element on, nothing if it has none.
+func fromEnd(tag []byte, name string) []byte {
+	for {
+		_, after, found := bytes.Cut(tag, []byte("</"))
+		if !found || begins(after, name) {
+			return after
+		}
+		tag = after
+	}
+}
+
+func begins(tag []byte, name string) bool {
+	return len(tag) >= len(name) && strings.EqualFold(string(tag[:len(name)]), name)
 }
