@@ -122,24 +122,16 @@ func (got *found) countRecords(o output.Output, f output.File) (n int, err error
 		return 0, err //nolint:wrapcheck // by whoever calls
 	}
 	defer func() { err = cmp.Or(err, in.Close()) }()
-	lines, err := format.Records(f.Path, io.Reader(in), ageencrypt.Identities{})
-	if err != nil {
-		return 0, err //nolint:wrapcheck // by whoever calls
-	}
-	for line, err := range lines {
-		if err != nil {
-			return n, err
-		}
+	return format.EachRecord(f.Path, in, ageencrypt.Identities{}, func(line []byte) error {
 		var r messages.Record
 		if err := jsontext.Unmarshal(line, &r); err != nil {
-			return n, err //nolint:wrapcheck // by whoever calls
+			return err //nolint:wrapcheck // by whoever calls
 		}
 		if got.byURL[r.URL]++; !strings.HasSuffix(strings.TrimSpace(r.Text), pageEnd) {
 			got.cut = append(got.cut, r.URL)
 		}
-		n++
-	}
-	return n, nil
+		return nil
+	})
 }
 
 // countCaptures counts the pages of an archive. An answer that is no page has its class in the metadata that follow it.

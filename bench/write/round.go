@@ -14,6 +14,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/output"
 	"seine/internal/output/dir"
+	"seine/internal/testing/outputtest"
 	"seine/pkg/messages"
 )
 
@@ -93,7 +94,7 @@ func (b *bench) check(out, name string) error {
 		return fmt.Errorf("read the output: %w", err)
 	}
 	written := output.Output{Log: log}
-	if err := written.Verify(); err != nil {
+	if err := outputtest.Verify(written); err != nil {
 		return err //nolint:wrapcheck // says all
 	}
 	seen, records := make(map[string]bool, b.Records), 0
