@@ -49,7 +49,7 @@ func printReplay(w io.Writer, r *replay.Report) {
 		}
 		row(title, "%s × %s%s", humanize.Count(d.Count), stage, d.Reason)
 		if d.URL != "" {
-			row("", "  as of %s", d.URL)
+			row("", "such as %s", d.URL)
 		}
 	}
 	if r.Letters != "" {
