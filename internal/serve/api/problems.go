@@ -189,7 +189,7 @@ func specProblem(broken *specfile.Errors) error {
 func fetchProblem(e *fetcher.FetchError) error {
 	switch e.Class {
 	case messages.RefusedAddress:
-		return problemf(http.StatusForbidden, "%v: private addresses need both allow_private: true in the spec of the request and a server started with --allow-private", e)
+		return problemf(http.StatusForbidden, "%v: private addresses need a server started with --allow-private, and allow_private: true in the spec, if the request has one", e)
 	case messages.RobotsDenied:
 		return problemf(http.StatusForbidden, "%v: robots.txt of the site disallows this page", e)
 	case messages.UnsupportedType:

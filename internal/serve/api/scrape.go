@@ -94,7 +94,10 @@ func (a *API) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err er
 			return err
 		})
 	default:
-		spec, err = readSpec(specText(q.Spec))
+		text := specText(q.Spec)
+		if spec, err = readSpec(text); err == nil && len(text) == 0 {
+			spec.AllowPrivate = a.AllowPrivate
+		}
 	}
 	if err != nil {
 		return nil, err

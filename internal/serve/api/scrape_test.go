@@ -54,7 +54,7 @@ func TestSinglePages(t *testing.T) {
 	for _, c := range []badRequest{
 		{"", "/scrape", ask("/forbidden", ""), http.StatusForbidden, "robots.txt", nil},
 		{"", "/scrape", ask("/broken", ""), http.StatusBadGateway, "404", nil},
-		{"", "/scrape", fmt.Sprintf(`{"url": %q}`, seed), http.StatusForbidden, "--allow-private", nil},
+		{"", "/scrape", fmt.Sprintf(`{"url": %q, "spec": "delay: 0s"}`, seed), http.StatusForbidden, "allow_private: true", nil},
 		{"", "/scrape", `{"url": "nonsense"}`, 422, "http", nil},
 		{"", "/scrape", `{"url": "file:///etc/passwd"}`, 422, "http", nil},
 		{"", "/scrape", `{"url": ""}`, 422, "url", nil},
@@ -67,6 +67,18 @@ func TestSinglePages(t *testing.T) {
 		a := s.do("POST", c.path, c.body)
 		if detail := s.problemOf(a); a.status != c.status || !strings.Contains(detail, c.advice) {
 			t.Errorf("%s %s: %v, want %d and %q", c.path, c.body, a, c.status, c.advice)
+		}
+	}
+}
+
+// A request without a spec may reach what its server allows.
+func TestSinglePagesFollowTheServerWithoutASpec(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
+	seed := site(t)
+	for spec, want := range map[string]int{"": http.StatusOK, `, "spec": null`: http.StatusOK} {
+		if a := s.do("POST", "/scrape", fmt.Sprintf(`{"url": %q%s}`, seed+"/1", spec)); a.status != want {
+			t.Errorf("with %q: %v, want status %d", spec, a, want)
 		}
 	}
 }
