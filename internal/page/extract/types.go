@@ -29,9 +29,10 @@ const (
 	jqable    = typeJSON | typeCSV | typeFeed | typeSitemap
 )
 
+// typesNamed returns the types with some names. Names that are unknown are reported by crawlspec.
 func typesNamed(names []string) (set types) {
 	for _, name := range names {
-		set |= typeNamed(name)
+		set |= typeNamed(name) &^ typeOther
 	}
 	return set
 }
