@@ -20,7 +20,7 @@
 //	PAGES       of each page that is acknowledged here, URLS has the links and RECORDS the records
 //	URLS        of each visit that ends here, RECORDS has the records
 //	RECORDS, DEAD, the bodies of pages
-//	buckets     last the leases, whose numbers exceed those of all owners before, and what all stages agree on
+//	buckets     last what all stages agree on, and then the leases, whose numbers exceed those of all owners in it
 //
 // Guarantees: no URL that was acknowledged before the backup began is lost by a restore, and all that was
 // unread is read. What came after the backup is lost: seeds, changes of specs, and the ends of

@@ -18,8 +18,9 @@ var order = []string{
 	messages.StreamURLs, messages.StreamRecords, messages.StreamDead, objects(messages.BucketBodies),
 }
 
-// lastOrder are the buckets that are copied behind all others.
-var lastOrder = []string{keyValues(messages.BucketLeases), metaStream}
+// lastOrder are the buckets that are copied behind all others: the leases last, so that no epoch in BucketMeta is beyond their
+// sequence, by which a restore is numbered.
+var lastOrder = []string{metaStream, keyValues(messages.BucketLeases)}
 
 // The streams of buckets.
 var (
