@@ -256,7 +256,7 @@ func (r *Renderer) current(ctx context.Context) (*sharedBrowser, error) {
 	return b, nil
 }
 
-// prepare finds the browser, and makes the identity that it is told to believe.
+// prepare finds the browser, and creates the identity that the browser is started to trust.
 func (r *Renderer) prepare() (err error) {
 	if r.path, err = chromium.Find(r.cfg.Path); err != nil || r.identity != nil {
 		return err

@@ -77,7 +77,7 @@ func (c *Chain) traced(ctx context.Context, page *messages.Page, m *Message) (Ou
 	if span != nil {
 		setMessage(span, messages.StageParser, m, MessageContext{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt})
 	}
-	out, err := recovered(func() (Output, error) { return c.parse(ctx, page, m) })
+	out, err := Recovered(func() (Output, error) { return c.parse(ctx, page, m) })
 	if err == nil {
 		err = c.tooLarge(out)
 	}

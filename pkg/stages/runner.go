@@ -302,7 +302,7 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 	ctx, span := r.startSpan(ctx, h)
 	err := errTooOften
 	if h.Deliveries <= messages.MaxCrashes {
-		out, err = recovered(func() (Output, error) { return r.Handle(ctx, &h.Message) })
+		out, err = Recovered(func() (Output, error) { return r.Handle(ctx, &h.Message) })
 	}
 	if out.Free != nil {
 		defer out.Free()
@@ -330,8 +330,8 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 
 var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
 
-// recovered handles a message, and turns a panic into an error.
-func recovered(handle func() (Output, error)) (out Output, err error) {
+// Recovered calls a handler, and returns a panic of it as a PoisonError.
+func Recovered(handle func() (Output, error)) (out Output, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicked(v, debug.Stack())

@@ -40,7 +40,7 @@ type encoder interface {
 	io.Closer
 }
 
-// None is no compression.
+// None returns a codec that does not compress.
 func None() *Codec { return &Codec{sync.Pool{New: func() any { return plain{} }}} }
 
 type plain struct{}
@@ -48,7 +48,7 @@ type plain struct{}
 func (plain) begin(w io.Writer, _ int64) io.Writer { return w }
 func (plain) Close() error                         { return nil }
 
-// Gzip is gzip (RFC 1952).
+// Gzip returns a codec of gzip members (RFC 1952).
 func Gzip() *Codec { return &Codec{sync.Pool{New: func() any { return gzipped{gzip.NewWriter(nil)} }}} }
 
 type gzipped struct{ *gzip.Writer }
@@ -58,7 +58,7 @@ func (g gzipped) begin(w io.Writer, _ int64) io.Writer {
 	return g.Writer
 }
 
-// Zstd is Zstandard (RFC 8878).
+// Zstd returns a codec of Zstandard frames (RFC 8878).
 func Zstd(options ...zstd.EOption) *Codec {
 	return &Codec{sync.Pool{New: func() any { return zstandard{NewZstd(options...)} }}}
 }

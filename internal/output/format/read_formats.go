@@ -58,7 +58,7 @@ func CheckReadable(name string) error {
 }
 
 // recordsIn calls do with each record of a file, as one line of JSON without its end,
-// which is valid until the next. What they are in says the name of the file. It ends with the first error, of the file
+// which is valid until the next call. The name of the file selects the format. It returns the first error of the file
 // or of do.
 func recordsIn(name string, r io.Reader, do func(record []byte) error) error {
 	if err := CheckReadable(name); err != nil {

@@ -98,7 +98,7 @@ func Writers(out string) (names []string, err error) {
 }
 
 // SetRuns stores the figures of runs in the database that out names, in one transaction.
-// It makes the tables if there are none.
+// It creates missing tables.
 func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

@@ -77,7 +77,7 @@ func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sin
 }
 
 // SetRuns stores the figures of runs in the file that out names, in one transaction. It
-// makes the tables if there are none.
+// creates missing tables.
 func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	d, err := create(out, func(d *database) error { return d.SetRuns(ctx, runs) })
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type Dialect interface {
 	// Explain adds what a person can do about an error, and output.ErrAway.
 	Explain(err error) error
-	// Version returns the version of the tables, 0 if there are none.
+	// Version returns the version of the tables, 0 if the database has no tables of Seine.
 	Version(ctx context.Context, q Querier) (int, error)
 	SetVersion(ctx context.Context, tx *sql.Tx, v int) error
 	// Lock keeps other processes from changing tables, views and names until tx ends.

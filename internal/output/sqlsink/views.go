@@ -167,8 +167,8 @@ func typeName(f format.Column) string {
 	return f.Type.String()
 }
 
-// newField returns the field of a row of the table fields. What a newer build has
-// written is JSON.
+// newField returns the field of a row of the table fields. A type that only a newer build
+// knows is read as JSON.
 func newField(name, typeName string) format.Column {
 	if typeName == goneTypeName {
 		return format.Column{Name: name, Type: goneType}

@@ -14,7 +14,7 @@ type Compression struct {
 	*compress.Codec
 }
 
-// None is no compression.
+// None does not compress records.
 func None() *Compression { return &Compression{"warc", compress.None()} }
 
 // Gzip has a record in each member, annex D.

@@ -106,7 +106,7 @@ func sizeOfXML(body []byte) (size, deepest int) {
 }
 
 // endOfMarkup returns where a comment, a processing instruction, a CDATA section or a document
-// type ends that b begins with, as encoding/xml has it: the quotes in it are none of a tag.
+// type ends that b begins with, as encoding/xml has it: quotes in it do not belong to a tag.
 func endOfMarkup(b []byte) int {
 	for _, m := range [][2]string{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if inside, ok := bytes.CutPrefix(b, []byte(m[0])); ok {

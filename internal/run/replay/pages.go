@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ func (p *messageCopier) workers() int {
 	return 2 * runtime.GOMAXPROCS(0)
 }
 
-// page returns how a page is parsed under the spec at the side. What is no page is a dead letter.
+// page returns a maker that parses a page by the spec at the side. A message that is not a page becomes a dead letter.
 func (p *messageCopier) page(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata) (maker, error) {
 	in := &stages.Message{
 		Subject: messages.SubjectForParser(m.Subject()), Header: copyOf(m).Header, Data: m.Data(),
@@ -114,11 +113,6 @@ const headerRoom = 256
 
 // tryParse has the parser handle a page. Its links, and the end of its visit, are forgotten.
 func (p *messageCopier) tryParse(ctx context.Context, page *messages.Page, in *stages.Message) (records, letters []*nats.Msg, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = stages.PoisonError(fmt.Errorf("parser panicked: %v\n%s", v, debug.Stack()))
-		}
-	}()
 	whole := *in
 	if page != nil {
 		if whole.Data, err = p.payload(ctx, page, in.Data); err != nil {
@@ -128,7 +122,7 @@ func (p *messageCopier) tryParse(ctx context.Context, page *messages.Page, in *s
 		inline.BodyObject = ""
 		whole.Header = inline.Msg(0, nil).Header
 	}
-	out, err := p.pages.Handle(ctx, &whole)
+	out, err := stages.Recovered(func() (stages.Output, error) { return p.pages.Handle(ctx, &whole) })
 	if err != nil {
 		return nil, nil, err
 	}

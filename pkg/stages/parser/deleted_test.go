@@ -21,7 +21,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.handle(t.Context(), message(old, body))
+	out, err := p.Handle(t.Context(), message(old, body))
 	if err != nil || len(out.Messages()) > 0 {
 		t.Errorf("of the deleted crawl: %+v, %v", out, err)
 	}

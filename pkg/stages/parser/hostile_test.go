@@ -55,7 +55,7 @@ func TestExtractorsRecordThatDoesNotFitAMessageIsTold(t *testing.T) {
 	p.extractors = []Extractor{endless{extract: Extract{
 		Records: []ExtractRecord{{Kind: "large", Fields: map[string]string{"x": strings.Repeat("x", 1<<20)}}},
 	}}}
-	_, err := p.handle(t.Context(), message(page("application/x-endless"), nil))
+	_, err := p.Handle(t.Context(), message(page("application/x-endless"), nil))
 	if !stages.IsPoison(err) || !strings.Contains(err.Error(), "record large has 10") {
 		t.Errorf("handled with %v", err)
 	}
@@ -156,7 +156,7 @@ func TestLinkHeadersOfAnyDocumentAreFollowed(t *testing.T) {
 		pg.Header = map[string][]string{"Link": {`</next>; rel="next"`}}
 		m := message(pg, []byte(tt.body))
 		p := parserOf(t, tt.spec)
-		out, err := p.handle(t.Context(), m)
+		out, err := p.Handle(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestLinkHeadersOfAnyDocumentAreFollowed(t *testing.T) {
 			t.Errorf("%s %s: links %q, want %q", tt.contentType, tt.body, got, want)
 		}
 		pg.Header["X-Robots-Tag"] = []string{"nofollow"}
-		out, err = p.handle(t.Context(), message(pg, []byte(tt.body)))
+		out, err = p.Handle(t.Context(), message(pg, []byte(tt.body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestParserThatIsEndedLeavesRulesThatWouldNotEnd(t *testing.T) {
 	p := parserOf(t, `records: [{kind: a, fields: {t: {jq: "last(repeat(1))"}}}]`)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := p.handle(ctx, message(page("application/json"), []byte("1")))
+	_, err := p.Handle(ctx, message(page("application/json"), []byte("1")))
 	if !errors.Is(err, context.Canceled) || stages.IsPoison(err) {
 		t.Errorf("handled with %v", err)
 	}

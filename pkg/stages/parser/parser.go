@@ -59,7 +59,7 @@ func (p *Parser) Run(ctx context.Context) error {
 	r := &stages.Runner{
 		Stage: messages.StageParser, Bus: p.bus, Stream: messages.StreamPages, Consumer: consumer,
 		Workers: p.cfg.workers(), Prefetch: p.cfg.Prefetch,
-		Handle: p.handle, OnDeadLetter: p.onDeadLetter, Describe: subject, Drain: time.Duration(p.cfg.Drain),
+		Handle: p.Handle, OnDeadLetter: p.onDeadLetter, Describe: subject, Drain: time.Duration(p.cfg.Drain),
 	}
 	if err := r.Run(ctx); err != nil {
 		return fmt.Errorf("parser: %w", err)
@@ -83,13 +83,8 @@ func subjectOf(page *messages.Page) stages.MessageContext {
 // Chain returns what a fetcher in the same process hands its pages to.
 func (p *Parser) Chain() *stages.Chain { return stages.NewChain(p.bus, p.cfg.workers(), p.parse) }
 
-// Handle returns what is to be published of one message of PAGES, for those who run no Runner.
+// Handle returns the messages to publish for one message of PAGES.
 func (p *Parser) Handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
-	return p.handle(ctx, m)
-}
-
-// handle takes one message of PAGES.
-func (p *Parser) handle(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil {
 		return stages.Output{}, stages.PoisonError(err)

@@ -83,7 +83,7 @@ type parsed struct {
 
 func (p *Parser) parsed(t *testing.T, pg *messages.Page, body []byte) parsed {
 	t.Helper()
-	out, err := p.handle(t.Context(), message(pg, body))
+	out, err := p.Handle(t.Context(), message(pg, body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestLinksAreSentOnceUnlessNearer(t *testing.T) {
 	}
 	// What was not acknowledged was not learned.
 	fresh := []byte(`<a href="/fresh">m</a>`)
-	if _, err := p.handle(t.Context(), message(page("text/html"), fresh)); err != nil {
+	if _, err := p.Handle(t.Context(), message(page("text/html"), fresh)); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.parsed(t, page("text/html"), fresh); len(got.links) != 1 {
@@ -334,7 +334,7 @@ func TestPartsOfAPageAreNumbered(t *testing.T) {
 	}
 	pg := page("text/html")
 	pg.Header = map[string][]string{"Etag": {"x"}}
-	out, err := p.handle(t.Context(), message(pg, []byte(b.String())))
+	out, err := p.Handle(t.Context(), message(pg, []byte(b.String())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
 	pg := page("text/html")
 	pg.BodyEncoding = messages.BodyZstd
 	m := message(pg, []byte("not zstd"))
-	_, err := p.handle(context.Background(), m)
+	_, err := p.Handle(context.Background(), m)
 	if !stages.IsPoison(err) {
 		t.Fatalf("handled with %v, want poison", err)
 	}
@@ -367,7 +367,7 @@ func TestWhatCannotBeParsedEndsItsVisit(t *testing.T) {
 	if got.last == nil || got.last.Ends != pg.Visit || !strings.Contains(got.last.ParseError, "decompress") {
 		t.Errorf("what goes with the dead letter is %+v", got.last)
 	}
-	if _, err := p.handle(context.Background(), &stages.Message{Header: nats.Header{}}); err == nil {
+	if _, err := p.Handle(context.Background(), &stages.Message{Header: nats.Header{}}); err == nil {
 		t.Error("a message without a page header was handled")
 	}
 }
@@ -390,7 +390,7 @@ func TestRunIsHandedOn(t *testing.T) {
 		pg := page("text/html")
 		pg.Run, pg.Depth = step.run, step.depth
 		m := message(pg, body)
-		out, err := p.handle(t.Context(), m)
+		out, err := p.Handle(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 			body = b.Bytes()
 		}
 		pg := page(contentType)
-		out, err := p.handle(t.Context(), message(pg, body))
+		out, err := p.Handle(t.Context(), message(pg, body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
 	} {
 		pg := page("text/xml")
 		pg.Depth++
-		out, err := p.handle(t.Context(), message(pg, []byte(body)))
+		out, err := p.Handle(t.Context(), message(pg, []byte(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 			"1 error in the XML passed over; read feed: it ends before its last element does",
 		},
 	} {
-		out, err := p.handle(t.Context(), message(page(c.contentType), []byte(c.body)))
+		out, err := p.Handle(t.Context(), message(page(c.contentType), []byte(c.body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
 			Fields: crawlspec.Fields{{Name: "name", Field: crawlspec.Field{Selector: crawlspec.Selector{XPath: "Name"}}}},
 		}}
 	})
-	out, err := p.handle(t.Context(), message(page("application/xml"), []byte("<List><Item><Name>a\x01</Name></Item><Item><Name>b</Item>")))
+	out, err := p.Handle(t.Context(), message(page("application/xml"), []byte("<List><Item><Name>a\x01</Name></Item><Item><Name>b</Item>")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (p *Parser) results(t *testing.T, pg *messages.Page, body string) (records 
 	t.Helper()
 	m := message(pg, []byte(body))
 	m.Stream, m.Sequence = messages.StreamPages, 7
-	out, err := p.handle(t.Context(), m)
+	out, err := p.Handle(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestLinkHeadersAreFollowedWhereAskedFor(t *testing.T) {
 
 func TestSpecThatCannotBeUsedIsTold(t *testing.T) {
 	p := parserOf(t, "records: [{kind: a, fields: {x: 'p['}}]")
-	_, err := p.handle(t.Context(), message(page("text/html"), nil))
+	_, err := p.Handle(t.Context(), message(page("text/html"), nil))
 	if !stages.IsPoison(err) || !strings.Contains(err.Error(), "records[0].fields.x.css") {
 		t.Errorf("handled with %v", err)
 	}
@@ -369,7 +369,7 @@ func TestExtractorReadsWhatItMatches(t *testing.T) {
 		t.Errorf("links %q", got.links)
 	}
 	p.extractors = []Extractor{words{errors.New("no words")}}
-	_, err := p.handle(t.Context(), message(page("application/x-words"), nil))
+	_, err := p.Handle(t.Context(), message(page("application/x-words"), nil))
 	if !stages.IsPoison(err) {
 		t.Errorf("an extractor's error was handled as %v", err)
 	}
@@ -394,7 +394,7 @@ func TestLinksHaveNoSecretParameter(t *testing.T) {
 	pg := page("text/html")
 	pg.Header = map[string][]string{"Link": {`<https://site.test/header?api_key=word>; rel="next"`}}
 	m := message(pg, []byte(`<link rel=canonical href="/?api_key=word"><a href="/a?api_key=word&amp;b=1">a</a>`))
-	out, err := p.handle(t.Context(), m)
+	out, err := p.Handle(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +429,7 @@ func TestRefreshHeaderIsFollowed(t *testing.T) {
 			p := parserOf(t, spec)
 			pg := page(contentType)
 			pg.Header = map[string][]string{"Refresh": {"0; url=/next?a=1"}}
-			out, err := p.handle(t.Context(), message(pg, []byte(body)))
+			out, err := p.Handle(t.Context(), message(pg, []byte(body)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -451,7 +451,7 @@ func TestCanonicalOfTheHeader(t *testing.T) {
 	} {
 		pg := page("text/html")
 		pg.Header = map[string][]string{"Link": {`<https://site.test/n>; rel="next", </c>; rel="shortlink canonical"`}}
-		out, err := parserOf(t, "page: {fields: [canonical]}").handle(t.Context(), message(pg, []byte(body)))
+		out, err := parserOf(t, "page: {fields: [canonical]}").Handle(t.Context(), message(pg, []byte(body)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 	body := []byte(`<a href="/a">a</a>`)
 	waiting := page("text/html")
 	waiting.Crawl, waiting.Rev = "still", bad
-	out, err := p.handle(t.Context(), message(waiting, body))
+	out, err := p.Handle(t.Context(), message(waiting, body))
 	if !errors.Is(err, crawlspec.ErrStandsStill) || stages.IsPoison(err) || len(out.Messages()) > 0 {
 		t.Errorf("while it stands still: %+v, %v", out, err)
 	}
@@ -36,7 +36,7 @@ func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting.Rev = good
-	if out, err = p.handle(t.Context(), message(waiting, body)); err != nil || len(out.Messages()) == 0 {
+	if out, err = p.Handle(t.Context(), message(waiting, body)); err != nil || len(out.Messages()) == 0 {
 		t.Errorf("with a spec: %+v, %v", out, err)
 	}
 }

@@ -21,7 +21,7 @@ func IsDatabase(out string) bool { return sqlite.Is(out) || postgres.Is(out) }
 type Run = sqlsink.Run
 
 // SetRuns stores the figures of runs of crawls in the database that out names: see
-// IsDatabase. It makes the tables if there are none.
+// IsDatabase. It creates missing tables.
 func SetRuns(ctx context.Context, out string, runs []Run) error {
 	if postgres.Is(out) {
 		return postgres.SetRuns(ctx, out, runs) //nolint:wrapcheck // says all

@@ -82,10 +82,13 @@ type RequestFailure struct {
 
 // Text is the reason, in one line: the class, and the error if there is one.
 func (f *RequestFailure) Text() string {
-	if f.Error == "" {
+	switch {
+	case f.Error != "":
+		return fmt.Sprintf("%s: %s", f.Class, f.Error)
+	case f.Status != 0:
 		return fmt.Sprintf("%s %d", f.Class, f.Status)
 	}
-	return fmt.Sprintf("%s: %s", f.Class, f.Error)
+	return string(f.Class)
 }
 
 // What hosts do that do not wait.
