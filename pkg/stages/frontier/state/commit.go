@@ -9,6 +9,9 @@ func (s *Partition) Commit(now int64) error {
 		s.commitDomain(d, now)
 	}
 	s.touchedDomains = s.touchedDomains[:0]
+	if err := s.beginAudits(); err != nil {
+		return err
+	}
 	s.commitCrawls()
 	for id, r := range s.tx.changed {
 		urlTable.Put(s.tx.Turn, id, r)

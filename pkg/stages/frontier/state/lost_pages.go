@@ -7,7 +7,7 @@ package state
 // CountParsing counts the visits that are parsed now, and returns their number. It leaves out crawls under review, which may be about
 // to be found.
 func (s *Partition) CountParsing() int64 {
-	s.parsingAt = s.Now()
+	s.parsingAt = s.time.now()
 	for _, c := range s.crawls {
 		if c.unparsed = c.Parsing; c.Review != nil {
 			c.unparsed = 0

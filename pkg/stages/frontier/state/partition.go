@@ -61,6 +61,8 @@ type Partition struct {
 	spacing              spacing
 	emptied              []emptied
 	loggedRepairs        map[string]bool // kinds of faults of the store that were logged: see reportRepair
+	suspects             map[string]bool // crawls of which something was wrong in this turn: see audit
+	suspectAll           bool            // all are
 	postponed            map[string]int  // messages that wait, by crawl
 	lastPostponed        uint64
 	seeds                []*messages.Candidates // of specs, to be published
@@ -92,7 +94,7 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, tx: newTx(store, o.Partition), specs: o.Specs, log: o.Log, offline: o.Offline,
 		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.MaxHosts, inFlight: make(map[urlID]*Request),
-		addresses: o.Addresses, replaying: o.Replaying, nextInFlightDeadline: math.MaxInt64, recent: newRecentLinks(o.Recent), loggedRepairs: make(map[string]bool),
+		addresses: o.Addresses, replaying: o.Replaying, nextInFlightDeadline: math.MaxInt64, recent: newRecentLinks(o.Recent), loggedRepairs: make(map[string]bool), suspects: make(map[string]bool),
 	}
 	if s.era == nil {
 		s.era = func() uint64 { return 0 }

@@ -62,23 +62,37 @@ func (s *Partition) reportRepair(what, text string, about ...any) {
 const auditEvery = int64(time.Hour)
 
 // audit has all URLs of a crawl counted again and looked for in the indexes: where
-// one thing is wrong, others may be. That is a review with a count.
-func (s *Partition) audit(name string) {
-	c := s.crawl(name)
-	if c.Started == 0 || c.Review.audits() || c.audited != 0 && s.time.now() < c.audited+auditEvery {
-		return
-	}
-	c.audited = s.time.now()
-	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
-}
+// one thing is wrong, others may be. That is a review with a count, which begins with the end of the turn.
+func (s *Partition) audit(name string) { s.suspects[name] = true }
 
 // auditAll is for faults of which it is not known what crawls they are of.
-func (s *Partition) auditAll() {
-	for name, c := range s.crawls {
-		if c.Started != 0 {
-			s.audit(name)
+func (s *Partition) auditAll() { s.suspectAll = true }
+
+// beginAudits begins the audits of this turn, of crawls that were not audited lately.
+func (s *Partition) beginAudits() error {
+	if s.suspectAll {
+		for name := range s.crawls {
+			s.suspects[name] = true
 		}
 	}
+	for name := range s.suspects {
+		c, err := s.activateCrawl(name)
+		if err != nil {
+			return err
+		}
+		c.beginAudit(s.time.now())
+	}
+	s.suspectAll = false
+	clear(s.suspects)
+	return nil
+}
+
+func (c *crawl) beginAudit(now int64) {
+	if c.Started == 0 || c.Review.audits() || c.audited != 0 && now < c.audited+auditEvery {
+		return
+	}
+	c.audited = now
+	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
 }
 
 // stuck reports whether URLs of a crawl wait, and nothing is left that they could

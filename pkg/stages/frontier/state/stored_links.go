@@ -73,11 +73,11 @@ func (s *Partition) keepLinks(m *messages.Candidates, to []messages.URLHash) err
 // keptRound is the round of the links under a key, 0 if there are none.
 func (s *Partition) keptRound(key []byte) (uint64, error) {
 	value, err := s.tx.Get(key)
-	d := decoder{b: value}
 	if err != nil {
 		return 0, fmt.Errorf("links of a page: %w", err)
 	}
-	return d.uint(), nil
+	kept := decoder{b: value}
+	return kept.uint(), nil
 }
 
 // unchanged is a page whose links are being found again.

@@ -98,7 +98,7 @@ func (s *Partition) TimersPending() bool { return s.settling() || s.forgets(s.ti
 // settling reports whether specs and messages that have come are still to be obeyed,
 // step by step, in some crawl.
 func (s *Partition) settling() bool {
-	if s.hasNews() || len(s.stale)+len(s.postponed) > 0 {
+	if s.hasNews() || s.suspectAll || len(s.suspects)+len(s.stale)+len(s.postponed) > 0 {
 		return true
 	}
 	for _, c := range s.crawls {
