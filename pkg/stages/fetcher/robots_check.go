@@ -12,7 +12,7 @@ import (
 // checkRobots asks robots.txt. If that decides the turn, t has its reply. The file comes from robotsCache
 // (robots.go: caches, the request, what its status means), and internal/fetch/robots reads it: Group.Allowed
 // decides. Its Crawl-delay is obeyed within this turn by hostDelay (self_redirect.go), and from turn to turn by
-// the frontier, which has it with the result (recordOutcome in state/apply_result.go), or where there is none, by
+// the frontier, which has it with the result (recordOutcome in state/results.go), or where there is none, by
 // fetchWithRobots (fetch_one.go). What becomes of the URL is applyOutcome's there: excluded if robots.txt forbids it.
 //
 // Its only caller, fetch (fetch_job.go), leaves it out where the spec says "robots: ignore". Then

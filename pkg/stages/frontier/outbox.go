@@ -78,6 +78,6 @@ func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]o
 func (p *partitionLoop) recordSequences(sent []outgoing) {
 	p.publishing--
 	for _, s := range sent {
-		p.state.MarkSent(s.wire, s.seq)
+		p.state.Requests.MarkSent(s.wire, s.seq)
 	}
 }

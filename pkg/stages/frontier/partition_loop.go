@@ -214,7 +214,7 @@ func (p *partitionLoop) close() {
 
 // recount keeps the frontier's totals of requests under way.
 func (p *partitionLoop) recount() {
-	now := p.state.Taken()
+	now := p.state.Requests.Taken()
 	underWay.Set(float64(p.f.requests.recount(&p.counted.Requests, now.Requests)))
 	p.f.renders.recount(&p.counted.Renders, now.Renders)
 }
@@ -253,7 +253,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 			timer.Reset(p.untilWake())
 			continue
 		case g := <-p.grants:
-			p.state.ApplyGrant(g)
+			p.state.Budgets.Apply(g)
 		case sent := <-p.published:
 			full := p.publishing >= maxPublishing
 			p.recordSequences(sent)
@@ -283,7 +283,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 func (p *partitionLoop) gather() {
 	p.gathersUntil = 0
 	now := p.state.Now()
-	if p.slack = p.state.Slack(now); p.slack > 0 {
+	if p.slack = p.state.Requests.Slack(now); p.slack > 0 {
 		p.gathersUntil = now + p.slack
 	}
 }
@@ -321,10 +321,10 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 
 // applyWaited applies messages that have waited for the removal of a deleted crawl.
 func (p *partitionLoop) applyWaited(now int64) error {
-	waited, err := p.state.ReadyPostponed()
+	waited, err := p.state.Postponed.Ready()
 	for i := range waited {
 		if err == nil {
-			err = p.state.ApplyPostponed(&waited[i], p.f.bus.Layout.Partitions, now)
+			err = p.state.Postponed.Apply(&waited[i], p.f.bus.Layout.Partitions, now)
 		}
 	}
 	return err
@@ -451,19 +451,19 @@ func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) 
 	if p.f.cfg.Offline || p.publishing >= maxPublishing {
 		return nil, nil
 	}
-	reqs, err := p.state.LostRequests(now, func(seq uint64) (string, error) { return p.idInFetch(ctx, seq) })
+	reqs, err := p.state.Requests.Lost(now, func(seq uint64) (string, error) { return p.idInFetch(ctx, seq) })
 	if err != nil {
 		return nil, err
 	}
 	p.recount()
-	fresh, err := p.state.Dispatch(now, p.reserve())
+	fresh, err := p.state.Dispatcher.Next(now, p.reserve())
 	p.recount()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]outgoing, 0, len(reqs)+len(fresh))
 	for _, req := range append(reqs, fresh...) {
-		wire, err := p.state.Message(req)
+		wire, err := p.state.Requests.Message(req)
 		if err != nil {
 			return nil, err
 		}

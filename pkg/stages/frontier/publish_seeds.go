@@ -10,13 +10,13 @@ import (
 
 // postSeeds has the seeds published that the state has found to be fed.
 func (p *partitionLoop) postSeeds() {
-	seeds := p.state.Seeds()
+	seeds := p.state.Seeds.Pending()
 	if len(seeds) == 0 {
 		return
 	}
 	select {
 	case p.seedBatches <- seeds:
-		p.state.MarkSeedsTaken()
+		p.state.Seeds.MarkTaken()
 	default: // the next turn tries again
 	}
 }

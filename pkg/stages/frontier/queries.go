@@ -17,19 +17,19 @@ func (p *partitionLoop) handleQuery(q queuedQuery) {
 	if err == nil {
 		switch q.op {
 		case frontierapi.OpStatus:
-			reply, err = p.state.Status(about)
+			reply, err = p.state.Questions.Status(about)
 		case frontierapi.OpHosts:
-			reply, err = p.state.Slowest(about.Crawl, about.Top)
+			reply, err = p.state.Questions.Slowest(about.Crawl, about.Top)
 		case frontierapi.OpHost:
-			reply, err = p.state.HostDetail(about.Host)
+			reply, err = p.state.Questions.HostDetail(about.Host)
 		case frontierapi.OpSurvey:
 			reply, err = p.survey(about)
 		case frontierapi.OpFailed:
-			reply, err = p.state.FailedURLs(about)
+			reply, err = p.state.Questions.FailedURLs(about)
 		case frontierapi.OpURLs:
-			reply, err = p.state.URLsOfHost(about)
+			reply, err = p.state.Questions.URLsOfHost(about)
 		case frontierapi.OpExplain:
-			reply, err = p.state.Explain(about.Crawl, about.URL)
+			reply, err = p.state.Questions.Explain(about.Crawl, about.URL)
 		case messages.OpClaim:
 			reply, err = p.claim(q.Data(), q.Headers().Get(messages.HeaderClaimant))
 		}
@@ -45,7 +45,7 @@ func (p *partitionLoop) claim(payload []byte, claimant string) (messages.ClaimRe
 	if err != nil {
 		return messages.ClaimReply{}, err
 	}
-	return p.state.Claim(ask, claimant, func() bool { return p.hasAllResults(ask.Crawl) }), nil
+	return p.state.Requests.Claim(ask, claimant, func() bool { return p.hasAllResults(ask.Crawl) }), nil
 }
 
 // hasAllResults reports whether every result of a crawl that is stored is applied.
@@ -71,7 +71,7 @@ type surveyed struct {
 func (p *partitionLoop) survey(about frontierapi.Query) (frontierapi.Survey, error) {
 	if p.surveyed.about != about || !time.Now().Before(p.surveyed.until) {
 		began := time.Now()
-		s, err := p.state.Survey(about)
+		s, err := p.state.Questions.Survey(about)
 		if err != nil {
 			return frontierapi.Survey{}, err
 		}

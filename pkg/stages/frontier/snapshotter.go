@@ -20,7 +20,7 @@ type snapshotter struct {
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
 	at      map[string]messages.Position
-	removed int // crawls that the owner had removed by then: see state.Partition.Removed
+	removed int // crawls that the owner had removed by then: see state.Removals
 	running bool
 	saved   chan snapshotResult
 	looked  time.Time   // when the pressure was looked at
@@ -108,7 +108,7 @@ func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 		return
 	}
 	s.running, s.last = true, time.Now()
-	view, at, removed := p.f.store.View(p.partition), p.copyPositions(), p.state.RemovedCrawls()
+	view, at, removed := p.f.store.View(p.partition), p.copyPositions(), p.state.Removals.Count()
 	s.tasks.Go(func() {
 		defer view.Close()
 		done := p.save(s.ctx, view, at)
@@ -127,7 +127,7 @@ const afterRemoval = 5 * time.Second
 // interval is the least time between two snapshots.
 func (s *snapshotter) interval(p *partitionLoop) time.Duration {
 	every := time.Duration(p.f.cfg.SnapshotEvery)
-	if s.removed != p.state.RemovedCrawls() {
+	if s.removed != p.state.Removals.Count() {
 		return min(every, afterRemoval)
 	}
 	return every
@@ -156,7 +156,7 @@ func (s *snapshotter) checkPressure(p *partitionLoop) {
 func (s *snapshotter) first() bool { return s.at == nil && s.took == 0 }
 
 func (s *snapshotter) unchanged(p *partitionLoop) bool {
-	if s.at == nil || s.removed != p.state.RemovedCrawls() {
+	if s.at == nil || s.removed != p.state.Removals.Count() {
 		return false
 	}
 	for stream, at := range p.state.Positions() {
@@ -174,7 +174,7 @@ func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 		return
 	}
 	s.at, s.removed = done.at, done.removed
-	p.state.SnapshotSaved(done.removed)
+	p.state.Removals.SnapshotSaved(done.removed)
 	s.urgent.Store(false)
 }
 

@@ -242,7 +242,7 @@ func (p *partitionLoop) replay(ctx context.Context) error {
 
 // finishPostponed applies all that waits for removals: what is in progress may be of it.
 func (p *partitionLoop) finishPostponed(ctx context.Context) error {
-	for p.state.HasPostponed() {
+	for p.state.Postponed.Any() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -251,7 +251,7 @@ func (p *partitionLoop) finishPostponed(ctx context.Context) error {
 		default:
 		}
 		now := p.state.Now()
-		if err := p.state.RemoveForPostponed(now); err != nil {
+		if err := p.state.Postponed.Remove(now); err != nil {
 			return err
 		}
 		if err := p.applyWaited(now); err != nil {

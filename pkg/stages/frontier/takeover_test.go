@@ -723,10 +723,10 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	part, err := f.acquirePartition(t.Context(), 0, 3)
 	a.must(err)
 	defer part.close()
-	if got, err := part.state.Explain("c", e.URL); err != nil || !got.Behind || got.State == state.Done.String() {
+	if got, err := part.state.Questions.Explain("c", e.URL); err != nil || !got.Behind || got.State == state.Done.String() {
 		t.Errorf("before it has caught up it says %+v, %v", got, err)
 	}
-	if got, err := part.state.Explain("c", e.URL+"?"); err != nil || !got.Behind || got.Known {
+	if got, err := part.state.Questions.Explain("c", e.URL+"?"); err != nil || !got.Behind || got.Known {
 		t.Errorf("of a URL that it does not know it says %+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -734,7 +734,7 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	feeds.Go(func() { _ = part.urls.Run(ctx) })
 	feeds.Go(func() { _ = part.results.Run(ctx) })
 	a.must(part.replay(t.Context()))
-	if got, err := part.state.Explain("c", e.URL); err != nil || got.Behind || got.State != state.Done.String() {
+	if got, err := part.state.Questions.Explain("c", e.URL); err != nil || got.Behind || got.State != state.Done.String() {
 		t.Errorf("when it has caught up it says %+v, %v", got, err)
 	}
 	cancel()

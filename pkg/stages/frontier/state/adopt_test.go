@@ -15,18 +15,18 @@ func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
 	w.seed("https://a.test/x")
 	w.wantSent(w.dispatch(10), "https://a.test/x")
-	wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
+	wire, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
 	w.must(err)
 	w.answer("https://a.test/x", messages.Timeout)
 	w.seed("https://a.test/y")
 	w.pass(time.Hour)
 
 	wire.Attempt++
-	w.must(w.part.adoptForeign(wire, w.at()))
+	w.must(w.part.Requests.adoptForeign(wire, w.at()))
 	w.must(w.part.Commit(w.at()))
 	w.wantSent(w.dispatch(10))
 	w.answer("https://a.test/x", messages.OK)
-	if state, err := w.part.stateOf("c"); err != nil || state.Parsing != 1 || state.Failed != 0 {
+	if state, err := w.part.crawls.stateOf("c"); err != nil || state.Parsing != 1 || state.Failed != 0 {
 		t.Errorf("after its page came: %+v, %v", state.Counters, err)
 	}
 }
@@ -58,7 +58,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 			w.answer(url, messages.Timeout)
 			w.pass(time.Minute)
 			w.wantSent(w.dispatch(10), url)
-			wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(url)}])
+			wire, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}])
 			w.must(err)
 			w.answer(url, messages.OK)
 			if wire.Visit.Round != 2 || wire.Attempt != 2 {
@@ -66,7 +66,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 			}
 			change(wire)
 			w.seed("https://a.test/y", "https://b.test/")
-			w.must(w.part.adoptForeign(wire, w.at()))
+			w.must(w.part.Requests.adoptForeign(wire, w.at()))
 			w.must(w.part.Commit(w.at()))
 			longest := messages.ClaimTTL(10 * time.Second)
 			w.wantSent(w.dispatch(10), "https://b.test/")
@@ -84,10 +84,10 @@ func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost = 1 })
 	w.seed("https://a.test/x")
 	w.dispatch(10)
-	wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
+	wire, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL("https://a.test/x")}])
 	w.must(err)
 	w.answer("https://a.test/x", messages.OK)
-	w.must(w.part.adoptForeign(wire, w.at()))
+	w.must(w.part.Requests.adoptForeign(wire, w.at()))
 	w.must(w.part.Commit(w.at()))
 	w.seed("https://a.test/y")
 	w.wantSent(w.dispatch(10), "https://a.test/y")
@@ -102,7 +102,7 @@ func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	const url = "https://a.test/x"
 	w.seed(url, "https://a.test/y")
 	w.wantSent(w.dispatch(10), url)
-	w.part.resend(w.part.inFlight[urlID{"c", messages.HashURL(url)}], w.at())
+	w.part.Requests.resend(w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}], w.at())
 	w.must(w.part.Commit(w.at()))
 	w.result(url, func(r *messages.Result) { r.Attempt = 1 })
 	w.wantState(url, Parsing, "")

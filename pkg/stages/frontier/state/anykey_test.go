@@ -105,8 +105,8 @@ func fillStore(w *partitionFixture) {
 	}
 	_, err := w.part.ApplyCandidates(m, 1, w.at())
 	w.must(err)
-	w.part.noteUnchanged(&messages.Candidates{Crawl: "c", Referrer: "https://a.test/0", PageRound: 1, Depth: 0, Run: 1})
-	w.must(w.part.addScopeRoots("c", "https://d.test/"))
+	w.part.discovery.noteUnchanged(&messages.Candidates{Crawl: "c", Referrer: "https://a.test/0", PageRound: 1, Depth: 0, Run: 1})
+	w.must(w.part.scope.addScopeRoots("c", "https://d.test/"))
 	_, err = w.part.ApplyCandidates(&messages.Candidates{
 		Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "https://a.test/4", Metadata: messages.Metadata{"a": "1"}, Inherit: true}},
 	}, 1, w.at())
@@ -115,7 +115,7 @@ func fillStore(w *partitionFixture) {
 		Crawl: "c", Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/5"}}, Metadata: messages.Metadata{"a": "1"}, Inherit: true,
 	}, 1, w.at())
 	w.must(err)
-	w.part.postpone("c", postponedCandidates, m.Encode())
+	w.part.Postponed.postpone("c", postponedCandidates, m.Encode())
 	w.must(w.part.Commit(w.at()))
 	w.pass(2 * time.Second)
 	w.dispatch(10)
@@ -128,19 +128,19 @@ func (w *partitionFixture) workOn() {
 	defer func() { w.part.replaying = false }()
 	for range 4 {
 		w.dispatch(10)
-		for id, req := range maps.Clone(w.part.inFlight) {
-			_, err := w.part.Message(req)
+		for id, req := range maps.Clone(w.part.urls.inFlight) {
+			_, err := w.part.Requests.Message(req)
 			w.must(err)
 			w.must(w.part.ApplyResult(&messages.Result{
 				Crawl: id.crawl, URL: req.URL, Visit: messages.Visit{URL: id.hash, Round: req.Round}, Attempt: req.Sent, Class: messages.OK, Status: 200,
 			}, w.at()))
 			w.must(w.part.Commit(w.at()))
 		}
-		_, err := w.part.status("c")
+		_, err := w.part.Questions.status("c")
 		w.must(err)
-		_, err = w.part.hasDueHost("c", w.at())
+		_, err = w.part.schedule.hasDueHost("c", w.at())
 		w.must(err)
-		_, err = w.part.Slowest("", 3)
+		_, err = w.part.Questions.Slowest("", 3)
 		w.must(err)
 		w.pass(time.Minute)
 	}

@@ -18,7 +18,7 @@ func TestBlockedPageIsTriedAgainLater(t *testing.T) {
 	w.dispatch(1)
 	w.result("https://a.test/1", blocked)
 	w.wantState("https://a.test/1", Waiting, "")
-	if h := w.part.hosts["a.test"]; h.polite.Slowed() == 0 || h.stats.Pages != 0 {
+	if h := w.part.hosts.active["a.test"]; h.polite.Slowed() == 0 || h.stats.Pages != 0 {
 		t.Errorf("slowed by %v, %d pages", h.polite.Slowed(), h.stats.Pages)
 	}
 	w.pass(time.Minute)

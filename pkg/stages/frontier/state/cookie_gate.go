@@ -9,14 +9,14 @@ import "seine/pkg/messages"
 
 // meetGate notes that a redirect closes a circle of redirects from a URL, where
 // cookies are kept. It reports whether that has queued the URL for another visit.
-func (s *Partition) meetGate(r, found *urlRecord, id urlID, rules *Rules) (queued bool, err error) {
+func (d *discovery) meetGate(r, found *urlRecord, id urlID, rules *Rules) (queued bool, err error) {
 	if r.Gate || !rules.keepsCookies(r.URL) {
 		return false, nil
 	}
-	if r.Gate, err = s.closesCircle(r.URL, found, rules, id.crawl); err != nil || !r.Gate {
+	if r.Gate, err = d.closesCircle(r.URL, found, rules, id.crawl); err != nil || !r.Gate {
 		return false, err
 	}
-	s.tx.save(id, r)
+	d.tx.save(id, r)
 	return r.gateDue(), nil // a visit under way is looked at when it ends
 }
 
@@ -29,10 +29,10 @@ func (r *urlRecord) gateDue() bool {
 // closesCircle reports whether the redirects that have led to found began at url.
 // It does not see URLs of other partitions, where a circle over several domains may
 // lie.
-func (s *Partition) closesCircle(url string, found *urlRecord, rules *Rules, crawl string) (bool, error) {
+func (d *discovery) closesCircle(url string, found *urlRecord, rules *Rules, crawl string) (bool, error) {
 	from := found.Referrer
 	for n := min(found.Redirects, rules.limitsOf(url).MaxRedirects+1); n > 0 && from != url; n-- {
-		r, err := s.record(urlID{crawl, messages.HashURL(from)})
+		r, err := d.urls.record(urlID{crawl, messages.HashURL(from)})
 		if err != nil || r == nil || n == 1 { // what led to the first of them was a link
 			return false, err
 		}

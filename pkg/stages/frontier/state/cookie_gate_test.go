@@ -24,7 +24,7 @@ func (w *partitionFixture) redirects(from, to string, count int, resultFirst boo
 
 func (w *partitionFixture) follows(url string) bool {
 	w.t.Helper()
-	m, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(url)}])
+	m, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}])
 	w.must(err)
 	return m.Follow
 }
@@ -139,7 +139,7 @@ func TestCookieGateTakesOverWhatIsMoreUrgent(t *testing.T) {
 	feed(&messages.Candidates{
 		Source: messages.SourceRedirect, Referrer: set, Redirects: 2, URLs: []messages.Candidate{{URL: page, Priority: &urgent}},
 	})
-	r, err := w.part.record(urlID{"c", messages.HashURL(page)})
+	r, err := w.part.urls.record(urlID{"c", messages.HashURL(page)})
 	w.must(err)
 	if r.State != Queued || int(r.Priority) != urgent {
 		t.Errorf("the URL is %v with priority %d", r.State, r.Priority)

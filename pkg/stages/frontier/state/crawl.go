@@ -12,7 +12,7 @@ type crawl struct {
 	table.Row
 	crawlState
 	seen    *seen
-	salt    uint64                    // of the run under way, in Partition.recent
+	salt    uint64                    // of the run under way, in discovery.recent
 	salted  int64                     // the run that it is of
 	marks   map[messages.URLHash]bool // of paramOrderSeen in this turn
 	shapes  *traps.PatternCounter
@@ -27,7 +27,7 @@ type crawl struct {
 	runs                 map[int64]*frontierapi.Run // whose figures change in this turn: see figuresOf
 
 	rules    *Rules
-	rulesFor uint64 // Partition.specsGen that rules were read under
+	rulesFor uint64 // crawls.specsGen that rules were read under
 	wasStale bool   // it was woken for no other reason: see recheckStale
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
@@ -76,7 +76,7 @@ type crawlState struct {
 // sweep is a walk through many keys, over many turns and restarts.
 type sweep struct {
 	After []byte `json:"after,omitempty"` // the last hash done
-	// Count is what an audit has counted up to there: see Partition.audit.
+	// Count is what an audit has counted up to there: see base.audit.
 	Count *frontierapi.Counters `json:"count,omitempty"`
 	// All says that a new run is fed all URLs, not the seeds alone.
 	All bool `json:"all,omitempty"`
@@ -92,24 +92,25 @@ func (w *sweep) anew() *sweep {
 	return &sweep{}
 }
 
-// activateCrawl returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.
-func (s *Partition) activateCrawl(name string) (*crawl, error) {
-	if c := s.crawls[name]; c != nil {
-		return c, nil
+// newCrawl returns what is known of a crawl of which nothing is known.
+func newCrawl(name string) *crawl {
+	return &crawl{
+		seen: newSeen(), shapes: traps.NewPatternCounter(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*frontierapi.Run),
+		salt: saltOf(name, 0, 0),
 	}
-	c, err := s.loadCrawlState(name)
-	if err == nil && c.known() && s.loader != nil { // which begins with all that are awake
-		s.loader.load(s, map[string]*seen{name: c.seen})
-	}
-	return c, err
 }
 
-// crawl is activateCrawl for a crawl that is awake, since its rules were read in this turn.
-func (s *Partition) crawl(name string) *crawl {
-	c, err := s.activateCrawl(name)
-	s.tx.Fail(err)
-	return c
+// begin continues with a stored state.
+func (c *crawl) begin(name string, state crawlState) {
+	c.crawlState = state
+	c.salt, c.salted = saltOf(name, c.Since, 0), 0
+	if c.Started > 0 {
+		c.unpark = true // whether it must be parked is found out again
+	}
 }
+
+// known reports whether the store has anything of the crawl.
+func (c *crawlState) known() bool { return c.Started != 0 || c.Removing != nil }
 
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
@@ -119,3 +120,62 @@ func (c *crawl) working() bool {
 
 // standsStill reports whether the crawl has no spec that can be used.
 func (c *crawl) standsStill() bool { return c.rules != nil && c.rules.Still }
+
+// pendingDeletion reports whether what is known of a crawl is of one that was deleted.
+func (c *crawl) pendingDeletion(rules *Rules) bool {
+	return c.Removing != nil || c.Since < rules.Since()
+}
+
+// follow notes by which rules the URLs of a crawl are judged from now on, before any is. If the rules differ from those
+// before, all URLs are judged again, step by step, and what was parked may go: see reevaluate. Were it noted later, a change
+// back would leave as it is what was judged meanwhile.
+func (c *crawl) follow(r *Rules) {
+	switch {
+	case r.Still: // what is decided meanwhile is judged again by the spec that comes
+		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
+		return
+	case c.Started == 0 || c.pendingDeletion(r): // it has no URLs to judge
+		return
+	}
+	if c.Rev != r.Rev || c.Build != buildPrint() {
+		c.judgedBy(r)
+	}
+	if c.Print != r.fingerprint {
+		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.fingerprint, true, c.Review.anew(), true, quota{asked: c.quota.asked}
+	}
+}
+
+// judgedBy notes by which spec, of which build, a crawl's URLs are judged.
+func (c *crawl) judgedBy(r *Rules) {
+	c.Rev, c.Build, c.Scheduled, c.dirty = r.Rev, buildPrint(), r.startsAgain(), true
+	c.scheduledBy(r)
+	if c.Started == 0 { // its first visits are none again
+		c.Again = r.Again
+	}
+	if c.Links != r.links {
+		if c.Links != 0 {
+			c.LinksRev = r.Rev
+		}
+		c.Links = r.links
+	}
+}
+
+// scheduledBy notes since when a crawl has the schedule that it has.
+func (c *crawl) scheduledBy(r *Rules) {
+	text := ""
+	if r.Schedule != "" {
+		text = r.Schedule + " " + r.TimeZone
+	}
+	if text != "" && text != c.Schedule && c.Started != 0 { // or it has it from the beginning
+		c.ScheduleSince = r.since()
+	}
+	c.Schedule = text
+}
+
+// tally changes the counters of a crawl for a URL.
+func (c *crawl) tally(hash messages.URLHash, by func(*frontierapi.Counters)) {
+	by(&c.Counters)
+	if c.Review.has(hash) {
+		by(c.Review.Count)
+	}
+}

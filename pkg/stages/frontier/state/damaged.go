@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// What contradicts itself in a store is repaired: see Partition.reportRepair. Files that are not what
+// What contradicts itself in a store is repaired: see base.reportRepair. Files that are not what
 // was written to them cannot be worked on with. A note of that stays beside them, and the
 // next process sets them aside and begins without them: its partitions are in their
 // snapshots and the streams, as those of a machine that is lost are.

@@ -13,9 +13,17 @@
 // intervals, than its delay allows, also over restarts and moves; memory depends on the
 // options, except for some bytes of filter for each URL; no fault of the store ends it.
 //
-// The files follow a URL: admit (is it new), scope (is it wanted), queue, dispatch,
-// apply_result, set_state, recrawl; parked_hosts, reevaluate, quota and budget block or
-// release it; partition, commit, tx, record, host, keys and store are the state itself;
-// snapshot_sst and snapshot_origin are how it moves; status, survey, failed_urls and
-// reason_examples answer the questions of package frontierapi.
+// A Partition consists of parts, each of which uses the ones before it, and none behind it:
+//
+//   - base: the store, the turn, the partition's time, and the log of repairs.
+//   - crawls: each crawl's counters and rules. runs: the figures of its runs.
+//   - hosts: hosts and domains, with their politeness. schedule: when each is due.
+//   - urls: the record of each URL. queues: the URLs that wait for their host.
+//   - scope: why a URL is not fetched.
+//   - visits: what happens to a URL, from its queue to the end of its visit and to the next.
+//   - discovery: takes the messages of URLS.
+//   - Requests: what is in FETCH, and the messages of RESULTS. Dispatcher: which request is next.
+//   - Seeds, reviews: work on many URLs of a crawl, step by step.
+//   - Removals, Postponed: deleted crawls, and what waits until they are removed.
+//   - Budgets: limits that partitions share. Questions: answers for package frontierapi.
 package state

@@ -143,10 +143,10 @@ func TestHostsOfADomainTakeTurns(t *testing.T) {
 			t.Errorf("%s was sent %d times", u, n)
 		}
 	}
-	w.part.maxHosts = 4
+	w.part.hosts.maxHosts = 4
 	w.seed("https://other.test/1", "https://other2.test/1", "https://other3.test/1", "https://other4.test/1", "https://other5.test/1")
-	if n := len(w.part.domains); n > 2*len(w.part.hosts) {
-		t.Errorf("%d domains in memory for %d hosts", n, len(w.part.hosts))
+	if n := len(w.part.hosts.domains); n > 2*len(w.part.hosts.active) {
+		t.Errorf("%d domains in memory for %d hosts", n, len(w.part.hosts.active))
 	}
 }
 

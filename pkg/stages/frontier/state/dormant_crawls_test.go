@@ -23,7 +23,7 @@ func (w *partitionFixture) finished() {
 			w.answer(url, messages.NotModified)
 		}
 	}
-	if c := w.part.crawls["c"]; c.Done != 2 || c.Pending() != 0 {
+	if c := w.part.crawls.active["c"]; c.Done != 2 || c.Pending() != 0 {
 		w.t.Fatalf("%+v", c.Counters)
 	}
 }
@@ -34,26 +34,26 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.finished()
 	w.tend()
-	if len(w.part.crawls) != 1 {
+	if len(w.part.crawls.active) != 1 {
 		t.Error("it was let go at once")
 	}
 	w.pass(time.Duration(idleTime))
 	w.tend()
-	if len(w.part.crawls) != 0 {
-		t.Errorf("%d crawls in memory", len(w.part.crawls))
+	if len(w.part.crawls.active) != 0 {
+		t.Errorf("%d crawls in memory", len(w.part.crawls.active))
 	}
 	filters := FilterBytes()
 	w.restart()
 	w.tend()
-	if len(w.part.crawls) != 0 || FilterBytes() > filters {
-		t.Errorf("after a start: %d crawls in memory, %d bytes of filters", len(w.part.crawls), FilterBytes()-filters)
+	if len(w.part.crawls.active) != 0 || FilterBytes() > filters {
+		t.Errorf("after a start: %d crawls in memory, %d bytes of filters", len(w.part.crawls.active), FilterBytes()-filters)
 	}
-	if st, err := w.part.stateOf("c"); err != nil || st.Done != 2 {
+	if st, err := w.part.crawls.stateOf("c"); err != nil || st.Done != 2 {
 		t.Errorf("asked how it stands: %+v, %v", st, err)
 	}
 	w.link(1, "https://a.test/1", "https://a.test/3")
 	w.tend()
-	if c := w.part.crawls["c"]; c == nil || c.Known() != 3 || c.Queued != 1 {
+	if c := w.part.crawls.active["c"]; c == nil || c.Known() != 3 || c.Queued != 1 {
 		t.Errorf("it goes on with %+v", c)
 	}
 	w.wantSent(w.dispatch(10), "https://a.test/3")
@@ -65,11 +65,11 @@ func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
 	w.finished()
 	w.pass(time.Duration(idleTime))
 	w.tend()
-	if _, err := w.part.surveyHosts("", 10); err != nil {
+	if _, err := w.part.Questions.surveyHosts("", 10); err != nil {
 		t.Fatal(err)
 	}
-	if len(w.part.crawls) != 0 {
-		t.Errorf("%d crawls in memory", len(w.part.crawls))
+	if len(w.part.crawls.active) != 0 {
+		t.Errorf("%d crawls in memory", len(w.part.crawls.active))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 		w.tend()
 		w.pass(time.Duration(idleTime))
 		w.tend()
-		if len(w.part.crawls) != 0 {
+		if len(w.part.crawls.active) != 0 {
 			t.Fatal("it does not rest")
 		}
 		change := func(do func()) {
@@ -92,7 +92,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 				w.kill()
 				do()
 				w.open()
-				w.part.specsGen = 0 // as of a new process
+				w.part.crawls.specsGen = 0 // as of a new process
 			} else {
 				do()
 			}
@@ -106,7 +106,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 			w.pass(time.Duration(idleTime))
 			w.tend()
 		}
-		if len(w.part.crawls) != 0 {
+		if len(w.part.crawls.active) != 0 {
 			t.Fatal("it does not rest again")
 		}
 		change(w.delete)
@@ -141,14 +141,14 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 				w.must(w.part.RunTimers(w.at()))
 				w.askAll(many)
 				w.must(w.part.Commit(w.at()))
-				most, turns = max(most, len(w.part.crawls)), turns+1
+				most, turns = max(most, len(w.part.crawls.active)), turns+1
 			}
 			w.must(w.part.RunTimers(w.at()))
 			if most > maxStale || most == 0 {
 				t.Errorf("%d crawls were awake at once, in %d turns", most, turns)
 			}
-			if len(w.part.crawls) > 0 {
-				t.Errorf("%d crawls stay awake", len(w.part.crawls))
+			if len(w.part.crawls.active) > 0 {
+				t.Errorf("%d crawls stay awake", len(w.part.crawls.active))
 			}
 			if want := map[bool]int{true: 0, false: many}[name == "deletion"]; w.atRest() != want || w.staleStates() > 0 {
 				t.Errorf("%d crawls rest, %d states are stale", w.atRest(), w.staleStates())
@@ -160,9 +160,9 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 // atRest is how many crawls the store has that are not in memory.
 func (w *partitionFixture) atRest() int {
 	w.t.Helper()
-	names, err := w.part.crawlNames()
+	names, err := w.part.crawls.names()
 	w.must(err)
-	return len(names) - len(w.part.crawls)
+	return len(names) - len(w.part.crawls.active)
 }
 
 // askAll asks about all crawls what people ask.
@@ -171,11 +171,11 @@ func (w *partitionFixture) askAll(many int) {
 	p := w.part
 	for i := range many {
 		crawl := fmt.Sprint("ended", i)
-		_, err := p.status(crawl)
+		_, err := p.Questions.status(crawl)
 		w.must(err)
-		_, err = p.Explain(crawl, "https://a.test/")
+		_, err = p.Questions.Explain(crawl, "https://a.test/")
 		w.must(err)
-		_, err = p.surveyHosts(crawl, 10)
+		_, err = p.Questions.surveyHosts(crawl, 10)
 		w.must(err)
 	}
 }
@@ -225,13 +225,13 @@ func TestStaleCrawlThatIsFedGoesOn(t *testing.T) {
 	w.kill()
 	w.open()
 	w.must(w.part.RunTimers(w.at()))
-	if c := w.part.crawls["c"]; c == nil || !c.wasStale {
+	if c := w.part.crawls.active["c"]; c == nil || !c.wasStale {
 		t.Fatalf("it is not awake: %+v", c)
 	}
 	w.seed("https://a.test/1", "https://a.test/3")
-	awaitLoaded(w.part.loader, w.part)
+	awaitLoaded(w.part.crawls.loader, w.part.crawls)
 	w.tend()
-	if c := w.part.crawls["c"]; c == nil || c.wasStale || c.seen.loading || !c.seen.has(messages.HashURL("https://a.test/2")) {
+	if c := w.part.crawls.active["c"]; c == nil || c.wasStale || c.seen.loading || !c.seen.has(messages.HashURL("https://a.test/2")) {
 		t.Errorf("it is %+v", c)
 	}
 	w.wantSent(w.dispatch(10), "https://a.test/3")

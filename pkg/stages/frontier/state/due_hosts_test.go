@@ -10,7 +10,7 @@ import (
 
 func (w *partitionFixture) wantCanAsk(crawl string, want bool, when string) {
 	w.t.Helper()
-	got, err := w.part.hasDueHost(crawl, w.at())
+	got, err := w.part.schedule.hasDueHost(crawl, w.at())
 	w.must(err)
 	if got != want {
 		w.t.Errorf("%s: a host of crawl %s can be asked: %t, want %t", when, crawl, got, want)

@@ -56,7 +56,7 @@ func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
 	w.seed(url)
 	w.wantSent(w.dispatch(10), url)
 	w.result(url, class(messages.UnsupportedType))
-	if n := w.part.crawls["c"].Planned; n != 1 {
+	if n := w.part.crawls.active["c"].Planned; n != 1 {
 		t.Errorf("%d visits are planned, want one", n)
 	}
 }

@@ -19,8 +19,8 @@ const (
 
 // FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
 // pages that follow each other have each URL once, also if URLs fail meanwhile.
-func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
-	pre := table.Name(table.Prefix(s.partition, kindFailed), about.Crawl)
+func (q *Questions) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
+	pre := table.Name(table.Prefix(q.partition, kindFailed), about.Crawl)
 	from := pre
 	if about.After != "" {
 		if from, err = keyAfter(pre, about.After); err != nil {
@@ -32,8 +32,8 @@ func (s *Partition) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 		most = min(most, about.Top)
 	}
 	scanned := 0
-	err = s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		record, err := s.store.get(urlTable.At(s.partition, urlID{about.Crawl, messages.URLHash(key[len(pre):])}))
+	err = q.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+		record, err := q.store.get(urlTable.At(q.partition, urlID{about.Crawl, messages.URLHash(key[len(pre):])}))
 		if err != nil {
 			return false, fmt.Errorf("read store: %w", err)
 		}

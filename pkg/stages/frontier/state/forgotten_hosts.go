@@ -20,17 +20,17 @@ func deriveForget(keys *table.Keys, at int64, mark, name string) {
 }
 
 // forgetsLater notes that a host or a domain is to be forgotten.
-func (s *Partition) forgetsLater(at, now int64) {
+func (s *schedule) forgetsLater(at, now int64) {
 	if at > s.time.pace(now) { // or it is being asked
 		s.nextForget = min(s.nextForget, at)
 	}
 }
 
 // forgets reports whether hosts are to be forgotten now.
-func (s *Partition) forgets(now int64) bool { return s.nextForget < s.time.pace(now) }
+func (s *schedule) forgets(now int64) bool { return s.nextForget < s.time.pace(now) }
 
 // forgetHosts has the end of the turn forget some hosts and domains whose time has come.
-func (s *Partition) forgetHosts(now int64) error {
+func (s *schedule) forgetHosts(now int64) error {
 	if !s.forgets(now) {
 		return nil
 	}
@@ -47,27 +47,27 @@ func (s *Partition) forgetHosts(now int64) error {
 	})
 }
 
-func (s *Partition) forget(name string, key []byte, now int64) error {
+func (s *schedule) forget(name string, key []byte, now int64) error {
 	if name, isDomain := strings.CutPrefix(name, lineMark); isDomain {
-		d, err := s.domain(name)
+		d, err := s.hosts.domain(name)
 		switch {
 		case err != nil:
 			return err
 		case !d.Has(key):
 			s.stray(key)
 		case d.forgettable(s.time.pace(now)):
-			s.touchDomain(d)
+			s.hosts.touchDomain(d)
 		}
 		return nil
 	}
-	h, err := s.host(name)
+	h, err := s.hosts.host(name)
 	switch {
 	case err != nil:
 		return err
 	case !h.Has(key):
 		s.stray(key)
 	case h.forgettable(s.time.pace(now)):
-		s.markDirty(h)
+		s.hosts.markDirty(h)
 	}
 	return nil
 }

@@ -39,8 +39,8 @@ func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
 	} {
 		w.pass(100 * time.Hour)
 		w.wantSent(w.dispatch(10), u)
-		req := w.part.inFlight[urlID{"c", messages.HashURL(u)}]
-		m, err := w.part.Message(req)
+		req := w.part.urls.inFlight[urlID{"c", messages.HashURL(u)}]
+		m, err := w.part.Requests.Message(req)
 		w.must(err)
 		if m.Recorded != visit.recorded || (m.ETag != "") != visit.validate || (m.Digest != "") != visit.recorded {
 			t.Errorf("visit %d, to be %s: the request has recorded %t, etag %q, digest %q", n+1, visit.class, m.Recorded, m.ETag, m.Digest)
@@ -74,7 +74,7 @@ func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		w.pass(100 * time.Hour)
 		w.wantSent(w.dispatch(10), u)
-		m, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(u)}])
+		m, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL(u)}])
 		w.must(err)
 		if m.Recorded != want {
 			t.Errorf("the request has recorded %t, want %t", m.Recorded, want)

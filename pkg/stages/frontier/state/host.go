@@ -36,7 +36,7 @@ type host struct {
 	grouped   bool              // a crawl that wants something of it groups by domain
 	shared    *politeness.Rules // then: see shared
 	rules     *politeness.Rules
-	rulesFor  uint64 // Partition.specsGen that rules were made under
+	rulesFor  uint64 // crawls.specsGen that rules were made under
 }
 
 // crawlQueue is what one crawl wants of a host.

@@ -47,12 +47,12 @@ type urlID struct {
 	hash  messages.URLHash
 }
 
-func (s *Partition) orderKey(crawl string, mark messages.URLHash) []byte {
+func (s *scope) orderKey(crawl string, mark messages.URLHash) []byte {
 	return append(table.Name(table.Prefix(s.partition, kindOrder), crawl), mark[:]...)
 }
 
-func (s *Partition) queuePrefix(host, crawl string) []byte {
-	return table.Name(table.Name(table.Prefix(s.partition, kindQueue), host), crawl)
+func (b *base) queuePrefix(host, crawl string) []byte {
+	return table.Name(table.Name(table.Prefix(b.partition, kindQueue), host), crawl)
 }
 
 // hashAtEnd returns the URL's hash that ends a key, false if the key is too short.

@@ -20,8 +20,8 @@ const (
 // URLsOfHost answers OpURLs: what a crawl knows of the URLs of a host, in the order of their hash, so that each is
 // told once, whatever happens between two questions. It reads the keys of the host alone, since a hash begins with
 // its host.
-func (s *Partition) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownPage, err error) {
-	pre := table.Name(table.Prefix(s.partition, kindURL), about.Crawl)
+func (q *Questions) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownPage, err error) {
+	pre := table.Name(table.Prefix(q.partition, kindURL), about.Crawl)
 	begin := messages.HashHost(about.Host)
 	host := append(pre[:len(pre):len(pre)], begin[:]...)
 	from := host
@@ -39,7 +39,7 @@ func (s *Partition) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownP
 		most = min(most, about.Top)
 	}
 	scanned, text := 0, 0
-	err = s.store.scan(host, from, func(key, value []byte) (bool, error) {
+	err = q.store.scan(host, from, func(key, value []byte) (bool, error) {
 		// What cannot be read is quarantined when it is its turn.
 		if r, err := decodeRecord(value); err == nil && weburl.Host(r.URL) == about.Host {
 			page.URLs = append(page.URLs, frontierapi.KnownURL{URL: r.URL, State: r.State.String()})

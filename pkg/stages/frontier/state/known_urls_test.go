@@ -16,7 +16,7 @@ func (w *partitionFixture) known(q frontierapi.Query, between func()) map[string
 	w.t.Helper()
 	all := make(map[string]string)
 	for last := ""; ; last = q.After {
-		page, err := w.part.URLsOfHost(q)
+		page, err := w.part.Questions.URLsOfHost(q)
 		w.must(err)
 		if q.Top > 0 && len(page.URLs) > q.Top || page.Next != "" && page.Next <= last {
 			w.t.Fatalf("%d URLs, and %q is next after %q", len(page.URLs), page.Next, last)
@@ -65,7 +65,7 @@ func TestKnownURLsAreThoseOfOneHost(t *testing.T) {
 		t.Errorf("after what is behind the host: %v", got)
 	}
 	for _, after := range []string{"zz", "00", first + "00"} {
-		if _, err := w.part.URLsOfHost(frontierapi.Query{Crawl: "c", Host: "a.test", After: after}); err == nil || !strings.Contains(err.Error(), "must be what the last answer said") {
+		if _, err := w.part.Questions.URLsOfHost(frontierapi.Query{Crawl: "c", Host: "a.test", After: after}); err == nil || !strings.Contains(err.Error(), "must be what the last answer said") {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestKnownURLsOfOneAnswerAreBounded(t *testing.T) {
 	for i := range 400 {
 		w.seed(fmt.Sprintf("https://a.test/%d?%s", i, long))
 	}
-	page, err := w.part.URLsOfHost(frontierapi.Query{Crawl: "c", Host: "a.test"})
+	page, err := w.part.Questions.URLsOfHost(frontierapi.Query{Crawl: "c", Host: "a.test"})
 	w.must(err)
 	if n := len(page.URLs); n > maxKnownText/1900+1 || n == 0 || page.Next == "" {
 		t.Errorf("%d URLs of 1.9 KB, then %q", n, page.Next)

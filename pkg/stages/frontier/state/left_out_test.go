@@ -26,7 +26,7 @@ func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 			w.must(err)
 			w.must(w.part.Commit(w.at()))
 		}
-		counted := func() map[string]int64 { return w.part.crawl("c").LeftOut }
+		counted := func() map[string]int64 { return w.part.crawls.get("c").LeftOut }
 		w.seed(url)
 		w.dispatch(1)
 		if parsedFirst {
@@ -41,13 +41,13 @@ func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 		if got := counted(); !maps.Equal(got, map[string]int64{"language": 1}) {
 			t.Errorf("parsed first: %v: %v are left out", parsedFirst, got)
 		}
-		e, err := w.part.Explain("c", url)
+		e, err := w.part.Questions.Explain("c", url)
 		w.must(err)
 		if e.LeftOut != why || e.Reason != "" || e.State != "done" {
 			t.Errorf("parsed first: %v: %+v", parsedFirst, e)
 		}
 		want := frontierapi.Example{URL: url, Why: why}
-		if got := w.part.crawl("c").Examples.LeftOut["language"]; got != want {
+		if got := w.part.crawls.get("c").Examples.LeftOut["language"]; got != want {
 			t.Errorf("parsed first: %v: the example is %+v, want %+v", parsedFirst, got, want)
 		}
 		w.pass(2 * time.Hour)
@@ -63,7 +63,7 @@ func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 		if got := counted(); len(got) > 0 {
 			t.Errorf("parsed first: %v: %v are left out of a page that has a record now", parsedFirst, got)
 		}
-		if got := w.part.crawl("c").Examples.LeftOut; len(got) > 0 {
+		if got := w.part.crawls.get("c").Examples.LeftOut; len(got) > 0 {
 			t.Errorf("parsed first: %v: the example is still %+v", parsedFirst, got)
 		}
 	}

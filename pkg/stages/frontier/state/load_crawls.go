@@ -4,31 +4,30 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/table"
 )
 
-// loadCrawls reads the crawls that continue, and begins the partition's time. Those that
+// open reads the crawls that continue, and begins the partition's time. Those that
 // have ended are not even looked at, if a build has judged them all that judges as this
 // one does.
-func (s *Partition) loadCrawls(c *Clock) error {
-	from, found, err := s.store.readMark(s.partition)
+func (cs *crawls) open(c *Clock) error {
+	from, found, err := cs.store.readMark(cs.partition)
 	switch {
 	case errors.Is(err, errMark):
-		s.reportRepair(repairTime, "the partition's time cannot be read; it continues from the last change", "error", err)
+		cs.reportRepair(repairTime, "the partition's time cannot be read; it continues from the last change", "error", err)
 	case err != nil:
 		return err
 	}
 	var changed int64
-	s.judged, s.stored = from.Judged, from.Judged
-	if found && s.judged.Build == buildPrint() {
-		err = s.loadListed()
+	cs.judged, cs.stored = from.Judged, from.Judged
+	if found && cs.judged.Build == buildPrint() {
+		err = cs.loadListed()
 	} else {
-		s.judged = judged{}
-		changed, err = s.loadAll()
+		cs.judged = judged{}
+		changed, err = cs.loadAll()
 	}
 	if err != nil {
 		return err
@@ -36,118 +35,116 @@ func (s *Partition) loadCrawls(c *Clock) error {
 	if !found {
 		from = markOf(changed, c)
 	}
-	s.time = startPartitionTime(c, from)
+	cs.time = startPartitionTime(c, from)
 	return nil
 }
 
 // loadListed reads the crawls that are listed.
-func (s *Partition) loadListed() error {
-	pre := table.Prefix(s.partition, kindAwake)
-	err := s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+func (cs *crawls) loadListed() error {
+	pre := table.Prefix(cs.partition, kindAwake)
+	err := cs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		name := string(key[len(pre):])
-		c, err := s.readAwake(name, true)
+		c, err := cs.readAwake(name, true)
 		if err != nil {
 			return false, err
 		}
 		if c.known() {
-			s.crawls[name] = c
+			cs.active[name] = c
 		} else {
-			s.reportRepair(repairIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
-			s.tx.Delete(bytes.Clone(key))
+			cs.reportRepair(repairIndex, "a crawl that is not known is listed as one that has not ended", "crawl", name)
+			cs.tx.Delete(bytes.Clone(key))
 		}
 		return true, nil
 	})
 	if err != nil {
 		return fmt.Errorf("read list of crawls: %w", err)
 	}
-	any := table.Prefix(s.partition, kindCounters)
-	return s.store.scan(any, nil, func(_, _ []byte) (bool, error) {
-		s.holdsCrawls = true
+	any := table.Prefix(cs.partition, kindCounters)
+	return cs.store.scan(any, nil, func(_, _ []byte) (bool, error) {
+		cs.holdsCrawls = true
 		return false, nil
 	})
 }
 
 // loadAll reads all crawls, and lists those that continue. It returns when something last
 // happened in any of them, Unix ms.
-func (s *Partition) loadAll() (changed int64, err error) {
-	s.tx.DeletePrefix(table.Prefix(s.partition, kindAwake))
-	names, err := s.crawlNames()
+func (cs *crawls) loadAll() (changed int64, err error) {
+	cs.tx.DeletePrefix(table.Prefix(cs.partition, kindAwake))
+	names, err := cs.names()
 	if err != nil {
 		return 0, err
 	}
-	s.holdsCrawls = len(names) > 0
+	cs.holdsCrawls = len(names) > 0
 	for _, name := range names {
-		state, err := s.readCrawl(name)
+		state, err := cs.read(name)
 		if err != nil && !errors.Is(err, errCounters) {
 			return 0, err
 		}
 		changed = max(changed, state.Changed)
 		switch {
 		case err != nil || !state.ended():
-			c, err := s.readAwake(name, true)
+			c, err := cs.readAwake(name, true)
 			if err != nil {
 				return 0, err
 			}
 			if c.Row = (table.Row{}); c.known() { // the list is empty now
-				s.crawls[name] = c
-				crawlTable.Put(s.tx.Turn, name, c)
+				cs.active[name] = c
+				crawlTable.Put(cs.tx.Turn, name, c)
 			}
 		case state.stale():
-			s.markStale(name)
+			cs.markStale(name)
 		}
 	}
 	return changed, nil
 }
 
-// crawlNames are those of all crawls that the store or the turn under way has.
-func (s *Partition) crawlNames() (names []string, err error) {
-	pre := table.Prefix(s.partition, kindCounters)
-	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		if name := string(key[len(pre):]); s.crawls[name] == nil && !s.gone[name] {
-			names = append(names, name)
-		}
-		return true, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read names of crawls: %w", err)
-	}
-	for name := range s.crawls {
-		names = append(names, name)
-	}
-	return names, nil
+// load reads a crawl that rests, but for the filter of its URLs.
+func (cs *crawls) load(name string) (*crawl, error) {
+	delete(cs.isStale, name)
+	c, err := cs.readAwake(name, false)
+	cs.active[name] = c
+	cs.holdsCrawls = true
+	return c, err
 }
 
-// awake are the crawls in which something is to happen, as many as an answer holds.
-func (s *Partition) awake() *frontierapi.AwakeCrawls {
-	names := slices.Collect(maps.Keys(s.postponed))
-	for name, c := range s.crawls {
-		if c.known() && (!c.ended() || c.working()) && s.postponed[name] == 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	all := &frontierapi.AwakeCrawls{Names: names}
-	size := 0
-	for i, name := range names {
-		if size += len(name) + len(`"",`); size > maxAwakeBytes {
-			all.Names, all.Partial = names[:i], true
-			break
-		}
-	}
-	return all
-}
-
-// readCrawl reads the state of a crawl.
-func (s *Partition) readCrawl(name string) (state crawlState, err error) {
-	if s.gone[name] {
-		return state, nil
-	}
-	c, found, err := crawlTable.Load(s.tx.Turn, name)
-	if err != nil {
-		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
-	}
-	if found {
+// readAwake reads a crawl that continues, which must be listed if it has not ended. What
+// cannot be read is made again.
+func (cs *crawls) readAwake(name string, listed bool) (*crawl, error) {
+	c := newCrawl(name)
+	state, err := cs.read(name)
+	switch {
+	case errors.Is(err, errCounters):
+		err = cs.unreadableCounters(name, c, err)
 		state = c.crawlState
+	case err == nil && !listed && state.known() && !state.ended():
+		cs.reportRepair(repairIndex, "a crawl has not ended and was forgotten", "crawl", name)
+		c.dirty = true
 	}
-	return state, nil
+	if err == nil && state.known() {
+		c.begin(name, state)
+	}
+	if listed {
+		crawlTable.Stored(cs.tx.Turn, name, c)
+	}
+	return c, err
+}
+
+// unreadableCounters makes the state of a crawl anew whose counters cannot be read.
+// Whether it came after the last deletion of its name is seen by its visits.
+func (cs *crawls) unreadableCounters(name string, c *crawl, cause error) error {
+	cs.reportRepair(repairCounters, "the counters of a crawl cannot be read; they are rebuilt", "crawl", name, "error", cause)
+	c.crawlState = crawlState{}
+	c.Started, c.Opening, c.Unchanged = 1, true, true
+	c.Review, c.dirty = &sweep{Count: &frontierapi.Counters{}}, true
+	rules, err := cs.specs.Rules(name, 0)
+	if err != nil || rules.Deletion == nil {
+		return err
+	}
+	return cs.store.scan(table.Name(table.Prefix(cs.partition, kindURL), name), nil, func(_, value []byte) (bool, error) {
+		r, err := decodeRecord(value)
+		if err == nil && messages.FirstRound(0, messages.Deletions(r.Round)) == messages.FirstRound(0, rules.Deletions()) {
+			c.Since = rules.Since()
+		}
+		return err != nil, nil
+	})
 }

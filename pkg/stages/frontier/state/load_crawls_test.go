@@ -27,8 +27,8 @@ func (w *partitionFixture) ended(many int) {
 	w.tend()
 	w.pass(time.Duration(idleTime))
 	w.tend()
-	if len(w.part.crawls) > 0 || w.atRest() != many {
-		w.t.Fatalf("%d crawls are awake, %d at rest", len(w.part.crawls), w.atRest())
+	if len(w.part.crawls.active) > 0 || w.atRest() != many {
+		w.t.Fatalf("%d crawls are awake, %d at rest", len(w.part.crawls.active), w.atRest())
 	}
 }
 
@@ -45,13 +45,13 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 		}
 	}, kindCounters)(w)
 	w.restart()
-	w.part.specsGen = 0 // as of a new process
+	w.part.crawls.specsGen = 0 // as of a new process
 	w.tend()
-	if len(w.part.loggedRepairs) > 0 || len(w.part.crawls) != 1 {
-		t.Errorf("told of %v, %d crawls are awake", w.part.loggedRepairs, len(w.part.crawls))
+	if len(w.part.loggedRepairs) > 0 || len(w.part.crawls.active) != 1 {
+		t.Errorf("told of %v, %d crawls are awake", w.part.loggedRepairs, len(w.part.crawls.active))
 	}
 	w.wantSent(w.dispatch(10), "https://b.test/")
-	if _, err := w.part.stateOf("ended7"); err != nil || !w.part.loggedRepairs[repairCounters] {
+	if _, err := w.part.crawls.stateOf("ended7"); err != nil || !w.part.loggedRepairs[repairCounters] {
 		t.Errorf("asked about one: %v, told of %v", err, w.part.loggedRepairs)
 	}
 }
@@ -78,14 +78,14 @@ func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 	w.must(w.store.db.Set(w.part.awakeKey("ended1"), nil, pebble.Sync)) // of before
 	for range 2 {
 		w.restart()
-		if c := w.part.crawls["c"]; c == nil || c.Queued != 1 || len(w.part.crawls) != 1 {
-			t.Fatalf("awake are %v", w.part.crawls)
+		if c := w.part.crawls.active["c"]; c == nil || c.Queued != 1 || len(w.part.crawls.active) != 1 {
+			t.Fatalf("awake are %v", w.part.crawls.active)
 		}
 		w.tend()
 		if listed, err := w.store.has(w.part.awakeKey("c")); err != nil || !listed || w.countKeys(kindAwake) != 1 {
 			t.Fatalf("c is listed: %v, of %d; %v", listed, w.countKeys(kindAwake), err)
 		}
-		if w.part.stored.Build != buildPrint() {
+		if w.part.crawls.stored.Build != buildPrint() {
 			t.Fatal("the mark does not say that all were judged")
 		}
 	}
@@ -102,13 +102,13 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) })
 	for range 3 {
 		w.open()
-		w.part.specsGen = 0 // as of a new process
+		w.part.crawls.specsGen = 0 // as of a new process
 		w.must(w.part.RunTimers(w.at()))
 		w.must(w.part.Commit(w.at()))
 		w.kill()
 	}
 	w.open()
-	w.part.specsGen = 0
+	w.part.crawls.specsGen = 0
 	for more := true; more; more = w.part.TimersPending() {
 		w.step()
 	}
@@ -126,12 +126,12 @@ func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	w.tend()
 	w.pass(time.Minute)
 	w.tend()
-	if want := (judged{buildPrint(), crawlspec.Progress{Bucket: 1, Rev: w.gen}}); w.part.stored != want {
-		t.Fatalf("stored is %+v, want %+v", w.part.stored, want)
+	if want := (judged{buildPrint(), crawlspec.Progress{Bucket: 1, Rev: w.gen}}); w.part.crawls.stored != want {
+		t.Fatalf("stored is %+v, want %+v", w.part.crawls.stored, want)
 	}
 	damage(garble, kindCounters)(w)
 	w.restart()
-	w.part.specsGen = 0
+	w.part.crawls.specsGen = 0
 	w.tend()
 	if len(w.part.loggedRepairs) > 0 {
 		t.Errorf("told of %v", w.part.loggedRepairs)
@@ -201,7 +201,7 @@ func TestCrawlsThatGoOnAreTold(t *testing.T) {
 	w.ended(3)
 	w.seed("https://b.test/")
 	w.tend()
-	if got := w.part.awake(); got.Partial || !slices.Equal(got.Names, []string{"c"}) {
+	if got := w.part.Questions.awake(); got.Partial || !slices.Equal(got.Names, []string{"c"}) {
 		t.Errorf("told of %+v", got)
 	}
 	for range 2 {
@@ -209,13 +209,13 @@ func TestCrawlsThatGoOnAreTold(t *testing.T) {
 			w.answer(url, messages.NotModified)
 		}
 	}
-	if got := w.part.awake(); len(got.Names) > 0 || w.part.crawls["c"] == nil {
+	if got := w.part.Questions.awake(); len(got.Names) > 0 || w.part.crawls.active["c"] == nil {
 		t.Errorf("after its end told of %+v", got)
 	}
 	for i := range 40_000 {
-		w.part.postponed[fmt.Sprintf("crawl-%020d", i)] = 1
+		w.part.Postponed.waiting[fmt.Sprintf("crawl-%020d", i)] = 1
 	}
-	if got := w.part.awake(); !got.Partial || len(got.Names) < 10_000 || len(got.Names) > maxAwakeBytes/26 {
+	if got := w.part.Questions.awake(); !got.Partial || len(got.Names) < 10_000 || len(got.Names) > maxAwakeBytes/26 {
 		t.Errorf("of very many told of %d, partial: %v", len(got.Names), got.Partial)
 	}
 }

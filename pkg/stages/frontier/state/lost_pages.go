@@ -6,19 +6,19 @@ package state
 
 // CountParsing counts the visits that are parsed now, and returns their number. It leaves out crawls under review, which may be about
 // to be found.
-func (s *Partition) CountParsing() int64 {
-	s.parsingAt = s.time.now()
-	for _, c := range s.crawls {
+func (p *Partition) CountParsing() int64 {
+	p.urls.parsingAt = p.time.now()
+	for _, c := range p.crawls.active {
 		if c.unparsed = c.Parsing; c.Review != nil {
 			c.unparsed = 0
 		}
 	}
-	return s.Unparsed()
+	return p.Unparsed()
 }
 
 // Unparsed returns how many of the visits of the last CountParsing are still parsed.
-func (s *Partition) Unparsed() (n int64) {
-	for _, c := range s.crawls {
+func (p *Partition) Unparsed() (n int64) {
+	for _, c := range p.crawls.active {
 		n += c.unparsed
 	}
 	return n
@@ -26,12 +26,12 @@ func (s *Partition) Unparsed() (n int64) {
 
 // FetchUnparsed has the visits of the last CountParsing that are still parsed fetched again: their pages are gone. A review finds
 // them.
-func (s *Partition) FetchUnparsed() {
-	for _, c := range s.crawls {
+func (p *Partition) FetchUnparsed() {
+	for _, c := range p.crawls.active {
 		if c.unparsed <= 0 {
 			continue
 		}
-		c.lostBefore = s.parsingAt
+		c.lostBefore = p.urls.parsingAt
 		if c.Review == nil { // or the next count finds what that has passed
 			c.Review, c.dirty = &sweep{}, true
 		}
@@ -43,19 +43,19 @@ const maxLostPages = 10
 
 // fetchLost has a URL fetched again if its page is gone. That is another visit: a repeat of the first result does not count for it, and
 // an owner with an older state knows its request and its result as newer ones. Its attempts continue the count, for maxLostPages.
-func (s *Partition) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	if r.Due >= s.crawl(id.crawl).lostBefore {
+func (v *visits) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) error {
+	if r.Due >= v.crawls.get(id.crawl).lostBefore {
 		return nil
 	}
 	if r.Sent-r.Failures >= maxLostPages {
-		return s.fail(r, id, "its page left the stream PAGES before it was parsed", rules, now)
+		return v.fail(r, id, "its page left the stream PAGES before it was parsed", rules, now)
 	}
-	s.log.Info("page was lost before it was parsed, fetching it again", "crawl", id.crawl, "url", r.URL, "visit", r.visit(id.hash))
+	v.log.Info("page was lost before it was parsed, fetching it again", "crawl", id.crawl, "url", r.URL, "visit", r.visit(id.hash))
 	sent := r.Sent - r.Failures
-	r.nextRound(s.era())
+	r.nextRound(v.era())
 	r.Sent = sent
 	r.forgetPage()
-	return s.admit(r, id, rules, now)
+	return v.admit(r, id, rules, now)
 }
 
 // forgetPage forgets what is known of the last page, which is lost: the next must be complete.

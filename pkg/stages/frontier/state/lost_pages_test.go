@@ -22,7 +22,7 @@ func (w *partitionFixture) losePage(url string) (first, second *messages.Request
 
 func (w *partitionFixture) requestFor(url string) *messages.Request {
 	w.t.Helper()
-	wire, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(url)}])
+	wire, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}])
 	w.must(err)
 	return wire
 }
@@ -59,7 +59,7 @@ func TestRepeatedResultOfALostPage_ChangesNothing(t *testing.T) {
 	if second := w.requestFor(lostURL); second.Visit.Round <= first.Visit.Round || second.ID() == first.ID() {
 		t.Errorf("the requests are %s and %s", first.ID(), second.ID())
 	}
-	if n := w.part.crawl("c").Pages; n != 1 {
+	if n := w.part.crawls.get("c").Pages; n != 1 {
 		t.Errorf("%d pages are counted, and one came", n)
 	}
 }
@@ -69,7 +69,7 @@ func TestRepeatedResultOfALostPage_ChangesNothing(t *testing.T) {
 func TestRequestForALostPage_IsTakenOver(t *testing.T) {
 	for name, found := range map[string]func(*partitionFixture, *messages.Request){
 		"in FETCH": func(w *partitionFixture, req *messages.Request) {
-			w.must(w.part.adoptForeign(req, w.at()))
+			w.must(w.part.Requests.adoptForeign(req, w.at()))
 			w.must(w.part.Commit(w.at()))
 			w.wantState(lostURL, InFlight, "")
 			w.answer(lostURL, messages.Timeout)

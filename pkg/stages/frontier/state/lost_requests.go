@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// LostRequests returns the requests to publish again: those without a result that are not in
+// Lost returns the requests to publish again: those without a result that are not in
 // FETCH any more, and those that were never published. InFetch returns the identity of
 // the message with a sequence in FETCH, "" if there is none.
-func (s *Partition) LostRequests(now int64, inFetch func(seq uint64) (string, error)) ([]*Request, error) {
-	if s.nextInFlightDeadline > now {
+func (rq *Requests) Lost(now int64, inFetch func(seq uint64) (string, error)) ([]*Request, error) {
+	if rq.nextInFlightDeadline > now {
 		return nil, nil
 	}
 	var again []*Request
-	s.nextInFlightDeadline = math.MaxInt64
-	for _, req := range s.inFlight {
+	rq.nextInFlightDeadline = math.MaxInt64
+	for _, req := range rq.urls.inFlight {
 		if req.deadline <= now {
-			if err := s.lookFor(req, now, inFetch); err != nil {
+			if err := rq.lookFor(req, now, inFetch); err != nil {
 				return nil, err
 			}
 		}
@@ -24,7 +24,7 @@ func (s *Partition) LostRequests(now int64, inFetch func(seq uint64) (string, er
 			req.unsent = false
 			again = append(again, req)
 		}
-		s.nextInFlightDeadline = min(s.nextInFlightDeadline, req.deadline)
+		rq.nextInFlightDeadline = min(rq.nextInFlightDeadline, req.deadline)
 	}
 	return again, nil
 }
@@ -35,12 +35,12 @@ const missingGrace = int64(5 * time.Second)
 
 // lookFor looks for a request in FETCH. While it is there, a fetcher has it or
 // will get it. One that is gone has a result on its way, or is lost.
-func (s *Partition) lookFor(req *Request, now int64, inFetch func(seq uint64) (string, error)) error {
+func (rq *Requests) lookFor(req *Request, now int64, inFetch func(seq uint64) (string, error)) error {
 	req.deadline = now + inFlightTimeout
 	if req.FetchSeq == 0 { // not published yet, or that is what was lost
 		return nil
 	}
-	wire, err := s.Message(req)
+	wire, err := rq.Message(req)
 	if err != nil {
 		return err
 	}
@@ -48,14 +48,14 @@ func (s *Partition) lookFor(req *Request, now int64, inFetch func(seq uint64) (s
 	about := []any{"crawl", wire.Crawl, "url", wire.URL, "visit", wire.Visit, "attempt", wire.Attempt}
 	switch {
 	case err != nil:
-		s.log.Debug("cannot look for a request", append(about, "error", err)...)
+		rq.log.Debug("cannot look for a request", append(about, "error", err)...)
 	case id == wire.ID():
 		req.missing = false
 	case !req.missing:
 		req.missing, req.deadline = true, now+missingGrace
 	default:
-		s.log.Info("request was lost, sending it again", about...)
-		s.resend(req, now)
+		rq.log.Info("request was lost, sending it again", about...)
+		rq.resend(req, now)
 	}
 	return nil
 }

@@ -67,71 +67,71 @@ func digestOfText(text []byte) (d textDigest) {
 	return d
 }
 
-func (s *Partition) inheritedKey(crawl string, digest []byte) []byte {
-	return append(table.Name(table.Prefix(s.partition, kindInherited), crawl), digest...)
+func (us *urls) inheritedKey(crawl string, digest []byte) []byte {
+	return append(table.Name(table.Prefix(us.partition, kindInherited), crawl), digest...)
 }
 
 // applyMetadata stores what a message says of the metadata of a URL, which was known before
 // or not.
-func (s *Partition) applyMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID, known bool) error {
+func (us *urls) applyMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID, known bool) error {
 	switch {
 	case m.Source == messages.SourceSeed:
-		s.feedMetadata(m, c, r, id)
+		us.feedMetadata(m, c, r, id)
 	case len(m.Metadata) == 0:
 	case m.Source == messages.SourceRedirect: // the last one counts
 		if r.Metadata == nil || r.Metadata.origin != fed {
-			s.setMetadata(r, id, &metadata{redirected, m.Inherit, 0, m.Metadata.AppendJSON(nil)})
+			us.setMetadata(r, id, &metadata{redirected, m.Inherit, 0, m.Metadata.AppendJSON(nil)})
 		}
 	case m.Inherit && !known:
-		return s.inheritMetadata(m, r, id)
+		return us.inheritMetadata(m, r, id)
 	}
 	return nil
 }
 
 // feedMetadata takes that of a seed. One that a spec lists has what is said there, and
 // nothing else; who feeds one otherwise, and says nothing, leaves what it has.
-func (s *Partition) feedMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID) {
+func (us *urls) feedMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID) {
 	listed, had := m.SeedList != 0, r.Metadata
 	switch {
 	case c.Metadata == nil && !listed, listed && had != nil && had.origin == fed && had.rev > m.Rev:
 	case len(c.Metadata) > 0:
-		s.setMetadata(r, id, &metadata{fed, c.Inherit, m.Rev, c.Metadata.AppendJSON(nil)})
+		us.setMetadata(r, id, &metadata{fed, c.Inherit, m.Rev, c.Metadata.AppendJSON(nil)})
 	case had != nil && (had.origin == fed || c.Metadata != nil):
-		s.setMetadata(r, id, nil)
+		us.setMetadata(r, id, nil)
 	}
 }
 
-func (s *Partition) setMetadata(r *urlRecord, id urlID, m *metadata) {
+func (us *urls) setMetadata(r *urlRecord, id urlID, m *metadata) {
 	r.Metadata = m
-	s.tx.save(id, r)
+	us.tx.save(id, r)
 }
 
 // inheritMetadata takes that of the page on which a URL was found first.
-func (s *Partition) inheritMetadata(m *messages.Candidates, r *urlRecord, id urlID) error {
+func (us *urls) inheritMetadata(m *messages.Candidates, r *urlRecord, id urlID) error {
 	text := m.Metadata.AppendJSON(nil)
 	digest := digestOfText(text)
-	key := s.inheritedKey(id.crawl, digest[:])
-	stored, err := s.tx.Get(key)
+	key := us.inheritedKey(id.crawl, digest[:])
+	stored, err := us.tx.Get(key)
 	if err != nil {
 		return fmt.Errorf("metadata of %s: %w", messages.Clip(r.URL), err)
 	}
 	if stored == nil {
-		s.tx.Set(key, text)
+		us.tx.Set(key, text)
 	}
-	s.setMetadata(r, id, &metadata{inherited, true, 0, digest[:]})
+	us.setMetadata(r, id, &metadata{inherited, true, 0, digest[:]})
 	return nil
 }
 
 // metadataOf returns the metadata of a URL, nil if it has none, and whether it is
 // inherited. What is unreadable is quarantined, if it is inherited, and the URL has none then.
-func (s *Partition) metadataOf(r *urlRecord, id urlID) (all messages.Metadata, inherit bool, err error) {
+func (us *urls) metadataOf(r *urlRecord, id urlID) (all messages.Metadata, inherit bool, err error) {
 	m := r.Metadata
 	if m == nil {
 		return nil, false, nil
 	}
 	text := m.text
 	if m.origin == inherited {
-		if text, err = s.tx.Get(s.inheritedKey(id.crawl, m.text)); err != nil {
+		if text, err = us.tx.Get(us.inheritedKey(id.crawl, m.text)); err != nil {
 			return nil, false, fmt.Errorf("metadata of %s: %w", messages.Clip(r.URL), err)
 		}
 	}
@@ -142,10 +142,10 @@ func (s *Partition) metadataOf(r *urlRecord, id urlID) (all messages.Metadata, i
 	if bad == nil {
 		return all, m.inherit, nil
 	}
-	s.reportRepair(repairURL, "the metadata of a URL cannot be read, it has none", "crawl", id.crawl, "url", r.URL, "error", bad)
-	s.setMetadata(r, id, nil)
+	us.reportRepair(repairURL, "the metadata of a URL cannot be read, it has none", "crawl", id.crawl, "url", r.URL, "error", bad)
+	us.setMetadata(r, id, nil)
 	if m.origin != inherited {
 		return nil, false, nil
 	}
-	return nil, false, s.setAside(s.inheritedKey(id.crawl, m.text))
+	return nil, false, us.setAside(us.inheritedKey(id.crawl, m.text))
 }

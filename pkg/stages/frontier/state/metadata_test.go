@@ -42,11 +42,11 @@ func (w *partitionFixture) found(source messages.Source, depth int, url string, 
 // wantMetadata holds what the request for a URL has, which is under way.
 func (w *partitionFixture) wantMetadata(url string, want messages.Metadata, inherit bool) {
 	w.t.Helper()
-	req := w.part.inFlight[urlID{"c", messages.HashURL(url)}]
+	req := w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}]
 	if req == nil {
 		w.t.Fatalf("%s is not under way", url)
 	}
-	m, err := w.part.Message(req)
+	m, err := w.part.Requests.Message(req)
 	w.must(err)
 	if !maps.Equal(m.Metadata, want) || m.Inherit != inherit {
 		w.t.Errorf("%s is asked for with %v (inherited: %v), want %v (%v)", url, m.Metadata, m.Inherit, want, inherit)
@@ -257,7 +257,7 @@ func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 func TestMetadataIsExplained(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seedWith("https://a.test/", customer17, true)
-	e, err := w.part.Explain("c", "https://a.test/")
+	e, err := w.part.Questions.Explain("c", "https://a.test/")
 	if err != nil || !maps.Equal(e.Metadata, customer17) || !e.Inherit {
 		t.Errorf("%+v, %v", e, err)
 	}

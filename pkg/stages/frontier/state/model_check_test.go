@@ -28,7 +28,7 @@ type model struct {
 	asked   map[attemptOf]bool         // requests that were in FETCH
 	pages   map[string]int64           // by crawl
 	hosts   map[string]*hostOracle     // by name, domains with "*." before it
-	runs    runs
+	runs    modelRuns
 	figures figures
 	plans   plans
 	labels  map[urlID]label
@@ -201,7 +201,7 @@ func (m *model) handedOver() {
 
 // pendingDeletion reports whether the store may still have something of a deleted crawl.
 func (m *model) doomed(crawl string) bool {
-	return m.deletions[crawl] != nil && m.part.isPendingDeletion(crawl)
+	return m.deletions[crawl] != nil && m.part.crawls.isPendingDeletion(crawl)
 }
 
 // fed is a message of URLS that was acknowledged.
@@ -569,7 +569,7 @@ func (m *model) opened(restored bool) {
 		return // it is behind, and will catch up
 	}
 	for id, f := range m.under {
-		if m.part.inFlight[id] == nil {
+		if m.part.urls.inFlight[id] == nil {
 			m.Fatalf("%s, under way as %+v, is not after a restart", m.describe(id), f)
 		}
 	}
@@ -579,7 +579,7 @@ func (m *model) opened(restored bool) {
 // request be forgotten, nor one be made up.
 func (m *model) resumed(restored bool) {
 	for id, f := range m.under {
-		req := m.part.inFlight[id]
+		req := m.part.urls.inFlight[id]
 		switch {
 		case req != nil && req.Round == f.round && (req.Sent == f.attempt || restored && (f.lost || !f.published)):
 			f.attempt = req.Sent
@@ -594,7 +594,7 @@ func (m *model) resumed(restored bool) {
 			m.Fatalf("%s is under way as %+v, and the new owner takes it for round %d, attempt %d", m.describe(id), f, req.Round, req.Sent)
 		}
 	}
-	for id, req := range m.part.inFlight {
+	for id, req := range m.part.urls.inFlight {
 		if m.under[id] == nil && !m.doomed(id.crawl) {
 			m.Fatalf("%s is taken to be under way in round %d, attempt %d, and is not", m.describe(id), req.Round, req.Sent)
 		}
@@ -770,7 +770,7 @@ func (m *model) check() {
 
 // checkStored: a commit leaves nothing that is still to be stored.
 func (m *model) checkStored() {
-	for name, c := range m.part.crawls {
+	for name, c := range m.part.crawls.active {
 		if c.dirty {
 			m.Fatalf("crawl %s is not stored after a commit", name)
 		}
@@ -837,7 +837,7 @@ func (m *model) checkForgotten(st *stored) {
 		}
 	}
 	for name, d := range m.deletions {
-		if c := m.part.crawls[name]; c != nil && c.known() && !m.doomed(name) && c.Since != d.Rev {
+		if c := m.part.crawls.active[name]; c != nil && c.known() && !m.doomed(name) && c.Since != d.Rev {
 			m.Fatalf("crawl %s came after deletion %d, by its state after %d", name, d.Rev, c.Since)
 		}
 	}
@@ -949,7 +949,7 @@ func (m *model) checkQueues(st *stored) {
 		}
 	}
 	windows := 0
-	for _, h := range m.part.hosts {
+	for _, h := range m.part.hosts.active {
 		for _, w := range h.work {
 			if w.queue != nil {
 				windows++
@@ -960,8 +960,8 @@ func (m *model) checkQueues(st *stored) {
 			}
 		}
 	}
-	if windows != m.part.windows {
-		m.Fatalf("%d windows are counted, there are %d", m.part.windows, windows)
+	if windows != m.part.hosts.windows {
+		m.Fatalf("%d windows are counted, there are %d", m.part.hosts.windows, windows)
 	}
 }
 
@@ -1023,7 +1023,7 @@ func (m *model) checkHosts(st *stored) {
 		}
 	}
 	m.checkDomains(st, lines, under)
-	for name, h := range m.part.hosts {
+	for name, h := range m.part.hosts.active {
 		if h.dirty {
 			m.Fatalf("host %s is not stored after a commit", name)
 		}
@@ -1062,7 +1062,7 @@ func (m *model) checkDomains(st *stored, lines, under map[string]int) {
 			m.Fatalf("domain %s is due at %d, by the index at %d", name, d.due, due)
 		}
 	}
-	for name, d := range m.part.domains {
+	for name, d := range m.part.hosts.domains {
 		if d.dirty || d.held || d.inFlight != under["*."+name] {
 			m.Fatalf("domain %s is %+v after a commit; %d requests are under way", name, d, under["*."+name])
 		}
@@ -1086,8 +1086,8 @@ func (m *model) group(url string, spec *crawlspec.Spec) string {
 // checkIndexes: requests under way, waits and plans are in their indexes.
 func (m *model) checkIndexes(st *stored) {
 	for id, r := range st.records {
-		if (r.State == InFlight) != st.inFlight[id] || st.inFlight[id] != (m.part.inFlight[id] != nil) {
-			m.Fatalf("%s is %v; under way by the index: %v, in memory: %v", m.describe(id), r.State, st.inFlight[id], m.part.inFlight[id] != nil)
+		if (r.State == InFlight) != st.inFlight[id] || st.inFlight[id] != (m.part.urls.inFlight[id] != nil) {
+			m.Fatalf("%s is %v; under way by the index: %v, in memory: %v", m.describe(id), r.State, st.inFlight[id], m.part.urls.inFlight[id] != nil)
 		}
 		if (r.State == Waiting || r.State.ended() && r.Due != 0) && !st.retries[string(m.part.retryKey(r.Due, id)[3:])] {
 			m.Fatalf("%s is %v and due again, and is not in the index", m.describe(id), r.State)
@@ -1098,7 +1098,7 @@ func (m *model) checkIndexes(st *stored) {
 		if wait := time.Duration(r.Due - m.at()); r.State == Waiting && wait > longestWait || r.State.ended() && wait > longestRecrawl {
 			m.Fatalf("%s is %v, and waits %v for its next visit", m.describe(id), r.State, wait)
 		}
-		if r.gateDue() && !m.part.crawl(id.crawl).rules.isCancelledFor(r.URL) {
+		if r.gateDue() && !m.part.crawls.get(id.crawl).rules.isCancelledFor(r.URL) {
 			m.Fatalf("%s has ended with a redirect that led back to it, and is not to be visited again", m.describe(id))
 		}
 		if m.restored {
@@ -1108,11 +1108,11 @@ func (m *model) checkIndexes(st *stored) {
 			m.Fatalf("%s is %v, and under way is %+v", m.describe(id), r.State, f)
 		}
 	}
-	if n := len(st.inFlight) + len(st.oldSent); n != len(m.part.inFlight) {
-		m.Fatalf("%d requests are under way by the index, %d in memory", n, len(m.part.inFlight))
+	if n := len(st.inFlight) + len(st.oldSent); n != len(m.part.urls.inFlight) {
+		m.Fatalf("%d requests are under way by the index, %d in memory", n, len(m.part.urls.inFlight))
 	}
-	if st.earliest[0] != 0 && m.part.nextDue > st.earliest[0] || st.earliest[1] != 0 && m.part.nextRetry > st.earliest[1] {
-		m.Fatalf("next due is %d and %d, by the indexes %d", m.part.nextDue, m.part.nextRetry, st.earliest)
+	if st.earliest[0] != 0 && m.part.schedule.nextDue > st.earliest[0] || st.earliest[1] != 0 && m.part.urls.nextRetry > st.earliest[1] {
+		m.Fatalf("next due is %d and %d, by the indexes %d", m.part.schedule.nextDue, m.part.urls.nextRetry, st.earliest)
 	}
 }
 
@@ -1126,7 +1126,7 @@ const (
 // checkAddresses: what addresses count is under way, and no more.
 func (m *model) checkAddresses() {
 	under := make(map[string]int)
-	for _, req := range m.part.inFlight {
+	for _, req := range m.part.urls.inFlight {
 		under[req.ip]++
 	}
 	for ip, a := range m.addresses.byIP {
@@ -1169,11 +1169,11 @@ func (m *model) checkListed() {
 // checkRules: what waits to be sent is in scope, and what a rule has excluded
 // is still excluded, as soon as a change of the rules has been gone through.
 func (m *model) checkRules(st *stored) {
-	if m.part.specsGen != m.gen || m.restored {
+	if m.part.crawls.specsGen != m.gen || m.restored {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.part.crawls[id.crawl]; c != nil && (c.Review != nil || c.Opening && r.Reason == frontierapi.ReasonScope) || m.part.isStale[id.crawl] {
+		if c := m.part.crawls.active[id.crawl]; c != nil && (c.Review != nil || c.Opening && r.Reason == frontierapi.ReasonScope) || m.part.crawls.isStale[id.crawl] {
 			continue
 		}
 		p := m.known[id]
@@ -1217,7 +1217,7 @@ func (m *model) checkEnd() {
 			m.Fatalf("%s is %v, and was never sent", m.describe(id), r.State)
 		}
 	}
-	for name, c := range m.part.crawls {
+	for name, c := range m.part.crawls.active {
 		if n := c.Pending(); n != 0 {
 			m.Fatalf("crawl %s has %d URLs open at the end", name, n)
 		}

@@ -82,13 +82,13 @@ func (m *model) wantsPage(wire *messages.Request) {
 func (m *model) checkUnparsed(st *stored) {
 	parsed := make(map[string]int64)
 	for id, r := range st.records {
-		if r.State == Parsing && r.Due <= m.part.parsingAt {
+		if r.State == Parsing && r.Due <= m.part.urls.parsingAt {
 			parsed[id.crawl]++
 		}
 	}
-	for name, c := range m.part.crawls {
+	for name, c := range m.part.crawls.active {
 		if c.unparsed > parsed[name] && !m.doomed(name) {
-			m.Fatalf("%d visits of %s are counted as parsed since before %d, there are %d", c.unparsed, name, m.part.parsingAt, parsed[name])
+			m.Fatalf("%d visits of %s are counted as parsed since before %d, there are %d", c.unparsed, name, m.part.urls.parsingAt, parsed[name])
 		}
 	}
 }

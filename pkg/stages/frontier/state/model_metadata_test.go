@@ -82,7 +82,7 @@ func (m *model) checkLabels(st *stored) {
 		want, text := m.labels[id], got.text
 		if got.origin == inherited {
 			var err error
-			text, err = m.store.get(m.part.inheritedKey(id.crawl, got.text))
+			text, err = m.store.get(m.part.urls.inheritedKey(id.crawl, got.text))
 			m.must(err)
 		}
 		var all messages.Metadata

@@ -48,9 +48,9 @@ func (m *model) priority(id urlID) byte {
 
 // checkSchedules: no crawl waits longer for its next run than its schedule says.
 func (m *model) checkSchedules() {
-	for name, c := range m.part.crawls {
+	for name, c := range m.part.crawls.active {
 		spec := m.specs[name]
-		if m.doomed(name) || m.part.specsGen != m.gen || c.Started == 0 || c.nextRun == 0 {
+		if m.doomed(name) || m.part.crawls.specsGen != m.gen || c.Started == 0 || c.nextRun == 0 {
 			continue
 		}
 		wait := time.Duration(c.nextRun - m.part.time.wall(m.at()))
@@ -81,8 +81,8 @@ func (m *model) checkPlans(st *stored) {
 
 // checkPlan holds the next visit of a URL that has ended against the rules for it.
 func (m *model) checkPlan(id urlID, r *urlRecord) {
-	c := m.part.crawls[id.crawl]
-	if m.part.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.part.isStale[id.crawl] {
+	c := m.part.crawls.active[id.crawl]
+	if m.part.crawls.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.part.crawls.isStale[id.crawl] {
 		return
 	}
 	spec := m.specs[id.crawl]
@@ -112,7 +112,7 @@ func (m *model) checkPlan(id urlID, r *urlRecord) {
 // checkStarts: no run starts for a time before the crawl had its schedule, as far as the
 // clocks agree on that.
 func (m *model) checkStarts() {
-	for name, c := range m.part.crawls {
+	for name, c := range m.part.crawls.active {
 		was, known := m.plans.runs[name]
 		is := [2]int64{c.Run, c.Again}
 		m.plans.runs[name] = is

@@ -7,8 +7,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// runs is what a model knows of the runs of crawls with a schedule.
-type runs struct {
+// modelRuns is what a model knows of the runs of crawls with a schedule.
+type modelRuns struct {
 	kept    map[urlID]keptLinks // by page, those of its last visit that has told them
 	awaited map[urlID]awaited   // by page that is unchanged
 	taken   map[urlID]int64     // the last run that has the links of a page
@@ -25,18 +25,18 @@ type awaited struct {
 	to  []urlID
 }
 
-func newRuns() runs {
-	return runs{make(map[urlID]keptLinks), make(map[urlID]awaited), make(map[urlID]int64)}
+func newRuns() modelRuns {
+	return modelRuns{make(map[urlID]keptLinks), make(map[urlID]awaited), make(map[urlID]int64)}
 }
 
-func (r *runs) forget(crawl string) {
+func (r *modelRuns) forget(crawl string) {
 	maps.DeleteFunc(r.kept, func(id urlID, _ keptLinks) bool { return id.crawl == crawl })
 	maps.DeleteFunc(r.awaited, func(id urlID, _ awaited) bool { return id.crawl == crawl })
 	maps.DeleteFunc(r.taken, func(id urlID, _ int64) bool { return id.crawl == crawl })
 }
 
 // fed takes note of a message about a page.
-func (r *runs) fed(c *messages.Candidates) {
+func (r *modelRuns) fed(c *messages.Candidates) {
 	page := urlID{c.Crawl, messages.HashURL(c.Referrer)}
 	links := r.kept[page]
 	switch {
@@ -69,7 +69,7 @@ func (m *model) checkRuns(st *stored) {
 		return
 	}
 	for page, a := range m.runs.awaited {
-		if c := m.part.crawls[page.crawl]; c != nil && c.Unchanged || m.doomed(page.crawl) {
+		if c := m.part.crawls.active[page.crawl]; c != nil && c.Unchanged || m.doomed(page.crawl) {
 			continue
 		}
 		for _, id := range a.to {
@@ -87,7 +87,7 @@ func (m *model) conditional(wire *messages.Request) {
 	if wire.ETag == "" || wire.PageRound != 0 || wire.Run <= m.runs.taken[page] {
 		return
 	}
-	if m.part.crawl(wire.Crawl).Again > 0 { // a run that visits all needs no links
+	if m.part.crawls.get(wire.Crawl).Again > 0 { // a run that visits all needs no links
 		return
 	}
 	m.Fatalf("%s was asked for in run %d under a condition, and nobody would know its links", m.describe(page), wire.Run)

@@ -25,8 +25,8 @@ func drawSeeds(t *rapid.T) (seeds []crawlspec.Seed) {
 
 // feedSeeds stores seeds of specs on URLS, as far as a process gets that ends so.
 func (r *simEnv) feedSeeds(t turn) {
-	batch := r.part.seeds
-	r.part.seeds = nil
+	batch := r.part.Seeds.pending
+	r.part.Seeds.pending = nil
 	if t.end == beforePublish || t.end == whilePublishes {
 		batch = batch[:min(t.publish, len(batch))]
 	}
@@ -38,14 +38,14 @@ func (r *simEnv) feedSeeds(t turn) {
 // checkSeeds: as soon as a crawl was fed the seeds of its spec, all of them are known, and
 // the run has them, but one over everything those that it leaves out.
 func (m *model) checkSeeds(st *stored) {
-	if m.part.specsGen != m.gen || m.restored {
+	if m.part.crawls.specsGen != m.gen || m.restored {
 		return
 	}
 	for name, spec := range m.specs {
 		if m.unsown(name) || m.doomed(name) {
 			continue
 		}
-		c := m.part.crawls[name]
+		c := m.part.crawls.active[name]
 		for _, s := range spec.Seeds {
 			id := urlID{name, messages.HashURL(s.URL)}
 			r := st.records[id]
@@ -58,7 +58,7 @@ func (m *model) checkSeeds(st *stored) {
 
 // unsown reports whether a crawl is still to be fed seeds of its spec.
 func (r *simEnv) unsown(name string) bool {
-	state, err := r.part.stateOf(name)
+	state, err := r.part.crawls.stateOf(name)
 	r.must(err)
 	return state.Seeding.Due || state.Seeding.List != r.compiled[name].seeds.Fingerprint
 }

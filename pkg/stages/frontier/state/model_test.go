@@ -547,12 +547,12 @@ func (g *simDriver) drain() {
 // over reports whether nothing can happen any more but visits that are planned.
 func (g *simDriver) over() bool {
 	return !g.unsown("c") && !g.unsown("d") && len(g.unread(messages.StreamURLs)) == 0 && len(g.unread(messages.StreamResults)) == 0 && len(g.fetch) == 0 &&
-		g.left("c") == 0 && g.left("d") == 0 && g.part.specsGen == g.gen && !g.part.TimersPending()
+		g.left("c") == 0 && g.left("d") == 0 && g.part.crawls.specsGen == g.gen && !g.part.TimersPending()
 }
 
 // left is how many URLs of a crawl have not come to their end.
 func (g *simDriver) left(crawl string) int64 {
-	state, err := g.part.stateOf(crawl)
+	state, err := g.part.crawls.stateOf(crawl)
 	g.must(err)
 	return state.Pending()
 }

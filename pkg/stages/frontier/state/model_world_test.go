@@ -206,10 +206,10 @@ func (r *simEnv) openPartition(hold bool) {
 		Epoch: r.epoch, Clock: clock, Specs: r, MaxHosts: maxModelHosts, Addresses: r.addresses, Log: slog.New(slog.DiscardHandler),
 	})
 	r.must(err)
-	r.part, r.held = s, s.loader
+	r.part, r.held = s, s.crawls.loader
 	if hold {
 		ctx, cancel := context.WithCancel(context.Background())
-		s.loader = &loader{ctx: ctx, cancel: cancel, loaded: make(chan *loadedCrawl)}
+		s.crawls.loader = &loader{ctx: ctx, cancel: cancel, loaded: make(chan *loadedCrawl)}
 		return
 	}
 	r.loaded()
@@ -218,11 +218,11 @@ func (r *simEnv) openPartition(hold bool) {
 // loaded lets the filters be complete.
 func (r *simEnv) loaded() {
 	if r.held != nil {
-		if r.part.loader != r.held {
-			r.part.loader.stop()
+		if r.part.crawls.loader != r.held {
+			r.part.crawls.loader.stop()
 		}
-		awaitLoaded(r.held, r.part)
-		r.part.loader, r.held = r.held, nil
+		awaitLoaded(r.held, r.part.crawls)
+		r.part.crawls.loader, r.held = r.held, nil
 	}
 }
 
@@ -345,7 +345,7 @@ const (
 func (r *simEnv) play(t turn) bool {
 	s, now := r.part, r.at()
 	for _, o := range r.published {
-		s.MarkSent(o.wire, o.seq)
+		s.Requests.MarkSent(o.wire, o.seq)
 	}
 	r.published = nil
 	r.grant()
@@ -367,7 +367,7 @@ func (r *simEnv) play(t turn) bool {
 	now = r.at()
 	again, err := r.lost(now)
 	r.must(err)
-	fresh, err := s.Dispatch(now, Room{t.room, t.room})
+	fresh, err := s.Dispatcher.Next(now, Room{t.room, t.room})
 	r.must(err)
 	if t.end == beforeCommit {
 		return false
@@ -396,7 +396,7 @@ type sentRequest struct {
 // outgoing makes messages of requests, as they are at the end of the turn.
 func (r *simEnv) outgoing(reqs []*Request) (out []sentRequest) {
 	for _, req := range reqs {
-		wire, err := r.part.Message(req)
+		wire, err := r.part.Requests.Message(req)
 		r.must(err)
 		out = append(out, sentRequest{id: req.id, wire: wire})
 	}
@@ -405,17 +405,17 @@ func (r *simEnv) outgoing(reqs []*Request) (out []sentRequest) {
 
 // apply brings a message into the partition, to be durable with the next commit.
 func (r *simEnv) apply(m *message, done *step) {
-	waiting := r.part.lastPostponed
+	waiting := r.part.Postponed.last
 	if m.result != nil {
 		before := r.attempts(m.result.Crawl)
 		r.must(r.part.ApplyResult(m.result, r.at()))
-		if r.part.lastPostponed == waiting {
+		if r.part.Postponed.last == waiting {
 			done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
 		}
 	} else {
 		before := r.parsed(m.candidates)
 		r.applyCandidates(m.candidates)
-		if r.part.lastPostponed == waiting {
+		if r.part.Postponed.last == waiting {
 			done.applied = append(done.applied, applied{m, r.parsed(m.candidates) > before})
 		}
 	}
@@ -436,12 +436,12 @@ func (r *simEnv) applyCandidates(m *messages.Candidates) {
 
 // applyWaited is partition.applyWaited.
 func (r *simEnv) applyWaited(done *step) {
-	waited, err := r.part.ReadyPostponed()
+	waited, err := r.part.Postponed.Ready()
 	r.must(err)
 	for i := range waited {
 		w := &waited[i]
 		attempts, parsed := r.attempts(w.crawl), r.parsed(w.candidates)
-		r.must(r.part.ApplyPostponed(w, 1, r.at()))
+		r.must(r.part.Postponed.Apply(w, 1, r.at()))
 		m := &message{candidates: w.candidates, result: w.result}
 		done.applied = append(done.applied, applied{m, r.attempts(w.crawl) > attempts || r.parsed(w.candidates) > parsed})
 	}
@@ -449,9 +449,9 @@ func (r *simEnv) applyWaited(done *step) {
 
 // finishPostponed is partition.finishPostponed.
 func (r *simEnv) finishPostponed() {
-	for len(r.part.postponed) > 0 {
+	for len(r.part.Postponed.waiting) > 0 {
 		done := &step{now: r.really()}
-		r.must(r.part.RemoveForPostponed(r.at()))
+		r.must(r.part.Postponed.Remove(r.at()))
 		r.applyWaited(done)
 		r.commit(done)
 	}
@@ -459,10 +459,10 @@ func (r *simEnv) finishPostponed() {
 
 // attempts is how many results count.
 func (r *simEnv) attempts(crawl string) (n int64) {
-	if r.part.isPendingDeletion(crawl) {
+	if r.part.crawls.isPendingDeletion(crawl) {
 		return 0
 	}
-	state, err := r.part.stateOf(crawl)
+	state, err := r.part.crawls.stateOf(crawl)
 	r.must(err)
 	for _, k := range state.Attempts {
 		n += k
@@ -472,10 +472,10 @@ func (r *simEnv) attempts(crawl string) (n int64) {
 
 // parsed is the last round of a page whose end is known.
 func (r *simEnv) parsed(m *messages.Candidates) uint64 {
-	if m == nil || m.Ends.IsZero() || r.part.isPendingDeletion(m.Crawl) {
+	if m == nil || m.Ends.IsZero() || r.part.crawls.isPendingDeletion(m.Crawl) {
 		return 0
 	}
-	page, err := r.part.record(urlID{m.Crawl, m.Ends.URL})
+	page, err := r.part.urls.record(urlID{m.Crawl, m.Ends.URL})
 	r.must(err)
 	if page == nil {
 		return 0
@@ -555,7 +555,7 @@ func (r *simEnv) resume() {
 
 // lost returns the requests that are not in this FETCH any more.
 func (r *simEnv) lost(now int64) ([]*Request, error) {
-	return r.part.LostRequests(now, func(seq uint64) (string, error) {
+	return r.part.Requests.Lost(now, func(seq uint64) (string, error) {
 		req := r.fetch[seq]
 		if req == nil {
 			return "", nil
@@ -566,10 +566,10 @@ func (r *simEnv) lost(now int64) ([]*Request, error) {
 
 // grant gives the crawls more of their budgets.
 func (r *simEnv) grant() {
-	for _, ask := range r.part.BudgetRequests() {
+	for _, ask := range r.part.Budgets.Requests() {
 		doc := r.budgets[ask.Crawl]
 		doc.StartedMS = max(doc.StartedMS, 1)
-		r.part.ApplyGrant(&BudgetAnswer{BudgetRequest: ask, Grant: doc.Allot("0", ask.Used, ask.More, 1, ask.Spec.Spec)})
+		r.part.Budgets.Apply(&BudgetAnswer{BudgetRequest: ask, Grant: doc.Allot("0", ask.Used, ask.More, 1, ask.Spec.Spec)})
 	}
 }
 

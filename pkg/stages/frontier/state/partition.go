@@ -2,72 +2,41 @@ package state
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math"
 
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/table"
 )
 
 // Partition is the state of one partition and what may happen to it. It knows no
 // NATS: a partition loop gives it that, and so does a test. Its methods change the
 // turn under way; Commit ends it. What they call now is its own time: see partitionTime.
+//
+// It consists of parts. Each uses those above it, and none below it.
 type Partition struct {
-	store     *Store
-	partition int
-	// partitions is how many there are.
-	partitions int
-	epoch      uint64
-	era        func() uint64
-	time       *partitionTime
-	tx         *tx
-	specs      SpecSource
-	log        *slog.Logger
-	offline    bool // see Options
+	*tables
+	visits     *visits
+	discovery  *discovery
+	Requests   *Requests
+	Dispatcher *Dispatcher
+	Seeds      *SpecSeeds
+	reviews    *reviews
+	Removals   *Removals
+	Postponed  *Postponed
+	Budgets    *Budgets
+	Questions  *Questions
+}
 
-	positions            map[string]messages.Position
-	crawls               map[string]*crawl
-	stale                []string           // crawls that have ended and are to be woken: see recheckStale
-	isStale              map[string]bool    // the same
-	stored               judged             // as the store has it
-	judged               judged             // as it is stored
-	lookedAt             crawlspec.Progress // up to where changed specs were looked at: see findStale
-	gone                 map[string]bool    // crawls that were removed in this turn: the store shows them until its end
-	holdsCrawls          bool               // there is, or was, a crawl
-	hosts                map[string]*host   // the active window
-	domains              map[string]*domain
-	maxHosts             int
-	touched              []*host
-	touchedDomains       []*domain
-	ready                []*host       // due, in the order of their turn
-	windows              int           // queues with a window in memory
-	changedQueues        []*crawlQueue // in the turn under way
-	inFlight             map[urlID]*Request
-	renders              int // of those under way, the ones whose pages may need a browser
-	renderLine           renderLine
-	addresses            *IPLimiter
-	arrival              uint64
-	replaying            bool   // the state is behind the streams
-	nextInFlightDeadline int64  // no request under way is to be looked for before: see lost
-	nextDue              int64  // no entry of the due index is before
-	nextRetry            int64  // nor of the retry index
-	nextForget           int64  // nor of the index of hosts to forget, as politeness counts time
-	specsGen             uint64 // grows when a spec has changed
-	loader               *loader
-	recent               *recentLinks
-	recentFailures       failureRing
-	spacing              spacing
-	emptied              []emptied
-	loggedRepairs        map[string]bool // kinds of faults of the store that were logged: see reportRepair
-	suspects             map[string]bool // crawls of which something was wrong in this turn: see audit
-	suspectAll           bool            // all are
-	postponed            map[string]int  // messages that wait, by crawl
-	lastPostponed        uint64
-	seeds                []*messages.Candidates // of specs, to be published
-	parsingAt            int64                  // when CountParsing was called last
-	removed              int                    // deleted crawls that were forgotten, and may be in the last snapshot
+// tables are what a partition knows, in memory and in its store.
+type tables struct {
+	*base
+	crawls   *crawls
+	runs     *runs
+	hosts    *hosts
+	schedule *schedule
+	urls     *urls
+	queues   *queues
+	scope    *scope
 }
 
 // Options are what a partition is opened with.
@@ -90,87 +59,110 @@ type Options struct {
 // Open reads what must be in memory of a partition. The filters of known
 // URLs are filled while it already works.
 func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
-	s := &Partition{
-		store: store, partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, tx: newTx(store, o.Partition), specs: o.Specs, log: o.Log, offline: o.Offline,
-		crawls: make(map[string]*crawl), isStale: make(map[string]bool), gone: make(map[string]bool), postponed: make(map[string]int),
-		hosts: make(map[string]*host), domains: make(map[string]*domain), maxHosts: o.MaxHosts, inFlight: make(map[urlID]*Request),
-		addresses: o.Addresses, replaying: o.Replaying, nextInFlightDeadline: math.MaxInt64, recent: newRecentLinks(o.Recent), loggedRepairs: make(map[string]bool), suspects: make(map[string]bool),
-	}
-	if s.era == nil {
-		s.era = func() uint64 { return 0 }
-	}
+	p := newPartition(store, o)
 	o.Addresses.arrived()
-	loadCrawls := func() error { return s.loadCrawls(o.Clock) }
-	for _, load := range []func() error{s.loadPositions, loadCrawls, s.loadInFlight, s.checkInFlight, s.loadPostponed, s.loadUnsaved} {
+	loadCrawls := func() error { return p.crawls.open(o.Clock) }
+	for _, load := range []func() error{p.loadPositions, loadCrawls, p.Requests.loadInFlight, p.Requests.checkInFlight, p.Postponed.load, p.Removals.loadUnsaved} {
 		if err := load(); err != nil {
-			s.release()
+			p.release()
 			return nil, err
 		}
 	}
-	s.loader = startLoader(ctx, s)
-	return s, nil
+	p.crawls.loader = startLoader(ctx, p.crawls)
+	return p, nil
 }
 
-// loadUnsaved finds out whether a snapshot was still to be made when the store was
-// closed, of a state from which a crawl was removed.
-func (s *Partition) loadUnsaved() error {
-	unsaved, err := s.store.has(table.Prefix(s.partition, kindUnsaved))
-	if unsaved {
-		s.removed++
+// newPartition connects the parts of a partition, each with those that it uses.
+func newPartition(store *Store, o Options) *Partition {
+	b := &base{
+		store: store, tx: newTx(store, o.Partition), partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, log: o.Log, offline: o.Offline,
+		replaying: o.Replaying, loggedRepairs: make(map[string]bool), suspects: make(map[string]bool),
 	}
-	return err
+	if b.era == nil {
+		b.era = func() uint64 { return 0 }
+	}
+	t := newTables(b, &o)
+	p := &Partition{tables: t, visits: &visits{t}, Seeds: &SpecSeeds{base: b}, Budgets: &Budgets{t}}
+	p.discovery = &discovery{tables: t, visits: p.visits, recent: newRecentLinks(o.Recent)}
+	p.Requests = &Requests{tables: t, visits: p.visits, addresses: o.Addresses, nextInFlightDeadline: math.MaxInt64}
+	p.Dispatcher = &Dispatcher{tables: t, visits: p.visits, requests: p.Requests}
+	p.reviews = &reviews{t, p.visits, p.discovery, p.Seeds}
+	p.Removals = &Removals{tables: t, requests: p.Requests}
+	p.Postponed = &Postponed{tables: t, discovery: p.discovery, requests: p.Requests, removals: p.Removals, waiting: make(map[string]int)}
+	p.Questions = &Questions{t, p.Requests, p.Postponed}
+	return p
+}
+
+func newTables(b *base, o *Options) *tables {
+	t := &tables{base: b, crawls: newCrawls(b, o.Specs)}
+	t.runs = &runs{b, t.crawls}
+	t.hosts = newHosts(b, t.crawls, o.MaxHosts)
+	t.schedule = &schedule{base: b, hosts: t.hosts}
+	t.urls = &urls{base: b, crawls: t.crawls, runs: t.runs, inFlight: make(map[urlID]*Request)}
+	t.queues = &queues{base: b, hosts: t.hosts, urls: t.urls}
+	t.scope = &scope{b, t.crawls, t.urls}
+	return t
 }
 
 // Close gives back what the partition shares with others; what was not committed is lost.
-func (s *Partition) Close() {
-	s.loader.stop()
-	s.release()
-	for _, c := range s.crawls {
+func (p *Partition) Close() {
+	p.crawls.loader.stop()
+	p.release()
+	for _, c := range p.crawls.active {
 		c.seen.drop()
 	}
 }
 
 // release gives back what others share.
-func (s *Partition) release() {
-	s.tx.Close()
-	for _, req := range s.inFlight {
-		s.addresses.end(req.ip)
+func (p *Partition) release() {
+	p.tx.Close()
+	for _, req := range p.urls.inFlight {
+		p.Requests.addresses.end(req.ip)
 	}
-}
-
-// record returns what is known of a URL, nil if that is nothing.
-func (s *Partition) record(id urlID) (*urlRecord, error) {
-	if req := s.inFlight[id]; req != nil {
-		return req.urlRecord, nil
-	}
-	r, err := s.tx.load(id)
-	if errors.Is(err, errRecord) {
-		return nil, s.unreadable(id, err)
-	}
-	return r, err
 }
 
 // TurnBytes is how much of messages one turn applies, about.
 const TurnBytes = 512 << 10
 
 // Now is the partition's time, Unix ns: see partitionTime.
-func (s *Partition) Now() int64 { return s.time.now() }
+func (p *Partition) Now() int64 { return p.time.now() }
 
 // Positions are up to where the streams are applied. The caller must not change them.
-func (s *Partition) Positions() map[string]messages.Position { return s.positions }
-
-// Taken is how many requests are in progress.
-func (s *Partition) Taken() Room { return Room{Requests: len(s.inFlight), Renders: s.renders} }
+func (p *Partition) Positions() map[string]messages.Position { return p.positions }
 
 // HasDue reports whether a host may be asked now.
-func (s *Partition) HasDue(now int64) bool { return len(s.ready) > 0 || s.nextDue <= now }
-
-// HasPostponed reports whether messages wait for the removal of a deleted crawl.
-func (s *Partition) HasPostponed() bool { return len(s.postponed) > 0 }
+func (p *Partition) HasDue(now int64) bool {
+	return len(p.schedule.ready) > 0 || p.schedule.nextDue <= now
+}
 
 // Replaying reports whether the state is behind the streams, until Resume.
-func (s *Partition) Replaying() bool { return s.replaying }
+func (p *Partition) Replaying() bool { return p.replaying }
 
-// RemovedCrawls counts the deleted crawls that were removed since the store was opened, and
-// those before whose removal no snapshot has.
-func (s *Partition) RemovedCrawls() int { return s.removed }
+// ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
+// the visit that it ends is ended; or that waits: see postponed. It returns the URLs
+// that are none.
+func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
+	rules, err := p.crawls.admits(m.Crawl, m.Rev)
+	if err != nil || rules == nil {
+		return nil, err
+	}
+	if p.Postponed.mustWait(m.Crawl, rules) {
+		return p.Postponed.postponeCandidates(m, rules, partitions), nil
+	}
+	return p.discovery.take(m, rules, partitions, now)
+}
+
+// ApplyResult applies a message of RESULTS. One for a visit that is not under way
+// is a repeat, and changes nothing, unless this state is older than the
+// request: see adopt. It may have to wait: see postponed.
+func (p *Partition) ApplyResult(res *messages.Result, now int64) error {
+	rules, err := p.crawls.admits(res.Crawl, res.Rev)
+	if err != nil || rules == nil {
+		return err
+	}
+	if p.Postponed.mustWait(res.Crawl, rules) {
+		p.Postponed.postpone(res.Crawl, postponedResult, res.Encode())
+		return nil
+	}
+	return p.Requests.takeResult(res, rules, now)
+}

@@ -40,7 +40,7 @@ func (w *partitionFixture) Known() crawlspec.Progress {
 	return crawlspec.Progress{Bucket: 1, Rev: w.gen}
 }
 func (w *partitionFixture) Changes(uint64) (all []crawlspec.Change) {
-	names, err := w.part.crawlNames()
+	names, err := w.part.crawls.names()
 	w.must(err)
 	if w.Seeded("") && !slices.Contains(names, "c") {
 		names = append(names, "c")
@@ -89,19 +89,19 @@ func (w *partitionFixture) open() {
 		Partitions: 1, Epoch: 1, Clock: clock, Specs: w, MaxHosts: 256, Addresses: w.addresses, Log: slog.New(slog.DiscardHandler),
 	})
 	w.must(err)
-	awaitLoaded(w.part.loader, w.part)
+	awaitLoaded(w.part.crawls.loader, w.part.crawls)
 }
 
 // awaitLoaded puts to use all that is to be loaded.
-func awaitLoaded(l *loader, s *Partition) {
+func awaitLoaded(l *loader, cs *crawls) {
 	done := make(chan struct{})
 	go func() { l.done.Wait(); close(done) }()
 	for {
 		select {
 		case c := <-l.loaded:
-			c.putToUse(s)
+			c.putToUse(cs)
 		case <-done:
-			l.collect(s)
+			l.collect(cs)
 			return
 		}
 	}
@@ -121,10 +121,10 @@ func (w *partitionFixture) tend() {
 func (w *partitionFixture) step() {
 	w.t.Helper()
 	w.must(w.part.RunTimers(w.at()))
-	waited, err := w.part.ReadyPostponed()
+	waited, err := w.part.Postponed.Ready()
 	w.must(err)
 	for i := range waited {
-		w.must(w.part.ApplyPostponed(&waited[i], 1, w.at()))
+		w.must(w.part.Postponed.Apply(&waited[i], 1, w.at()))
 	}
 	w.must(w.part.Commit(w.at()))
 }
@@ -181,11 +181,11 @@ func (w *partitionFixture) link(depth int, urls ...string) {
 func (w *partitionFixture) dispatch(room int) []string {
 	w.t.Helper()
 	w.tend()
-	reqs, err := w.part.Dispatch(w.at(), Room{room, room})
+	reqs, err := w.part.Dispatcher.Next(w.at(), Room{room, room})
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
 	if w.grant() {
-		more, err := w.part.Dispatch(w.at(), Room{room - len(reqs), room})
+		more, err := w.part.Dispatcher.Next(w.at(), Room{room - len(reqs), room})
 		w.must(err)
 		w.must(w.part.Commit(w.at()))
 		reqs = append(reqs, more...)
@@ -199,7 +199,7 @@ func (w *partitionFixture) dispatch(room int) []string {
 
 // grant gives the crawl more of its budgets, if it asked.
 func (w *partitionFixture) grant() bool {
-	c := w.part.crawl("c")
+	c := w.part.crawls.get("c")
 	if !c.quota.want && !c.quota.Over {
 		return false
 	}
@@ -218,7 +218,7 @@ func (w *partitionFixture) result(url string, change func(*messages.Result)) {
 	res := &messages.Result{
 		Crawl: "c", URL: url, Visit: messages.Visit{URL: hash, Round: 1}, Class: messages.OK, Status: 200, Attempt: 1,
 	}
-	if req := w.part.inFlight[urlID{"c", hash}]; req != nil {
+	if req := w.part.urls.inFlight[urlID{"c", hash}]; req != nil {
 		res.Attempt, res.Visit.Round = req.Sent, req.Round
 	}
 	if change != nil {
@@ -243,7 +243,7 @@ func (w *partitionFixture) parsed(url string) {
 func (w *partitionFixture) state(url string) (State, string) {
 	w.t.Helper()
 	id := urlID{"c", messages.HashURL(url)}
-	r, err := w.part.record(id)
+	r, err := w.part.urls.record(id)
 	w.must(err)
 	if r == nil {
 		return 0, "unknown"
@@ -289,7 +289,7 @@ func TestVisitEndsWhicheverMessageComesLast(t *testing.T) {
 	w.wantState("https://a.test/", InFlight, "")
 	w.result("https://a.test/", nil)
 	w.wantState("https://a.test/", Done, "")
-	if n := w.part.crawl("c").Pending(); n != 0 {
+	if n := w.part.crawls.get("c").Pending(); n != 0 {
 		t.Errorf("%d URLs open, want 0", n)
 	}
 }
@@ -416,7 +416,7 @@ func TestFailuresAreRetriedLaterAndThenCount(t *testing.T) {
 		w.pass(time.Minute)
 	}
 	w.wantState("https://a.test/", Failed, "server_error: 503")
-	if n := w.part.crawl("c").Attempts[messages.ServerError]; n != 3 {
+	if n := w.part.crawls.get("c").Attempts[messages.ServerError]; n != 3 {
 		t.Errorf("%d attempts counted, want 3", n)
 	}
 }
@@ -445,14 +445,14 @@ func TestRepeatedAndLateResultsChangeNothing(t *testing.T) {
 	w.result("https://a.test/", nil)
 	w.result("https://a.test/", nil)
 	w.result("https://a.test/", class(messages.ServerError))
-	if c := w.part.crawl("c"); c.Pages != 1 || c.Parsing != 1 {
+	if c := w.part.crawls.get("c"); c.Pages != 1 || c.Parsing != 1 {
 		t.Errorf("counted %+v, want one page", c.Counters)
 	}
 	// A failure of an attempt that was given up says nothing of the next.
 	w.seed("https://b.test/")
 	w.dispatch(1)
-	req := w.part.inFlight[urlID{"c", messages.HashURL("https://b.test/")}]
-	w.part.resend(req, w.at())
+	req := w.part.urls.inFlight[urlID{"c", messages.HashURL("https://b.test/")}]
+	w.part.Requests.resend(req, w.at())
 	w.result("https://b.test/", func(r *messages.Result) { r.Class, r.Attempt = messages.Timeout, 1 })
 	w.wantState("https://b.test/", InFlight, "")
 	w.result("https://b.test/", func(r *messages.Result) { r.Attempt = 1 })
@@ -532,7 +532,7 @@ func TestRulesExcludeWithTheirReason(t *testing.T) {
 	w.wantState("https://a.test/docs/far", Excluded, frontierapi.ReasonDepth)
 	w.link(2, "https://a.test/docs/far") // found nearer
 	w.wantState("https://a.test/docs/far", Queued, "")
-	if ex := w.part.crawl("c").Excluded; len(ex) != 2 || ex[frontierapi.ReasonDepth] != 0 {
+	if ex := w.part.crawls.get("c").Excluded; len(ex) != 2 || ex[frontierapi.ReasonDepth] != 0 {
 		t.Errorf("excluded %v, want one each for include and exclude", ex)
 	}
 }
@@ -549,7 +549,7 @@ func TestSeedThatFailedOrWasExcludedIsTriedAgainWhenFedAgain(t *testing.T) {
 		w.wantSent(w.dispatch(10), "https://a.test/")
 		w.result("https://a.test/", nil)
 		w.wantState("https://a.test/", Parsing, "")
-		if n := w.part.crawl("c").Known(); n != 1 {
+		if n := w.part.crawls.get("c").Known(); n != 1 {
 			t.Errorf("%d URLs known, want 1", n)
 		}
 	}
@@ -576,7 +576,7 @@ func TestMaxPagesIsMetExactly(t *testing.T) {
 	w.result("https://a.test/3", nil)
 	w.result("https://a.test/4", nil)
 	w.wantSent(w.dispatch(10))
-	if c := w.part.crawl("c"); c.Pages != 3 || c.Queued != 1 {
+	if c := w.part.crawls.get("c"); c.Pages != 3 || c.Queued != 1 {
 		t.Errorf("counted %+v, want 3 pages and 1 queued", c.Counters)
 	}
 }

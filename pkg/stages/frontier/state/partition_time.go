@@ -144,18 +144,18 @@ func markOf(changed int64, c *Clock) mark {
 }
 
 // markDue reports whether the mark is to be stored though nothing has changed.
-func (s *Partition) markDue() bool {
-	since := s.time.now() - s.time.marked
-	return s.holdsCrawls && (since >= markEvery || s.judged != s.stored && since >= judgedEvery)
+func (p *Partition) markDue() bool {
+	since := p.time.now() - p.time.marked
+	return p.crawls.holdsCrawls && (since >= markEvery || p.crawls.judged != p.crawls.stored && since >= judgedEvery)
 }
 
 // storeTime stores the mark with a turn that changes something, and now and then
 // with one that changes nothing.
-func (s *Partition) storeTime() {
-	if s.tx.Empty() && !s.markDue() {
+func (p *Partition) storeTime() {
+	if p.tx.Empty() && !p.markDue() {
 		return
 	}
-	now := s.time.mark()
-	now.Judged, s.stored = s.judged, s.judged
-	s.tx.SetJSON(table.Prefix(s.partition, kindTime), now)
+	now := p.time.mark()
+	now.Judged, p.crawls.stored = p.crawls.judged, p.crawls.judged
+	p.tx.SetJSON(table.Prefix(p.partition, kindTime), now)
 }

@@ -155,9 +155,9 @@ func TestRunsGoOnAfterOneThatAClockNamedThatWasAhead(t *testing.T) {
 	for round := range 5 {
 		w.wantSent(w.dispatch(1))
 		w.pass(time.Hour)
-		run := w.part.crawl("c").Run
+		run := w.part.crawls.get("c").Run
 		w.wantSent(w.dispatch(1), "https://a.test/")
-		if now := w.part.crawl("c").Run; now <= run {
+		if now := w.part.crawls.get("c").Run; now <= run {
 			t.Fatalf("round %d: the run is %d after %d", round, now, run)
 		}
 		w.result("https://a.test/", nil)
@@ -171,7 +171,7 @@ func TestRunsGoOnAfterOneThatAClockNamedThatWasAhead(t *testing.T) {
 // visitEnds parses the page of a URL's last visit.
 func (w *partitionFixture) visitEnds(url string) {
 	w.t.Helper()
-	r, err := w.part.record(urlID{"c", messages.HashURL(url)})
+	r, err := w.part.urls.record(urlID{"c", messages.HashURL(url)})
 	w.must(err)
 	m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: messages.Visit{URL: messages.HashURL(url), Round: r.Round}}
 	_, err = w.part.ApplyCandidates(m, 1, w.at())

@@ -6,13 +6,6 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-func (s *Partition) loadPositions() (err error) {
-	s.positions, err = s.store.positions(s.partition, func(stream string, err error) {
-		s.reportRepair(repairPosition, "a position cannot be read, the stream is read from its beginning", "stream", stream, "error", err)
-	})
-	return err
-}
-
 // positions are how far the streams are applied in a partition. Bad is called for
 // what cannot be read.
 func (s *Store) positions(of int, bad func(stream string, err error)) (map[string]messages.Position, error) {
@@ -29,8 +22,15 @@ func (s *Store) positions(of int, bad func(stream string, err error)) (map[strin
 	})
 }
 
+func (p *Partition) loadPositions() (err error) {
+	p.positions, err = p.store.positions(p.partition, func(stream string, err error) {
+		p.reportRepair(repairPosition, "a position cannot be read, the stream is read from its beginning", "stream", stream, "error", err)
+	})
+	return err
+}
+
 // SetPosition notes how far a stream has been applied; it is stored with the turn.
-func (s *Partition) SetPosition(stream string, at messages.Position) {
-	s.positions[stream] = at
-	s.tx.SetJSON(append(table.Prefix(s.partition, kindPosition), stream...), at)
+func (p *Partition) SetPosition(stream string, at messages.Position) {
+	p.positions[stream] = at
+	p.tx.SetJSON(append(table.Prefix(p.partition, kindPosition), stream...), at)
 }

@@ -16,6 +16,16 @@ import (
 // turn of the first message would make one batch of it; to leave the message in its
 // stream would hold up those of all other crawls, since a position passes none.
 
+// Postponed are messages that wait for the removal of a deleted crawl.
+type Postponed struct {
+	*tables
+	discovery *discovery
+	requests  *Requests
+	removals  *Removals
+	waiting   map[string]int // how many, by crawl
+	last      uint64         // the number of the last one
+}
+
 // postponed is a message that has waited.
 type postponed struct {
 	key        []byte
@@ -30,63 +40,66 @@ const (
 	postponedResult     = 'R'
 )
 
+// Any reports whether messages wait for the removal of a deleted crawl.
+func (p *Postponed) Any() bool { return len(p.waiting) > 0 }
+
 // mustWait reports whether a message that is not of a deleted crawl must wait until
 // that is removed, and what came before the message is applied.
-func (s *Partition) mustWait(name string, rules *Rules) bool {
-	return s.postponed[name] > 0 || s.crawl(name).hasDeletedRemains(rules)
+func (p *Postponed) mustWait(name string, rules *Rules) bool {
+	return p.waiting[name] > 0 || p.crawls.get(name).hasDeletedRemains(rules)
 }
 
 // hasDeletedRemains reports whether something is left of a crawl that was deleted.
 func (c *crawl) hasDeletedRemains(rules *Rules) bool { return c.known() && c.pendingDeletion(rules) }
 
-func (s *Partition) postpone(crawl string, kind byte, message []byte) {
-	s.lastPostponed++
-	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(s.partition, kindPostponed), crawl), s.lastPostponed)
-	s.tx.Set(key, append([]byte{kind}, message...))
-	s.postponed[crawl]++
+func (p *Postponed) postpone(crawl string, kind byte, message []byte) {
+	p.last++
+	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(p.partition, kindPostponed), crawl), p.last)
+	p.tx.Set(key, append([]byte{kind}, message...))
+	p.waiting[crawl]++
 }
 
 // postponeCandidates lets a message of URLS wait, but for the URLs that are none.
-func (s *Partition) postponeCandidates(m *messages.Candidates, rules *Rules, partitions int) (bad []messages.BadURL) {
+func (p *Postponed) postponeCandidates(m *messages.Candidates, rules *Rules, partitions int) (bad []messages.BadURL) {
 	good := *m
 	good.URLs = nil
 	for _, c := range m.URLs {
-		if _, err := s.identity(c.URL, rules, partitions); err != nil {
+		if _, err := p.discovery.identity(c.URL, rules, partitions); err != nil {
 			bad = append(bad, messages.BadURL{Text: c.URL, Err: err})
 		} else {
 			good.URLs = append(good.URLs, c)
 		}
 	}
-	s.postpone(m.Crawl, postponedCandidates, good.Encode())
+	p.postpone(m.Crawl, postponedCandidates, good.Encode())
 	return bad
 }
 
-// loadPostponed counts the messages that wait.
-func (s *Partition) loadPostponed() error {
-	pre := table.Prefix(s.partition, kindPostponed)
-	return s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+// load counts the messages that wait.
+func (p *Postponed) load() error {
+	pre := table.Prefix(p.partition, kindPostponed)
+	return p.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		name, number, err := table.CutName(key[len(pre):])
 		if err != nil || len(number) != 8 {
-			s.reportRepair(repairIndex, "the key of a message that waits cannot be read, it is removed", "key", key)
-			s.tx.Delete(bytes.Clone(key))
+			p.reportRepair(repairIndex, "the key of a message that waits cannot be read, it is removed", "key", key)
+			p.tx.Delete(bytes.Clone(key))
 			return true, nil
 		}
-		s.postponed[name]++
-		s.lastPostponed = max(s.lastPostponed, binary.BigEndian.Uint64(number))
+		p.waiting[name]++
+		p.last = max(p.last, binary.BigEndian.Uint64(number))
 		return true, nil
 	})
 }
 
-// RemoveForPostponed continues with the removals that messages wait for. Tend does so
+// Remove continues with the removals that messages wait for. Tend does so
 // for all; this is for a partition that catches up, and has not begun to tend.
-func (s *Partition) RemoveForPostponed(now int64) error {
-	for name := range s.postponed {
-		rules, err := s.rules(name, 0)
+func (p *Postponed) Remove(now int64) error {
+	for name := range p.waiting {
+		rules, err := p.crawls.rules(name, 0)
 		if err != nil {
 			return err
 		}
-		if c := s.crawl(name); c.hasDeletedRemains(rules) {
-			if err := s.remove(name, c, rules, now); err != nil {
+		if c := p.crawls.get(name); c.hasDeletedRemains(rules) {
+			if err := p.removals.remove(name, c, rules, now); err != nil {
 				return err
 			}
 		}
@@ -94,24 +107,24 @@ func (s *Partition) RemoveForPostponed(now int64) error {
 	return nil
 }
 
-// ReadyPostponed returns messages that need not wait any more, in their order, as many as a
+// Ready returns messages that need not wait any more, in their order, as many as a
 // turn takes. The turn under way must not have postponed or applied any before.
-func (s *Partition) ReadyPostponed() (all []postponed, err error) {
-	for name := range s.postponed {
-		rules, err := s.rules(name, 0)
+func (p *Postponed) Ready() (all []postponed, err error) {
+	for name := range p.waiting {
+		rules, err := p.crawls.rules(name, 0)
 		if err != nil {
 			return nil, err
 		}
-		if s.crawl(name).hasDeletedRemains(rules) {
+		if p.crawls.get(name).hasDeletedRemains(rules) {
 			continue
 		}
 		size := 0
-		err = s.store.scan(table.Name(table.Prefix(s.partition, kindPostponed), name), nil, func(key, value []byte) (bool, error) {
+		err = p.store.scan(table.Name(table.Prefix(p.partition, kindPostponed), name), nil, func(key, value []byte) (bool, error) {
 			m := postponed{key: bytes.Clone(key), crawl: name}
 			if err := m.decode(value); err != nil {
-				s.reportRepair(repairMessage, "a message that waits cannot be read, it is set aside", "crawl", name, "error", err)
-				s.notPostponed(name)
-				return true, s.setAside(m.key)
+				p.reportRepair(repairMessage, "a message that waits cannot be read, it is set aside", "crawl", name, "error", err)
+				p.forget(name)
+				return true, p.setAside(m.key)
 			}
 			all = append(all, m)
 			size += len(value)
@@ -136,30 +149,30 @@ func (p *postponed) decode(value []byte) (err error) {
 	return err
 }
 
-// ApplyPostponed applies a message that has waited.
-func (s *Partition) ApplyPostponed(m *postponed, partitions int, now int64) error {
-	s.tx.Delete(m.key)
-	s.notPostponed(m.crawl)
+// Apply applies a message that has waited.
+func (p *Postponed) Apply(m *postponed, partitions int, now int64) error {
+	p.tx.Delete(m.key)
+	p.forget(m.crawl)
 	if m.result != nil {
-		rules, err := s.admits(m.crawl, m.result.Rev)
+		rules, err := p.crawls.admits(m.crawl, m.result.Rev)
 		if err != nil || rules == nil {
 			return err
 		}
-		return s.takeResult(m.result, rules, now)
+		return p.requests.takeResult(m.result, rules, now)
 	}
-	rules, err := s.admits(m.crawl, m.candidates.Rev)
+	rules, err := p.crawls.admits(m.crawl, m.candidates.Rev)
 	if err != nil || rules == nil {
 		return err
 	}
-	bad, err := s.takeCandidates(m.candidates, rules, partitions, now)
+	bad, err := p.discovery.take(m.candidates, rules, partitions, now)
 	for _, b := range bad { // by a spec that changed meanwhile
-		s.log.Warn("a URL that waited for the removal of a deleted crawl is invalid", "crawl", m.crawl, "error", b)
+		p.log.Warn("a URL that waited for the removal of a deleted crawl is invalid", "crawl", m.crawl, "error", b)
 	}
 	return err
 }
 
-func (s *Partition) notPostponed(crawl string) {
-	if s.postponed[crawl]--; s.postponed[crawl] <= 0 {
-		delete(s.postponed, crawl)
+func (p *Postponed) forget(crawl string) {
+	if p.waiting[crawl]--; p.waiting[crawl] <= 0 {
+		delete(p.waiting, crawl)
 	}
 }

@@ -34,10 +34,10 @@ func TestNewCrawlWaitsForTheRemovalOfADeletedOne(t *testing.T) {
 	}, 1, w.at())
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
-	if c := w.part.crawls["other"]; c == nil || c.Queued != 1 {
+	if c := w.part.crawls.active["other"]; c == nil || c.Queued != 1 {
 		t.Errorf("another crawl waits: %+v", c)
 	}
-	if st, err := w.part.status("c"); err != nil || !st.Removing || st.Counters.Known() != 0 {
+	if st, err := w.part.Questions.status("c"); err != nil || !st.Removing || st.Counters.Known() != 0 {
 		t.Errorf("asked how it stands: %+v, %v", st, err)
 	}
 	for range 6 {
@@ -46,7 +46,7 @@ func TestNewCrawlWaitsForTheRemovalOfADeletedOne(t *testing.T) {
 		w.step()
 	}
 	w.tend()
-	if c := w.part.crawls["c"]; c == nil || c.Known() != 2 || w.postponedKeys() > 0 || len(w.part.postponed) > 0 {
+	if c := w.part.crawls.active["c"]; c == nil || c.Known() != 2 || w.postponedKeys() > 0 || len(w.part.Postponed.waiting) > 0 {
 		t.Fatalf("the new crawl is %+v; %d messages wait", c, w.postponedKeys())
 	}
 	w.wantSent(w.dispatch(1), "https://new.test/1")
@@ -64,7 +64,7 @@ func TestMessageThatWaitsBringsNothingBack(t *testing.T) {
 	w.kill()
 	w.open()
 	w.tend()
-	if c := w.part.crawls["c"]; c == nil || c.Known() != 1 || c.Since != w.last.Rev {
+	if c := w.part.crawls.active["c"]; c == nil || c.Known() != 1 || c.Since != w.last.Rev {
 		t.Errorf("the crawl is %+v", c)
 	}
 	w.wantState("https://new.test/2", Queued, "")

@@ -5,8 +5,18 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"seine/internal/base/weburl"
 	"seine/pkg/messages"
 )
+
+// queues are the URLs that wait for their hosts.
+type queues struct {
+	*base
+	hosts         *hosts
+	urls          *urls
+	changedInTurn []*crawlQueue
+	emptied       []emptied
+}
 
 // queueKey is the part of a queue key after host and crawl: its order, and which
 // URL it is.
@@ -73,51 +83,78 @@ func (q *queue) remove(pl queueKey) {
 }
 
 // queueOf returns the window on the host's queue of a crawl.
-func (s *Partition) queueOf(w *crawlQueue) *queue {
+func (qs *queues) queueOf(w *crawlQueue) *queue {
 	if w.queue == nil {
 		// What the store has is unknown until fill looks.
 		w.queue = &queue{more: w.queued > 0}
-		s.windows++
+		qs.hosts.windows++
 	}
 	return w.queue
 }
 
-// evictWindows drops the windows of hosts that are not being served, when there are
-// too many. The store has what was in them.
-func (s *Partition) evictWindows() {
-	most := s.maxHosts / 4 // 1.7 KiB each at most
-	if s.windows <= most {
-		return
+// head returns the first URL that a crawl has in a host's queue, nil if there is none.
+//
+// The queue is ordered by priority, then by depth, then by arrival, the lowest number of each first
+// (newQueueKey in queue.go); arrival is the order in which the partition has found the URLs. This is the
+// order within one crawl and one host only: Dispatch has the hosts take turns, and nextOfHost the
+// crawls of a host.
+func (qs *queues) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
+	for range maxDiscard {
+		q := qs.queueOf(w)
+		if err := qs.fill(h, w, q); err != nil {
+			return nil, urlID{}, err
+		}
+		if len(q.window) == 0 {
+			qs.emptyQueue(h, w)
+			return nil, urlID{}, nil
+		}
+		pl := q.window[0]
+		id := urlID{w.crawl, pl.hash()}
+		r, err := qs.urls.record(id)
+		if err != nil || r != nil && r.State == Queued && newQueueKey(r, id.hash) == pl && weburl.Host(r.URL) == h.name {
+			return r, id, err
+		}
+		if err := qs.misplaced(pl, r, id, h); err != nil {
+			return nil, urlID{}, err
+		}
 	}
-	for _, h := range s.hosts {
-		if h.ready || h.dirty {
-			continue
-		}
-		for _, w := range h.work {
-			if w.queue != nil {
-				w.queue = nil
-				s.windows--
-			}
-		}
-		if s.windows <= most/2 {
-			return
-		}
-	}
+	return nil, urlID{}, nil
 }
+
+// discard empties the queue of a crawl for a host, some URLs in each call.
+func (qs *queues) discard(h *host, w *crawlQueue, end func(*urlRecord, urlID) error) error {
+	for range maxDiscard {
+		if w.queued == 0 {
+			return nil
+		}
+		r, id, err := qs.head(h, w)
+		if err != nil || r == nil {
+			return err
+		}
+		qs.drop(r, id, h)
+		if err := end(r, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDiscard bounds the URLs discarded in one go.
+const maxDiscard = 4 * queueWindow
 
 // fill loads the head of the queue into an empty window: what the store shows, and what the
 // turn under way has changed since.
-func (s *Partition) fill(h *host, w *crawlQueue, q *queue) error {
+func (qs *queues) fill(h *host, w *crawlQueue, q *queue) error {
 	if len(q.window) > 0 || !q.more {
 		return nil
 	}
 	added, deleted := w.changesAfter(q.passed)
-	pre := s.queuePrefix(h.name, w.crawl)
+	pre := qs.queuePrefix(h.name, w.crawl)
 	from := append(append(pre[:len(pre):len(pre)], q.passed[:]...), 0)
 	q.more = false
-	err := s.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+	err := qs.store.scan(pre, from, func(key, _ []byte) (bool, error) {
 		if len(key)-len(pre) != len(queueKey{}) {
-			s.stray(key)
+			qs.stray(key)
 			return true, nil
 		}
 		pl := queueKey(key[len(pre):])
@@ -167,74 +204,69 @@ func (w *crawlQueue) changesAfter(passed queueKey) (added []queueKey, deleted ma
 }
 
 // changed notes that an entry of a queue was stored or deleted in this turn.
-func (s *Partition) changed(w *crawlQueue, pl queueKey, added bool) {
+func (qs *queues) changed(w *crawlQueue, pl queueKey, added bool) {
 	if len(w.changes) == 0 {
-		s.changedQueues = append(s.changedQueues, w)
+		qs.changedInTurn = append(qs.changedInTurn, w)
 	}
 	w.changes = append(w.changes, queueChange{pl, added})
 }
 
 // push queues a URL.
-func (s *Partition) push(r *urlRecord, id urlID, h *host) {
+func (qs *queues) push(r *urlRecord, id urlID, h *host) {
 	pl := newQueueKey(r, id.hash)
 	w := h.of(id.crawl)
 	limit := waitingQueue
 	if h.ready {
 		limit = queueWindow
 	}
-	q := s.queueOf(w)
+	q := qs.queueOf(w)
 	q.add(pl, max(limit, len(q.window)))
-	s.changed(w, pl, true)
+	qs.changed(w, pl, true)
 	if w.queued++; w.queued == 1 {
 		h.rules = nil // this crawl counts now
 	}
-	s.markDirty(h)
-}
-
-// dropWindow forgets what is in memory of a queue.
-func (s *Partition) dropWindow(w *crawlQueue) {
-	if w.queue != nil {
-		w.queue = nil
-		s.windows--
-	}
-}
-
-// emptied is a queue that was emptied in this turn, by its count.
-type emptied struct {
-	h *host
-	w *crawlQueue
-}
-
-// checkEmptied makes sure, after a commit, that queues without a URL have none.
-func (s *Partition) checkEmptied() error {
-	for _, e := range s.emptied {
-		if e.w.queued > 0 || s.hosts[e.h.name] != e.h {
-			continue
-		}
-		if err := s.recountQueue(e.h, e.w); err != nil {
-			return err
-		}
-	}
-	s.emptied = s.emptied[:0]
-	return nil
+	qs.hosts.markDirty(h)
 }
 
 // drop takes a URL out of its queue.
-func (s *Partition) drop(r *urlRecord, id urlID, h *host) {
-	s.dropAt(newQueueKey(r, id.hash), id.crawl, h)
+func (qs *queues) drop(r *urlRecord, id urlID, h *host) {
+	qs.dropAt(newQueueKey(r, id.hash), id.crawl, h)
 }
 
-func (s *Partition) dropAt(pl queueKey, crawl string, h *host) {
+func (qs *queues) dropAt(pl queueKey, crawl string, h *host) {
 	w := h.of(crawl)
-	q := s.queueOf(w)
+	q := qs.queueOf(w)
 	q.remove(pl)
-	s.changed(w, pl, false)
+	qs.changed(w, pl, false)
 	if w.queued--; w.queued <= 0 {
 		if len(q.window) > 0 || q.more { // there may be others, if the count was wrong
-			s.emptied = append(s.emptied, emptied{h, w})
+			qs.emptied = append(qs.emptied, emptied{h, w})
 		}
 		w.queued, h.rules = 0, nil
-		s.dropWindow(w)
+		qs.hosts.dropWindow(w)
 	}
-	s.markDirty(h)
+	qs.hosts.markDirty(h)
+}
+
+// evictWindows drops the windows of hosts that are not being served, when there are
+// too many. The store has what was in them.
+func (qs *queues) evictWindows() {
+	most := qs.hosts.maxHosts / 4 // 1.7 KiB each at most
+	if qs.hosts.windows <= most {
+		return
+	}
+	for _, h := range qs.hosts.active {
+		if h.ready || h.dirty {
+			continue
+		}
+		for _, w := range h.work {
+			if w.queue != nil {
+				w.queue = nil
+				qs.hosts.windows--
+			}
+		}
+		if qs.hosts.windows <= most/2 {
+			return
+		}
+	}
 }

@@ -2,8 +2,6 @@ package state
 
 import (
 	"time"
-
-	"seine/pkg/crawlspec"
 )
 
 // quota is what a partition may take of the budgets of a crawl, which all
@@ -43,70 +41,4 @@ func (q *quota) short(c *crawl, r *Rules) bool {
 // idle reports whether the partition holds more than it can use.
 func (q *quota) idle(c *crawl) bool {
 	return c.Pending() == 0 && (q.Pages > c.Pages || q.Bytes > c.BytesWire)
-}
-
-// BudgetRequest asks for more of the budgets of a crawl, or gives back what is idle.
-type BudgetRequest struct {
-	Crawl string
-	Used  Usage
-	More  bool
-	Spec  crawlspec.Revision
-	print uint64 // of the rules under which it asks
-}
-
-// BudgetAnswer answers it.
-type BudgetAnswer struct {
-	*BudgetRequest
-	Grant
-	Err error
-}
-
-// BudgetRequests returns what is to be asked for, or given back, now.
-func (s *Partition) BudgetRequests() (all []*BudgetRequest) {
-	now := s.time.clock.Now()
-	for name, c := range s.crawls {
-		rules := c.rules
-		q := &c.quota
-		if rules == nil || !limited(rules) || q.asked {
-			continue
-		}
-		waiting := q.want || q.Over && c.Queued > 0
-		if !waiting && !q.idle(c) || q.Over && now < q.retry {
-			continue
-		}
-		used := Usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
-		// What it has not used it gives back with the question.
-		q.want, q.asked, q.Pages, q.Bytes = false, true, min(q.Pages, used.Pages), min(q.Bytes, used.Bytes)
-		all = append(all, &BudgetRequest{Crawl: name, Used: used, More: waiting, Spec: rules.Revision, print: rules.fingerprint})
-	}
-	return all
-}
-
-// ApplyGrant takes note of an answer. One to a question under other rules is passed
-// over, and only then is asked again: of two that are in progress, the later answer
-// might be to the earlier question, and what is stored as granted be less than what
-// the partition takes.
-func (s *Partition) ApplyGrant(a *BudgetAnswer) {
-	c := s.crawls[a.Crawl]
-	if c == nil || c.Since != a.Spec.Since() || c.Removing != nil {
-		return // it was deleted meanwhile
-	}
-	if c.rules == nil || c.rules.fingerprint != a.print {
-		c.quota.asked = false
-		return
-	}
-	again := s.time.clock.Now() + int64(time.Second)
-	if a.Err != nil {
-		s.log.Debug("cannot ask for a budget", "crawl", a.Crawl, "error", a.Err)
-		c.quota.asked, c.quota.Over, c.quota.retry = false, true, again
-		return
-	}
-	had := c.quota
-	c.quota = quota{Grant: a.Grant}
-	if a.Over {
-		c.quota.retry = again
-	}
-	if a.Pages > had.Pages || a.Bytes > had.Bytes {
-		c.unpark = true
-	}
 }

@@ -12,7 +12,7 @@ func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxPages = 1000 })
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(0))
-	c := w.part.crawl("c")
+	c := w.part.crawls.get("c")
 	before := c.rules.fingerprint
 	c.quota.want, c.quota.asked = false, true // it asks
 	w.change(func(s *crawlspec.Spec) { s.MaxPages = 10 })
@@ -23,12 +23,12 @@ func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
 	if !c.quota.asked {
 		t.Error("a second question would be under way with the first")
 	}
-	w.part.ApplyGrant(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: before}, Grant: Grant{Pages: 1000}})
+	w.part.Budgets.Apply(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: before}, Grant: Grant{Pages: 1000}})
 	if c.quota.Pages != 0 || c.quota.asked {
 		t.Errorf("after the answer to the first question: %+v", c.quota)
 	}
 	c.quota.asked = true
-	w.part.ApplyGrant(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: c.rules.fingerprint}, Grant: Grant{Pages: 10}})
+	w.part.Budgets.Apply(&BudgetAnswer{BudgetRequest: &BudgetRequest{Crawl: "c", print: c.rules.fingerprint}, Grant: Grant{Pages: 10}})
 	if c.quota.Pages != 10 || c.quota.asked {
 		t.Errorf("after the answer to the second question: %+v", c.quota)
 	}

@@ -13,7 +13,7 @@ import (
 // reasonsNow are those that the partition tells.
 func (w *partitionFixture) reasonsNow() (failures, exclusions map[string]int64, x frontierapi.Examples) {
 	w.t.Helper()
-	st, err := w.part.Status(frontierapi.Query{Crawl: "c", Examples: true})
+	st, err := w.part.Questions.Status(frontierapi.Query{Crawl: "c", Examples: true})
 	w.must(err)
 	return st.Counters.FailedBy, st.Counters.Excluded, *st.Examples
 }
@@ -67,17 +67,17 @@ func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/")
-	rules, err := w.part.rules("c", 0)
+	rules, err := w.part.crawls.rules("c", 0)
 	w.must(err)
 	id := urlID{"c", messages.HashURL("https://a.test/")}
-	r, err := w.part.record(id)
+	r, err := w.part.urls.record(id)
 	w.must(err)
-	h, err := w.part.hostOf(r.URL)
+	h, err := w.part.hosts.hostOf(r.URL)
 	w.must(err)
-	w.part.drop(r, id, h)
-	w.must(w.part.giveUp(r, id, rules, w.at()))
+	w.part.queues.drop(r, id, h)
+	w.must(w.part.visits.giveUp(r, id, rules, w.at()))
 	w.must(w.part.Commit(w.at()))
-	page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c", Class: frontierapi.HostGivenUp})
+	page, err := w.part.Questions.FailedURLs(frontierapi.Query{Crawl: "c", Class: frontierapi.HostGivenUp})
 	w.must(err)
 	if failed, _, _ := w.reasonsNow(); len(page.URLs) != 1 || failed[frontierapi.HostGivenUp] != 1 {
 		t.Errorf("told are %+v, counted %v", page.URLs, failed)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // interval returns how long to wait before a page is visited again, 0 if it is
@@ -62,7 +61,7 @@ func (r *recrawlRule) bound(d time.Duration) time.Duration { return min(max(d, r
 
 // replan holds the next visit of a URL whose visit has ended to the rules as they are
 // now: it is dropped, or moved to where it would be by them, or planned.
-func (s *Partition) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
+func (v *visits) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	interval := int64(rules.intervalNow(r))
 	planned := interval != 0 && !rules.isCancelledFor(r.URL)
 	switch {
@@ -71,12 +70,12 @@ func (s *Partition) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	case interval == r.Interval && planned == (r.Due != 0):
 		return
 	}
-	s.unplan(r, id)
+	v.urls.unplan(r, id)
 	r.Interval = interval
-	s.tx.save(id, r)
+	v.tx.save(id, r)
 	if planned {
-		visited := s.time.at(r.Changed * int64(time.Millisecond))
-		s.planAt(r, id, min(max(visited+interval, now), now+interval))
+		visited := v.time.at(r.Changed * int64(time.Millisecond))
+		v.urls.planAt(r, id, min(max(visited+interval, now), now+interval))
 	}
 }
 
@@ -110,51 +109,12 @@ func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
 
 // scheduleRecrawl sets the next visit of a URL whose visit has ended, if there is to be one by
 // the rules as they are now.
-func (s *Partition) scheduleRecrawl(r *urlRecord, id urlID, rules *Rules, now int64) {
+func (v *visits) scheduleRecrawl(r *urlRecord, id urlID, rules *Rules, now int64) {
 	if !r.hasInterval() {
 		return
 	}
 	if r.Interval = int64(rules.intervalNow(r)); r.Interval == 0 || rules.isCancelledFor(r.URL) {
 		return
 	}
-	s.planAt(r, id, now+r.Interval)
-}
-
-// planAt sets the next visit of a URL.
-func (s *Partition) planAt(r *urlRecord, id urlID, at int64) {
-	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
-	s.countPlanned(id, 1)
-}
-
-// unplan forgets the next visit.
-func (s *Partition) unplan(r *urlRecord, id urlID) {
-	if r.State.ended() && r.Due != 0 {
-		r.Due = 0
-		s.countPlanned(id, -1)
-	}
-}
-
-func (s *Partition) countPlanned(id urlID, by int64) {
-	c := s.crawl(id.crawl)
-	c.tally(id.hash, func(n *frontierapi.Counters) { n.Planned += by })
-	c.dirty = true
-}
-
-// revisit queues a URL for another visit, unless a rule is against it now.
-func (s *Partition) revisit(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	return s.visitAgain(r, id, false, s.era(), rules, now)
-}
-
-// visitAgain is revisit, for a run or because rules have planned it. What begins by itself begins
-// in the present era; what a message begins, in the message's: so another owner that applies
-// the message again, perhaps after a restore, begins the same visit.
-func (s *Partition) visitAgain(r *urlRecord, id urlID, recrawl bool, era uint64, rules *Rules, now int64) error {
-	s.unplan(r, id)
-	if (r.State == Done || r.State == Failed) && rules.isCancelledFor(r.URL) { // what it had is not undone
-		s.tx.save(id, r)
-		return nil
-	}
-	r.nextRound(era)
-	r.Recrawl = recrawl
-	return s.admit(r, id, rules, now)
+	v.urls.planAt(r, id, now+r.Interval)
 }

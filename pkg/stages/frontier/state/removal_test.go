@@ -84,11 +84,11 @@ func (w *partitionFixture) spread() {
 
 func (w *partitionFixture) answer(url string, class messages.Class) {
 	w.t.Helper()
-	for id, req := range w.part.inFlight {
+	for id, req := range w.part.urls.inFlight {
 		if req.URL != url {
 			continue
 		}
-		rules, err := w.part.rules("c", 0)
+		rules, err := w.part.crawls.rules("c", 0)
 		w.must(err)
 		w.must(w.part.ApplyResult(&messages.Result{
 			Crawl: "c", Rev: rules.Rev, URL: url, Visit: req.visit(id.hash), Attempt: req.Sent, Class: class, Status: 200, BytesWire: 5,
@@ -104,12 +104,12 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.spread()
 	w.must(w.part.setAside(w.part.urlKey(urlID{"c", messages.HashURL("https://a.test/queue/ba")})))
 	w.must(w.part.Commit(w.at()))
-	w.must(w.store.db.Set(w.part.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
+	w.must(w.store.db.Set(w.part.scope.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
 	w.must(w.store.db.Set(w.part.parkedKey("c", "a.test"), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.failedKey(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
-	w.must(w.store.db.Set(w.part.linksPrefix(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
+	w.must(w.store.db.Set(w.part.discovery.linksPrefix(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
 	w.must(w.store.db.Set(table.Name(table.Prefix(0, kindUnchanged), "c"), nil, pebble.Sync))
-	w.must(w.store.db.Set(w.part.orderKey("c", messages.HashURL("https://b.test/late?a=2&b=1")), nil, pebble.Sync))
+	w.must(w.store.db.Set(w.part.scope.orderKey("c", messages.HashURL("https://b.test/late?a=2&b=1")), nil, pebble.Sync))
 	var hashes []messages.URLHash
 	w.must(w.store.scan(table.Prefix(0, kindURL), nil, func(key, _ []byte) (bool, error) {
 		hash, _ := hashAtEnd(key)
@@ -133,8 +133,8 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	if keys := w.keysOf("c", hashes...); len(keys) > 0 {
 		t.Errorf("%d keys are left: %q", len(keys), keys[:min(10, len(keys))])
 	}
-	if len(w.part.crawls) > 0 || len(w.part.inFlight) > 0 || w.part.windows != 0 {
-		t.Errorf("in memory: %d crawls, %d requests, %d windows", len(w.part.crawls), len(w.part.inFlight), w.part.windows)
+	if len(w.part.crawls.active) > 0 || len(w.part.urls.inFlight) > 0 || w.part.hosts.windows != 0 {
+		t.Errorf("in memory: %d crawls, %d requests, %d windows", len(w.part.crawls.active), len(w.part.urls.inFlight), w.part.hosts.windows)
 	}
 	if got := w.dispatch(100); len(got) > 0 {
 		t.Errorf("sent %v", got)
@@ -177,8 +177,8 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	if known, err := w.store.has(w.part.hostKey("z.test")); err != nil || !known || left() != 2 {
 		t.Errorf("%d hosts and domains are known, the one that is wanted: %v, %v", left(), known, err)
 	}
-	if n := w.countKeys(kindForget); n > 0 || w.part.nextForget != math.MaxInt64 {
-		t.Errorf("hosts are still looked for: %d, from %d on", n, w.part.nextForget)
+	if n := w.countKeys(kindForget); n > 0 || w.part.schedule.nextForget != math.MaxInt64 {
+		t.Errorf("hosts are still looked for: %d, from %d on", n, w.part.schedule.nextForget)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 	if keys := w.keysOf("c"); slices.ContainsFunc(keys, func(k string) bool { return k[0] == kindRetry || k[0] == kindInFlight }) {
 		t.Errorf("of the deleted crawl: %q", keys)
 	}
-	c := w.part.crawls["c"]
+	c := w.part.crawls.active["c"]
 	if c.Known() != 2 || c.Queued != 2 {
 		t.Errorf("the new crawl has %+v", c.Counters)
 	}
@@ -229,14 +229,14 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 	w.must(w.part.Commit(w.at()))
 	w.restart()
 	w.tend()
-	if c := w.part.crawls["c"]; c.Queued != 2 || c.Known() != 2 || len(c.Attempts) > 0 {
+	if c := w.part.crawls.active["c"]; c.Queued != 2 || c.Known() != 2 || len(c.Attempts) > 0 {
 		t.Errorf("late messages changed it: %+v", c.Counters)
 	}
 	w.pass(time.Hour)
 	if got := w.dispatch(10); len(got) != 2 {
 		t.Fatalf("sent %v", got)
 	}
-	for id, req := range w.part.inFlight {
+	for id, req := range w.part.urls.inFlight {
 		if v := req.visit(id.hash); v.Round != messages.FirstRound(0, 1) || v.Incarnation() != 1 {
 			t.Errorf("visit %v", v)
 		}
@@ -305,7 +305,7 @@ func TestCrawlAfterADeletionSurvivesTheLossOfItsCounters(t *testing.T) {
 	w.restart()
 	w.tend()
 	w.wantState("https://a.test/new", Queued, "")
-	if c := w.part.crawls["c"]; c == nil || c.Since != w.last.Rev {
+	if c := w.part.crawls.active["c"]; c == nil || c.Since != w.last.Rev {
 		t.Errorf("the crawl is %+v", c)
 	}
 }
@@ -318,7 +318,7 @@ func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 	w.delete()
 	w.seed("https://a.test/", "https://b.test/")
 	const url = "https://a.test/old"
-	w.must(w.part.adoptForeign(&messages.Request{
+	w.must(w.part.Requests.adoptForeign(&messages.Request{
 		Crawl: "c", Rev: before, URL: url, Visit: messages.Visit{URL: messages.HashURL(url), Round: 1}, Attempt: 1,
 	}, w.at()))
 	w.must(w.part.Commit(w.at()))
@@ -332,28 +332,28 @@ func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.spread()
-	if w.part.RemovedCrawls() != 0 {
+	if w.part.Removals.Count() != 0 {
 		t.Fatal("nothing was removed")
 	}
 	w.delete()
 	w.tend()
-	if w.part.RemovedCrawls() == 0 {
+	if w.part.Removals.Count() == 0 {
 		t.Error("the last snapshot has a crawl that was removed, and is not made anew")
 	}
 	w.restart() // before it was
-	if w.part.RemovedCrawls() == 0 {
+	if w.part.Removals.Count() == 0 {
 		t.Error("after a kill, it is not made anew")
 	}
-	w.part.SnapshotSaved(w.part.RemovedCrawls() - 1) // one that was begun before
+	w.part.Removals.SnapshotSaved(w.part.Removals.Count() - 1) // one that was begun before
 	w.must(w.part.Commit(w.at()))
 	w.restart()
-	if w.part.RemovedCrawls() == 0 {
+	if w.part.Removals.Count() == 0 {
 		t.Error("a snapshot that still has the crawl was enough")
 	}
-	w.part.SnapshotSaved(w.part.RemovedCrawls())
+	w.part.Removals.SnapshotSaved(w.part.Removals.Count())
 	w.must(w.part.Commit(w.at()))
 	w.restart()
-	if w.part.RemovedCrawls() != 0 {
+	if w.part.Removals.Count() != 0 {
 		t.Error("another is made after that")
 	}
 }

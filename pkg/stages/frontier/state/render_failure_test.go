@@ -29,7 +29,7 @@ func TestPageThatABrowserCannotShowIsNotTheHostsFailure(t *testing.T) {
 			})
 		}
 	}
-	if h := w.part.hosts["a.test"]; h.polite.Failing() || h.polite.Slowed() != 0 {
+	if h := w.part.hosts.active["a.test"]; h.polite.Failing() || h.polite.Slowed() != 0 {
 		t.Errorf("the host counts as failing: %v, and is slowed by %v", h.polite.Failing(), h.polite.Slowed())
 	}
 }

@@ -20,7 +20,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 	if got := w.sent(room); len(got) != 2 {
 		t.Errorf("sent %v, of which one needs a browser and one none", got)
 	}
-	if taken := w.part.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
+	if taken := w.part.Requests.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
 		t.Errorf("taken: %+v", taken)
 	}
 	room.Renders = 0
@@ -32,7 +32,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 		t.Error("hosts in line are looked at without end")
 	}
 	w.restart()
-	if taken := w.part.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
+	if taken := w.part.Requests.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
 		t.Errorf("taken after a restart: %+v", taken)
 	}
 	room.Renders = 10
@@ -41,7 +41,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 		t.Errorf("sent %v, and two waited", got)
 	}
 	w.result("https://d.test/plain", nil)
-	if taken := w.part.Taken(); taken != (Room{Requests: 3, Renders: 3}) {
+	if taken := w.part.Requests.Taken(); taken != (Room{Requests: 3, Renders: 3}) {
 		t.Errorf("taken: %+v", taken)
 	}
 }
@@ -72,7 +72,7 @@ func TestLineForRenderersIsLookedAtSlowly(t *testing.T) {
 func (w *partitionFixture) sent(room Room) (urls []string) {
 	w.t.Helper()
 	w.tend()
-	reqs, err := w.part.Dispatch(w.at(), room)
+	reqs, err := w.part.Dispatcher.Next(w.at(), room)
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
 	for _, r := range reqs {

@@ -226,7 +226,7 @@ func (w *partitionFixture) finish(urls []string) {
 			w.t.Error("nothing was told")
 		}
 	}()
-	flying := func(u string) bool { return w.part.inFlight[urlID{"c", messages.HashURL(u)}] != nil }
+	flying := func(u string) bool { return w.part.urls.inFlight[urlID{"c", messages.HashURL(u)}] != nil }
 	for idle := 0; idle < 50; idle++ {
 		var out []string
 		for _, u := range urls {
@@ -269,7 +269,7 @@ func (w *partitionFixture) finish(urls []string) {
 		}
 		return true, nil
 	}))
-	if c := w.part.crawl("c"); !c.SameStates(&frontierapi.Counters{Done: counted.Done, Excluded: counted.Excluded, Pages: c.Pages}) {
+	if c := w.part.crawls.get("c"); !c.SameStates(&frontierapi.Counters{Done: counted.Done, Excluded: counted.Excluded, Pages: c.Pages}) {
 		w.t.Errorf("counters are %+v, want %+v", c.Counters, counted)
 	}
 	if counted.Done < int64(len(urls)-1) {
@@ -284,7 +284,7 @@ func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
 	})
 	w.seed("https://a.test/1", "https://www.a.test/2", "https://a.test/3")
 	for _, url := range []string{"https://a.test/1", "https://www.a.test/2"} {
-		for len(w.part.inFlight) == 0 {
+		for len(w.part.urls.inFlight) == 0 {
 			w.pass(time.Second)
 			w.dispatch(1)
 		}
@@ -294,7 +294,7 @@ func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
 	w.open()
 	damage(garble, kindDomain)(w)
 	w.restart()
-	d, err := w.part.domain("a.test")
+	d, err := w.part.hosts.domain("a.test")
 	w.must(err)
 	if n := d.of("c").pages; n != 2 || !w.part.loggedRepairs[repairHost] {
 		t.Errorf("%d pages are counted, told %v", n, w.part.loggedRepairs)

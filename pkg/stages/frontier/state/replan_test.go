@@ -79,7 +79,7 @@ func TestChangedRecrawlIsObeyed(t *testing.T) {
 	planned := func(want int64) {
 		t.Helper()
 		w.tend()
-		if n := w.part.crawl("c").Planned; n != want {
+		if n := w.part.crawls.get("c").Planned; n != want {
 			t.Fatalf("%d visits are planned, want %d", n, want)
 		}
 	}
@@ -116,7 +116,7 @@ func TestCancellingDropsPlannedVisits(t *testing.T) {
 		w.change(func(s *crawlspec.Spec) { s.State = state })
 		w.tend()
 		w.wantState(page, Done, "")
-		if n := w.part.crawl("c").Planned; n != planned {
+		if n := w.part.crawls.get("c").Planned; n != planned {
 			t.Errorf("%d visits are planned, want %d", n, planned)
 		}
 	}
@@ -145,7 +145,7 @@ func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
 		w.tend()
 		w.restart()
 		for url, p := range map[string]byte{"https://a.test/": root, "https://a.test/x": x} {
-			r, err := w.part.record(urlID{"c", messages.HashURL(url)})
+			r, err := w.part.urls.record(urlID{"c", messages.HashURL(url)})
 			w.must(err)
 			if r.Priority != p {
 				t.Errorf("%s has priority %d, want %d", url, r.Priority, p)
@@ -174,16 +174,16 @@ func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 	for _, every := range []time.Duration{720 * time.Hour, 0} {
 		w.pass(2 * time.Hour)
 		w.change(recrawlEvery(every))
-		w.part.specsGen = w.gen
-		_, err := w.part.rules("c", 0)
+		w.part.crawls.specsGen = w.gen
+		_, err := w.part.crawls.rules("c", 0)
 		w.must(err)
 		w.must(w.part.Commit(w.at()))
-		w.must(w.part.wakeUp(id, w.at()))
+		w.must(w.part.visits.wakeUp(id, w.at()))
 		w.must(w.part.Commit(w.at()))
 		w.wantState(page, Done, "")
 	}
 	w.restart()
-	if n := w.part.crawl("c").Planned; n != 0 {
+	if n := w.part.crawls.get("c").Planned; n != 0 {
 		t.Errorf("%d visits are planned, want none", n)
 	}
 }
@@ -216,7 +216,7 @@ func TestRunGivesUpADeadHost(t *testing.T) {
 			t.Errorf("%s is %v %q, want failed", url, state, reason)
 		}
 	}
-	if c := w.part.crawl("c"); c.Pending() != 0 {
+	if c := w.part.crawls.get("c"); c.Pending() != 0 {
 		t.Errorf("%d URLs are open", c.Pending())
 	}
 }
@@ -237,7 +237,7 @@ func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 	s.answer(root) // the run finds a
 	s.tend()
 	s.wantState(a, Done, "")
-	if c := s.part.crawl("c"); !c.ended() || c.nextRun != 0 {
+	if c := s.part.crawls.get("c"); !c.ended() || c.nextRun != 0 {
 		t.Errorf("the crawl has not ended: %+v", c.crawlState)
 	}
 	s.change(func(spec *crawlspec.Spec) { spec.State = crawlspec.Running })
@@ -253,7 +253,7 @@ func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 	w.tend()
 	w.pass(2 * time.Hour)
 	w.wantSent(w.dispatch(10), page)
-	r, err := w.part.record(urlID{"c", messages.HashURL(page)})
+	r, err := w.part.urls.record(urlID{"c", messages.HashURL(page)})
 	w.must(err)
 	if r.Priority != 1 || r.Own != messages.DefaultPriority {
 		t.Errorf("priority %d, and %d of its own, want 1 and %d", r.Priority, r.Own, messages.DefaultPriority)
@@ -287,7 +287,7 @@ func TestCrawlVisitsEverythingAgain(t *testing.T) {
 		s.crawl()
 		s.wantAsked()
 		s.wantState(d, Excluded, frontierapi.ReasonExclude)
-		if !s.part.crawl("c").ended() {
+		if !s.part.crawls.get("c").ended() {
 			t.Error("the crawl has not ended")
 		}
 		s.pass(time.Hour)
@@ -321,7 +321,7 @@ func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
 	w.tend()
 	visiting := func(when string, want bool) {
 		t.Helper()
-		st, err := w.part.status("c")
+		st, err := w.part.Questions.status("c")
 		w.must(err)
 		if st.VisitingAll != want || st.Counters.Pending() != 0 {
 			t.Errorf("%s: visiting all is %t with %d open, want %t", when, st.VisitingAll, st.Counters.Pending(), want)
@@ -347,18 +347,18 @@ func TestCrawlIsNotLetGoBeforeItIsVisitedAgain(t *testing.T) {
 	s.wantAsked(page)
 	s.change(func(spec *crawlspec.Spec) { spec.State = crawlspec.Cancelled })
 	s.tend()
-	c := s.part.crawl("c")
+	c := s.part.crawls.get("c")
 	s.change(func(spec *crawlspec.Spec) { spec.Again, spec.State = 7, crawlspec.Running })
 	c.rules, c.Rev, c.dirty = s.current, s.current.Rev, false
 	for range 2 {
-		if s.part.unloadCrawl("c", c, s.at()) {
+		if s.part.crawls.unload("c", c, s.at()) {
 			t.Fatal("it was let go")
 		}
 		s.pass(2 * time.Minute)
 	}
 	c.Again = 7
 	for _, want := range []bool{false, true} {
-		if got := s.part.unloadCrawl("c", c, s.at()); got != want {
+		if got := s.part.crawls.unload("c", c, s.at()); got != want {
 			t.Errorf("when the run has begun it is let go: %t, want %t", got, want)
 		}
 		s.pass(2 * time.Minute)

@@ -32,20 +32,20 @@ const blockedWait = crawlspec.Duration(10 * time.Minute)
 //
 // The number of attempts is that of on_status for the answer. Otherwise it is max_attempts of the source or of
 // the spec, which is 4 by default (crawlspec.DefaultMaxAttempts). See onStatus.
-func (s *Partition) retry(req *Request, res *messages.Result, rules *Rules, now int64) error {
+func (v *visits) retry(req *Request, res *messages.Result, rules *Rules, now int64) error {
 	r, id := req.urlRecord, req.id
 	rule, _ := rules.onStatus(res)
 	if r.Failures >= rule.Attempts {
 		if !res.Class.Retryable() {
 			r.learn(res, 0, rules)
 		}
-		return s.fail(r, id, reasonOf(res), rules, now)
+		return v.fail(r, id, reasonOf(res), rules, now)
 	}
 	wait := min(retryBase<<min(max(r.Failures-1, 0), 12), int64(time.Hour))
 	wait = max(wait, int64(rule.Wait))
-	behind := s.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
+	behind := v.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
-	s.setState(r, id, Waiting, r.leftOut(), now)
+	v.urls.setState(r, id, Waiting, r.leftOut(), now)
 	return nil
 }
 

@@ -12,37 +12,43 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
+// runs are the figures of the runs of crawls.
+type runs struct {
+	*base
+	crawls *crawls
+}
+
 // runKey is where the figures of a run are; of runs in order, the oldest first.
-func (s *Partition) runKey(crawl string, run int64) []byte {
-	return binary.BigEndian.AppendUint64(table.Name(table.Prefix(s.partition, kindRun), crawl), uint64(run))
+func (rs *runs) runKey(crawl string, run int64) []byte {
+	return binary.BigEndian.AppendUint64(table.Name(table.Prefix(rs.partition, kindRun), crawl), uint64(run))
 }
 
 // goesOn returns the figures of a run in which something happens, to be changed in this
 // turn.
-func (s *Partition) goesOn(name string, run, now int64) *frontierapi.Run {
-	r := s.figuresOf(name, run, now)
-	r.Last = time.UnixMilli(max(s.time.wallMS(now), r.Started.UnixMilli())).UTC()
+func (rs *runs) goesOn(name string, run, now int64) *frontierapi.Run {
+	r := rs.figuresOf(name, run, now)
+	r.Last = time.UnixMilli(max(rs.time.wallMS(now), r.Started.UnixMilli())).UTC()
 	return r
 }
 
 // figuresOf returns the figures of a run, to be changed in this turn: read, or begun.
 // Those of a run older than all that are kept are not kept either.
-func (s *Partition) figuresOf(name string, run, now int64) *frontierapi.Run {
-	c := s.crawl(name)
+func (rs *runs) figuresOf(name string, run, now int64) *frontierapi.Run {
+	c := rs.crawls.get(name)
 	if r := c.runs[run]; r != nil {
 		return r
 	}
 	keep := true
-	r, err := s.readRun(s.runKey(name, run))
+	r, err := rs.read(rs.runKey(name, run))
 	if err == nil && r == nil {
-		r = &frontierapi.Run{Run: run, Started: time.UnixMilli(s.time.wallMS(now)).UTC()}
+		r = &frontierapi.Run{Run: run, Started: time.UnixMilli(rs.time.wallMS(now)).UTC()}
 		if run == 0 && c.Run == 0 && c.Started != 0 {
 			r.Started = time.UnixMilli(c.Started).UTC()
 		}
-		keep, err = s.makeRoom(name, run)
+		keep, err = rs.makeRoom(name, run)
 	}
 	if err != nil {
-		s.tx.Fail(err) // the turn fails, and with it the partition
+		rs.tx.Fail(err) // the turn fails, and with it the partition
 		return &frontierapi.Run{Run: run}
 	}
 	if keep {
@@ -51,9 +57,9 @@ func (s *Partition) figuresOf(name string, run, now int64) *frontierapi.Run {
 	return r
 }
 
-// readRun returns the figures of a run, nil if there are none.
-func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
-	val, err := s.store.get(key)
+// read returns the figures of a run, nil if there are none.
+func (rs *runs) read(key []byte) (*frontierapi.Run, error) {
+	val, err := rs.store.get(key)
 	if err != nil {
 		return nil, fmt.Errorf("read figures of a run: %w", err)
 	}
@@ -62,18 +68,18 @@ func (s *Partition) readRun(key []byte) (*frontierapi.Run, error) {
 	}
 	r := new(frontierapi.Run)
 	if err := jsontext.Unmarshal(val, r); err != nil {
-		s.reportRepair(repairCounters, "the statistics of a run cannot be read; they start again at zero", "key", key, "error", err)
-		return nil, s.setAside(key)
+		rs.reportRepair(repairCounters, "the statistics of a run cannot be read; they start again at zero", "key", key, "error", err)
+		return nil, rs.setAside(key)
 	}
 	return r, nil
 }
 
 // makeRoom forgets the oldest runs for another, and reports whether that is to be kept:
 // it may be older than they are.
-func (s *Partition) makeRoom(name string, run int64) (keep bool, err error) {
-	pre := table.Name(table.Prefix(s.partition, kindRun), name)
+func (rs *runs) makeRoom(name string, run int64) (keep bool, err error) {
+	pre := table.Name(table.Prefix(rs.partition, kindRun), name)
 	var kept []int64
-	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+	err = rs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
 		if len(key) == len(pre)+8 {
 			kept = append(kept, int64(binary.BigEndian.Uint64(key[len(pre):])))
 		}
@@ -83,24 +89,24 @@ func (s *Partition) makeRoom(name string, run int64) (keep bool, err error) {
 		return false, err
 	}
 	for i := 0; i <= len(kept)-frontierapi.MaxRuns; i++ {
-		s.tx.Delete(s.runKey(name, kept[i]))
-		delete(s.crawl(name).runs, kept[i])
+		rs.tx.Delete(rs.runKey(name, kept[i]))
+		delete(rs.crawls.get(name).runs, kept[i])
 	}
 	return true, err
 }
 
-// storeRuns writes the figures that the turn has changed.
-func (s *Partition) storeRuns(name string, c *crawl) {
+// save writes the figures that the turn has changed.
+func (rs *runs) save(name string, c *crawl) {
 	for run, r := range c.runs {
-		s.tx.SetJSON(s.runKey(name, run), r)
+		rs.tx.SetJSON(rs.runKey(name, run), r)
 	}
 	clear(c.runs)
 }
 
-// runsOf returns the figures of the newest runs of a crawl, the oldest first. What the
+// newest returns the figures of the newest runs of a crawl, the oldest first. What the
 // turn under way has changed is not in them.
-func (s *Partition) runsOf(name string, most int) (runs []frontierapi.Run, err error) {
-	err = s.store.scan(table.Name(table.Prefix(s.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
+func (rs *runs) newest(name string, most int) (runs []frontierapi.Run, err error) {
+	err = rs.store.scan(table.Name(table.Prefix(rs.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
 		var r frontierapi.Run
 		if jsontext.Unmarshal(value, &r) == nil { // or it is quarantined when it is its turn
 			runs = append(runs, r)
@@ -112,12 +118,12 @@ func (s *Partition) runsOf(name string, most int) (runs []frontierapi.Run, err e
 
 // countResult counts a result that has come for a request, before anything else of the
 // URL is changed by it.
-func (s *Partition) countResult(req *Request, res *messages.Result, now int64) {
+func (rs *runs) countResult(req *Request, res *messages.Result, now int64) {
 	n := new(frontierapi.Run)
 	if req.Recrawl {
-		s.figuresOf(req.id.crawl, req.SentRun, now).Recrawls++
+		rs.figuresOf(req.id.crawl, req.SentRun, now).Recrawls++
 	} else {
-		n = s.goesOn(req.id.crawl, req.SentRun, now)
+		n = rs.goesOn(req.id.crawl, req.SentRun, now)
 	}
 	tally.Add(&n.Requests, res.Class, 1)
 	n.BytesWire += res.BytesWire
@@ -143,16 +149,16 @@ func (s *Partition) countResult(req *Request, res *messages.Result, now int64) {
 }
 
 // countFailed counts a visit that has led nowhere.
-func (s *Partition) countFailed(r *urlRecord, id urlID, now int64) {
+func (rs *runs) countFailed(r *urlRecord, id urlID, now int64) {
 	visitsTotal.WithLabelValues("failed").Inc()
 	if !r.Recrawl {
-		s.goesOn(id.crawl, r.SentRun, now).Failed++
+		rs.goesOn(id.crawl, r.SentRun, now).Failed++
 	}
 }
 
 // countRecords counts what was made of a page, told with the end of its visit, before
 // that is noted.
-func (s *Partition) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now int64) {
+func (rs *runs) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now int64) {
 	if len(m.Records) == 0 {
 		return
 	}
@@ -162,7 +168,7 @@ func (s *Partition) countRecords(r *urlRecord, id urlID, m *messages.Candidates,
 	}
 	n := new(frontierapi.Run)
 	if !recrawl {
-		n = s.goesOn(id.crawl, m.Run, now)
+		n = rs.goesOn(id.crawl, m.Run, now)
 	}
 	for _, k := range m.Records {
 		n.AddRecords(k.Kind, k.N)
@@ -192,19 +198,4 @@ func (r *urlRecord) recrawlIn(round uint64, run int64) bool {
 func (r *urlRecord) sentInRun() {
 	r.Recrawl = r.Recrawl && r.Run <= r.SentRun
 	r.SentRun = r.Run
-}
-
-// foundBy notes that a run has found a URL.
-func (s *Partition) foundBy(r *urlRecord, id urlID, run int64) {
-	was := r.recrawling()
-	r.Run = max(r.Run, run)
-	s.countRecrawling(id, r.recrawling()-was)
-}
-
-func (s *Partition) countRecrawling(id urlID, by int64) {
-	if by != 0 {
-		c := s.crawl(id.crawl)
-		c.tally(id.hash, func(n *frontierapi.Counters) { n.Recrawling += by })
-		c.dirty = true
-	}
 }

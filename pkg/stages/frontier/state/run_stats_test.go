@@ -15,7 +15,7 @@ import (
 // runs are the figures of the runs of the crawl, by an answer of its partition.
 func (w *partitionFixture) runs() []frontierapi.Run {
 	w.t.Helper()
-	runs, err := w.part.runsOf("c", 2*frontierapi.MaxRuns)
+	runs, err := w.part.runs.newest("c", 2*frontierapi.MaxRuns)
 	w.must(err)
 	return runs
 }
@@ -38,7 +38,7 @@ func (w *partitionFixture) wantRun(at int, want frontierapi.Run) {
 // visit with so many products.
 func (w *partitionFixture) fetched(url, digest string, products int64) {
 	w.t.Helper()
-	req := w.part.inFlight[urlID{"c", messages.HashURL(url)}]
+	req := w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}]
 	if req == nil {
 		w.t.Fatalf("%s is not under way", url)
 	}
@@ -117,7 +117,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	last := w.runs()[0].Last
 	w.pass(2 * time.Hour)
 	w.wantSent(w.dispatch(10), a, b)
-	if c := w.part.crawl("c"); c.Pending() != 2 || c.Recrawling != 2 {
+	if c := w.part.crawls.get("c"); c.Pending() != 2 || c.Recrawling != 2 {
 		t.Errorf("%d URLs are open, and %d for no run", c.Pending(), c.Recrawling)
 	}
 	w.restart()
@@ -131,7 +131,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { s.Again = w.now.Unix() })
 	w.pass(time.Minute)
 	w.wantSent(w.dispatch(10), a, b)
-	if c := w.part.crawl("c"); c.Pending() != 2 || c.Recrawling != 0 {
+	if c := w.part.crawls.get("c"); c.Pending() != 2 || c.Recrawling != 0 {
 		t.Errorf("%d URLs are open for the run, and %d for none", c.Pending(), c.Recrawling)
 	}
 	w.fetched(a, digestB, 1)
@@ -141,7 +141,7 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	w.wantRun(1, frontierapi.Run{
 		Requests: map[messages.Class]int64{"ok": 2}, Records: map[string]int64{"page": 2, "product": 2}, Pages: 2, Changed: 1, Same: 1, BytesWire: 20, BytesBody: 60,
 	})
-	if c := w.part.crawl("c"); c.Recrawling != 0 {
+	if c := w.part.crawls.get("c"); c.Recrawling != 0 {
 		t.Errorf("%d URLs are open for no run", c.Recrawling)
 	}
 }
@@ -159,7 +159,7 @@ func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 	id := urlID{"c", messages.HashURL(a)}
 	for _, endFirst := range []bool{false, true} { // the former owner has sent the next visit
 		before := w.runs()[0]
-		r, err := w.part.record(id)
+		r, err := w.part.urls.record(id)
 		w.must(err)
 		next := &urlRecord{URL: a, Round: r.Round + 1}
 		if endFirst {
@@ -180,7 +180,7 @@ func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 		if got := w.runs()[0]; !reflect.DeepEqual(got, before) {
 			t.Errorf("with its records the run has the figures\n%+v, want\n%+v", got, before)
 		}
-		if c := w.part.crawl("c"); c.Recrawling != 0 {
+		if c := w.part.crawls.get("c"); c.Recrawling != 0 {
 			t.Errorf("%d URLs are open for no run", c.Recrawling)
 		}
 	}
@@ -199,7 +199,7 @@ func TestOldestRunsAreForgotten(t *testing.T) {
 	if len(runs) != frontierapi.MaxRuns || runs[0].Run == 0 || runs[frontierapi.MaxRuns-1].Pages != 1 {
 		t.Fatalf("%d runs are kept, from %d on, want %d", len(runs), runs[0].Run, frontierapi.MaxRuns)
 	}
-	w.part.goesOn("c", 0, w.at()) // a late message of the first
+	w.part.runs.goesOn("c", 0, w.at()) // a late message of the first
 	w.must(w.part.Commit(w.at()))
 	if got := w.runs(); !reflect.DeepEqual(got, runs) {
 		t.Errorf("a message of a run that is forgotten has brought it back: %+v", got[0])
@@ -212,7 +212,7 @@ func TestFiguresOfARunThatCannotBeReadBeginAnew(t *testing.T) {
 	w.seed(a, b)
 	w.dispatch(10)
 	w.fetched(a, digestA, 0)
-	w.must(w.store.db.Set(w.part.runKey("c", 0), []byte("{"), pebble.Sync))
+	w.must(w.store.db.Set(w.part.runs.runKey("c", 0), []byte("{"), pebble.Sync))
 	w.fetched(b, digestA, 0)
 	w.wantRun(0, frontierapi.Run{Requests: map[messages.Class]int64{"ok": 1}, Pages: 1, New: 1, BytesWire: 10, BytesBody: 30})
 	if !w.part.loggedRepairs[repairCounters] {

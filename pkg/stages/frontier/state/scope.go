@@ -12,25 +12,32 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// scope says why a URL is not fetched.
+type scope struct {
+	*base
+	crawls *crawls
+	urls   *urls
+}
+
 // exclusion returns why a URL must not be fetched, "" if it may: its host is out of the scope that the seeds of the
 // crawl open (scope_roots.go), a rule of the spec or a guard against traps is against it, or the crawl is cancelled.
 //
 // These guards are elsewhere, because they compare a URL with others or count pages:
-//   - The traps that compare a new URL with earlier ones: trapReason (trap_check.go), which admit (admit.go) asks
-//     after this one; and again trapAtDispatch, which nextOfCrawl (dispatch.go) asks before it sends a request.
+//   - The traps that compare a new URL with earlier ones: trapReason (trap_check.go), which admit (visits.go) asks
+//     after this one; and again trapAtDispatch, which nextOfCrawl (dispatcher.go) asks before it sends a request.
 //   - max_pages_per_host: admit, and again nextOfCrawl.
 //
-// A new reason has a name in frontierapi/reasons.go and a line in stands (reevaluate.go): without that, its URLs stay
+// A new reason has a name in frontierapi/reasons.go and a line in stands (reviews.go): without that, its URLs stay
 // excluded when the spec changes. The keys of the rules are in crawlspec/spec.go, rules.go compiles them, and
 // internal/run/crawl/dry_run.go tells of them.
 //
-// When the spec changes, reevaluate (reevaluate.go) judges the known URLs again; it also excludes those that have another
+// When the spec changes, reevaluate (reviews.go) judges the known URLs again; it also excludes those that have another
 // name now (ReasonNormalized). ScopePreview (scope_preview.go) says the same of a page that is not crawled.
 //
 // The fetcher applies include and exclude once more (fetcher/redirect_scope.go), to URLs on a circle of redirects that it
 // follows without asking the frontier. It alone applies robots.txt (fetcher/robots_check.go), refuses addresses that must not
-// be dialled (internal/fetch/netguard) and types that are not kept; applyOutcome (apply_result.go) excludes their URLs.
-func (s *Partition) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) (reason string, err error) {
+// be dialled (internal/fetch/netguard) and types that are not kept; applyOutcome (effects.go) excludes their URLs.
+func (s *scope) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) (reason string, err error) {
 	opened, err := s.inScope(crawl, r, rules)
 	if err != nil {
 		return "", err
@@ -40,7 +47,7 @@ func (s *Partition) exclusion(crawl string, r *urlRecord, rules *Rules, wall int
 
 // inScope reports whether a URL is in the scope of its crawl. A seed always is, and so is a sitemap that robots.txt or an
 // index of sitemaps names: it may be on the host of a CDN. What it lists has to be in scope by itself.
-func (s *Partition) inScope(name string, r *urlRecord, rules *Rules) (bool, error) {
+func (s *scope) inScope(name string, r *urlRecord, rules *Rules) (bool, error) {
 	in := rules.root(r.URL)
 	if in == (root{}) || r.Seed || r.Sitemap || rules.namesHost(r.URL) {
 		return true, nil

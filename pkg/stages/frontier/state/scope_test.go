@@ -65,7 +65,7 @@ func TestHostIsOpenedInSteps(t *testing.T) {
 	}
 	w.link(1, urls...)
 	w.seed("https://b.test/")
-	queued := func() int64 { return w.part.crawl("c").Queued - 2 }
+	queued := func() int64 { return w.part.crawls.get("c").Queued - 2 }
 	if n := queued(); n != 0 {
 		t.Fatalf("%d URLs were taken back in the turn of the seed", n)
 	}

@@ -10,11 +10,11 @@ import (
 // wantMark holds whether the request for a URL says that it is a sitemap.
 func (w *partitionFixture) wantMark(url string, want bool) {
 	w.t.Helper()
-	req := w.part.inFlight[urlID{"c", messages.HashURL(url)}]
+	req := w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}]
 	if req == nil {
 		w.t.Fatalf("%s is not under way", url)
 	}
-	m, err := w.part.Message(req)
+	m, err := w.part.Requests.Message(req)
 	w.must(err)
 	if m.Sitemap != want {
 		w.t.Errorf("%s is asked for as a sitemap: %v, want %v", url, m.Sitemap, want)

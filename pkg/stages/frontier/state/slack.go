@@ -45,9 +45,9 @@ const (
 // Slack is for how long a message may wait to be applied, in ns, since all hosts that were asked lately rest much longer
 // after each request: the rest counts from the end of the response, not from when its result is applied. It is 0
 // where a host may be asked again soon, and where little is asked.
-func (s *Partition) Slack(now int64) int64 {
-	s.spacing.roll(now)
-	a, b := s.spacing.now, s.spacing.before
+func (rq *Requests) Slack(now int64) int64 {
+	rq.spacing.roll(now)
+	a, b := rq.spacing.now, rq.spacing.before
 	if a.requests+b.requests < busyRequests {
 		return 0
 	}

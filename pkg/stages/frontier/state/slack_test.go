@@ -22,7 +22,7 @@ func TestSlackIsATwentiethOfTheShortestDelayOfWhatWasAskedLately(t *testing.T) {
 		"in the second before":  {repeated(time.Second, 16), second, 50 * time.Millisecond},
 		"two seconds have gone": {repeated(time.Second, 16), 2 * second, 0},
 	} {
-		s := new(Partition)
+		s := new(Requests)
 		now := 1000 * second
 		for _, d := range c.delays {
 			now++
@@ -36,7 +36,7 @@ func TestSlackIsATwentiethOfTheShortestDelayOfWhatWasAskedLately(t *testing.T) {
 
 // A host that is asked again soon ends the wait, and it comes back when none was for two seconds.
 func TestSlackEndsWithAHostThatDoesNotRest(t *testing.T) {
-	s := new(Partition)
+	s := new(Requests)
 	now := int64(time.Hour)
 	ask := func(delay time.Duration) {
 		for range 20 {

@@ -17,7 +17,7 @@ func TestSlowestHostsAreThoseOfACrawl(t *testing.T) {
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
 	for crawl, want := range map[string][]string{"": {"a.test", "b.test"}, "c": {"a.test"}, "other": {"b.test"}, "none": nil} {
-		hosts, err := w.part.Slowest(crawl, 5)
+		hosts, err := w.part.Questions.Slowest(crawl, 5)
 		w.must(err)
 		var got []string
 		for _, h := range hosts {

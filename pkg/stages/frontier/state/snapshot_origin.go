@@ -51,18 +51,18 @@ func (s *Store) Origin(p int) (object string, isNew bool, err error) {
 // Resume continues with the requests under way, once the state has caught up with its
 // streams: those of a former owner that are in FETCH, by their sequence there, and those
 // of this state. Each is looked for at once.
-func (s *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) error {
+func (p *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) error {
 	for _, seq := range slices.Sorted(maps.Keys(inFetch)) {
 		req := inFetch[seq]
-		if err := s.adoptForeign(req, now); err != nil {
+		if err := p.Requests.adoptForeign(req, now); err != nil {
 			return err
 		}
-		s.MarkSent(req, seq)
+		p.Requests.MarkSent(req, seq)
 	}
-	for _, req := range s.inFlight {
+	for _, req := range p.urls.inFlight {
 		req.deadline, req.unsent = 0, req.FetchSeq == 0
 	}
-	s.nextInFlightDeadline, s.replaying = 0, false
-	s.tx.Delete(table.Prefix(s.partition, kindNew))
-	return s.Commit(now)
+	p.Requests.nextInFlightDeadline, p.replaying = 0, false
+	p.tx.Delete(table.Prefix(p.partition, kindNew))
+	return p.Commit(now)
 }

@@ -10,6 +10,12 @@ import "seine/pkg/messages"
 // They are not kept as what people feed is, so the next run begins without those that
 // were taken out of the list.
 
+// SpecSeeds are messages with seeds of specs, to be published on URLS.
+type SpecSeeds struct {
+	*base
+	pending []*messages.Candidates
+}
+
 // seeding is which list of seeds of the spec a crawl was fed.
 type seeding struct {
 	List uint64 `json:"list,omitempty"` // 0 is none
@@ -22,7 +28,7 @@ type seeding struct {
 type sentSeeds struct{ list, since uint64 }
 
 // ownSeeds are the seeds of a spec that belong to the partition.
-func (s *Partition) ownSeeds(rules *Rules) (own []messages.Candidate) {
+func (s *SpecSeeds) ownSeeds(rules *Rules) (own []messages.Candidate) {
 	for _, c := range rules.seeds.URLs {
 		if messages.Partition(c.URL, s.partitions) == s.partition {
 			own = append(own, c)
@@ -41,7 +47,7 @@ func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mu
 
 // feedSeeds feeds the crawl the seeds of its spec: see partition.postSeeds. It notes in
 // the state of a crawl that is known that this is to be done.
-func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
+func (s *SpecSeeds) feedSeeds(name string, c *crawl, rules *Rules) {
 	list := rules.seeds.Fingerprint
 	if c.Seeding.List != list {
 		c.Seeding, c.dirty = seeding{list, true}, true
@@ -57,7 +63,7 @@ func (s *Partition) feedSeeds(name string, c *crawl, rules *Rules) {
 		return
 	}
 	s.log.Info("adding the seeds of the spec to the crawl", "crawl", name, "revision", rules.Rev, "seeds", len(own))
-	s.seeds = append(s.seeds, seedMessages(name, rules, s.era(), own)...)
+	s.pending = append(s.pending, seedMessages(name, rules, s.era(), own)...)
 }
 
 // seedMessages makes messages of seeds of a spec, to be stored in that order.
@@ -71,42 +77,14 @@ func seedMessages(crawl string, rules *Rules, era uint64, urls []messages.Candid
 
 // noteSeeds takes note that a message with seeds of a spec is applied. One of a list that
 // is none any more is an earlier owner's.
-func (s *Partition) noteSeeds(m *messages.Candidates, rules *Rules) {
-	if c := s.crawl(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.Fingerprint && c.known() {
+func (d *discovery) noteSeeds(m *messages.Candidates, rules *Rules) {
+	if c := d.crawls.get(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.Fingerprint && c.known() {
 		c.Seeding, c.dirty = seeding{List: m.SeedList}, true
 	}
 }
 
-// joinSeeds makes a part of the seeds of the spec ones of the run that has started, and
-// reports whether it was the last.
-func (s *Partition) joinSeeds(name string, c *crawl, rules *Rules, now int64) (last bool, err error) {
-	own := s.ownSeeds(rules)
-	from := min(c.Reseed.Seeds, len(own))
-	for _, u := range own[from:min(from+reviewed, len(own))] {
-		id := urlID{name, messages.HashURL(u.URL)}
-		r, err := s.record(id)
-		if err == nil && r != nil { // or it is still to be fed
-			err = s.joinRun(r, id, c, rules, now)
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	c.Reseed.Seeds = from + reviewed
-	return c.Reseed.Seeds >= len(own), nil
-}
+// Pending are messages with seeds of specs, to be published on URLS in this order.
+func (s *SpecSeeds) Pending() []*messages.Candidates { return s.pending }
 
-// lookAgainAt has a crawl looked at once more that was removed, whether this process
-// lives or another continues: the spec of the next one of its name may list seeds.
-func (s *Partition) lookAgainAt(name string) {
-	if rev, known := s.specs.Revision(name); known && s.specs.Seeded(name) {
-		s.markStale(name)
-		s.judged.Rev = min(s.judged.Rev, rev-1)
-	}
-}
-
-// Seeds are messages with seeds of specs, to be published on URLS in this order.
-func (s *Partition) Seeds() []*messages.Candidates { return s.seeds }
-
-// MarkSeedsTaken says that they will be.
-func (s *Partition) MarkSeedsTaken() { s.seeds = nil }
+// MarkTaken says that they will be.
+func (s *SpecSeeds) MarkTaken() { s.pending = nil }

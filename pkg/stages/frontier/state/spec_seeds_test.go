@@ -23,8 +23,8 @@ func listed(urls ...string) (seeds []crawlspec.Seed) {
 func (w *partitionFixture) feedSeeds() bool {
 	w.t.Helper()
 	w.tend()
-	batch := w.part.seeds
-	w.part.seeds = nil
+	batch := w.part.Seeds.pending
+	w.part.Seeds.pending = nil
 	for _, m := range batch {
 		bad, err := w.part.ApplyCandidates(m, 1, w.at())
 		w.must(err)
@@ -69,8 +69,8 @@ func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 			w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://b.test/1") })
 			for range 3 {
 				w.tend()
-				if len(w.part.seeds) != 1 {
-					t.Fatalf("%d messages are published", len(w.part.seeds))
+				if len(w.part.Seeds.pending) != 1 {
+					t.Fatalf("%d messages are published", len(w.part.Seeds.pending))
 				}
 				w.pass(time.Hour) // or nothing might be stored
 				w.tend()
@@ -127,16 +127,16 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 	}
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Schedule, s.Seeds = "@every 1h", listed(urls...) })
 	w.feedSeeds()
-	if n := w.part.crawl("c").Queued; n != int64(len(urls)) {
+	if n := w.part.crawls.get("c").Queued; n != int64(len(urls)) {
 		t.Fatalf("%d are queued, of %d", n, len(urls))
 	}
 	w.pass(time.Hour)
 	w.step()
 	w.restart()
 	w.tend()
-	run := w.part.crawl("c").Run
+	run := w.part.crawls.get("c").Run
 	for _, u := range urls {
-		r, err := w.part.record(urlID{"c", messages.HashURL(u)})
+		r, err := w.part.urls.record(urlID{"c", messages.HashURL(u)})
 		w.must(err)
 		if run == 0 || r.Run != run {
 			t.Fatalf("%s is of run %d, not of %d", u, r.Run, run)
@@ -149,8 +149,8 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1") })
 	w.tend()
-	late := w.part.seeds
-	w.part.seeds = nil
+	late := w.part.Seeds.pending
+	w.part.Seeds.pending = nil
 	w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://b.test/1") })
 	w.feedSeeds()
 	for _, m := range late {
@@ -158,8 +158,8 @@ func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
 		w.must(err)
 	}
 	w.must(w.part.Commit(w.at()))
-	if w.feedSeeds() || w.part.crawl("c").Seeding.Due {
-		t.Errorf("%+v", w.part.crawl("c").Seeding)
+	if w.feedSeeds() || w.part.crawls.get("c").Seeding.Due {
+		t.Errorf("%+v", w.part.crawls.get("c").Seeding)
 	}
 }
 
@@ -174,14 +174,14 @@ func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
 		for range 10 {
 			w.step()
 		}
-		if len(w.part.seeds) != 1 {
-			t.Fatalf("%d messages are published", len(w.part.seeds))
+		if len(w.part.Seeds.pending) != 1 {
+			t.Fatalf("%d messages are published", len(w.part.Seeds.pending))
 		}
-		w.part.seeds = nil
+		w.part.Seeds.pending = nil
 		if killed {
 			w.restart()
 		} else {
-			w.part.crawls["c"].seedsSent = sentSeeds{} // or what was published is applied
+			w.part.crawls.active["c"].seedsSent = sentSeeds{} // or what was published is applied
 		}
 		w.feedSeeds()
 		w.wantSent(w.dispatch(10), "https://a.test/1")

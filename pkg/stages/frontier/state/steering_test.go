@@ -79,7 +79,7 @@ func TestCancelledCrawlEnds(t *testing.T) {
 	w.parsed("https://a.test/1")
 	w.wantState("https://a.test/2", Excluded, frontierapi.ReasonCancelled)
 	w.wantState("https://a.test/3", Excluded, frontierapi.ReasonCancelled)
-	if n := w.part.crawl("c").Pending(); n != 0 {
+	if n := w.part.crawls.get("c").Pending(); n != 0 {
 		t.Errorf("%d URLs open, want 0", n)
 	}
 }
@@ -180,7 +180,7 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 		})
 		w.parsed(u)
 	}
-	if c := w.part.crawl("c"); c.Pending() != 0 || c.Planned != 1 {
+	if c := w.part.crawls.get("c"); c.Pending() != 0 || c.Planned != 1 {
 		t.Fatalf("counted %+v, want one planned", c.Counters)
 	}
 	w.pass(time.Hour - time.Second)
@@ -188,15 +188,15 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 	w.restart()
 	w.pass(5 * time.Minute)
 	w.wantSent(w.dispatch(10), "https://a.test/news")
-	req := w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/news")}]
-	m, err := w.part.Message(req)
+	req := w.part.urls.inFlight[urlID{"c", messages.HashURL("https://a.test/news")}]
+	m, err := w.part.Requests.Message(req)
 	w.must(err)
 	if m.Visit.Round != 2 || m.Attempt != 1 || m.ETag != `"1"` || m.LastModified != "then" {
 		t.Errorf("sent %+v, want round 2 with the validators", m)
 	}
 	w.result("https://a.test/news", class(messages.NotModified))
 	w.wantState("https://a.test/news", Done, "")
-	if c := w.part.crawl("c"); c.Planned != 1 {
+	if c := w.part.crawls.get("c"); c.Planned != 1 {
 		t.Errorf("counted %+v, want one planned", c.Counters)
 	}
 }
@@ -216,7 +216,7 @@ func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 		} {
 			w.pass(100 * time.Hour)
 			w.wantSent(w.dispatch(10), u)
-			m, err := w.part.Message(w.part.inFlight[urlID{"c", messages.HashURL(u)}])
+			m, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL(u)}])
 			w.must(err)
 			want := visit.told
 			if unchanged == crawlspec.UnchangedKeep {
@@ -249,7 +249,7 @@ func TestIntervalFollowsHowOftenAPageChanges(t *testing.T) {
 		w.pass(100 * time.Hour)
 		w.wantSent(w.dispatch(10), u)
 		w.result(u, func(r *messages.Result) { r.Digest = fmt.Sprintf("%016x%016x", digest, 0) })
-		r, err := w.part.record(urlID{"c", messages.HashURL(u)})
+		r, err := w.part.urls.record(urlID{"c", messages.HashURL(u)})
 		w.must(err)
 		round := r.Round
 		_, err = w.part.ApplyCandidates(&messages.Candidates{Crawl: "c", Source: messages.SourceLink, Ends: messages.Visit{URL: messages.HashURL(u), Round: round}}, 1, w.at())
@@ -272,7 +272,7 @@ func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
 	round := func(n uint64, run int64) {
 		t.Helper()
 		w.wantSent(w.dispatch(10), "https://a.test/")
-		req := w.part.inFlight[urlID{"c", messages.HashURL("https://a.test/")}]
+		req := w.part.urls.inFlight[urlID{"c", messages.HashURL("https://a.test/")}]
 		if req.Round != n {
 			t.Errorf("round %d, want %d", req.Round, n)
 		}
@@ -417,7 +417,7 @@ func TestBloomFilterOfAnySizeLosesNothing(t *testing.T) {
 	for i := range tiny.layers[0].BitSet().Len() { // takes everything for known
 		tiny.layers[0].BitSet().Set(i)
 	}
-	w.part.crawl("c").seen = tiny
+	w.part.crawls.get("c").seen = tiny
 	for i := range 100 {
 		w.link(1, fmt.Sprintf("https://a.test/%d", i%50))
 	}

@@ -50,29 +50,29 @@ func decodeLinks(b []byte) (l links, err error) {
 }
 
 // linksPrefix starts the keys of what was found on a page.
-func (s *Partition) linksPrefix(page urlID) []byte {
-	return append(table.Name(table.Prefix(s.partition, kindLinks), page.crawl), page.hash[:]...)
+func (d *discovery) linksPrefix(page urlID) []byte {
+	return append(table.Name(table.Prefix(d.partition, kindLinks), page.crawl), page.hash[:]...)
 }
 
 // keepLinks stores what a message has brought of a page, in place of what a visit
 // before has brought.
-func (s *Partition) keepLinks(m *messages.Candidates, to []messages.URLHash) error {
+func (d *discovery) keepLinks(m *messages.Candidates, to []messages.URLHash) error {
 	if m.PageRound == 0 || len(to) == 0 {
 		return nil
 	}
-	key := binary.BigEndian.AppendUint16(s.linksPrefix(urlID{m.Crawl, messages.HashURL(m.Referrer)}), uint16(m.PagePart))
-	round, err := s.keptRound(key)
+	key := binary.BigEndian.AppendUint16(d.linksPrefix(urlID{m.Crawl, messages.HashURL(m.Referrer)}), uint16(m.PagePart))
+	round, err := d.keptRound(key)
 	if err != nil || round > m.PageRound { // the message is a late repeat
 		return err
 	}
 	l := links{m.PageRound, m.Depth - m.PageDepth, to}
-	s.tx.Set(key, l.append(nil))
+	d.tx.Set(key, l.append(nil))
 	return nil
 }
 
 // keptRound is the round of the links under a key, 0 if there are none.
-func (s *Partition) keptRound(key []byte) (uint64, error) {
-	value, err := s.tx.Get(key)
+func (d *discovery) keptRound(key []byte) (uint64, error) {
+	value, err := d.tx.Get(key)
 	if err != nil {
 		return 0, fmt.Errorf("links of a page: %w", err)
 	}
@@ -108,12 +108,12 @@ func decodeUnchanged(b []byte) (u unchanged, err error) {
 }
 
 // noteUnchanged has the links of a page found again from the next turn on.
-func (s *Partition) noteUnchanged(m *messages.Candidates) {
-	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(s.partition, kindUnchanged), m.Crawl), uint64(m.Run))
+func (d *discovery) noteUnchanged(m *messages.Candidates) {
+	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(d.partition, kindUnchanged), m.Crawl), uint64(m.Run))
 	hash := messages.HashURL(m.Referrer)
 	u := unchanged{round: m.PageRound, era: m.Era, depth: m.Depth, url: m.Referrer}
-	s.tx.Set(append(key, hash[:]...), u.append(nil))
-	c := s.crawl(m.Crawl)
+	d.tx.Set(append(key, hash[:]...), u.append(nil))
+	c := d.crawls.get(m.Crawl)
 	c.Unchanged, c.dirty = true, true
 }
 
@@ -127,16 +127,16 @@ type refind struct {
 
 // findAgain finds a part of the links of unchanged pages. It notes how far it came in
 // the same turn.
-func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) error {
+func (d *discovery) findAgain(name string, c *crawl, rules *Rules, now int64) error {
 	var pages []refind
-	pre := table.Name(table.Prefix(s.partition, kindUnchanged), name)
+	pre := table.Name(table.Prefix(d.partition, kindUnchanged), name)
 	var last []byte
-	listed, err := s.walk(pre, &last, func(key, value []byte) error {
+	listed, err := d.walk(pre, &last, func(key, value []byte) error {
 		u, err := decodeUnchanged(value)
 		hash, ok := hashAtEnd(key)
 		if err != nil || !ok || len(key) != len(pre)+8+len(hash) {
-			s.tx.Delete(bytes.Clone(key))
-			s.reportRepair(repairIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
+			d.tx.Delete(bytes.Clone(key))
+			d.reportRepair(repairIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
 			return nil
 		}
 		run := int64(binary.BigEndian.Uint64(key[len(pre):]))
@@ -146,24 +146,24 @@ func (s *Partition) findAgain(name string, c *crawl, rules *Rules, now int64) er
 	if err != nil {
 		return err
 	}
-	all, err := inTurn(pages, func(p *refind, most int) (int, error) { return s.findLinks(p, most, rules, now) })
+	all, err := inTurn(pages, func(p *refind, most int) (int, error) { return d.findLinks(p, most, rules, now) })
 	c.Unchanged, c.dirty = !listed || !all, true
 	return err
 }
 
 // findLinks finds at most so many links of a page, and returns how many; as many as
 // that if some may be left.
-func (s *Partition) findLinks(p *refind, most int, rules *Rules, now int64) (n int, err error) {
+func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n int, err error) {
 	var parts []links
-	pre := s.linksPrefix(p.page)
+	pre := d.linksPrefix(p.page)
 	from := binary.BigEndian.AppendUint16(bytes.Clone(pre), p.part)
-	err = s.store.scan(pre, from, func(key, value []byte) (bool, error) {
+	err = d.store.scan(pre, from, func(key, value []byte) (bool, error) {
 		l, err := decodeLinks(value)
 		if err != nil || len(key) != len(pre)+2 {
-			s.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
+			d.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
 		}
 		if err != nil || l.round < p.round { // the page that had them is not the one that is unchanged
-			s.tx.Delete(bytes.Clone(key))
+			d.tx.Delete(bytes.Clone(key))
 			return true, nil
 		}
 		part := binary.BigEndian.Uint16(key[len(pre):])
@@ -183,22 +183,22 @@ func (s *Partition) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 	for i := range parts {
 		for _, hash := range parts[i].to {
 			if err == nil {
-				err = s.findLink(p, urlID{p.page.crawl, hash}, parts[i].deeper, rules, now)
+				err = d.findLink(p, urlID{p.page.crawl, hash}, parts[i].deeper, rules, now)
 			}
 		}
 	}
 	if n < most {
-		s.tx.Delete(p.key)
+		d.tx.Delete(p.key)
 	} else {
-		s.tx.Set(p.key, p.append(nil))
+		d.tx.Set(p.key, p.append(nil))
 	}
 	return n, err
 }
 
 // findLink takes a URL as if it had been found on the page in this run.
-func (s *Partition) findLink(p *refind, id urlID, deeper int, rules *Rules, now int64) error {
+func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now int64) error {
 	depth := min(max(p.depth+deeper, 0), messages.MaxDepth)
-	r, err := s.record(id)
+	r, err := d.urls.record(id)
 	if err != nil || r == nil || r.Run >= p.run && r.Depth <= depth {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *Partition) findLink(p *refind, id urlID, deeper int, rules *Rules, now 
 	}
 	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.url, Depth: depth, Run: p.run, Era: p.era}
 	own := int(r.Own)
-	return s.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
+	return d.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
 }
 
 // knowsLinks reports whether a page that is unchanged leads the run under way to what

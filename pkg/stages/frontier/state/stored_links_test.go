@@ -36,7 +36,7 @@ func (s *site) crawl() {
 
 func (s *site) answer(url string) {
 	s.t.Helper()
-	req, err := s.part.Message(s.part.inFlight[urlID{"c", messages.HashURL(url)}])
+	req, err := s.part.Requests.Message(s.part.urls.inFlight[urlID{"c", messages.HashURL(url)}])
 	s.must(err)
 	s.asked = append(s.asked, url)
 	if req.ETag == "" {
@@ -184,7 +184,7 @@ func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
 	}
 	for steps := 1; left() > 0; steps++ {
 		w.must(w.part.RunTimers(w.at()))
-		if n := w.part.crawl("c").Queued; n > int64(steps*reviewed) || steps > 10 {
+		if n := w.part.crawls.get("c").Queued; n > int64(steps*reviewed) || steps > 10 {
 			t.Fatalf("%d URLs in %d steps", n, steps)
 		}
 		w.must(w.part.Commit(w.at()))

@@ -29,7 +29,7 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { w.must(s.SetState("c.test", crawlspec.Paused)) })
 	w.wantSent(w.dispatch(10))
 
-	got, err := w.part.Survey(frontierapi.Query{Top: 2})
+	got, err := w.part.Questions.Survey(frontierapi.Query{Top: 2})
 	w.must(err)
 	for why, n := range map[string]int64{"delay": 1, frontierapi.Asked: 1, "parked": 1} {
 		if got.Hosts[why] != n {
@@ -48,7 +48,7 @@ func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	if crawls := got.Longest[0].Crawls; !slices.Equal(crawls, []frontierapi.HostWork{{Crawl: "c", Queued: 2}}) {
 		t.Errorf("a.test is wanted by %+v", crawls)
 	}
-	other, err := w.part.Survey(frontierapi.Query{Crawl: "other", Top: 2})
+	other, err := w.part.Questions.Survey(frontierapi.Query{Crawl: "other", Top: 2})
 	w.must(err)
 	if len(other.Hosts)+len(other.Slowest)+len(other.Troubles) > 0 {
 		t.Errorf("of another crawl: %+v", other)
@@ -66,7 +66,7 @@ func TestHostTellsItsLastAnswers(t *testing.T) {
 			r.Started, r.Status, r.Timings.Total = time.UnixMilli(int64(i)), 200+i, messages.Millis(time.Second)
 		})
 	}
-	h, err := w.part.HostDetail("a.test")
+	h, err := w.part.Questions.HostDetail("a.test")
 	w.must(err)
 	if len(h.Last) != 4 || h.Last[0] != (frontierapi.Attempt{AtMS: 1002, Class: messages.OK, Status: 202, TookMS: 1000}) || h.Last[3].Status != 205 {
 		t.Errorf("the last answers are %+v, want those from 202 to 205", h.Last)
@@ -86,7 +86,7 @@ func TestFewFailedURLsAmongManyAreFoundAtOnce(t *testing.T) {
 		}
 		w.link(1, urls...)
 	}
-	page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c"})
+	page, err := w.part.Questions.FailedURLs(frontierapi.Query{Crawl: "c"})
 	if err != nil || len(page.URLs) != 1 || page.URLs[0].URL != "https://a.test/" || page.Next != "" {
 		t.Errorf("the first answer is %+v, %v", page, err)
 	}
@@ -116,7 +116,7 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 	}
 	got := make(map[string]string)
 	for q := (frontierapi.Query{Crawl: "c", Top: 3}); ; {
-		page, err := w.part.FailedURLs(q)
+		page, err := w.part.Questions.FailedURLs(q)
 		w.must(err)
 		if len(page.URLs) > 3 {
 			t.Fatalf("%d URLs on a page of 3", len(page.URLs))
@@ -140,10 +140,10 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 			t.Errorf("%s failed by %q, want %q", url, got[url], c)
 		}
 	}
-	if page, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
+	if page, err := w.part.Questions.FailedURLs(frontierapi.Query{Crawl: "c"}); err != nil || len(page.URLs) > 0 {
 		t.Errorf("after all were fed again: %+v, %v", page, err)
 	}
-	if _, err := w.part.FailedURLs(frontierapi.Query{Crawl: "c", After: "zz"}); err == nil {
+	if _, err := w.part.Questions.FailedURLs(frontierapi.Query{Crawl: "c", After: "zz"}); err == nil {
 		t.Error("nonsense for a place is taken")
 	}
 }

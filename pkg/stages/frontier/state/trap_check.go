@@ -7,7 +7,7 @@ import (
 
 // trapReason asks the guards that compare a new URL with those before it. No guard
 // holds a seed.
-func (s *Partition) trapReason(r *urlRecord, id urlID, rules *Rules) (string, error) {
+func (s *scope) trapReason(r *urlRecord, id urlID, rules *Rules) (string, error) {
 	if r.Seed {
 		return "", nil
 	}
@@ -16,7 +16,7 @@ func (s *Partition) trapReason(r *urlRecord, id urlID, rules *Rules) (string, er
 			return string(traps.ParameterOrder), err
 		}
 	}
-	return string(s.crawl(id.crawl).shapes.Admit(r.URL, &rules.traps)), nil
+	return string(s.crawls.get(id.crawl).shapes.Admit(r.URL, &rules.traps)), nil
 }
 
 // unjudged reports whether the guards that compare a new URL with those before it have to
@@ -28,12 +28,12 @@ func (r *urlRecord) unjudged() bool {
 // paramOrderSeen reports whether a URL is known with its parameters in another
 // order, and remembers this one. A URL whose parameters are sorted is known by
 // its record; any other order by a mark.
-func (s *Partition) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
+func (s *scope) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
 	sorted, others := traps.SortQuery(r.URL)
 	if !others {
 		return false, nil
 	}
-	c, mark := s.crawl(id.crawl), orderMark(sorted)
+	c, mark := s.crawls.get(id.crawl), orderMark(sorted)
 	if known, err := s.marked(id.crawl, mark); err != nil || known {
 		return known, err
 	}
@@ -42,7 +42,7 @@ func (s *Partition) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
 	}
 	twin := urlID{id.crawl, messages.HashURL(sorted)}
 	if c.seen.has(twin.hash) {
-		if t, err := s.record(twin); err != nil || t != nil {
+		if t, err := s.urls.record(twin); err != nil || t != nil {
 			return t != nil, err
 		}
 	}
@@ -56,8 +56,8 @@ func (s *Partition) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
 // one: a hash that is no URL's, as none has a fragment.
 func orderMark(sorted string) messages.URLHash { return messages.HashURL(sorted + "#") }
 
-func (s *Partition) marked(crawl string, mark messages.URLHash) (bool, error) {
-	c := s.crawl(crawl)
+func (s *scope) marked(crawl string, mark messages.URLHash) (bool, error) {
+	c := s.crawls.get(crawl)
 	if c.marks[mark] {
 		return true, nil
 	}
@@ -69,9 +69,9 @@ func (s *Partition) marked(crawl string, mark messages.URLHash) (bool, error) {
 
 // trapAtDispatch returns why a URL that was queued is not worth a request any more:
 // a site without an end fills the queue before its pages can tell.
-func (s *Partition) trapAtDispatch(r *urlRecord, id urlID, rules *Rules) string {
+func (s *scope) trapAtDispatch(r *urlRecord, id urlID, rules *Rules) string {
 	if r.Seed || r.Round > messages.FirstRoundOf(r.Round) {
 		return ""
 	}
-	return string(s.crawl(id.crawl).shapes.Exhausted(r.URL, &rules.traps))
+	return string(s.crawls.get(id.crawl).shapes.Exhausted(r.URL, &rules.traps))
 }

@@ -48,7 +48,7 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 		w.pass(time.Hour)
 		w.tend()
 		w.wantSent(w.dispatch(10), root)
-		run := w.part.crawl("c").Run
+		run := w.part.crawls.get("c").Run
 		_, err := w.part.ApplyCandidates(&messages.Candidates{
 			Crawl: "c", Source: messages.SourceLink, Depth: 1, Referrer: root, Run: run, URLs: []messages.Candidate{{URL: taken}, {URL: kept}},
 		}, 1, w.at())

@@ -36,7 +36,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 		if w.part.TimersPending() {
 			t.Error("the partition is busy with a crawl that stands still")
 		}
-		st, err := w.part.status("c")
+		st, err := w.part.Questions.status("c")
 		if err != nil || !st.Still || st.Unusable != "bad" {
 			t.Errorf("its status is %+v, %v", st, err)
 		}

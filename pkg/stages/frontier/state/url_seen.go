@@ -146,19 +146,19 @@ func (l *loader) stop() {
 }
 
 // collect puts to use what has been loaded.
-func (l *loader) collect(s *Partition) {
+func (l *loader) collect(cs *crawls) {
 	for {
 		select {
 		case c := <-l.loaded:
-			c.putToUse(s)
+			c.putToUse(cs)
 		default:
 			return
 		}
 	}
 }
 
-func (c *loadedCrawl) putToUse(s *Partition) {
-	if now := s.crawls[c.name]; now != nil && now.seen == c.of {
+func (c *loadedCrawl) putToUse(cs *crawls) {
+	if now := cs.active[c.name]; now != nil && now.seen == c.of {
 		now.seen.join(c.seen)
 		now.shapes.Merge(c.shapes)
 	} else {
@@ -192,4 +192,46 @@ func loadCrawl(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCraw
 		err = ctx.Err()
 	}
 	return c, err
+}
+
+// startLoader begins to read what the store holds now.
+func startLoader(ctx context.Context, cs *crawls) *loader {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loader{ctx: ctx, cancel: cancel, loaded: make(chan *loadedCrawl, len(cs.active))}
+	wanted := make(map[string]*seen)
+	for name, c := range cs.active {
+		wanted[name] = c.seen
+	}
+	l.load(cs, wanted)
+	return l
+}
+
+// load begins to fill the filters of some crawls with what the store holds now.
+func (l *loader) load(cs *crawls, wanted map[string]*seen) {
+	if len(wanted) == 0 {
+		return
+	}
+	for _, of := range wanted {
+		of.loading = true
+	}
+	view := cs.store.db.NewSnapshot()
+	l.done.Go(func() {
+		defer view.Close()
+		for name, of := range wanted {
+			c, err := loadCrawl(l.ctx, view, table.Name(table.Prefix(cs.partition, kindURL), name))
+			if err != nil {
+				if l.ctx.Err() == nil {
+					cs.log.Error("cannot fill the filter of known URLs, each is looked up on the disk", "crawl", name, "error", err)
+				}
+				return
+			}
+			c.name, c.of = name, of
+			select {
+			case l.loaded <- c:
+			case <-l.ctx.Done():
+				c.seen.drop()
+				return
+			}
+		}
+	})
 }

@@ -32,10 +32,10 @@ func TestPageThatWasReadInPartIsDoneWithAWarning(t *testing.T) {
 		}
 		w.restart()
 		w.wantState(url, Done, warning)
-		if n := w.part.crawl("c").Warnings; n != 1 {
+		if n := w.part.crawls.get("c").Warnings; n != 1 {
 			t.Errorf("parsed first: %v: %d warnings are counted, want 1", parsedFirst, n)
 		}
-		e, err := w.part.Explain("c", url)
+		e, err := w.part.Questions.Explain("c", url)
 		w.must(err)
 		if e.Warning != warning || e.Reason != "" || e.State != "done" {
 			t.Errorf("parsed first: %v: %+v", parsedFirst, e)

@@ -8,14 +8,14 @@ import (
 )
 
 // wouldDrop returns which URLs that wait a pattern of exclude would drop, of the first by their hash.
-func (s *Partition) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, error) {
+func (q *Questions) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, error) {
 	match, err := crawlspec.CompilePattern(pattern)
 	if err != nil {
 		return nil, err
 	}
 	d, scanned := new(frontierapi.Dropped), 0
-	pre := table.Name(table.Prefix(s.partition, kindURL), crawl)
-	err = s.store.scan(pre, pre, func(_, value []byte) (bool, error) {
+	pre := table.Name(table.Prefix(q.partition, kindURL), crawl)
+	err = q.store.scan(pre, pre, func(_, value []byte) (bool, error) {
 		if scanned++; scanned > maxScanned {
 			d.Partial = true
 			return false, nil

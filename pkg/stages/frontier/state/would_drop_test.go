@@ -20,7 +20,7 @@ func TestWhatAPatternWouldDropIsCounted(t *testing.T) {
 	}
 	w.dispatch(1)
 	for pattern, want := range map[string]int64{"*?sort=*": 9, "*": 13, "https://b.test/*": 0} {
-		st, err := w.part.Status(frontierapi.Query{Crawl: "c", Drop: pattern})
+		st, err := w.part.Questions.Status(frontierapi.Query{Crawl: "c", Drop: pattern})
 		w.must(err)
 		d := st.Dropped
 		under := st.Counters.InFlight
@@ -28,7 +28,7 @@ func TestWhatAPatternWouldDropIsCounted(t *testing.T) {
 			t.Errorf("%s: %+v, want %d of %d, less %d under way", pattern, d, want, 13, under)
 		}
 	}
-	if _, err := w.part.Status(frontierapi.Query{Crawl: "c", Drop: "re:("}); err == nil {
+	if _, err := w.part.Questions.Status(frontierapi.Query{Crawl: "c", Drop: "re:("}); err == nil {
 		t.Error("nonsense for a pattern is taken")
 	}
 }

@@ -8,20 +8,40 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
+// reviews go through the URLs of a crawl, a thousand in each turn: to judge them by other rules, to audit them, or to visit them again
+// in a run.
+type reviews struct {
+	*tables
+	visits    *visits
+	discovery *discovery
+	seeds     *SpecSeeds
+}
+
+// nextBatch returns the next URLs of a sweep, and whether they are the last.
+func (rv *reviews) nextBatch(pre []byte, crawl string, at *sweep) (ids []urlID, last bool, err error) {
+	last, err = rv.walk(pre, &at.After, func(key, _ []byte) error {
+		if hash, ok := hashAtEnd(key[len(pre):]); ok {
+			ids = append(ids, urlID{crawl, hash})
+		}
+		return nil
+	})
+	return ids, last, err
+}
+
 // reevaluate judges a part of a crawl's URLs by the rules as they are now.
-func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) error {
-	ids, last, err := s.nextBatch(table.Name(table.Prefix(s.partition, kindURL), name), name, c.Review)
+func (rv *reviews) reevaluate(name string, c *crawl, rules *Rules, now int64) error {
+	ids, last, err := rv.nextBatch(table.Name(table.Prefix(rv.partition, kindURL), name), name, c.Review)
 	if err == nil && c.Review.audits() {
-		err = s.auditURLs(c, ids, now)
+		err = rv.auditURLs(c, ids, now)
 	}
 	for _, id := range ids {
 		if err == nil {
-			err = s.reevaluateURL(id, rules, now)
+			err = rv.reevaluateURL(id, rules, now)
 		}
 	}
 	if last && err == nil {
 		if c.Review.audits() {
-			s.endAudit(name, c)
+			rv.endAudit(name, c)
 		}
 		c.Review = nil
 	}
@@ -31,36 +51,36 @@ func (s *Partition) reevaluate(name string, c *crawl, rules *Rules, now int64) e
 
 // reevaluateURL applies the rules to one URL that is not under way. What was
 // decided on a page, by robots.txt or by a guard that compares URLs, stays.
-func (s *Partition) reevaluateURL(id urlID, rules *Rules, now int64) error {
-	r, err := s.record(id)
+func (rv *reviews) reevaluateURL(id urlID, rules *Rules, now int64) error {
+	r, err := rv.urls.record(id)
 	if err != nil || r == nil {
 		return err
 	}
 	if r.Seed {
-		if err := s.addScopeRoots(id.crawl, r.URL); err != nil {
+		if err := rv.scope.addScopeRoots(id.crawl, r.URL); err != nil {
 			return err
 		}
 	}
 	switch r.State {
 	case Queued, Waiting:
-		return s.judgeWaiting(r, id, rules, now)
+		return rv.judgeWaiting(r, id, rules, now)
 	case Excluded:
-		return s.judgeExcluded(r, id, rules, now)
+		return rv.judgeExcluded(r, id, rules, now)
 	case Done, Failed:
 		if r.againDue() && !rules.isCancelledFor(r.URL) { // it was while that was cancelled
-			return s.revisit(r, id, rules, now)
+			return rv.visits.revisit(r, id, rules, now)
 		}
-		s.replan(r, id, rules, now)
+		rv.visits.replan(r, id, rules, now)
 		return nil
 	case Parsing:
-		return s.fetchLost(r, id, rules, now)
+		return rv.visits.fetchLost(r, id, rules, now)
 	default: // under way
 		return nil
 	}
 }
 
-func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	reason, err := s.exclusion(id.crawl, r, rules, s.time.wall(now))
+func (rv *reviews) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64) error {
+	reason, err := rv.scope.exclusion(id.crawl, r, rules, rv.time.wall(now))
 	if err != nil {
 		return err
 	}
@@ -73,15 +93,15 @@ func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64
 	}
 	priority := rules.priority(r.URL, r.Own)
 	if r.State == Queued {
-		h, err := s.hostOf(r.URL)
+		h, err := rv.hosts.hostOf(r.URL)
 		if err == nil {
-			err = s.relist(h)
+			err = rv.hosts.relist(h)
 		}
 		if err != nil {
 			return err
 		}
 		if reason != "" || priority != r.Priority {
-			s.drop(r, id, h)
+			rv.queues.drop(r, id, h)
 		}
 	}
 	if reason == "" && priority == r.Priority {
@@ -90,28 +110,28 @@ func (s *Partition) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64
 	switch {
 	case reason == "" && r.State == Queued:
 		r.Priority = priority
-		h, err := s.hostOf(r.URL)
+		h, err := rv.hosts.hostOf(r.URL)
 		if err != nil {
 			return err
 		}
-		s.push(r, id, h)
-		s.tx.save(id, r)
+		rv.queues.push(r, id, h)
+		rv.tx.save(id, r)
 		return nil
 	case reason == "":
 		r.Priority = priority
-		s.tx.save(id, r)
+		rv.tx.save(id, r)
 		return nil
 	}
 	r.Due = 0
-	s.setState(r, id, Excluded, reason, now)
+	rv.urls.setState(r, id, Excluded, reason, now)
 	if reason == frontierapi.ReasonNormalized {
-		return s.rename(r, renamed, id.crawl, rules, now)
+		return rv.rename(r, renamed, id.crawl, rules, now)
 	}
 	return nil
 }
 
 // rename takes a URL under the name that it has by the rules of now.
-func (s *Partition) rename(r *urlRecord, url, crawl string, rules *Rules, now int64) error {
+func (rv *reviews) rename(r *urlRecord, url, crawl string, rules *Rules, now int64) error {
 	m := &messages.Candidates{
 		Crawl: crawl, Source: messages.SourceLink, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
 		Era: messages.EraOf(r.Round),
@@ -123,7 +143,7 @@ func (s *Partition) rename(r *urlRecord, url, crawl string, rules *Rules, now in
 		}
 	}
 	priority := int(r.Own)
-	return s.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
+	return rv.discovery.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
 }
 
 // stands reports whether the rules have no say in why a URL is excluded: that was found
@@ -144,61 +164,16 @@ func (r *Rules) stands(u *urlRecord) bool {
 }
 
 // judgeExcluded takes back a URL whose reason no longer holds.
-func (s *Partition) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int64) error {
+func (rv *reviews) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	if rules.stands(r) {
 		return nil
 	}
-	again, err := s.exclusion(id.crawl, r, rules, s.time.wall(now))
+	again, err := rv.scope.exclusion(id.crawl, r, rules, rv.time.wall(now))
 	if err != nil {
 		return err
 	}
 	if again == r.Reason {
 		return nil
 	}
-	return s.visitAgain(r, id, r.Recrawl, s.era(), rules, now)
-}
-
-// reseed feeds a part of the seeds, or of all URLs, to the run that has started.
-func (s *Partition) reseed(name string, c *crawl, rules *Rules, now int64) error {
-	pre := table.Name(table.Prefix(s.partition, kindSeed), name)
-	if c.Reseed.All {
-		pre = table.Name(table.Prefix(s.partition, kindURL), name)
-	}
-	ids, last, err := s.nextBatch(pre, name, c.Reseed)
-	for _, id := range ids {
-		if err != nil {
-			break
-		}
-		var r *urlRecord
-		if r, err = s.record(id); err == nil && r != nil {
-			err = s.joinRun(r, id, c, rules, now)
-		}
-	}
-	if last && err == nil {
-		last, err = s.joinSeeds(name, c, rules, now)
-	}
-	if last {
-		c.Reseed = nil
-	}
-	c.dirty = true
-	return err
-}
-
-// joinRun makes a URL one of the run that has started. Where that is to visit all, what
-// was never visited is left as it is, and an unchanged page leads to nothing that the run
-// does not have anyway.
-func (s *Partition) joinRun(r *urlRecord, id urlID, c *crawl, rules *Rules, now int64) error {
-	all := c.Reseed.All
-	if r.Run >= c.Run || all && r.State == Excluded && !r.answered() {
-		return nil
-	}
-	s.foundBy(r, id, c.Run)
-	if all && (c.LinksRev == 0 || r.PageRound != 0 && r.PageRev >= c.LinksRev) {
-		r.LinkRun = c.Run
-	}
-	s.tx.save(id, r)
-	if !r.State.ended() {
-		return nil
-	}
-	return s.revisit(r, id, rules, now)
+	return rv.visits.visitAgain(r, id, r.Recrawl, rv.era(), rules, now)
 }

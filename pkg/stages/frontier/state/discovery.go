@@ -11,51 +11,45 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended; or that waits: see postponed. It returns the URLs
-// that are none.
-func (s *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
-	rules, err := s.admits(m.Crawl, m.Rev)
-	if err != nil || rules == nil {
-		return nil, err
-	}
-	if s.mustWait(m.Crawl, rules) {
-		return s.postponeCandidates(m, rules, partitions), nil
-	}
-	return s.takeCandidates(m, rules, partitions, now)
+// discovery takes the URLs that come as messages.
+type discovery struct {
+	*tables
+	visits  *visits
+	recent  *recentLinks
+	arrival uint64 // of the last URL
 }
 
-// takeCandidates applies a message of URLS that need not wait.
-func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []messages.BadURL, err error) {
-	if c := s.crawl(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
+// take applies a message of URLS that need not wait.
+func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []messages.BadURL, err error) {
+	if c := d.crawls.get(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
 		c.Print = rules.fingerprint
 		c.judgedBy(rules)
 	}
 	if m.Source == messages.SourceUnchanged {
-		if s.crawl(m.Crawl).Started != 0 { // or no page has led to here
-			s.noteUnchanged(m)
+		if d.crawls.get(m.Crawl).Started != 0 { // or no page has led to here
+			d.noteUnchanged(m)
 		}
 		return nil, nil
 	}
 	var found []messages.URLHash
 	for _, c := range m.URLs {
-		url, err := s.identity(c.URL, rules, partitions)
+		url, err := d.identity(c.URL, rules, partitions)
 		if err != nil {
 			bad = append(bad, messages.BadURL{Text: c.URL, Err: err})
 			continue
 		}
 		c.URL = url
-		if err := s.candidate(m, c, rules, now); err != nil {
+		if err := d.candidate(m, c, rules, now); err != nil {
 			return bad, err
 		}
 		found = append(found, messages.HashURL(url))
 	}
-	if err := s.keepLinks(m, found); err != nil {
+	if err := d.keepLinks(m, found); err != nil {
 		return bad, err
 	}
-	s.noteSeeds(m, rules)
+	d.noteSeeds(m, rules)
 	if !m.Ends.IsZero() {
-		return bad, s.parsed(m, now)
+		return bad, d.visits.parsed(m, now)
 	}
 	return bad, nil
 }
@@ -63,13 +57,13 @@ func (s *Partition) takeCandidates(m *messages.Candidates, rules *Rules, partiti
 // identity returns the URL under which the crawl knows c. A stage that has
 // another idea of that, being of another version or behind with the spec,
 // cannot bring in the same page twice.
-func (s *Partition) identity(url string, rules *Rules, partitions int) (string, error) {
+func (d *discovery) identity(url string, rules *Rules, partitions int) (string, error) {
 	c, err := rules.canonical(url)
 	if err != nil {
 		return "", err
 	}
-	if p := messages.Partition(c, partitions); p != s.partition {
-		return "", fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(c), p, s.partition)
+	if p := messages.Partition(c, partitions); p != d.partition {
+		return "", fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(c), p, d.partition)
 	}
 	return c, nil
 }
@@ -84,18 +78,18 @@ func (r *Rules) canonical(url string) (string, error) {
 }
 
 // candidate takes one URL.
-func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rules *Rules, now int64) error {
+func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rules *Rules, now int64) error {
 	id := urlID{m.Crawl, messages.HashURL(c.URL)}
-	crawl := s.crawl(m.Crawl)
+	crawl := d.crawls.get(m.Crawl)
 	// A redirect away from a seed means what the seed meant.
 	opens := m.Depth == 0 && m.Source != messages.SourceLink
 	if opens {
-		if err := s.addScopeRoots(m.Crawl, c.URL); err != nil {
+		if err := d.scope.addScopeRoots(m.Crawl, c.URL); err != nil {
 			return err
 		}
 	}
 	if m.Source == messages.SourceSeed {
-		if err := s.probe(weburl.Host(c.URL)); err != nil {
+		if err := d.hosts.probe(weburl.Host(c.URL)); err != nil {
 			return err
 		}
 	}
@@ -110,19 +104,19 @@ func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rule
 	salt := crawl.saltFor(m.Crawl)
 	mayBeGate := m.Source == messages.SourceRedirect && rules.cookies
 	carries := m.Source == messages.SourceRedirect && m.Metadata != nil
-	if !mayBeGate && !carries && !c.Sitemap && s.recent.covers(found, crawl.Run, salt, id.hash) {
+	if !mayBeGate && !carries && !c.Sitemap && d.recent.covers(found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
 		return nil
 	}
 	if crawl.seen.has(id.hash) {
-		known, err := s.record(id)
+		known, err := d.urls.record(id)
 		if err != nil {
 			return err
 		}
 		if known != nil {
 			candidatesTotal.known.Inc()
-			err := errors.Join(s.mergeKnown(known, found, id, m, rules, now), s.applyMetadata(m, &c, known, id, true))
-			s.recent.add(known, crawl.Run, salt, id.hash)
+			err := errors.Join(d.mergeKnown(known, found, id, m, rules, now), d.urls.applyMetadata(m, &c, known, id, true))
+			d.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
 		if !crawl.seen.loading {
@@ -131,9 +125,9 @@ func (s *Partition) candidate(m *messages.Candidates, c messages.Candidate, rule
 	}
 	crawl.seen.add(id.hash)
 	found.Kept = keepsSeed(m)
-	found.Arrival = s.nextArrival(now)
-	err := errors.Join(s.admit(found, id, rules, now), s.applyMetadata(m, &c, found, id, false))
-	s.recent.add(found, crawl.Run, salt, id.hash)
+	found.Arrival = d.nextArrival(now)
+	err := errors.Join(d.visits.admit(found, id, rules, now), d.urls.applyMetadata(m, &c, found, id, false))
+	d.recent.add(found, crawl.Run, salt, id.hash)
 	if found.State == Excluded {
 		candidatesTotal.excluded.Inc()
 	} else {
@@ -166,48 +160,9 @@ func (c *crawl) startingRun(m *messages.Candidates) int64 {
 }
 
 // nextArrival orders URLs by discovery, over restarts too.
-func (s *Partition) nextArrival(now int64) uint64 {
-	s.arrival = max(s.arrival+1, uint64(now/int64(time.Microsecond)))
-	return s.arrival
-}
-
-// admit queues a URL, or excludes it with the reason.
-func (s *Partition) admit(r *urlRecord, id urlID, rules *Rules, now int64) error {
-	reason, err := s.exclusion(id.crawl, r, rules, s.time.wall(now))
-	if err != nil {
-		return err
-	}
-	r.Priority = rules.priority(r.URL, r.Own)
-	if reason == "" && r.unjudged() {
-		if reason, err = s.trapReason(r, id, rules); err != nil {
-			return err
-		}
-	}
-	h, err := s.hostOf(r.URL)
-	if err != nil {
-		return err
-	}
-	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && !r.Fetched {
-		had, err := s.pages(h, id.crawl, rules)
-		if err != nil {
-			return err
-		}
-		if had.pages >= limit {
-			reason = frontierapi.ReasonHostPages
-		}
-	}
-	if reason == "" {
-		return s.queue(r, id, h, now)
-	}
-	s.setState(r, id, Excluded, reason, now)
-	return nil
-}
-
-// queue puts a URL into the queue of its host.
-func (s *Partition) queue(r *urlRecord, id urlID, h *host, now int64) error {
-	s.setState(r, id, Queued, r.leftOut(), now)
-	s.push(r, id, h)
-	return s.readyIfDue(h, now)
+func (d *discovery) nextArrival(now int64) uint64 {
+	d.arrival = max(d.arrival+1, uint64(now/int64(time.Microsecond)))
+	return d.arrival
 }
 
 // mergeKnown takes a URL that is known. One found nearer to a seed or with a better
@@ -216,11 +171,11 @@ func (s *Partition) queue(r *urlRecord, id urlID, h *host, now int64) error {
 // site may be back, or the spec another. One that a later run of the crawl has
 // found is visited again. One that was taken for a page and is fed as a sitemap is
 // visited again, to be read as one.
-func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *Rules, now int64) error {
+func (d *discovery) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *Rules, now int64) error {
 	gate := false
 	if m.Source == messages.SourceRedirect {
 		var err error
-		if gate, err = s.meetGate(r, found, id, rules); err != nil {
+		if gate, err = d.meetGate(r, found, id, rules); err != nil {
 			return err
 		}
 	}
@@ -228,7 +183,7 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 	fed := m.Source == messages.SourceSeed
 	if keepsSeed(m) && !r.Kept {
 		r.Kept = true
-		s.tx.save(id, r)
+		d.tx.save(id, r)
 	}
 	newRun := found.Run > r.Run
 	marks := found.Sitemap && !r.Sitemap
@@ -238,11 +193,11 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 	}
 	wasQueued := r.State == Queued
 	if wasQueued {
-		h, err := s.hostOf(r.URL)
+		h, err := d.hosts.hostOf(r.URL)
 		if err != nil {
 			return err
 		}
-		s.drop(r, id, h)
+		d.queues.drop(r, id, h)
 	}
 	tooFar := r.State == Excluded && slices.Contains(reasonsOfDistance, r.Reason)
 	if nearer || newRun && r.State.ended() {
@@ -252,21 +207,21 @@ func (s *Partition) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 	r.Sitemap = r.Sitemap || found.Sitemap
 	r.Own = min(r.Own, found.Own)
 	r.Priority = rules.priority(r.URL, r.Own)
-	s.foundBy(r, id, found.Run)
+	d.urls.foundBy(r, id, found.Run)
 	switch {
 	case wasQueued:
-		h, err := s.hostOf(r.URL)
+		h, err := d.hosts.hostOf(r.URL)
 		if err != nil {
 			return err
 		}
-		s.push(r, id, h)
-		s.tx.save(id, r)
-		return s.readyIfDue(h, now)
+		d.queues.push(r, id, h)
+		d.tx.save(id, r)
+		return d.schedule.readyIfDue(h, now)
 	case gate, r.State == Excluded && (fed || newRun || marks || nearer && tooFar),
 		r.State == Failed && (fed || newRun), r.State == Done && (newRun || marks && keepsSeed(m)):
-		return s.visitAgain(r, id, false, m.Era, rules, now)
+		return d.visits.visitAgain(r, id, false, m.Era, rules, now)
 	}
-	s.tx.save(id, r) // for what is found on it from now on
+	d.tx.save(id, r) // for what is found on it from now on
 	return nil
 }
 

@@ -1,0 +1,115 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"log/slog"
+
+	"seine/pkg/messages"
+)
+
+// base is what all parts of a partition share: its store, its time, and the turn under way.
+type base struct {
+	store      *Store
+	tx         *tx
+	partition  int
+	partitions int // how many there are
+	epoch      uint64
+	era        func() uint64
+	time       *partitionTime
+	log        *slog.Logger
+	offline    bool // see Options
+	replaying  bool // the state is behind the streams
+	positions  map[string]messages.Position
+
+	loggedRepairs map[string]bool // kinds of faults of the store that were logged: see reportRepair
+	suspects      map[string]bool // crawls of which something was wrong in this turn: see audit
+	suspectAll    bool            // all are
+}
+
+// reportRepair tells that something was wrong: a person once for each kind and for as
+// long as the partition is owned, since what is wrong once is often wrong a
+// thousand times.
+func (b *base) reportRepair(what, text string, about ...any) {
+	repairsTotal.WithLabelValues(what).Inc()
+	level := slog.LevelWarn
+	if b.loggedRepairs[what] {
+		level = slog.LevelDebug
+	}
+	b.loggedRepairs[what] = true
+	b.log.Log(context.Background(), level, "the store contradicted itself and was repaired; more of the kind is counted by seine_frontier_repairs_total",
+		append([]any{"what", what, "found", text}, about...)...)
+}
+
+// setAside moves a value out of the way, to where a person may look at it.
+func (b *base) setAside(key []byte) error {
+	return b.tx.Quarantine(kindSetAside, key)
+}
+
+// stray removes an entry of an index that no record derives. Where one is wrong, others may be.
+func (b *base) stray(key []byte) {
+	key = bytes.Clone(key)
+	b.tx.Delete(key)
+	b.reportRepair(repairOf(key[2]), "an entry of an index leads nowhere, it is removed", "key", key)
+	b.auditAll()
+}
+
+// audit has all URLs of a crawl counted again and looked for in the indexes: where
+// one thing is wrong, others may be. That is a review with a count, which begins with the end of the turn.
+func (b *base) audit(name string) { b.suspects[name] = true }
+
+// auditAll is for faults of which it is not known what crawls they are of.
+func (b *base) auditAll() { b.suspectAll = true }
+
+// scanTimes is scan for keys that continue with a time, the due index, the lines of
+// domains and the retry index. Those that are too short for one are removed.
+func (b *base) scanTimes(pre, from []byte, do func(key []byte, at int64, rest []byte) (bool, error)) error {
+	return b.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+		after := key[len(pre):]
+		if len(after) < 8 {
+			b.stray(key)
+			return true, nil
+		}
+		return do(key, int64(binary.BigEndian.Uint64(after)), after[8:])
+	})
+}
+
+// walk calls do for some keys with a prefix, from the one behind the last that is done, and reports whether they were the
+// last. What is done is what follows the prefix.
+func (b *base) walk(pre []byte, done *[]byte, do func(key, value []byte) error) (last bool, err error) {
+	var from []byte
+	if len(*done) > 0 {
+		from = append(append(pre[:len(pre):len(pre)], *done...), 0)
+	}
+	n := 0
+	last = true
+	err = b.store.scan(pre, from, func(key, value []byte) (bool, error) {
+		if n++; n > reviewed {
+			last = false
+			return false, nil
+		}
+		*done = append((*done)[:0], key[len(pre):]...)
+		return true, do(key, value)
+	})
+	return last, err
+}
+
+// reviewed is how many keys a turn looks at while it walks through many.
+const reviewed = 1000
+
+// inTurn does as much of some parts as a turn may, and reports whether all are done. Each notes where it continues; do
+// returns how many steps it took, at most so many.
+func inTurn[T any](parts []T, do func(part *T, most int) (int, error)) (all bool, err error) {
+	left := reviewed
+	for i := range parts {
+		n, err := do(&parts[i], left)
+		if err != nil {
+			return false, err
+		}
+		if left -= n + 1; left <= 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,78 @@
+package state
+
+import (
+	"time"
+
+	"seine/pkg/crawlspec"
+)
+
+// Budgets are the limits that all partitions of a crawl share.
+type Budgets struct {
+	*tables
+}
+
+// BudgetRequest asks for more of the budgets of a crawl, or gives back what is idle.
+type BudgetRequest struct {
+	Crawl string
+	Used  Usage
+	More  bool
+	Spec  crawlspec.Revision
+	print uint64 // of the rules under which it asks
+}
+
+// BudgetAnswer answers it.
+type BudgetAnswer struct {
+	*BudgetRequest
+	Grant
+	Err error
+}
+
+// Requests returns what is to be asked for, or given back, now.
+func (b *Budgets) Requests() (all []*BudgetRequest) {
+	now := b.time.clock.Now()
+	for name, c := range b.crawls.active {
+		rules := c.rules
+		q := &c.quota
+		if rules == nil || !limited(rules) || q.asked {
+			continue
+		}
+		waiting := q.want || q.Over && c.Queued > 0
+		if !waiting && !q.idle(c) || q.Over && now < q.retry {
+			continue
+		}
+		used := Usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
+		// What it has not used it gives back with the question.
+		q.want, q.asked, q.Pages, q.Bytes = false, true, min(q.Pages, used.Pages), min(q.Bytes, used.Bytes)
+		all = append(all, &BudgetRequest{Crawl: name, Used: used, More: waiting, Spec: rules.Revision, print: rules.fingerprint})
+	}
+	return all
+}
+
+// Apply takes note of an answer. One to a question under other rules is passed
+// over, and only then is asked again: of two that are in progress, the later answer
+// might be to the earlier question, and what is stored as granted be less than what
+// the partition takes.
+func (b *Budgets) Apply(a *BudgetAnswer) {
+	c := b.crawls.active[a.Crawl]
+	if c == nil || c.Since != a.Spec.Since() || c.Removing != nil {
+		return // it was deleted meanwhile
+	}
+	if c.rules == nil || c.rules.fingerprint != a.print {
+		c.quota.asked = false
+		return
+	}
+	again := b.time.clock.Now() + int64(time.Second)
+	if a.Err != nil {
+		b.log.Debug("cannot ask for a budget", "crawl", a.Crawl, "error", a.Err)
+		c.quota.asked, c.quota.Over, c.quota.retry = false, true, again
+		return
+	}
+	had := c.quota
+	c.quota = quota{Grant: a.Grant}
+	if a.Over {
+		c.quota.retry = again
+	}
+	if a.Pages > had.Pages || a.Bytes > had.Bytes {
+		c.unpark = true
+	}
+}

@@ -1,0 +1,200 @@
+package state
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"log/slog"
+	"time"
+
+	"seine/internal/base/tally"
+	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// takeResult applies a message of RESULTS that need not wait.
+func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (err error) {
+	id := urlID{res.Crawl, res.Visit.URL}
+	known := rq.urls.inFlight[id]
+	overtaken := known != nil && known.Round == res.Visit.Round && known.Sent != res.Attempt
+	req := known
+	if req == nil || req.Round < res.Visit.Round || req.Round == res.Visit.Round && req.Sent < res.Attempt {
+		final := !rules.retryable(res)
+		if req, err = rq.adopt(id, res.Visit.Round, res.Attempt, res.Run, final, now); err != nil || req == nil {
+			return err
+		}
+	}
+	switch {
+	case req.Round != res.Visit.Round:
+		return nil
+	case res.Attempt != req.Sent && rules.retryable(res):
+		return nil // of an attempt abandoned; the one under way decides
+	}
+	pace, err := rq.hosts.rulesOf(req.host) // of all crawls that want it, this one included
+	if err != nil {
+		return err
+	}
+	resultsTotal.WithLabelValues(string(res.Class)).Inc()
+	rq.recentFailures.add(res)
+	rq.removeInFlight(req)
+	event := rq.recordOutcome(req, res, rules, pace, now)
+	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
+		if err := rq.leaveAlone(known, rules, now); err != nil {
+			return err
+		}
+	}
+	rq.hosts.markDirty(req.host)
+	if err := rq.visits.applyOutcome(req, res, event, rules, now); err != nil {
+		return err
+	}
+	rq.tellFailure(req, res)
+	return rq.schedule.readyIfDue(req.host, now)
+}
+
+// adopt takes over a request that a former owner of the partition sent after
+// the state that this one began with was saved. It returns nil if the request
+// is not newer than what is known, unless its result is final: the page of an
+// attempt that was abandoned is a page, and its URL needs no other attempt.
+func (rq *Requests) adopt(id urlID, round uint64, sent int, run int64, final bool, now int64) (*Request, error) {
+	r, err := rq.urls.record(id)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	switch {
+	case round < r.Round, round == r.Round && r.answered() && !r.failedBefore(sent):
+		return nil, nil
+	case round == r.Round && sent <= r.Sent && !final:
+		return nil, nil
+	}
+	h, err := rq.hosts.hostOf(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case rq.urls.inFlight[id] != nil:
+		rq.removeInFlight(rq.urls.inFlight[id])
+	case r.State == Queued:
+		rq.queues.drop(r, id, h)
+	}
+	was, recrawl := r.recrawling(), r.recrawlIn(round, run)
+	if r.State.ended() {
+		rq.urls.unplan(r, id)
+	}
+	if round > r.Round {
+		if r.State == Parsing { // its page may be lost, and be fetched again by that visit
+			r.forgetPage()
+		}
+		r.Sent, r.Failures, r.SentRun = 0, 0, run
+	}
+	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may be of a later run
+	rq.urls.countRecrawling(id, r.recrawling()-was)
+	return rq.launch(r, id, h, now)
+}
+
+// adoptForeign takes over a request that is in FETCH. One that is not wanted, as it is
+// for a crawl that was deleted, or of another round or attempt than what is known, may be
+// with a fetcher all the same, and its result will count for nothing: its host is left
+// alone meanwhile.
+func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
+	rules, err := rq.crawls.rules(wire.Crawl, 0)
+	if err != nil {
+		return err
+	}
+	id := urlID{wire.Crawl, wire.Visit.URL}
+	if !rules.Deleted(wire.Rev) || rq.crawls.isPendingDeletion(wire.Crawl) {
+		if req, err := rq.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now); err != nil || req != nil {
+			return err
+		}
+		r, err := rq.urls.record(id)
+		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is in progress, or its result is known
+			return err
+		}
+	}
+	h, err := rq.hosts.hostOf(wire.URL)
+	if err != nil {
+		return err
+	}
+	return rq.hosts.restAfter(h, id, wire.Attempt, rules, now)
+}
+
+// recordOutcome takes note of a result in the books of its host and its crawl.
+func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rules, pace *politeness.Rules, now int64) politeness.Event {
+	h, c := req.host, rq.crawls.get(req.id.crawl)
+	h.finished(res)
+	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
+	out := outcome(res)
+	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && !h.polite.Open(pace) {
+		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
+	}
+	event := h.polite.End(pace, rq.time.pace(now), out, seed)
+	rq.logHostEvent(event, h.name, req.id.crawl)
+	out.CrawlDelay = nil // of this host alone
+	h.domain.polite.End(shared(pace), rq.time.pace(now), out, seed)
+	rq.addresses.rest(req.ip, h.polite.Delay(pace))
+	if rules.GroupBy == crawlspec.GroupByIP && res.IP != "" {
+		h.ip = res.IP
+	}
+
+	rq.runs.countResult(req, res, now)
+	tally.Add(&c.Attempts, res.Class, 1)
+	c.BytesWire += res.BytesWire
+	c.BytesBody += res.BytesBody
+	c.dirty = true
+	if res.Class == messages.OK {
+		c.Pages++
+		if !req.Fetched {
+			req.Fetched = true
+			h.of(req.id.crawl).pages++
+			h.domain.of(req.id.crawl).pages++
+		}
+	}
+	req.urlRecord.Status, req.urlRecord.Class = res.Status, res.Class
+	req.remember(attempt{At: rq.time.wallMS(now), Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
+	return event
+}
+
+// logHostEvent tells people how a host does. That is no warning: the frontier deals with it.
+func (rq *Requests) logHostEvent(event politeness.Event, host, crawl string) {
+	about := []any{"crawl", crawl, "host", host}
+	switch event {
+	case politeness.Opened:
+		rq.log.Info("host fails, resting it", about...)
+	case politeness.GaveUp:
+		rq.log.Info("host is abandoned", about...)
+	case politeness.Closed:
+		rq.log.Info("host answers again", about...)
+	default: // what is less goes on all the time
+	}
+}
+
+// tellFailure tells people of a request that did not end well, and what comes next. What a
+// site does wrong is no warning.
+func (rq *Requests) tellFailure(req *Request, res *messages.Result) {
+	if effects[res.Class].quiet || !rq.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	r := req.urlRecord
+	about := []any{
+		"crawl", req.id.crawl, "url", r.URL, "visit", res.Visit, "attempt", res.Attempt, "class", res.Class, "status", res.Status, "error", res.Error,
+	}
+	switch r.State {
+	case Waiting:
+		about = append(about, "next", "retry", "at", time.UnixMilli(rq.time.wallMS(r.Due)).UTC().Format(time.RFC3339))
+	case Failed:
+		about = append(about, "next", "abandon")
+	case Excluded:
+		about = append(about, "next", "exclude", "reason", r.Reason)
+	default: // it is to be visited once more
+		about = append(about, "next", r.State.String())
+	}
+	rq.log.Info("request failed", about...)
+}
+
+func digestOf(res *messages.Result) uint64 {
+	var b [8]byte
+	if n, err := hex.Decode(b[:], []byte(res.Digest[:min(16, len(res.Digest))])); err != nil || n < len(b) {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b[:])
+}

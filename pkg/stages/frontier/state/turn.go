@@ -1,0 +1,165 @@
+package state
+
+import "math"
+
+// RunTimers does what is due without a message: filters that have been filled,
+// specs that changed, runs that start, retries. It comes first in a turn, while
+// the store shows all there is.
+func (p *Partition) RunTimers(now int64) error {
+	p.crawls.loader.collect(p.crawls)
+	if p.crawls.hasNews() {
+		before := p.crawls.specsGen
+		p.crawls.specsGen = p.crawls.specs.Generation()
+		if err := p.crawls.findStale(before); err != nil {
+			return err
+		}
+	}
+	if err := p.crawls.recheckStale(); err != nil {
+		return err
+	}
+	if err := p.crawls.followSpecs(); err != nil {
+		return err
+	}
+	if err := p.visits.requeueDue(now); err != nil { // before any is planned that the store does not show yet
+		return err
+	}
+	if err := p.schedule.forgetHosts(now); err != nil {
+		return err
+	}
+	for name, c := range p.crawls.active {
+		rules, err := p.crawls.rules(name, 0)
+		if err != nil {
+			return err
+		}
+		if p.crawls.unload(name, c, now) {
+			continue
+		}
+		if err := p.tendCrawl(name, c, rules, now); err != nil {
+			return err
+		}
+	}
+	p.crawls.judgeDone()
+	return nil
+}
+
+func (p *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) error {
+	if !c.known() {
+		if c.mustFeedSeeds(rules) {
+			p.Seeds.feedSeeds(name, c, rules)
+		}
+		return nil
+	}
+	if c.pendingDeletion(rules) {
+		return p.Removals.remove(name, c, rules, now)
+	}
+	if rules.Still {
+		return nil
+	}
+	if err := p.reviews.startRun(name, c, rules, now); err != nil {
+		return err
+	}
+	if c.unpark {
+		done, err := p.schedule.unpark(name, now)
+		if err != nil {
+			return err
+		}
+		c.unpark = !done
+	}
+	if c.Opening {
+		if err := p.discovery.admitOpened(name, c, rules, now); err != nil {
+			return err
+		}
+	}
+	if c.Unchanged {
+		if err := p.discovery.findAgain(name, c, rules, now); err != nil {
+			return err
+		}
+	}
+	if c.Reseed != nil {
+		if err := p.reviews.reseed(name, c, rules, now); err != nil {
+			return err
+		}
+	}
+	if c.mustFeedSeeds(rules) {
+		p.Seeds.feedSeeds(name, c, rules)
+	}
+	if p.stuck(c, rules) {
+		p.audit(name)
+	}
+	if c.Review != nil {
+		return p.reviews.reevaluate(name, c, rules, now)
+	}
+	return nil
+}
+
+// TimersPending reports whether RunTimers has more to do at once.
+func (p *Partition) TimersPending() bool {
+	return p.crawls.settling() || p.Postponed.Any() || p.schedule.forgets(p.time.now())
+}
+
+// NextDue returns when something is due next without a message.
+func (p *Partition) NextDue() int64 {
+	t := int64(math.MaxInt64)
+	for _, c := range p.crawls.active {
+		if c.nextRun > 0 {
+			t = min(t, p.time.at(c.nextRun))
+		}
+	}
+	return min(t, p.schedule.nextDue, p.urls.nextRetry, p.Requests.nextInFlightDeadline)
+}
+
+// Commit ends a turn: what changed becomes durable at once.
+func (p *Partition) Commit(now int64) error {
+	if err := p.schedule.commitHosts(now); err != nil {
+		return err
+	}
+	for _, d := range p.hosts.touchedDomains {
+		p.schedule.commitDomain(d, now)
+	}
+	p.hosts.touchedDomains = p.hosts.touchedDomains[:0]
+	if err := p.crawls.beginAudits(); err != nil {
+		return err
+	}
+	p.commitCrawls()
+	for id, r := range p.tx.changed {
+		urlTable.Put(p.tx.Turn, id, r)
+		if r.awaitsTime() {
+			p.urls.nextRetry = min(p.urls.nextRetry, r.Due)
+		}
+	}
+	p.storeTime()
+	if err := p.tx.commit(); err != nil {
+		return err
+	}
+	for _, w := range p.queues.changedInTurn {
+		w.changes = nil
+	}
+	p.queues.changedInTurn = p.queues.changedInTurn[:0]
+	clear(p.crawls.gone)
+	if err := p.queues.checkEmptied(); err != nil {
+		return err
+	}
+	for _, c := range p.crawls.active {
+		clear(c.marks)
+		if len(c.roots) > maxRoots {
+			clear(c.roots)
+		}
+	}
+	p.queues.evictWindows()
+	return nil
+}
+
+// commitCrawls stores the crawls that changed.
+func (p *Partition) commitCrawls() {
+	for name, c := range p.crawls.active {
+		if !c.dirty {
+			continue
+		}
+		c.dirty = false
+		if !c.known() { // of one that has no URL here all is known again from its spec
+			continue
+		}
+		crawlTable.Put(p.tx.Turn, name, c)
+		p.runs.save(name, c)
+	}
+}
