@@ -15,16 +15,19 @@ import (
 // deletions of crawls.
 const deletionsEvery = time.Second
 
-// finishDeletions purges what streams and buckets have of crawls that were deleted,
+// deletions deletes crawls, and finishes that when all partitions have forgotten them.
+type deletions struct{ *Frontier }
+
+// run purges what streams and buckets have of crawls that were deleted,
 // until ctx is done. The partitions forget theirs by themselves: see removal. One
 // frontier does it, the owner of the first partition; that two might is harmless.
-func (f *Frontier) finishDeletions(ctx context.Context) error {
-	j := f.janitor()
+func (ds deletions) run(ctx context.Context) error {
+	j := ds.janitor()
 	for ctx.Err() == nil {
-		if f.owns(0) {
-			for crawl, d := range f.specs.Deletions() {
-				if err := f.finishDeletion(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
-					f.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
+		if ds.owns(0) {
+			for crawl, d := range ds.specs.Deletions() {
+				if err := ds.finish(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
+					ds.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
 				}
 			}
 		}
@@ -39,42 +42,42 @@ func (f *Frontier) owns(p int) bool {
 	return f.owned[p] != nil
 }
 
-// finishDeletion does what can be done now.
-func (f *Frontier) finishDeletion(ctx context.Context, j *retention.Janitor, crawl string, d *messages.Deletion) error {
-	client := frontierapi.Client{Bus: f.bus}
+// finish does what can be done now.
+func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl string, d *messages.Deletion) error {
+	client := frontierapi.Client{Bus: ds.bus}
 	left, err := client.Remaining(ctx, crawl, d.Rev)
 	if err != nil || left > 0 {
 		return err
 	}
-	if err := retention.ForgetKeys(ctx, f.bus, crawl, d); err != nil {
+	if err := retention.ForgetKeys(ctx, ds.bus, crawl, d); err != nil {
 		return err
 	}
 	done, err := j.Forget(ctx, crawl, d)
 	if err != nil || !done {
 		return err
 	}
-	if err := f.specs.DeletionDone(ctx, crawl, d); err != nil {
+	if err := ds.specs.DeletionDone(ctx, crawl, d); err != nil {
 		return err
 	}
-	f.log.Info("nothing is left of a deleted crawl", "crawl", crawl, "revision", d.Rev)
+	ds.log.Info("nothing is left of a deleted crawl", "crawl", crawl, "revision", d.Rev)
 	return nil
 }
 
 // deleteCrawl stores that a crawl is deleted: from there on every stage treats it as
 // one that never was.
-func (f *Frontier) deleteCrawl(ctx context.Context, crawl string) (uint64, error) {
-	spec, err := f.specs.GetSure(ctx, crawl)
+func (ds deletions) deleteCrawl(ctx context.Context, crawl string) (uint64, error) {
+	spec, err := ds.specs.GetSure(ctx, crawl)
 	if err != nil {
 		return 0, err
 	}
-	d, err := retention.DeletionNow(ctx, f.bus, crawl, spec.Spec)
+	d, err := retention.DeletionNow(ctx, ds.bus, crawl, spec.Spec)
 	if err != nil {
 		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}
-	done, err := f.specs.Delete(ctx, crawl, d)
+	done, err := ds.specs.Delete(ctx, crawl, d)
 	if err != nil {
 		return 0, err
 	}
-	f.log.Info("crawl is deleted", "crawl", crawl, "revision", done.Rev)
+	ds.log.Info("crawl is deleted", "crawl", crawl, "revision", done.Rev)
 	return done.Rev, nil
 }

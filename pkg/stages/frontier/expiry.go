@@ -28,14 +28,17 @@ type expiry struct {
 	at  time.Time
 }
 
-// expireCrawls deletes crawls that ended so long ago as Spec.Keep says, until ctx is
+// expirer deletes crawls that ended longer ago than their keep.
+type expirer struct{ *Frontier }
+
+// run deletes crawls that ended so long ago as Spec.Keep says, until ctx is
 // done. One frontier does it, the owner of the first partition; if two believe to be
 // that, what they do is still right: see stages.Specs.Close.
-func (f *Frontier) expireCrawls(ctx context.Context) error {
+func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
 	for ctx.Err() == nil {
-		if f.owns(0) {
-			f.expireDue(ctx, asked)
+		if e.owns(0) {
+			e.expireDue(ctx, asked)
 		}
 		_ = sleep.For(ctx, expiryEvery)
 	}
@@ -43,13 +46,13 @@ func (f *Frontier) expireCrawls(ctx context.Context) error {
 }
 
 // expireDue deletes those that are due now.
-func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
-	for _, crawl := range f.specs.Closings() { // whoever closed it was killed
-		if err := f.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
-			f.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
+func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
+	for _, crawl := range e.specs.Closings() { // whoever closed it was killed
+		if err := e.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
+			e.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
 		}
 	}
-	kept := f.specs.Kept()
+	kept := e.specs.Kept()
 	for crawl := range asked {
 		if _, ok := kept[crawl]; !ok {
 			delete(asked, crawl)
@@ -60,12 +63,12 @@ func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
 		if last, ok := asked[crawl]; ok && last.rev == rev && now.Before(last.at) {
 			continue
 		}
-		next, err := f.expire(ctx, crawl)
+		next, err := e.expire(ctx, crawl)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			f.log.Debug("cannot determine whether a crawl has expired", "crawl", crawl, "error", err)
+			e.log.Debug("cannot determine whether a crawl has expired", "crawl", crawl, "error", err)
 		}
 		if errors.Is(err, frontierapi.ErrUnanswered) {
 			return // it takes seconds to find out, for each crawl anew
@@ -82,21 +85,21 @@ func (f *Frontier) expireDue(ctx context.Context, asked map[string]expiry) {
 
 // expire deletes a crawl if it is due, and returns when to ask again if it is not. That
 // takes a question to each partition until something may come of it.
-func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, err error) {
-	spec, err := f.specs.Get(ctx, crawl, 0)
+func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err error) {
+	spec, err := e.specs.Get(ctx, crawl, 0)
 	if err != nil || spec.Keep == 0 {
 		return next, err
 	}
 	// It takes no question to know that it is not over before.
-	if first := spec.Time.Add(time.Duration(spec.Keep)); f.before(first) {
+	if first := spec.Time.Add(time.Duration(spec.Keep)); e.before(first) {
 		return first, nil
 	}
-	client := frontierapi.Client{Bus: f.bus}
+	client := frontierapi.Client{Bus: e.bus}
 	c, err := client.Status(ctx, crawl)
 	if err != nil {
 		return next, err
 	}
-	if first := frontierapi.LastChange(spec, &c.Counters).Add(time.Duration(spec.Keep)); f.before(first) {
+	if first := frontierapi.LastChange(spec, &c.Counters).Add(time.Duration(spec.Keep)); e.before(first) {
 		return first, nil
 	}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
@@ -104,32 +107,32 @@ func (f *Frontier) expire(ctx context.Context, crawl string) (next time.Time, er
 		return next, err
 	}
 	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || f.before(at) {
+	if err != nil || e.before(at) {
 		return at, err
 	}
 	if at.IsZero() {
 		return time.Now().Add(expiryRetry), nil
 	}
-	return next, f.expireEnded(ctx, crawl)
+	return next, e.expireEnded(ctx, crawl)
 }
 
 // before reports whether a time is still to come, by the clock of this process.
-func (f *Frontier) before(t time.Time) bool { return f.now() < t.UnixNano() }
+func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 
 // expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
 // again.
-func (f *Frontier) expireEnded(ctx context.Context, crawl string) error {
-	closed, err := f.specs.Close(ctx, crawl)
+func (e expirer) expireEnded(ctx context.Context, crawl string) error {
+	closed, err := e.specs.Close(ctx, crawl)
 	if err != nil {
 		return err
 	}
-	deleted, err := f.deleteClosed(ctx, crawl, closed)
+	deleted, err := e.deleteClosed(ctx, crawl, closed)
 	if deleted {
 		return nil
 	}
 	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
 	defer cancel()
-	if oerr := f.specs.Open(opening, crawl); err == nil {
+	if oerr := e.specs.Open(opening, crawl); err == nil {
 		err = oerr
 	}
 	return err
@@ -137,44 +140,44 @@ func (f *Frontier) expireEnded(ctx context.Context, crawl string) error {
 
 // deleteClosed deletes a crawl that is closed since a revision, if its time is over. It
 // is no error if something has changed since.
-func (f *Frontier) deleteClosed(ctx context.Context, crawl string, closed uint64) (deleted bool, err error) {
-	d, err := f.judgeClosed(ctx, crawl)
+func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) (deleted bool, err error) {
+	d, err := e.judgeClosed(ctx, crawl)
 	if d == nil || err != nil {
 		return false, err
 	}
-	done, err := f.specs.DeleteClosed(ctx, crawl, *d, closed)
+	done, err := e.specs.DeleteClosed(ctx, crawl, *d, closed)
 	if jsclient.IsConflict(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	f.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
+	e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
 	return true, nil
 }
 
 // judgeClosed returns the deletion of a crawl that is closed, nil if its time is not
 // over, by the clock of this process and by that of the NATS server: a wrong one deletes
 // nothing.
-func (f *Frontier) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
-	spec, err := f.specs.GetNewest(ctx, crawl)
+func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
+	spec, err := e.specs.GetNewest(ctx, crawl)
 	if err != nil || spec.Keep == 0 {
 		return nil, err
 	}
-	d, err := retention.DeletionNow(ctx, f.bus, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
+	d, err := retention.DeletionNow(ctx, e.bus, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
 	if err != nil {
 		return nil, err
 	}
-	client := frontierapi.Client{Bus: f.bus}
+	client := frontierapi.Client{Bus: e.bus}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
 	if err != nil {
 		return nil, err
 	}
 	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || at.IsZero() || f.before(at) {
+	if err != nil || at.IsZero() || e.before(at) {
 		return nil, err
 	}
-	now, err := f.specs.ServerTime(ctx)
+	now, err := e.specs.ServerTime(ctx)
 	if err != nil || now.Before(at) {
 		return nil, err
 	}

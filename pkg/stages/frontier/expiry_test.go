@@ -50,7 +50,7 @@ func (t *takeoverFixture) stepwise() *Frontier {
 	f := t.frontier(t.store(), 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for _, part := range []func(context.Context) error{f.leases.Run, f.serve, func(ctx context.Context) error { return f.intake().Run(ctx) }} {
+	for _, part := range []func(context.Context) error{f.leases.Run, f.serve, func(ctx context.Context) error { return (seedIntake{f}).worker().Run(ctx) }} {
 		running.Go(func() {
 			if err := part(ctx); err != nil {
 				t.t.Errorf("frontier: %v", err)
@@ -135,7 +135,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	a.due()
 	closed, err := a.specs.Close(t.Context(), "c")
 	a.must(err)
-	d, err := f.judgeClosed(t.Context(), "c")
+	d, err := expirer{f}.judgeClosed(t.Context(), "c")
 	a.must(err)
 	if d == nil {
 		t.Fatal("it is not due")
@@ -172,7 +172,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	closed, err := a.specs.Close(t.Context(), "c")
 	a.must(err)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
-	if deleted, err := f.deleteClosed(t.Context(), "c", closed); deleted || err != nil {
+	if deleted, err := (expirer{f}).deleteClosed(t.Context(), "c", closed); deleted || err != nil {
 		t.Fatalf("deleted: %v, %v", deleted, err)
 	}
 	client := frontierapi.Client{Bus: a.bus}
@@ -206,7 +206,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			a.due()
 			closed, err := a.specs.Close(t.Context(), "c")
 			a.must(err)
-			d, err := f.judgeClosed(t.Context(), "c")
+			d, err := expirer{f}.judgeClosed(t.Context(), "c")
 			a.must(err)
 			if d == nil {
 				t.Fatal("it is not due")

@@ -48,7 +48,7 @@ func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 	frozen, err := f.open(t.Context(), 0, 2, false)
 	a.must(err)
 	defer frozen.close()
-	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 3); err != nil || !restored {
+	if restored, err := (takeover{a.frontier(second, time.Hour)}).run(t.Context(), 0, 3); err != nil || !restored {
 		t.Fatalf("restored %v, %v", restored, err)
 	}
 	frozen.finalSnapshot()
@@ -83,7 +83,7 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 	a.live(20, "page")
 	a.settled(first)
 	owner.handOver()
-	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 2); err != nil || !restored {
+	if restored, err := (takeover{a.frontier(second, time.Hour)}).run(t.Context(), 0, 2); err != nil || !restored {
 		t.Fatalf("restored %v, %v", restored, err)
 	}
 	// Another has it meanwhile, and what the second lacks is gone.

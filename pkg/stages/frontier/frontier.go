@@ -135,11 +135,11 @@ func (f *Frontier) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return f.followEra(gctx) })
 	g.Go(func() error { return f.leases.Run(gctx) })
-	g.Go(func() error { return f.intake().Run(gctx) })
+	g.Go(func() error { return seedIntake{f}.worker().Run(gctx) })
 	g.Go(func() error { return f.serve(gctx) })
 	g.Go(func() error { return f.janitor().Run(gctx) })
-	g.Go(func() error { return f.finishDeletions(gctx) })
-	g.Go(func() error { return f.expireCrawls(gctx) })
+	g.Go(func() error { return deletions{f}.run(gctx) })
+	g.Go(func() error { return expirer{f}.run(gctx) })
 	g.Go(func() error { stages.KeepProvisioned(gctx, f.bus); return nil })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("frontier: %w", err)

@@ -12,18 +12,21 @@ import (
 	"seine/pkg/stages/frontier/state"
 )
 
-// intake turns what people feed into candidates of the right partitions.
-func (f *Frontier) intake() *stages.Runner {
+// seedIntake takes the messages of SEEDS to the partitions.
+type seedIntake struct{ *Frontier }
+
+// worker turns what people feed into candidates of the right partitions.
+func (si seedIntake) worker() *stages.Runner {
 	consumer, _ := messages.NamedConsumer(messages.StreamSeeds, messages.ConsumerSeeds)
 	return &stages.Runner{
-		Stage: messages.StageFrontier, Bus: f.bus, Stream: messages.StreamSeeds, Consumer: consumer,
-		Workers: 2, Prefetch: 2, Handle: f.seeds, Drain: time.Duration(f.cfg.Drain),
+		Stage: messages.StageFrontier, Bus: si.bus, Stream: messages.StreamSeeds, Consumer: consumer,
+		Workers: 2, Prefetch: 2, Handle: si.seeds, Drain: time.Duration(si.cfg.Drain),
 	}
 }
 
 // seeds handles one message of SEEDS. What of it is no URL goes to DEAD, line by
 // line; the rest continues.
-func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output, error) {
+func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	var out stages.Output
 	crawl := messages.CrawlOf(m.Subject)
 	if err := messages.CheckCrawl(crawl); err != nil {
@@ -31,28 +34,28 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 	}
 	// A crawl of the name may have been deleted a moment ago, or be about to be: what is
 	// fed since is for the next.
-	if err := f.specs.AwaitOpen(ctx, crawl); err != nil {
+	if err := si.specs.AwaitOpen(ctx, crawl); err != nil {
 		return out, err
 	}
-	spec, err := f.specs.GetSure(ctx, crawl)
+	spec, err := si.specs.GetSure(ctx, crawl)
 	if err != nil {
 		return out, err
 	}
-	if covered, err := f.covers(ctx, spec.Deletion, m); err != nil || covered {
+	if covered, err := si.covers(ctx, spec.Deletion, m); err != nil || covered {
 		return out, err
 	}
-	rules, err := f.compiledFor(crawl, spec)
+	rules, err := si.compiledFor(crawl, spec)
 	if err != nil {
 		return out, err
 	}
 	seeds, bad := messages.DecodeSeeds(m.Data)
 	if len(bad) > 0 {
-		f.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(bad[0].Text), "error", bad[0].Err, "bad_in_message", len(bad))
+		si.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(bad[0].Text), "error", bad[0].Err, "bad_in_message", len(bad))
 	}
 	out.First = deadParts(m, bad)
-	era := f.eras.Load().At(m.Stored) // so a message that is fed again, perhaps after a restore, begins the same visits
-	for p, urls := range f.byPartition(seeds, rules) {
-		for _, some := range messages.Batches(urls, messages.BatchBytes(f.bus.MaxPayload())) {
+	era := si.eras.Load().At(m.Stored) // so a message that is fed again, perhaps after a restore, begins the same visits
+	for p, urls := range si.byPartition(seeds, rules) {
+		for _, some := range messages.Batches(urls, messages.BatchBytes(si.bus.MaxPayload())) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: era, URLs: some}
 			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, p), Data: c.Encode()})
 		}
@@ -61,22 +64,22 @@ func (f *Frontier) seeds(ctx context.Context, m *stages.Message) (stages.Output,
 }
 
 // covers reports whether a message was stored before its crawl was deleted.
-func (f *Frontier) covers(ctx context.Context, d *messages.Deletion, m *stages.Message) (bool, error) {
+func (si seedIntake) covers(ctx context.Context, d *messages.Deletion, m *stages.Message) (bool, error) {
 	if d == nil || d.Streams[m.Stream].Sequence < m.Sequence {
 		return false, nil
 	}
-	s, err := f.bus.JS.Stream(ctx, m.Stream)
+	s, err := si.bus.JS.Stream(ctx, m.Stream)
 	if err != nil {
 		return false, fmt.Errorf("look at stream %s: %w", m.Stream, err)
 	}
 	return d.Covers(m.Stream, s.CachedInfo().Created, m.Sequence), nil
 }
 
-func (f *Frontier) byPartition(seeds []messages.Seed, rules *state.Rules) map[int][]messages.Candidate {
+func (si seedIntake) byPartition(seeds []messages.Seed, rules *state.Rules) map[int][]messages.Candidate {
 	ps := make(map[int][]messages.Candidate)
 	for _, s := range seeds {
 		url := rules.NormalizeURL(s.URL)
-		p := messages.Partition(url, f.bus.Layout.Partitions)
+		p := messages.Partition(url, si.bus.Layout.Partitions)
 		ps[p] = append(ps[p], messages.Candidate{URL: url, Priority: s.Priority, Metadata: s.Metadata, Inherit: s.Inherit, Sitemap: s.Sitemap})
 	}
 	return ps

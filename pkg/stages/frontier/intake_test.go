@@ -29,7 +29,7 @@ func TestMessageWithBadSeeds_GoodOnesFed(t *testing.T) {
 			a := newTakeoverFixture(t)
 			f := a.frontier(a.store(), 0)
 			a.publish(messages.SubjectSeeds("c"), "", []byte(good+c.bad))
-			await.Start(t, f.intake().Run)
+			await.Start(t, seedIntake{f}.worker().Run)
 			a.eventually("the seeds are fed", func() bool {
 				return strings.Count(strings.Join(natstest.Stored(t, a.bus.JS, messages.StreamURLs), "\n"), `"u":"https://a.test/`) == 2
 			})
@@ -66,7 +66,7 @@ func TestSeedsBelongToTheEraOfTheirMessage(t *testing.T) {
 		a.must(a.bus.BeginEra(t.Context()))
 	}
 	a.must(f.readEra(t.Context()))
-	await.Start(t, f.intake().Run)
+	await.Start(t, seedIntake{f}.worker().Run)
 	var got []uint64
 	a.eventually("the seeds are fed", func() bool {
 		got = nil

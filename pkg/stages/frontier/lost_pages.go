@@ -17,7 +17,10 @@ import (
 // lostPageAfter is how long a visit is parsed before its page can count as lost.
 const lostPageAfter = 2 * time.Minute
 
-// findLostPages has visits fetched again whose pages have left PAGES before a parser had them, as by a purge of the stream: no
+// lostPages looks for visits of a partition whose pages were lost.
+type lostPages struct{ *partitionLoop }
+
+// find has visits fetched again whose pages have left PAGES before a parser had them, as by a purge of the stream: no
 // message would ever end them. It relies on the order in which stages publish:
 //
 //  1. It counts the visits that are being parsed. Their pages were stored before their results, so they are not behind the message
@@ -27,45 +30,45 @@ const lostPageAfter = 2 * time.Minute
 //  3. It waits until the partition has applied URLS up to there. What is left of the visits has lost its pages.
 //
 // The server is asked only while visits are parsed for longer than lostPageAfter.
-func (p *partitionLoop) findLostPages(ctx context.Context) error {
-	for !p.f.cfg.Offline && sleep.For(ctx, p.f.lostPageAfter/4) == nil {
-		if err := p.fetchLostPages(ctx); err != nil && ctx.Err() == nil {
-			p.log.Debug("cannot look for lost pages", "error", err)
+func (l lostPages) find(ctx context.Context) error {
+	for !l.f.cfg.Offline && sleep.For(ctx, l.f.lostPageAfter/4) == nil {
+		if err := l.fetch(ctx); err != nil && ctx.Err() == nil {
+			l.log.Debug("cannot look for lost pages", "error", err)
 		}
 	}
 	return nil
 }
 
-func (p *partitionLoop) fetchLostPages(ctx context.Context) error {
-	if p.inLoop(ctx, p.state.CountParsing) == 0 || !p.stillParsing(ctx, p.f.lostPageAfter) {
+func (l lostPages) fetch(ctx context.Context) error {
+	if l.inLoop(ctx, l.state.CountParsing) == 0 || !l.stillParsing(ctx, l.f.lostPageAfter) {
 		return nil
 	}
-	pages, err := p.f.bus.JS.Stream(ctx, messages.StreamPages)
+	pages, err := l.f.bus.JS.Stream(ctx, messages.StreamPages)
 	if err != nil {
 		return fmt.Errorf("open stream %s: %w", messages.StreamPages, err)
 	}
 	for parsed := false; !parsed; {
-		parsed, err = allParsed(ctx, p.f.bus, pages.CachedInfo().State.LastSeq)
-		if err != nil || !parsed && !p.stillParsing(ctx, p.f.lostPageAfter/4) {
+		parsed, err = allParsed(ctx, l.f.bus, pages.CachedInfo().State.LastSeq)
+		if err != nil || !parsed && !l.stillParsing(ctx, l.f.lostPageAfter/4) {
 			return err
 		}
 	}
-	end, err := p.f.bus.LastSequence(ctx, messages.StreamURLs, messages.SubjectAny("*", p.partition))
-	for err == nil && p.inLoop(ctx, func() int64 { return p.fetchUnparsed(end) }) == 0 && p.stillParsing(ctx, p.f.lostPageAfter/4) {
+	end, err := l.f.bus.LastSequence(ctx, messages.StreamURLs, messages.SubjectAny("*", l.partition))
+	for err == nil && l.inLoop(ctx, func() int64 { return l.fetchUnparsed(end) }) == 0 && l.stillParsing(ctx, l.f.lostPageAfter/4) {
 	}
 	return err
 }
 
 // stillParsing waits, and reports whether visits of CountParsing are still being parsed then.
-func (p *partitionLoop) stillParsing(ctx context.Context, wait time.Duration) bool {
-	return sleep.For(ctx, wait) == nil && p.inLoop(ctx, p.state.Unparsed) > 0
+func (l lostPages) stillParsing(ctx context.Context, wait time.Duration) bool {
+	return sleep.For(ctx, wait) == nil && l.inLoop(ctx, l.state.Unparsed) > 0
 }
 
 // inLoop calls do between two turns, and returns what it returns, 0 if ctx is done before.
-func (p *partitionLoop) inLoop(ctx context.Context, do func() int64) (n int64) {
+func (l lostPages) inLoop(ctx context.Context, do func() int64) (n int64) {
 	done := make(chan struct{})
 	select {
-	case p.calls <- func() { n = do(); close(done) }:
+	case l.calls <- func() { n = do(); close(done) }:
 		<-done
 	case <-ctx.Done():
 	}
@@ -74,13 +77,13 @@ func (p *partitionLoop) inLoop(ctx context.Context, do func() int64) (n int64) {
 
 // fetchUnparsed has the visits fetched again that are still being parsed, and returns their number, if the partition has applied
 // URLS up to a sequence.
-func (p *partitionLoop) fetchUnparsed(end uint64) (n int64) {
-	if p.state.Positions()[messages.StreamURLs].Sequence < end {
+func (l lostPages) fetchUnparsed(end uint64) (n int64) {
+	if l.state.Positions()[messages.StreamURLs].Sequence < end {
 		return 0
 	}
-	if n = p.state.Unparsed(); n > 0 {
-		p.log.Warn("pages left the stream PAGES before they were parsed, their visits are fetched again", "visits", n)
-		p.state.FetchUnparsed()
+	if n = l.state.Unparsed(); n > 0 {
+		l.log.Warn("pages left the stream PAGES before they were parsed, their visits are fetched again", "visits", n)
+		l.state.FetchUnparsed()
 	}
 	return n
 }

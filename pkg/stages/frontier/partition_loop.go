@@ -79,7 +79,7 @@ func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error 
 	g.Go(func() error { return part.results.Run(gctx) })
 	g.Go(func() error { return part.publish(gctx) })
 	g.Go(func() error { return part.publishSeeds(gctx) })
-	g.Go(func() error { return part.findLostPages(gctx) })
+	g.Go(func() error { return lostPages{part}.find(gctx) })
 	g.Go(func() error { return part.loop(gctx) })
 	err = g.Wait()
 	if errors.Is(context.Cause(ctx), partition.ErrRebalanced) {
@@ -93,7 +93,7 @@ func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error 
 
 // acquirePartition makes this process the one that continues with a partition.
 func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*partitionLoop, error) {
-	restored, err := f.takeOver(ctx, p, epoch)
+	restored, err := takeover{f}.run(ctx, p, epoch)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
 		return nil, err
 	}
-	if err := part.readReplayRange(ctx, restored); err != nil {
+	if err := (catchUp{part}).begin(ctx, restored); err != nil {
 		return nil, err
 	}
 	if err := part.saver.begin(ctx, part, restored); err != nil {
@@ -167,42 +167,6 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	}
 	part.recount()
 	return part, nil
-}
-
-// readReplayRange finds out what is to be replayed: the requests in FETCH, if a former owner
-// sent them, and up to where.
-func (p *partitionLoop) readReplayRange(ctx context.Context, restored bool) (err error) {
-	// FETCH comes first: what has left it by now has its result in RESULTS.
-	if restored {
-		if p.foreign, err = pending(ctx, p.f.bus, p.partition); err != nil {
-			return err
-		}
-	}
-	for _, stream := range []string{messages.StreamURLs, messages.StreamResults} {
-		if p.ends[stream], err = p.replayEnd(ctx, stream); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// replayEnd is up to where a stream is to be replayed: the last message that it holds for the
-// partition, or the position of the state if that is behind it. The messages between were
-// purged then, as those of a deleted crawl are.
-func (p *partitionLoop) replayEnd(ctx context.Context, stream string) (uint64, error) {
-	end, err := p.f.bus.LastSequence(ctx, stream, messages.SubjectAny("*", p.partition))
-	at := p.state.Positions()[stream]
-	if err != nil || at.Sequence <= end {
-		return end, err
-	}
-	s, err := p.f.bus.JS.Stream(ctx, stream)
-	if err != nil {
-		return 0, fmt.Errorf("open stream %s: %w", stream, err)
-	}
-	if info := s.CachedInfo(); info.Created.Equal(at.Created) && info.State.LastSeq >= at.Sequence {
-		end = at.Sequence
-	}
-	return end, nil // else it is another stream, or has lost its tail: the reader begins again
 }
 
 func (p *partitionLoop) close() {
@@ -229,7 +193,7 @@ func (p *partitionLoop) reserve() state.Room {
 
 // loop catches up with the streams and then takes turns until ctx is done.
 func (p *partitionLoop) loop(ctx context.Context) error {
-	if err := p.replay(ctx); err != nil {
+	if err := (catchUp{p}).replay(ctx); err != nil {
 		return err
 	}
 	timer := time.NewTimer(0)
@@ -246,7 +210,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 		case first = <-urls:
 		case first = <-results:
 		case q := <-p.queries:
-			p.handleQuery(q)
+			answers{p}.answer(q)
 			continue
 		case do := <-p.calls:
 			do()

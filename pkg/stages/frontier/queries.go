@@ -9,51 +9,54 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// handleQuery replies to a question.
-func (p *partitionLoop) handleQuery(q queuedQuery) {
+// answers answers the questions about a partition.
+type answers struct{ *partitionLoop }
+
+// answer replies to a question.
+func (a answers) answer(q queuedQuery) {
 	var about frontierapi.Query
 	var reply any
 	err := jsontext.Unmarshal(q.Data(), &about)
 	if err == nil {
 		switch q.op {
 		case frontierapi.OpStatus:
-			reply, err = p.state.Questions.Status(about)
+			reply, err = a.state.Questions.Status(about)
 		case frontierapi.OpHosts:
-			reply, err = p.state.Questions.Slowest(about.Crawl, about.Top)
+			reply, err = a.state.Questions.Slowest(about.Crawl, about.Top)
 		case frontierapi.OpHost:
-			reply, err = p.state.Questions.HostDetail(about.Host)
+			reply, err = a.state.Questions.HostDetail(about.Host)
 		case frontierapi.OpSurvey:
-			reply, err = p.survey(about)
+			reply, err = a.survey(about)
 		case frontierapi.OpFailed:
-			reply, err = p.state.Questions.FailedURLs(about)
+			reply, err = a.state.Questions.FailedURLs(about)
 		case frontierapi.OpURLs:
-			reply, err = p.state.Questions.URLsOfHost(about)
+			reply, err = a.state.Questions.URLsOfHost(about)
 		case frontierapi.OpExplain:
-			reply, err = p.state.Questions.Explain(about.Crawl, about.URL)
+			reply, err = a.state.Questions.Explain(about.Crawl, about.URL)
 		case messages.OpClaim:
-			reply, err = p.claim(q.Data(), q.Headers().Get(messages.HeaderClaimant))
+			reply, err = a.claim(q.Data(), q.Headers().Get(messages.HeaderClaimant))
 		}
 	}
 	if err := respond(q.Request, reply, err); err != nil {
-		p.log.Debug("cannot answer", "question", q.op, "error", err)
+		a.log.Debug("cannot answer", "question", q.op, "error", err)
 	}
 }
 
 // claim answers a fetcher that was given a request again.
-func (p *partitionLoop) claim(payload []byte, claimant string) (messages.ClaimReply, error) {
+func (a answers) claim(payload []byte, claimant string) (messages.ClaimReply, error) {
 	ask, err := messages.DecodeRequest(payload)
 	if err != nil {
 		return messages.ClaimReply{}, err
 	}
-	return p.state.Requests.Claim(ask, claimant, func() bool { return p.hasAllResults(ask.Crawl) }), nil
+	return a.state.Requests.Claim(ask, claimant, func() bool { return a.hasAllResults(ask.Crawl) }), nil
 }
 
 // hasAllResults reports whether every result of a crawl that is stored is applied.
-func (p *partitionLoop) hasAllResults(crawl string) bool {
+func (a answers) hasAllResults(crawl string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	last, err := p.f.bus.LastSequence(ctx, messages.StreamResults, messages.SubjectResults(crawl, p.partition))
-	return err == nil && last <= p.state.Positions()[messages.StreamResults].Sequence
+	last, err := a.f.bus.LastSequence(ctx, messages.StreamResults, messages.SubjectResults(crawl, a.partition))
+	return err == nil && last <= a.state.Positions()[messages.StreamResults].Sequence
 }
 
 // surveyRest is how many times as long as a survey took it is taken for true: people
@@ -68,14 +71,14 @@ type surveyed struct {
 }
 
 // survey answers OpSurvey, with the last answer if it is fresh.
-func (p *partitionLoop) survey(about frontierapi.Query) (frontierapi.Survey, error) {
-	if p.surveyed.about != about || !time.Now().Before(p.surveyed.until) {
+func (a answers) survey(about frontierapi.Query) (frontierapi.Survey, error) {
+	if a.surveyed.about != about || !time.Now().Before(a.surveyed.until) {
 		began := time.Now()
-		s, err := p.state.Questions.Survey(about)
+		s, err := a.state.Questions.Survey(about)
 		if err != nil {
 			return frontierapi.Survey{}, err
 		}
-		p.surveyed = surveyed{Survey: s, about: about, until: time.Now().Add(surveyRest * time.Since(began))}
+		a.surveyed = surveyed{Survey: s, about: about, until: time.Now().Add(surveyRest * time.Since(began))}
 	}
-	return p.surveyed.Survey, nil
+	return a.surveyed.Survey, nil
 }

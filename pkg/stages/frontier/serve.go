@@ -122,7 +122,7 @@ func (f *Frontier) control(ctx context.Context, r micro.Request) {
 	switch {
 	case err != nil:
 	case c.Delete:
-		rev, err = f.deleteCrawl(ctx, c.Crawl)
+		rev, err = deletions{f}.deleteCrawl(ctx, c.Crawl)
 	default:
 		rev, err = f.specs.Change(ctx, c.Crawl, func(s *crawlspec.Spec) error { return s.SetState(c.Host, c.State) })
 	}

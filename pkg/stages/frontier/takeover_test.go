@@ -506,7 +506,7 @@ func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
 		urgent.URLs = append(urgent.URLs, messages.Candidate{URL: "http://" + h + "/urgent", Priority: &best})
 	}
 	a.found(urgent)
-	if restored, err := a.frontier(second, time.Hour).takeOver(t.Context(), 0, 3); err != nil || !restored {
+	if restored, err := (takeover{a.frontier(second, time.Hour)}).run(t.Context(), 0, 3); err != nil || !restored {
 		t.Fatalf("restored %v, %v", restored, err)
 	}
 	a.own(second, 4, time.Hour)
@@ -570,7 +570,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 	a.live(20, "page")
 	owner.handOver()
 	f := a.frontier(first, time.Hour)
-	_, err := f.takeOver(t.Context(), 0, 2)
+	_, err := takeover{f}.run(t.Context(), 0, 2)
 	a.must(err)
 	frozen, err := f.open(t.Context(), 0, 2, false) // it gets no further, and nobody tells it that it has lost the partition
 	a.must(err)
@@ -591,7 +591,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 	if !strings.Contains(a.log.String(), partition.ErrStale.Error()) {
 		t.Error("the former owner was not told")
 	}
-	if _, err := f.takeOver(t.Context(), 0, 2); !errors.Is(err, partition.ErrStale) {
+	if _, err := (takeover{f}).run(t.Context(), 0, 2); !errors.Is(err, partition.ErrStale) {
 		t.Errorf("took the partition back under an old epoch: %v", err)
 	}
 	again, _, err := snapshots.Newest(t.Context(), 0)
@@ -733,7 +733,7 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	var feeds sync.WaitGroup
 	feeds.Go(func() { _ = part.urls.Run(ctx) })
 	feeds.Go(func() { _ = part.results.Run(ctx) })
-	a.must(part.replay(t.Context()))
+	a.must(catchUp{part}.replay(t.Context()))
 	if got, err := part.state.Questions.Explain("c", e.URL); err != nil || got.Behind || got.State != state.Done.String() {
 		t.Errorf("when it has caught up it says %+v, %v", got, err)
 	}
