@@ -14,15 +14,18 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
+// composer makes the messages that tell of a request.
+type composer struct{ *Fetcher }
+
 // compose turns how a request ended into messages: the page or the redirect's
 // target first, then the result that promises it.
-func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
+func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	var out stages.Output
 	var err error
 	location := ""
 	switch t.reply.Class {
 	case messages.OK:
-		if out, err = f.page(ctx, m, t); err != nil {
+		if out, err = co.page(ctx, m, t); err != nil {
 			return stages.Output{}, err
 		}
 	case messages.Redirect:
@@ -32,16 +35,16 @@ func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (
 			break
 		}
 		location = target
-		out.First = []*nats.Msg{f.candidate(t, target)}
+		out.First = []*nats.Msg{co.candidate(t, target)}
 	case messages.NotModified:
-		out.First = f.unchanged(t)
+		out.First = co.unchanged(t)
 	}
 	t.noteAnswer()
-	sitemaps, done := f.sitemaps(t)
+	sitemaps, done := co.sitemaps(t)
 	out.First = append(append(out.First, t.answers...), sitemaps...)
 	out.OnDone(done)
-	f.markBodies(ctx, t, &out)
-	res := t.result(f.name)
+	co.markBodies(ctx, t, &out)
+	res := t.result(co.name)
 	res.Location = location
 	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
 		out.First = append(out.First, goneRecord(t, res).Msg(t.partition))
@@ -50,13 +53,13 @@ func (f *Fetcher) compose(ctx context.Context, m *stages.Message, t *fetchJob) (
 	out.Last = []*nats.Msg{resultMsg(res, t.partition)}
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	bodyBytes.Add(float64(res.BytesBody))
-	f.tellEnd(ctx, res)
+	co.tellEnd(ctx, res)
 	return out, nil
 }
 
 // candidate is the message that gives the target of a redirect to the frontier.
-func (f *Fetcher) candidate(t *fetchJob, target string) *nats.Msg {
-	return f.candidateMsg(t, messages.Candidate{URL: target, Sitemap: t.req.Sitemap}, &messages.Candidates{
+func (co composer) candidate(t *fetchJob, target string) *nats.Msg {
+	return co.candidateMsg(t, messages.Candidate{URL: target, Sitemap: t.req.Sitemap}, &messages.Candidates{
 		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
 		Metadata: t.req.Metadata, Inherit: t.req.Inherit,
 	})
@@ -64,7 +67,7 @@ func (f *Fetcher) candidate(t *fetchJob, target string) *nats.Msg {
 
 // unchanged are the messages that have the frontier find again what it found on the
 // page before: any partition may have some of it.
-func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
+func (co composer) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 	if t.req.PageRound == 0 {
 		return nil
 	}
@@ -73,19 +76,19 @@ func (f *Fetcher) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 		Run: t.req.Run, Era: messages.EraOf(t.req.Visit.Round), PageRound: t.req.PageRound,
 	}
 	text := c.Encode()
-	for p := range f.bus.Layout.Partitions {
+	for p := range co.bus.Layout.Partitions {
 		msgs = append(msgs, &nats.Msg{Subject: messages.SubjectURLs(c.Source, t.req.Crawl, p), Data: text})
 	}
 	return msgs
 }
 
 // candidateMsg is the message that gives a URL to the frontier.
-func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messages.Candidates) *nats.Msg {
+func (co composer) candidateMsg(t *fetchJob, target messages.Candidate, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
 	c.Era = messages.EraOf(t.req.Visit.Round)
 	target.URL = t.ask.Policy.Redact(target.URL)
 	c.URLs = []messages.Candidate{target}
-	m := nats.NewMsg(messages.SubjectURLs(c.Source, t.req.Crawl, messages.Partition(target.URL, f.bus.Layout.Partitions)))
+	m := nats.NewMsg(messages.SubjectURLs(c.Source, t.req.Crawl, messages.Partition(target.URL, co.bus.Layout.Partitions)))
 	m.Data = c.Encode()
 	return m
 }
@@ -94,12 +97,12 @@ func (f *Fetcher) candidateMsg(t *fetchJob, target messages.Candidate, c *messag
 // delivered before, a message for other readers and what the parser has made of it. A page that the parser cannot
 // handle takes the usual way: what it dies of must not be fetched again and again, and what fails is tried again or
 // goes to DEAD there.
-func (f *Fetcher) page(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
-	page, msg, err := f.pageMsg(ctx, t)
-	if err != nil || f.parser == nil || m.Deliveries > 1 || page.BodyObject != "" {
+func (co composer) page(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
+	page, msg, err := co.pageMsg(ctx, t)
+	if err != nil || co.parser == nil || m.Deliveries > 1 || page.BodyObject != "" {
 		return stages.Output{First: []*nats.Msg{msg}}, err
 	}
-	if out, err := f.parser.Handle(ctx, page, msg); err == nil {
+	if out, err := co.parser.Handle(ctx, page, msg); err == nil {
 		return out, nil
 	} else if ctx.Err() != nil {
 		return stages.Output{}, err
@@ -108,7 +111,7 @@ func (f *Fetcher) page(ctx context.Context, m *stages.Message, t *fetchJob) (sta
 }
 
 // pageMsg is the message with what was fetched. A large body is stored first.
-func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *nats.Msg, error) {
+func (co composer) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *nats.Msg, error) {
 	r := t.reply
 	p := t.pageOf(r)
 	p.BodyEncoding, p.BodyObject = r.Body.Encoding, r.Body.Object
@@ -116,7 +119,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 	p.Inherit, p.Sitemap = t.req.Inherit, t.req.Sitemap
 	body := r.Body.Data
 	if r.Body.Object == "" && r.Body.Encoding == "" && (!t.ask.Archive || t.rendered.why != "") {
-		body, p.BodyEncoding = f.bodies.compress(body)
+		body, p.BodyEncoding = co.bodies.compress(body)
 		r.Body.Data = nil
 		r.Shrink(len(body))
 	}
@@ -131,7 +134,7 @@ func (f *Fetcher) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *na
 			p.Asked = t.ask.URL
 		}
 	}
-	payload, err := f.bodies.payload(ctx, t.inline, &p, t.object, heads, body)
+	payload, err := co.bodies.payload(ctx, t.inline, &p, t.object, heads, body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -206,14 +209,14 @@ func resultMsg(res *messages.Result, partition int) *nats.Msg {
 // onDeadLetter tells the frontier of a request that was abandoned, so that it need not
 // wait for the request's lease to end. One that cannot be read has nobody to
 // be told.
-func (f *Fetcher) onDeadLetter(m *stages.Message, why error) stages.Output {
+func (co composer) onDeadLetter(m *stages.Message, why error) stages.Output {
 	req, err := decodeRequest(m.Data)
 	if err != nil {
 		return stages.Output{}
 	}
-	res := resultOf(req, f.name)
+	res := resultOf(req, co.name)
 	res.Class, res.Error, res.Started = messages.ProtocolError, "the fetcher gave up: "+why.Error(), time.Now().UTC()
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
-	p := messages.Partition(req.URL, f.bus.Layout.Partitions)
+	p := messages.Partition(req.URL, co.bus.Layout.Partitions)
 	return stages.Output{Last: []*nats.Msg{resultMsg(res, p)}}
 }

@@ -116,7 +116,7 @@ func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
 	if err := f.followSelfRedirects(ctx, t); err != nil {
 		return err
 	}
-	return f.renderPage(ctx, t)
+	return rendering{f}.renderPage(ctx, t)
 }
 
 // doExchange does one exchange. It returns an error only if ctx is done, or httpclient.ErrNotSent.

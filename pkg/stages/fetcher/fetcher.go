@@ -110,7 +110,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		g.Go(func() error { return f.take(ctx, messages.StageFetcher, messages.ConsumerFetch) })
 	}
 	if f.renderer != nil {
-		g.Go(func() error { return f.takeRendered(ctx) })
+		g.Go(func() error { return rendering{f}.takeRendered(ctx) })
 	}
 	return g.Wait()
 }
@@ -126,7 +126,7 @@ func (f *Fetcher) take(ctx context.Context, stage, durable string) error {
 	r := &stages.Runner{
 		Stage: stage, Bus: f.bus, Stream: messages.StreamFetch, Consumer: consumer,
 		Workers: f.cfg.Workers, Prefetch: f.cfg.prefetch(),
-		Handle: f.handle, OnDeadLetter: f.onDeadLetter, Describe: subject, Drain: time.Duration(f.cfg.Drain),
+		Handle: f.handle, OnDeadLetter: composer{f}.onDeadLetter, Describe: subject, Drain: time.Duration(f.cfg.Drain),
 	}
 	return r.Run(ctx)
 }

@@ -354,7 +354,7 @@ func TestBadMessagesArePoison(t *testing.T) {
 		if !stages.IsPoison(err) {
 			t.Errorf("%s: %v is not poison", name, err)
 		}
-		if out := s.onDeadLetter(m, err); len(out.Messages()) != 0 {
+		if out := (composer{s.Fetcher}).onDeadLetter(m, err); len(out.Messages()) != 0 {
 			t.Errorf("%s: what goes with the dead letter is %v", name, out)
 		}
 	}
@@ -364,7 +364,7 @@ func TestDeadLetterTellsTheFrontier(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
 	req := request("http://example.org/")
-	h := s.decode(s.onDeadLetter(&stages.Message{Data: req.Encode()}, errors.New("tried too often")), req)
+	h := s.decode(composer{s.Fetcher}.onDeadLetter(&stages.Message{Data: req.Encode()}, errors.New("tried too often")), req)
 	h.wants(t, messages.ProtocolError)
 	if !h.Class.Retryable() || !strings.Contains(h.Error, "tried too often") {
 		t.Errorf("class %s, error %q", h.Class, h.Error)

@@ -51,7 +51,7 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	req := t.req
 	if f.notToSend(t) {
-		return f.compose(ctx, m, t)
+		return composer{f}.compose(ctx, m, t)
 	}
 	for unsure := false; ; unsure = true {
 		if err := f.bus.AwaitConnection(ctx); err != nil {
@@ -77,7 +77,7 @@ func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (
 		if err != nil {
 			return stages.Output{}, err
 		}
-		return f.compose(ctx, m, t)
+		return composer{f}.compose(ctx, m, t)
 	}
 }
 

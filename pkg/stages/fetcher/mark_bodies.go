@@ -22,7 +22,7 @@ func (j *fetchJob) noteBody(m *nats.Msg, object string) *nats.Msg {
 
 // markBodies marks the large bodies of a job once their messages are stored. A body whose fetcher dies before has no
 // mark, and stays until the janitor finds that it has no message.
-func (f *Fetcher) markBodies(ctx context.Context, t *fetchJob, out *stages.Output) {
+func (co composer) markBodies(ctx context.Context, t *fetchJob, out *stages.Output) {
 	if len(t.bodies) == 0 {
 		return
 	}
@@ -34,8 +34,8 @@ func (f *Fetcher) markBodies(ctx context.Context, t *fetchJob, out *stages.Outpu
 	}
 	out.OnDone(func() {
 		for object, sequence := range stored {
-			if err := retention.MarkBody(ctx, f.bus, object, sequence); err != nil {
-				f.bus.Log.Warn("large body stays", "crawl", t.req.Crawl, "url", t.req.URL, "object", object, "error", err)
+			if err := retention.MarkBody(ctx, co.bus, object, sequence); err != nil {
+				co.bus.Log.Warn("large body stays", "crawl", t.req.Crawl, "url", t.req.URL, "object", object, "error", err)
 			}
 		}
 	})

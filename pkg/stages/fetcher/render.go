@@ -23,6 +23,9 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
+// rendering shows pages in a browser.
+type rendering struct{ *Fetcher }
+
 // pageRenderer shows pages in a browser.
 type pageRenderer interface {
 	Render(ctx context.Context, job *render.Job) (*render.Page, error)
@@ -35,29 +38,29 @@ func (f *Fetcher) Render(r *render.Renderer, alone bool) { f.renderer, f.alone =
 
 // takeRendered takes the requests whose pages may need a browser: at once if it is there for nothing else, else as soon as there
 // is a crawl that wants pages rendered.
-func (f *Fetcher) takeRendered(ctx context.Context) error {
-	if !f.alone {
-		if err := f.awaitRendering(ctx); err != nil {
+func (rd rendering) takeRendered(ctx context.Context) error {
+	if !rd.alone {
+		if err := rd.awaitRendering(ctx); err != nil {
 			return nil //nolint:nilerr // the fetcher is stopped, and no crawl wanted pages rendered
 		}
 	}
-	go f.renderer.Warm(ctx)
-	return f.take(ctx, messages.StageRenderer, messages.ConsumerRender)
+	go rd.renderer.Warm(ctx)
+	return rd.take(ctx, messages.StageRenderer, messages.ConsumerRender)
 }
 
 // specPoll is between looks whether a spec has changed, which cost one atomic load.
 const specPoll = 100 * time.Millisecond
 
 // awaitRendering waits for the first crawl that wants pages rendered. It returns an error only if ctx is done.
-func (f *Fetcher) awaitRendering(ctx context.Context) error {
+func (rd rendering) awaitRendering(ctx context.Context) error {
 	for known := uint64(0); ; {
-		now := f.specs.Generation()
-		for _, c := range f.specs.Changes(known) {
-			if spec, err := f.specs.Get(ctx, c.Crawl, 0); err == nil && spec.Spec != nil && spec.MayRender() {
+		now := rd.specs.Generation()
+		for _, c := range rd.specs.Changes(known) {
+			if spec, err := rd.specs.Get(ctx, c.Crawl, 0); err == nil && spec.Spec != nil && spec.MayRender() {
 				return nil
 			}
 		}
-		for known = now; f.specs.Generation() == known; {
+		for known = now; rd.specs.Generation() == known; {
 			if err := sleep.For(ctx, specPoll); err != nil {
 				return err
 			}
@@ -68,8 +71,8 @@ func (f *Fetcher) awaitRendering(ctx context.Context) error {
 // renderPage shows the page in a browser, if the spec wants it and the page is one of HTML, and makes what that shows the
 // reply. The page was fetched as any other; what it asks for is sent by the same client. It returns an error only if ctx is
 // done, or httpclient.ErrNotSent: another process may have the request by now, and the browser asks the host for nothing more.
-func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
-	plan, document, failed := f.planRender(t)
+func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
+	plan, document, failed := rd.planRender(t)
 	if failed != nil {
 		t.reply.Failed(failed)
 	}
@@ -78,7 +81,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 		return nil
 	}
 	requisites := new(requisiteLog)
-	page, err := f.showPage(ctx, t, document, requisites)
+	page, err := rd.showPage(ctx, t, document, requisites)
 	t.rendered = renderedVisit{why: plan.why, ended: time.Now()}
 	switch {
 	case ctx.Err() != nil:
@@ -94,7 +97,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	t.rendered.requests = page.Totals.Requests
 	t.rendered.screenshot, t.rendered.pdf = page.Screenshot, page.PDF
 	t.reply.BytesWire += page.Totals.Bytes
-	if err := f.keepParts(ctx, t, page, requisites.exchanges); err != nil {
+	if err := rd.keepParts(ctx, t, page, requisites.exchanges); err != nil {
 		return err
 	}
 	switch {
@@ -104,7 +107,7 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 	case page.Redirect != "":
 		t.leadTo(string(t.ask.Policy.Hide([]byte(page.Redirect))))
 	default:
-		f.auto.learn(plan, t, page.HTML)
+		rd.auto.learn(plan, t, page.HTML)
 		page.HTML = t.ask.Policy.Hide(page.HTML)
 		t.show(page)
 	}
@@ -112,9 +115,9 @@ func (f *Fetcher) renderPage(ctx context.Context, t *fetchJob) error {
 }
 
 // planRender says why the page is to be shown in a browser, if it is, and which document the browser is given.
-func (f *Fetcher) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *httpclient.Failure) {
+func (rd rendering) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *httpclient.Failure) {
 	mode := t.spec.Renders(t.req.URL)
-	if f.renderer == nil || mode == crawlspec.RenderNever {
+	if rd.renderer == nil || mode == crawlspec.RenderNever {
 		return renderPlan{}, nil, nil
 	}
 	if t.wantsLogin() {
@@ -124,7 +127,7 @@ func (f *Fetcher) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *htt
 	if document == nil {
 		return renderPlan{}, nil, failed
 	}
-	return f.auto.plan(mode, t, document.Body), document, nil
+	return rd.auto.plan(mode, t, document.Body), document, nil
 }
 
 // document is what a browser is given, nil if the reply is no page of HTML.
@@ -146,15 +149,15 @@ func (j *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
 }
 
 // showPage shows a document in the browser; without one, that which comes when a login is done.
-func (f *Fetcher) showPage(ctx context.Context, t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) (*render.Page, error) {
-	job := f.renderJob(t, document, requisites)
+func (rd rendering) showPage(ctx context.Context, t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) (*render.Page, error) {
+	job := rd.renderJob(t, document, requisites)
 	if job.How.Login != nil {
 		var err error
 		if job.Secrets, err = t.ask.Policy.LoginSecrets(); err != nil {
 			return nil, err
 		}
 	}
-	return f.renderer.Render(ctx, job)
+	return rd.renderer.Render(ctx, job)
 }
 
 // renderedVisit is what is known of a page that was shown in a browser.
@@ -190,9 +193,9 @@ func decodedBody(data []byte, codings string, most int64) ([]byte, error) {
 }
 
 // renderJob is how the page is shown.
-func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) *render.Job {
+func (rd rendering) renderJob(t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) *render.Job {
 	ask, agent := t.ask, t.ask.Policy.UserAgent(t.ask.URL)
-	transport := f.client.Requisites(&ask)
+	transport := rd.client.Requisites(&ask)
 	job := &render.Job{
 		Crawl:     fmt.Sprint(t.ask.CookieJar, " ", t.spec.Rev, " ", agent),
 		Main:      pageproxy.Document{URL: t.ask.URL},
@@ -204,7 +207,7 @@ func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisite
 				requisites.withheld.Store(true)
 				return errRequisiteNotSent
 			}
-			return f.allowRequisite(ctx, t, r)
+			return rd.allowRequisite(ctx, t, r)
 		},
 		MaxBody:   t.ask.MaxBody,
 		LoggedOut: document == nil, Asked: t.reply.Started,
@@ -218,7 +221,7 @@ func (f *Fetcher) renderJob(t *fetchJob, document *pageproxy.Document, requisite
 	if t.ask.Policy.KeepsCookies(t.ask.URL) {
 		transport.Answered(t.reply.Header)
 		job.GiveCookie = transport.GiveCookie
-		job.Again = func(ctx context.Context) (*pageproxy.Document, error) { return f.fetchAgain(ctx, t, transport) }
+		job.Again = func(ctx context.Context) (*pageproxy.Document, error) { return rd.fetchAgain(ctx, t, transport) }
 	}
 	return job
 }
@@ -231,7 +234,7 @@ var (
 )
 
 // allowRequisite reports whether a page may ask for something: neither the spec nor robots.txt of its host may forbid it.
-func (f *Fetcher) allowRequisite(ctx context.Context, t *fetchJob, r *http.Request) error {
+func (rd rendering) allowRequisite(ctx context.Context, t *fetchJob, r *http.Request) error {
 	url, err := httpclient.RequisiteURL(r)
 	if err != nil {
 		return err
@@ -243,7 +246,7 @@ func (f *Fetcher) allowRequisite(ctx context.Context, t *fetchJob, r *http.Reque
 		return nil
 	}
 	ask := httpclient.Request{URL: url, Policy: t.ask.Policy, CookieJar: t.ask.CookieJar, Timeout: t.ask.Timeout, MaxBody: t.ask.MaxBody, Robots: true}
-	got, err := f.robots.get(ctx, &ask)
+	got, err := rd.robots.get(ctx, &ask)
 	switch {
 	case err != nil:
 		return err

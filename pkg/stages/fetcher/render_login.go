@@ -34,16 +34,16 @@ var errNoSession = &httpclient.Failure{
 
 // fetchAgain asks for the document once more in the same turn, after a login, and makes the answer the reply. It returns nil if
 // there is no document in it.
-func (f *Fetcher) fetchAgain(ctx context.Context, t *fetchJob, transport *httpclient.Requisites) (*pageproxy.Document, error) {
+func (rd rendering) fetchAgain(ctx context.Context, t *fetchJob, transport *httpclient.Requisites) (*pageproxy.Document, error) {
 	before := t.reply
 	t.noteAnswer()
 	t.release()
 	t.ask.ETag, t.ask.LastModified = "", "" // they are of what was answered without the session
-	if err := f.doExchange(ctx, t); err != nil {
+	if err := rd.doExchange(ctx, t); err != nil {
 		return nil, err
 	}
 	askedBefore(t.reply, before)
-	if err := f.followSelfRedirects(ctx, t); err != nil {
+	if err := rd.followSelfRedirects(ctx, t); err != nil {
 		return nil, err
 	}
 	if t.wantsLogin() {

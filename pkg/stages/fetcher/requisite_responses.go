@@ -32,9 +32,9 @@ func (l *requisiteLog) record(x pageproxy.Exchange) {
 // keepParts keeps what a rendered page has beside the document that it has become: for the archive, the document as received, what
 // the page asked for, and its pictures; and as pages of their own, what the spec wants captured. It returns an error only if
 // ctx is done.
-func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {
+func (rd rendering) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {
 	if t.ask.Archive && !page.Gone {
-		if err := f.keepPart(ctx, t, t.reply, messages.PartDocument, 0); err != nil {
+		if err := rd.keepPart(ctx, t, t.reply, messages.PartDocument, 0); err != nil {
 			return err
 		}
 	}
@@ -44,12 +44,12 @@ func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page,
 			continue
 		}
 		if t.ask.Archive {
-			if err := f.keepPart(ctx, t, r, messages.PartRequisite, n); err != nil {
+			if err := rd.keepPart(ctx, t, r, messages.PartRequisite, n); err != nil {
 				return err
 			}
 		}
-		if f.bus != nil && isCaptured(t, &exchanges[n], r) { // a single page has nowhere to publish others
-			if err := f.keepCapture(ctx, t, r); err != nil {
+		if rd.bus != nil && isCaptured(t, &exchanges[n], r) { // a single page has nowhere to publish others
+			if err := rd.keepCapture(ctx, t, r); err != nil {
 				return err
 			}
 		}
@@ -62,7 +62,7 @@ func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page,
 		messages.PartPDF:        {ContentType: "application/pdf", Body: httpclient.Body{Data: page.PDF}},
 	} {
 		picture.URL, picture.Status, picture.Started = t.ask.URL, t.reply.Status, t.reply.Started
-		if err := f.keepPart(ctx, t, &picture, part, 0); err != nil {
+		if err := rd.keepPart(ctx, t, &picture, part, 0); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (f *Fetcher) keepParts(ctx context.Context, t *fetchJob, page *render.Page,
 }
 
 // keepPart adds a part of the page to what is published. A large body is stored first.
-func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply, part messages.Part, n int) error {
+func (rd rendering) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply, part messages.Part, n int) error {
 	if len(r.Head) == 0 && len(r.Body.Data) == 0 || len(r.Request)+len(r.Head) > t.inline {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (f *Fetcher) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply
 	p := t.archivedAnswer(r, via, len(r.Body.Data))
 	p.Part, p.Truncated = part, r.Truncated
 	heads := slices.Concat(r.Request, r.Head)
-	payload, err := f.bodies.payload(ctx, t.inline, &p, fmt.Sprintf("%s.%s.%d", t.object, part, n), heads, r.Body.Data)
+	payload, err := rd.bodies.payload(ctx, t.inline, &p, fmt.Sprintf("%s.%s.%d", t.object, part, n), heads, r.Body.Data)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func isCaptured(t *fetchJob, x *pageproxy.Exchange, r *httpclient.Reply) bool {
 
 // keepCapture adds an answer as a page of its own. Its identity is that of its URL in the round of the page, so that it is parsed
 // once, however many pages ask for it.
-func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
+func (rd rendering) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
 	body, err := decodedBody(r.Body.Data, r.Header.Get("Content-Encoding"), t.ask.MaxBody)
 	if err != nil {
 		return nil //nolint:nilerr // it is no page: a browser could not read it either, or it is larger than a page may be
@@ -105,10 +105,10 @@ func (f *Fetcher) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Re
 	p.URL, p.Visit = r.URL, messages.Visit{URL: messages.HashURL(r.URL), Round: t.req.Visit.Round}
 	p.Depth, p.Referrer, p.Inherit, p.Part = min(t.req.Depth+1, messages.MaxDepth), t.req.URL, t.req.Inherit, messages.PartCapture
 	p.Header, p.BodySize = keptHeader(r.Header, t.inline/keptShare), int64(len(body))
-	body, p.BodyEncoding = f.bodies.compress(t.ask.Policy.Hide(body))
-	payload, err := f.bodies.payload(ctx, t.inline, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
+	body, p.BodyEncoding = rd.bodies.compress(t.ask.Policy.Hide(body))
+	payload, err := rd.bodies.payload(ctx, t.inline, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
 	if err == nil {
-		t.answers = append(t.answers, t.noteBody(p.Msg(messages.Partition(p.URL, f.bus.Layout.Partitions), payload), p.BodyObject))
+		t.answers = append(t.answers, t.noteBody(p.Msg(messages.Partition(p.URL, rd.bus.Layout.Partitions), payload), p.BodyObject))
 	}
 	return err
 }

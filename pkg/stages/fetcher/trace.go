@@ -11,10 +11,10 @@ import (
 )
 
 // tellEnd notes how a request ended: on its span, and for who debugs.
-func (f *Fetcher) tellEnd(ctx context.Context, res *messages.Result) {
-	if f.bus.Log.Enabled(ctx, slog.LevelDebug) {
+func (co composer) tellEnd(ctx context.Context, res *messages.Result) {
+	if co.bus.Log.Enabled(ctx, slog.LevelDebug) {
 		about := stages.MessageContext{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
-		f.bus.Log.Debug("fetched", append(about.LogAttrs(ctx), "class", res.Class, "status", res.Status,
+		co.bus.Log.Debug("fetched", append(about.LogAttrs(ctx), "class", res.Class, "status", res.Status,
 			"bytes", res.BytesWire, "took", time.Duration(res.Timings.Total))...)
 	}
 	span := tracing.Recorded(ctx)

@@ -16,163 +16,166 @@ import (
 	"seine/internal/page/structured"
 )
 
+// pageEncoder encodes what the record of a page says.
+type pageEncoder struct{ *parsedPage }
+
 // pageField is a field that the spec has in the record of a page.
 type pageField struct {
 	name  string
-	value func(r *parsedPage, b []byte, maxText int) []byte // appends JSON
+	value func(r pageEncoder, b []byte, maxText int) []byte // appends JSON
 }
 
 // pageFields are the fields that there are, see crawlspec.PageFields. Long texts are
 // cut at maxText bytes.
-var pageFields = map[string]func(r *parsedPage, b []byte, maxText int) []byte{
-	"url":           text(func(r *parsedPage) string { return r.page.URL }),
-	"status":        number(func(r *parsedPage) int64 { return int64(r.page.Status) }),
-	"content_type":  text(func(r *parsedPage) string { return r.page.ContentType }),
-	"media_type":    text(func(r *parsedPage) string { return r.doc.Type.Media }),
-	"type_mismatch": text((*parsedPage).typeMismatch),
-	"title":         text(func(r *parsedPage) string { return r.scanned.Title }),
-	"description":   text(func(r *parsedPage) string { return r.scanned.Description }),
-	"canonical":     text(func(r *parsedPage) string { return r.scanned.Canonical }),
-	"language":      text((*parsedPage).language),
-	"text_language": text((*parsedPage).textLanguage),
-	"charset":       text(func(r *parsedPage) string { return r.scanned.Charset }),
-	"noindex":       func(r *parsedPage, b []byte, _ int) []byte { return strconv.AppendBool(b, r.scanned.NoIndex) },
+var pageFields = map[string]func(r pageEncoder, b []byte, maxText int) []byte{
+	"url":           text(func(r pageEncoder) string { return r.page.URL }),
+	"status":        number(func(r pageEncoder) int64 { return int64(r.page.Status) }),
+	"content_type":  text(func(r pageEncoder) string { return r.page.ContentType }),
+	"media_type":    text(func(r pageEncoder) string { return r.doc.Type.Media }),
+	"type_mismatch": text(pageEncoder.typeMismatch),
+	"title":         text(func(r pageEncoder) string { return r.scanned.Title }),
+	"description":   text(func(r pageEncoder) string { return r.scanned.Description }),
+	"canonical":     text(func(r pageEncoder) string { return r.scanned.Canonical }),
+	"language":      text(pageEncoder.language),
+	"text_language": text(pageEncoder.textLanguage),
+	"charset":       text(func(r pageEncoder) string { return r.scanned.Charset }),
+	"noindex":       func(r pageEncoder, b []byte, _ int) []byte { return strconv.AppendBool(b, r.scanned.NoIndex) },
 	"text":          long("text"),
-	"headings":      (*parsedPage).appendHeadings,
-	"author":        text(func(r *parsedPage) string { return r.structured().Author }),
-	"published":     text(func(r *parsedPage) string { return r.structured().Published }),
-	"modified":      text(func(r *parsedPage) string { return r.structured().Modified }),
+	"headings":      pageEncoder.appendHeadings,
+	"author":        text(func(r pageEncoder) string { return r.structured().Author }),
+	"published":     text(func(r pageEncoder) string { return r.structured().Published }),
+	"modified":      text(func(r pageEncoder) string { return r.structured().Modified }),
 	"main":          long("main"),
 	"markdown":      long("markdown"),
-	"json_ld": func(r *parsedPage, b []byte, _ int) []byte {
+	"json_ld": func(r pageEncoder, b []byte, _ int) []byte {
 		return jsontext.AppendList(b, r.structured().JSONLD, jsontext.AppendRaw)
 	},
-	"microdata": func(r *parsedPage, b []byte, _ int) []byte {
+	"microdata": func(r pageEncoder, b []byte, _ int) []byte {
 		return structured.AppendItems(b, r.structured().Microdata)
 	},
-	"rdfa":         func(r *parsedPage, b []byte, _ int) []byte { return structured.AppendItems(b, r.structured().RDFa) },
-	"open_graph":   func(r *parsedPage, b []byte, _ int) []byte { return r.structured().OpenGraph.AppendJSON(b) },
-	"twitter":      func(r *parsedPage, b []byte, _ int) []byte { return r.structured().Twitter.AppendJSON(b) },
-	"links":        (*parsedPage).appendLinks,
-	"digest":       text(func(r *parsedPage) string { return r.page.Digest }),
-	"simhash":      text(func(r *parsedPage) string { return fmt.Sprintf("%016x", r.simhash()) }),
-	"duplicate_of": text((*parsedPage).duplicate),
-	"fetched_at":   func(r *parsedPage, b []byte, _ int) []byte { return jsontext.AppendTime(b, r.page.FetchedAt) },
-	"fetch_ms":     number(func(r *parsedPage) int64 { return time.Duration(r.page.Timings.Total).Milliseconds() }),
-	"bytes":        number(func(r *parsedPage) int64 { return r.page.BodySize }),
-	"depth":        number(func(r *parsedPage) int64 { return int64(r.page.Depth) }),
-	"rendered":     text(func(r *parsedPage) string { return r.page.Rendered }),
-	"referrer":     text(func(r *parsedPage) string { return r.page.Referrer }),
-	"crawl":        text(func(r *parsedPage) string { return r.page.Crawl }),
-	"metadata":     func(r *parsedPage, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
-	"visit":        text(func(r *parsedPage) string { return r.page.Visit.String() }),
+	"rdfa":         func(r pageEncoder, b []byte, _ int) []byte { return structured.AppendItems(b, r.structured().RDFa) },
+	"open_graph":   func(r pageEncoder, b []byte, _ int) []byte { return r.structured().OpenGraph.AppendJSON(b) },
+	"twitter":      func(r pageEncoder, b []byte, _ int) []byte { return r.structured().Twitter.AppendJSON(b) },
+	"links":        pageEncoder.appendLinks,
+	"digest":       text(func(r pageEncoder) string { return r.page.Digest }),
+	"simhash":      text(func(r pageEncoder) string { return fmt.Sprintf("%016x", r.simhash()) }),
+	"duplicate_of": text(pageEncoder.duplicate),
+	"fetched_at":   func(r pageEncoder, b []byte, _ int) []byte { return jsontext.AppendTime(b, r.page.FetchedAt) },
+	"fetch_ms":     number(func(r pageEncoder) int64 { return time.Duration(r.page.Timings.Total).Milliseconds() }),
+	"bytes":        number(func(r pageEncoder) int64 { return r.page.BodySize }),
+	"depth":        number(func(r pageEncoder) int64 { return int64(r.page.Depth) }),
+	"rendered":     text(func(r pageEncoder) string { return r.page.Rendered }),
+	"referrer":     text(func(r pageEncoder) string { return r.page.Referrer }),
+	"crawl":        text(func(r pageEncoder) string { return r.page.Crawl }),
+	"metadata":     func(r pageEncoder, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
+	"visit":        text(func(r pageEncoder) string { return r.page.Visit.String() }),
 }
 
-func text(value func(*parsedPage) string) func(*parsedPage, []byte, int) []byte {
-	return func(r *parsedPage, b []byte, _ int) []byte {
+func text(value func(pageEncoder) string) func(pageEncoder, []byte, int) []byte {
+	return func(r pageEncoder, b []byte, _ int) []byte {
 		return jsontext.AppendString(b, truncate.To(value(r), minText))
 	}
 }
 
 // longTexts are the fields that are cut at --max-text, and then named in "truncated".
-var longTexts = map[string]func(*parsedPage) string{
-	"text":     func(r *parsedPage) string { return r.scanned.Text },
-	"main":     (*parsedPage).mainText,
-	"markdown": (*parsedPage).markdown,
+var longTexts = map[string]func(pageEncoder) string{
+	"text":     func(r pageEncoder) string { return r.scanned.Text },
+	"main":     pageEncoder.mainText,
+	"markdown": pageEncoder.markdown,
 }
 
-func long(name string) func(*parsedPage, []byte, int) []byte {
+func long(name string) func(pageEncoder, []byte, int) []byte {
 	value := longTexts[name]
-	return func(r *parsedPage, b []byte, maxText int) []byte {
+	return func(r pageEncoder, b []byte, maxText int) []byte {
 		return jsontext.AppendString(b, truncate.To(value(r), maxText))
 	}
 }
 
-func number(value func(*parsedPage) int64) func(*parsedPage, []byte, int) []byte {
-	return func(r *parsedPage, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
+func number(value func(pageEncoder) int64) func(pageEncoder, []byte, int) []byte {
+	return func(r pageEncoder, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
 }
 
 // typeMismatch is what the bytes are, if that is not what the header says.
-func (r *parsedPage) typeMismatch() string {
-	if !r.doc.Type.Mismatch {
+func (pe pageEncoder) typeMismatch() string {
+	if !pe.doc.Type.Mismatch {
 		return ""
 	}
-	return r.doc.Type.Sniffed
+	return pe.doc.Type.Sniffed
 }
 
 // language is the language that the page declares, else that of its text. The
 // record of pages without fields of their own has only what is declared, which
 // costs nothing.
-func (r *parsedPage) language() string {
-	if r.scanned.Language != "" {
-		return r.scanned.Language
+func (pe pageEncoder) language() string {
+	if pe.scanned.Language != "" {
+		return pe.scanned.Language
 	}
-	return r.textLanguage()
+	return pe.textLanguage()
 }
 
 // textLanguage is the language that the text of the page is in, "" if that is not sure.
-func (r *parsedPage) textLanguage() string {
-	if r.detected == nil {
-		r.detected = new(language.Detect(r.ownText()))
+func (pe pageEncoder) textLanguage() string {
+	if pe.detected == nil {
+		pe.detected = new(language.Detect(pe.ownText()))
 	}
-	return *r.detected
+	return *pe.detected
 }
 
-func (r *parsedPage) main() article.Content {
-	if r.dom() == nil {
+func (pe pageEncoder) main() article.Content {
+	if pe.dom() == nil {
 		return article.Content{}
 	}
-	content, _ := r.doc.Main()
+	content, _ := pe.doc.Main()
 	return content
 }
 
 // mainText is that of the main content. A text has nothing else.
-func (r *parsedPage) mainText() string {
-	if r.doc.Type.Class == mediatype.Text {
-		return r.scanned.Text
+func (pe pageEncoder) mainText() string {
+	if pe.doc.Type.Class == mediatype.Text {
+		return pe.scanned.Text
 	}
-	return r.main().Text
+	return pe.main().Text
 }
 
 // ownText is what the page says and others of its site do not: without their menus, which
 // may be longer, and in another language. Where no main content is found it is all text.
-func (r *parsedPage) ownText() string {
-	if content, err := r.doc.Main(); err == nil && content.Text != "" {
+func (pe pageEncoder) ownText() string {
+	if content, err := pe.doc.Main(); err == nil && content.Text != "" {
 		return content.Text
 	}
-	return r.scanned.Text
+	return pe.scanned.Text
 }
 
 // markdown is that of the main content. A text is taken as it is: it may be Markdown.
-func (r *parsedPage) markdown() string {
-	if r.md == nil {
-		r.md = new(string)
-		if r.doc.Type.Class == mediatype.Text {
-			*r.md = string(truncate.To(r.doc.Body(), r.plan.scan.MaxText))
-		} else if n := r.main().Node; n != nil {
-			*r.md = article.Markdown(n, r.doc.BaseURL())
+func (pe pageEncoder) markdown() string {
+	if pe.md == nil {
+		pe.md = new(string)
+		if pe.doc.Type.Class == mediatype.Text {
+			*pe.md = string(truncate.To(pe.doc.Body(), pe.plan.scan.MaxText))
+		} else if n := pe.main().Node; n != nil {
+			*pe.md = article.Markdown(n, pe.doc.BaseURL())
 		}
 	}
-	return *r.md
+	return *pe.md
 }
 
-func (r *parsedPage) simhash() uint64 {
-	if r.hash == nil {
-		h := simhash.Of(r.ownText())
-		r.hash = &h
+func (pe pageEncoder) simhash() uint64 {
+	if pe.hash == nil {
+		h := simhash.Of(pe.ownText())
+		pe.hash = &h
 	}
-	return *r.hash
+	return *pe.hash
 }
 
-func (r *parsedPage) duplicate() string {
-	if r.duplicateOf.IsZero() {
+func (pe pageEncoder) duplicate() string {
+	if pe.duplicateOf.IsZero() {
 		return ""
 	}
-	return r.duplicateOf.String()
+	return pe.duplicateOf.String()
 }
 
-func (r *parsedPage) appendHeadings(b []byte, _ int) []byte {
-	return jsontext.AppendList(b, r.scanned.Headings, func(b []byte, h htmlpage.Heading) []byte {
+func (pe pageEncoder) appendHeadings(b []byte, _ int) []byte {
+	return jsontext.AppendList(b, pe.scanned.Headings, func(b []byte, h htmlpage.Heading) []byte {
 		o := jsontext.Object{B: b}
 		o.Int("level", int64(h.Level))
 		o.Text("text", h.Text)
@@ -181,12 +184,12 @@ func (r *parsedPage) appendHeadings(b []byte, _ int) []byte {
 }
 
 // appendLinks lists the links of the page of all kinds, followed or not.
-func (r *parsedPage) appendLinks(b []byte, _ int) []byte {
-	return jsontext.AppendList(b, r.scanned.Links, func(b []byte, l htmlpage.Link) []byte {
+func (pe pageEncoder) appendLinks(b []byte, _ int) []byte {
+	return jsontext.AppendList(b, pe.scanned.Links, func(b []byte, l htmlpage.Link) []byte {
 		o := jsontext.Object{B: b}
 		o.Text("url", l.URL)
 		o.Text("kind", l.Kind.String())
-		o.TextSet("text", r.plan.mask.Field("text", l.Text))
+		o.TextSet("text", pe.plan.mask.Field("text", l.Text))
 		o.TextSet("rel", l.Rel)
 		if l.NoFollow {
 			o.Bool("nofollow", true)
@@ -202,12 +205,12 @@ var large = []string{"links", "microdata", "rdfa", "json_ld", "open_graph", "twi
 // encodePage makes the record of a page by the fields of the spec. One that does not fit a
 // message has its texts cut shorter, then large fields left out. It says in "truncated"
 // which.
-func (r *parsedPage) encodePage(maxText int) []byte {
+func (pe pageEncoder) encodePage(maxText int) []byte {
 	var without []string
 	for {
-		b := r.encodeFields(maxText, without)
+		b := pe.encodeFields(maxText, without)
 		switch {
-		case len(b) <= r.plan.maxRecord:
+		case len(b) <= pe.plan.maxRecord:
 			return b
 		case maxText > minText:
 			maxText /= 2
@@ -224,22 +227,22 @@ func (r *parsedPage) encodePage(maxText int) []byte {
 // record must do for all other fields.
 const minText = 32 << 10
 
-func (r *parsedPage) encodeFields(maxText int, without []string) []byte {
-	o := jsontext.Object{B: make([]byte, 0, len(r.scanned.Text)+2048)}
+func (pe pageEncoder) encodeFields(maxText int, without []string) []byte {
+	o := jsontext.Object{B: make([]byte, 0, len(pe.scanned.Text)+2048)}
 	var truncated []string
-	for _, f := range r.plan.fields {
+	for _, f := range pe.plan.fields {
 		if slices.Contains(without, f.name) {
 			truncated = append(truncated, f.name)
 			continue
 		}
 		o.Key(f.name)
 		from := len(o.B)
-		o.B = f.value(r, o.B, maxText)
-		if whole := longTexts[f.name]; whole != nil && isCut(whole(r), maxText) {
+		o.B = f.value(pe, o.B, maxText)
+		if whole := longTexts[f.name]; whole != nil && isCut(whole(pe), maxText) {
 			truncated = append(truncated, f.name)
 		}
-		if r.plan.mask.Of(f.name) {
-			o.B = append(o.B[:from], r.plan.mask.JSON(f.name, o.B[from:])...)
+		if pe.plan.mask.Of(f.name) {
+			o.B = append(o.B[:from], pe.plan.mask.JSON(f.name, o.B[from:])...)
 		}
 	}
 	if len(truncated) > 0 {

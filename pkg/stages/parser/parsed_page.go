@@ -113,7 +113,7 @@ func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) err
 	case mediatype.HTML:
 		return r.readHTML(body)
 	case mediatype.Sitemap, mediatype.Archive, mediatype.XML:
-		return r.readSitemap(body)
+		return sitemapPage{r}.read(body)
 	case mediatype.Feed:
 		return r.readFeed(body)
 	case mediatype.Text:
@@ -271,7 +271,7 @@ func (r *parsedPage) readFeed(body []byte) error {
 }
 
 func (r *parsedPage) readText(body []byte) error {
-	if done, err := r.readSitemapText(body); done || err != nil {
+	if done, err := (sitemapPage{r}).readText(body); done || err != nil {
 		return err
 	}
 	text, charset, err := htmlpage.Plain(body, r.page.ContentType)

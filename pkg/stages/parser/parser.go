@@ -164,7 +164,7 @@ func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 	s := pageFingerprint{digest: digestOf(r), visit: r.page.Visit}
 	distance := notNear
 	if want.Near != crawlspec.DuplicateKeep {
-		s.simhash, distance = r.simhash(), want.Distance
+		s.simhash, distance = pageEncoder{r}.simhash(), want.Distance
 	}
 	v, err := p.duplicates.classify(ctx, r.page.Crawl, s, distance)
 	if err != nil || v.of.IsZero() {

@@ -73,7 +73,7 @@ func (r *parsedPage) kinds() []messages.KindCount {
 func (r *parsedPage) envelope() extract.Envelope {
 	return extract.Envelope{
 		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
-		DuplicateOf: r.duplicate(), Metadata: r.encodedMetadata(),
+		DuplicateOf: pageEncoder{r}.duplicate(), Metadata: r.encodedMetadata(),
 	}
 }
 
@@ -81,7 +81,7 @@ func (r *parsedPage) envelope() extract.Envelope {
 func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 	id := messages.VisitID(r.page.Crawl, r.page.Visit)
 	if len(r.plan.fields) > 0 {
-		return messages.RecordMsg(r.page.Crawl, partition, id, r.encodePage(maxText))
+		return messages.RecordMsg(r.page.Crawl, partition, id, pageEncoder{r}.encodePage(maxText))
 	}
 	masked := r.plan.mask.Field
 	rec := &messages.Record{

@@ -65,7 +65,7 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 }
 
 // field is a field of the page for rules, as JSON.
-func (r *parsedPage) field(name string) []byte { return pageFields[name](r, nil, minRead) }
+func (r *parsedPage) field(name string) []byte { return pageFields[name](pageEncoder{r}, nil, minRead) }
 
 // take takes over what was made of the page for rules.
 func (r *parsedPage) take(own *parsedPage) {

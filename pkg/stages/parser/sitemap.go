@@ -9,69 +9,72 @@ import (
 	"seine/pkg/messages"
 )
 
-// namedSitemap reports whether a page is read as a sitemap if it is one: the crawl follows sitemaps, or it is a seed.
-func (r *parsedPage) namedSitemap() bool {
-	return r.plan.spec.Sitemaps || r.page.Sitemap || r.page.Depth == 0
+// sitemapPage reads a page that is a sitemap.
+type sitemapPage struct{ *parsedPage }
+
+// named reports whether a page is read as a sitemap if it is one: the crawl follows sitemaps, or it is a seed.
+func (sp sitemapPage) named() bool {
+	return sp.plan.spec.Sitemaps || sp.page.Sitemap || sp.page.Depth == 0
 }
 
-// readSitemap follows what a sitemap lists, if the crawl wants that. XML that is
+// read follows what a sitemap lists, if the crawl wants that. XML that is
 // something else is a page like any other. What can be read of a broken sitemap is.
-func (r *parsedPage) readSitemap(body []byte) error {
-	if !r.namedSitemap() {
+func (sp sitemapPage) read(body []byte) error {
+	if !sp.named() {
 		return nil
 	}
 	parse := sitemap.Parse
-	if r.page.Sitemap {
+	if sp.page.Sitemap {
 		parse = sitemap.ParseAny // it may be a text in gzip
 	}
-	site, err := parse(body, r.page.ContentType)
+	site, err := parse(body, sp.page.ContentType)
 	if site == nil {
 		return nil //nolint:nilerr // then it is something else
 	}
-	return r.followSitemap(site, err)
+	return sp.followEntries(site, err)
 }
 
-// readSitemapText does so for a list of URLs. Any text may be one by chance, so who named
+// readText does so for a list of URLs. Any text may be one by chance, so who named
 // it, or its name, has to say that it is a sitemap. It reports whether it was.
-func (r *parsedPage) readSitemapText(body []byte) (bool, error) {
-	if !r.namedSitemap() {
+func (sp sitemapPage) readText(body []byte) (bool, error) {
+	if !sp.named() {
 		return false, nil
 	}
-	if r.page.Sitemap {
-		return r.readKnownSitemap(body)
+	if sp.page.Sitemap {
+		return sp.readKnown(body)
 	}
-	if !strings.Contains(strings.ToLower(r.page.URL), "sitemap") {
+	if !strings.Contains(strings.ToLower(sp.page.URL), "sitemap") {
 		return false, nil
 	}
 	site, err := sitemap.ParseText(body)
 	if err != nil {
 		return false, nil //nolint:nilerr // then it is a text
 	}
-	return true, r.followSitemap(site, nil)
+	return true, sp.followEntries(site, nil)
 }
 
-// readKnownSitemap reads a text that must be a sitemap: that it is none is told, as what it
+// readKnown reads a text that must be a sitemap: that it is none is told, as what it
 // should have led to is missing.
-func (r *parsedPage) readKnownSitemap(body []byte) (bool, error) {
-	site, err := sitemap.ParseAny(body, r.page.ContentType)
+func (sp sitemapPage) readKnown(body []byte) (bool, error) {
+	site, err := sitemap.ParseAny(body, sp.page.ContentType)
 	if site == nil {
-		r.warning = "it was named as a sitemap, and is taken for a page: " + err.Error()
+		sp.warning = "it was named as a sitemap, and is taken for a page: " + err.Error()
 		return false, nil
 	}
-	return true, r.followSitemap(site, err)
+	return true, sp.followEntries(site, err)
 }
 
-// followSitemap follows its entries: pages are a link away, and the sitemaps of an
+// followEntries follows its entries: pages are a link away, and the sitemaps of an
 // index are as near as the index. What ended the reading of it is told.
-func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
-	base, err := weburl.NewBase(r.page.URL)
+func (sp sitemapPage) followEntries(site *sitemap.Sitemap, ended error) error {
+	base, err := weburl.NewBase(sp.page.URL)
 	if err != nil {
 		return err
 	}
-	r.noRecord = true
-	to := r.newLinkCollector()
+	sp.noRecord = true
+	to := sp.newLinkCollector()
 	if site.Index {
-		to.depth, to.sitemaps = r.page.Depth, true
+		to.depth, to.sitemaps = sp.page.Depth, true
 	}
 	w := warning{repairs: site.Repairs, cut: site.Cut, read: len(site.Entries), unreadable: site.Unreadable, err: ended}
 	for i := range site.Entries {
@@ -88,7 +91,7 @@ func (r *parsedPage) followSitemap(site *sitemap.Sitemap, ended error) error {
 			}
 		}
 	}
-	r.follow, r.warning = to.links, w.String()
+	sp.follow, sp.warning = to.links, w.String()
 	return nil
 }
 

@@ -26,6 +26,9 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
+// binder keeps the binding of a writer to its output.
+type binder struct{ *Writer }
+
 // Binding says what the name of a writer stands for: a second place or form under
 // one name would get some of the partitions, and each would have a part of the
 // output. It is a key of BucketMeta, made by the first writer of the name and changed
@@ -200,52 +203,52 @@ func (c *Config) bound(have, want *Binding) error {
 }
 
 // bind binds the name to the place that is open, unless it is.
-func (w *Writer) bind(ctx context.Context) (err error) {
-	want := w.cfg.binding()
-	if want.Place, err = w.sink.(output.Place).PlaceID(rand.Text()); err != nil {
-		return fmt.Errorf("--out %s: name the place: %w", Redact(w.cfg.Out), err)
+func (b binder) bind(ctx context.Context) (err error) {
+	want := b.cfg.binding()
+	if want.Place, err = b.sink.(output.Place).PlaceID(rand.Text()); err != nil {
+		return fmt.Errorf("--out %s: name the place: %w", Redact(b.cfg.Out), err)
 	}
 	text, err := json.Marshal(want)
 	if err != nil {
-		return fmt.Errorf("encode the binding of writer %s: %w", w.cfg.Name, err)
+		return fmt.Errorf("encode the binding of writer %s: %w", b.cfg.Name, err)
 	}
-	kv, err := w.bus.Bucket(ctx, messages.BucketMeta)
+	kv, err := b.bus.Bucket(ctx, messages.BucketMeta)
 	if err != nil {
 		return err //nolint:wrapcheck // says all
 	}
-	w.binding = want
+	b.binding = want
 	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
-		return jsclient.RetryConflicts(ctx, func() error { return w.bindOnce(ctx, kv, text) })
+		return jsclient.RetryConflicts(ctx, func() error { return b.bindOnce(ctx, kv, text) })
 	})
 }
 
 // bindOnce binds the name, unless somebody else changes its binding at this moment.
-func (w *Writer) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte) error {
-	have, rev, err := ReadBinding(ctx, w.bus, w.cfg.Name)
+func (b binder) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte) error {
+	have, rev, err := ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil {
 		return err
 	}
 	if have != nil {
-		if err := w.cfg.bound(have, &w.binding); err == nil || !w.cfg.ChangeOutput {
+		if err := b.cfg.bound(have, &b.binding); err == nil || !b.cfg.ChangeOutput {
 			return err
 		}
-		w.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", w.binding.Out)
+		b.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", b.binding.Out)
 	}
-	if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(w.cfg.Name), text, rev); err != nil {
-		return fmt.Errorf("bind the writer %s to its place: %w", w.cfg.Name, err)
+	if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(b.cfg.Name), text, rev); err != nil {
+		return fmt.Errorf("bind the writer %s to its place: %w", b.cfg.Name, err)
 	}
 	return nil
 }
 
 // stillBound returns a BoundError once somebody has bound the name to something else, and installation.ErrOther once the server has the
 // streams of another installation.
-func (w *Writer) stillBound(ctx context.Context) error {
-	if err := w.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
+func (b binder) stillBound(ctx context.Context) error {
+	if err := b.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
 		return err //nolint:wrapcheck // says all
 	}
-	have, _, err := ReadBinding(ctx, w.bus, w.cfg.Name)
+	have, _, err := ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil || have == nil { // nobody can be asked, or told
 		return nil //nolint:nilerr // the next look tells
 	}
-	return w.cfg.bound(have, &w.binding)
+	return b.cfg.bound(have, &b.binding)
 }

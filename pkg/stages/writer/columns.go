@@ -9,31 +9,34 @@ import (
 	"seine/pkg/stages"
 )
 
-// followSpecs sees to it that a format with columns, and a database with views, knows the
+// specColumns are the columns of tables that the specs name.
+type specColumns struct{ *Writer }
+
+// follow sees to it that a format with columns, and a database with views, knows the
 // specs of the crawls, until stop is called.
-func (w *Writer) followSpecs(ctx context.Context) (stop func(), err error) {
-	if w.cfg.From == sqlsink.FromResults {
-		w.columnsOf = func(string, string, uint64) ([]format.Column, error) { return format.ResultColumns(), nil }
+func (c specColumns) follow(ctx context.Context) (stop func(), err error) {
+	if c.cfg.From == sqlsink.FromResults {
+		c.columnsOf = func(string, string, uint64) ([]format.Column, error) { return format.ResultColumns(), nil }
 		return func() {}, nil
 	}
-	views := IsDatabase(w.cfg.Out) && w.cfg.From == sqlsink.FromRecords
-	if !format.HasColumns(w.cfg.Format) && !views {
+	views := IsDatabase(c.cfg.Out) && c.cfg.From == sqlsink.FromRecords
+	if !format.HasColumns(c.cfg.Format) && !views {
 		return func() {}, nil
 	}
-	specs, stop, err := stages.FollowSpecs(ctx, w.bus)
+	specs, stop, err := stages.FollowSpecs(ctx, c.bus)
 	if err != nil {
 		return nil, err
 	}
-	w.columnsOf = columnsBy(ctx, specs)
+	c.columnsOf = columnsBy(ctx, specs)
 	if views {
-		w.columnsOf = viewColumnsBy(ctx, specs)
+		c.columnsOf = viewColumnsBy(ctx, specs)
 	}
 	return stop, nil
 }
 
-// columns returns the columns of chunks. It is not called before followSpecs.
-func (w *Writer) columns(crawl, kind string, rev uint64) ([]format.Column, error) {
-	return w.columnsOf(crawl, kind, rev)
+// of returns the columns of chunks. It is not called before follow.
+func (c specColumns) of(crawl, kind string, rev uint64) ([]format.Column, error) {
+	return c.columnsOf(crawl, kind, rev)
 }
 
 // columnsFunc returns the columns of the records of a crawl and a kind, by a spec that is

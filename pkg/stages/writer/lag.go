@@ -11,6 +11,9 @@ import (
 	"seine/pkg/messages"
 )
 
+// lagWatch warns while the writer falls behind.
+type lagWatch struct{ *Writer }
+
 const (
 	// lagEvery is how often a writer looks how far behind it is.
 	lagEvery = 5 * time.Second
@@ -33,37 +36,37 @@ type lag struct {
 	share    float64 // of the stream's limit that they hold back
 }
 
-// watchLag looks at the lag until ctx is done, and whether the name is still bound to
+// run looks at the lag until ctx is done, and whether the name is still bound to
 // the place of this process: if not, it calls unbound.
-func (w *Writer) watchLag(ctx context.Context, unbound context.CancelCauseFunc) {
-	for sleep.For(ctx, w.lagEvery) == nil {
-		if err := w.stillBound(ctx); err != nil {
+func (lw lagWatch) run(ctx context.Context, unbound context.CancelCauseFunc) {
+	for sleep.For(ctx, lw.lagEvery) == nil {
+		if err := (binder{lw.Writer}).stillBound(ctx); err != nil {
 			unbound(err)
 			return
 		}
-		l, err := w.lag(ctx)
+		l, err := lw.lag(ctx)
 		if err != nil {
-			w.log.Debug("cannot see how far behind this is", "error", err)
+			lw.log.Debug("cannot see how far behind this is", "error", err)
 			continue
 		}
-		lagMessages.WithLabelValues(w.cfg.Name).Set(float64(l.messages))
-		w.noteLag(l)
-		if l.share > pressShare || w.from.isPages && w.bodiesFull(ctx) {
-			w.Flush()
+		lagMessages.WithLabelValues(lw.cfg.Name).Set(float64(l.messages))
+		lw.noteLag(l)
+		if l.share > pressShare || lw.from.isPages && lw.bodiesFull(ctx) {
+			lw.Flush()
 		}
 	}
 }
 
 // lag asks the server how far behind the partitions are that are owned.
-func (w *Writer) lag(ctx context.Context) (l lag, err error) {
-	s, err := w.bus.JS.Stream(ctx, w.from.stream)
+func (lw lagWatch) lag(ctx context.Context) (l lag, err error) {
+	s, err := lw.bus.JS.Stream(ctx, lw.from.stream)
 	if err != nil {
-		return l, fmt.Errorf("look at stream %s: %w", w.from.stream, err)
+		return l, fmt.Errorf("look at stream %s: %w", lw.from.stream, err)
 	}
 	info := s.CachedInfo()
 	floor := info.State.LastSeq
-	for _, p := range w.owned() {
-		c, err := s.Consumer(ctx, w.consumer(p).Durable)
+	for _, p := range lw.owned() {
+		c, err := s.Consumer(ctx, lw.consumer(p).Durable)
 		if err != nil {
 			return l, fmt.Errorf("look at the consumer of partition %d: %w", p, err)
 		}
@@ -89,8 +92,8 @@ func retainedShare(info *jetstream.StreamInfo, floor uint64) float64 {
 }
 
 // bodiesFull reports whether the store of large bodies is nearly full.
-func (w *Writer) bodiesFull(ctx context.Context) bool {
-	s, err := w.bus.JS.Stream(ctx, "OBJ_"+messages.BucketBodies)
+func (lw lagWatch) bodiesFull(ctx context.Context) bool {
+	s, err := lw.bus.JS.Stream(ctx, "OBJ_"+messages.BucketBodies)
 	if err != nil {
 		return false
 	}
@@ -100,16 +103,16 @@ func (w *Writer) bodiesFull(ctx context.Context) bool {
 
 // noteLag tells people once that the writer holds up the crawl, and once that it
 // does not any more.
-func (w *Writer) noteLag(l lag) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (lw lagWatch) noteLag(l lag) {
+	lw.mu.Lock()
+	defer lw.mu.Unlock()
 	switch {
-	case l.share > lagShare && w.lagging == nil:
-		w.lagging = fmt.Errorf("%d messages behind, which are over %.0f%% of what %s may hold: it slows the crawl down", l.messages, 100*lagShare, w.from.stream)
-		w.log.Warn("writer cannot keep up, and slows the crawl down", "stream", w.from.stream, "behind", l.messages)
-	case l.share < lagShare/2 && w.lagging != nil:
-		w.lagging = nil
-		w.log.Info("writer has caught up", "stream", w.from.stream, "behind", l.messages)
+	case l.share > lagShare && lw.lagging == nil:
+		lw.lagging = fmt.Errorf("%d messages behind, which are over %.0f%% of what %s may hold: it slows the crawl down", l.messages, 100*lagShare, lw.from.stream)
+		lw.log.Warn("writer cannot keep up, and slows the crawl down", "stream", lw.from.stream, "behind", l.messages)
+	case l.share < lagShare/2 && lw.lagging != nil:
+		lw.lagging = nil
+		lw.log.Info("writer has caught up", "stream", lw.from.stream, "behind", l.messages)
 	}
 }
 

@@ -82,7 +82,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), committedAt: make(map[int]messages.Position), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error
-	if w.form, err = newFileLayout(&cfg.OutputConfig, w.columns); err != nil {
+	if w.form, err = newFileLayout(&cfg.OutputConfig, (specColumns{w}).of); err != nil {
 		return nil, err
 	}
 	begin(cfg.Name)
@@ -101,7 +101,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	defer unfollow()
 	ctx, unbound := context.WithCancelCause(ctx)
 	var watcher sync.WaitGroup
-	watcher.Go(func() { w.watchLag(ctx, unbound) })
+	watcher.Go(func() { lagWatch{w}.run(ctx, unbound) })
 	defer watcher.Wait()
 	defer unbound(nil)
 	late, cancel := doneAfter(ctx, time.Duration(w.cfg.Drain))
@@ -162,12 +162,12 @@ func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func()
 		return nil, nil, errors.Join(err, closeSink(w.sink))
 	}
 	if err = installation.Bind(w.cfg.State, w.bus.Installation(), w.cfg.Adopt); err == nil {
-		err = w.bind(ctx)
+		err = binder{w}.bind(ctx)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
 	}
-	if unfollow, err = w.followSpecs(ctx); err != nil {
+	if unfollow, err = (specColumns{w}).follow(ctx); err != nil {
 		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
 	}
 	if lists, err = w.openManifests(); err != nil {

@@ -12,51 +12,54 @@ import (
 	"seine/internal/base/weburl"
 )
 
+// exchangeArchive keeps an exchange as it was on the wire, for archives.
+type exchangeArchive struct{ *exchange }
+
 // takeNotes has the connection note down the exchange, if it is to be archived.
 // A connection of HTTP/2 has nothing to note: its header fields are compressed
 // with those of other exchanges.
-func (x *exchange) takeNotes(info httptrace.GotConnInfo) {
+func (a exchangeArchive) takeNotes(info httptrace.GotConnInfo) {
 	c, ok := info.Conn.(*conn)
 	if !ok {
 		return
 	}
-	x.notes = nil
-	if x.ask.Archive {
-		x.notes = &wireCapture{most: x.c.cfg.maxNotes()}
+	a.notes = nil
+	if a.ask.Archive {
+		a.notes = &wireCapture{most: a.c.cfg.maxNotes()}
 	}
-	c.begin(x.notes)
+	c.begin(a.notes)
 }
 
 // maxNotes bounds what is kept of a request, and of the head of a response.
 func (c Config) maxNotes() int { return int(c.MaxHeader) + 64<<10 }
 
-// archive leaves the exchange in the reply as it went over the wire. That of
+// write leaves the exchange in the reply as it went over the wire. That of
 // HTTP/2 is written down in the form of HTTP/1.1, fields sorted by name. Fields
 // that hold a secret are left out of the request, and so are cookies. Of a body
 // that is kept decoded, the head must not say that it is encoded.
-func (x *exchange) archive(resp *http.Response) {
-	if !x.ask.Archive {
+func (a exchangeArchive) write(resp *http.Response) {
+	if !a.ask.Archive {
 		return
 	}
 	var request []byte
-	if x.notes != nil {
-		request, x.reply.Head = x.notes.heads()
+	if a.notes != nil {
+		request, a.reply.Head = a.notes.heads()
 	}
-	if x.reply.Head == nil && resp.ProtoMajor == 2 {
-		x.reply.Head = writeHead(fmt.Sprintf("HTTP/1.1 %03d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), resp.Header)
+	if a.reply.Head == nil && resp.ProtoMajor == 2 {
+		a.reply.Head = writeHead(fmt.Sprintf("HTTP/1.1 %03d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), resp.Header)
 	}
 	if request == nil {
-		h := x.sent.Header.Clone()
-		h["Host"] = []string{weburl.Host(x.ask.URL)}
-		request = writeHead(x.sent.Method+" / HTTP/1.1", h)
-		if x.shape != nil {
-			request = append(request, x.shape.body...)
+		h := a.sent.Header.Clone()
+		h["Host"] = []string{weburl.Host(a.ask.URL)}
+		request = writeHead(a.sent.Method+" / HTTP/1.1", h)
+		if a.shape != nil {
+			request = append(request, a.shape.body...)
 		}
 	}
-	x.reply.Request, x.reply.Source = x.withoutSecrets(request), x.reply.IP
-	x.hidden.exchange(x.reply)
-	if x.decoded {
-		x.reply.Head = renamed(x.reply.Head, "Content-Encoding", "Content-Length")
+	a.reply.Request, a.reply.Source = a.withoutSecrets(request), a.reply.IP
+	a.hidden.exchange(a.reply)
+	if a.decoded {
+		a.reply.Head = renamed(a.reply.Head, "Content-Encoding", "Content-Length")
 	}
 }
 
@@ -74,10 +77,10 @@ func writeHead(first string, h http.Header) []byte {
 
 // withoutSecrets returns a request with the target in origin form (a proxy sees
 // another), and without what must not be stored.
-func (x *exchange) withoutSecrets(request []byte) []byte {
-	hidden := slices.Concat([]string{"Cookie", "Proxy-Authorization"}, x.profile.private)
-	url, method, noBody := x.ask.URL, http.MethodGet, false
-	if s := x.shape; s != nil {
+func (a exchangeArchive) withoutSecrets(request []byte) []byte {
+	hidden := slices.Concat([]string{"Cookie", "Proxy-Authorization"}, a.profile.private)
+	url, method, noBody := a.ask.URL, http.MethodGet, false
+	if s := a.shape; s != nil {
 		hidden, method, noBody = append(hidden, s.private...), s.method, s.hidden
 		if !s.hidden {
 			url = s.url

@@ -20,11 +20,11 @@ const (
 )
 
 // answerBound is how much is kept of the body of an answer.
-func (x *exchange) answerBound() int64 {
+func (a exchangeArchive) answerBound() int64 {
 	switch {
-	case x.reply.Status < http.StatusOK: // what follows a 101 is no body, and does not end
+	case a.reply.Status < http.StatusOK: // what follows a 101 is no body, and does not end
 		return 0
-	case x.reply.Class == messages.Redirect:
+	case a.reply.Class == messages.Redirect:
 		return maxRedirectBody
 	}
 	return maxErrorBody
@@ -32,48 +32,48 @@ func (x *exchange) answerBound() int64 {
 
 // readAnswer takes the body of an answer that is no page, if that is to be archived. The
 // class stays whatever happens: what has come is kept, and why the rest is missing.
-func (x *exchange) readAnswer(resp *http.Response) {
-	if !x.ask.Archive {
+func (a exchangeArchive) readAnswer(resp *http.Response) {
+	if !a.ask.Archive {
 		return
 	}
-	x.wire = wireReader{x: x, src: resp.Body, most: math.MaxInt64}
-	src, done, f := x.answerSource(resp)
+	a.wire = wireReader{x: a.exchange, src: resp.Body, most: math.MaxInt64}
+	src, done, f := a.answerSource(resp)
 	defer done()
 	if f == nil {
-		x.reply.Answer, f = x.readUpTo(src, x.answerBound(), resp.ContentLength)
+		a.reply.Answer, f = a.readUpTo(src, a.answerBound(), resp.ContentLength)
 	}
 	if f != nil {
-		x.reply.Truncated = truncation(f)
+		a.reply.Truncated = truncation(f)
 	}
 }
 
 // answerSource returns the body as it is archived: as it comes, but decoded and without
 // secrets if the spec has any.
-func (x *exchange) answerSource(resp *http.Response) (src io.Reader, done func(), f *Failure) {
+func (a exchangeArchive) answerSource(resp *http.Response) (src io.Reader, done func(), f *Failure) {
 	done = func() {}
-	if !x.hidden.active() {
-		return &x.wire, done, nil
+	if !a.hidden.active() {
+		return &a.wire, done, nil
 	}
 	names, err := contentcoding.Parse(resp.Header["Content-Encoding"])
 	if err != nil {
 		return nil, done, Failf(messages.BadEncoding, "%v", err)
 	}
 	if len(names) == 0 {
-		return x.hidden.reader(&x.wire), done, nil
+		return a.hidden.reader(&a.wire), done, nil
 	}
-	x.decoded = true
-	z := contentcoding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
-	return x.hidden.reader(z), func() { _ = z.Close() }, nil
+	a.decoded = true
+	z := contentcoding.NewReader(&a.wire, names, a.c.cfg.MaxRatio)
+	return a.hidden.reader(z), func() { _ = z.Close() }, nil
 }
 
 // readUpTo reads a body of some length, -1 if that is not known, up to a bound, and
 // returns what has come in any case.
-func (x *exchange) readUpTo(src io.Reader, most, length int64) ([]byte, *Failure) {
+func (a exchangeArchive) readUpTo(src io.Reader, most, length int64) ([]byte, *Failure) {
 	need := most + 1
-	if length >= 0 && !x.decoded {
+	if length >= 0 && !a.decoded {
 		need = min(need, length)
 	}
-	if f := x.reserveMemory(need, need); f != nil {
+	if f := a.reserveMemory(need, need); f != nil {
 		return nil, f
 	}
 	data, err := io.ReadAll(io.LimitReader(src, most+1))
@@ -81,7 +81,7 @@ func (x *exchange) readUpTo(src io.Reader, most, length int64) ([]byte, *Failure
 		return data[:most], Failf(messages.TooLarge, "only its first %d bytes are kept", most)
 	}
 	if err != nil {
-		return data, x.classifyReadError(err)
+		return data, a.classifyReadError(err)
 	}
 	return data, nil
 }
@@ -102,8 +102,8 @@ func truncation(f *Failure) messages.Truncation {
 
 // archiveAnswer leaves an answer that is no page in the reply as it went over the wire.
 // That of a proxy is not from the site.
-func (x *exchange) archiveAnswer(resp *http.Response) {
-	if x.reply.Class != messages.ProxyFailure {
-		x.archive(resp)
+func (a exchangeArchive) archiveAnswer(resp *http.Response) {
+	if a.reply.Class != messages.ProxyFailure {
+		a.write(resp)
 	}
 }

@@ -90,7 +90,7 @@ func (x *exchange) read(resp *http.Response) *Failure {
 		return x.readAll(summed{x.hidden.reader(&x.wire), sum}, resp.ContentLength)
 	}
 	if x.ask.Archive && !x.ask.Robots && !x.hidden.active() {
-		return x.storeRaw(names, sum)
+		return largeBody{x}.storeRaw(names, sum)
 	}
 	z := contentcoding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
@@ -198,7 +198,7 @@ func (x *exchange) readAll(src io.Reader, length int64) *Failure {
 	for {
 		if len(buf) == cap(buf) {
 			if int64(len(buf)) >= streamFrom && x.ask.Object != "" {
-				return x.stream(buf, src)
+				return largeBody{x}.stream(buf, src)
 			}
 			var f *Failure
 			if buf, f = x.grow(buf, length); f != nil {

@@ -11,45 +11,48 @@ import (
 	"seine/pkg/messages"
 )
 
+// challengeCheck recognises a challenge that came in the place of a page.
+type challengeCheck struct{ *exchange }
+
 // A site that wants to know whether a person asks may answer with a page of its own,
 // with status 200 too. That is not the page that was asked for: it is no page, but why there
 // is none. A robots.txt is not looked at, since whatever answers for it is no page anyway.
 
 // blocked makes the reply one that was blocked if its header says so.
-func (x *exchange) blocked(resp *http.Response) {
-	if !x.ask.Robots {
-		x.blockedBy(challenge.InHeader(resp.Header), "header")
+func (c challengeCheck) blocked(resp *http.Response) {
+	if !c.ask.Robots {
+		c.blockedBy(challenge.InHeader(resp.Header), "header")
 	}
 }
 
 // blockedBody does so if the body says it that was read.
-func (x *exchange) blockedBody() {
-	if b := &x.reply.Body; x.mayChallenge() && b.Object == "" && b.Size <= challenge.MaxBody {
-		x.blockedBy(challenge.InBody(decoded(b.Data, []string{b.Encoding})), "body")
+func (c challengeCheck) blockedBody() {
+	if b := &c.reply.Body; c.mayChallenge() && b.Object == "" && b.Size <= challenge.MaxBody {
+		c.blockedBy(challenge.InBody(decoded(b.Data, []string{b.Encoding})), "body")
 	}
 }
 
 // blockedError does so for an answer that is an error, of whose body it reads what a
 // challenge may have at most.
-func (x *exchange) blockedError(resp *http.Response) {
-	if !x.mayChallenge() || x.reply.Class == messages.Blocked || !mayBeBlocked(x.reply.Status) || resp.ContentLength > challenge.MaxBody {
+func (c challengeCheck) blockedError(resp *http.Response) {
+	if !c.mayChallenge() || c.reply.Class == messages.Blocked || !mayBeBlocked(c.reply.Status) || resp.ContentLength > challenge.MaxBody {
 		return
 	}
 	codings := resp.Header["Content-Encoding"]
-	if x.decoded {
+	if c.decoded {
 		codings = nil
 	}
-	x.blockedBy(challenge.InBody(decoded(x.beginning(resp), codings)), "body")
+	c.blockedBy(challenge.InBody(decoded(c.beginning(resp), codings)), "body")
 }
 
 // beginning returns of the body of an error what a challenge may have at most.
-func (x *exchange) beginning(resp *http.Response) []byte {
-	if came := x.reply.Answer; x.ask.Archive {
+func (c challengeCheck) beginning(resp *http.Response) []byte {
+	if came := c.reply.Answer; c.ask.Archive {
 		return came[:min(len(came), challenge.MaxBody)]
 	}
-	x.watch.phase(drainTime, errNotDrained)
+	c.watch.phase(drainTime, errNotDrained)
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, challenge.MaxBody)) // what comes is looked at
-	x.wire.n += int64(len(raw))
+	c.wire.n += int64(len(raw))
 	return raw
 }
 
@@ -63,21 +66,21 @@ func mayBeBlocked(status int) bool {
 }
 
 // mayChallenge reports whether the answer is HTML, in the place of a page.
-func (x *exchange) mayChallenge() bool {
-	return !x.ask.Robots && mediatype.Declared(x.reply.ContentType) == "text/html"
+func (c challengeCheck) mayChallenge() bool {
+	return !c.ask.Robots && mediatype.Declared(c.reply.ContentType) == "text/html"
 }
 
-func (x *exchange) blockedBy(vendor, where string) {
+func (c challengeCheck) blockedBy(vendor, where string) {
 	if vendor == "" {
 		return
 	}
 	text := "a challenge of " + vendor + " came instead of the page (recognised by its " + where + ")"
-	if s := x.reply.Status; s >= 400 {
-		_, status := classOf(s, x.reply.Header)
+	if s := c.reply.Status; s >= 400 {
+		_, status := classOf(s, c.reply.Header)
 		text = status + ": " + text
 	}
-	x.reply.Failed(Failf(messages.Blocked, "%s", text))
-	x.reply.ETag, x.reply.LastModified = "", ""
+	c.reply.Failed(Failf(messages.Blocked, "%s", text))
+	c.reply.ETag, c.reply.LastModified = "", ""
 }
 
 // decoded undoes the content codings of what may be the beginning of a body, as far as that

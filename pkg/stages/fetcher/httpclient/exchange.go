@@ -79,24 +79,24 @@ func (x *exchange) run() {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	x.head(resp)
-	x.blocked(resp)
+	challengeCheck{x}.blocked(resp)
 	if x.reply.Class != messages.OK {
-		x.readAnswer(resp)
-		x.blockedError(resp)
-		x.archiveAnswer(resp)
+		exchangeArchive{x}.readAnswer(resp)
+		challengeCheck{x}.blockedError(resp)
+		exchangeArchive{x}.archiveAnswer(resp)
 		x.discard(resp)
 		return
 	}
 	f := x.read(resp)
 	if f == nil {
-		x.blockedBody()
+		challengeCheck{x}.blockedBody()
 	}
 	switch {
 	case x.reply.Class == messages.Blocked:
 		x.reply.Answer, x.reply.Body = x.reply.Body.Data, Body{}
-		x.archiveAnswer(resp)
+		exchangeArchive{x}.archiveAnswer(resp)
 	case f == nil:
-		x.archive(resp)
+		exchangeArchive{x}.write(resp)
 	case f.Class == messages.UnsupportedType:
 		x.discard(resp)
 		fallthrough
@@ -156,7 +156,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	if x.span != nil {
 		x.span.connected = time.Now()
 	}
-	x.takeNotes(info)
+	exchangeArchive{x}.takeNotes(info)
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)
 }
 
