@@ -110,7 +110,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 		}),
 		nats.IgnoreAuthErrorAbort(), // a user may come back: keys are changed while stages run
 		nats.ErrorHandler(func(nc *nats.Conn, _ *nats.Subscription, err error) {
-			if !b.refused(nc, err) {
+			if !(Permissions{b}).refused(nc, err) {
 				log.Warn("NATS reports an error", "error", err)
 			}
 		}),
@@ -128,7 +128,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 	b.NC, b.JS = nc, jsclient.WithRestored(js)
 	b.open, b.stopping = context.WithCancel(context.Background())
 	go b.watchStalls(b.open)
-	go b.watchHandshake(b.open)
+	go Permissions{b}.watchHandshake(b.open)
 	return b, nil
 }
 
@@ -254,7 +254,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			b.MarkStale()
 			return nil
 		}
-		if b.PermissionErr() == nil && !said {
+		if (Permissions{b}).Err() == nil && !said {
 			b.Log.Info("waiting for a frontier to make the streams ready", "reason", err)
 			said = true
 		}
@@ -268,7 +268,7 @@ func (b *Bus) Join(ctx context.Context) error {
 // yet answers nothing, so each try has a time of its own; and one that is refused
 // would wait for an answer that cannot come.
 func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
-	ctx, cancel := b.CancelOnDenied(ctx)
+	ctx, cancel := Permissions{b}.CancelOnDenied(ctx)
 	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()

@@ -10,9 +10,12 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// Era returns the era of the cluster: see messages.KeyEra.
-func (b *Bus) Era(ctx context.Context) (uint64, error) {
-	eras, _, err := b.eras(ctx)
+// Eras are those of the cluster: see messages.KeyEra.
+type Eras struct{ *Bus }
+
+// Last returns the era of the cluster: see messages.KeyEra.
+func (e Eras) Last(ctx context.Context) (uint64, error) {
+	eras, _, err := e.eras(ctx)
 	return eras.Last(), err
 }
 
@@ -21,19 +24,19 @@ const lossApart = 10
 
 // NoteLoss begins an era because a stream has lost messages that were read, unless one has begun a moment ago: several
 // processes notice the same loss.
-func (b *Bus) NoteLoss(ctx context.Context) error {
-	era, err := b.Era(ctx)
+func (e Eras) NoteLoss(ctx context.Context) error {
+	era, err := e.Last(ctx)
 	if now := messages.EraAt(time.Now()); err != nil || now >= era && now < era+lossApart {
 		return err
 	}
-	b.Log.Warn("messages were lost that had been read: visits that begin now have identities of a new era")
-	return b.BeginEra(ctx)
+	e.Log.Warn("messages were lost that had been read: visits that begin now have identities of a new era")
+	return e.Begin(ctx)
 }
 
-// BeginEra begins an era that the cluster never had.
-func (b *Bus) BeginEra(ctx context.Context) error {
+// Begin begins an era that the cluster never had.
+func (e Eras) Begin(ctx context.Context) error {
 	return jsclient.RetryConflicts(ctx, func() error { //nolint:wrapcheck // says all
-		eras, rev, err := b.eras(ctx)
+		eras, rev, err := e.eras(ctx)
 		if err != nil {
 			return err
 		}
@@ -41,7 +44,7 @@ func (b *Bus) BeginEra(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("write era: %w", err)
 		}
-		kv, err := b.Bucket(ctx, messages.BucketMeta)
+		kv, err := e.Bucket(ctx, messages.BucketMeta)
 		if err == nil {
 			_, err = jsclient.Swap(ctx, kv, messages.KeyEra, text, rev)
 		}
@@ -52,14 +55,14 @@ func (b *Bus) BeginEra(ctx context.Context) error {
 	})
 }
 
-// Eras returns the eras of the cluster.
-func (b *Bus) Eras(ctx context.Context) (messages.Eras, error) {
-	eras, _, err := b.eras(ctx)
+// All returns the eras of the cluster.
+func (e Eras) All(ctx context.Context) (messages.Eras, error) {
+	eras, _, err := e.eras(ctx)
 	return eras, err
 }
 
-func (b *Bus) eras(ctx context.Context) (eras messages.Eras, rev uint64, err error) {
-	m, err := b.ReadEntry(ctx, messages.BucketMeta, messages.KeyEra)
+func (e Eras) eras(ctx context.Context) (eras messages.Eras, rev uint64, err error) {
+	m, err := e.ReadEntry(ctx, messages.BucketMeta, messages.KeyEra)
 	if err == nil && m != nil {
 		rev = m.Seq
 		eras, err = messages.DecodeEras(m.Data, m.Time)

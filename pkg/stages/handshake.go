@@ -31,14 +31,14 @@ func (h *lostHandshake) err() error {
 }
 
 // watchHandshake says in the log, and to Ready, which certificate keeps this process from its server, until ctx is done.
-func (b *Bus) watchHandshake(ctx context.Context) {
+func (p Permissions) watchHandshake(ctx context.Context) {
 	for sleep.For(ctx, handshakeEvery) == nil {
-		if b.NC.IsConnected() {
-			b.handshake.why.Store(nil)
-			b.retrySubscriptions(time.Now())
+		if p.NC.IsConnected() {
+			p.handshake.why.Store(nil)
+			p.retrySubscriptions(time.Now())
 			continue
 		}
-		err := b.NC.LastError()
+		err := p.NC.LastError()
 		if err == nil || errors.Is(err, nats.ErrConnectionClosed) {
 			continue // it is trying
 		}
@@ -47,8 +47,8 @@ func (b *Bus) watchHandshake(ctx context.Context) {
 			continue
 		}
 		why := fmt.Sprintf("%v (%s)", err, hint)
-		if said := b.handshake.why.Swap(&why); said == nil || *said != why {
-			b.Log.Error("cannot connect to NATS again", "reason", why)
+		if said := p.handshake.why.Swap(&why); said == nil || *said != why {
+			p.Log.Error("cannot connect to NATS again", "reason", why)
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
+// SpecHistory knows the revisions of specs, and replaces one only by the next.
+type SpecHistory struct{ *Specs }
+
 // SpecRevision is a spec that a crawl has or had.
 type SpecRevision struct {
 	Rev  uint64
@@ -24,17 +27,17 @@ type SpecRevision struct {
 	Unusable string
 }
 
-// History returns the specs of a crawl that the bucket still has, the newest first: the last 16 at most. Those
+// Revisions returns the specs of a crawl that the bucket still has, the newest first: the last 16 at most. Those
 // of a crawl of the name that was deleted are not among them.
-func (s *Specs) History(ctx context.Context, crawl string) ([]SpecRevision, error) {
-	since, err := s.deletedAt(ctx, crawl)
+func (h SpecHistory) Revisions(ctx context.Context, crawl string) ([]SpecRevision, error) {
+	since, err := SpecDeletions{h.Specs}.at(ctx, crawl)
 	if err != nil {
 		return nil, err
 	}
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	var all []SpecRevision
 	for seq := since + 1; ; {
-		m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Seq: seq, Next: subject})
+		m, err := h.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Seq: seq, Next: subject})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			break
 		}
@@ -45,7 +48,7 @@ func (s *Specs) History(ctx context.Context, crawl string) ([]SpecRevision, erro
 			continue
 		}
 		r := SpecRevision{Rev: m.Seq, Time: m.Time}
-		if r.Spec, err = s.decoded.decode(unique.Make(string(m.Data))); err != nil {
+		if r.Spec, err = h.decoded.decode(unique.Make(string(m.Data))); err != nil {
 			r.Unusable = err.Error()
 		}
 		all = append(all, r)
@@ -59,16 +62,16 @@ var ErrRevision = errors.New("the spec of the crawl was changed meanwhile")
 
 // PutAt stores the spec of a crawl, unless that is what is stored, if the stored one has a revision, 0 for none. It returns the new
 // revision, and ErrRevision if the stored one has another.
-func (s *Specs) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, have uint64) (uint64, error) {
+func (h SpecHistory) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, have uint64) (uint64, error) {
 	text := spec.Encode()
 	if err := crawlspec.CheckSize(text); err != nil {
 		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
 	}
-	stored, rev, err := s.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
+	stored, rev, err := h.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
 	if err != nil {
 		return 0, err
 	}
-	since, err := s.deletedAt(ctx, crawl)
+	since, err := SpecDeletions{h.Specs}.at(ctx, crawl)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +81,7 @@ func (s *Specs) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, h
 	if have > 0 && string(stored) == string(text) {
 		return rev, nil
 	}
-	rev, err = jsclient.Swap(ctx, s.kv, crawl, text, rev)
+	rev, err = jsclient.Swap(ctx, h.kv, crawl, text, rev)
 	if jsclient.IsConflict(err) {
 		return 0, fmt.Errorf("%w: %w", ErrRevision, err)
 	}
@@ -90,12 +93,12 @@ func (s *Specs) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, h
 
 // Replace stores the spec of a crawl in place of one that was read, and returns its revision. The error is ErrRevision if another was
 // stored since, and the stored one can be used.
-func (s *Specs) Replace(ctx context.Context, crawl string, spec *crawlspec.Spec, read crawlspec.Revision) (uint64, error) {
+func (h SpecHistory) Replace(ctx context.Context, crawl string, spec *crawlspec.Spec, read crawlspec.Revision) (uint64, error) {
 	switch {
 	case read.Unusable != "": // the newest one, which has another revision
-		return s.Put(ctx, crawl, spec)
+		return h.Put(ctx, crawl, spec)
 	case read.Rev == read.Since(): // that of a deletion
-		return s.PutAt(ctx, crawl, spec, 0)
+		return h.PutAt(ctx, crawl, spec, 0)
 	}
-	return s.PutAt(ctx, crawl, spec, read.Rev)
+	return h.PutAt(ctx, crawl, spec, read.Rev)
 }

@@ -144,7 +144,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 				continue
 			}
 			if crawl, ok := messages.CrawlOfClosing(e.Key()); ok {
-				s.noteClosing(crawl, e)
+				SpecClosing{s}.note(crawl, e)
 				s.reached(e.Revision())
 				continue
 			}
@@ -168,7 +168,7 @@ func crawlOfKey(key string) string {
 // store keeps what e holds, if it is newer than what is known.
 func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
-		return s.storeDeletion(crawl, e.Value(), e.Revision())
+		return SpecDeletions{s}.store(crawl, e.Value(), e.Revision())
 	}
 	if err := messages.CheckCrawl(e.Key()); err != nil {
 		s.Ignore(e.Key(), e.Revision(), err)
@@ -226,7 +226,7 @@ func (s *Specs) change(ctx context.Context, crawl string, change func(*crawlspec
 // current returns the spec of a crawl to change, and the revision of its key, 0 if
 // that holds none. One that cannot be read is an error: it may be of a newer build.
 func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uint64, error) {
-	since, err := s.deletedAt(ctx, crawl)
+	since, err := SpecDeletions{s}.at(ctx, crawl)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -269,7 +269,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Re
 		}
 		err := s.readUncached(ctx, crawl)
 		if err == nil {
-			err = s.readDeletion(ctx, crawl)
+			err = SpecDeletions{s}.read(ctx, crawl)
 		}
 		if err == nil {
 			return s.unlessLost(crawl, s.knownOrDefault(crawl), rev), nil
@@ -377,7 +377,7 @@ func (s *Specs) Put(ctx context.Context, crawl string, spec *crawlspec.Spec) (ui
 	if err := crawlspec.CheckSize(text); err != nil {
 		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
 	}
-	since, err := s.deletedAt(ctx, crawl)
+	since, err := SpecDeletions{s}.at(ctx, crawl)
 	if err != nil {
 		return 0, err
 	}

@@ -61,7 +61,7 @@ func (s *server) specPage(r *http.Request) (*specPage, error) {
 			return err
 		}
 		if p.Revision, err = specs.Get(ctx, p.Crawl, 0); err == nil {
-			p.Revisions, err = specs.History(ctx, p.Crawl)
+			p.Revisions, err = stages.SpecHistory{Specs: specs}.Revisions(ctx, p.Crawl)
 		}
 		return err
 	})

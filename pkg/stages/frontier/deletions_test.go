@@ -10,6 +10,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
@@ -198,7 +199,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
 	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 	a.must(err)
-	_, err = a.specs.Delete(t.Context(), "c", d)
+	_, err = stages.SpecDeletions{Specs: a.specs}.Delete(t.Context(), "c", d)
 	a.must(err)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://after.test/"))
 	a.run(a.store(), 0)
@@ -225,7 +226,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	stop()
 	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 	a.must(err)
-	done, err := a.specs.Delete(t.Context(), "c", d)
+	done, err := stages.SpecDeletions{Specs: a.specs}.Delete(t.Context(), "c", d)
 	a.must(err)
 	a.run(store, 0)
 	client := frontierapi.Client{Bus: a.bus}
@@ -255,10 +256,10 @@ func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
 		a.must(err)
 		d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 		a.must(err)
-		last, err = a.specs.Delete(t.Context(), "c", d)
+		last, err = stages.SpecDeletions{Specs: a.specs}.Delete(t.Context(), "c", d)
 		a.must(err)
 		if n == 0 { // that one ends, though something came late
-			a.must(a.specs.DeletionDone(t.Context(), "c", last))
+			a.must(stages.SpecDeletions{Specs: a.specs}.Done(t.Context(), "c", last))
 		}
 	}
 	a.must(retention.ForgetKeys(t.Context(), a.bus, "c", last))

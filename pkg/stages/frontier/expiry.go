@@ -7,6 +7,7 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/retention"
@@ -33,7 +34,7 @@ type expirer struct{ *Frontier }
 
 // run deletes crawls that ended so long ago as Spec.Keep says, until ctx is
 // done. One frontier does it, the owner of the first partition; if two believe to be
-// that, what they do is still right: see stages.Specs.Close.
+// that, what they do is still right: see stages.SpecClosing.Close.
 func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
 	for ctx.Err() == nil {
@@ -47,12 +48,12 @@ func (e expirer) run(ctx context.Context) error {
 
 // expireDue deletes those that are due now.
 func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
-	for _, crawl := range e.specs.Closings() { // whoever closed it was killed
+	for _, crawl := range (stages.SpecClosing{Specs: e.specs}).Crawls() { // whoever closed it was killed
 		if err := e.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
 			e.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
 		}
 	}
-	kept := e.specs.Kept()
+	kept := stages.SpecClosing{Specs: e.specs}.Kept()
 	for crawl := range asked {
 		if _, ok := kept[crawl]; !ok {
 			delete(asked, crawl)
@@ -122,7 +123,7 @@ func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 // expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
 // again.
 func (e expirer) expireEnded(ctx context.Context, crawl string) error {
-	closed, err := e.specs.Close(ctx, crawl)
+	closed, err := stages.SpecClosing{Specs: e.specs}.Close(ctx, crawl)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (e expirer) expireEnded(ctx context.Context, crawl string) error {
 	}
 	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
 	defer cancel()
-	if oerr := e.specs.Open(opening, crawl); err == nil {
+	if oerr := (stages.SpecClosing{Specs: e.specs}).Open(opening, crawl); err == nil {
 		err = oerr
 	}
 	return err
@@ -145,7 +146,7 @@ func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) 
 	if d == nil || err != nil {
 		return false, err
 	}
-	done, err := e.specs.DeleteClosed(ctx, crawl, *d, closed)
+	done, err := stages.SpecClosing{Specs: e.specs}.Delete(ctx, crawl, *d, closed)
 	if jsclient.IsConflict(err) {
 		return false, nil
 	}
@@ -160,7 +161,7 @@ func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) 
 // over, by the clock of this process and by that of the NATS server: a wrong one deletes
 // nothing.
 func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
-	spec, err := e.specs.GetNewest(ctx, crawl)
+	spec, err := stages.SpecClosing{Specs: e.specs}.GetNewest(ctx, crawl)
 	if err != nil || spec.Keep == 0 {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Delet
 	if err != nil || at.IsZero() || e.before(at) {
 		return nil, err
 	}
-	now, err := e.specs.ServerTime(ctx)
+	now, err := stages.SpecClosing{Specs: e.specs}.ServerTime(ctx)
 	if err != nil || now.Before(at) {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/jsclient"
 )
@@ -133,7 +134,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
-	closed, err := a.specs.Close(t.Context(), "c")
+	closed, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
 	a.must(err)
 	d, err := expirer{f}.judgeClosed(t.Context(), "c")
 	a.must(err)
@@ -148,7 +149,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 		a.must(err)
 		return info.Delivered.Stream == 2
 	})
-	done, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed)
+	done, err := stages.SpecClosing{Specs: a.specs}.Delete(t.Context(), "c", *d, closed)
 	a.must(err)
 	client := frontierapi.Client{Bus: a.bus}
 	var reqs []*messages.Request
@@ -169,7 +170,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
-	closed, err := a.specs.Close(t.Context(), "c")
+	closed, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
 	a.must(err)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
 	if deleted, err := (expirer{f}).deleteClosed(t.Context(), "c", closed); deleted || err != nil {
@@ -179,7 +180,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
 		t.Errorf("while it is closed: %+v, %v", st, err)
 	}
-	a.must(a.specs.Open(t.Context(), "c"))
+	a.must(stages.SpecClosing{Specs: a.specs}.Open(t.Context(), "c"))
 	a.eventually("the seed is known", func() bool {
 		st, err := client.Status(t.Context(), "c")
 		return err == nil && st.Known() == 2
@@ -195,8 +196,11 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			_, err := a.specs.Change(a.t.Context(), "c", func(s *crawlspec.Spec) error { s.Keep = 0; return nil })
 			a.must(err)
 		},
-		"closed by another": func(a *takeoverFixture) { _, err := a.specs.Close(a.t.Context(), "c"); a.must(err) },
-		"opened by another": func(a *takeoverFixture) { a.must(a.specs.Open(a.t.Context(), "c")) },
+		"closed by another": func(a *takeoverFixture) {
+			_, err := (stages.SpecClosing{Specs: a.specs}).Close(a.t.Context(), "c")
+			a.must(err)
+		},
+		"opened by another": func(a *takeoverFixture) { a.must((stages.SpecClosing{Specs: a.specs}).Open(a.t.Context(), "c")) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +208,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			a.endedCrawl(nil)
 			f := a.stepwise()
 			a.due()
-			closed, err := a.specs.Close(t.Context(), "c")
+			closed, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
 			a.must(err)
 			d, err := expirer{f}.judgeClosed(t.Context(), "c")
 			a.must(err)
@@ -212,7 +216,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 				t.Fatal("it is not due")
 			}
 			change(a)
-			if _, err := a.specs.DeleteClosed(t.Context(), "c", *d, closed); !jsclient.IsConflict(err) {
+			if _, err := (stages.SpecClosing{Specs: a.specs}).Delete(t.Context(), "c", *d, closed); !jsclient.IsConflict(err) {
 				t.Errorf("deleted: %v", err)
 			}
 		})
@@ -225,7 +229,7 @@ func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.endedCrawl(func(s *crawlspec.Spec) { s.Keep = crawlspec.Duration(time.Hour) })
-	_, err := a.specs.Close(t.Context(), "c")
+	_, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
 	a.must(err)
 	a.run(a.store(), 0)
 	client := frontierapi.Client{Bus: a.bus}
