@@ -44,6 +44,7 @@ type Janitor struct {
 	newestAt time.Time
 	blamed   map[string]bool // streams of which it was said who holds them
 	looseAge time.Duration   // looseAge, but in tests
+	now      func() time.Time
 	loose    map[string]orphanBody
 }
 
@@ -59,7 +60,7 @@ func NewJanitor(b *stages.Bus) *Janitor {
 	p := b.Layout.Partitions
 	return &Janitor{
 		Bus: b, Log: b.Log, KeepShare: DefaultKeepShare, KeepAge: DefaultKeepAge, Every: DefaultEvery,
-		BodiesBytes: messages.DefaultStreamLimits().BodiesBytes, looseAge: looseAge,
+		BodiesBytes: messages.DefaultStreamLimits().BodiesBytes, looseAge: looseAge, now: time.Now,
 		Streams: map[string]int{
 			messages.StreamSeeds: 1, messages.StreamURLs: p, messages.StreamResults: p,
 			messages.StreamPages: 1, messages.StreamRecords: p,

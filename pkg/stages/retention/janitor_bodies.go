@@ -88,10 +88,10 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	return s, err
 }
 
-// looseAge is how long a body may be without a page, and an upload without
-// another chunk, before it is nobody's. It counts while the readers of PAGES are
-// past where that ended at first: a fetcher that has stored a body, and waits for
-// room for its page, has found some by then.
+// looseAge is how long ago a body without a page, or the last chunk of an upload without an object, must have been stored before
+// it is nobody's. A fetcher that has stored a body and waits for room for its page has found some by then, since this process has
+// also seen the readers of PAGES past its end, for a fifteenth of that time. The age is the server's, not that of this process:
+// else no body would ever go where frontiers are started again and again.
 const looseAge = 15 * time.Minute
 
 // orphanBody is what the janitor remembers of a body that no page was read of, or
@@ -107,27 +107,25 @@ type orphanBody struct {
 func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	was, now := j.loose, make(map[string]orphanBody)
 	j.loose = now
-	// old reports whether what has this key is loose for long.
-	old := func(key string, chunks uint64) bool {
+	// seen reports whether what has this key has been loose for a while.
+	seen := func(key string, chunks uint64) bool {
 		l, known := was[key]
+		known = known && l.chunks == chunks
 		switch {
-		case !known, l.chunks != chunks:
-			l = orphanBody{time.Now(), s.last, chunks}
+		case !known:
+			l = orphanBody{j.now(), s.last, chunks}
 		case l.last > s.read:
-			l.since = time.Now()
-		default:
-			now[key] = l
-			return time.Since(l.since) >= j.looseAge
+			l.since = j.now()
 		}
 		now[key] = l
-		return false
+		return known && l.last <= s.read && j.now().Sub(l.since) >= j.looseAge/15
 	}
 	whole := make(map[string]bool, len(s.objects))
 	for _, o := range s.objects {
 		whole[o.NUID] = true
 		// A mark beyond the stream's end is of one that was made again since, unless who
 		// told the end has been cut off and is the leader no more.
-		if page, ok := markOf(o); ok && page <= s.last || !old(o.Name, uint64(o.Chunks)) {
+		if page, ok := markOf(o); ok && page <= s.last || !seen(o.Name, uint64(o.Chunks)) || j.now().Sub(o.ModTime) < j.looseAge {
 			continue
 		}
 		if err := markBody(ctx, s.store, o.Name, s.last); err != nil {
@@ -136,7 +134,14 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 		j.Log.Info("no page has a large body, it need not stay", "object", o.Name, "bytes", o.Size)
 	}
 	for subject, n := range s.chunks {
-		if whole[strings.TrimPrefix(subject, s.box.ChunkSubjects())] || !old(subject, n) {
+		if whole[strings.TrimPrefix(subject, s.box.ChunkSubjects())] || !seen(subject, n) {
+			continue
+		}
+		last, err := s.box.Stream.GetLastMsgForSubject(ctx, subject)
+		if err != nil {
+			return fmt.Errorf("look at an upload: %w", err)
+		}
+		if j.now().Sub(last.Time) < j.looseAge {
 			continue
 		}
 		if err := s.box.Stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {

@@ -475,6 +475,26 @@ func TestJanitorDeletesBodiesWithoutAPage(t *testing.T) {
 	s.wants("young")
 }
 
+// The age of what a fetcher left counts from when it was stored: frontiers that are started again and again remove it as well.
+func TestJanitorOfANewProcessKnowsTheAgeOfABody(t *testing.T) {
+	t.Parallel()
+	s := newBodyStand(t)
+	s.put("left")
+	natstest.Send(t, s.bus.JS, "$O."+messages.BucketBodies+".C.broken", 3)
+	s.page("again")
+	read(t, s.parser, 1)
+	s.wants("again", "left") // they are young
+	s.loose = nil            // of another process, which lives for a minute
+	for _, after := range []time.Duration{time.Hour, time.Hour + time.Minute} {
+		s.now = func() time.Time { return time.Now().Add(after) }
+		s.wants("again", "left")
+	}
+	s.wants()
+	if n := s.messages(); n != 0 {
+		t.Errorf("%d messages are left of bodies and an upload that nobody reads", n)
+	}
+}
+
 // A fetcher that dies while it stores a body leaves chunks of no object.
 func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	t.Parallel()
