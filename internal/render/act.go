@@ -11,30 +11,33 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// act does with the page what the job says: it scrolls, clicks, and runs a script.
-func (v *visit) act(ctx context.Context) error {
-	v.mu.Lock()
-	v.settled = true
-	v.mu.Unlock()
-	if err := v.scroll(ctx, v.job.How.Scroll); err != nil {
+// pageActions do what the spec has done on a page.
+type pageActions struct{ *visit }
+
+// run does with the page what the job says: it scrolls, clicks, and runs a script.
+func (a pageActions) run(ctx context.Context) error {
+	a.mu.Lock()
+	a.settled = true
+	a.mu.Unlock()
+	if err := a.scroll(ctx, a.job.How.Scroll); err != nil {
 		return err
 	}
-	for _, c := range v.job.How.Click {
-		if err := v.click(ctx, &c); err != nil {
+	for _, c := range a.job.How.Click {
+		if err := a.click(ctx, &c); err != nil {
 			return err
 		}
 	}
-	after := v.job.How.Scripts.After
+	after := a.job.How.Scripts.After
 	if after == "" {
 		return nil
 	}
-	if _, err := v.tab.evaluate(ctx, "await (async () => {"+after+"\n})(), true"); err != nil {
+	if _, err := a.tab.evaluate(ctx, "await (async () => {"+after+"\n})(), true"); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		return &Error{NoStart, "the script \"after\" fails: " + err.Error()}
 	}
-	return v.idle(ctx, idleTime)
+	return a.idle(ctx, idleTime)
 }
 
 // scrollDown scrolls by one screen, and yields whether that moved the page or there was more of it than before.
@@ -47,13 +50,13 @@ const scrollDown = `(() => {
 })()`
 
 // scroll scrolls down until nothing more comes.
-func (v *visit) scroll(ctx context.Context, screens int) error {
+func (a pageActions) scroll(ctx context.Context, screens int) error {
 	for range screens {
-		more, err := v.tab.evaluate(ctx, scrollDown)
+		more, err := a.tab.evaluate(ctx, scrollDown)
 		if err != nil || !more {
 			return err
 		}
-		if err := v.idle(ctx, actTime); err != nil {
+		if err := a.idle(ctx, actTime); err != nil {
 			return err
 		}
 	}
@@ -65,7 +68,7 @@ const actTime = idleTime / 2
 
 // click clicks a button until it is not there any more, or often enough. It does so as a person would, by the mouse, since pages can
 // tell that from a script.
-func (v *visit) click(ctx context.Context, c *crawlspec.RenderClick) error {
+func (a pageActions) click(ctx context.Context, c *crawlspec.RenderClick) error {
 	script := `(() => {
 		const e = document.querySelector(` + quote(c.Selector) + `)
 		if (!e || e.disabled || !e.checkVisibility()) return null
@@ -74,7 +77,7 @@ func (v *visit) click(ctx context.Context, c *crawlspec.RenderClick) error {
 		return {x: r.x + r.width / 2, y: r.y + r.height / 2}
 	})()`
 	for range c.Most() {
-		value, _, err := runtime.Evaluate(script).WithReturnByValue(true).Do(v.tab.within(ctx))
+		value, _, err := runtime.Evaluate(script).WithReturnByValue(true).Do(a.tab.within(ctx))
 		if err != nil {
 			return err
 		}
@@ -85,10 +88,10 @@ func (v *visit) click(ctx context.Context, c *crawlspec.RenderClick) error {
 		if err := jsontext.Unmarshal(value.Value, &at); err != nil || at == nil {
 			return nil //nolint:nilerr // the button is not there
 		}
-		if err := v.press(ctx, at.X, at.Y); err != nil {
+		if err := a.press(ctx, at.X, at.Y); err != nil {
 			return err
 		}
-		if err := v.idle(ctx, actTime); err != nil {
+		if err := a.idle(ctx, actTime); err != nil {
 			return err
 		}
 	}
@@ -96,9 +99,9 @@ func (v *visit) click(ctx context.Context, c *crawlspec.RenderClick) error {
 }
 
 // press presses the button of the mouse, and lets it go.
-func (v *visit) press(ctx context.Context, x, y float64) error {
+func (a pageActions) press(ctx context.Context, x, y float64) error {
 	for _, kind := range []input.MouseType{input.MousePressed, input.MouseReleased} {
-		if err := input.DispatchMouseEvent(kind, x, y).WithButton(input.Left).WithClickCount(1).Do(v.tab.within(ctx)); err != nil {
+		if err := input.DispatchMouseEvent(kind, x, y).WithButton(input.Left).WithClickCount(1).Do(a.tab.within(ctx)); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,9 @@ import (
 	"seine/pkg/crawlspec"
 )
 
+// pageLogin logs in before a page is shown.
+type pageLogin struct{ *visit }
+
 // maxLoginLoads bounds the documents that a login loads, with those that redirect.
 const maxLoginLoads = 20
 
@@ -63,50 +66,50 @@ func (t *tab) logIn(ctx context.Context, proxy *pageproxy.Proxy, job *Job) error
 	proxy.Replace(nil) // where the login leads to the page, the site must see that
 	within, cancel := context.WithTimeoutCause(v.ctx, time.Duration(job.How.Timeout), errTimeout)
 	defer cancel()
-	if err := v.logIn(within); err != nil {
-		return v.loginFailure(ctx, within, err)
+	if err := (pageLogin{v}).run(within); err != nil {
+		return pageLogin{v}.loginFailure(ctx, within, err)
 	}
 	t.loggedIn = time.Now()
 	t.giveCookies(ctx, job)
 	return nil
 }
 
-// logIn takes the steps of a login, and leaves its last page.
-func (v *visit) logIn(ctx context.Context) error {
-	l := v.job.How.Login
-	if err := v.mayAsk(ctx, l.URL); err != nil {
+// run takes the steps of a login, and leaves its last page.
+func (pl pageLogin) run(ctx context.Context) error {
+	l := pl.job.How.Login
+	if err := pl.mayAsk(ctx, l.URL); err != nil {
 		return fmt.Errorf("its page may not be asked for: %w", err)
 	}
-	failed, err := v.tab.navigate(ctx, l.URL)
+	failed, err := pl.tab.navigate(ctx, l.URL)
 	if err == nil && failed != "" {
 		err = errors.New("its page cannot be loaded: " + failed)
 	}
 	if err != nil {
 		return err
 	}
-	if err := v.settle(ctx, l.Wait.Until); err != nil {
+	if err := pl.settle(ctx, l.Wait.Until); err != nil {
 		return err
 	}
-	if err := v.runLogin(ctx, l); err != nil {
+	if err := pl.fill(ctx, l); err != nil {
 		return err
 	}
-	if err := v.settle(ctx, l.Wait.Until); err != nil {
+	if err := pl.settle(ctx, l.Wait.Until); err != nil {
 		return err
 	}
-	if err := v.waitFor(ctx, &l.Wait); err != nil {
+	if err := pl.waitFor(ctx, &l.Wait); err != nil {
 		return err
 	}
-	_, err = v.tab.navigate(ctx, emptyPage)
+	_, err = pl.tab.navigate(ctx, emptyPage)
 	return err
 }
 
 // mayAsk asks for permission as the proxy does, whose refusal would be a page like any other.
-func (v *visit) mayAsk(ctx context.Context, url string) error {
+func (pl pageLogin) mayAsk(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err
 	}
-	return v.job.allow()(ctx, r)
+	return pl.job.allow()(ctx, r)
 }
 
 // loginScript runs a script where its secrets belong, if that is where the login leads; else it yields what is wrong. A page that
@@ -120,18 +123,18 @@ const loginScript = `(async secrets => {
 	return ""
 })(SECRETS)`
 
-// runLogin runs the script of the login. One that leads to another page ends there: what follows is waited for.
-func (v *visit) runLogin(ctx context.Context, l *crawlspec.RenderLogin) error {
+// fill runs the script of the login. One that leads to another page ends there: what follows is waited for.
+func (pl pageLogin) fill(ctx context.Context, l *crawlspec.RenderLogin) error {
 	url, err := weburl.Canonicalize(l.URL)
 	if err != nil {
 		return err
 	}
-	secrets, err := json.Marshal(v.job.Secrets)
+	secrets, err := json.Marshal(pl.job.Secrets)
 	if err != nil {
 		return err
 	}
 	script := strings.NewReplacer("ORIGIN", quote(weburl.Origin(url)), "SCRIPT", l.Script, "SECRETS", string(secrets)).Replace(loginScript)
-	value, thrown, err := runtime.Evaluate(script).WithAwaitPromise(true).WithReturnByValue(true).WithUserGesture(true).Do(v.tab.within(ctx))
+	value, thrown, err := runtime.Evaluate(script).WithAwaitPromise(true).WithReturnByValue(true).WithUserGesture(true).Do(pl.tab.within(ctx))
 	refused, why := (*cdproto.Error)(nil), ""
 	switch {
 	case errors.As(err, &refused) && ctx.Err() == nil:
@@ -159,28 +162,28 @@ func thrownText(thrown *runtime.ExceptionDetails) string {
 }
 
 // loginFailure says why there is no session: the browser is gone, the crawl ends, or the login is not as the spec says.
-func (v *visit) loginFailure(ctx, within context.Context, err error) error {
+func (pl pageLogin) loginFailure(ctx, within context.Context, err error) error {
 	why := err.Error()
-	switch cause := context.Cause(v.ctx); {
-	case v.tab.browser.ended():
+	switch cause := context.Cause(pl.ctx); {
+	case pl.tab.browser.ended():
 		return errBrowserGone
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case cause != nil:
 		why = cause.Error()
 	case within.Err() != nil:
-		why = "its wait condition was not met within " + v.job.How.Timeout.String() + "; check the secrets, the script and wait"
+		why = "its wait condition was not met within " + pl.job.How.Timeout.String() + "; check the secrets, the script and wait"
 	}
-	return &Error{LoginFailed, "the login at " + v.job.How.Login.URL + " failed: " + why}
+	return &Error{LoginFailed, "the login at " + pl.job.How.Login.URL + " failed: " + why}
 }
 
 // checkSession returns errNoSession if the page shows that there is none.
-func (v *visit) checkSession(ctx context.Context) error {
-	l := v.job.How.Login
+func (pl pageLogin) checkSession(ctx context.Context) error {
+	l := pl.job.How.Login
 	if l == nil || l.When == "" {
 		return nil
 	}
-	ended, err := v.tab.evaluate(ctx, l.When)
+	ended, err := pl.tab.evaluate(ctx, l.When)
 	switch {
 	case ended:
 		return errNoSession
@@ -191,12 +194,12 @@ func (v *visit) checkSession(ctx context.Context) error {
 }
 
 // endsSession reports whether the page has led to the login by itself.
-func (v *visit) endsSession() bool {
-	l := v.job.How.Login
+func (pl pageLogin) endsSession() bool {
+	l := pl.job.How.Login
 	if l == nil {
 		return false
 	}
-	to, err := weburl.Canonicalize(v.redirect)
+	to, err := weburl.Canonicalize(pl.redirect)
 	return err == nil && l.Leads(to)
 }
 

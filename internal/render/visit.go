@@ -83,7 +83,7 @@ func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page
 	p := new(Page)
 	err := v.complete(p)
 	switch {
-	case errors.Is(err, errRedirected) && v.endsSession():
+	case errors.Is(err, errRedirected) && pageLogin{v}.endsSession():
 		err = errNoSession
 	case errors.Is(err, errRedirected):
 		p.Redirect = v.redirect
@@ -120,7 +120,7 @@ func (v *visit) failure(ctx context.Context, err error) error {
 func (v *visit) complete(p *Page) error {
 	ctx, cancel := context.WithTimeoutCause(v.ctx, time.Duration(v.job.How.Timeout), errTimeout)
 	defer cancel()
-	for _, step := range []func(context.Context) error{v.open, v.wait, v.act} {
+	for _, step := range []func(context.Context) error{v.open, v.wait, (pageActions{v}).run} {
 		err := step(ctx)
 		switch {
 		case v.ctx.Err() != nil:
@@ -157,7 +157,7 @@ func (v *visit) wait(ctx context.Context) error {
 	if err := v.settle(ctx, w.Until); err != nil {
 		return err
 	}
-	if err := v.checkSession(ctx); err != nil {
+	if err := (pageLogin{v}).checkSession(ctx); err != nil {
 		return err
 	}
 	return v.waitFor(ctx, w)
@@ -356,7 +356,7 @@ func (v *visit) isOwn(r *network.Request) bool {
 func (v *visit) capture(p *Page) error {
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
-	if err := v.checkSession(ctx); err != nil {
+	if err := (pageLogin{v}).checkSession(ctx); err != nil {
 		return err
 	}
 	ctx = v.tab.within(ctx)

@@ -13,10 +13,10 @@ import (
 )
 
 // overlayView shows help, or the detail of what is selected.
-func (m *Model) overlayView() []string {
-	lines := m.overlayLines()
-	from := min(m.scroll, max(0, len(lines)-1))
-	return lines[from:min(len(lines), from+m.page())]
+func (s display) overlayView() []string {
+	lines := s.overlayLines()
+	from := min(s.scroll, max(0, len(lines)-1))
+	return lines[from:min(len(lines), from+s.page())]
 }
 
 func (m *Model) overlayLines() (lines []string) {

@@ -11,6 +11,9 @@ import (
 	"seine/internal/ops/overview"
 )
 
+// display draws what a Model has.
+type display struct{ *Model }
+
 // Sizes of a screen.
 const (
 	minWidth, minHeight = 60, 8
@@ -24,113 +27,114 @@ const (
 // View returns the lines of the screen: as many as it is high, none wider than
 // it is.
 func (m Model) View() []string {
+	d := display{&m}
 	if m.width < minWidth || m.height < minHeight {
-		return m.whole([]string{fmt.Sprintf("too small: %dx%d is needed", minWidth, minHeight)}, nil)
+		return d.whole([]string{fmt.Sprintf("too small: %dx%d is needed", minWidth, minHeight)}, nil)
 	}
-	top := []string{m.title(), m.message()}
+	top := []string{d.title(), d.message()}
 	if m.overlay != noOverlay {
-		return m.whole(append(top, m.overlayView()...), []string{m.footer()})
+		return d.whole(append(top, d.overlayView()...), []string{d.footer()})
 	}
 	if m.look == nil {
-		return m.whole(append(top, "looking …"), []string{m.footer()})
+		return d.whole(append(top, "looking …"), []string{d.footer()})
 	}
-	body := m.warnings()
+	body := d.warnings()
 	if m.height >= low {
-		body = append(body, m.stagesAndStreams()...)
+		body = append(body, d.stagesAndStreams()...)
 	}
-	body = append(body, m.lists(m.height-len(top)-len(body)-1)...)
+	body = append(body, d.lists(m.height-len(top)-len(body)-1)...)
 	if m.stale() {
 		for i, l := range body {
 			body[i] = faint.of(ansi.Strip(l))
 		}
 	}
-	return m.whole(append(top, body...), []string{m.footer()})
+	return d.whole(append(top, body...), []string{d.footer()})
 }
 
 // whole fills the screen, with the last lines at its end.
-func (m *Model) whole(lines, last []string) []string {
-	room := max(0, m.height-len(last))
+func (s display) whole(lines, last []string) []string {
+	room := max(0, s.height-len(last))
 	lines = lines[:min(len(lines), room)]
 	for len(lines) < room {
 		lines = append(lines, "")
 	}
 	lines = append(lines, last...)
-	lines = lines[:min(len(lines), max(0, m.height))]
+	lines = lines[:min(len(lines), max(0, s.height))]
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(ansi.Truncate(guard(l), m.width, ""), " ")
+		lines[i] = strings.TrimRight(ansi.Truncate(guard(l), s.width, ""), " ")
 	}
 	return lines
 }
 
-func (m *Model) title() string {
-	left := "seine top  " + clean(m.Server)
-	if m.Crawl != "" {
-		left += "  crawl " + m.Crawl
+func (s display) title() string {
+	left := "seine top  " + clean(s.Server)
+	if s.Crawl != "" {
+		left += "  crawl " + s.Crawl
 	}
-	right := m.now.Local().Format(time.TimeOnly)
-	if m.look != nil && m.look.Dead > 0 {
-		right = short(int64(m.look.Dead)) + " dead letters  " + right
+	right := s.now.Local().Format(time.TimeOnly)
+	if s.look != nil && s.look.Dead > 0 {
+		right = short(int64(s.look.Dead)) + " dead letters  " + right
 	}
-	return heading.of(fit(left, m.width-len(right)-1) + " " + right)
+	return heading.of(fit(left, s.width-len(right)-1) + " " + right)
 }
 
 // message is the line for what a person must know or answer now.
-func (m *Model) message() string {
+func (s display) message() string {
 	switch {
-	case m.confirm != nil:
-		return warn.of(m.confirm.what() + ": drop all queued URLs? y/n")
-	case m.typing:
-		return "show only: " + clean(m.filter) + "_"
-	case m.stale() || m.lookErr != nil:
-		return bad.of(m.trouble())
-	case m.said != "" && m.saidBad:
-		return bad.of(m.said)
-	case m.said != "":
-		return good.of(m.said)
-	case m.filter != "":
-		return "only lines with \"" + clean(m.filter) + "\"; esc shows all"
+	case s.confirm != nil:
+		return warn.of(s.confirm.what() + ": drop all queued URLs? y/n")
+	case s.typing:
+		return "show only: " + clean(s.filter) + "_"
+	case s.stale() || s.lookErr != nil:
+		return bad.of(s.trouble())
+	case s.said != "" && s.saidBad:
+		return bad.of(s.said)
+	case s.said != "":
+		return good.of(s.said)
+	case s.filter != "":
+		return "only lines with \"" + clean(s.filter) + "\"; esc shows all"
 	}
 	return ""
 }
 
 // trouble says why the figures are old, and since when.
-func (m *Model) trouble() string {
+func (s display) trouble() string {
 	since := ""
-	if m.look != nil {
-		since = " since " + clock(m.look.At.UnixMilli())
+	if s.look != nil {
+		since = " since " + clock(s.look.At.UnixMilli())
 	}
 	switch {
-	case m.lookErr == nil:
+	case s.lookErr == nil:
 		return "no answer" + since + "; waiting"
-	case !m.connected:
+	case !s.connected:
 		return "connection lost" + since + "; trying again"
 	}
-	return clean("no answer" + since + "; trying again: " + m.lookErr.Error())
+	return clean("no answer" + since + "; trying again: " + s.lookErr.Error())
 }
 
-func (m *Model) footer() string {
-	keys := m.widest(
+func (s display) footer() string {
+	keys := s.widest(
 		"? help  / filter  tab next list  enter details  p pause  r resume  c cancel  q quit",
 		"? help  / filter  tab list  enter look  p pause  r resume  c cancel  q quit",
 		"? help  / filter  tab list  enter look  q quit", // the help has the others
 	)
 	switch {
-	case m.confirm != nil:
+	case s.confirm != nil:
 		keys = "y cancel  any other key: leave it"
-	case m.typing:
+	case s.typing:
 		keys = "enter done  esc show all"
-	case m.overlay == detailOverlay && m.panel != errorsPanel:
+	case s.overlay == detailOverlay && s.panel != errorsPanel:
 		keys = "esc back  up down scroll  p pause  r resume  c cancel"
-	case m.overlay != noOverlay:
+	case s.overlay != noOverlay:
 		keys = "esc back  up down scroll"
 	}
 	return faint.of(keys)
 }
 
 // widest returns the first of some texts that has room, or else the last.
-func (m *Model) widest(texts ...string) string {
+func (s display) widest(texts ...string) string {
 	for _, t := range texts {
-		if len(t) <= m.width {
+		if len(t) <= s.width {
 			return t
 		}
 	}
@@ -138,8 +142,8 @@ func (m *Model) widest(texts ...string) string {
 }
 
 // warnings are the lines at the top that are there only if something is wrong.
-func (m *Model) warnings() (lines []string) {
-	all := warnings(m.look)
+func (s display) warnings() (lines []string) {
+	all := warnings(s.look)
 	for i, w := range all {
 		if i == maxWarnings-1 && len(all) > maxWarnings {
 			w = fmt.Sprintf("and %d more: seine doctor lists all", len(all)-i)
@@ -152,16 +156,16 @@ func (m *Model) warnings() (lines []string) {
 }
 
 // stagesAndStreams are side by side where there is room.
-func (m *Model) stagesAndStreams() []string {
+func (s display) stagesAndStreams() []string {
 	switch {
-	case m.width >= wide:
-		half := m.width/2 - 1
-		return append(beside(stageLines(m.look, half), streamLines(m.look, m.width-half-2), half), "")
-	case m.height >= tall:
-		width := min(m.width, most)
-		return append(append(append(stageLines(m.look, width), ""), streamLines(m.look, width)...), "")
+	case s.width >= wide:
+		half := s.width/2 - 1
+		return append(beside(stageLines(s.look, half), streamLines(s.look, s.width-half-2), half), "")
+	case s.height >= tall:
+		width := min(s.width, most)
+		return append(append(append(stageLines(s.look, width), ""), streamLines(s.look, width)...), "")
 	}
-	return append(stageLines(m.look, m.width), fewStreams(m.look, m.width)...)
+	return append(stageLines(s.look, s.width), fewStreams(s.look, s.width)...)
 }
 
 // beside puts two blocks next to each other, the first so many columns wide.
@@ -247,14 +251,14 @@ func fewStreams(o *overview.Overview, width int) (lines []string) {
 
 // lists shares the lines that are left between the panels: each has its title
 // and some rows, those that have more to show more of them.
-func (m *Model) lists(room int) (lines []string) {
+func (s display) lists(room int) (lines []string) {
 	var all [panels][]row
 	var has [panels]int // lines
 	for p := range panels {
-		all[p] = m.rows(p)
+		all[p] = s.rows(p)
 	}
-	if m.height < low || room < int(panels)*2 {
-		return m.list(m.panel, all[m.panel], room)
+	if s.height < low || room < int(panels)*2 {
+		return s.list(s.panel, all[s.panel], room)
 	}
 	left := room
 	for p := range panels {
@@ -273,7 +277,7 @@ func (m *Model) lists(room int) (lines []string) {
 	}
 	has[errorsPanel] += left
 	for p := range panels {
-		lines = append(lines, m.list(p, all[p], has[p])...)
+		lines = append(lines, s.list(p, all[p], has[p])...)
 	}
 	return lines
 }
@@ -291,22 +295,22 @@ var listColumns = [panels][]column{
 }
 
 // columns returns those of a panel that are shown, and how wide they are together.
-func (m *Model) columns(p panel) (cols []column, width int) {
+func (s display) columns(p panel) (cols []column, width int) {
 	for _, c := range listColumns[p] {
-		if m.width >= c.from {
+		if s.width >= c.from {
 			cols = append(cols, c)
 		}
 	}
 	if p == errorsPanel {
-		return cols, m.width - 1
+		return cols, s.width - 1
 	}
-	return cols, min(m.width-1, most)
+	return cols, min(s.width-1, most)
 }
 
 // cells leaves out those of columns that are not shown.
-func (m *Model) cells(p panel, all []string) (shown []string) {
+func (s display) cells(p panel, all []string) (shown []string) {
 	for i, cell := range all {
-		if m.width >= listColumns[p][i].from {
+		if s.width >= listColumns[p][i].from {
 			shown = append(shown, cell)
 		}
 	}
@@ -314,23 +318,23 @@ func (m *Model) cells(p panel, all []string) (shown []string) {
 }
 
 // list shows a panel in so many lines, with the selected row among them.
-func (m *Model) list(p panel, rows []row, height int) []string {
+func (s display) list(p panel, rows []row, height int) []string {
 	if height <= 0 {
 		return nil
 	}
-	lines := []string{m.listTitle(p, rows)}
-	cols, width := m.columns(p)
-	at := m.cursor(p, rows)
+	lines := []string{s.listTitle(p, rows)}
+	cols, width := s.columns(p)
+	at := s.cursor(p, rows)
 	from := 0
 	if at >= height-1 {
 		from = at - (height - 2)
 	}
 	for i := from; i < len(rows) && len(lines) < height; i++ {
 		mark, look := " ", rows[i].style
-		if i == at && p == m.panel {
+		if i == at && p == s.panel {
 			mark, look = ">", chosen
 		}
-		lines = append(lines, look.of(mark+line(cols, m.cells(p, rows[i].cells), width)))
+		lines = append(lines, look.of(mark+line(cols, s.cells(p, rows[i].cells), width)))
 	}
 	for len(lines) < height {
 		lines = append(lines, "")
@@ -338,27 +342,27 @@ func (m *Model) list(p panel, rows []row, height int) []string {
 	return lines
 }
 
-func (m *Model) listTitle(p panel, rows []row) string {
-	cols, width := m.columns(p)
+func (s display) listTitle(p panel, rows []row) string {
+	cols, width := s.columns(p)
 	cols[0].name += fmt.Sprintf(" (%d)", len(rows))
 	switch p {
 	case hostsPanel:
-		cols[0].name = "HOSTS " + [...]string{"slowest", "longest queue", "most requests"}[m.order] + m.waitingHosts()
+		cols[0].name = "HOSTS " + [...]string{"slowest", "longest queue", "most requests"}[s.order] + s.waitingHosts()
 	case errorsPanel:
 		cols = []column{{name: cols[0].name}}
 	case crawlsPanel, panels:
 	}
 	mark := " "
-	if p == m.panel {
+	if p == s.panel {
 		mark = "*"
 	}
 	return heading.of(mark + line(cols, names(cols), width))
 }
 
 // waitingHosts says how many hosts wait for what, where there is room.
-func (m *Model) waitingHosts() string {
-	if m.width < wide || m.look.Hosts == nil {
+func (s display) waitingHosts() string {
+	if s.width < wide || s.look.Hosts == nil {
 		return ""
 	}
-	return "  (" + humanize.ByCount(m.look.Hosts.Hosts) + ")"
+	return "  (" + humanize.ByCount(s.look.Hosts.Hosts) + ")"
 }

@@ -109,7 +109,7 @@ func (s *spans) textAndTeX(text string) {
 			return
 		}
 		s.words(text[:at])
-		s.formula(clean(tex), display)
+		raisedSpans{s}.formula(clean(tex), display)
 		text = rest
 	}
 }

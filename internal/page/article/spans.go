@@ -94,7 +94,7 @@ func (s *spans) element(n *html.Node, depth int) {
 		return
 	}
 	if tex, display, ok := formula(n); ok {
-		s.formula(tex, display)
+		raisedSpans{s}.formula(tex, display)
 		return
 	}
 	switch n.DataAtom {
@@ -116,9 +116,9 @@ func (s *spans) element(n *html.Node, depth int) {
 	case atom.Del, atom.S, atom.Strike:
 		s.marked(spanStrike, n, depth)
 	case atom.Sup, atom.Sub:
-		s.raised(n, depth)
+		raisedSpans{s}.raised(n, depth)
 	case atom.Ul, atom.Ol:
-		s.items(n, depth)
+		raisedSpans{s}.items(n, depth)
 	case atom.Rt:
 		reading := isReading(n)
 		if reading {

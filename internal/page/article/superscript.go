@@ -10,21 +10,24 @@ import (
 	"seine/internal/page/dom"
 )
 
+// raisedSpans are formulas, superscripts and subscripts.
+type raisedSpans struct{ *spans }
+
 // raised adds what is raised or lowered: as HTML where it would be taken for something else
 // beside what is before it, as the exponent of a number.
-func (s *spans) raised(n *html.Node, depth int) {
-	if s.isPlainRaised(n) {
-		s.children(n, depth)
+func (r raisedSpans) raised(n *html.Node, depth int) {
+	if r.isPlainRaised(n) {
+		r.children(n, depth)
 		return
 	}
-	s.add(span{kind: spanRaw, text: "<" + n.Data + ">"})
-	s.children(n, depth)
-	s.push(span{kind: spanRaw, text: "</" + n.Data + ">"})
+	r.add(span{kind: spanRaw, text: "<" + n.Data + ">"})
+	r.children(n, depth)
+	r.push(span{kind: spanRaw, text: "</" + n.Data + ">"})
 }
 
 // isPlainRaised says whether the text of a raised element is clear without its place, or there
 // is none: the ending of an ordinal, a sign, a reference, an index of a letter.
-func (s *spans) isPlainRaised(n *html.Node) bool {
+func (r raisedSpans) isPlainRaised(n *html.Node) bool {
 	word, seen := false, 0
 	for w := dom.Walk(n); w.Next() && seen < 64; seen++ {
 		switch {
@@ -37,7 +40,7 @@ func (s *spans) isPlainRaised(n *html.Node) bool {
 			word = true
 		}
 	}
-	return !word || n.DataAtom == atom.Sub && !unicode.IsNumber(s.before(len(s.list)))
+	return !word || n.DataAtom == atom.Sub && !unicode.IsNumber(r.before(len(r.list)))
 }
 
 // isEnding says whether a raised text is the ending of an ordinal or an abbreviation.
@@ -50,35 +53,35 @@ func isEnding(s string) bool {
 }
 
 // formula adds a formula. In a cell, a bar would end that.
-func (s *spans) formula(tex string, display bool) {
+func (r raisedSpans) formula(tex string, display bool) {
 	text := dollars(tex, display)
-	if s.cell {
+	if r.cell {
 		text = escapeBars(text)
 	}
 	if display {
-		s.breakLine()
-		s.rows = 2
+		r.breakLine()
+		r.rows = 2
 	}
-	s.add(span{kind: spanRaw, text: text})
+	r.add(span{kind: spanRaw, text: text})
 	if display {
-		s.breakLine()
-		s.rows = 2
+		r.breakLine()
+		r.rows = 2
 	}
 }
 
 // items adds a list that has to be inline: in a cell each item is a line with its mark.
-func (s *spans) items(n *html.Node, depth int) {
+func (r raisedSpans) items(n *html.Node, depth int) {
 	number := firstNumber(n)
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if s.cell && c.DataAtom == atom.Li {
-			s.breakLine()
-			s.mark = "-"
+		if r.cell && c.DataAtom == atom.Li {
+			r.breakLine()
+			r.mark = "-"
 			if n.DataAtom == atom.Ol {
-				s.mark = strconv.Itoa(number) + "."
+				r.mark = strconv.Itoa(number) + "."
 				number++
 			}
 		}
-		s.collect(c, depth+1)
-		s.mark = "" // of an item without a word
+		r.collect(c, depth+1)
+		r.mark = "" // of an item without a word
 	}
 }

@@ -51,7 +51,7 @@ func (t *target) explain(r *run) string {
 		return ""
 	}
 	r.groups = groups
-	defer r.release()
+	defer jqRun{r}.release()
 	holds, err := t.when.holds(r, item{})
 	switch {
 	case err != nil:

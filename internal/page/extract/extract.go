@@ -199,7 +199,7 @@ func (r *run) apply(t *target, rule func() error) {
 		return
 	}
 	r.groups, r.target, r.work, r.index, r.field = groups, t, 0, 0, ""
-	defer r.release()
+	defer jqRun{r}.release()
 	err := r.applyMatched(t, rule)
 	if err != nil {
 		r.problem(Problem{Reason: messages.Clip(r.explain(err))})
@@ -283,7 +283,7 @@ func (r *run) each(s *selector, fields []*field, do func(item) error) error {
 		s = &selector{} // finds what it is given
 	}
 	var failed error
-	err := r.allAhead(s, item{}, fields, func(in item) bool {
+	err := jqRun{r}.allAhead(s, item{}, fields, func(in item) bool {
 		if failed = do(in); failed == nil {
 			failed = r.spend(1)
 		}

@@ -246,7 +246,7 @@ func (f *field) gather(values func(yield func(any) bool) error) (any, bool, erro
 // objects yields an object for each thing selected that has something.
 func (f *field) objects(r *run, in item, yield func(any) bool) error {
 	var failed error
-	err := r.allAhead(f.selector, in, f.fields, func(i item) bool {
+	err := jqRun{r}.allAhead(f.selector, in, f.fields, func(i item) bool {
 		m, selected, err := r.object(f.fields, i)
 		if missing := (*errMissing)(nil); asMissing(err, &missing) {
 			r.note(r.index, f.name+"."+missing.field, "required, but nothing was found: the object is left out")

@@ -14,6 +14,9 @@ import (
 	"seine/internal/page/document"
 )
 
+// jqRun runs the programs of rules of the kind jq.
+type jqRun struct{ *run }
+
 // query is a compiled jq program, safe for concurrent use.
 type query struct {
 	text string
@@ -161,29 +164,29 @@ func tooLarge(v any) bool {
 
 // selectJQ yields what the program makes of a value, but for null. An error of the program ends it with a note: it means
 // that the value has another shape. ahead is what askAhead has found out.
-func (r *run) selectJQ(v any, q *query, ahead map[*query]*batch, yield func(item) bool) error {
+func (j jqRun) selectJQ(v any, q *query, ahead map[*query]*batch, yield func(item) bool) error {
 	if found, ok := q.walk(v); ok {
 		for _, v := range found {
 			if v != nil && !yield(valueItem(v)) {
 				break
 			}
 		}
-		return r.spend(1 + len(found))
+		return j.spend(1 + len(found))
 	}
 	first := ahead[q]
 	if first == nil {
 		first = &batch{more: true}
 	}
-	more, err := r.deliver(first, yield)
+	more, err := j.deliver(first, yield)
 	if more {
-		err = r.interpret(q, v, len(first.values), yield)
+		err = j.interpret(q, v, len(first.values), yield)
 	}
 	var failed programError
 	switch {
-	case r.ctx.Err() != nil:
-		return r.ctx.Err()
+	case j.ctx.Err() != nil:
+		return j.ctx.Err()
 	case errors.As(err, &failed):
-		r.note(r.index, r.field, "jq %q: %v", q.text, failed)
+		j.note(j.index, j.field, "jq %q: %v", q.text, failed)
 	case err != nil:
 		return fmt.Errorf("jq %q: %w", q.text, err)
 	}
@@ -191,8 +194,8 @@ func (r *run) selectJQ(v any, q *query, ahead map[*query]*batch, yield func(item
 }
 
 // deliver yields the results of a batch. more reports whether further ones are wanted and there may be some.
-func (r *run) deliver(b *batch, yield func(item) bool) (more bool, err error) {
-	if err := r.spend(1 + b.size/bytesAWork); err != nil {
+func (j jqRun) deliver(b *batch, yield func(item) bool) (more bool, err error) {
+	if err := j.spend(1 + b.size/bytesAWork); err != nil {
 		return false, err
 	}
 	for _, v := range b.values {
@@ -204,27 +207,27 @@ func (r *run) deliver(b *batch, yield func(item) bool) (more bool, err error) {
 }
 
 // interpret has a worker evaluate a program, and yields its results but for the first ones.
-func (r *run) interpret(q *query, v any, skip int, yield func(item) bool) error {
-	w, err := r.interpreter()
+func (j jqRun) interpret(q *query, v any, skip int, yield func(item) bool) error {
+	w, err := j.interpreter()
 	if err == nil && tooLarge(v) {
 		err = fmt.Errorf("%w: %w", errBound, errLarge)
 	}
 	if err == nil {
-		err = r.spend(1 + w.give(v)/bytesAWork)
+		err = j.spend(1 + w.give(v)/bytesAWork)
 	}
 	if err != nil {
 		return err
 	}
-	level := r.level
-	r.level++
-	defer func() { r.level-- }()
+	level := j.level
+	j.level++
+	defer func() { j.level-- }()
 	w.begin(q.text, level)
 	for n := 1; ; n = min(8*n, maxAsked) {
 		w.next(level, n)
 		b := w.exchange()[0]
 		skipped := min(skip, len(b.values))
 		b.values, skip = b.values[skipped:], skip-skipped
-		if more, err := r.deliver(b, yield); !more {
+		if more, err := j.deliver(b, yield); !more {
 			return err
 		}
 	}
@@ -232,20 +235,20 @@ func (r *run) interpret(q *query, v any, skip int, yield func(item) bool) error 
 
 // interpreter returns the worker of the run, which it keeps until the end of a rule. Programs that are evaluated for results
 // of another have the same worker, so that none waits for what it holds itself.
-func (r *run) interpreter() (w *jqProcess, err error) {
-	if r.worker != nil && r.worker.ended != nil && r.level == 0 {
-		r.release()
+func (j jqRun) interpreter() (w *jqProcess, err error) {
+	if j.worker != nil && j.worker.ended != nil && j.level == 0 {
+		j.release()
 	}
-	if r.worker == nil {
-		r.worker, err = r.pool.get(r.ctx)
+	if j.worker == nil {
+		j.worker, err = j.pool.get(j.ctx)
 	}
-	return r.worker, err
+	return j.worker, err
 }
 
 // release gives the worker of the run back.
-func (r *run) release() {
-	if r.worker != nil {
-		r.pool.put(r.worker)
-		r.worker = nil
+func (j jqRun) release() {
+	if j.worker != nil {
+		j.pool.put(j.worker)
+		j.worker = nil
 	}
 }

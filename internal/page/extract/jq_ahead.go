@@ -26,22 +26,22 @@ func programsOf(fields []*field) (out []program) {
 
 // allAhead yields what a selector finds. The programs of fields are evaluated for many items at once: a worker takes a program in
 // less time than it takes to wake it.
-func (r *run) allAhead(s *selector, in item, fields []*field, yield func(item) bool) error {
+func (j jqRun) allAhead(s *selector, in item, fields []*field, yield func(item) bool) error {
 	programs := programsOf(fields)
 	if len(programs) == 0 {
-		return s.all(r, in, yield)
+		return s.all(j.run, in, yield)
 	}
 	var items []item
 	more := true
 	flush := func() bool {
-		r.askAhead(items, programs)
+		j.askAhead(items, programs)
 		for i := 0; i < len(items) && more; i++ {
 			more = yield(items[i])
 		}
 		items = items[:0]
 		return more
 	}
-	err := s.all(r, in, func(i item) bool {
+	err := s.all(j.run, in, func(i item) bool {
 		items = append(items, i)
 		return len(items) < maxAhead || flush()
 	})
@@ -52,20 +52,20 @@ func (r *run) allAhead(s *selector, in item, fields []*field, yield func(item) b
 }
 
 // askAhead evaluates programs for items. What it does not find out is left for later, also an error.
-func (r *run) askAhead(items []item, programs []program) {
+func (j jqRun) askAhead(items []item, programs []program) {
 	for len(items) > 0 {
-		w, err := r.interpreter()
+		w, err := j.interpreter()
 		if err != nil {
 			return
 		}
 		n := 0
 		for n < len(items) && len(w.request) < maxBatch {
-			v, ok, err := r.value(items[n])
-			if n++; err == nil && ok && !tooLarge(v) && r.spend(1+w.give(v)/bytesAWork) == nil {
+			v, ok, err := j.value(items[n])
+			if n++; err == nil && ok && !tooLarge(v) && j.spend(1+w.give(v)/bytesAWork) == nil {
 				items[n-1].ahead = make(map[*query]*batch, len(programs))
 				for _, p := range programs {
-					w.begin(p.query.text, r.level)
-					w.next(r.level, p.most)
+					w.begin(p.query.text, j.level)
+					w.next(j.level, p.most)
 				}
 			}
 		}

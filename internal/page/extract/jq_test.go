@@ -27,9 +27,9 @@ func evaluated(t testing.TB, pool *jqPool, q *query, v any) (values string, note
 	t.Helper()
 	r := newRun(t.Context(), page("application/json", "1"))
 	r.target, r.pool = new(target), pool
-	defer r.release()
+	defer jqRun{r}.release()
 	var got []any
-	err = r.selectJQ(v, q, nil, func(i item) bool {
+	err = jqRun{r}.selectJQ(v, q, nil, func(i item) bool {
 		got = append(got, i.value)
 		return len(got) < 100
 	})
@@ -352,15 +352,15 @@ func TestProgramEndsWithItsCaller(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := newRun(ctx, page("application/json", "1"))
 		r.pool, r.target = pool, new(target)
-		w, err := r.interpreter()
+		w, err := jqRun{r}.interpreter()
 		if err != nil {
 			t.Fatal(err)
 		}
 		cancel() // which kills the worker, before or while it works
-		if err := r.selectJQ([]any{[]any{1, 2}}, q, nil, func(item) bool { return true }); !errors.Is(err, context.Canceled) {
+		if err := (jqRun{r}).selectJQ([]any{[]any{1, 2}}, q, nil, func(item) bool { return true }); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", text, err)
 		}
-		r.release()
+		jqRun{r}.release()
 		if w.cmd.ProcessState == nil || len(pool.idle) > 0 {
 			t.Errorf("%s: the worker is there", text)
 		}
@@ -386,16 +386,16 @@ func TestWorkerThatIsKilled(t *testing.T) {
 	}
 	r := newRun(t.Context(), page("application/json", "1"))
 	r.pool, r.target = pool, new(target)
-	w, err := r.interpreter()
+	w, err := jqRun{r}.interpreter()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.kill()
-	err = r.selectJQ(nil, one, nil, func(item) bool { return true })
+	err = jqRun{r}.selectJQ(nil, one, nil, func(item) bool { return true })
 	if err == nil || errors.Is(err, errBound) || !strings.Contains(err.Error(), `jq "1 + 1": the process that interprets it ended: `) {
 		t.Errorf("killed while it is used: %v", err)
 	}
-	r.release()
+	jqRun{r}.release()
 }
 
 // Idle workers end after a while.

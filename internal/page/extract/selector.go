@@ -140,7 +140,7 @@ func (s *selector) source(r *run, in item, yield func(item) bool) error {
 			}
 			return nil
 		}
-		return r.selectJQ(v, s.jq, in.ahead, yield)
+		return jqRun{r}.selectJQ(v, s.jq, in.ahead, yield)
 	}
 	yield(in)
 	return nil
@@ -231,7 +231,7 @@ func (r *run) parsed(text string, jq *query, yield func(item) bool) (more bool, 
 		return true, nil
 	}
 	more = true
-	err = r.selectJQ(v, jq, nil, func(i item) bool {
+	err = jqRun{r}.selectJQ(v, jq, nil, func(i item) bool {
 		more = yield(i)
 		return more
 	})
@@ -305,7 +305,7 @@ func (r *run) selectLD(q *query, yield func(item) bool) error {
 		if err != nil || !more {
 			break
 		}
-		err = r.selectJQ(v, q, nil, func(i item) bool {
+		err = jqRun{r}.selectJQ(v, q, nil, func(i item) bool {
 			more = yield(i)
 			return more
 		})

@@ -8,6 +8,9 @@ import (
 	"seine/internal/fetch/robots"
 )
 
+// metaReader reads elements that say something of the whole page.
+type metaReader struct{ *scanner }
+
 // Scratch buffers of value: at most three values of a tag are in use at a time.
 const (
 	first = iota
@@ -37,14 +40,14 @@ const maxValue = 64 << 10
 func isPlain(b []byte) bool { return plainLength(b) == len(b) }
 
 // setBase takes the first base element that has an href (section 4.2.3).
-func (s *scanner) setBase() {
-	href, ok := s.value("href", first)
-	if !ok || s.seenBase {
+func (m metaReader) setBase() {
+	href, ok := m.value("href", first)
+	if !ok || m.seenBase {
 		return
 	}
-	s.seenBase = true
+	m.seenBase = true
 	if len(href) <= maxRef {
-		s.baseRef = string(trimSpace(href))
+		m.baseRef = string(trimSpace(href))
 	}
 }
 
@@ -56,70 +59,70 @@ const (
 	langHTML
 )
 
-func (s *scanner) setLanguages() {
-	if v, ok := s.value("lang", first); ok {
-		s.setLanguage(v, langHTML)
+func (m metaReader) setLanguages() {
+	if v, ok := m.value("lang", first); ok {
+		m.setLanguage(v, langHTML)
 	}
-	if v, ok := s.value("xml:lang", first); ok {
-		s.setLanguage(v, langXML)
+	if v, ok := m.value("xml:lang", first); ok {
+		m.setLanguage(v, langXML)
 	}
 }
 
-func (s *scanner) setLanguage(v []byte, rank int) {
+func (m metaReader) setLanguage(v []byte, rank int) {
 	v = trimSpace(v)
-	if len(v) == 0 || len(v) > maxLanguage || rank <= s.langRank {
+	if len(v) == 0 || len(v) > maxLanguage || rank <= m.langRank {
 		return
 	}
-	s.page.Language, s.langRank = string(v), rank
+	m.page.Language, m.langRank = string(v), rank
 }
 
-// readMeta takes a meta element by its name or its http-equiv.
-func (s *scanner) readMeta() {
-	content, ok := s.value("content", first)
+// read takes a meta element by its name or its http-equiv.
+func (m metaReader) read() {
+	content, ok := m.value("content", first)
 	if !ok {
 		return
 	}
-	if name, ok := s.value("name", second); ok {
-		s.readNamed(trimSpace(name), content)
+	if name, ok := m.value("name", second); ok {
+		m.readNamed(trimSpace(name), content)
 	}
-	if equiv, ok := s.value("http-equiv", second); ok {
-		s.readPragma(trimSpace(equiv), content)
+	if equiv, ok := m.value("http-equiv", second); ok {
+		m.readPragma(trimSpace(equiv), content)
 	}
 }
 
-func (s *scanner) readNamed(name, content []byte) {
+func (m metaReader) readNamed(name, content []byte) {
 	switch {
-	case ascii.Is(name, "robots"), s.isAgent(name):
-		s.page.Restrict(robots.MetaDirectives(string(content), s.opts.Now))
-	case ascii.Is(name, "description") && s.page.Description == "":
-		s.page.Description = s.foldTo(maxField, content, false)
+	case ascii.Is(name, "robots"), m.isAgent(name):
+		m.page.Restrict(robots.MetaDirectives(string(content), m.opts.Now))
+	case ascii.Is(name, "description") && m.page.Description == "":
+		m.page.Description = m.foldTo(maxField, content, false)
 	}
 }
 
-func (s *scanner) isAgent(name []byte) bool {
-	return s.opts.Agent != "" && strings.EqualFold(string(name), s.opts.Agent)
+func (m metaReader) isAgent(name []byte) bool {
+	return m.opts.Agent != "" && strings.EqualFold(string(name), m.opts.Agent)
 }
 
 // readPragma takes a refresh, of which the first counts, or the default
 // language (section 4.2.5.3). A list of languages says nothing.
-func (s *scanner) readPragma(equiv, content []byte) {
+func (m metaReader) readPragma(equiv, content []byte) {
 	switch {
-	case ascii.Is(equiv, "refresh") && !s.seenRefresh:
+	case ascii.Is(equiv, "refresh") && !m.seenRefresh:
 		if ref, ok := refreshURL(content); ok {
-			s.seenRefresh = true
-			s.addRefresh(ref)
+			m.seenRefresh = true
+			m.addRefresh(ref)
 		}
 	case ascii.Is(equiv, "content-language"):
 		if lang, rest := nextField(content); len(trimSpace(rest)) == 0 {
-			s.setLanguage(lang, langMeta)
+			m.setLanguage(lang, langMeta)
 		}
 	}
 }
 
 // addRefresh notes a refresh. Without a URL it reloads the page, wherever the
 // base element points.
-func (s *scanner) addRefresh(ref []byte) {
+func (m metaReader) addRefresh(ref []byte) {
 	if len(trimSpace(ref)) > 0 {
-		s.note(ref, KindRefresh, nil)
+		m.note(ref, KindRefresh, nil)
 	}
 }

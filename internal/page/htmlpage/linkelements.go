@@ -7,6 +7,9 @@ import (
 	"seine/internal/base/ascii"
 )
 
+// linkReader reads elements that lead to other URLs.
+type linkReader struct{ *scanner }
+
 // note adds a link with the value of its rel attribute, if its kind is wanted,
 // and returns where it is in the set.
 func (s *scanner) note(ref []byte, kind Kind, rel []byte) int {
@@ -21,46 +24,46 @@ func (s *scanner) note(ref []byte, kind Kind, rel []byte) int {
 }
 
 // label gives a link the text of an attribute of the current tag.
-func (s *scanner) label(i int, attribute string) {
-	if i == noReference || !s.opts.LinkTexts || s.links.refs[i].text != "" {
+func (l linkReader) label(i int, attribute string) {
+	if i == noReference || !l.opts.LinkTexts || l.links.refs[i].text != "" {
 		return
 	}
-	if v, ok := s.value(attribute, third); ok {
-		s.links.refs[i].text = s.foldTo(maxLinkText, v, false)
+	if v, ok := l.value(attribute, third); ok {
+		l.links.refs[i].text = l.foldTo(maxLinkText, v, false)
 	}
 }
 
 // addAnchor notes the link of an a element, whose text follows.
-func (s *scanner) addAnchor() {
-	s.endAnchor()
-	href, isLink := s.value("href", first)
-	if !isLink && s.foreign() {
-		href, isLink = s.value("xlink:href", first)
+func (l linkReader) addAnchor() {
+	l.endAnchor()
+	href, isLink := l.value("href", first)
+	if !isLink && l.foreign() {
+		href, isLink = l.value("xlink:href", first)
 	}
-	s.own.enterLink(len(s.text.buf), isLink)
+	l.own.enterLink(len(l.text.buf), isLink)
 	if !isLink {
 		return
 	}
-	rel, _ := s.value("rel", second)
-	i := s.note(href, KindAnchor, rel)
-	if i != noReference && s.opts.LinkTexts && s.links.refs[i].text == "" {
-		s.startAnchor(i)
+	rel, _ := l.value("rel", second)
+	i := l.note(href, KindAnchor, rel)
+	if i != noReference && l.opts.LinkTexts && l.links.refs[i].text == "" {
+		l.startAnchor(i)
 	}
 }
 
 // addArea notes the link of an area element.
-func (s *scanner) addArea() {
-	if href, ok := s.value("href", first); ok {
-		rel, _ := s.value("rel", second)
-		s.label(s.note(href, KindArea, rel), "alt")
+func (l linkReader) addArea() {
+	if href, ok := l.value("href", first); ok {
+		rel, _ := l.value("rel", second)
+		l.label(l.note(href, KindArea, rel), "alt")
 	}
 }
 
 // addFrame notes the link of a frame or iframe element. An empty src is the
 // same as none: it loads about:blank (section 4.8.5).
-func (s *scanner) addFrame() {
-	if src, _ := s.value("src", first); len(trimSpace(src)) > 0 {
-		s.label(s.note(src, KindFrame, nil), "title")
+func (l linkReader) addFrame() {
+	if src, _ := l.value("src", first); len(trimSpace(src)) > 0 {
+		l.label(l.note(src, KindFrame, nil), "title")
 	}
 }
 
@@ -68,20 +71,20 @@ func (s *scanner) addFrame() {
 const maxCanonicals = 4
 
 // addLink notes a link element.
-func (s *scanner) addLink() {
-	attr, _ := s.value("rel", second)
+func (l linkReader) addLink() {
+	attr, _ := l.value("rel", second)
 	rel := parseRel(attr)
-	href, _ := s.value("href", first)
+	href, _ := l.value("href", first)
 	if len(trimSpace(href)) == 0 || len(href) > maxRef {
 		return // section 4.6.7: an empty href is no link
 	}
-	if rel.has(relCanonical) && len(s.canonicalRefs) < maxCanonicals {
-		s.canonicalRefs = append(s.canonicalRefs, string(href))
+	if rel.has(relCanonical) && len(l.canonicalRefs) < maxCanonicals {
+		l.canonicalRefs = append(l.canonicalRefs, string(href))
 	}
-	s.label(s.note(href, s.linkKind(rel), attr), "title")
+	l.label(l.note(href, l.linkKind(rel), attr), "title")
 }
 
-func (s *scanner) linkKind(rel relation) Kind {
+func (l linkReader) linkKind(rel relation) Kind {
 	switch {
 	case rel.has(relCanonical):
 		return KindCanonical
@@ -94,10 +97,10 @@ func (s *scanner) linkKind(rel relation) Kind {
 	case !rel.has(relAlternate) || rel.has(relStylesheet):
 		return KindLink
 	}
-	if _, translated := s.tokens.attr("hreflang"); translated {
+	if _, translated := l.tokens.attr("hreflang"); translated {
 		return KindAlternate
 	}
-	if media, _ := s.value("type", third); isFeed(media) {
+	if media, _ := l.value("type", third); isFeed(media) {
 		return KindFeed
 	}
 	return KindLink
@@ -112,63 +115,63 @@ func isFeed(media []byte) bool {
 
 // readImage takes an img element: its links, and its alternative text where it
 // is in a link.
-func (s *scanner) readImage() {
-	if s.anchorRef != noReference {
-		if alt, ok := s.value("alt", third); ok {
-			s.anchor.separate(gapSpace)
-			s.anchor.write(alt, false)
-			s.anchor.separate(gapSpace)
+func (l linkReader) readImage() {
+	if l.anchorRef != noReference {
+		if alt, ok := l.value("alt", third); ok {
+			l.anchor.separate(gapSpace)
+			l.anchor.write(alt, false)
+			l.anchor.separate(gapSpace)
 		}
 	}
-	if !s.opts.Kinds.Has(KindImage) && !s.opts.Kinds.Has(KindSrcset) {
+	if !l.opts.Kinds.Has(KindImage) && !l.opts.Kinds.Has(KindSrcset) {
 		return
 	}
-	if src, _ := s.value("src", first); len(trimSpace(src)) > 0 { // section 4.8.3: an empty one is an error
-		s.label(s.note(src, KindImage, nil), "alt")
+	if src, _ := l.value("src", first); len(trimSpace(src)) > 0 { // section 4.8.3: an empty one is an error
+		l.label(l.note(src, KindImage, nil), "alt")
 	}
-	s.addSrcset()
+	l.addSrcset()
 }
 
 // addSrcset notes the candidates of a srcset attribute, of which the last would
 // be cut if it were longer than what is kept of a value.
-func (s *scanner) addSrcset() {
-	if !s.opts.Kinds.Has(KindSrcset) {
+func (l linkReader) addSrcset() {
+	if !l.opts.Kinds.Has(KindSrcset) {
 		return
 	}
-	set, _ := s.value("srcset", first)
+	set, _ := l.value("srcset", first)
 	if len(set) > maxValue-utf8.UTFMax {
 		return
 	}
 	for url, rest := nextCandidate(set); len(url) > 0; url, rest = nextCandidate(rest) {
-		s.label(s.note(url, KindSrcset, nil), "alt")
+		l.label(l.note(url, KindSrcset, nil), "alt")
 	}
 }
 
 // addForm notes where a form leads that is sent by GET. What is entered replaces
 // the query (section 4.10.22.3, "mutate action URL"), so none is kept.
-func (s *scanner) addForm() {
-	if s.templates > 0 || !s.opts.Kinds.Has(KindForm) {
+func (l linkReader) addForm() {
+	if l.templates > 0 || !l.opts.Kinds.Has(KindForm) {
 		return
 	}
-	if method, _ := s.value("method", first); ascii.Is(method, "post") || ascii.Is(method, "dialog") {
+	if method, _ := l.value("method", first); ascii.Is(method, "post") || ascii.Is(method, "dialog") {
 		return
 	}
-	action, _ := s.value("action", first)
+	action, _ := l.value("action", first)
 	if len(trimSpace(action)) == 0 {
 		return // the page itself
 	}
 	if i := bytes.IndexAny(action, "?#"); i >= 0 && action[i] == '?' {
 		action = action[:i+1] // an empty query is none
 	}
-	rel, _ := s.value("rel", second)
-	s.note(action, KindForm, rel)
+	rel, _ := l.value("rel", second)
+	l.note(action, KindForm, rel)
 }
 
 // addAttributes notes the links of the attributes that Options.Attributes names.
-func (s *scanner) addAttributes() {
-	for _, name := range s.opts.Attributes {
-		if v, _ := s.value(name, first); len(trimSpace(v)) > 0 {
-			s.note(v, KindAttribute, nil)
+func (l linkReader) addAttributes() {
+	for _, name := range l.opts.Attributes {
+		if v, _ := l.value(name, first); len(trimSpace(v)) > 0 {
+			l.note(v, KindAttribute, nil)
 		}
 	}
 }

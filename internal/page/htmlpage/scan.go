@@ -144,7 +144,7 @@ func (s *scanner) run() {
 			s.write(s.tokens.text, false)
 		case tokenStart:
 			if len(s.opts.Attributes) > 0 && s.templates == 0 {
-				s.addAttributes()
+				linkReader{s}.addAttributes()
 			}
 			s.open(lookup(s.tokens.name))
 		case tokenClose:

@@ -21,7 +21,7 @@ func (s *scanner) open(e element) {
 	case elemForm:
 		s.leaveForeign()
 		s.separate(gapLine)
-		s.addForm()
+		linkReader{s}.addForm()
 	case elemTemplate, elemNoScript, elemSVG, elemMath, elemForeignObject:
 		s.nest(e)
 	case elemRuby, elemReading, elemReadingParen:
@@ -40,23 +40,23 @@ func (s *scanner) open(e element) {
 func (s *scanner) openMeta(e element) {
 	switch e {
 	case elemAnchor:
-		s.addAnchor()
+		linkReader{s}.addAnchor()
 	case elemArea:
-		s.addArea()
+		linkReader{s}.addArea()
 	case elemImage:
-		s.readImage()
+		linkReader{s}.readImage()
 	case elemSource:
-		s.addSrcset()
+		linkReader{s}.addSrcset()
 	case elemFrame:
-		s.addFrame()
+		linkReader{s}.addFrame()
 	case elemLink:
-		s.addLink()
+		linkReader{s}.addLink()
 	case elemMeta:
-		s.readMeta()
+		metaReader{s}.read()
 	case elemBase:
-		s.setBase()
+		metaReader{s}.setBase()
 	case elemHTML:
-		s.setLanguages()
+		metaReader{s}.setLanguages()
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *scanner) openMeta(e element) {
 // SVG title is ordinary markup (section 13.2.6.5).
 func (s *scanner) openRaw(e element) {
 	if e == elemIframe && s.templates == 0 {
-		s.addFrame()
+		linkReader{s}.addFrame()
 	}
 	if s.tokens.selfClosing && s.foreign() {
 		return
