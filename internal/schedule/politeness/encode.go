@@ -23,7 +23,7 @@ type numbers [11]uint64
 // Append encodes the State: the version, a set of the numbers that are not 0,
 // and those, as varints. It does not allocate if b has room for 80 bytes.
 func (s *State) Append(b []byte) []byte {
-	all := s.numbers()
+	all := numbersOf(s)
 	set := uint64(0)
 	for i, n := range all {
 		if n != 0 {
@@ -81,9 +81,9 @@ func uvarint(b []byte) (uint64, []byte, error) {
 	return v, b[n:], nil
 }
 
-func (s *State) numbers() numbers {
+func numbersOf(s *State) numbers {
 	return numbers{
-		zigzag(s.ended), uint64(s.wait), zigzag(s.ended - s.began), s.marks(), uint64(s.smoothed),
+		zigzag(s.ended), uint64(s.wait), zigzag(s.ended - s.began), marksOf(s), uint64(s.smoothed),
 		uint64(s.crawlDelay), uint64(s.slow), uint64(s.failures), uint64(s.opened), uint64(s.pause),
 		uint64(s.refused),
 	}
@@ -104,11 +104,11 @@ func (n *numbers) state() (State, error) {
 		failures: uint32(n[7]), opened: uint32(n[8]), refused: uint8(n[10]),
 	}
 	s.began = s.ended - zagzig(n[2]) // wraps as in numbers
-	return s, s.setMarks(n[3])
+	return s, setMarks(&s, n[3])
 }
 
-// marks packs what is small.
-func (s *State) marks() uint64 {
+// marksOf packs what is small.
+func marksOf(s *State) uint64 {
 	m := uint64(s.good)<<3 | uint64(s.why)<<1
 	if s.asked {
 		m |= 1
@@ -116,7 +116,7 @@ func (s *State) marks() uint64 {
 	return m
 }
 
-func (s *State) setMarks(m uint64) error {
+func setMarks(s *State, m uint64) error {
 	if m>>3 >= goodRow || m>>1&3 > uint64(forRetryAfter) {
 		return errRange
 	}

@@ -86,7 +86,7 @@ func (s *State) applyOutcome(r *Rules, o Outcome, seed uint64) Event {
 	switch o.Kind {
 	case Good:
 		s.refused = 0
-		s.sample(o.Took)
+		s.smoothed = smooth(s.smoothed, o.Took)
 		return s.answered(s.ease(r))
 	case Throttled:
 		return s.answered(s.slowDown(r))
@@ -99,15 +99,15 @@ func (s *State) applyOutcome(r *Rules, o Outcome, seed uint64) Event {
 	return NoEvent
 }
 
-// sample smooths the response time: RFC 6298, section 2, with alpha 1/8.
-func (s *State) sample(took time.Duration) {
+// smooth returns the mean response time: RFC 6298, section 2, with alpha 1/8.
+func smooth(mean, took time.Duration) time.Duration {
 	switch {
 	case took <= 0:
-	case s.smoothed == 0:
-		s.smoothed = took
-	default:
-		s.smoothed += (took - s.smoothed) / 8
+		return mean
+	case mean == 0:
+		return took
 	}
+	return mean + (took-mean)/8
 }
 
 // answered ends a row of failures, and closes the breaker.

@@ -65,7 +65,7 @@ func (s *State) waits(r *Rules, now int64) (int64, Phase) {
 		}
 	}
 	later(since(s.began, now, max(0, r.Interval)), Delay)
-	later(since(s.ended, now, max(s.waitWithin(r), s.Delay(r))), s.phase())
+	later(since(s.ended, now, max(s.waitWithin(r), s.Delay(r))), s.why.phase())
 	if s.Open(r) {
 		later(since(s.ended, now, s.pauseWithin(r)), BreakerOpen)
 	}
@@ -106,8 +106,8 @@ func (s *State) pauseWithin(r *Rules) time.Duration {
 	return min(s.pause, r.mostJittered(r.Breaker.longest()))
 }
 
-func (s *State) phase() Phase {
-	switch s.why {
+func (r reason) phase() Phase {
+	switch r {
 	case forBackoff:
 		return Backoff
 	case forRetryAfter:
