@@ -16,7 +16,7 @@ import (
 type controlFlags struct {
 	connection
 	crawlName
-	Host string `help:"Apply to this host only." placeholder:"HOST"`
+	Host string `help:"Apply to this host only, on all its ports." placeholder:"HOST"`
 	New  bool   `help:"Accept a host that the crawl does not know yet."`
 }
 
@@ -80,7 +80,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		}
 		what := "crawl " + c.Name
 		if done.Host != "" {
-			what += " at " + done.Host
+			what += " at " + done.Where(given)
 		}
 		safeprint.Printf("%s %s (revision %d of its spec)\n", what, word, done.Rev)
 		for _, s := range done.Stopped {

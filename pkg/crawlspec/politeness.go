@@ -133,9 +133,9 @@ func (p *Politeness) check() error {
 // HostRule has other values for some hosts. The first source of a spec that names a host applies; keys that it
 // omits are those of the spec.
 type HostRule struct {
-	// Hosts are host names, or "*.example.org" for a domain and all hosts in it. Secrets are sent to them only
-	// over https at the default port. "http://example.org:8080" is one origin: the keys for requests apply to
-	// that origin only, and its secrets are sent there.
+	// Hosts are host names, or "*.example.org" for a domain and all hosts in it, whatever their port. Secrets are sent to
+	// them only over https at the default port. "http://example.org:8080" is one origin: headers and other keys for
+	// access apply to that origin only, and its secrets are sent there. The other keys need the name of the host.
 	Hosts           []string  `json:"hosts"`
 	State           *RunState `json:"state,omitempty"`
 	Delay           *Duration `json:"delay,omitempty"`
@@ -185,7 +185,7 @@ func (s *Spec) SetState(host string, state RunState) error {
 	if err != nil {
 		return err
 	}
-	own := HostRule{Hosts: []string{host}}
+	own, at := HostRule{Hosts: []string{host}}, len(s.Sources)
 	if i := s.SourceOf(host); i >= 0 {
 		src := &s.Sources[i]
 		narrowed := src.narrowedTo(host)
@@ -193,12 +193,12 @@ func (s *Spec) SetState(host string, state RunState) error {
 			src.State = &state
 			return s.Validate()
 		}
-		own = *src
+		own, at = *src, i
 		own.Hosts = narrowed
 	}
-	// It comes first, and keeps what another source says of the host.
+	// It keeps what another source says of the host, and leaves origins to sources before that.
 	own.State = &state
-	s.Sources = append([]HostRule{own}, s.Sources...)
+	s.Sources = slices.Insert(s.Sources, at, own)
 	return s.Validate()
 }
 
@@ -242,7 +242,7 @@ func (s *Spec) checkSource(src *HostRule) error {
 		return errors.New("breaker: failures must be said too (0 turns the breaker off)")
 	}
 	p := src.pace(s.Politeness)
-	return cmp.Or(p.check(), src.Access.check(true))
+	return cmp.Or(src.checkPacedHosts(), p.check(), src.Access.check(true))
 }
 
 // HostName returns the name of a host without its port, as specs have it, of the

@@ -3,6 +3,7 @@ package crawlspec
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,9 +88,13 @@ func (e hostEntry) hasOrigin(url string) bool {
 }
 
 // Matches reports whether the source is about a host, given without its port:
-// how often it is asked, and whether it is at all.
+// how often it is asked, and whether it is at all. Origins do not match: these
+// keys apply to all ports of a host.
 func (s *HostRule) Matches(host string) bool {
-	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).namesHost(host) })
+	return slices.ContainsFunc(s.Hosts, func(entry string) bool {
+		e := parseHostEntry(entry)
+		return e.scheme == "" && e.namesHost(host)
+	})
 }
 
 // AppliesTo reports whether the source's Access is for a canonical URL. An entry
@@ -145,6 +150,40 @@ func checkHostEntries(entries []string) error {
 	return nil
 }
 
+// checkPacedHosts reports an origin in Hosts beside a key that applies to all
+// ports of a host, unless Hosts names that host, too.
+func (s *HostRule) checkPacedHosts() error {
+	key := s.hostKey()
+	if key == "" {
+		return nil
+	}
+	for _, entry := range s.Hosts {
+		e := parseHostEntry(entry)
+		named := slices.ContainsFunc(s.Hosts, func(other string) bool {
+			o := parseHostEntry(other)
+			return o.scheme == "" && o.namesHost(e.name) && (o.domain || !e.domain)
+		})
+		if e.scheme = ""; !named {
+			return fmt.Errorf("hosts: %q is one port, and %s applies to all ports of a host: add %q to hosts", entry, key, e)
+		}
+	}
+	return nil
+}
+
+// hostKey returns the first key of the source that applies to hosts, and not to
+// origins as those of Access do; "" if it has none.
+func (s *HostRule) hostKey() string {
+	v := reflect.ValueOf(*s)
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.Name != "Hosts" && !field.Anonymous && !v.Field(i).IsZero() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			return name
+		}
+	}
+	return ""
+}
+
 func checkHostEntry(entry string) error {
 	scheme, rest, isOrigin := strings.Cut(entry, "://")
 	switch {
@@ -172,8 +211,8 @@ func checkHostEntry(entry string) error {
 func checkHostOfSource(name string) error {
 	host, port, ok := strings.Cut(name, ":")
 	if _, err := strconv.ParseUint(port, 10, 16); ok && err == nil && host != "" {
-		return fmt.Errorf("%q: write %q for the host, or \"https://%s\" for what listens on that port (http:// for what goes in the clear)",
-			name, host, name)
+		return fmt.Errorf("%q: write %q for all ports of the host; for headers and credentials of that port, \"http://%s\" or \"https://%s\"",
+			name, host, name, name)
 	}
 	return checkHostName(name)
 }

@@ -26,21 +26,21 @@ func TestHostsOfASource(t *testing.T) {
 		{"*.a.test", "https://b.c.a.test/x?y", true, true, true},
 		{"*.a.test", "http://b.a.test/", true, true, false},
 		{"*.a.test", "https://ba.test/", false, false, false},
-		{"http://a.test", "http://a.test/", true, true, true},
-		{"http://a.test", "https://a.test/", true, false, false},
-		{"http://a.test", "http://a.test:8080/", true, false, false},
-		{"http://a.test:8080", "http://a.test:8080/x", true, true, true},
-		{"http://a.test:8080", "http://a.test/", true, false, false},
-		{"http://a.test:8080", "https://a.test:8080/", true, false, false},
-		{"https://a.test", "https://a.test/", true, true, true},
-		{"https://a.test:8443", "https://a.test:8443/", true, true, true},
-		{"https://*.a.test:8443", "https://b.a.test:8443/", true, true, true},
-		{"https://*.a.test:8443", "https://b.a.test/", true, false, false},
+		{"http://a.test", "http://a.test/", false, true, true},
+		{"http://a.test", "https://a.test/", false, false, false},
+		{"http://a.test", "http://a.test:8080/", false, false, false},
+		{"http://a.test:8080", "http://a.test:8080/x", false, true, true},
+		{"http://a.test:8080", "http://a.test/", false, false, false},
+		{"http://a.test:8080", "https://a.test:8080/", false, false, false},
+		{"https://a.test", "https://a.test/", false, true, true},
+		{"https://a.test:8443", "https://a.test:8443/", false, true, true},
+		{"https://*.a.test:8443", "https://b.a.test:8443/", false, true, true},
+		{"https://*.a.test:8443", "https://b.a.test/", false, false, false},
 		{"2001:db8::1", "https://[2001:db8::1]/", true, true, true},
 		{"2001:db8::1", "http://[2001:db8::1]/", true, true, false},
-		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/", true, true, true},
-		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]/", true, false, false},
-		{"http://127.0.0.1:8080", "http://127.0.0.1:8080/", true, true, true},
+		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/", false, true, true},
+		{"http://[2001:db8::1]:8080", "http://[2001:db8::1]/", false, false, false},
+		{"http://127.0.0.1:8080", "http://127.0.0.1:8080/", false, true, true},
 	} {
 		src := HostRule{Hosts: []string{c.entry}}
 		if err := checkHostEntries(src.Hosts); err != nil {
@@ -60,7 +60,7 @@ func TestHostsOfASource(t *testing.T) {
 
 func TestBadHostsOfASource(t *testing.T) {
 	for entry, want := range map[string]string{
-		"a.test:8080":           `write "a.test" for the host, or "https://a.test:8080" for what listens on that port (http:// for what goes in the clear)`,
+		"a.test:8080":           `write "a.test" for all ports of the host; for headers and credentials of that port, "http://a.test:8080" or "https://a.test:8080"`,
 		"ftp://a.test":          `the scheme must be http or https`,
 		"https://a.test/":       `must be an origin without a path, as in "http://example.org:8080"`,
 		"https://a.test/x":      "without a path",
@@ -76,6 +76,25 @@ func TestBadHostsOfASource(t *testing.T) {
 		err := checkHostEntries([]string{entry})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "hosts: \"") {
 			t.Errorf("%s: %v, want in it %s", entry, err, want)
+		}
+	}
+}
+
+// Pace, state and limits are those of all ports: a source with an origin has them only beside the host's name.
+func TestKeysOfAHostNeedItsName(t *testing.T) {
+	for source, want := range map[string]string{
+		`{hosts: ["http://a.test:8080"], delay: 1s}`:                      `sources: number 1: hosts: "http://a.test:8080" is one port, and delay applies to all ports of a host: add "a.test" to hosts`,
+		`{hosts: [a.test, "https://b.test"], state: paused}`:              `hosts: "https://b.test" is one port, and state applies to all ports of a host: add "b.test" to hosts`,
+		`{hosts: ["http://[2001:db8::1]"], on_status: {5xx: {wait: 1m}}}`: `and on_status applies to all ports of a host: add "2001:db8::1" to hosts`,
+		`{hosts: [a.test, "http://*.a.test"], max_attempts: 2}`:           `add "*.a.test" to hosts`,
+		`{hosts: ["http://a.test:8080"], headers: {X: y}, cookies: true}`: "",
+		`{hosts: ["*.a.test", "http://b.a.test:8080"], delay: 0s}`:        "",
+		`{hosts: ["*.a.test", "http://*.a.test:8080"], state: running}`:   "",
+		`{hosts: [a.test], delay: 1s, auth: {bearer: "{secret:KEY}"}}`:    "",
+	} {
+		_, err := parseSpec([]byte("sources: [" + source + "]"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %s", source, err, want)
 		}
 	}
 }
@@ -124,17 +143,27 @@ sources:
 	}
 }
 
-// A host that is paused keeps its origins: its credentials go nowhere else.
+// A host that is paused keeps its origins and their keys: its credentials go nowhere else.
 func TestSetStateKeepsOrigins(t *testing.T) {
 	s := Default()
-	s.Sources = []HostRule{{Hosts: []string{"https://*.a.test:8443", "http://www.a.test", "b.test"}}}
+	s.Sources = []HostRule{
+		{Hosts: []string{"http://www.a.test"}, Access: Access{Headers: map[string]string{"X": "1"}}},
+		{Hosts: []string{"*.a.test", "https://*.a.test:8443", "b.test"}},
+	}
 	if err := s.SetState("www.a.test", Paused); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"https://www.a.test:8443", "http://www.a.test"}; !slices.Equal(s.Sources[0].Hosts, want) {
-		t.Errorf("hosts %q, want %q", s.Sources[0].Hosts, want)
+	if want := []string{"www.a.test", "https://www.a.test:8443"}; !slices.Equal(s.Sources[1].Hosts, want) {
+		t.Errorf("hosts %q, want %q", s.Sources[1].Hosts, want)
 	}
-	if err := s.SetState("www.a.test", Running); err != nil || len(s.Sources) != 2 {
+	if got := s.AccessSource("http://www.a.test/"); got != 0 {
+		t.Errorf("the origin is of source %d", got)
+	}
+	if err := s.SetState("www.a.test", Running); err != nil || len(s.Sources) != 3 {
 		t.Errorf("%d sources, %v", len(s.Sources), err)
+	}
+	s.Sources = s.Sources[:1]
+	if err := s.SetState("www.a.test", Paused); err != nil || s.AccessSource("http://www.a.test/") != 0 {
+		t.Errorf("sources %v, %v", s.Sources, err)
 	}
 }

@@ -30,6 +30,14 @@ type Done struct {
 	Stopped []StoppedHosts `json:"stopped,omitempty"`
 }
 
+// Where names the host of the order for a message. given is that host as a person wrote it, perhaps with a port.
+func (d *Done) Where(given string) string {
+	if given == d.Host {
+		return d.Host
+	}
+	return d.Host + " on all ports"
+}
+
 // StoppedHosts are hosts of a source that does not run.
 type StoppedHosts struct {
 	Hosts []string           `json:"hosts"`

@@ -23,7 +23,7 @@ var verbs = []struct {
 
 type steerHostInput struct {
 	CrawlPath
-	Host string `path:"host" maxLength:"255" doc:"Name of the host, as www.example.org."`
+	Host string `path:"host" maxLength:"255" doc:"Name of the host, as www.example.org. A port is ignored: the order applies to all ports."`
 	New  bool   `query:"new" doc:"The host may be one that nothing is known of yet."`
 }
 

@@ -84,7 +84,7 @@ func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	at, _ := url.Parse(seed)
 	tab.Go(c.url + "/hosts/" + at.Host)
 	press(tab, "#host", "Pause")
-	tab.Shows("Crawl shop at " + at.Host + " is paused")
+	tab.Shows("Crawl shop at " + at.Hostname() + " on all ports is paused")
 	tab.Shows("parked")
 	tab.Go(c.url + "/crawls/shop")
 	sure(tab, "Cancel")
