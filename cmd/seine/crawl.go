@@ -68,7 +68,7 @@ type crawlStart struct {
 	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
 	Name   string `basic:"" name:"crawl" help:"Name of the crawl." default:"default"`
 	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; sites that support it send only what has changed. A crawl that is not complete resumes instead."`
-	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests and write nothing."`
+	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests to sites and write nothing. An S3 output is checked with read requests; a database is not contacted."`
 	Strict bool   `help:"Exit with code 3 at any limit, including --max-pages, --max-bytes and --max-duration."`
 }
 

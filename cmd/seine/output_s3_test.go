@@ -29,7 +29,7 @@ func TestOutputInS3(t *testing.T) {
 	want(t, exitOK, []string{"export", place, "--to", back, "--from-s3-endpoint", server.Endpoint(), "--from-s3-path-style"}, "exported 4 records")
 	want(t, exitOK, []string{"cat", back}, lines)
 	want(t, exitUsage, with("export", committed(t), "--to", back), "--s3-")
-	want(t, exitOK, with("crawl", "https://example.org/", "--dry-run", "--out", server.Out()), "would write records", "s3://")
+	want(t, exitOK, with("crawl", "https://example.org/", "--dry-run", "--out", server.Out()), "checking s3://", " with read requests\n", "would write records")
 	want(t, exitFailed, with("crawl", "https://example.org/", "--dry-run", "--out", place), `belongs to the writer "export"`)
 	want(t, exitFailed, with("crawl", "https://example.org/", "--dry-run", "--out", "s3://no-such-bucket/x"), "no such bucket")
 }

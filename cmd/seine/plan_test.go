@@ -68,3 +68,11 @@ func TestServerOfTheEnvironmentIsReported(t *testing.T) {
 	_, _, stderr := seine(t, "crawl", "https://a.example/", "--data", data)
 	says(t, "with the variable", stderr, notice, "check that nats-server runs there")
 }
+
+// A dry run shows the values of sources, too, so that it says how each host is asked.
+func TestDryRunShowsSources(t *testing.T) {
+	t.Chdir(t.TempDir())
+	spec := write(t, "spec.yaml", "rate: 30/m\nsources:\n  - {hosts: [slow.example], delay: 10s, headers: {X-Key: '{secret:KEY}'}}\n  - {hosts: ['*.example'], state: paused}\n")
+	want(t, exitOK, []string{"crawl", "http://a.example/", "--dry-run", "--spec", spec},
+		"at least 1s after the previous response, at most 1/2s", "    - slow.example\n", "    delay: 10s\n", "    state: paused\n")
+}

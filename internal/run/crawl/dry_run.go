@@ -10,6 +10,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/weburl"
+	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
 )
 
@@ -68,13 +69,40 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 	if !spec.AllowPrivate {
 		rule("its address is public (--allow-private also allows private addresses)")
 	}
-	pace := fmt.Sprintf("up to %d requests at a time to each host, without a delay", spec.PerHost)
-	if spec.Delay > 0 {
-		pace = fmt.Sprintf("one request at a time to each host, at least %s after the previous response", spec.Delay)
-	}
-	safeprint.Fprintf(w, "%s, as %q\n", pace, spec.Agent())
+	safeprint.Fprintf(w, "%s, as %q\n", pace(&spec.Politeness), spec.Agent())
+	writeSources(w, spec.Sources)
 	if spec.Contact == "" && spec.UserAgent == crawlspec.DefaultUserAgent && !spec.AllowPrivate {
 		safeprint.Fprintln(w, "site owners cannot reach you: set --contact")
+	}
+}
+
+// pace says how often a host is asked.
+func pace(p *crawlspec.Politeness) string {
+	text := fmt.Sprintf("up to %d requests at a time to each host, without a delay", p.PerHost)
+	if p.Delay > 0 {
+		text = fmt.Sprintf("one request at a time to each host, at least %s after the previous response", p.Delay)
+	}
+	if p.Rate > 0 {
+		text += fmt.Sprintf(", at most %s", p.Rate)
+	}
+	if len(p.Hours) > 0 {
+		text += ", at " + strings.Join(p.Hours, ", ")
+	}
+	return text
+}
+
+// writeSources writes the values that some hosts have instead.
+func writeSources(w io.Writer, sources []crawlspec.HostRule) {
+	if len(sources) == 0 {
+		return
+	}
+	safeprint.Fprintln(w, "for these hosts, the first entry that names one applies instead:")
+	text, err := specfile.SourcesText(sources)
+	if err != nil {
+		safeprint.Fprintf(w, "  %v\n", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		safeprint.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
 	}
 }
 

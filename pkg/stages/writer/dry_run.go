@@ -35,6 +35,9 @@ func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
+	if bucket.Is(c.Out) {
+		safeprint.Fprintf(w, "checking %s with read requests\n", c.Out)
+	}
 	if err := c.CheckPlace(); err != nil {
 		return err
 	}
