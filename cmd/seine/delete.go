@@ -134,8 +134,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontie
 			safeprint.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
 			return nil
 		}
-		text := func() string { return "deleting " + c.Name + ": " + at.text }
-		line.update(text, text)
+		line.update(func() string { return "" }, func() string { return "deleting " + c.Name + ": " + at.text })
 		if at.needsCrawl && c.stored != "" {
 			line.done()
 			safeprint.Printf("crawl %s is deleted (revision %d); its output files are untouched. The streams keep the records that may not be written yet, until seine crawl --data %s runs again\n",
@@ -168,13 +167,13 @@ func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *front
 		at.text = "the connection to NATS is lost"
 		return at
 	case err != nil:
-		at.text = err.Error() + ": its state goes when a frontier has it again"
+		at.text = fmt.Sprintf("waiting for a frontier, which deletes the URLs: %v", err)
 		return at
 	case left > 0:
-		at.text = fmt.Sprintf("forgotten by %d of %s", total-left, humanize.Plural(total, "partition"))
+		at.text = fmt.Sprintf("the frontier has deleted its URLs from %d of %s", total-left, humanize.Plural(total, "partition"))
 		return at
 	}
-	at.text = "every partition has forgotten it"
+	at.text = "its URLs are deleted"
 	d, err := deletionOf(ctx, bus, c.Name)
 	if err != nil {
 		return at

@@ -26,9 +26,9 @@ type Left struct {
 // String says what is waited for.
 func (l Left) String() string {
 	if len(l.Readers) == 0 {
-		return l.Stream + " waits for the next snapshot of each partition, or to be purged"
+		return "stream " + l.Stream + " is purged at the next snapshot of each partition"
 	}
-	return l.Stream + " waits for what " + strings.Join(l.Readers, ", ") + " has not acknowledged"
+	return "stream " + l.Stream + " has messages that " + strings.Join(l.Readers, ", ") + " must process first"
 }
 
 // DeletionLeft returns what the streams still have of a crawl that was deleted, in the
