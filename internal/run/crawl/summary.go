@@ -346,7 +346,11 @@ func writeReasons(row func(name, format string, a ...any), name string, all []fr
 func (s *Summary) headline() string {
 	switch s.Outcome {
 	case OutcomeLimit:
-		return fmt.Sprintf("stopped at its limit %s; raise --%s to continue", s.Limit, strings.ReplaceAll(s.Limit, "_", "-"))
+		flag := strings.ReplaceAll(s.Limit, "_", "-")
+		if s.PagesBefore > 0 && s.Pages == s.PagesBefore {
+			return fmt.Sprintf("already at its limit %s, so no page was fetched; %s in the queue: raise --%s to continue", s.Limit, humanize.Plural(s.URLs.Open, "URL"), flag)
+		}
+		return fmt.Sprintf("stopped at its limit %s; raise --%s to continue", s.Limit, flag)
 	case OutcomeInterrupted:
 		if s.Paused {
 			return "interrupted while paused; run seine resume and the same command to continue"

@@ -17,3 +17,16 @@ func TestSummaryNamesHostsThatAreCancelled(t *testing.T) {
 		}
 	}
 }
+
+// A run of a crawl that is at its limit fetches nothing, and names the queue that its URLs are in.
+func TestSummaryOfALimitThatWasReachedBefore(t *testing.T) {
+	t.Parallel()
+	s := Summary{Outcome: OutcomeLimit, Limit: "max_pages", Pages: 6, PagesBefore: 6, URLs: URLCounts{Open: 15}}
+	if got, want := s.headline(), "already at its limit max_pages, so no page was fetched; 15 URLs in the queue: raise --max-pages to continue"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.Pages = 7
+	if got, want := s.headline(), "stopped at its limit max_pages; raise --max-pages to continue"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
