@@ -35,7 +35,7 @@ or was excluded is.
   seine seed --crawl news --file urls.txt --priority 0      # an existing crawl
   seine seed --crawl more --new https://example.net/        # create a crawl with the default spec
   sort -u urls.txt | seine seed -
-  seine seed --sitemap https://example.org/sitemap.xml      # needs sitemaps: true in the crawl's spec
+  seine seed --sitemap https://example.org/sitemap.xml
   seine seed --crawl news --failures-of news --class timeout      # retry these failures
 
 Exit codes: 0 all added, 1 NATS or the frontier refused, 2 wrong usage, or some URLs are invalid (the others are added).`
@@ -126,7 +126,7 @@ func (c *seedCmd) read(f *seedPublisher, bus *stages.Bus) error {
 		}
 	}
 	for _, from := range c.Sitemap {
-		if err := f.sitemap(bus, from); err != nil {
+		if err := f.sitemap(from); err != nil {
 			return err
 		}
 	}

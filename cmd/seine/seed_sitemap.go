@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,28 +8,19 @@ import (
 
 	"seine/internal/base/safeprint"
 	"seine/internal/page/sitemap"
-	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
 )
 
 // sitemap feeds what a sitemap lists. One at a URL is fed itself: the fetcher
-// asks for it as politely as for any page, and the parser follows it, of a crawl
-// that follows sitemaps. A file is read here.
-func (f *seedPublisher) sitemap(bus *stages.Bus, from string) error {
+// asks for it as politely as for any page, and the parser follows it. A file is
+// read here.
+func (f *seedPublisher) sitemap(from string) error {
 	if isWebURL(from) {
-		if err := f.followsSitemaps(bus); err != nil {
-			return err
-		}
 		return f.entries("", &sitemap.Sitemap{Index: true, Entries: []sitemap.Entry{{URL: from, Priority: -1}}})
 	}
 	site, err := readSitemap(from)
 	if err != nil {
 		return err
-	}
-	if site.Index {
-		if err := f.followsSitemaps(bus); err != nil {
-			return fmt.Errorf("%s lists other sitemaps: %w", from, err)
-		}
 	}
 	if err := f.entries(from, site); err != nil {
 		return err
@@ -63,22 +53,6 @@ func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
 func isWebURL(s string) bool {
 	s = strings.ToLower(s)
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
-}
-
-// followsSitemaps reports that the crawl would take a sitemap for a page.
-func (f *seedPublisher) followsSitemaps(bus *stages.Bus) error {
-	ctx, cancel := context.WithTimeout(f.ctx, askTime)
-	defer cancel()
-	specs, err := stages.OpenSpecs(ctx, bus)
-	if err != nil {
-		return err
-	}
-	spec, err := specs.Get(ctx, f.Crawl, 0)
-	if err != nil || spec.Sitemaps {
-		return err
-	}
-	return usageError{fmt.Errorf("--sitemap: crawl %s does not follow sitemaps: put sitemaps: true into its spec "+
-		"(seine spec get, seine spec apply), or download the sitemap and give the file", f.Crawl)}
 }
 
 // readSitemap reads a file: XML, plain or in gzip, or a URL on each line.

@@ -87,7 +87,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newSeedPublisher(t.Context(), nil, "c", nil)
-			if err := f.sitemap(nil, path); err != nil {
+			if err := f.sitemap(path); err != nil {
 				t.Fatal(err)
 			}
 			if want := `{"url":"https://a.test/"}` + "\n" + `{"url":"https://b.test/","priority":0}` + "\n"; f.Pending() != want {
@@ -96,7 +96,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 		})
 	}
 	f := newSeedPublisher(t.Context(), nil, "c", nil)
-	if err := f.sitemap(nil, write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(f.Pending(), "\n") != 2 {
+	if err := f.sitemap(write(t, "urls.txt", "https://a.test/\nhttps://b.test/\n")); err != nil || strings.Count(f.Pending(), "\n") != 2 {
 		t.Errorf("a list of URLs: %v, %q", err, f.Pending())
 	}
 	index := newSeedPublisher(t.Context(), nil, "c", nil)
@@ -108,7 +108,7 @@ func TestSeedsFromASitemapFile(t *testing.T) {
 		"no such file": filepath.Join(t.TempDir(), "none"), "no sitemap": write(t, "page.html", productPage), "empty": write(t, "empty", ""),
 		"relative": write(t, "rel.txt", "/a\n/b\n"),
 	} {
-		if err := f.sitemap(nil, path); err == nil || !strings.Contains(err.Error(), "--sitemap") {
+		if err := f.sitemap(path); err == nil || !strings.Contains(err.Error(), "--sitemap") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

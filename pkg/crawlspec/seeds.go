@@ -65,16 +65,16 @@ func (s *Spec) SeedURLs() (urls []string) {
 
 func (s *Spec) checkSeeds() error {
 	for i := range s.Seeds {
-		if err := s.checkSeed(&s.Seeds[i]); err != nil {
+		if err := s.Seeds[i].check(); err != nil {
 			return fmt.Errorf("seeds: number %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-func (s *Spec) checkSeed(seed *Seed) error {
+func (s *Seed) check() error {
 	kinds := 0
-	for _, text := range []string{seed.URL, seed.Sitemap, seed.File} {
+	for _, text := range []string{s.URL, s.Sitemap, s.File} {
 		if text != "" {
 			kinds++
 		}
@@ -82,21 +82,18 @@ func (s *Spec) checkSeed(seed *Seed) error {
 	if kinds != 1 {
 		return errors.New("write one of url, sitemap and file")
 	}
-	if p := seed.Priority; p != nil && (*p < 0 || *p > messages.MaxPriority) {
+	if p := s.Priority; p != nil && (*p < 0 || *p > messages.MaxPriority) {
 		return fmt.Errorf("priority %d: must be from 0 (first) to %d", *p, messages.MaxPriority)
 	}
-	if err := seed.Metadata.Check(seed.Inherit); err != nil {
+	if err := s.Metadata.Check(s.Inherit); err != nil {
 		return err
 	}
-	if seed.File != "" {
+	if s.File != "" {
 		return nil
 	}
-	if seed.Sitemap != "" && !s.Sitemaps {
-		return errors.New("sitemap: the crawl does not follow sitemaps: write sitemaps: true")
-	}
-	if _, err := weburl.Canonicalize(seed.Address()); err != nil {
+	if _, err := weburl.Canonicalize(s.Address()); err != nil {
 		key := ""
-		if seed.Sitemap != "" {
+		if s.Sitemap != "" {
 			key = "sitemap: "
 		}
 		return fmt.Errorf("%s%w", key, err)

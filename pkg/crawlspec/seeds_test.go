@@ -36,7 +36,6 @@ func TestWrongSeedsOfASpec(t *testing.T) {
 		`["https://a.test/", {}]`:                      "seeds: number 2: write one of url, sitemap and file",
 		`[{"url": "https://a.test/", "file": "x"}]`:    "write one of",
 		`[{"url": "https://a.test/", "priority": 10}]`: "priority 10: must be from 0 (first) to 9",
-		`[{"sitemap": "https://a.test/s.xml"}]`:        "write sitemaps: true",
 		`[{"file": "urls.txt"}]`:                       "read by the command that applies the spec",
 	} {
 		if _, err := Decode([]byte(`{"seeds": ` + seeds + `}`)); err == nil || !strings.Contains(err.Error(), want) {

@@ -26,8 +26,7 @@ type Seed struct {
 	Metadata Metadata `json:"metadata,omitzero"`
 	// Inherit has what is found from the URL have the metadata, too.
 	Inherit bool `json:"inherit,omitempty"`
-	// Sitemap says that it is a sitemap, of whatever name: where the spec follows sitemaps, a
-	// text there is a list of URLs.
+	// Sitemap says that it is a sitemap, of whatever name: a text there is a list of URLs.
 	Sitemap bool `json:"sitemap,omitempty"`
 }
 

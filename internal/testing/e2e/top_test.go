@@ -183,11 +183,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 	if out := seine("seed", "--crawl", "map", site.seed); out.code() != 2 || !strings.Contains(out.stderr.String(), "--new") {
 		t.Errorf("into a crawl that nobody has begun: %d, %s", out.code(), out.stderr)
 	}
-	none := seine("seed", "--crawl", "map", "--new", "--sitemap", site.seed+"sitemap.xml")
-	if none.code() != 2 || !strings.Contains(none.stderr.String(), "sitemaps: true") {
-		t.Errorf("into a crawl without sitemaps: %d, %s", none.code(), none.stderr)
-	}
-	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\nsitemaps: true\n"), "--crawl", "map"), "revision")
+	wantOutput(t, seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\nallow_private: true\n"), "--crawl", "map"), "revision")
 	wantOutput(t, seine("seed", "--crawl", "map", "--sitemap", site.seed+"sitemap.xml"), "1 URL was added")
 	complete := func(name string) (crawl overview.Crawl) {
 		t.Helper()
