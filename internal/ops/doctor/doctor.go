@@ -218,7 +218,7 @@ func specs(o *overview.Overview) (found []Finding) {
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "spec: " + crawlspec.UnusableText(c.Unusable, c.Still), Do: "seine spec apply FILE --crawl " + c.Name})
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
-		case c.State == crawlspec.Paused && c.Queued > 0:
+		case c.State == overview.Paused && c.Queued > 0:
 			found = append(found, Finding{Level: Warn, Check: "crawl " + c.Name, What: "is paused, with " + humanize.Plural(c.Queued, "URL") + " queued", Do: "seine resume --crawl " + c.Name})
 		}
 	}

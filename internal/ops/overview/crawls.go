@@ -141,7 +141,8 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	if err != nil {
 		return err
 	}
-	c.State, c.Rev, c.renders = spec.State, spec.Rev, spec.MayRender()
+	c.Rev, c.renders = spec.Rev, spec.MayRender()
+	defer c.setState(spec.State)
 	if spec.State == crawlspec.Running {
 		c.NextRun, _ = spec.NextRun(time.Now()) // a schedule that is none is told with the spec
 	}
@@ -177,19 +178,25 @@ func (r *Reader) remember(crawls []Crawl) {
 	}
 }
 
+// setState sets the state of a crawl that was read, whose spec sets another one.
+func (c *Crawl) setState(set crawlspec.RunState) {
+	switch {
+	case c.Still:
+		c.State = Blocked
+	case set == crawlspec.Running && c.End != frontierapi.NotEnded:
+		c.State = State(c.End)
+	default:
+		c.State = State(set)
+	}
+}
+
 // StateText says in a few words how a crawl stands.
 func (c *Crawl) StateText() string {
 	switch {
 	case c.Problem != "":
 		return c.Problem
-	case c.Still:
-		return "blocked"
-	case c.State == crawlspec.Paused, c.State == crawlspec.Cancelled:
-		return string(c.State)
-	case c.End != "":
-		return string(c.End)
-	case c.Idle:
+	case c.Idle && c.State == Running:
 		return "running, but no process works on it"
 	}
-	return string(crawlspec.Running)
+	return string(c.State)
 }

@@ -27,7 +27,7 @@ func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
 // changed: fed URLs, another spec.
 func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
 	crawl := func(end frontierapi.EndReason, problem string) Crawl {
-		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: crawlspec.Running}
+		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: Running}
 		c.Changed, c.Done, c.Pages = 17, 5, 5
 		return c
 	}
@@ -56,6 +56,29 @@ func TestCrawlsThatEndedFillUpTheOverview(t *testing.T) {
 	for most, want := range map[int][]string{0: {"a", "b", "c", "d", "x"}, 2: {"b", "x"}, 3: {"a", "b", "x"}, 9: {"a", "b", "c", "d", "x"}} {
 		if got := slices.Sorted(maps.Keys(upTo([]string{"x", "b", "x"}, others, most))); !slices.Equal(got, want) {
 			t.Errorf("at most %d: %v, want %v", most, got, want)
+		}
+	}
+}
+
+// A client can wait for one field: the state of a crawl that has ended is its end.
+func TestStateOfACrawl(t *testing.T) {
+	for _, c := range []struct {
+		set   crawlspec.RunState
+		end   frontierapi.EndReason
+		still bool
+		want  State
+	}{
+		{crawlspec.Running, frontierapi.NotEnded, false, Running},
+		{crawlspec.Running, frontierapi.Complete, false, "complete"},
+		{crawlspec.Running, frontierapi.PagesLimit, false, "pages_limit"},
+		{crawlspec.Paused, frontierapi.NotEnded, false, Paused},
+		{crawlspec.Cancelled, frontierapi.Complete, false, Cancelled},
+		{crawlspec.Running, frontierapi.NotEnded, true, Blocked},
+	} {
+		crawl := Crawl{End: c.end}
+		crawl.Still = c.still
+		if crawl.setState(c.set); crawl.State != c.want {
+			t.Errorf("%+v is %s", c, crawl.State)
 		}
 	}
 }

@@ -84,10 +84,27 @@ type Stream struct {
 	Last     uint64  `json:"last_seq"`
 }
 
+// State is that of a crawl: one that its spec sets, Blocked, or its End.
+type State string
+
+// States of crawls that have not ended.
+const (
+	Running   = State(crawlspec.Running)
+	Paused    = State(crawlspec.Paused)
+	Cancelled = State(crawlspec.Cancelled)
+	Blocked   = State("blocked") // no revision of its spec can be used
+)
+
+// States are all of them.
+var States = []State{
+	Running, Paused, Cancelled, Blocked, State(frontierapi.Empty), State(frontierapi.Complete),
+	State(frontierapi.PagesLimit), State(frontierapi.BytesLimit), State(frontierapi.TimeLimit),
+}
+
 // Crawl is a crawl.
 type Crawl struct {
 	Name  string                `json:"name"`
-	State crawlspec.RunState    `json:"state"`
+	State State                 `json:"state"`
 	End   frontierapi.EndReason `json:"end,omitempty"`
 	Rev   uint64                `json:"rev"` // of its spec
 	frontierapi.CrawlStatus
@@ -422,7 +439,7 @@ func (o *Overview) ComputeRates(before *Overview) {
 // SetRate sets the pages a second, and the ETA at that rate.
 func (c *Crawl) SetRate(rate float64, now time.Time) {
 	c.Rate, c.ETA = rate, time.Time{}
-	if left := c.Pending(); rate > 0 && left > 0 && c.State == crawlspec.Running {
+	if left := c.Pending(); rate > 0 && left > 0 && c.State == Running {
 		c.ETA = now.Add(time.Duration(float64(left) / rate * float64(time.Second)))
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // Full returns the part of its limit that a stream fills, 0 if it has none.
@@ -57,7 +55,7 @@ func (o *Overview) needsRenderer(s *Stage) bool {
 // rendered.
 func (o *Overview) Rendering() (names []string) {
 	for i := range o.Crawls {
-		if c := &o.Crawls[i]; c.renders && c.State == crawlspec.Running && c.End == frontierapi.NotEnded {
+		if c := &o.Crawls[i]; c.renders && c.State == Running {
 			names = append(names, c.Name)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -30,9 +29,9 @@ func TestWarnings(t *testing.T) {
 		o.Crawls = []Crawl{c}
 		return o
 	}
-	wants := Crawl{State: crawlspec.Running, renders: true}
+	wants := Crawl{State: Running, renders: true}
 	paused, over := wants, wants
-	paused.State, over.End = crawlspec.Paused, frontierapi.Complete
+	paused.State, over.State = Paused, State(frontierapi.Complete)
 	filled := func(bytes uint64) *Overview {
 		o := without()
 		o.Streams = []Stream{{Name: "FETCH", Bytes: 1 << 40}, {Name: "DEAD", Bytes: 1000, Limit: 1000}, {Name: "PAGES", Bytes: bytes, Limit: 1000}}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
-	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -95,9 +94,9 @@ func rank(c *overview.Crawl) int {
 		return 4
 	case c.Problem != "":
 		return 0
-	case c.StateText() == string(crawlspec.Running):
+	case c.StateText() == string(overview.Running):
 		return 1
-	case c.State == crawlspec.Paused:
+	case c.State == overview.Paused:
 		return 2
 	}
 	return 3
@@ -109,9 +108,9 @@ func crawlStyle(c *overview.Crawl) style {
 		return faint
 	case c.Problem != "":
 		return bad
-	case c.State == crawlspec.Paused:
+	case c.State == overview.Paused:
 		return warn
-	case c.State == crawlspec.Cancelled || c.End != frontierapi.NotEnded:
+	case c.State == overview.Cancelled || c.End != frontierapi.NotEnded:
 		return faint
 	}
 	return plain

@@ -60,18 +60,18 @@ func busy() *overview.Overview {
 			URL: "https://shop.example/p/9", Time: noon.Add(-4 * time.Second),
 		}},
 	}
-	crawl := func(name string, state crawlspec.RunState, end frontierapi.EndReason, rate float64, c frontierapi.Counters) {
+	crawl := func(name string, state overview.State, end frontierapi.EndReason, rate float64, c frontierapi.Counters) {
 		o.Crawls = append(o.Crawls, overview.Crawl{Name: name, State: state, End: end, Rev: 3, Rate: rate, CrawlStatus: frontierapi.CrawlStatus{Counters: c}})
 	}
-	crawl("archive", crawlspec.Running, frontierapi.Complete, 0, frontierapi.Counters{Done: 12_000, Pages: 11_000})
-	crawl("news", crawlspec.Running, "", 402.5, frontierapi.Counters{
+	crawl("archive", overview.State(frontierapi.Complete), frontierapi.Complete, 0, frontierapi.Counters{Done: 12_000, Pages: 11_000})
+	crawl("news", overview.Running, "", 402.5, frontierapi.Counters{
 		Queued: 1_350_211, InFlight: 180, Parsing: 31, Waiting: 90, Done: 2_400_112, Failed: 9_120, Pages: 2_390_000,
 		BytesBody: 81 << 30, BytesWire: 22 << 30, Excluded: map[string]int64{"scope": 812_112, "robots": 1_200},
 		Attempts: map[messages.Class]int64{messages.OK: 2_390_000, messages.Gone: 8_000, messages.Timeout: 4_000},
 		Started:  noon.Add(-5 * time.Hour).UnixMilli(), Changed: noon.UnixMilli(),
 	})
 	o.Crawls[1].ETA = noon.Add(56 * time.Minute)
-	crawl("shop", crawlspec.Paused, "", 0, frontierapi.Counters{Queued: 812, Done: 90})
+	crawl("shop", overview.Paused, "", 0, frontierapi.Counters{Queued: 812, Done: 90})
 	host := func(name string, queued, mean int, why string, wait time.Duration, crawls ...string) {
 		h := frontierapi.HostStatus{Host: name, Queued: queued, MeanMS: int64(mean), Why: why, Requests: int64(10 * queued), DelayMS: 1000}
 		if why != "" {
@@ -124,7 +124,7 @@ func many() *overview.Overview {
 	o := busy()
 	o.Crawls = nil
 	for i := range 2000 {
-		o.Crawls = append(o.Crawls, overview.Crawl{Name: fmt.Sprintf("c%04d", i), State: crawlspec.Running, Unasked: i >= 40})
+		o.Crawls = append(o.Crawls, overview.Crawl{Name: fmt.Sprintf("c%04d", i), State: overview.Running, Unasked: i >= 40})
 	}
 	return o
 }

@@ -433,7 +433,8 @@ func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
 // of returns what of a sight is about a crawl.
 func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
 	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
-		Over: c.Problem == "" && c.End != frontierapi.NotEnded, Idle: c.Problem == "" && c.State != crawlspec.Running, Done: done(c),
+		Over: c.Problem == "" && c.End != frontierapi.NotEnded,
+		Idle: c.Problem == "" && (c.State == overview.Paused || c.State == overview.Cancelled), Done: done(c),
 		Blocked: c.Attempts[messages.Blocked],
 	}}
 	for class, n := range c.Attempts {

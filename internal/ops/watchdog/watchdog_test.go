@@ -84,7 +84,7 @@ func (w *clusterFixture) Write(line []byte) (int, error) {
 }
 
 func newClusterFixture() *clusterFixture {
-	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: crawlspec.Running, CrawlStatus: frontierapi.CrawlStatus{
+	return &clusterFixture{crawl: overview.Crawl{Name: "news", State: overview.Running, CrawlStatus: frontierapi.CrawlStatus{
 		Counters: frontierapi.Counters{Queued: 100, InFlight: 1, Attempts: map[messages.Class]int64{}},
 	}}}
 }

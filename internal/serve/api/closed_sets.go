@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"seine/internal/ops/alerts"
+	"seine/internal/ops/overview"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/webhooks"
 	"seine/pkg/crawlspec"
@@ -18,6 +19,7 @@ var closedSets = make(map[reflect.Type][]any)
 // registerClosed have the OpenAPI document list them.
 var registerClosed = []func(huma.Registry){
 	closedSet(crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled),
+	closedSet(overview.States...),
 	closedSet(frontierapi.Empty, frontierapi.Complete, frontierapi.PagesLimit, frontierapi.BytesLimit, frontierapi.TimeLimit),
 	closedSet(alerts.Kinds...),
 	closedSet(webhooks.CrawlEnded, webhooks.NewRecords),

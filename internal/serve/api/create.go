@@ -68,7 +68,7 @@ const begunWait = 3 * time.Second
 
 // begun is how a crawl stands that has begun. It has, whatever can be told of it.
 func (a *API) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
-	stands := overview.Crawl{Name: crawl, State: spec.State}
+	stands := overview.Crawl{Name: crawl, State: overview.State(spec.State)}
 	for until := time.Now().Add(begunWait); ; {
 		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			crawls, err := overview.Crawls(ctx, bus, crawl)

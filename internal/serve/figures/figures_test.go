@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -17,7 +16,7 @@ var began = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
 // looked is what is seen of a crawl after so many seconds.
 func looked(seconds int, name string, pages int64) *overview.Overview {
-	c := overview.Crawl{Name: name, State: crawlspec.Running}
+	c := overview.Crawl{Name: name, State: overview.Running}
 	c.Pages, c.BytesBody, c.Queued, c.Done = pages, 1000*pages, 100-pages, pages
 	c.Attempts = map[messages.Class]int64{messages.OK: pages, messages.Timeout: pages / 2}
 	return &overview.Overview{At: began.Add(time.Duration(seconds) * time.Second), Crawls: []overview.Crawl{c}}

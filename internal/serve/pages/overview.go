@@ -7,7 +7,6 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/internal/serve/cluster"
-	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -57,7 +56,7 @@ func stateOf(c *overview.Crawl) string {
 		return "unasked"
 	case c.Problem != "" || c.Still:
 		return "trouble"
-	case c.State == crawlspec.Paused, c.State == crawlspec.Cancelled:
+	case c.State == overview.Paused, c.State == overview.Cancelled:
 		return string(c.State)
 	case c.End != "":
 		return "ended"

@@ -17,11 +17,11 @@ import (
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/chromedp"
 
+	"seine/internal/ops/overview"
 	"seine/internal/serve"
 	"seine/internal/testing/await"
 	"seine/internal/testing/axe"
 	"seine/internal/testing/browser"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -45,7 +45,7 @@ func sure(tab *browser.Tab, text string) {
 }
 
 // state is that of a crawl as the pages have seen it last.
-func (c *fixture) state(crawl string) (crawlspec.RunState, int64) {
+func (c *fixture) state(crawl string) (overview.State, int64) {
 	if o := c.overview(); o != nil {
 		for i := range o.Crawls {
 			if o.Crawls[i].Name == crawl {
@@ -90,7 +90,7 @@ func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	sure(tab, "Cancel")
 	press(tab, "#controls", "Cancel the crawl")
 	tab.Shows("Crawl shop is cancelled")
-	await.Eventually(t, "see it cancelled", func() bool { s, _ := c.state("shop"); return s == crawlspec.Cancelled })
+	await.Eventually(t, "see it cancelled", func() bool { s, _ := c.state("shop"); return s == overview.Cancelled })
 	tab.Allow("400")
 	sure(tab, "Delete")
 	fill(tab, "[name=name]", "base")

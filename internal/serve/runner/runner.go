@@ -174,7 +174,7 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 		}
 		crawls, err := overview.Crawls(ctx, bus, names...)
 		for i := range crawls {
-			if c := &crawls[i]; c.Problem == "" && c.State == crawlspec.Running && c.End == frontierapi.NotEnded && !c.Still {
+			if c := &crawls[i]; c.Problem == "" && c.State == overview.Running {
 				name = c.Name
 				break
 			}

@@ -12,7 +12,6 @@ import (
 
 	"seine/internal/ops/overview"
 	"seine/internal/testing/testweb"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -56,7 +55,7 @@ func TestOperatorSteersACrawl(t *testing.T) {
 	}
 	eventually(t, time.Minute, "queue the seed", func() (bool, string) {
 		o := status()
-		return len(o.Crawls) == 1 && o.Crawls[0].Queued == 1 && o.Crawls[0].State == crawlspec.Paused, ""
+		return len(o.Crawls) == 1 && o.Crawls[0].Queued == 1 && o.Crawls[0].State == overview.Paused, ""
 	})
 	for _, s := range status().Stages {
 		if s.Instances != 1 {
