@@ -36,7 +36,12 @@ func (c *runsCmd) Help() string {
 
 A schedule or seine crawl --again starts a run; other crawls have one run. NEW, CHANGED and SAME count pages in comparison with their
 previous visit. GONE counts pages that were fetched before and now return 404 or 410; FAILED includes them. Visits planned by recrawl
-rules belong to no run.`
+rules belong to no run.
+
+The URLs behind the counts: seine failures lists those that failed; the records of new and changed pages have the time of the visit.
+
+  seine failures --crawl shop
+  seine cat ./seine-out | jq -r 'select(.fetched_at >= "2026-11-28T03:00") | .url'`
 }
 
 // Run shows the figures of the runs of crawls.
@@ -139,6 +144,9 @@ func printRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 		safeprint.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Started.Local().Format(time.DateTime), took,
 			humanize.Count(r.Asked()), humanize.Count(r.Pages), humanize.Count(r.New), humanize.Count(r.Changed), humanize.Count(r.Same),
 			humanize.Count(r.Gone), humanize.Count(r.Failed), humanize.Size(r.BytesWire), records)
+	}
+	if runs[0].Failed > 0 {
+		safeprint.Fprintf(t, "seine failures lists the failed URLs of %s\n", crawl)
 	}
 	return t.Flush()
 }
