@@ -208,7 +208,7 @@ func (c *specDiffCmd) Help() string {
 
   seine spec diff news.yaml --crawl news
 
-Exit codes: 0 no differences, 1 differences, 2 invalid spec.`
+Exit codes: 0 no differences; 1 differences, or a failure, which standard error reports; 2 invalid spec.`
 }
 
 // Run tells the differences.
