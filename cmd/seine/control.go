@@ -80,7 +80,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		}
 		what := "crawl " + c.Name
 		if done.Host != "" {
-			what += " at " + done.Where(given)
+			what += " at " + steer.Where(given)
 		}
 		safeprint.Printf("%s %s (revision %d of its spec)\n", what, word, done.Rev)
 		for _, s := range done.Stopped {

@@ -30,12 +30,13 @@ type Done struct {
 	Stopped []StoppedHosts `json:"stopped,omitempty"`
 }
 
-// Where names the host of the order for a message. given is that host as a person wrote it, perhaps with a port.
-func (d *Done) Where(given string) string {
-	if given == d.Host {
-		return d.Host
+// Where names what an order for a host applies to: all ports of it, whatever port is given.
+func Where(host string) string {
+	name, err := crawlspec.HostName(host)
+	if err != nil || name == host {
+		return host
 	}
-	return d.Host + " on all ports"
+	return name + " on all ports"
 }
 
 // StoppedHosts are hosts of a source that does not run.

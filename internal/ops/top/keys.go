@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"seine/internal/ops/steer"
 	"seine/pkg/crawlspec"
 )
 
@@ -195,7 +196,7 @@ func (m Model) steer(k string) (Model, []any) {
 func (s *Steer) what() string {
 	what := "crawl " + strings.Join(s.Crawls, ", ")
 	if s.Host != "" {
-		what += " at " + s.Host
+		what += " at " + steer.Where(s.Host)
 	}
 	return clean(what)
 }

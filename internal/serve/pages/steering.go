@@ -19,13 +19,10 @@ func (s *server) steer(r *http.Request) (to, said string, err error) {
 	}
 	path, what := "/crawls/"+url.PathEscape(crawl), "Crawl "+crawl
 	if host != "" {
-		path += "/hosts/" + url.PathEscape(host)
+		path, what = path+"/hosts/"+url.PathEscape(host), what+" at "+steer.Where(host)
 	}
 	var done steer.Done
 	err = s.carryOut(r, http.MethodPost, path+"/"+verb, nil, "", &done)
-	if host != "" {
-		what += " at " + done.Where(host)
-	}
 	return r.FormValue("back"), fmt.Sprintf("%s %s (revision %d of its spec).", what, verbs[verb], done.Rev), err
 }
 
