@@ -97,8 +97,19 @@ func New(o Options) *API {
 	config.Components.Schemas = newRegistry()
 	a.huma = humago.New(a.mux, config)
 	for _, register := range []func(){
-		a.registerStatus, a.registerCrawls, a.registerSteering, a.registerSeeds, a.registerSpecs, a.registerHosts, a.registerURLs,
-		a.registerDeadLetters, a.registerRecords, a.registerScrape, a.registerWebhooks, a.registerProcesses, a.registerReplays,
+		serverOperations{a}.registerStatus,
+		crawlOperations{a}.registerCrawls,
+		crawlOperations{a}.registerSteering,
+		urlOperations{a}.registerSeeds,
+		specOperations{a}.registerSpecs,
+		urlOperations{a}.registerHosts,
+		urlOperations{a}.registerURLs,
+		letterOperations{a}.registerDeadLetters,
+		recordOperations{a}.registerRecords,
+		pageOperations{a}.registerScrape,
+		webhookOperations{a}.registerWebhooks,
+		serverOperations{a}.registerProcesses,
+		replayOperations{a}.registerReplays,
 	} {
 		register()
 	}

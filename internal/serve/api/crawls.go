@@ -21,6 +21,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// crawlOperations are those on crawls.
+type crawlOperations struct{ *API }
+
 // CrawlPath names a crawl.
 type CrawlPath struct {
 	Crawl string `path:"crawl" maxLength:"64" doc:"Name of the crawl."`
@@ -50,39 +53,39 @@ type PageInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many."`
 }
 
-func (a *API) registerCrawls() {
-	register(a, operation{
+func (c crawlOperations) registerCrawls() {
+	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls", id: "list-crawls", shared: true, tag: "crawls", scope: caller.Read,
 		summary: "List crawls", about: "Crawls by name, with how they stand.",
-	}, a.listCrawls)
-	register(a, operation{
+	}, c.listCrawls)
+	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "How a crawl stands", about: "Its state and counts. The ETag changes with them.",
-	}, a.getCrawl)
-	register(a, operation{
+	}, c.getCrawl)
+	register(c.API, operation{
 		method: http.MethodPost, path: "/crawls", id: "create-crawl", tag: "crawls", scope: caller.Write, status: http.StatusCreated, body: 4 << 20, errors: []int{409},
 		summary: "Begin a crawl", about: "Stores the spec, in YAML or JSON, and adds the seeds.",
-	}, a.createCrawl)
-	register(a, operation{
+	}, c.createCrawl)
+	register(c.API, operation{
 		method: http.MethodDelete, path: "/crawls/{crawl}", id: "delete-crawl", tag: "crawls", scope: caller.Write, status: http.StatusAccepted, errors: []int{404},
 		summary: "Delete a crawl", about: "Deletes the state of the crawl and keeps its output. The deletion runs in the background: GET …/deletion returns its progress.",
-	}, a.deleteCrawl)
-	register(a, operation{
+	}, c.deleteCrawl)
+	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/deletion", id: "get-deletion", tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "How far a deletion is", about: "Of the last crawl of the name that was deleted.",
-	}, a.getDeletion)
-	register(a, operation{
+	}, c.getDeletion)
+	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/runs", id: "list-runs", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "What each run found", about: "The newest first: new, changed and gone pages, records by kind.",
-	}, a.listRuns)
-	register(a, operation{
+	}, c.listRuns)
+	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/reasons", id: "get-reasons", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
 		summary: "Why URLs ended without a page", about: "Counts by reason, with an example of each: failures, exclusions, pages without a record.",
-	}, a.getReasons)
+	}, c.getReasons)
 }
 
-func (a *API) listCrawls(ctx context.Context, in *PageInput) (*body[page[overview.Crawl]], error) {
-	out, err := ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (p page[overview.Crawl], err error) {
+func (c crawlOperations) listCrawls(ctx context.Context, in *PageInput) (*body[page[overview.Crawl]], error) {
+	out, err := ask(ctx, c.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (p page[overview.Crawl], err error) {
 		names, err := overview.Names(ctx, bus)
 		if err != nil {
 			return p, err
@@ -96,7 +99,7 @@ func (a *API) listCrawls(ctx context.Context, in *PageInput) (*body[page[overvie
 			p.Next = names[len(names)-1]
 		}
 		p.Items, err = overview.Crawls(ctx, bus, names...)
-		a.markIdle(bus, p.Items)
+		c.markIdle(bus, p.Items)
 		return p, err
 	})
 	if errors.Is(err, cluster.ErrEmpty) {
@@ -134,12 +137,12 @@ type crawlOutput struct {
 	Body overview.Crawl
 }
 
-func (a *API) getCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
+func (c crawlOperations) getCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
 	var out crawlOutput
-	err := a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err := c.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		crawls, err := overview.Crawls(ctx, bus, in.Crawl)
 		if err == nil {
-			a.markIdle(bus, crawls)
+			c.markIdle(bus, crawls)
 			out.Body = crawls[0]
 		}
 		return err
@@ -172,16 +175,16 @@ type Deletion struct {
 	Left     int    `json:"partitions_left" doc:"Partitions of the frontier that have something of it."`
 }
 
-func (a *API) deleteCrawl(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
-	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
+func (c crawlOperations) deleteCrawl(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
+	return ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
 		client := frontierapi.Client{Bus: bus}
 		rev, err := client.Delete(ctx, in.Crawl)
 		return Deletion{Crawl: in.Crawl, Revision: rev, Left: bus.Layout.Partitions}, err
 	})
 }
 
-func (a *API) getDeletion(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
-	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
+func (c crawlOperations) getDeletion(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
+	return ask(ctx, c.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
 		d := Deletion{Crawl: in.Crawl}
 		have, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
@@ -199,8 +202,8 @@ func (a *API) getDeletion(ctx context.Context, in *CrawlPath) (*body[Deletion], 
 	})
 }
 
-func (a *API) listRuns(ctx context.Context, in *CrawlPath) (*body[page[frontierapi.Run]], error) {
-	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (p page[frontierapi.Run], err error) {
+func (c crawlOperations) listRuns(ctx context.Context, in *CrawlPath) (*body[page[frontierapi.Run]], error) {
+	return ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (p page[frontierapi.Run], err error) {
 		spec, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return p, err
@@ -211,8 +214,8 @@ func (a *API) listRuns(ctx context.Context, in *CrawlPath) (*body[page[frontiera
 	})
 }
 
-func (a *API) getReasons(ctx context.Context, in *CrawlPath) (*body[frontierapi.Reasons], error) {
-	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (frontierapi.Reasons, error) {
+func (c crawlOperations) getReasons(ctx context.Context, in *CrawlPath) (*body[frontierapi.Reasons], error) {
+	return ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (frontierapi.Reasons, error) {
 		client := frontierapi.Client{Bus: bus}
 		return client.Reasons(ctx, in.Crawl)
 	})

@@ -43,10 +43,10 @@ type createdCrawl struct {
 	Body     overview.Crawl
 }
 
-func (a *API) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*createdCrawl, error) {
+func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*createdCrawl, error) {
 	spec, err := readSpec(specText(in.Body.Spec))
 	if err == nil {
-		err = a.checkRights(ctx, spec)
+		err = c.checkRights(ctx, spec)
 	}
 	if err != nil {
 		return nil, err
@@ -55,11 +55,11 @@ func (a *API) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*cr
 	if err != nil {
 		return nil, err
 	}
-	if err := a.begin(ctx, in.Body.Name, spec, first); err != nil {
+	if err := c.begin(ctx, in.Body.Name, spec, first); err != nil {
 		return nil, err
 	}
-	out := &createdCrawl{Location: a.PathPrefix + Base + "/crawls/" + in.Body.Name}
-	out.Body = a.begun(ctx, in.Body.Name, spec)
+	out := &createdCrawl{Location: c.PathPrefix + Base + "/crawls/" + in.Body.Name}
+	out.Body = c.begun(ctx, in.Body.Name, spec)
 	return out, nil
 }
 
@@ -67,13 +67,13 @@ func (a *API) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*cr
 const begunWait = 3 * time.Second
 
 // begun is how a crawl stands that has begun. It has, whatever can be told of it.
-func (a *API) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
+func (c crawlOperations) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
 	stands := overview.Crawl{Name: crawl, State: overview.State(spec.State)}
 	for until := time.Now().Add(begunWait); ; {
-		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		err := c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			crawls, err := overview.Crawls(ctx, bus, crawl)
 			if err == nil {
-				a.markIdle(bus, crawls)
+				c.markIdle(bus, crawls)
 				stands = crawls[0]
 			}
 			return err
@@ -116,20 +116,20 @@ func firstSeeds(spec *crawlspec.Spec, urls []string) (all []messages.Seed, err e
 }
 
 // begin begins a crawl: where processes run they learn of it, else the server starts it.
-func (a *API) begin(ctx context.Context, crawl string, spec *crawlspec.Spec, first []messages.Seed) error {
-	mode := a.Cluster.Mode(ctx)
+func (c crawlOperations) begin(ctx context.Context, crawl string, spec *crawlspec.Spec, first []messages.Seed) error {
+	mode := c.Cluster.Mode(ctx)
 	if mode != cluster.Empty {
-		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkNew(ctx, bus, crawl) })
+		err := c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkNew(ctx, bus, crawl) })
 		if err != nil {
 			return err
 		}
 	}
-	if a.Starter != nil && mode != cluster.Running {
-		if err := a.Starter.Start(ctx, crawl, spec, first); !errors.Is(err, runner.ErrRunning) {
+	if c.Starter != nil && mode != cluster.Running {
+		if err := c.Starter.Start(ctx, crawl, spec, first); !errors.Is(err, runner.ErrRunning) {
 			return err
 		}
 	}
-	return a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return storeCrawl(ctx, bus, crawl, spec, first) })
+	return c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return storeCrawl(ctx, bus, crawl, spec, first) })
 }
 
 // checkNew reports that there is a crawl of a name.

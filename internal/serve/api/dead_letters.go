@@ -16,6 +16,9 @@ import (
 	"seine/pkg/stages"
 )
 
+// letterOperations are those on dead letters.
+type letterOperations struct{ *API }
+
 // LetterFilter chooses dead letters.
 type LetterFilter struct{ deadletters.Query }
 
@@ -32,19 +35,19 @@ func (f *LetterFilter) filter() deadletters.Filter {
 	return d
 }
 
-func (a *API) registerDeadLetters() {
-	register(a, operation{
+func (d letterOperations) registerDeadLetters() {
+	register(d.API, operation{
 		method: http.MethodGet, path: "/dead-letters", id: "list-dead-letters", tag: "dead letters", scope: caller.Read,
 		summary: "Messages that no stage could handle", about: "The last first, with the reason of each. A page looks at so many letters; one with none and a cursor is not the last.",
-	}, a.listLetters)
-	register(a, operation{
+	}, d.listLetters)
+	register(d.API, operation{
 		method: http.MethodGet, path: "/dead-letters/count", id: "count-dead-letters", tag: "dead letters", scope: caller.Read,
 		summary: "How many dead letters there are", about: "By stage and by crawl, as the NATS server counts them.",
-	}, a.countLetters)
-	register(a, operation{
+	}, d.countLetters)
+	register(d.API, operation{
 		method: http.MethodGet, path: "/dead-letters/{seq}", id: "get-dead-letter", tag: "dead letters", scope: caller.Read, errors: []int{404},
 		summary: "A dead letter", about: "With its headers, and the beginning of its payload. That of records and pages needs the scope `records`, too.",
-	}, a.getLetter)
+	}, d.getLetter)
 	for _, verb := range []struct {
 		name, about string
 		do          func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error
@@ -56,12 +59,12 @@ func (a *API) registerDeadLetters() {
 			return deadletters.Drop(ctx, r.Bus, l.Seq)
 		}},
 	} {
-		register(a, operation{
+		register(d.API, operation{
 			method: http.MethodPost, path: "/dead-letters/" + verb.name, id: verb.name + "-dead-letters", tag: "dead letters", scope: caller.Write, errors: []int{404, 409},
 			summary: map[string]string{"redrive": "Give messages to their stage again", "drop": "Remove dead letters"}[verb.name],
 			about:   verb.about + " Name some, or have a filter choose at most so many, the last first.",
 		}, func(ctx context.Context, in *struct{ Body LetterChoice }) (*body[LettersDone], error) {
-			return a.eachLetter(ctx, &in.Body, verb.do)
+			return d.eachLetter(ctx, &in.Body, verb.do)
 		})
 	}
 }
@@ -71,22 +74,22 @@ type lettersInput struct {
 	PageInput
 }
 
-func (a *API) listLetters(ctx context.Context, in *lettersInput) (*body[page[*deadletters.DeadLetter]], error) {
+func (d letterOperations) listLetters(ctx context.Context, in *lettersInput) (*body[page[*deadletters.DeadLetter]], error) {
 	before, err := number(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, a.Cluster.Look, func(ctx context.Context, bus *stages.Bus) (page[*deadletters.DeadLetter], error) {
+	return ask(ctx, d.Cluster.Look, func(ctx context.Context, bus *stages.Bus) (page[*deadletters.DeadLetter], error) {
 		part, err := deadletters.Before(ctx, bus, in.filter(), before, in.Limit)
 		return pageOf(part.Letters, cursorOf(part.Next)), err
 	})
 }
 
-func (a *API) countLetters(ctx context.Context, in *struct {
+func (d letterOperations) countLetters(ctx context.Context, in *struct {
 	Stage string `query:"stage" enum:"frontier,fetcher,renderer,parser,writer"`
 	CrawlQuery
 }) (*body[deadletters.Counts], error) {
-	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (deadletters.Counts, error) {
+	return ask(ctx, d.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (deadletters.Counts, error) {
 		return deadletters.Count(ctx, bus, deadletters.Filter{Stage: in.Stage, Crawl: in.Crawl})
 	})
 }
@@ -103,10 +106,10 @@ type Letter struct {
 // maxPayload is how much of a payload is shown.
 const maxPayload = 64 << 10
 
-func (a *API) getLetter(ctx context.Context, in *struct {
+func (d letterOperations) getLetter(ctx context.Context, in *struct {
 	Seq uint64 `path:"seq" minimum:"1"`
 }) (*body[Letter], error) {
-	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (out Letter, err error) {
+	return ask(ctx, d.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (out Letter, err error) {
 		l, err := deadletters.Get(ctx, bus, in.Seq)
 		if err != nil {
 			return out, err
@@ -138,11 +141,11 @@ type LettersDone struct {
 // mostFailed is how many failures are told.
 const mostFailed = 20
 
-func (a *API) eachLetter(ctx context.Context, in *LetterChoice, do func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error) (*body[LettersDone], error) {
+func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error) (*body[LettersDone], error) {
 	if (len(in.Seqs) > 0) == (in.Filter != nil) {
 		return nil, problemf(http.StatusUnprocessableEntity, "give either seqs or a filter; {\"filter\": {}} is for all")
 	}
-	return ask(ctx, a.Cluster.Look, func(ctx context.Context, bus *stages.Bus) (out LettersDone, err error) {
+	return ask(ctx, d.Cluster.Look, func(ctx context.Context, bus *stages.Bus) (out LettersDone, err error) {
 		letters, err := out.choose(ctx, bus, in)
 		if err != nil {
 			return out, err

@@ -28,21 +28,21 @@ type hostInput struct {
 	Host string `path:"host" maxLength:"255" doc:"Name of the host, with its port if that is not the scheme's."`
 }
 
-func (a *API) registerHosts() {
-	register(a, operation{
+func (u urlOperations) registerHosts() {
+	register(u.API, operation{
 		method: http.MethodGet, path: "/hosts", id: "list-hosts", shared: true, tag: "hosts", scope: caller.Read, errors: []int{404},
 		summary: "Hosts with work", about: "The first in some order, and how many wait for what.",
-	}, a.listHosts)
-	register(a, operation{
+	}, u.listHosts)
+	register(u.API, operation{
 		method: http.MethodGet, path: "/hosts/{host}", id: "get-host", shared: true, tag: "hosts", scope: caller.Read, errors: []int{404},
 		summary: "What is known of a host", about: "What it waits for and until when, its delay, its last answers, and which crawls want something of it.",
-	}, a.getHost)
+	}, u.getHost)
 }
 
-func (a *API) listHosts(ctx context.Context, in *hostsInput) (*body[Hosts], error) {
-	look := a.Cluster.Do
+func (u urlOperations) listHosts(ctx context.Context, in *hostsInput) (*body[Hosts], error) {
+	look := u.Cluster.Do
 	if in.Crawl != "" {
-		look = a.ofCrawl(in.Crawl)
+		look = u.ofCrawl(in.Crawl)
 	}
 	return ask(ctx, look, func(ctx context.Context, bus *stages.Bus) (out Hosts, err error) {
 		client := frontierapi.Client{Bus: bus}
@@ -55,11 +55,11 @@ func (a *API) listHosts(ctx context.Context, in *hostsInput) (*body[Hosts], erro
 	})
 }
 
-func (a *API) getHost(ctx context.Context, in *hostInput) (*body[frontierapi.HostStatus], error) {
+func (u urlOperations) getHost(ctx context.Context, in *hostInput) (*body[frontierapi.HostStatus], error) {
 	if _, err := weburl.Canonicalize("http://" + in.Host + "/"); err != nil {
 		return nil, problemf(http.StatusUnprocessableEntity, "host %q: must be a name, with a port if need be, such as www.example.org or 127.0.0.1:8080", in.Host)
 	}
-	return ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (frontierapi.HostStatus, error) {
+	return ask(ctx, u.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (frontierapi.HostStatus, error) {
 		client := frontierapi.Client{Bus: bus}
 		return lookup.Host(ctx, &client, in.Host)
 	})

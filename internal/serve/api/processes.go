@@ -11,19 +11,19 @@ import (
 	"seine/pkg/stages"
 )
 
-func (a *API) registerProcesses() {
-	register(a, operation{
+func (o serverOperations) registerProcesses() {
+	register(o.API, operation{
 		method: http.MethodGet, path: "/processes", id: "list-processes", shared: true, tag: "processes", scope: caller.Read,
 		summary: "Processes that run", about: "With their memory and disks, in bytes, and whether they are ready, or drain.",
-	}, a.listProcesses)
-	register(a, operation{
+	}, o.listProcesses)
+	register(o.API, operation{
 		method: http.MethodPost, path: "/processes/{id}/drain", id: "drain-process", tag: "processes", scope: caller.Write, again: true, status: http.StatusAccepted, errors: []int{404, 409},
 		summary: "Have a process drain", about: "As SIGTERM does: it takes nothing new, finishes what it has or gives it back, and ends; what starts processes may start it again. A whole crawl in one process is ended where it runs.",
-	}, a.drainProcess)
+	}, o.drainProcess)
 }
 
-func (a *API) listProcesses(ctx context.Context, _ *struct{}) (*body[page[procstats.Process]], error) {
-	out, err := ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (page[procstats.Process], error) {
+func (o serverOperations) listProcesses(ctx context.Context, _ *struct{}) (*body[page[procstats.Process]], error) {
+	out, err := ask(ctx, o.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (page[procstats.Process], error) {
 		all, err := procstats.Collect(ctx, bus.NC)
 		return pageOf(all, ""), err
 	})
@@ -33,11 +33,11 @@ func (a *API) listProcesses(ctx context.Context, _ *struct{}) (*body[page[procst
 	return out, err
 }
 
-func (a *API) drainProcess(ctx context.Context, in *struct {
+func (o serverOperations) drainProcess(ctx context.Context, in *struct {
 	ID string `path:"id" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+$" patternDescription:"letters and digits" doc:"ID of the process."`
 }) (*body[procstats.Process], error) {
 	var p procstats.Process
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+	err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
 		p, err = procstats.Drain(ctx, bus.NC, in.ID)
 		return err
 	})

@@ -16,16 +16,19 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-func (a *API) registerRecords() {
-	register(a, operation{
+// recordOperations are those on the output.
+type recordOperations struct{ *API }
+
+func (o recordOperations) registerRecords() {
+	register(o.API, operation{
 		method: http.MethodGet, path: "/records", id: "list-records", tag: "records", scope: caller.Records, errors: []int{404, 409},
 		summary: "Records of the output", about: "What is committed, in the order of the commit log. A page looks at so many files; one with none and a cursor is not the last.",
-	}, a.listRecords)
-	register(a, operation{
+	}, o.listRecords)
+	register(o.API, operation{
 		method: http.MethodGet, path: "/files", id: "list-files", tag: "records", scope: caller.Records, errors: []int{404, 409},
 		summary: "Files of the output", about: "Those that are committed, the newest first. A page looks at so many commits; one with none and a cursor is not the last.",
-	}, a.listFiles)
-	a.registerTail()
+	}, o.listFiles)
+	o.registerTail()
 }
 
 type filesInput struct {
@@ -47,8 +50,8 @@ type recordsInput struct {
 	WriterQuery
 }
 
-func (a *API) listFiles(ctx context.Context, in *filesInput) (*body[page[records.File]], error) {
-	out, err := a.output(ctx, in.Writer)
+func (o recordOperations) listFiles(ctx context.Context, in *filesInput) (*body[page[records.File]], error) {
+	out, err := o.output(ctx, in.Writer)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +71,9 @@ func problemOfRecords(err error) error {
 	return err
 }
 
-func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
+func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
 	p := page[record]{Items: []record{}}
-	out, err := a.output(ctx, in.Writer)
+	out, err := o.output(ctx, in.Writer)
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +87,10 @@ func (a *API) listRecords(ctx context.Context, in *recordsInput) (*body[page[rec
 }
 
 // output opens where a writer writes, as the cluster knows it.
-func (a *API) output(ctx context.Context, name string) (output.Output, error) {
-	place := a.Out
+func (o recordOperations) output(ctx context.Context, name string) (output.Output, error) {
+	place := o.Out
 	if place == "" {
-		err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			b, _, err := writer.ReadBinding(ctx, bus, name)
 			if err == nil && b != nil {
 				place = b.Out
@@ -113,24 +116,24 @@ type tailInput struct {
 	Kind string `query:"kind" maxLength:"64" doc:"Only of this kind."`
 }
 
-func (a *API) registerTail() {
-	op := a.describe(&operation{
+func (o recordOperations) registerTail() {
+	op := o.describe(&operation{
 		method: http.MethodGet, path: "/records/tail", id: "tail-records", tag: "records", scope: caller.Records, errors: []int{404},
 		summary: "Records as they are made", about: "Newline-delimited JSON, a record a line, from now on. A client that does not take it in time is dropped.",
 	})
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: "string"}}}}}
-	huma.Register(a.huma, op, func(ctx context.Context, in *tailInput) (*huma.StreamResponse, error) {
-		end := a.tails.Begin(ctx, caller.Of(ctx).Name)
+	huma.Register(o.huma, op, func(ctx context.Context, in *tailInput) (*huma.StreamResponse, error) {
+		end := o.tails.Begin(ctx, caller.Of(ctx).Name)
 		if end == nil {
 			return nil, retryLater(http.StatusTooManyRequests, "too many streams of records are open: close some")
 		}
-		if err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, a, bus, in.Crawl) }); err != nil {
+		if err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, o.API, bus, in.Crawl) }); err != nil {
 			end()
-			return nil, a.problemOf(err)
+			return nil, o.problemOf(err)
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer end()
-			a.sendTail(ctx, in)
+			o.sendTail(ctx, in)
 		}}, nil
 	})
 }
@@ -146,16 +149,16 @@ func checkTail(ctx context.Context, a *API, bus *stages.Bus, crawl string) error
 	return lookup.Crawl(ctx, bus, crawl)
 }
 
-func (a *API) sendTail(ctx huma.Context, in *tailInput) {
+func (o recordOperations) sendTail(ctx huma.Context, in *tailInput) {
 	ctx.SetHeader("Content-Type", "application/x-ndjson")
 	s := newStream(ctx)
 	s.send(nil) // the head, so that the client knows that it is heard
-	err := a.Cluster.Do(ctx.Context(), func(ctx context.Context, bus *stages.Bus) error {
+	err := o.Cluster.Do(ctx.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		return records.Tail(ctx, bus, records.Choice{Crawl: in.Crawl, Kind: in.Kind}, func(record []byte) bool {
 			return s.send(append(record, '\n'))
 		})
 	})
 	if err != nil {
-		a.Log.Debug("a stream of records ended", "error", err)
+		o.Log.Debug("a stream of records ended", "error", err)
 	}
 }

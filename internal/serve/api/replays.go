@@ -12,31 +12,34 @@ import (
 	"seine/pkg/stages"
 )
 
-func (a *API) registerReplays() {
-	register(a, operation{
+// replayOperations are those on replays.
+type replayOperations struct{ *API }
+
+func (r replayOperations) registerReplays() {
+	register(r.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays", id: "create-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, body: 4 << 20, errors: []int{404, 409},
 		summary: "Parse stored pages again, or write stored records again", about: "Parses or writes again what the streams hold of a crawl, and sends no requests; the crawl may run. Replays run in the background, one at a time, and resume after a restart of the server: GET …/replays/{replay} returns the progress.",
-	}, a.createReplay)
-	register(a, operation{
+	}, r.createReplay)
+	register(r.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays/check", id: "check-replay", tag: "replays", scope: caller.Read, harmless: true, body: 4 << 20, errors: []int{404},
 		summary: "What a replay would read", about: "How many messages of the stream, and from when on it has any; nothing is begun.",
-	}, a.checkReplay)
-	register(a, operation{
+	}, r.checkReplay)
+	register(r.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/replays", id: "list-replays", tag: "replays", scope: caller.Read, errors: []int{409},
 		summary: "Replays of a crawl", about: "The newest first, with how they stand.",
-	}, a.listReplays)
-	register(a, operation{
+	}, r.listReplays)
+	register(r.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/replays/{replay}", id: "get-replay", tag: "replays", scope: caller.Read, errors: []int{404, 409},
 		summary: "How a replay stands", about: "Its state, how far it is, its counts when it has ended, and why it has failed.",
-	}, a.getReplay)
-	register(a, operation{
+	}, r.getReplay)
+	register(r.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays/{replay}/resume", id: "resume-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, errors: []int{404, 409},
 		summary: "Resume a failed replay", about: "It continues where it failed. Fix the cause first.",
-	}, a.resumeReplay)
-	register(a, operation{
+	}, r.resumeReplay)
+	register(r.API, operation{
 		method: http.MethodDelete, path: "/crawls/{crawl}/replays/{replay}", id: "delete-replay", tag: "replays", scope: caller.Write, errors: []int{404, 409},
 		summary: "End a replay, and forget it", about: "What it has written stays.",
-	}, a.deleteReplay)
+	}, r.deleteReplay)
 }
 
 // NewReplay is a replay to begin.
@@ -61,32 +64,32 @@ type createdReplay struct {
 	Body     replays.Replay
 }
 
-func (a *API) createReplay(ctx context.Context, in *newReplayInput) (*createdReplay, error) {
-	if _, err := a.checkReplay(ctx, in); err != nil {
+func (r replayOperations) createReplay(ctx context.Context, in *newReplayInput) (*createdReplay, error) {
+	if _, err := r.checkReplay(ctx, in); err != nil {
 		return nil, err
 	}
-	st, err := a.Replays.Begin(in.asked(ctx))
+	st, err := r.Replays.Begin(in.asked(ctx))
 	if err != nil {
 		return nil, problemOfReplay(err, in.Crawl)
 	}
-	return &createdReplay{a.PathPrefix + replaysOf(in.Crawl) + "/" + st.ID, st}, nil
+	return &createdReplay{r.PathPrefix + replaysOf(in.Crawl) + "/" + st.ID, st}, nil
 }
 
 func replaysOf(crawl string) string { return Base + "/crawls/" + crawl + "/replays" }
 
-func (a *API) checkReplay(ctx context.Context, in *newReplayInput) (*body[*replay.Preview], error) {
-	out, err := ask(ctx, a.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*replay.Preview, error) {
-		return a.Replays.Look(ctx, bus, in.asked(ctx))
+func (r replayOperations) checkReplay(ctx context.Context, in *newReplayInput) (*body[*replay.Preview], error) {
+	out, err := ask(ctx, r.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*replay.Preview, error) {
+		return r.Replays.Look(ctx, bus, in.asked(ctx))
 	})
 	return out, problemOfReplay(err, in.Crawl)
 }
 
-func (a *API) listReplays(_ context.Context, in *struct {
+func (r replayOperations) listReplays(_ context.Context, in *struct {
 	CrawlPath
 	PageInput
 }) (*body[page[replays.Replay]], error) {
 	p := page[replays.Replay]{Items: []replays.Replay{}}
-	all, err := a.Replays.List(in.Crawl)
+	all, err := r.Replays.List(in.Crawl)
 	if i := slices.IndexFunc(all, func(s replays.Replay) bool { return in.Cursor == "" || s.ID < in.Cursor }); i >= 0 {
 		all = all[i:]
 	} else {
@@ -108,21 +111,21 @@ type replayPath struct {
 	ID string `path:"replay" maxLength:"64" doc:"The id of the replay."`
 }
 
-func (a *API) getReplay(ctx context.Context, in *replayPath) (*body[replays.Replay], error) {
-	st, err := a.Replays.Get(in.Crawl, in.ID)
+func (r replayOperations) getReplay(ctx context.Context, in *replayPath) (*body[replays.Replay], error) {
+	st, err := r.Replays.Get(in.Crawl, in.ID)
 	if c := caller.Of(ctx); !c.May(caller.Write) {
 		st.Spec = "" // it may name a webhook
 	}
 	return answerOf(st, problemOfReplay(err, in.Crawl))
 }
 
-func (a *API) resumeReplay(_ context.Context, in *replayPath) (*body[replays.Replay], error) {
-	st, err := a.Replays.Resume(in.Crawl, in.ID)
+func (r replayOperations) resumeReplay(_ context.Context, in *replayPath) (*body[replays.Replay], error) {
+	st, err := r.Replays.Resume(in.Crawl, in.ID)
 	return answerOf(st, problemOfReplay(err, in.Crawl))
 }
 
-func (a *API) deleteReplay(_ context.Context, in *replayPath) (*struct{}, error) {
-	return nil, problemOfReplay(a.Replays.Remove(in.Crawl, in.ID), in.Crawl)
+func (r replayOperations) deleteReplay(_ context.Context, in *replayPath) (*struct{}, error) {
+	return nil, problemOfReplay(r.Replays.Remove(in.Crawl, in.ID), in.Crawl)
 }
 
 // problemOfReplay says what to do about a replay that cannot be had.

@@ -14,6 +14,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// pageOperations are those on single pages.
+type pageOperations struct{ *API }
+
 // Ask is what single pages are fetched by.
 type Ask struct {
 	URL   string `json:"url" minLength:"1" maxLength:"8192" example:"https://example.org/"`
@@ -31,49 +34,49 @@ type MapAsk struct {
 	Cursor string `json:"cursor,omitempty" maxLength:"4096" doc:"next of the part before, with a crawl."`
 }
 
-func (a *API) registerScrape() {
-	register(a, operation{
+func (p pageOperations) registerScrape() {
+	register(p.API, operation{
 		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 415, 502}, time: 2 * time.Minute,
 		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
 	}, func(ctx context.Context, in *struct{ Body Ask }) (*body[*scrape.Page], error) {
-		spec, err := a.specFor(ctx, &in.Body)
+		spec, err := p.specFor(ctx, &in.Body)
 		if err != nil {
 			return nil, err
 		}
-		return answerOf(a.Scraper.Fetch(ctx, spec, in.Body.URL))
+		return answerOf(p.Scraper.Fetch(ctx, spec, in.Body.URL))
 	})
-	register(a, operation{
+	register(p.API, operation{
 		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 415, 502}, time: 2 * time.Minute,
 		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read. With a crawl, which needs the scope `read` too, also what it knows of the host, a part at a time, in the order of a hash.",
 	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
 		if in.Body.Crawl != "" {
-			return answerOf(a.mapKnown(ctx, &in.Body))
+			return answerOf(p.mapKnown(ctx, &in.Body))
 		}
 		if in.Body.Cursor != "" {
 			return nil, problemf(http.StatusUnprocessableEntity, "cursor: only what a crawl knows has parts: give crawl, or a larger limit")
 		}
-		spec, err := a.specFor(ctx, &in.Body.Ask)
+		spec, err := p.specFor(ctx, &in.Body.Ask)
 		if err != nil {
 			return nil, err
 		}
-		return answerOf(a.Scraper.Map(ctx, spec, in.Body.URL, in.Body.Limit))
+		return answerOf(p.Scraper.Map(ctx, spec, in.Body.URL, in.Body.Limit))
 	})
 }
 
 // mapKnown maps a site with what a crawl knows of it.
-func (a *API) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, error) {
+func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, error) {
 	if c := caller.Of(ctx); !c.May(caller.Read) {
 		return nil, problemf(http.StatusForbidden, "%s", lacks(&c, caller.Read))
 	}
 	if q.Cursor != "" && !isURLHash(q.Cursor) {
 		return nil, badCursor()
 	}
-	spec, err := a.specFor(ctx, &q.Ask)
+	spec, err := p.specFor(ctx, &q.Ask)
 	if err != nil {
 		return nil, err
 	}
-	return a.Scraper.MapKnown(ctx, spec, q.URL, q.Cursor, q.Limit, func(ctx context.Context, host, after string, most int) (part frontierapi.KnownPage, err error) {
-		err = a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
+	return p.Scraper.MapKnown(ctx, spec, q.URL, q.Cursor, q.Limit, func(ctx context.Context, host, after string, most int) (part frontierapi.KnownPage, err error) {
+		err = p.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
 			client := frontierapi.Client{Bus: bus}
 			part, err = client.KnownPage(ctx, q.Crawl, host, after, most)
 			return err
@@ -83,12 +86,12 @@ func (a *API) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, error) {
 }
 
 // specFor returns the spec that pages are fetched by, if the caller may use it.
-func (a *API) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err error) {
+func (p pageOperations) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err error) {
 	switch {
 	case q.Crawl != "" && len(q.Spec) > 0:
 		return nil, problemf(http.StatusUnprocessableEntity, "give either spec or crawl: a page is fetched by one spec")
 	case q.Crawl != "":
-		err = a.ofCrawl(q.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		err = p.ofCrawl(q.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 			have, err := specOf(ctx, bus, q.Crawl)
 			spec = have.Spec
 			return err
@@ -96,11 +99,11 @@ func (a *API) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err er
 	default:
 		text := specText(q.Spec)
 		if spec, err = readSpec(text); err == nil && len(text) == 0 {
-			spec.AllowPrivate = a.AllowPrivate
+			spec.AllowPrivate = p.AllowPrivate
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return spec, a.checkRights(ctx, spec)
+	return spec, p.checkRights(ctx, spec)
 }

@@ -36,24 +36,24 @@ const maxSeedBytes = 16 << 20
 // maxProblems is how many problems are told.
 const maxProblems = 1000
 
-func (a *API) registerSeeds() {
-	register(a, operation{
+func (u urlOperations) registerSeeds() {
+	register(u.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/seeds", id: "feed-seeds", tag: "seeds", scope: caller.Write, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
 		summary: "Add URLs to a crawl", about: "Each line has its own verdict; invalid lines do not affect the others.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
-		return a.judgeSeeds(ctx, in, true)
+		return u.judgeSeeds(ctx, in, true)
 	})
-	register(a, operation{
+	register(u.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/seeds/check", id: "check-seeds", tag: "seeds", scope: caller.Read, harmless: true, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
 		summary: "What would become of URLs", about: "As adding them, but adds nothing.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
-		return a.judgeSeeds(ctx, in, false)
+		return u.judgeSeeds(ctx, in, false)
 	})
 }
 
-func (a *API) judgeSeeds(ctx context.Context, in *seedsInput, feed bool) (*body[SeedVerdicts], error) {
+func (u urlOperations) judgeSeeds(ctx context.Context, in *seedsInput, feed bool) (*body[SeedVerdicts], error) {
 	out := SeedVerdicts{Verdicts: []seeds.Verdict{}}
-	err := a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err := u.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		spec, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return err
@@ -66,13 +66,13 @@ func (a *API) judgeSeeds(ctx context.Context, in *seedsInput, feed bool) (*body[
 		if !feed {
 			return j.Read(bytes.NewReader(in.RawBody))
 		}
-		if err := a.checkReach(spec.Spec, in.Crawl); err != nil {
+		if err := u.checkReach(spec.Spec, in.Crawl); err != nil {
 			return err
 		}
 		return out.feed(ctx, bus, j, in)
 	})
-	if err == nil && feed && a.Starter != nil {
-		a.Starter.Resume(in.Crawl)
+	if err == nil && feed && u.Starter != nil {
+		u.Starter.Resume(in.Crawl)
 	}
 	return answerOf(out, err)
 }

@@ -17,39 +17,42 @@ import (
 	"seine/pkg/stages"
 )
 
+// specOperations are those on specs and their revisions.
+type specOperations struct{ *API }
+
 // maxSpec bounds a spec that is sent.
 const maxSpec = 2 << 20
 
-func (a *API) registerSpecs() {
-	register(a, operation{
+func (s specOperations) registerSpecs() {
+	register(s.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/spec", id: "get-spec", tag: "specs", scope: caller.Read, errors: []int{404},
 		summary: "The spec of a crawl", about: "As it is stored. Its ETag is the revision, for If-Match of a change.",
-	}, a.getSpec)
-	register(a, operation{
+	}, s.getSpec)
+	register(s.API, operation{
 		method: http.MethodPut, path: "/crawls/{crawl}/spec", id: "put-spec", tag: "specs", scope: caller.Write, body: maxSpec, errors: []int{404, 412},
 		summary: "Give a crawl another spec", about: "In YAML or JSON. All stages receive the spec within seconds, and the frontier re-evaluates queued URLs. With If-Match, the request fails if another client changed the spec first.",
-	}, a.putSpec)
-	register(a, operation{
+	}, s.putSpec)
+	register(s.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/spec/diff", id: "diff-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec, errors: []int{404},
 		summary: "What a spec would change", about: "Lines of what the crawl has (-) and the spec says (+); nothing is changed.",
-	}, a.diffSpec)
-	register(a, operation{
+	}, s.diffSpec)
+	register(s.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/spec/revisions", id: "list-revisions", tag: "specs", scope: caller.Read, errors: []int{404},
 		summary: "Specs that a crawl had", about: "The newest first, the last 16 at most.",
-	}, a.listRevisions)
-	register(a, operation{
+	}, s.listRevisions)
+	register(s.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/spec/revisions/{revision}", id: "get-revision", tag: "specs", scope: caller.Read, errors: []int{404},
 		summary: "A spec that a crawl had", about: "Of one revision.",
-	}, a.getRevision)
-	register(a, operation{
+	}, s.getRevision)
+	register(s.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/spec/rollback", id: "rollback-spec", tag: "specs", scope: caller.Write, errors: []int{404},
 		summary: "Go back to a spec that a crawl had", about: "It is stored once more, as the newest revision. The crawl stays paused or running, as it is.",
-	}, a.rollbackSpec)
-	register(a, operation{
+	}, s.rollbackSpec)
+	register(s.API, operation{
 		method: http.MethodPost, path: "/specs/check", id: "check-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec,
 		summary: "What is wrong with a spec", about: "All of it, with line and column; and what does nothing.",
-	}, a.checkSpec)
-	register(a, operation{
+	}, s.checkSpec)
+	register(s.API, operation{
 		method: http.MethodGet, path: "/specs/schema", id: "get-spec-schema", tag: "specs", scope: caller.Read,
 		summary: "The JSON Schema of a spec", about: "For editors.",
 	}, func(context.Context, *struct{}) (*body[raw], error) { return &body[raw]{raw(specfile.Schema)}, nil })
@@ -70,9 +73,9 @@ type SpecRevision struct {
 
 func revisionTag(rev uint64) string { return fmt.Sprintf(`"%d"`, rev) }
 
-func (a *API) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) {
+func (s specOperations) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) {
 	var out specOutput
-	err := a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err := s.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		have, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return err
@@ -108,16 +111,16 @@ type specChangeOutput struct {
 	Body SpecChange
 }
 
-func (a *API) putSpec(ctx context.Context, in *specInput) (*specChangeOutput, error) {
+func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChangeOutput, error) {
 	spec, err := readSpec(in.RawBody)
 	if err == nil {
-		err = a.checkRights(ctx, spec)
+		err = s.checkRights(ctx, spec)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var out specChangeOutput
-	err = a.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err = s.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
 			return err
@@ -158,12 +161,12 @@ func (o *specChangeOutput) store(ctx context.Context, specs *stages.Specs, in *s
 	return err
 }
 
-func (a *API) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], error) {
+func (s specOperations) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], error) {
 	spec, err := readSpec(in.RawBody)
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (c SpecChange, err error) {
+	return ask(ctx, s.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (c SpecChange, err error) {
 		have, err := specOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return c, err
@@ -172,17 +175,17 @@ func (a *API) diffSpec(ctx context.Context, in *specInput) (*body[SpecChange], e
 	})
 }
 
-func (a *API) listRevisions(ctx context.Context, in *CrawlPath) (*body[page[SpecRevision]], error) {
+func (s specOperations) listRevisions(ctx context.Context, in *CrawlPath) (*body[page[SpecRevision]], error) {
 	p := page[SpecRevision]{Items: []SpecRevision{}}
-	all, err := a.history(ctx, in.Crawl)
+	all, err := s.history(ctx, in.Crawl)
 	for _, r := range all {
 		p.Items = append(p.Items, SpecRevision{Revision: r.Rev, Stored: r.Time, Unusable: r.Unusable})
 	}
 	return answerOf(p, err)
 }
 
-func (a *API) history(ctx context.Context, crawl string) (all []stages.SpecRevision, err error) {
-	err = a.lookAtCrawl(crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+func (s specOperations) history(ctx context.Context, crawl string) (all []stages.SpecRevision, err error) {
+	err = s.lookAtCrawl(crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err == nil {
 			all, err = stages.SpecHistory{Specs: specs}.Revisions(ctx, crawl)
@@ -197,8 +200,8 @@ type revisionInput struct {
 	Revision uint64 `path:"revision"`
 }
 
-func (a *API) getRevision(ctx context.Context, in *revisionInput) (*body[SpecRevision], error) {
-	all, err := a.history(ctx, in.Crawl)
+func (s specOperations) getRevision(ctx context.Context, in *revisionInput) (*body[SpecRevision], error) {
+	all, err := s.history(ctx, in.Crawl)
 	if err != nil {
 		return nil, err
 	}
@@ -226,26 +229,26 @@ type rollbackInput struct {
 	}
 }
 
-func (a *API) rollbackSpec(ctx context.Context, in *rollbackInput) (*specChangeOutput, error) {
-	all, err := a.history(ctx, in.Crawl)
+func (s specOperations) rollbackSpec(ctx context.Context, in *rollbackInput) (*specChangeOutput, error) {
+	all, err := s.history(ctx, in.Crawl)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range all {
 		if r.Rev == in.Body.Revision && r.Spec != nil {
-			return a.goBack(ctx, in.Crawl, r.Spec)
+			return s.goBack(ctx, in.Crawl, r.Spec)
 		}
 	}
 	return nil, noRevision(in.Crawl, in.Body.Revision)
 }
 
 // goBack stores a spec once more. Whether the crawl runs, and which runs it has begun, is not taken back.
-func (a *API) goBack(ctx context.Context, crawl string, was *crawlspec.Spec) (*specChangeOutput, error) {
-	if err := a.checkRights(ctx, was); err != nil {
+func (s specOperations) goBack(ctx context.Context, crawl string, was *crawlspec.Spec) (*specChangeOutput, error) {
+	if err := s.checkRights(ctx, was); err != nil {
 		return nil, err
 	}
 	var out specChangeOutput
-	err := a.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	err := s.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
 			return err
@@ -283,7 +286,7 @@ type SpecProblem struct {
 	Text   string `json:"text"`
 }
 
-func (a *API) checkSpec(ctx context.Context, in *struct {
+func (s specOperations) checkSpec(ctx context.Context, in *struct {
 	RawBody []byte `contentType:"application/yaml" doc:"The spec, in YAML or JSON."`
 }) (*body[SpecCheck], error) {
 	out := SpecCheck{Problems: []SpecProblem{}}
@@ -295,7 +298,7 @@ func (a *API) checkSpec(ctx context.Context, in *struct {
 		return &body[SpecCheck]{out}, nil
 	}
 	out.OK, out.Ineffective, out.Secrets = true, spec.Ineffective(), spec.Secrets()
-	if err := a.checkRights(ctx, spec); err != nil {
+	if err := s.checkRights(ctx, spec); err != nil {
 		out.Refused = err.Error()
 	}
 	return &body[SpecCheck]{out}, nil

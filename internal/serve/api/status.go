@@ -18,6 +18,9 @@ import (
 	"seine/internal/serve/turns"
 )
 
+// serverOperations are those on the server itself and on the processes.
+type serverOperations struct{ *API }
+
 // Status is what the server is, and what the caller may do.
 type Status struct {
 	Version      string         `json:"version"`
@@ -29,26 +32,26 @@ type Status struct {
 	Scopes       []caller.Scope `json:"scopes" nullable:"false"`
 }
 
-func (a *API) registerStatus() {
-	register(a, operation{
+func (o serverOperations) registerStatus() {
+	register(o.API, operation{
 		method: http.MethodGet, path: "/status", id: "get-status", tag: "server", scope: caller.Read,
 		summary: "What the server is", about: "What the server shows, and what the caller may do.",
-	}, a.status)
-	register(a, operation{
+	}, o.status)
+	register(o.API, operation{
 		method: http.MethodGet, path: "/stats", id: "get-stats", tag: "server", scope: caller.Read,
 		summary: "How everything stands", about: "Stages, streams, crawls, hosts, alerts and dead letters, as they stood a few seconds ago at most, with rates.",
-	}, a.stats)
-	register(a, operation{
+	}, o.stats)
+	register(o.API, operation{
 		method: http.MethodGet, path: "/audit", id: "list-audit", tag: "server", scope: caller.Audit,
 		summary: "Who changed what", about: "Writes by way of this server, the last first, refused ones too.",
-	}, a.listAudit)
-	a.registerEvents()
+	}, o.listAudit)
+	o.registerEvents()
 }
 
-func (a *API) status(ctx context.Context, _ *struct{}) (*body[Status], error) {
+func (o serverOperations) status(ctx context.Context, _ *struct{}) (*body[Status], error) {
 	c := caller.Of(ctx)
 	return &body[Status]{Status{
-		Version: version.Number, Mode: a.Cluster.Mode(ctx), Where: a.Cluster.Where(), ReadOnly: a.ReadOnly, AllowPrivate: a.AllowPrivate,
+		Version: version.Number, Mode: o.Cluster.Mode(ctx), Where: o.Cluster.Where(), ReadOnly: o.ReadOnly, AllowPrivate: o.AllowPrivate,
 		Caller: c.Name, Scopes: c.Scopes,
 	}}, nil
 }
@@ -62,10 +65,10 @@ func (stats) Schema(r huma.Registry) *huma.Schema {
 }
 
 // stats passes on the last look of the one that looks for all.
-func (a *API) stats(ctx context.Context, _ *struct{}) (*body[stats], error) {
-	s := a.Feed.Last()
+func (o serverOperations) stats(ctx context.Context, _ *struct{}) (*body[stats], error) {
+	s := o.Feed.Last()
 	if s == nil {
-		news, end := a.Feed.Watch()
+		news, end := o.Feed.Watch()
 		defer end()
 		select {
 		case s = <-news:
@@ -81,12 +84,12 @@ type auditInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 }
 
-func (a *API) listAudit(_ context.Context, in *auditInput) (*body[page[audit.Entry]], error) {
+func (o serverOperations) listAudit(_ context.Context, in *auditInput) (*body[page[audit.Entry]], error) {
 	before, err := number(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.Audit.Newest(before, in.Limit)
+	all, err := o.Audit.Newest(before, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -131,31 +134,31 @@ const (
 const maxEvents = 500
 
 // registerEvents adds the stream of events. Its events are encoded once for all who listen.
-func (a *API) registerEvents() {
+func (o serverOperations) registerEvents() {
 	open := turns.New(maxEvents, maxEvents, 0)
-	op := a.describe(&operation{
+	op := o.describe(&operation{
 		method: http.MethodGet, path: "/events", id: "stream-events", tag: "server", scope: caller.Read,
 		summary: "How everything stands, as it happens",
 		about:   "Server-sent events of the type `stats`, every 2 s, each as `GET /api/v1/stats` answers. One connection is enough for all tabs of a browser.",
 	})
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}}}}
-	huma.Register(a.huma, op, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
+	huma.Register(o.huma, op, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
 		end := open.Begin(ctx, "")
 		if end == nil {
 			return nil, retryLater(http.StatusServiceUnavailable, "too many streams of events are open: close some, or share one among tabs")
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			defer end()
-			a.sendEvents(ctx)
+			o.sendEvents(ctx)
 		}}, nil
 	})
 }
 
-func (a *API) sendEvents(ctx huma.Context) {
+func (o serverOperations) sendEvents(ctx huma.Context) {
 	ctx.SetHeader("Content-Type", "text/event-stream")
 	ctx.SetHeader("X-Accel-Buffering", "no") // of nginx
 	s := newStream(ctx)
-	news, end := a.Feed.Watch()
+	news, end := o.Feed.Watch()
 	defer end()
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()

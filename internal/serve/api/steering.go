@@ -27,32 +27,32 @@ type steerHostInput struct {
 	New  bool   `query:"new" doc:"The host may be one that nothing is known of yet."`
 }
 
-func (a *API) registerSteering() {
+func (c crawlOperations) registerSteering() {
 	for _, v := range verbs {
-		register(a, operation{
+		register(c.API, operation{
 			method: http.MethodPost, path: "/crawls/{crawl}/" + v.name, id: v.name + "-crawl", tag: "crawls", scope: caller.Write, again: true, errors: []int{404},
 			summary: "Have a crawl " + v.name, about: v.about,
 		}, func(ctx context.Context, in *CrawlPath) (*body[steer.Done], error) {
-			return a.steer(ctx, steer.Order{Crawl: in.Crawl, State: v.state})
+			return c.steer(ctx, steer.Order{Crawl: in.Crawl, State: v.state})
 		})
-		register(a, operation{
+		register(c.API, operation{
 			method: http.MethodPost, path: "/crawls/{crawl}/hosts/{host}/" + v.name, id: v.name + "-host", tag: "hosts", scope: caller.Write, again: true, errors: []int{404},
 			summary: "Have a crawl " + v.name + " at one host", about: v.about,
 		}, func(ctx context.Context, in *steerHostInput) (*body[steer.Done], error) {
 			if _, err := crawlspec.HostName(in.Host); err != nil {
 				return nil, problemf(http.StatusUnprocessableEntity, "%v", err)
 			}
-			return a.steer(ctx, steer.Order{Crawl: in.Crawl, Host: in.Host, NewHost: in.New, State: v.state})
+			return c.steer(ctx, steer.Order{Crawl: in.Crawl, Host: in.Host, NewHost: in.New, State: v.state})
 		})
 	}
 }
 
-func (a *API) steer(ctx context.Context, order steer.Order) (*body[steer.Done], error) {
-	done, err := ask(ctx, a.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (steer.Done, error) {
+func (c crawlOperations) steer(ctx context.Context, order steer.Order) (*body[steer.Done], error) {
+	done, err := ask(ctx, c.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (steer.Done, error) {
 		return steer.Set(ctx, bus, order)
 	})
-	if err == nil && order.State == crawlspec.Running && a.Starter != nil {
-		a.Starter.Resume(order.Crawl)
+	if err == nil && order.State == crawlspec.Running && c.Starter != nil {
+		c.Starter.Resume(order.Crawl)
 	}
 	return done, err
 }

@@ -15,6 +15,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// urlOperations are those on hosts, URLs and seeds.
+type urlOperations struct{ *API }
+
 type explainInput struct {
 	CrawlPath
 	URL    string `query:"url" required:"true" maxLength:"8192" doc:"The URL to explain."`
@@ -22,23 +25,23 @@ type explainInput struct {
 	Within string `query:"within" default:"1m" doc:"How far from the known times of its visits their messages are looked for, as 1m."`
 }
 
-func (a *API) registerURLs() {
-	register(a, operation{
+func (u urlOperations) registerURLs() {
+	register(u.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/explain", id: "explain-url", shared: true, tag: "urls", scope: caller.Read, errors: []int{404},
 		summary: "What became of a URL", about: "In every stage: its state and why, its requests, its page, its records, its dead letters.",
-	}, a.explain)
-	register(a, operation{
+	}, u.explain)
+	register(u.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/failures", id: "list-failures", shared: true, tag: "urls", scope: caller.Read, errors: []int{404},
 		summary: "URLs whose last visit failed", about: "Of any class or one, a part at a time, with the reason of each.",
-	}, a.listFailures)
+	}, u.listFailures)
 }
 
-func (a *API) explain(ctx context.Context, in *explainInput) (*body[*history.History], error) {
+func (u urlOperations) explain(ctx context.Context, in *explainInput) (*body[*history.History], error) {
 	within, err := time.ParseDuration(in.Within)
 	if err != nil || within <= 0 || within > time.Hour {
 		return nil, problemf(http.StatusUnprocessableEntity, "within %q: must be more than nothing and 1h at most, such as 1m", in.Within)
 	}
-	return ask(ctx, a.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*history.History, error) {
+	return ask(ctx, u.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*history.History, error) {
 		return history.Find(ctx, bus, history.Options{Crawl: in.Crawl, URL: in.URL, Within: within, Brief: in.Brief})
 	})
 }
@@ -53,7 +56,7 @@ type failuresInput struct {
 	Class string `query:"class" maxLength:"64" doc:"Only what failed by this class, such as timeout or server_error; parse_error is the parser's, host_given_up the frontier's."`
 }
 
-func (a *API) listFailures(ctx context.Context, in *failuresInput) (*body[page[frontierapi.FailedURL]], error) {
+func (u urlOperations) listFailures(ctx context.Context, in *failuresInput) (*body[page[frontierapi.FailedURL]], error) {
 	if in.Class != "" {
 		if err := frontierapi.CheckFailure(in.Class); err != nil {
 			return nil, problemf(http.StatusUnprocessableEntity, "%v", err)
@@ -63,7 +66,7 @@ func (a *API) listFailures(ctx context.Context, in *failuresInput) (*body[page[f
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, a.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (page[frontierapi.FailedURL], error) {
+	return ask(ctx, u.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (page[frontierapi.FailedURL], error) {
 		p, client := pageOf[frontierapi.FailedURL](nil, ""), frontierapi.Client{Bus: bus}
 		for began := time.Now(); partition < bus.Layout.Partitions && len(p.Items) < in.Limit && time.Since(began) < lookFor; {
 			part, err := client.FailedPage(ctx, in.Crawl, in.Class, partition, after, in.Limit-len(p.Items))

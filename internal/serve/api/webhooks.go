@@ -13,23 +13,26 @@ import (
 	"seine/internal/serve/webhooks"
 )
 
-func (a *API) registerWebhooks() {
-	register(a, operation{
+// webhookOperations are those on webhooks.
+type webhookOperations struct{ *API }
+
+func (w webhookOperations) registerWebhooks() {
+	register(w.API, operation{
 		method: http.MethodPost, path: "/webhooks", id: "create-webhook", tag: "webhooks", scope: caller.Write, status: http.StatusCreated, errors: []int{409},
 		summary: "Create a webhook", about: "Of runs of crawls that end, and of records in batches, from now on. The answer has the secret of signatures, once. Records need the scope `records`, too.",
-	}, a.createWebhook)
-	register(a, operation{
+	}, w.createWebhook)
+	register(w.API, operation{
 		method: http.MethodGet, path: "/webhooks", id: "list-webhooks", tag: "webhooks", scope: caller.Write, errors: []int{409},
 		summary: "Webhooks", about: "With how they stand: of their URLs the host alone.",
-	}, a.listWebhooks)
-	register(a, operation{
+	}, w.listWebhooks)
+	register(w.API, operation{
 		method: http.MethodPost, path: "/webhooks/{webhook}/secret", id: "rotate-webhook-secret", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
 		summary: "Give a webhook another secret", about: "The answer has it, once. The one before signs too for the time of overlap.",
-	}, a.rotateWebhook)
-	register(a, operation{
+	}, w.rotateWebhook)
+	register(w.API, operation{
 		method: http.MethodDelete, path: "/webhooks/{webhook}", id: "delete-webhook", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
 		summary: "End a webhook", about: "Events not delivered yet are dropped.",
-	}, a.deleteWebhook)
+	}, w.deleteWebhook)
 }
 
 // NewWebhook is a webhook to create.
@@ -66,7 +69,7 @@ type Webhook struct {
 // maxOverlap bounds for how long a secret that was replaced signs.
 const maxOverlap = 30 * 24 * time.Hour
 
-func (a *API) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) (*body[Webhook], error) {
+func (w webhookOperations) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) (*body[Webhook], error) {
 	who := caller.Of(ctx)
 	h := webhooks.Hook{
 		Name: in.Body.Name, URL: in.Body.URL, Events: in.Body.Events, Crawl: in.Body.Crawl, Kind: in.Body.Kind, By: who.Name,
@@ -75,16 +78,16 @@ func (a *API) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) 
 	if len(h.Events) == 0 {
 		h.Events = []webhooks.Event{webhooks.CrawlEnded, webhooks.NewRecords}
 	}
-	if err := a.checkWebhook(&who, &h); err != nil {
+	if err := w.checkWebhook(&who, &h); err != nil {
 		return nil, err
 	}
-	made, err := a.Webhooks.Add(ctx, h)
+	made, err := w.Webhooks.Add(ctx, h)
 	return answerOf(webhookOf(&made), problemOfWebhook(err))
 }
 
 func webhookOf(h *webhooks.Hook) Webhook { return Webhook{h.Name, h.Secret, h.Events, h.OldUntil} }
 
-func (a *API) rotateWebhook(_ context.Context, in *struct {
+func (w webhookOperations) rotateWebhook(_ context.Context, in *struct {
 	Name    string `path:"webhook" maxLength:"64" doc:"Name of the webhook."`
 	Overlap string `query:"overlap" default:"24h" maxLength:"32" doc:"For how long the secret before signs too, such as 1h; 0s if it has leaked."`
 }) (*body[Webhook], error) {
@@ -92,13 +95,13 @@ func (a *API) rotateWebhook(_ context.Context, in *struct {
 	if err != nil || overlap < 0 || overlap > maxOverlap {
 		return nil, problemf(http.StatusUnprocessableEntity, "overlap %q: must be from 0s to 720h, such as 24h", in.Overlap)
 	}
-	made, err := a.Webhooks.Rotate(in.Name, overlap)
+	made, err := w.Webhooks.Rotate(in.Name, overlap)
 	return answerOf(webhookOf(&made), problemOfWebhook(err))
 }
 
 // checkWebhook reports what may not be: to reach private addresses, and to be told what the caller may not read.
-func (a *API) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
-	err := h.Check(a.AllowPrivate)
+func (w webhookOperations) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
+	err := h.Check(w.AllowPrivate)
 	_, refused := errors.AsType[*webhooks.RefusedError](err)
 	switch {
 	case refused:
@@ -111,15 +114,15 @@ func (a *API) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
 	return nil
 }
 
-func (a *API) listWebhooks(context.Context, *struct{}) (*body[page[webhooks.Listed]], error) {
-	all, err := a.Webhooks.List()
+func (w webhookOperations) listWebhooks(context.Context, *struct{}) (*body[page[webhooks.Listed]], error) {
+	all, err := w.Webhooks.List()
 	return answerOf(pageOf(all, ""), problemOfWebhook(err))
 }
 
-func (a *API) deleteWebhook(_ context.Context, in *struct {
+func (w webhookOperations) deleteWebhook(_ context.Context, in *struct {
 	Name string `path:"webhook" maxLength:"64" doc:"Name of the webhook."`
 }) (*struct{}, error) {
-	return nil, problemOfWebhook(a.Webhooks.Remove(in.Name))
+	return nil, problemOfWebhook(w.Webhooks.Remove(in.Name))
 }
 
 // problemOfWebhook says what to do about a webhook that cannot be had.

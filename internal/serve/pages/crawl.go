@@ -39,25 +39,25 @@ type answerCount struct {
 // runsShown is how many runs the page of a crawl has.
 const runsShown = 10
 
-func (s *server) crawl(r *http.Request) (any, error) {
+func (cp crawlPages) crawl(r *http.Request) (any, error) {
 	name := r.PathValue("crawl")
-	charts, err := s.chartsOf(r, name)
+	charts, err := cp.chartsOf(r, name)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.findCrawl(r, name)
+	c, err := cp.findCrawl(r, name)
 	if err != nil {
 		return nil, err
 	}
 	p := crawlPage{Crawl: c, Charts: charts, Answers: answersOf(c)}
-	if look := s.look(r.Context()).Overview; look != nil {
+	if look := cp.look(r.Context()).Overview; look != nil {
 		for i := range look.Alerts {
 			if look.Alerts[i].Crawl == name {
 				p.Alerts = append(p.Alerts, look.Alerts[i])
 			}
 		}
 	}
-	if err := s.tellMore(r.Context(), &p); err != nil { // the rest is known all the same
+	if err := cp.tellMore(r.Context(), &p); err != nil { // the rest is known all the same
 		p.Trouble = err.Error()
 	}
 	return p, nil
@@ -94,8 +94,8 @@ type restOfCrawl struct {
 	sources []crawlspec.HostRule
 }
 
-func (s *server) tellMore(ctx context.Context, p *crawlPage) error {
-	rest, err := asked(ctx, s, "rest of "+p.Name, 2*fresh, func(ctx context.Context, bus *stages.Bus) (rest restOfCrawl, err error) {
+func (cp crawlPages) tellMore(ctx context.Context, p *crawlPage) error {
+	rest, err := asked(ctx, cp.server, "rest of "+p.Name, 2*fresh, func(ctx context.Context, bus *stages.Bus) (rest restOfCrawl, err error) {
 		spec, err := specOf(ctx, bus, p.Name)
 		if err != nil {
 			return rest, err

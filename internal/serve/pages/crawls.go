@@ -9,6 +9,9 @@ import (
 	"seine/internal/ops/overview"
 )
 
+// crawlPages are the pages of crawls.
+type crawlPages struct{ *server }
+
 // perPage is how many rows a list has at a time.
 const perPage = 50
 
@@ -62,9 +65,9 @@ type choice struct {
 	N     int64
 }
 
-func (s *server) crawls(r *http.Request) (any, error) {
+func (cp crawlPages) crawls(r *http.Request) (any, error) {
 	var p crawlsPage
-	look := s.look(r.Context()).Overview
+	look := cp.look(r.Context()).Overview
 	if look == nil {
 		return p, nil
 	}
@@ -90,7 +93,7 @@ func (s *server) crawls(r *http.Request) (any, error) {
 	p.Any = len(look.Crawls) > 0
 	p.Crawls, p.Pager, err = cut(r, chosen)
 	for i := range p.Crawls {
-		s.Feed.Want(p.Crawls[i].Name)
+		cp.Feed.Want(p.Crawls[i].Name)
 	}
 	return p, err
 }

@@ -18,6 +18,9 @@ import (
 	"seine/pkg/stages"
 )
 
+// letterPages are the pages of dead letters.
+type letterPages struct{ *server }
+
 // deadPage is a list of dead letters.
 type deadPage struct {
 	Names   []string
@@ -41,9 +44,9 @@ type cause struct {
 // deadMost is how many letters are grouped by cause, and how many a form acts on, at most.
 const deadMost = 500
 
-func (s *server) dead(r *http.Request) (any, error) {
-	p := deadPage{Names: s.crawlNames(r)}
-	if look := s.look(r.Context()).Overview; look != nil {
+func (lp letterPages) dead(r *http.Request) (any, error) {
+	p := deadPage{Names: lp.crawlNames(r)}
+	if look := lp.look(r.Context()).Overview; look != nil {
 		p.Total = look.Dead
 		for _, stage := range look.Stages {
 			if stage.Dead > 0 {
@@ -56,7 +59,7 @@ func (s *server) dead(r *http.Request) (any, error) {
 		return nil, err
 	}
 	key := fmt.Sprintf("dead %q %d", r.URL.RawQuery, before)
-	found, err := asked(r.Context(), s, key, fresh, func(ctx context.Context, bus *stages.Bus) (deadletters.Page, error) {
+	found, err := asked(r.Context(), lp.server, key, fresh, func(ctx context.Context, bus *stages.Bus) (deadletters.Page, error) {
 		return deadletters.Before(ctx, bus, f, before, deadMost)
 	})
 	if err != nil {
@@ -140,12 +143,12 @@ func (p letterPage) title() string { return fmt.Sprintf("Dead letter %d", p.Seq)
 // maxPayload is how much of a payload is shown, in bytes.
 const maxPayload = 64 << 10
 
-func (s *server) letter(r *http.Request) (any, error) {
+func (lp letterPages) letter(r *http.Request) (any, error) {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
 		return nil, badInput{fmt.Errorf("dead letter %q: must be a number", r.PathValue("seq"))}
 	}
-	l, err := asked(r.Context(), s, "letter "+r.PathValue("seq"), fresh, func(ctx context.Context, bus *stages.Bus) (*deadletters.DeadLetter, error) {
+	l, err := asked(r.Context(), lp.server, "letter "+r.PathValue("seq"), fresh, func(ctx context.Context, bus *stages.Bus) (*deadletters.DeadLetter, error) {
 		return deadletters.Get(ctx, bus, seq)
 	})
 	if err != nil {

@@ -41,10 +41,10 @@ const (
 	failuresTold = 30 * time.Second // how long what was found is told again
 )
 
-func (s *server) errors(r *http.Request) (any, error) {
-	p := errorsPage{Crawl: r.FormValue("crawl"), Class: r.FormValue("class"), Names: s.crawlNames(r)}
+func (up urlPages) errors(r *http.Request) (any, error) {
+	p := errorsPage{Crawl: r.FormValue("crawl"), Class: r.FormValue("class"), Names: up.crawlNames(r)}
 	if p.Crawl == "" {
-		look := s.look(r.Context()).Overview
+		look := up.look(r.Context()).Overview
 		if look == nil {
 			return p, nil
 		}
@@ -59,24 +59,24 @@ func (s *server) errors(r *http.Request) (any, error) {
 			return nil, badInput{err}
 		}
 	}
-	c, err := s.findCrawl(r, p.Crawl)
+	c, err := up.findCrawl(r, p.Crawl)
 	if err != nil {
 		return nil, err
 	}
 	p.Classes = byCount(c.FailedBy)
-	if p.Found, err = s.failures(r, p.Crawl, p.Class); err != nil {
+	if p.Found, err = up.failures(r, p.Crawl, p.Class); err != nil {
 		return nil, err
 	}
 	p.URLs, p.Pager, err = cut(r, p.Found.URLs)
 	return p, err
 }
 
-func (s *server) failures(r *http.Request, crawl, class string) (*failures.Found, error) {
+func (up urlPages) failures(r *http.Request, crawl, class string) (*failures.Found, error) {
 	q := failures.Query{
 		Crawl: crawl, Class: class, Host: strings.TrimSpace(r.FormValue("host")), Text: strings.TrimSpace(r.FormValue("q")),
 		Look: failuresLook, Keep: failuresKeep,
 	}
-	return asked(r.Context(), s, fmt.Sprintf("failures %+v", q), failuresTold, func(ctx context.Context, bus *stages.Bus) (*failures.Found, error) {
+	return asked(r.Context(), up.server, fmt.Sprintf("failures %+v", q), failuresTold, func(ctx context.Context, bus *stages.Bus) (*failures.Found, error) {
 		return failures.Find(ctx, bus, q)
 	})
 }

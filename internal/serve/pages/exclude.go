@@ -29,19 +29,19 @@ type excludePage struct {
 
 func (p excludePage) title() string { return "Exclude URLs of crawl " + p.Crawl }
 
-func (s *server) exclude(r *http.Request) (any, error) { return s.excludePage(r) }
+func (sp specPages) exclude(r *http.Request) (any, error) { return sp.excludePage(r) }
 
 // excludePage is what the pattern of a request would drop.
-func (s *server) excludePage(r *http.Request) (*excludePage, error) {
+func (sp specPages) excludePage(r *http.Request) (*excludePage, error) {
 	p := &excludePage{Crawl: r.PathValue("crawl"), Pattern: strings.TrimSpace(r.FormValue("pattern"))}
-	c, err := s.findCrawl(r, p.Crawl)
+	c, err := sp.findCrawl(r, p.Crawl)
 	if err == nil {
 		err = allowed(r, caller.Write)
 	}
 	if err != nil {
 		return nil, err
 	}
-	rev, err := s.specNow(r, p.Crawl)
+	rev, err := sp.specNow(r, p.Crawl)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *server) excludePage(r *http.Request) (*excludePage, error) {
 		p.Refused = err.Error()
 		return p, nil
 	}
-	p.Dropped, err = asked(r.Context(), s, "drop "+p.Crawl+" "+p.Pattern, fresh, func(ctx context.Context, bus *stages.Bus) (frontierapi.Dropped, error) {
+	p.Dropped, err = asked(r.Context(), sp.server, "drop "+p.Crawl+" "+p.Pattern, fresh, func(ctx context.Context, bus *stages.Bus) (frontierapi.Dropped, error) {
 		client := frontierapi.Client{Bus: bus}
 		return client.WouldDrop(ctx, p.Crawl, p.Pattern)
 	})
@@ -64,8 +64,8 @@ func (s *server) excludePage(r *http.Request) (*excludePage, error) {
 }
 
 // specNow returns the spec of a crawl as it is stored.
-func (s *server) specNow(r *http.Request, crawl string) (rev crawlspec.Revision, err error) {
-	err = s.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+func (sp specPages) specNow(r *http.Request, crawl string) (rev crawlspec.Revision, err error) {
+	err = sp.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		rev, err = specOf(ctx, bus, crawl)
 		return err
 	})
@@ -74,36 +74,36 @@ func (s *server) specNow(r *http.Request, crawl string) (rev crawlspec.Revision,
 
 // storeExclusion is POST /crawls/{crawl}/exclude: a pattern is added to the spec. It fails if the spec is another by now
 // than that which the pattern was tried with.
-func (s *server) storeExclusion(w http.ResponseWriter, r *http.Request) {
+func (sp specPages) storeExclusion(w http.ResponseWriter, r *http.Request) {
 	crawl, pattern := r.PathValue("crawl"), strings.TrimSpace(r.FormValue("pattern"))
 	if err := messages.CheckCrawl(crawl); err != nil {
-		s.failed(w, r, badInput{err})
+		sp.failed(w, r, badInput{err})
 		return
 	}
-	err := s.addExclusion(r, crawl, pattern)
+	err := sp.addExclusion(r, crawl, pattern)
 	if err == nil {
-		s.done(w, r, "/crawls/"+crawl, fmt.Sprintf("Crawl %s excludes %s now.", crawl, pattern))
+		sp.done(w, r, "/crawls/"+crawl, fmt.Sprintf("Crawl %s excludes %s now.", crawl, pattern))
 		return
 	}
-	p, readErr := s.excludePage(r)
+	p, readErr := sp.excludePage(r)
 	if readErr != nil {
-		s.failed(w, r, readErr)
+		sp.failed(w, r, readErr)
 		return
 	}
 	p.Refused = err.Error()
-	s.render(w, r, statusOf(err), "exclude", p.title(), p)
+	sp.render(w, r, statusOf(err), "exclude", p.title(), p)
 }
 
-func (s *server) addExclusion(r *http.Request, crawl, pattern string) error {
+func (sp specPages) addExclusion(r *http.Request, crawl, pattern string) error {
 	if _, err := crawlspec.CompilePattern(pattern); err != nil {
 		return badInput{err}
 	}
-	rev, err := s.specNow(r, crawl)
+	rev, err := sp.specNow(r, crawl)
 	if err != nil {
 		return err
 	}
 	spec := *rev.Spec
 	spec.Exclude = append(spec.Exclude[:len(spec.Exclude):len(spec.Exclude)], pattern)
 	var change api.SpecChange
-	return s.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", bytes.TrimSpace(spec.Encode()), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
+	return sp.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", bytes.TrimSpace(spec.Encode()), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
 }

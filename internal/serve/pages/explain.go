@@ -23,8 +23,8 @@ type explainPage struct {
 // explainWithin is how far from the known times of visits their messages are looked for.
 const explainWithin = time.Minute
 
-func (s *server) explain(r *http.Request) (any, error) {
-	p := explainPage{Crawl: r.FormValue("crawl"), URL: strings.TrimSpace(r.FormValue("url")), Names: s.crawlNames(r)}
+func (up urlPages) explain(r *http.Request) (any, error) {
+	p := explainPage{Crawl: r.FormValue("crawl"), URL: strings.TrimSpace(r.FormValue("url")), Names: up.crawlNames(r)}
 	if p.Crawl == "" {
 		p.Crawl = messages.DefaultCrawl
 		if len(p.Names) == 1 {
@@ -38,7 +38,7 @@ func (s *server) explain(r *http.Request) (any, error) {
 		return nil, badInput{err}
 	}
 	var err error
-	p.History, err = asked(r.Context(), s, "explain "+p.Crawl+" "+p.URL, fresh, func(ctx context.Context, bus *stages.Bus) (*history.History, error) {
+	p.History, err = asked(r.Context(), up.server, "explain "+p.Crawl+" "+p.URL, fresh, func(ctx context.Context, bus *stages.Bus) (*history.History, error) {
 		return history.Find(ctx, bus, history.Options{Crawl: p.Crawl, URL: p.URL, Within: explainWithin})
 	})
 	if err != nil {

@@ -27,9 +27,9 @@ type filesPage struct {
 // defaultWriter is the name of a writer that was given none.
 const defaultWriter = "default"
 
-func (s *server) files(r *http.Request) (any, error) {
-	p := &filesPage{Crawl: r.FormValue("crawl"), Writer: cmp.Or(r.FormValue("writer"), defaultWriter), Names: s.crawlNames(r)}
-	if look := s.look(r.Context()).Overview; look != nil {
+func (rp recordPages) files(r *http.Request) (any, error) {
+	p := &filesPage{Crawl: r.FormValue("crawl"), Writer: cmp.Or(r.FormValue("writer"), defaultWriter), Names: rp.crawlNames(r)}
+	if look := rp.look(r.Context()).Overview; look != nil {
 		p.Outputs = look.Outputs
 	}
 	q := url.Values{"writer": {p.Writer}, "limit": {strconv.Itoa(perPage)}}
@@ -38,7 +38,7 @@ func (s *server) files(r *http.Request) (any, error) {
 			q.Set(name, value)
 		}
 	}
-	return p, p.refused(s.carryOut(r, http.MethodGet, "/files?"+q.Encode(), nil, "", p))
+	return p, p.refused(rp.carryOut(r, http.MethodGet, "/files?"+q.Encode(), nil, "", p))
 }
 
 // refused keeps why there is nothing to list: the page says so, and others can be asked for there.
@@ -62,7 +62,7 @@ func (p filePage) title() string { return path.Base(p.Path) }
 // perPreview is how many records of a file are shown at a time.
 const perPreview = 20
 
-func (s *server) file(r *http.Request) (any, error) {
+func (rp recordPages) file(r *http.Request) (any, error) {
 	p := filePage{Path: r.FormValue("path"), Crawl: r.FormValue("crawl"), Writer: r.FormValue("writer")}
 	q := url.Values{"file": {p.Path}, "writer": {cmp.Or(p.Writer, defaultWriter)}, "limit": {strconv.Itoa(perPreview)}}
 	if at := r.FormValue("at"); at != "" {
@@ -72,7 +72,7 @@ func (s *server) file(r *http.Request) (any, error) {
 		Items []json.RawMessage `json:"items"`
 		Next  string            `json:"next"`
 	}
-	if err := s.carryOut(r, http.MethodGet, "/records?"+q.Encode(), nil, "", &found); err != nil {
+	if err := rp.carryOut(r, http.MethodGet, "/records?"+q.Encode(), nil, "", &found); err != nil {
 		return nil, err
 	}
 	for _, line := range found.Items {

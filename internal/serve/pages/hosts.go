@@ -16,6 +16,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
+// urlPages are the pages of hosts and URLs.
+type urlPages struct{ *server }
+
 // hostsPage is a list of hosts with work.
 type hostsPage struct {
 	Hosts   []frontierapi.HostStatus
@@ -42,12 +45,12 @@ var hostOrders = map[string]func(*frontierapi.HostStatus) int64{
 	"bytes":    func(h *frontierapi.HostStatus) int64 { return h.Bytes },
 }
 
-func (s *server) hosts(r *http.Request) (any, error) {
-	p := hostsPage{Sort: cmp.Or(r.FormValue("sort"), "queued"), Crawls: s.crawlNames(r)}
+func (up urlPages) hosts(r *http.Request) (any, error) {
+	p := hostsPage{Sort: cmp.Or(r.FormValue("sort"), "queued"), Crawls: up.crawlNames(r)}
 	if p.Sort != "host" && hostOrders[p.Sort] == nil {
 		return nil, badInput{fmt.Errorf("sort %q: must be the name of a column", p.Sort)}
 	}
-	survey, err := s.survey(r, r.FormValue("crawl"))
+	survey, err := up.survey(r, r.FormValue("crawl"))
 	if err != nil || survey == nil {
 		return p, err
 	}
@@ -71,14 +74,14 @@ func (s *server) hosts(r *http.Request) (any, error) {
 }
 
 // survey returns how the hosts stand; nil if it is not known yet.
-func (s *server) survey(r *http.Request, crawl string) (*frontierapi.Survey, error) {
+func (up urlPages) survey(r *http.Request, crawl string) (*frontierapi.Survey, error) {
 	if crawl == "" {
-		if look := s.look(r.Context()).Overview; look != nil {
+		if look := up.look(r.Context()).Overview; look != nil {
 			return look.Hosts, nil
 		}
 		return nil, nil
 	}
-	return asked(r.Context(), s, "hosts of "+crawl, fresh, func(ctx context.Context, bus *stages.Bus) (*frontierapi.Survey, error) {
+	return asked(r.Context(), up.server, "hosts of "+crawl, fresh, func(ctx context.Context, bus *stages.Bus) (*frontierapi.Survey, error) {
 		client := frontierapi.Client{Bus: bus}
 		return client.Survey(ctx, crawl, surveyed)
 	})
@@ -143,18 +146,18 @@ type hostPage struct {
 
 func (p hostPage) title() string { return "Host " + p.Host }
 
-func (s *server) host(r *http.Request) (any, error) {
+func (up urlPages) host(r *http.Request) (any, error) {
 	name := strings.ToLower(r.PathValue("host"))
 	if _, err := crawlspec.HostName(name); err != nil {
 		return nil, badInput{err}
 	}
-	return asked(r.Context(), s, "host "+name, fresh, func(ctx context.Context, bus *stages.Bus) (p hostPage, err error) {
+	return asked(r.Context(), up.server, "host "+name, fresh, func(ctx context.Context, bus *stages.Bus) (p hostPage, err error) {
 		client := frontierapi.Client{Bus: bus}
 		if p.HostStatus, err = lookup.Host(ctx, &client, name); err != nil {
 			return p, err
 		}
 		p.Robots, err = overview.RobotsOf(ctx, bus, p.Host)
-		if look := s.look(r.Context()).Overview; look != nil && look.Hosts != nil {
+		if look := up.look(r.Context()).Overview; look != nil && look.Hosts != nil {
 			for _, t := range look.Hosts.Troubles {
 				if weburl.Host(t.URL) == p.Host {
 					p.Recent = append(p.Recent, t)

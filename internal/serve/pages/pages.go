@@ -62,16 +62,16 @@ func New(d Deps) http.Handler {
 	s.mux.HandleFunc("GET /events", s.events)
 	s.mux.HandleFunc("GET /figures", s.chart)
 	s.mux.HandleFunc("POST /settings/theme", s.setTheme)
-	for path, p := range readers {
+	for path, p := range s.readers() {
 		s.mux.HandleFunc("GET "+path, s.page(p))
 	}
-	for path, do := range forms {
-		s.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { do(s, w, r) })
+	for path, do := range s.forms() {
+		s.mux.HandleFunc("POST "+path, do)
 	}
-	for path, do := range actions {
+	for path, do := range s.actions() {
 		s.mux.HandleFunc("POST "+path, s.act(do))
 	}
-	s.mux.HandleFunc("/", s.page(page{name: "error", title: "Not found", read: func(*server, *http.Request) (any, error) { return nil, errNoPage }}))
+	s.mux.HandleFunc("/", s.page(page{name: "error", title: "Not found", read: func(*http.Request) (any, error) { return nil, errNoPage }}))
 	return s.mux
 }
 
@@ -79,36 +79,42 @@ func New(d Deps) http.Handler {
 var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
 
 // forms are answered with the page that they are on, if they are refused.
-var forms = map[string]func(*server, http.ResponseWriter, *http.Request){
-	"/new":                         (*server).begin,
-	"/crawls/{crawl}/spec":         (*server).storeSpec,
-	"/crawls/{crawl}/spec/check":   (*server).checkSpec,
-	"/crawls/{crawl}/spec/try":     (*server).try,
-	"/crawls/{crawl}/exclude":      (*server).storeExclusion,
-	"/crawls/{crawl}/replay":       (*server).beginReplay,
-	"/crawls/{crawl}/replay/check": (*server).beginReplay,
-	"/seeds":                       (*server).feed,
-	"/seeds/check":                 (*server).feed,
+func (s *server) forms() map[string]http.HandlerFunc {
+	crawls, specs, urls, outputs := crawlPages{s}, specPages{s}, urlPages{s}, recordPages{s}
+	return map[string]http.HandlerFunc{
+		"/new":                         crawls.begin,
+		"/crawls/{crawl}/spec":         specs.storeSpec,
+		"/crawls/{crawl}/spec/check":   specs.checkSpec,
+		"/crawls/{crawl}/spec/try":     crawls.try,
+		"/crawls/{crawl}/exclude":      specs.storeExclusion,
+		"/crawls/{crawl}/replay":       outputs.beginReplay,
+		"/crawls/{crawl}/replay/check": outputs.beginReplay,
+		"/seeds":                       urls.feed,
+		"/seeds/check":                 urls.feed,
+	}
 }
 
 // action is what a button asks for. It returns the page to go to then, and what is told there.
-type action func(*server, *http.Request) (to, said string, err error)
+type action func(*http.Request) (to, said string, err error)
 
-var actions = map[string]action{
-	"/crawls/{crawl}/{verb}":              (*server).steer,
-	"/crawls/{crawl}/hosts/{host}/{verb}": (*server).steer,
-	"/crawls/{crawl}/delete":              (*server).remove,
-	"/crawls/{crawl}/spec/rollback":       (*server).rollback,
-	"/crawls/{crawl}/replay/{id}/{verb}":  (*server).steerReplay,
-	"/processes/{id}/drain":               (*server).drain,
-	"/dead/redrive":                       (*server).redrive,
-	"/dead/drop":                          (*server).drop,
+func (s *server) actions() map[string]action {
+	crawls, letters := crawlPages{s}, letterPages{s}
+	return map[string]action{
+		"/crawls/{crawl}/{verb}":              crawls.steer,
+		"/crawls/{crawl}/hosts/{host}/{verb}": crawls.steer,
+		"/crawls/{crawl}/delete":              crawls.remove,
+		"/crawls/{crawl}/spec/rollback":       specPages{s}.rollback,
+		"/crawls/{crawl}/replay/{id}/{verb}":  recordPages{s}.steerReplay,
+		"/processes/{id}/drain":               s.drain,
+		"/dead/redrive":                       letters.redrive,
+		"/dead/drop":                          letters.drop,
+	}
 }
 
 // act answers with the page that an action leads to.
 func (s *server) act(do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		to, said, err := do(s, r)
+		to, said, err := do(r)
 		if err != nil {
 			s.failed(w, r, err)
 			return
@@ -118,34 +124,37 @@ func (s *server) act(do action) http.HandlerFunc {
 }
 
 // readers are the pages that only tell.
-var readers = map[string]page{
-	"/{$}":                    {name: "overview", title: "Overview", read: (*server).overview},
-	"/crawls":                 {name: "crawls", title: "Crawls", read: (*server).crawls},
-	"/crawls/{crawl}":         {name: "crawl", title: "Crawl", read: (*server).crawl},
-	"/crawls/{crawl}/spec":    {name: "spec", title: "Spec", read: (*server).spec},
-	"/crawls/{crawl}/exclude": {name: "exclude", title: "Exclude URLs", scope: caller.Write, read: (*server).exclude},
-	"/crawls/{crawl}/replay":  {name: "replay", title: "Replay", read: (*server).replay},
-	"/hosts":                  {name: "hosts", title: "Hosts", read: (*server).hosts},
-	"/hosts/{host}":           {name: "host", title: "Host", read: (*server).host},
-	"/errors":                 {name: "errors", title: "Errors", read: (*server).errors},
-	"/explain":                {name: "explain", title: "Explain a URL", read: (*server).explain},
-	"/dead":                   {name: "dead", title: "Dead letters", read: (*server).dead},
-	"/dead/{seq}":             {name: "letter", title: "Dead letter", read: (*server).letter},
-	"/records":                {name: "records", title: "Records", scope: caller.Records, read: (*server).records},
-	"/files":                  {name: "files", title: "Files", scope: caller.Records, read: (*server).files},
-	"/files/view":             {name: "file", title: "File", scope: caller.Records, read: (*server).file},
-	"/processes":              {name: "processes", title: "Processes", read: (*server).processes},
-	"/new":                    {name: "new", title: "New crawl", scope: caller.Write, read: (*server).newCrawl},
-	"/seeds":                  {name: "seeds", title: "Seeds", scope: caller.Write, read: (*server).seeds},
-	"/audit":                  {name: "audit", title: "Audit", scope: caller.Audit, read: (*server).audit},
-	"/settings":               {name: "settings", title: "Settings", read: (*server).settings},
+func (s *server) readers() map[string]page {
+	crawls, specs, urls, letters, outputs := crawlPages{s}, specPages{s}, urlPages{s}, letterPages{s}, recordPages{s}
+	return map[string]page{
+		"/{$}":                    {name: "overview", title: "Overview", read: s.overview},
+		"/crawls":                 {name: "crawls", title: "Crawls", read: crawls.crawls},
+		"/crawls/{crawl}":         {name: "crawl", title: "Crawl", read: crawls.crawl},
+		"/crawls/{crawl}/spec":    {name: "spec", title: "Spec", read: specs.spec},
+		"/crawls/{crawl}/exclude": {name: "exclude", title: "Exclude URLs", scope: caller.Write, read: specs.exclude},
+		"/crawls/{crawl}/replay":  {name: "replay", title: "Replay", read: outputs.replay},
+		"/hosts":                  {name: "hosts", title: "Hosts", read: urls.hosts},
+		"/hosts/{host}":           {name: "host", title: "Host", read: urls.host},
+		"/errors":                 {name: "errors", title: "Errors", read: urls.errors},
+		"/explain":                {name: "explain", title: "Explain a URL", read: urls.explain},
+		"/dead":                   {name: "dead", title: "Dead letters", read: letters.dead},
+		"/dead/{seq}":             {name: "letter", title: "Dead letter", read: letters.letter},
+		"/records":                {name: "records", title: "Records", scope: caller.Records, read: outputs.records},
+		"/files":                  {name: "files", title: "Files", scope: caller.Records, read: outputs.files},
+		"/files/view":             {name: "file", title: "File", scope: caller.Records, read: outputs.file},
+		"/processes":              {name: "processes", title: "Processes", read: s.processes},
+		"/new":                    {name: "new", title: "New crawl", scope: caller.Write, read: crawls.newCrawl},
+		"/seeds":                  {name: "seeds", title: "Seeds", scope: caller.Write, read: urls.seeds},
+		"/audit":                  {name: "audit", title: "Audit", scope: caller.Audit, read: s.audit},
+		"/settings":               {name: "settings", title: "Settings", read: s.settings},
+	}
 }
 
 // page is one sort of page: its template, its title, and what it shows.
 type page struct {
 	name, title string
 	scope       caller.Scope // that a reader needs; "" is caller.Read
-	read        func(*server, *http.Request) (any, error)
+	read        func(*http.Request) (any, error)
 }
 
 // titled is what a page shows that has a title of its own.
@@ -159,7 +168,7 @@ func (s *server) page(p page) http.HandlerFunc {
 		var body any
 		err := allowed(r, cmp.Or(p.scope, caller.Read))
 		if err == nil {
-			body, err = p.read(s, r.WithContext(ctx))
+			body, err = p.read(r.WithContext(ctx))
 		}
 		if err != nil {
 			s.failed(w, r, err)

@@ -17,6 +17,9 @@ import (
 	"seine/pkg/stages"
 )
 
+// recordPages are the pages of the output and of replays.
+type recordPages struct{ *server }
+
 // recordsPage is where records go, and what the newest of a crawl look like.
 type recordsPage struct {
 	Crawl, Kind string
@@ -39,9 +42,9 @@ const (
 	maxRecord    = 8 << 10 // what is shown of one, in bytes
 )
 
-func (s *server) records(r *http.Request) (any, error) {
-	p := recordsPage{Crawl: r.FormValue("crawl"), Kind: r.FormValue("kind"), Names: s.crawlNames(r)}
-	if look := s.look(r.Context()).Overview; look != nil {
+func (rp recordPages) records(r *http.Request) (any, error) {
+	p := recordsPage{Crawl: r.FormValue("crawl"), Kind: r.FormValue("kind"), Names: rp.crawlNames(r)}
+	if look := rp.look(r.Context()).Overview; look != nil {
 		p.Outputs = look.Outputs
 	}
 	if p.Crawl == "" && len(p.Names) > 0 {
@@ -57,7 +60,7 @@ func (s *server) records(r *http.Request) (any, error) {
 		records []records.Recent
 		partial bool
 	}
-	found, err := asked(r.Context(), s, "records "+p.Crawl, 2*fresh, func(ctx context.Context, bus *stages.Bus) (e end, err error) {
+	found, err := asked(r.Context(), rp.server, "records "+p.Crawl, 2*fresh, func(ctx context.Context, bus *stages.Bus) (e end, err error) {
 		e.records, e.partial, err = records.Newest(ctx, bus, records.Choice{Crawl: p.Crawl}, 1000)
 		return e, err
 	})

@@ -14,22 +14,22 @@ import (
 )
 
 // redrive is POST /dead/redrive: the letters that a page has listed go back to their stages.
-func (s *server) redrive(r *http.Request) (to, said string, err error) {
-	return s.eachLetter(r, "redrive", "given to their stages again")
+func (lp letterPages) redrive(r *http.Request) (to, said string, err error) {
+	return lp.eachLetter(r, "redrive", "given to their stages again")
 }
 
 // drop is POST /dead/drop: they are removed.
-func (s *server) drop(r *http.Request) (to, said string, err error) {
-	return s.eachLetter(r, "drop", "dropped")
+func (lp letterPages) drop(r *http.Request) (to, said string, err error) {
+	return lp.eachLetter(r, "drop", "dropped")
 }
 
 // eachLetter does something with the letters of a filter, or with one, and tells how many it was done with. None that
 // came after the page was made is among them.
-func (s *server) eachLetter(r *http.Request, verb, word string) (to, said string, err error) {
-	seqs, err := s.lettersOf(r)
+func (lp letterPages) eachLetter(r *http.Request, verb, word string) (to, said string, err error) {
+	seqs, err := lp.lettersOf(r)
 	var done api.LettersDone
 	if err == nil {
-		err = s.carryOutJSON(r, http.MethodPost, "/dead-letters/"+verb, api.LetterChoice{Seqs: seqs}, &done)
+		err = lp.carryOutJSON(r, http.MethodPost, "/dead-letters/"+verb, api.LetterChoice{Seqs: seqs}, &done)
 	}
 	said = humanize.Plural(done.Done, "dead letter") + " " + word + "."
 	if n := len(seqs) - done.Done; n > 0 && len(done.Failed) > 0 {
@@ -41,7 +41,7 @@ func (s *server) eachLetter(r *http.Request, verb, word string) (to, said string
 var errNoLetters = errors.New("name a dead letter, or the newest of those that are meant (before)")
 
 // lettersOf returns the letter that a form names, or those that its page has counted.
-func (s *server) lettersOf(r *http.Request) (seqs []uint64, err error) {
+func (lp letterPages) lettersOf(r *http.Request) (seqs []uint64, err error) {
 	if text := r.FormValue("seq"); text != "" {
 		seq, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -56,7 +56,7 @@ func (s *server) lettersOf(r *http.Request) (seqs []uint64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Cluster.Look(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+	err = lp.Cluster.Look(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		part, err := deadletters.Before(ctx, bus, f, before, deadMost)
 		for _, l := range part.Letters {
 			seqs = append(seqs, l.Seq)

@@ -39,19 +39,19 @@ func (r replayShown) ToFiles() bool { return r.To != replays.ToRecords }
 
 func (p *replayPage) title() string { return "Replay of crawl " + p.Crawl }
 
-func (s *server) replay(r *http.Request) (any, error) {
+func (rp recordPages) replay(r *http.Request) (any, error) {
 	p := &replayPage{Crawl: r.PathValue("crawl")}
 	p.Of = replays.Pages
-	return p, s.listReplays(r, p)
+	return p, rp.listReplays(r, p)
 }
 
 // listReplays reads the replays of a crawl, which need not be there any more.
-func (s *server) listReplays(r *http.Request, p *replayPage) error {
+func (rp recordPages) listReplays(r *http.Request, p *replayPage) error {
 	if err := messages.CheckCrawl(p.Crawl); err != nil {
 		return badInput{err}
 	}
 	q := url.Values{"limit": {strconv.Itoa(perPage)}, "cursor": {r.FormValue("before")}}
-	err := s.carryOut(r, http.MethodGet, pathOfReplays(p.Crawl)+"?"+q.Encode(), nil, "", p)
+	err := rp.carryOut(r, http.MethodGet, pathOfReplays(p.Crawl)+"?"+q.Encode(), nil, "", p)
 	if no, ok := errors.AsType[*refusal](err); ok && no.Status == http.StatusConflict {
 		p.Unknown = no.Detail
 		return nil
@@ -62,7 +62,7 @@ func (s *server) listReplays(r *http.Request, p *replayPage) error {
 func pathOfReplays(crawl string) string { return "/crawls/" + url.PathEscape(crawl) + "/replays" }
 
 // beginReplay is POST /crawls/{crawl}/replay, and POST /crawls/{crawl}/replay/check, which begins nothing.
-func (s *server) beginReplay(w http.ResponseWriter, r *http.Request) {
+func (rp recordPages) beginReplay(w http.ResponseWriter, r *http.Request) {
 	p := askedReplay(r)
 	body := map[string]any{"of": p.Of, "to": p.To, "host": p.Host, "since": p.Since, "until": p.Until, "folder": p.Folder, "format": p.Format}
 	for name, value := range body {
@@ -76,20 +76,20 @@ func (s *server) beginReplay(w http.ResponseWriter, r *http.Request) {
 	var err error
 	if strings.HasSuffix(r.URL.Path, "/check") {
 		p.Would = new(replay.Preview)
-		err = s.carryOutJSON(r, http.MethodPost, pathOfReplays(p.Crawl)+"/check", body, p.Would)
-	} else if err = s.carryOutJSON(r, http.MethodPost, pathOfReplays(p.Crawl), body, nil); err == nil {
-		s.done(w, r, "/crawls/"+p.Crawl+"/replay", "The replay has begun, or waits for others to end.")
+		err = rp.carryOutJSON(r, http.MethodPost, pathOfReplays(p.Crawl)+"/check", body, p.Would)
+	} else if err = rp.carryOutJSON(r, http.MethodPost, pathOfReplays(p.Crawl), body, nil); err == nil {
+		rp.done(w, r, "/crawls/"+p.Crawl+"/replay", "The replay has begun, or waits for others to end.")
 		return
 	}
 	status := http.StatusOK
 	if err != nil {
 		p.Would, p.Refused, status = nil, err.Error(), statusOf(err)
 	}
-	if err := s.listReplays(r, p); err != nil {
-		s.failed(w, r, err)
+	if err := rp.listReplays(r, p); err != nil {
+		rp.failed(w, r, err)
 		return
 	}
-	s.render(w, r, status, "replay", p.title(), p)
+	rp.render(w, r, status, "replay", p.title(), p)
 }
 
 // askedReplay is what a form asks for.
@@ -108,11 +108,11 @@ var replayVerbs = map[string]struct{ method, path, said string }{
 }
 
 // steerReplay is POST /crawls/{crawl}/replay/{id}/{verb}.
-func (s *server) steerReplay(r *http.Request) (to, said string, err error) {
+func (rp recordPages) steerReplay(r *http.Request) (to, said string, err error) {
 	crawl, do := r.PathValue("crawl"), replayVerbs[r.PathValue("verb")]
 	if do.method == "" {
 		return "", "", errNoPage
 	}
-	err = s.carryOut(r, do.method, pathOfReplays(crawl)+"/"+url.PathEscape(r.PathValue("id"))+do.path, nil, "", nil)
+	err = rp.carryOut(r, do.method, pathOfReplays(crawl)+"/"+url.PathEscape(r.PathValue("id"))+do.path, nil, "", nil)
 	return "/crawls/" + crawl + "/replay", do.said, err
 }

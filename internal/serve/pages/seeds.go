@@ -26,8 +26,8 @@ type seedsPage struct {
 // Lines is how many seeds there were.
 func (p seedsPage) Lines() int { return p.Accepted + p.Repeated + p.Excluded + p.NoURL }
 
-func (s *server) seeds(r *http.Request) (any, error) {
-	return seedsPage{Crawl: r.FormValue("crawl"), Names: s.crawlNames(r), Priority: "5"}, allowed(r, caller.Write)
+func (up urlPages) seeds(r *http.Request) (any, error) {
+	return seedsPage{Crawl: r.FormValue("crawl"), Names: up.crawlNames(r), Priority: "5"}, allowed(r, caller.Write)
 }
 
 // maxSeeds bounds what a form sends, in bytes; shownAgain what of it is put into the form again.
@@ -38,9 +38,9 @@ const (
 )
 
 // feed is POST /seeds, and POST /seeds/check, which feeds nothing.
-func (s *server) feed(w http.ResponseWriter, r *http.Request) {
+func (up urlPages) feed(w http.ResponseWriter, r *http.Request) {
 	text, err := seedText(r)
-	p := seedsPage{Names: s.crawlNames(r), Crawl: strings.TrimSpace(r.FormValue("crawl")), Priority: r.FormValue("priority"), Dry: strings.HasSuffix(r.URL.Path, "/check")}
+	p := seedsPage{Names: up.crawlNames(r), Crawl: strings.TrimSpace(r.FormValue("crawl")), Priority: r.FormValue("priority"), Dry: strings.HasSuffix(r.URL.Path, "/check")}
 	if len(text) <= shownAgain {
 		p.Text = text
 	}
@@ -49,16 +49,16 @@ func (s *server) feed(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		p.SeedVerdicts = new(api.SeedVerdicts)
-		err = s.carryOut(r, http.MethodPost, p.path(text), []byte(text), "text/plain", p.SeedVerdicts)
+		err = up.carryOut(r, http.MethodPost, p.path(text), []byte(text), "text/plain", p.SeedVerdicts)
 	}
 	status := http.StatusOK
 	if err != nil {
 		p.SeedVerdicts, p.Refused, status = nil, err.Error(), statusOf(err)
 	} else if !p.Dry {
 		p.Text = ""
-		s.Feed.Refresh()
+		up.Feed.Refresh()
 	}
-	s.render(w, r, status, "seeds", "Seeds", p)
+	up.render(w, r, status, "seeds", "Seeds", p)
 }
 
 // path is that of the API: verdicts of all lines are told where they are few.

@@ -17,6 +17,9 @@ import (
 	"seine/pkg/stages"
 )
 
+// specPages are the pages of the spec of a crawl.
+type specPages struct{ *server }
+
 // specPage is the spec of a crawl: to read, to change, to go back.
 type specPage struct {
 	Crawl     string
@@ -35,8 +38,8 @@ type specPage struct {
 
 func (p specPage) title() string { return "Spec of crawl " + p.Crawl }
 
-func (s *server) spec(r *http.Request) (any, error) {
-	p, err := s.specPage(r)
+func (sp specPages) spec(r *http.Request) (any, error) {
+	p, err := sp.specPage(r)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +50,15 @@ func (s *server) spec(r *http.Request) (any, error) {
 }
 
 // specPage is how the spec stands, with its own text in the form.
-func (s *server) specPage(r *http.Request) (*specPage, error) {
-	p := &specPage{Crawl: r.PathValue("crawl"), May: !s.ReadOnly && allowed(r, caller.Write) == nil}
+func (sp specPages) specPage(r *http.Request) (*specPage, error) {
+	p := &specPage{Crawl: r.PathValue("crawl"), May: !sp.ReadOnly && allowed(r, caller.Write) == nil}
 	if err := messages.CheckCrawl(p.Crawl); err != nil {
 		return nil, badInput{err}
 	}
-	if _, err := s.findCrawl(r, p.Crawl); err != nil {
+	if _, err := sp.findCrawl(r, p.Crawl); err != nil {
 		return nil, err
 	}
-	err := s.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
+	err := sp.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
 			return err
@@ -100,20 +103,20 @@ func (p *specPage) compare(with string) error {
 }
 
 // checkSpec is POST /crawls/{crawl}/spec/check: what is wrong with a text, and what it would change.
-func (s *server) checkSpec(w http.ResponseWriter, r *http.Request) {
-	p, err := s.specPage(r)
+func (sp specPages) checkSpec(w http.ResponseWriter, r *http.Request) {
+	p, err := sp.specPage(r)
 	if err != nil {
-		s.failed(w, r, err)
+		sp.failed(w, r, err)
 		return
 	}
 	p.Text = plainLines(r.FormValue("text"))
-	s.render(w, r, s.checked(r, p), "spec", p.title(), p)
+	sp.render(w, r, sp.checked(r, p), "spec", p.title(), p)
 }
 
 // checked fills in what is to be said of the text of a form, and returns the status of the answer.
-func (s *server) checked(r *http.Request, p *specPage) int {
+func (sp specPages) checked(r *http.Request, p *specPage) int {
 	p.Checked = new(api.SpecCheck)
-	if err := s.carryOut(r, http.MethodPost, "/specs/check", []byte(p.Text), "application/yaml", p.Checked); err != nil {
+	if err := sp.carryOut(r, http.MethodPost, "/specs/check", []byte(p.Text), "application/yaml", p.Checked); err != nil {
 		p.Checked, p.Refused = nil, err.Error()
 		return statusOf(err)
 	}
@@ -121,7 +124,7 @@ func (s *server) checked(r *http.Request, p *specPage) int {
 		return http.StatusUnprocessableEntity
 	}
 	var change api.SpecChange
-	err := s.carryOut(r, http.MethodPost, "/crawls/"+url.PathEscape(p.Crawl)+"/spec/diff", []byte(p.Text), "application/yaml", &change)
+	err := sp.carryOut(r, http.MethodPost, "/crawls/"+url.PathEscape(p.Crawl)+"/spec/diff", []byte(p.Text), "application/yaml", &change)
 	if err != nil {
 		p.Refused = err.Error()
 		return statusOf(err)
@@ -131,34 +134,34 @@ func (s *server) checked(r *http.Request, p *specPage) int {
 }
 
 // storeSpec is POST /crawls/{crawl}/spec. It fails if the spec is another by now than that which was changed.
-func (s *server) storeSpec(w http.ResponseWriter, r *http.Request) {
+func (sp specPages) storeSpec(w http.ResponseWriter, r *http.Request) {
 	crawl, text := r.PathValue("crawl"), plainLines(r.FormValue("text"))
 	var change api.SpecChange
-	err := s.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", []byte(text), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
+	err := sp.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", []byte(text), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
 	if err == nil {
-		s.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("Revision %d of the spec holds now.", change.Revision))
+		sp.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("Revision %d of the spec holds now.", change.Revision))
 		return
 	}
-	p, readErr := s.specPage(r)
+	p, readErr := sp.specPage(r)
 	if readErr != nil {
-		s.failed(w, r, readErr)
+		sp.failed(w, r, readErr)
 		return
 	}
 	p.Text = text
-	if s.checked(r, p); p.Checked == nil || p.Checked.OK {
+	if sp.checked(r, p); p.Checked == nil || p.Checked.OK {
 		p.Refused = err.Error()
 	}
-	s.render(w, r, statusOf(err), "spec", p.title(), p)
+	sp.render(w, r, statusOf(err), "spec", p.title(), p)
 }
 
 // rollback is POST /crawls/{crawl}/spec/rollback.
-func (s *server) rollback(r *http.Request) (to, said string, err error) {
+func (sp specPages) rollback(r *http.Request) (to, said string, err error) {
 	crawl := r.PathValue("crawl")
 	rev, err := strconv.ParseUint(r.FormValue("rev"), 10, 64)
 	if err != nil {
 		return "", "", badInput{fmt.Errorf("revision %q: must be a number", r.FormValue("rev"))}
 	}
 	var change api.SpecChange
-	err = s.carryOutJSON(r, http.MethodPost, "/crawls/"+url.PathEscape(crawl)+"/spec/rollback", map[string]any{"revision": rev}, &change)
+	err = sp.carryOutJSON(r, http.MethodPost, "/crawls/"+url.PathEscape(crawl)+"/spec/rollback", map[string]any{"revision": rev}, &change)
 	return "/crawls/" + crawl + "/spec", fmt.Sprintf("The spec is that of revision %d again, as revision %d.", rev, change.Revision), err
 }

@@ -12,7 +12,7 @@ import (
 var verbs = map[string]string{"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
 
 // steer is POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}: the audit has the path.
-func (s *server) steer(r *http.Request) (to, said string, err error) {
+func (cp crawlPages) steer(r *http.Request) (to, said string, err error) {
 	crawl, host, verb := r.PathValue("crawl"), r.PathValue("host"), r.PathValue("verb")
 	if verbs[verb] == "" {
 		return "", "", errNoPage
@@ -22,16 +22,16 @@ func (s *server) steer(r *http.Request) (to, said string, err error) {
 		path, what = path+"/hosts/"+url.PathEscape(host), what+" at "+steer.Where(host)
 	}
 	var done steer.Done
-	err = s.carryOut(r, http.MethodPost, path+"/"+verb, nil, "", &done)
+	err = cp.carryOut(r, http.MethodPost, path+"/"+verb, nil, "", &done)
 	return r.FormValue("back"), fmt.Sprintf("%s %s (revision %d of its spec).", what, verbs[verb], done.Rev), err
 }
 
 // remove is POST /crawls/{crawl}/delete.
-func (s *server) remove(r *http.Request) (to, said string, err error) {
+func (cp crawlPages) remove(r *http.Request) (to, said string, err error) {
 	crawl := r.PathValue("crawl")
 	if r.FormValue("name") != crawl {
 		return "", "", badInput{fmt.Errorf("%q: write the name of the crawl, %s, to have it deleted", r.FormValue("name"), crawl)}
 	}
-	err = s.carryOut(r, http.MethodDelete, "/crawls/"+url.PathEscape(crawl), nil, "", nil)
+	err = cp.carryOut(r, http.MethodDelete, "/crawls/"+url.PathEscape(crawl), nil, "", nil)
 	return "/crawls", "Crawl " + crawl + " is being deleted; its output stays.", err
 }

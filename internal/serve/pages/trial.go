@@ -22,23 +22,23 @@ const (
 
 // try is POST /crawls/{crawl}/spec/try: the text of the form is tried on a URL, and nothing is stored. The page is
 // fetched as a crawl would.
-func (s *server) try(w http.ResponseWriter, r *http.Request) {
-	p, err := s.specPage(r)
+func (cp crawlPages) try(w http.ResponseWriter, r *http.Request) {
+	p, err := specPages{cp.server}.specPage(r)
 	if err != nil {
-		s.failed(w, r, err)
+		cp.failed(w, r, err)
 		return
 	}
 	p.Text, p.TryURL = plainLines(r.FormValue("text")), strings.TrimSpace(r.FormValue("url"))
-	status := s.checked(r, p)
+	status := specPages{cp.server}.checked(r, p)
 	if p.Checked != nil && p.Checked.OK {
 		found := new(scrape.Page)
-		if err := s.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": p.TryURL, "spec": p.Text}, found); err != nil {
+		if err := cp.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": p.TryURL, "spec": p.Text}, found); err != nil {
 			p.Refused, status = err.Error(), statusOf(err)
 		} else {
 			p.Trial = tried(found)
 		}
 	}
-	s.render(w, r, status, "spec", p.title(), p)
+	cp.render(w, r, status, "spec", p.title(), p)
 }
 
 // tried is what came of a trial, as far as it is shown.
