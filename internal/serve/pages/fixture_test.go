@@ -100,8 +100,9 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	return c
 }
 
-// overview is what the pages have seen last.
+// overview is what the pages have seen last. It has them look again soon, for who waits.
 func (c *fixture) overview() *overview.Overview {
+	c.feed.Refresh()
 	if s := c.feed.Last(); s != nil {
 		return s.Overview
 	}
@@ -199,7 +200,7 @@ func (c *fixture) says(path string, want ...string) {
 	}
 }
 
-// until waits until a page says a text.
+// until waits until a page says a text. It has the pages look at the cluster again and again meanwhile.
 func (c *fixture) until(path, want string) {
 	c.t.Helper()
 	text := ""
@@ -209,6 +210,7 @@ func (c *fixture) until(path, want string) {
 		}
 	}()
 	await.Eventually(c.t, path+" says "+want, func() bool {
+		c.feed.Refresh()
 		_, text = c.get(path)
 		return strings.Contains(text, want)
 	})

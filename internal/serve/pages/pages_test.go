@@ -238,6 +238,7 @@ func TestLostConnectionIsToldAndComesBack(t *testing.T) {
 	c.until("/", "NATS cannot be reached")
 	c.broker.Start()
 	await.Eventually(t, "come back", func() bool {
+		c.feed.Refresh()
 		_, text := c.get("/")
 		return !strings.Contains(text, "NATS cannot be reached") && !strings.Contains(text, "does not answer")
 	})
