@@ -3,11 +3,14 @@
 package axe
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"seine/internal/base/jsontext"
@@ -29,9 +32,20 @@ type finding struct {
 // in CI, and tells elsewhere that nothing was checked.
 func Check(t *testing.T, tab *browser.Tab) {
 	t.Helper()
+	check(t, tab, "")
+}
+
+// CheckContrast is Check for colours alone, of a page that Check has seen in others.
+func CheckContrast(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	check(t, tab, `, runOnly: ["color-contrast"]`)
+}
+
+func check(t *testing.T, tab *browser.Tab, options string) {
+	t.Helper()
 	tab.Eval(script(t)+";0", nil)
 	var text string
-	tab.EvalAsync(`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`, &text)
+	tab.EvalAsync(`axe.run(document, {resultTypes: ["violations"]`+options+`}).then(r => JSON.stringify(r.violations))`, &text)
 	var found []finding
 	if err := jsontext.Unmarshal([]byte(text), &found); err != nil {
 		t.Fatalf("axe-core: %v: %.200s", err, text)
@@ -51,17 +65,21 @@ func Check(t *testing.T, tab *browser.Tab) {
 // script is that of axe-core.
 func script(t *testing.T) string {
 	t.Helper()
-	text, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(filepath.Dir(strings.TrimSpace(string(text))), ".cache", "axe", "node_modules", "axe-core", "axe.min.js")
-	source, err := os.ReadFile(name)
-	if err != nil && os.Getenv("CI") == "" {
+	source, err := readScript()
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("CI") == "" {
 		t.Skip("there is no axe-core here: scripts/axe installs it")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(source)
+	return source
 }
+
+var readScript = sync.OnceValues(func() (string, error) {
+	text, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(filepath.Join(filepath.Dir(strings.TrimSpace(string(text))), ".cache", "axe", "node_modules", "axe-core", "axe.min.js"))
+	return string(source), err
+})
