@@ -16,6 +16,7 @@ import (
 
 // A browser that hangs until the time for the page is over has shown nothing of it, or the half: no such page may come of it.
 func TestPageOfABrowserThatHangsIsWholeOrFails(t *testing.T) {
+	t.Parallel()
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	w := scriptweb.Start(t)
 	for _, hangs := range []time.Duration{1100 * time.Millisecond, 3 * time.Second} {

@@ -47,6 +47,7 @@ func shows(t *testing.T, r *Renderer, job *Job, text string) *Page {
 // A tab logs in before its first page, and again where a page shows that its session has ended: that page is shown once more, and
 // what both have asked for counts to it.
 func TestTabLogsInFirstAndWhenItsSessionEnds(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	w.EndSessionsAfter(2)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
@@ -67,6 +68,7 @@ func TestTabLogsInFirstAndWhenItsSessionEnds(t *testing.T) {
 
 // A page of another crawl logs in for itself: nothing of the session is left.
 func TestSessionsOfCrawlsAreApart(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	for n, crawl := range []string{"one", "other"} {
@@ -81,6 +83,7 @@ func TestSessionsOfCrawlsAreApart(t *testing.T) {
 
 // A login that is not done fails the page with what is wrong, and has secrets told to no other origin.
 func TestLoginThatFails(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	for name, c := range map[string]struct {
@@ -114,6 +117,7 @@ func TestLoginThatFails(t *testing.T) {
 
 // A page that shows no session right after a login is none, and neither is one that leads to the login by itself.
 func TestPageWithoutASessionFails(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	always := memberLogin(w, scriptweb.MembersLogin)
@@ -129,6 +133,7 @@ func TestPageWithoutASessionFails(t *testing.T) {
 
 // What a login sends is in no record, and its script has the secrets.
 func TestRecordHasNoBodiesThatALoginSends(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	job := memberJob(t, w, scriptweb.MembersPath(1), memberLogin(w, scriptweb.MembersLogin))
@@ -148,6 +153,7 @@ func TestRecordHasNoBodiesThatALoginSends(t *testing.T) {
 
 // The cookies that scripts set in the login are given to the job before it fetches the document once more, which is what is shown.
 func TestDocumentIsFetchedAgainWithTheCookiesOfTheLogin(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	job := memberJob(t, w, scriptweb.ClubPath(1), memberLogin(w, scriptweb.ClubLogin))
@@ -165,6 +171,7 @@ func TestDocumentIsFetchedAgainWithTheCookiesOfTheLogin(t *testing.T) {
 
 // Where there is no document to show after the login, the page is gone, and the tab keeps its session.
 func TestDocumentMayBeGoneAfterTheLogin(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	for range 2 {
@@ -181,6 +188,7 @@ func TestDocumentMayBeGoneAfterTheLogin(t *testing.T) {
 
 // What pages store is forgotten behind each, unless it is kept for the crawl.
 func TestStorageOfPages(t *testing.T) {
+	t.Parallel()
 	w := scriptweb.Start(t)
 	for keep, want := range map[crawlspec.RenderStorage]string{crawlspec.StoragePage: scriptweb.JarEmpty, crawlspec.StorageCrawl: scriptweb.JarFull} {
 		r := start(t, Config{Tabs: 1, Pages: 1000})

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/render/pageproxy"
@@ -81,37 +82,42 @@ var longPages = []string{"endless-loop-later", "endless-promises", "out-of-memor
 func TestPagesOfTheScriptWeb(t *testing.T) {
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 4, Pages: 1000})
+	var all errgroup.Group
+	all.SetLimit(4) // pages wait more than they compute, so that these are more than t.Parallel would show at once
 	for _, p := range scriptweb.Pages() {
-		t.Run(p.Name, func(t *testing.T) {
-			t.Parallel()
-			if slices.Contains(longPages, p.Name) && os.Getenv(allPages) == "" {
-				t.Skip("make render shows it")
-			}
-			job := jobFor(t, w, p)
-			page, err := r.Render(t.Context(), job)
-			for range 3 { // when a page is idle is a matter of time, which a busy machine does not have
-				if err == nil && !isWhole(t, w, p, page) {
-					page, err = r.Render(t.Context(), job)
-				}
-			}
-			checkEnd(t, w, p, page, err)
-			if err == nil && page.Redirect == "" {
-				checkContent(t, w, p, page)
-			}
-			for _, path := range p.Asked {
-				if w.Requests(path) == 0 {
-					t.Errorf("%s was not asked for", path)
-				}
-			}
-			for _, path := range p.NotAsked {
-				if n := w.Requests(path); n > 0 {
-					t.Errorf("%s was asked for %d times", path, n)
-				}
-			}
-			if t.Failed() && page != nil {
-				t.Logf("%.4000s\n%+v %q", page.HTML, page.Totals, page.Cut)
-			}
-		})
+		all.Go(func() error { t.Run(p.Name, func(t *testing.T) { testPage(t, w, r, p) }); return nil })
+	}
+	_ = all.Wait()
+}
+
+func testPage(t *testing.T, w *scriptweb.Web, r *Renderer, p scriptweb.Page) {
+	t.Helper()
+	if slices.Contains(longPages, p.Name) && os.Getenv(allPages) == "" {
+		t.Skip("make render shows it")
+	}
+	job := jobFor(t, w, p)
+	page, err := r.Render(t.Context(), job)
+	for range 3 { // when a page is idle is a matter of time, which a busy machine does not have
+		if err == nil && !isWhole(t, w, p, page) {
+			page, err = r.Render(t.Context(), job)
+		}
+	}
+	checkEnd(t, w, p, page, err)
+	if err == nil && page.Redirect == "" {
+		checkContent(t, w, p, page)
+	}
+	for _, path := range p.Asked {
+		if w.Requests(path) == 0 {
+			t.Errorf("%s was not asked for", path)
+		}
+	}
+	for _, path := range p.NotAsked {
+		if n := w.Requests(path); n > 0 {
+			t.Errorf("%s was asked for %d times", path, n)
+		}
+	}
+	if t.Failed() && page != nil {
+		t.Logf("%.4000s\n%+v %q", page.HTML, page.Totals, page.Cut)
 	}
 }
 
@@ -198,6 +204,7 @@ func read(t *testing.T, at string, html []byte) (text string, links map[string]b
 }
 
 func TestRenderEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	w := scriptweb.Start(t)
 	job := jobFor(t, w, scriptweb.Named("fetch-list"))

@@ -21,6 +21,7 @@ import (
 // The browser may tell late that the page before loads no further, since that was emptied. The page that is in its place is waited for all
 // the same: here its script waits for a style sheet, and what is behind that has not been read.
 func TestLateEndOfThePageBeforeIsNotThatOfThePage(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "p {}") }))
 	t.Cleanup(web.Close)
 	r := start(t, Config{Tabs: 1, Pages: 1000})

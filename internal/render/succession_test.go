@@ -38,6 +38,7 @@ const looking = `<!doctype html><title>After</title><p>nothing yet</p><script>
 // A page that follows another one in a tab finds nothing that the other has stored, whatever that still does until it is gone;
 // and no request of the other counts as one of its own.
 func TestPageHasNothingOfTheOneBefore(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "answer") }))
 	t.Cleanup(web.Close)
 	r := start(t, Config{Tabs: 1, Pages: 1000})

@@ -11,6 +11,7 @@ import (
 
 // The browser says of itself what the user agent says, and no more: client hints would tell of another one.
 func TestClientHintsDoNotContradictTheUserAgent(t *testing.T) {
+	t.Parallel()
 	hints := make(chan string, 10)
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		for name := range r.Header {
