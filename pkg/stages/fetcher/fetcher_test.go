@@ -181,7 +181,7 @@ func noise(n int) []byte {
 func TestBodyTravelsInlineCompressedOrAsObject(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, ignoreRobots)
-	text := bytes.Repeat([]byte("<p>The river runs on and on.</p>\n"), 1<<16) // 2 MiB
+	text := bytes.Repeat([]byte("<p>The river runs on and on.</p>\n"), 1<<15) // 1 MiB
 	for name, c := range map[string]struct {
 		body     []byte
 		encoding string
@@ -234,7 +234,7 @@ func TestLargeBodyOfARequestMadeAgainReplacesNone(t *testing.T) {
 	s.web.Handle(0, "/large", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		rnd := rand.NewChaCha8([32]byte{byte(asked.Add(1))})
-		_, _ = io.CopyN(w, rnd, 3<<20)
+		_, _ = io.CopyN(w, rnd, 1<<20)
 	})
 	req := request(s.url("/large"))
 	first := s.handle1(req, 1)

@@ -80,7 +80,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		t.Fatalf("newest of none: %v, %v", ok, err)
 	}
 	at := map[string]messages.Position{messages.StreamURLs: {Created: time.Now().UTC(), Sequence: 7, Stored: time.Now().UTC()}}
-	for i, size := range []int{0, 1, jsclient.ObjectChunk - 1, jsclient.ObjectChunk, 3*jsclient.ObjectChunk + 5, 9 << 20} {
+	for i, size := range []int{0, 1, jsclient.ObjectChunk - 1, jsclient.ObjectChunk, 3*jsclient.ObjectChunk + 5, 3 << 20} {
 		saved, err := s.Save(t.Context(), 2, Snapshot{Owner: "store", Epoch: uint64(i), Format: 3, Positions: at}, natstest.Noise(9, size))
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := iotest.TestReader(r, natstest.NoiseBytes(9, 9<<20)); err != nil {
+	if err := iotest.TestReader(r, natstest.NoiseBytes(9, 3<<20)); err != nil {
 		t.Error(err)
 	}
 }
@@ -367,7 +367,7 @@ func TestSnapshotOutlivesServer(t *testing.T) {
 // A large object does not pass through memory at once.
 func TestSnapshotBoundedMemory(t *testing.T) {
 	_, _, s := openSnapshots(t, 1<<30)
-	const size = 256 << 20
+	const size = 128 << 20
 	block := natstest.NoiseBytes(1, 1<<20)
 	var peak atomic.Uint64
 	watch := await.Start(t, func(ctx context.Context) error {
@@ -402,7 +402,7 @@ func TestSnapshotBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d MiB: up in %s, down in %s, heap at most %d MiB with the server in it", size>>20, up, down, peak.Load()>>20)
-	if peak.Load() > 128<<20 {
+	if peak.Load() > 96<<20 {
 		t.Errorf("the heap grew to %d MiB", peak.Load()>>20)
 	}
 }
