@@ -1,21 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/term"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/jsontext"
 	"seine/internal/base/safeprint"
+	"seine/internal/base/yamljson"
 	"seine/internal/run/trial"
 )
 
@@ -156,85 +157,51 @@ func (s *screen) title(text, more string) {
 // envelope are the members of each record that say nothing of the page.
 var envelope = map[string]bool{"kind": true, "crawl": true, "visit": true, "fetched_at": true}
 
+// record writes a record as YAML, each value in one line.
 func (s *screen) record(raw json.RawMessage) {
-	all := membersOf(raw)
-	kind := "page"
-	var shown []member
-	for _, m := range all {
-		if m.name == "kind" {
-			kind = text(m.value)
-		}
-		if !envelope[m.name] {
-			shown = append(shown, m)
-		}
-	}
+	kind, text := inYAML(raw)
 	s.title("record "+kind, "")
-	s.members(2, shown)
-}
-
-// members writes the members of an object, objects in them further in.
-func (s *screen) members(indent int, all []member) {
-	width := 0
-	for _, m := range all {
-		width = max(width, min(utf8.RuneCountInString(m.name), 24))
+	room := 0
+	if s.width > 0 && !s.full {
+		room = max(20, s.width-2)
 	}
-	for _, m := range all {
-		s.value(indent, width, clipped(m.name, 64), m.value)
+	for line := range strings.Lines(text) {
+		safeprint.Fprintf(s.w, "  %s\n", safeprint.Trusted(clipped(strings.TrimSuffix(line, "\n"), room)))
 	}
 }
 
-func (s *screen) value(indent, width int, name string, raw json.RawMessage) {
-	raw = bytes.TrimSpace(raw)
-	switch {
-	case len(raw) > 0 && raw[0] == '{':
-		s.line(indent, width, name, "")
-		s.members(indent+2, membersOf(raw))
-	case len(raw) > 0 && raw[0] == '[' && bytes.ContainsRune(raw, '{'):
-		var items []json.RawMessage
-		_ = jsontext.Unmarshal(raw, &items) // it is valid
-		s.line(indent, width, name, s.paint(faint, humanize.Plural(len(items), "item")))
-		for i, item := range items {
-			s.value(indent+2, 2, fmt.Sprint(i), item)
+// inYAML returns the kind of a record, and what it says of the page as YAML. What the YAML package cannot read stays JSON.
+func inYAML(raw json.RawMessage) (kind, text string) {
+	var doc yaml.Node
+	if err := yaml.Load(raw, &doc); err != nil {
+		return "as JSON", string(raw)
+	}
+	kind = "page"
+	var shown []*yaml.Node
+	all := doc.Content[0]
+	for pair := range slices.Chunk(all.Content, 2) {
+		if pair[0].Value == "kind" {
+			kind = pair[1].Value
 		}
-	case len(raw) > 0 && raw[0] == '"':
-		s.row(indent, width, name, text(raw))
-	default:
-		s.row(indent, width, name, string(raw))
-	}
-}
-
-// text is the value of a JSON string.
-func text(raw json.RawMessage) string {
-	var s string
-	_ = jsontext.Unmarshal(raw, &s) // it is valid
-	return s
-}
-
-// member is a member of a JSON object.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-// membersOf returns the members of an object in their order.
-func membersOf(raw json.RawMessage) []member {
-	d := json.NewDecoder(bytes.NewReader(raw)) //nolint:forbidigo // into no struct
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	var all []member
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return all
+		if !envelope[pair[0].Value] {
+			shown = append(shown, pair...)
 		}
-		m := member{name: fmt.Sprint(name)}
-		if err := d.Decode(&m.value); err != nil {
-			return all
-		}
-		all = append(all, m)
 	}
-	return all
+	all.Content = shown
+	inOneLine(all)
+	printed, err := yamljson.Print(&doc)
+	if err != nil {
+		return kind, string(raw)
+	}
+	return kind, string(printed)
+}
+
+// inOneLine marks the ends of lines in values, as clipped does.
+func inOneLine(n *yaml.Node) {
+	n.Value = strings.ReplaceAll(n.Value, "\n", "⏎")
+	for _, c := range n.Content {
+		inOneLine(c)
+	}
 }
 
 func (s *screen) problems(title, paint string, all []trial.Problem) {

@@ -164,6 +164,23 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// A record is readable whatever a site puts into it, in one line for each value.
+func TestRecordOfAnyTextIsShown(t *testing.T) {
+	for _, c := range []struct{ record, want string }{
+		{`{"kind":"a","url":"u","t":"one\ntwo\u001b[31m","n":1.50,"b":"true","<<":{"x":null}}`,
+			"\nrecord a\n  url: u\n  t: \"one⏎two\\e[31m\"\n  n: 1.50\n  b: 'true'\n  '<<':\n    x: null\n"},
+		{`{"kind":"a","` + strings.Repeat("k", 2000) + `":1}`, "\nrecord a\n  ? kkkkkkkkkkkkkkkkkkk…\n  : 1\n"},
+		{`{"t":"long ` + strings.Repeat("text", 50) + `"}`, "\nrecord page\n  t: long texttexttextt…\n"},
+		{`{"t":"\ud83d\ude00"}`, "\nrecord as JSON\n  {\"t\":\"\\ud83d\\ude00\"}\n"},
+	} {
+		var b bytes.Buffer
+		(&screen{w: &b, width: 24}).record(json.RawMessage(c.record))
+		if c.want != b.String() {
+			t.Errorf("%.100s:\n%s\n%q", c.record, b.String(), b.String())
+		}
+	}
+}
+
 func TestClipped(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"seine/internal/base/safeprint"
+	"seine/internal/base/yamljson"
 	"seine/pkg/crawlspec"
 )
 
@@ -27,21 +27,5 @@ func textOf(encoded []byte) ([]byte, error) {
 	if err := yaml.Load(encoded, &doc); err != nil {
 		return nil, fmt.Errorf("print spec: %w", err)
 	}
-	inBlocks(&doc)
-	text, err := yaml.Dump(&doc, yaml.WithIndent(2))
-	if err == nil && safeprint.Lines(string(text)) != string(text) {
-		text, err = yaml.Dump(&doc, yaml.WithIndent(2), yaml.WithUnicode(false))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("print spec: %w", err)
-	}
-	return text, nil
-}
-
-// inBlocks removes the braces and quotes of JSON. The library quotes the texts that YAML reads as something else.
-func inBlocks(n *yaml.Node) {
-	n.Style = 0
-	for _, c := range n.Content {
-		inBlocks(c)
-	}
+	return yamljson.Print(&doc)
 }
