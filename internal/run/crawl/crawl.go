@@ -311,7 +311,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	} else if c.server == nil {
 		c.Frontier.Partitions = messages.DefaultPartitions
 	}
-	if err := c.checkOutputs(ctx, unknown == nil); err != nil {
+	if err := (outputs{c}).check(ctx, unknown == nil); err != nil {
 		return err
 	}
 	// Side by side: making the store waits for the disk, making streams hardly does.
@@ -367,21 +367,21 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	if c.Chain {
 		c.fetcher.Chain(c.parser.Chain())
 	}
-	if err := c.openWriters(ctx, own[2:]); err != nil {
+	if err := (outputs{c}).open(ctx, own[2:]); err != nil {
 		return err
 	}
-	return c.announce(own)
+	return outputs{c}.announce(own)
 }
 
 // announce makes the stages discoverable, as if each were a process.
-func (c *crawl) announce(own []*stages.Bus) error {
+func (o outputs) announce(own []*stages.Bus) error {
 	err := errors.Join(
-		stages.Announce(c.bus, messages.StageFrontier, version.Number, ""),
+		stages.Announce(o.bus, messages.StageFrontier, version.Number, ""),
 		stages.Announce(own[0], messages.StageFetcher, version.Number, ""),
 		stages.Announce(own[0], messages.StageRenderer, version.Number, ""),
 		stages.Announce(own[1], messages.StageParser, version.Number, ""),
 	)
-	for i, w := range c.Writers() {
+	for i, w := range o.Writers() {
 		err = errors.Join(err, stages.Announce(own[2+i], messages.StageWriter, version.Number, w.Name))
 	}
 	return err
@@ -525,17 +525,17 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	c.Health.Start()
 	g := c.start(ctx)
 	gctx := g.Context()
-	stopRuns := c.keepRuns(gctx)
+	stopRuns := report{c}.keepRuns(gctx)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontierapi.HostStatus
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, c.Crawl, 5)
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
-		c.explainNothing(gctx)
-		c.expiry = c.keptUntil(gctx, end)
+		report{c}.explainNothing(gctx)
+		c.expiry = report{c}.keptUntil(gctx, end)
 	}
 	if end != frontierapi.NotEnded && err == nil {
-		err = c.awaitWriters(ctx, gctx)
+		err = outputs{c}.await(ctx, gctx)
 	}
 	if end == frontierapi.Complete && err == nil && ctx.Err() == nil {
 		for _, w := range c.writers {
@@ -546,18 +546,18 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	stopped, werr := g.Stop(err != nil)
 	c.abandoned = !stopped
 	if werr != nil {
-		err = c.ended(werr)
+		err = outputs{c}.ended(werr)
 	}
-	return c.summarise(end, ctx.Err() != nil, slowest, err)
+	return report{c}.summarise(end, ctx.Err() != nil, slowest, err)
 }
 
 // keptUntil returns when a crawl that has ended is deleted, the zero time for never.
-func (c *crawl) keptUntil(ctx context.Context, end frontierapi.EndReason) time.Time {
-	spec, err := c.specs.Get(ctx, c.Crawl, 0)
+func (r report) keptUntil(ctx context.Context, end frontierapi.EndReason) time.Time {
+	spec, err := r.specs.Get(ctx, r.Crawl, 0)
 	if err != nil {
 		return time.Time{}
 	}
-	at, _ := c.client.Expiry(ctx, c.Crawl, spec, end, &c.last) // what cannot be asked now is said by seine status
+	at, _ := r.client.Expiry(ctx, r.Crawl, spec, end, &r.last) // what cannot be asked now is said by seine status
 	return at
 }
 
@@ -568,7 +568,7 @@ func (c *crawl) start(ctx context.Context) *stagegroup.Group {
 	g.GoSender(c.parser.Run)
 	g.Go(c.frontier.Run)
 	g.Go(func(ctx context.Context) error { c.guard(ctx); return nil })
-	g.Go(c.write)
+	g.Go(outputs{c}.run)
 	return g
 }
 
@@ -581,7 +581,7 @@ func (c *crawl) fetch(ctx context.Context) error {
 		return nil
 	}
 	if c.server != nil && c.resumed {
-		c.countBefore(ctx)
+		report{c}.countBefore(ctx)
 	}
 	return c.fetcher.Run(ctx)
 }
@@ -679,7 +679,7 @@ func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *c
 // separate processes a stage waits until it has been mended; here the person is
 // waiting too.
 func (c *crawl) fatalCondition() error {
-	if err := c.writerTrouble(); err != nil {
+	if err := (outputs{c}).trouble(); err != nil {
 		return err
 	}
 	if c.server != nil {
@@ -711,17 +711,17 @@ func (c *crawl) explain(err error) error {
 	return err
 }
 
-// awaitWriters waits until the writers have everything, or ctx is done.
-func (c *crawl) awaitWriters(ctx, stages context.Context) error {
+// await waits until the writers have everything, or ctx is done.
+func (o outputs) await(ctx, stages context.Context) error {
 	for {
-		done, err := c.caughtUp(stages)
+		done, err := o.caughtUp(stages)
 		if err != nil && stages.Err() == nil {
-			c.Log.Debug("cannot ask the writer", "error", err)
+			o.Log.Debug("cannot ask the writer", "error", err)
 		}
 		if done || ctx.Err() != nil || stages.Err() != nil {
 			return nil
 		}
-		if err := c.fatalCondition(); err != nil {
+		if err := o.fatalCondition(); err != nil {
 			return err
 		}
 		select {

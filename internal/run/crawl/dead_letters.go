@@ -17,15 +17,15 @@ type DeadLetters struct {
 }
 
 // deadLetters counts those of the crawl that DEAD still has, nil if there are none.
-func (c *crawl) deadLetters() *DeadLetters {
+func (r report) deadLetters() *DeadLetters {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	stream, err := c.bus.JS.Stream(ctx, messages.StreamDead)
+	stream, err := r.bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
-		c.Log.Warn("cannot count dead letters", "crawl", c.Crawl, "error", err)
+		r.Log.Warn("cannot count dead letters", "crawl", r.Crawl, "error", err)
 		return nil
 	}
-	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(messages.SubjectDead("*", c.Crawl)))
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(messages.SubjectDead("*", r.Crawl)))
 	if err != nil || len(info.State.Subjects) == 0 {
 		return nil
 	}

@@ -8,13 +8,13 @@ import (
 
 // countBefore counts the pages that earlier runs have fetched, before this one fetches any. What
 // those have left in the streams counts as theirs, so it waits until the frontier has applied it.
-func (c *crawl) countBefore(ctx context.Context) {
+func (r report) countBefore(ctx context.Context) {
 	for {
-		behind, err := c.client.Replaying(ctx)
+		behind, err := r.client.Replaying(ctx)
 		if err == nil && len(behind) == 0 {
-			now, err := c.client.Status(ctx, c.Crawl)
+			now, err := r.client.Status(ctx, r.Crawl)
 			if err == nil {
-				c.before.Store(now.Pages)
+				r.before.Store(now.Pages)
 				return
 			}
 		}

@@ -14,22 +14,22 @@ import (
 // explainNothing finds out, for a crawl that ended without a page, what became
 // of its first seed; for one that has the pages of its seeds alone, which rule
 // excluded all that was found on them.
-func (c *crawl) explainNothing(ctx context.Context) {
-	spec, err := c.spec(ctx)
+func (r report) explainNothing(ctx context.Context) {
+	spec, err := r.spec(ctx)
 	if err != nil {
 		return
 	}
-	seeds := append(URLsOf(c.Seeds), spec.SeedURLs()...)
+	seeds := append(URLsOf(r.Seeds), spec.SeedURLs()...)
 	if len(seeds) == 0 {
 		return
 	}
-	if c.last.Pages > 0 {
-		c.nothing = excludedAll(&c.last, int64(len(seeds)), spec)
+	if r.last.Pages > 0 {
+		r.nothing = excludedAll(&r.last, int64(len(seeds)), spec)
 		return
 	}
-	if e, err := c.client.Explain(ctx, c.Crawl, seeds[0]); err == nil && e.Known {
+	if e, err := r.client.Explain(ctx, r.Crawl, seeds[0]); err == nil && e.Known {
 		reason := cmp.Or(e.Reason, string(e.Class))
-		c.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
+		r.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 // as a database or an S3 server takes to start again.
 const patience = time.Minute
 
-// writerTrouble returns why a writer cannot write, and what becomes of what it has not
+// trouble returns why a writer cannot write, and what becomes of what it has not
 // written; nil if it may soon write again by itself.
-func (c *crawl) writerTrouble() error {
-	for _, w := range c.writers {
+func (o outputs) trouble() error {
+	for _, w := range o.writers {
 		if since, err := w.Trouble(); err != nil && !passes(err, since) {
 			return notLost(err)
 		}
@@ -25,8 +25,8 @@ func (c *crawl) writerTrouble() error {
 
 // ended returns the error by which the stages have ended; if it is that of a writer which could
 // not write all there was, with what becomes of that.
-func (c *crawl) ended(err error) error {
-	for _, w := range c.writers {
+func (o outputs) ended(err error) error {
+	for _, w := range o.writers {
 		if trouble := w.Err(); trouble != nil {
 			return notLost(trouble)
 		}

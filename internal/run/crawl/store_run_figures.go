@@ -39,9 +39,9 @@ func StoreRuns(ctx context.Context, out, crawl string, runs []frontierapi.Run) e
 
 // keepRuns stores the figures of runs in databases again and again, and a last time when
 // stop is called. That one cannot be had holds up nothing: the next time has them all.
-func (c *crawl) keepRuns(ctx context.Context) (stop func()) {
+func (r report) keepRuns(ctx context.Context) (stop func()) {
 	var databases []string
-	for _, w := range c.Writers() {
+	for _, w := range r.Writers() {
 		if writer.IsDatabase(w.Out) && !slices.Contains(databases, w.Out) {
 			databases = append(databases, w.Out)
 		}
@@ -57,7 +57,7 @@ func (c *crawl) keepRuns(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-every.C:
-				c.storeRuns(again, databases)
+				r.storeRuns(again, databases)
 			case <-again.Done():
 				return
 			}
@@ -66,24 +66,24 @@ func (c *crawl) keepRuns(ctx context.Context) (stop func()) {
 	return func() {
 		cancel()
 		keeping.Wait()
-		c.storeRuns(ctx, databases)
+		r.storeRuns(ctx, databases)
 	}
 }
 
-func (c *crawl) storeRuns(ctx context.Context, databases []string) {
+func (r report) storeRuns(ctx context.Context, databases []string) {
 	ctx, cancel := context.WithTimeout(ctx, runsTime)
 	defer cancel()
-	spec, err := c.spec(ctx)
+	spec, err := r.spec(ctx)
 	var runs []frontierapi.Run
 	if err == nil {
-		runs, err = c.client.Runs(ctx, c.Crawl, spec, frontierapi.MaxRuns)
+		runs, err = r.client.Runs(ctx, r.Crawl, spec, frontierapi.MaxRuns)
 	}
 	for _, out := range databases {
 		if err == nil {
-			err = StoreRuns(ctx, out, c.Crawl, runs)
+			err = StoreRuns(ctx, out, r.Crawl, runs)
 		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, output.ErrAway) { // or the writer tells
-		c.Log.Warn("cannot store the figures of runs", "error", err)
+		r.Log.Warn("cannot store the figures of runs", "error", err)
 	}
 }

@@ -20,6 +20,9 @@ import (
 	"seine/pkg/stages/writer"
 )
 
+// report is what is told at the end of a crawl.
+type report struct{ *crawl }
+
 // Outcome is how a run came to its end.
 type Outcome string
 
@@ -126,18 +129,18 @@ var limits = map[frontierapi.EndReason]string{
 	frontierapi.PagesLimit: "max_pages", frontierapi.BytesLimit: "max_bytes", frontierapi.TimeLimit: "max_duration",
 }
 
-func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest []frontierapi.HostStatus, err error) (*Summary, error) {
-	n := c.last
+func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest []frontierapi.HostStatus, err error) (*Summary, error) {
+	n := r.last
 	s := &Summary{
-		Crawl: c.Crawl, NoPagesReason: c.nothing, Pages: n.Pages, PagesBefore: c.before.Load(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
-		Seconds: time.Since(c.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(c.Writer.Out),
-		DeletedAt: c.expiry,
+		Crawl: r.Crawl, NoPagesReason: r.nothing, Pages: n.Pages, PagesBefore: r.before.Load(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
+		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
-		Reasons:   c.reasons, RuleTroubles: ruleTroubles(c.parser.Yields(c.Crawl)),
+		Reasons:   r.reasons, RuleTroubles: ruleTroubles(r.parser.Yields(r.Crawl)),
 	}
-	s.Paused = c.state == crawlspec.Paused
+	s.Paused = r.state == crawlspec.Paused
 	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
-		s.CancelledHosts = c.cancelled
+		s.CancelledHosts = r.cancelled
 	}
 	if s.URLs.Excluded == nil {
 		s.URLs.Excluded = make(map[string]int64) // {} for programs, not null
@@ -149,11 +152,11 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		s.Outcome, s.Error = OutcomeFailed, err.Error()
 	case limits[end] != "":
 		s.Outcome, s.Limit = OutcomeLimit, limits[end]
-	case end == frontierapi.Complete && c.state == crawlspec.Cancelled:
+	case end == frontierapi.Complete && r.state == crawlspec.Cancelled:
 		s.Outcome = OutcomeCancelled
 	case end == frontierapi.Complete:
 		s.Outcome = OutcomeComplete
-		if c.resumed && n.Changed < c.began.UnixMilli() {
+		if r.resumed && n.Changed < r.began.UnixMilli() {
 			s.CompleteSince = time.UnixMilli(n.Changed).UTC()
 		}
 	case interrupted:
@@ -161,22 +164,22 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	default:
 		s.Outcome, s.Error = OutcomeFailed, "a stage ended on its own"
 	}
-	s.Files, s.DeadLetters = c.files(&c.Writer, messages.StreamRecords), c.deadLetters()
-	for i := range c.More {
-		if w := &c.More[i]; w.Name == RequestsName {
-			s.RequestLog = c.requestLog(w)
+	s.Files, s.DeadLetters = outputs{r.crawl}.files(&r.Writer, messages.StreamRecords), r.deadLetters()
+	for i := range r.More {
+		if w := &r.More[i]; w.Name == RequestsName {
+			s.RequestLog = outputs{r.crawl}.requestLog(w)
 		} else {
-			s.Archives = append(s.Archives, c.archive(w))
+			s.Archives = append(s.Archives, outputs{r.crawl}.archive(w))
 		}
 	}
 	for _, f := range s.Files {
 		s.Records += int64(f.Records)
 	}
-	if writer.IsDatabase(c.Writer.Out) {
+	if writer.IsDatabase(r.Writer.Out) {
 		s.Rows, s.Files = rowsByKind(s.Files), nil
 		s.Tables = make(map[string]string, len(s.Rows))
 		for kind := range s.Rows {
-			s.Tables[kind] = writer.TableOf(c.Writer.Out, kind)
+			s.Tables[kind] = writer.TableOf(r.Writer.Out, kind)
 		}
 	}
 	if s.Seconds > 0 {
@@ -186,8 +189,8 @@ func (c *crawl) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 }
 
 // archive tells what is committed of pages.
-func (c *crawl) archive(w *writer.Config) Archive {
-	a := Archive{Out: w.Out, Files: c.files(w, messages.StreamPages)}
+func (o outputs) archive(w *writer.Config) Archive {
+	a := Archive{Out: w.Out, Files: o.files(w, messages.StreamPages)}
 	for _, f := range a.Files {
 		answers := f.RecordsOf(messages.KindAnswer)
 		a.Pages, a.Answers = a.Pages+int64(f.Records-answers), a.Answers+int64(answers)
@@ -199,8 +202,8 @@ func (c *crawl) archive(w *writer.Config) Archive {
 }
 
 // requestLog tells what is committed of results.
-func (c *crawl) requestLog(w *writer.Config) *RequestLog {
-	l := &RequestLog{Out: writer.Redact(w.Out), Files: c.files(w, messages.StreamResults)}
+func (o outputs) requestLog(w *writer.Config) *RequestLog {
+	l := &RequestLog{Out: writer.Redact(w.Out), Files: o.files(w, messages.StreamResults)}
 	for _, f := range l.Files {
 		l.Requests += int64(f.Records)
 		l.Bytes += f.Bytes
@@ -213,17 +216,17 @@ func (c *crawl) requestLog(w *writer.Config) *RequestLog {
 
 // files lists what a writer has committed of this crawl. An output directory may
 // hold the files of others, and of earlier lives of the stream.
-func (c *crawl) files(w *writer.Config, stream string) []output.File {
+func (o outputs) files(w *writer.Config, stream string) []output.File {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	read, err := c.bus.JS.Stream(ctx, stream)
+	read, err := o.bus.JS.Stream(ctx, stream)
 	if err != nil {
-		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
+		o.Log.Warn("cannot list the output", "crawl", o.Crawl, "error", err)
 		return nil
 	}
 	commits, err := w.ReadCommits()
 	if err != nil && !errors.Is(err, output.ErrAway) { // or the writer tells
-		c.Log.Warn("cannot list the output", "crawl", c.Crawl, "error", err)
+		o.Log.Warn("cannot list the output", "crawl", o.Crawl, "error", err)
 	}
 	var files []output.File
 	for _, commit := range commits {
@@ -231,7 +234,7 @@ func (c *crawl) files(w *writer.Config, stream string) []output.File {
 			continue
 		}
 		for _, f := range commit.Files {
-			if f.Crawl == c.Crawl {
+			if f.Crawl == o.Crawl {
 				files = append(files, f)
 			}
 		}

@@ -17,6 +17,9 @@ import (
 	"seine/pkg/stages/writer"
 )
 
+// outputs are the writers of a crawl, and what they have committed.
+type outputs struct{ *crawl }
+
 // Names of further writers, beside that of the records.
 const (
 	ArchiveName  = "archive"  // of pages
@@ -78,12 +81,12 @@ func within(folder, path string) bool {
 // Writers are those of the crawl: that of the records, and those of More.
 func (o *Options) Writers() []writer.Config { return append([]writer.Config{o.Writer}, o.More...) }
 
-// checkOutputs reports, before anything is started, that an output cannot be written, or
+// check reports, before anything is started, that an output cannot be written, or
 // is not what its writer is bound to, which nobody can be where there are no streams yet.
-func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
-	for _, w := range c.Writers() {
+func (o outputs) check(ctx context.Context, bound bool) error {
+	for _, w := range o.Writers() {
 		if bound {
-			err := w.CheckBinding(ctx, c.bus)
+			err := w.CheckBinding(ctx, o.bus)
 			if elsewhere, ok := errors.AsType[*writer.BoundError](err); ok {
 				return errors.New(elsewhere.Of(FlagOf(&w), "this output of the crawl"))
 			}
@@ -98,33 +101,33 @@ func (c *crawl) checkOutputs(ctx context.Context, bound bool) error {
 	return nil
 }
 
-// openWriters makes the writers, each on a separate connection.
-func (c *crawl) openWriters(ctx context.Context, own []*stages.Bus) error {
-	for i, cfg := range c.Writers() {
+// open makes the writers, each on a separate connection.
+func (o outputs) open(ctx context.Context, own []*stages.Bus) error {
+	for i, cfg := range o.Writers() {
 		w, err := writer.New(cfg, own[i])
 		if err != nil {
 			return err
 		}
-		c.writers = append(c.writers, w)
+		o.writers = append(o.writers, w)
 	}
-	if c.server != nil {
-		return c.forgetWriters(ctx)
+	if o.server != nil {
+		return o.forget(ctx)
 	}
 	return nil
 }
 
-// forgetWriters ends what the further writers of an earlier run have reserved that this
+// forget ends what the further writers of an earlier run have reserved that this
 // one has not: it would keep what no one reads, until there is no room for more and the
 // crawl is stalled.
-func (c *crawl) forgetWriters(ctx context.Context) error {
+func (o outputs) forget(ctx context.Context) error {
 	for _, w := range further {
-		if slices.ContainsFunc(c.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {
+		if slices.ContainsFunc(o.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {
 			continue
 		}
 		reserved := false
-		for p := range c.bus.Layout.Partitions {
+		for p := range o.bus.Layout.Partitions {
 			name := messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.name, w.kind, p).Durable
-			err := c.bus.JS.DeleteConsumer(ctx, w.stream, name)
+			err := o.bus.JS.DeleteConsumer(ctx, w.stream, name)
 			switch {
 			case errors.Is(err, jetstream.ErrConsumerNotFound):
 			case err != nil:
@@ -134,15 +137,15 @@ func (c *crawl) forgetWriters(ctx context.Context) error {
 			}
 		}
 		if reserved {
-			c.Log.Warn("this run does not write an output of an earlier run, because its flag is missing; a later run with the flag writes what the streams still hold", "output", w.what, "flag", w.flag)
+			o.Log.Warn("this run does not write an output of an earlier run, because its flag is missing; a later run with the flag writes what the streams still hold", "output", w.what, "flag", w.flag)
 		}
 	}
 	return nil
 }
 
 // caughtUp reports whether the writers have read all there is.
-func (c *crawl) caughtUp(ctx context.Context) (bool, error) {
-	for _, w := range c.writers {
+func (o outputs) caughtUp(ctx context.Context) (bool, error) {
+	for _, w := range o.writers {
 		if done, err := w.CaughtUp(ctx); !done || err != nil {
 			return false, err
 		}
@@ -150,14 +153,14 @@ func (c *crawl) caughtUp(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// write runs the writers. Each begins when the one before has its place: of two crawls that
+// run runs the writers. Each begins when the one before has its place: of two crawls that
 // begin at one moment and write in the same places, one has them all. With a server elsewhere
 // another process may have the place for as long as it lives.
-func (c *crawl) write(ctx context.Context) error {
+func (o outputs) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, w := range c.writers {
+	for _, w := range o.writers {
 		g.Go(func() error { return w.Run(ctx) })
-		if c.server == nil {
+		if o.server == nil {
 			continue
 		}
 		select {
