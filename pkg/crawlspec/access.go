@@ -112,10 +112,10 @@ func (s *Spec) AccessOf(i int, trusted bool) Access {
 // so that a short spec may have very many.
 const maxAccess = 500_000
 
-func (s *Spec) checkAccessSize() error {
+func (c specCheck) checkAccessSize() error {
 	const fields = 4 // that every request has
-	for i, size := -1, 0; i < len(s.Sources); i++ {
-		a := s.AccessOf(i, true)
+	for i, size := -1, 0; i < len(c.Sources); i++ {
+		a := c.AccessOf(i, true)
 		if size += max(1, len(a.UserAgents))*(len(a.Headers)+fields) + len(a.Proxies); size > maxAccess {
 			return fmt.Errorf("sources: they have over %d user agents, headers and proxies, with those of the spec that each has, too: write fewer", maxAccess)
 		}

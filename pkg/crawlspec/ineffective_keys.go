@@ -7,34 +7,38 @@ import (
 	"strings"
 )
 
+// idleKeys are keys that do nothing beside the others of a spec.
+type idleKeys struct{ *Spec }
+
 // Ineffective says of each key of the spec that does nothing, alone or beside another,
 // that it does, and why. Such a spec is valid: what is stored stays what it was.
 func (s *Spec) Ineffective() (found []string) {
+	k := idleKeys{s}
 	note := func(is bool, key, format string, a ...any) {
 		if is {
 			found = append(found, key+": does nothing "+fmt.Sprintf(format, a...))
 		}
 	}
-	s.idleSeeds(note)
-	s.idleScope(note)
-	s.idlePatterns(note)
-	s.idleRules(note)
-	s.idlePace(note)
-	s.idleFetch(note)
-	s.idleRender(note)
-	s.idleRecords(note)
-	s.idleSections(note)
-	s.idleAlerts(note)
+	k.idleSeeds(note)
+	k.idleScope(note)
+	k.idlePatterns(note)
+	k.idleRules(note)
+	k.idlePace(note)
+	k.idleFetch(note)
+	k.idleRender(note)
+	k.idleRecords(note)
+	k.idleSections(note)
+	k.idleAlerts(note)
 	return found
 }
 
 // noter is told of a key whether it does nothing, and why.
 type noter func(is bool, key, format string, a ...any)
 
-func (s *Spec) idleSeeds(note noter) {
-	hidden := len(s.Records) == 0 && len(s.Page.Fields) > 0 && !slices.Contains(s.Page.Fields, FieldMetadata)
-	for i := range s.Seeds {
-		seed, key := &s.Seeds[i], fmt.Sprintf("seeds[%d].metadata", i)
+func (k idleKeys) idleSeeds(note noter) {
+	hidden := len(k.Records) == 0 && len(k.Page.Fields) > 0 && !slices.Contains(k.Page.Fields, FieldMetadata)
+	for i := range k.Seeds {
+		seed, key := &k.Seeds[i], fmt.Sprintf("seeds[%d].metadata", i)
 		switch {
 		case len(seed.Metadata) == 0:
 		case hidden:
@@ -46,16 +50,16 @@ func (s *Spec) idleSeeds(note noter) {
 	}
 }
 
-func (s *Spec) idleScope(note noter) {
-	note(s.Scope == ScopeAny && len(s.Hosts) > 0, "hosts", "beside scope: any, which has all hosts")
-	note(s.Scope == ScopeAny && len(s.Domains) > 0, "domains", "beside scope: any, which has all hosts")
-	most := s.MaxPagesPerHost
-	note(s.MaxPages > 0 && most > s.MaxPages, "max_pages_per_host", "beside a smaller max_pages: %d", s.MaxPages)
+func (k idleKeys) idleScope(note noter) {
+	note(k.Scope == ScopeAny && len(k.Hosts) > 0, "hosts", "beside scope: any, which has all hosts")
+	note(k.Scope == ScopeAny && len(k.Domains) > 0, "domains", "beside scope: any, which has all hosts")
+	most := k.MaxPagesPerHost
+	note(k.MaxPages > 0 && most > k.MaxPages, "max_pages_per_host", "beside a smaller max_pages: %d", k.MaxPages)
 }
 
 // idlePatterns finds patterns that no URL matches: each is compared with the whole URL, or
 // with its path.
-func (s *Spec) idlePatterns(note noter) {
+func (k idleKeys) idlePatterns(note noter) {
 	look := func(key string, patterns ...string) {
 		for i, p := range patterns {
 			at := key
@@ -68,29 +72,29 @@ func (s *Spec) idlePatterns(note noter) {
 		}
 	}
 	match := func(key string, i int, patterns ...string) { look(fmt.Sprintf("%s[%d].match", key, i), patterns...) }
-	look("include", s.Include...)
-	look("exclude", s.Exclude...)
-	for i := range s.Priorities {
-		match("priorities", i, s.Priorities[i].Match)
+	look("include", k.Include...)
+	look("exclude", k.Exclude...)
+	for i := range k.Priorities {
+		match("priorities", i, k.Priorities[i].Match)
 	}
-	for i := range s.Recrawl {
-		match("recrawl", i, s.Recrawl[i].Match)
+	for i := range k.Recrawl {
+		match("recrawl", i, k.Recrawl[i].Match)
 	}
-	for i := range s.Requests {
-		match("requests", i, s.Requests[i].Match)
+	for i := range k.Requests {
+		match("requests", i, k.Requests[i].Match)
 	}
-	for i := range s.Records {
-		match("records", i, s.Records[i].Match...)
+	for i := range k.Records {
+		match("records", i, k.Records[i].Match...)
 	}
-	for i := range s.Follow {
-		match("follow", i, s.Follow[i].Match...)
+	for i := range k.Follow {
+		match("follow", i, k.Follow[i].Match...)
 	}
-	if s.MayRender() {
-		for i := range s.Render.Modes {
-			match("render.modes", i, s.Render.Modes[i].Match...)
+	if k.MayRender() {
+		for i := range k.Render.Modes {
+			match("render.modes", i, k.Render.Modes[i].Match...)
 		}
-		look("render.block.urls", s.Render.Block.URLs...)
-		look("render.capture", s.Render.Capture...)
+		look("render.block.urls", k.Render.Block.URLs...)
+		look("render.capture", k.Render.Capture...)
 	}
 }
 
@@ -108,7 +112,7 @@ func insteadOf(pattern string) string {
 }
 
 // idleRules finds rules behind one that matches everything: the first that matches decides.
-func (s *Spec) idleRules(note noter) {
+func (k idleKeys) idleRules(note noter) {
 	behind := func(key string, n int, isAll func(int) bool) {
 		for i := range n - 1 {
 			if isAll(i) {
@@ -117,21 +121,21 @@ func (s *Spec) idleRules(note noter) {
 			}
 		}
 	}
-	behind("priorities", len(s.Priorities), func(i int) bool { return s.Priorities[i].Match == "*" })
-	behind("recrawl", len(s.Recrawl), func(i int) bool { return s.Recrawl[i].Match == "*" })
-	behind("requests", len(s.Requests), func(i int) bool { return s.Requests[i].Match == "*" })
-	if s.MayRender() {
-		modes := s.Render.Modes
+	behind("priorities", len(k.Priorities), func(i int) bool { return k.Priorities[i].Match == "*" })
+	behind("recrawl", len(k.Recrawl), func(i int) bool { return k.Recrawl[i].Match == "*" })
+	behind("requests", len(k.Requests), func(i int) bool { return k.Requests[i].Match == "*" })
+	if k.MayRender() {
+		modes := k.Render.Modes
 		behind("render.modes", len(modes), func(i int) bool { return slices.Contains(modes[i].Match, "*") })
 	}
 }
 
-func (s *Spec) idlePace(note noter) {
-	hours := len(s.Hours) > 0
-	lone, factor := s.Delay > 0, s.Delay == 0
-	for i := range s.Sources {
-		src := &s.Sources[i]
-		pace, _ := s.SourcePace(i)
+func (k idleKeys) idlePace(note noter) {
+	hours := len(k.Hours) > 0
+	lone, factor := k.Delay > 0, k.Delay == 0
+	for i := range k.Sources {
+		src := &k.Sources[i]
+		pace, _ := k.SourcePace(i)
 		key := func(name string) string { return fmt.Sprintf("sources[%d].%s", i, name) }
 		lone = lone && (pace.Delay > 0 || src.PerHost != nil)
 		factor = factor && (pace.Delay == 0 || src.DelayFactor != nil)
@@ -142,47 +146,47 @@ func (s *Spec) idlePace(note noter) {
 		only := HostRule{Hosts: src.Hosts}
 		note(reflect.DeepEqual(*src, only), fmt.Sprintf("sources[%d]", i), "but name hosts: say what is different for them")
 	}
-	note(lone && s.PerHost > 1, "per_host", besideDelay, s.Delay)
-	note(factor && s.DelayFactor != 0 && s.DelayFactor != DefaultDelayFactor, "delay_factor", "without a delay")
-	note(s.TimeZone != "" && s.Schedule == "" && !hours, "time_zone", "without hours or a schedule")
+	note(lone && k.PerHost > 1, "per_host", besideDelay, k.Delay)
+	note(factor && k.DelayFactor != 0 && k.DelayFactor != DefaultDelayFactor, "delay_factor", "without a delay")
+	note(k.TimeZone != "" && k.Schedule == "" && !hours, "time_zone", "without hours or a schedule")
 }
 
 const besideDelay = "beside a delay of %s, which means one request at a time: delay: 0s lets several go"
 
-func (s *Spec) idleFetch(note noter) {
-	note(s.ProductToken() == "Mozilla", "user_agent", "for robots.txt, which is searched for Mozilla: add \"(compatible; mybot/1.0)\" with your crawler's name")
-	note(s.Contact != "" && s.UserAgent != DefaultUserAgent, "contact", "beside a user_agent of your own: write it into that")
-	note(s.Contact != "" && s.UserAgent == DefaultUserAgent && len(s.UserAgents) > 0, "contact", "beside user_agents: write it into these")
+func (k idleKeys) idleFetch(note noter) {
+	note(k.ProductToken() == "Mozilla", "user_agent", "for robots.txt, which is searched for Mozilla: add \"(compatible; mybot/1.0)\" with your crawler's name")
+	note(k.Contact != "" && k.UserAgent != DefaultUserAgent, "contact", "beside a user_agent of your own: write it into that")
+	note(k.Contact != "" && k.UserAgent == DefaultUserAgent && len(k.UserAgents) > 0, "contact", "beside user_agents: write it into these")
 	idle := func(t *TLS) bool { return t != nil && t.Insecure && t.CA != "" }
-	note(idle(s.TLS), "tls.ca", "beside insecure, which takes any certificate")
-	for i := range s.Sources {
-		note(idle(s.Sources[i].TLS), fmt.Sprintf("sources[%d].tls.ca", i), "beside insecure, which takes any certificate")
+	note(idle(k.TLS), "tls.ca", "beside insecure, which takes any certificate")
+	for i := range k.Sources {
+		note(idle(k.Sources[i].TLS), fmt.Sprintf("sources[%d].tls.ca", i), "beside insecure, which takes any certificate")
 	}
 }
 
-func (s *Spec) idleRecords(note noter) {
-	note(s.Page.Emit == EmitNever && len(s.Page.Fields) == 0 && len(s.Records) == 0 && !s.Archive, "page.emit", "but keep pages from making records, as never without rules in records: the crawl makes none at all")
-	note(s.Page.Emit == EmitNever && len(s.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
-	note(!s.EmitsPage() && s.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
-	note(s.Page.When.isLanguage(), "page.when",
-		"as a selector, since no page has such an element: for pages in a language, write {language: %s}", s.Page.When.selector())
-	note(s.Duplicates.Near == DuplicateKeep && s.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
-	note(s.Archive && len(s.Mask.Fields) > 0, "mask", "in archives, which have pages as they came: personal data is in them")
+func (k idleKeys) idleRecords(note noter) {
+	note(k.Page.Emit == EmitNever && len(k.Page.Fields) == 0 && len(k.Records) == 0 && !k.Archive, "page.emit", "but keep pages from making records, as never without rules in records: the crawl makes none at all")
+	note(k.Page.Emit == EmitNever && len(k.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
+	note(!k.EmitsPage() && k.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
+	note(k.Page.When.isLanguage(), "page.when",
+		"as a selector, since no page has such an element: for pages in a language, write {language: %s}", k.Page.When.selector())
+	note(k.Duplicates.Near == DuplicateKeep && k.Duplicates.Distance != DefaultDistance, "duplicates.distance", "without near: mark or drop")
+	note(k.Archive && len(k.Mask.Fields) > 0, "mask", "in archives, which have pages as they came: personal data is in them")
 }
 
 // idleSections finds slips around each: {from: sections}.
-func (s *Spec) idleSections(note noter) {
+func (k idleKeys) idleSections(note noter) {
 	tag := func(path string, e *Each) {
 		note(e != nil && e.CSS == "sections", path, "as a selector, since no page has such an element: for the parts between headings, write {from: sections}")
 	}
-	for i := range s.Records {
-		r, path := &s.Records[i], fmt.Sprintf("records[%d]", i)
+	for i := range k.Records {
+		r, path := &k.Records[i], fmt.Sprintf("records[%d]", i)
 		tag(path+".each", r.Each)
 		note(r.keyIsPosition(), path+".key",
 			"to tell records apart: all pages have the same positions, and what is at one changes with its page: leave it out, or write a field {from: url} into it")
 	}
-	for i := range s.Follow {
-		tag(fmt.Sprintf("follow[%d].each", i), s.Follow[i].Each)
+	for i := range k.Follow {
+		tag(fmt.Sprintf("follow[%d].each", i), k.Follow[i].Each)
 	}
 }
 
@@ -216,8 +220,8 @@ func (c *Condition) isLanguage() bool {
 	return slices.Contains([]string{"en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "cs", "sv", "da", "fi", "ja", "zh", "ko", "ar"}, c.selector())
 }
 
-func (s *Spec) idleAlerts(note noter) {
-	a, d := &s.Alerts, DefaultAlerts()
+func (k idleKeys) idleAlerts(note noter) {
+	a, d := &k.Alerts, DefaultAlerts()
 	off := a.ErrorRate == 0 && !slices.Contains([]Alerts{d, {}}, *a)
 	note(off && a.Blocked == 0 && a.Over != d.Over && a.Over != 0, "alerts.over", "without an error_rate or blocked")
 	note(off && a.MinRequests != d.MinRequests && a.MinRequests != 0, "alerts.min_requests", "without an error_rate")

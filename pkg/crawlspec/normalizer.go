@@ -16,19 +16,19 @@ func (s *Spec) NormalizeOptions() weburl.NormalizeOptions {
 	return weburl.NormalizeOptions{
 		DropTracking: s.Normalize.DropTracking, DropSessions: s.Normalize.DropSessions,
 		DropParameters: s.Normalize.DropParameters, SortQuery: s.Normalize.SortQuery,
-		DropMatching: s.secretParameters(),
+		DropMatching: secretParameters(s),
 	}
 }
 
 // SecretNormalizer takes only the parameters that hold a secret from URLs; nil if there
 // are none.
 func (s *Spec) SecretNormalizer() *weburl.Normalizer {
-	return weburl.NewNormalizer(weburl.NormalizeOptions{DropMatching: s.secretParameters()})
+	return weburl.NewNormalizer(weburl.NormalizeOptions{DropMatching: secretParameters(s)})
 }
 
 // secretParameters has an entry for each request rule, as of the rules that a URL
 // matches the first holds; nil if none of them hides a parameter.
-func (s *Spec) secretParameters() []weburl.DropMatching {
+func secretParameters(s *Spec) []weburl.DropMatching {
 	var all []weburl.DropMatching
 	hidden := 0
 	for i := range s.Requests {

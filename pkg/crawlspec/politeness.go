@@ -221,17 +221,17 @@ func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 	return src.pace(s.Politeness), state
 }
 
-func (s *Spec) checkSources() error {
-	for i := range s.Sources {
-		limits := s.SourceLimits(i)
-		if err := cmp.Or(s.checkSource(&s.Sources[i]), limits.check(), s.Sources[i].OnStatus.check()); err != nil {
+func (c specCheck) checkSources() error {
+	for i := range c.Sources {
+		limits := c.SourceLimits(i)
+		if err := cmp.Or(c.checkSource(&c.Sources[i]), limits.check(), c.Sources[i].OnStatus.check()); err != nil {
 			return fmt.Errorf("sources: number %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-func (s *Spec) checkSource(src *HostRule) error {
+func (c specCheck) checkSource(src *HostRule) error {
 	if err := checkHostEntries(src.Hosts); err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (s *Spec) checkSource(src *HostRule) error {
 	if b := src.Breaker; b != nil && b.Failures == 0 && *b != (Breaker{}) {
 		return errors.New("breaker: failures must be said too (0 turns the breaker off)")
 	}
-	p := src.pace(s.Politeness)
+	p := src.pace(c.Politeness)
 	return cmp.Or(src.checkPacedHosts(), p.check(), src.Access.check(true))
 }
 

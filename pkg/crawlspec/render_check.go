@@ -23,11 +23,11 @@ const (
 	maxRenderBytes    = Bytes(1 << 30)
 )
 
-func (s *Spec) checkRender() error {
-	if s.Render == nil {
+func (c specCheck) checkRender() error {
+	if c.Render == nil {
 		return nil
 	}
-	return s.Render.check()
+	return c.Render.check()
 }
 
 // check reports everything that is wrong, as FieldErrors.

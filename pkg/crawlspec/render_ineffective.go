@@ -8,19 +8,19 @@ import (
 
 // idleRender finds keys of render that do nothing, as no page is rendered or as others are
 // in their way.
-func (s *Spec) idleRender(note noter) {
-	r := s.Render
+func (k idleKeys) idleRender(note noter) {
+	r := k.Render
 	if r == nil {
 		return
 	}
-	if !s.MayRender() {
+	if !k.MayRender() {
 		r.idleOptions(note)
 		return
 	}
 	blocks := func(name string) bool { return slices.Contains(r.Block.Types, name) }
 	note(len(r.Capture) > 0 && blocks("xhr") && blocks("fetch"), "render.capture", "beside xhr and fetch in block.types: the page asks for nothing")
-	note(r.Screenshot && !s.Archive, "render.screenshot", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
-	note(r.PDF && !s.Archive, "render.pdf", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
+	note(r.Screenshot && !k.Archive, "render.screenshot", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
+	note(r.PDF && !k.Archive, "render.pdf", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
 	note(r.MaxRequests == 0 && len(r.Capture) > 0, "render.capture", "beside max_requests: 0: the page asks for nothing")
 }
 

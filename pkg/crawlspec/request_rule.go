@@ -160,9 +160,9 @@ func (r *RequestRule) SecretsTo() string {
 	return r.origin()
 }
 
-func (s *Spec) checkRequests() error {
-	for i := range s.Requests {
-		if err := s.Requests[i].check(); err != nil {
+func (c specCheck) checkRequests() error {
+	for i := range c.Requests {
+		if err := c.Requests[i].check(); err != nil {
 			return fmt.Errorf("requests: number %d: %w", i+1, err)
 		}
 	}

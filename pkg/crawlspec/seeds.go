@@ -63,9 +63,9 @@ func (s *Spec) SeedURLs() (urls []string) {
 	return urls
 }
 
-func (s *Spec) checkSeeds() error {
-	for i := range s.Seeds {
-		if err := s.Seeds[i].check(); err != nil {
+func (c specCheck) checkSeeds() error {
+	for i := range c.Seeds {
+		if err := c.Seeds[i].check(); err != nil {
 			return fmt.Errorf("seeds: number %d: %w", i+1, err)
 		}
 	}
@@ -103,9 +103,9 @@ func (s *Seed) check() error {
 
 // checkStored reports what is wrong with a spec as it is stored, that is not wrong in a
 // file.
-func (s *Spec) checkStored() error {
-	for i := range s.Seeds {
-		if file := s.Seeds[i].File; file != "" {
+func (c specCheck) checkStored() error {
+	for i := range c.Seeds {
+		if file := c.Seeds[i].File; file != "" {
 			return fmt.Errorf("seeds: number %d: file: %q is read by the command that applies the spec (seine spec apply, seine crawl --spec): a stored spec contains the URLs",
 				i+1, messages.Clip(file))
 		}

@@ -20,7 +20,7 @@ const Hidden = "***hidden***"
 // request headers other than harmless ones, of query parameters and bodies of request rules, scripts for the browser, user
 // information of URLs, and the path and query of the URL for alerts. Names of secrets stay.
 func (s *Spec) Shown() *Spec {
-	text, err := json.Marshal(eachText("", s.tree(), shownText))
+	text, err := json.Marshal(eachText("", tree(s), shownText))
 	shown := new(Spec)
 	if err == nil {
 		err = jsontext.Unmarshal(text, shown)
@@ -32,11 +32,11 @@ func (s *Spec) Shown() *Spec {
 }
 
 // checkHidden names the value that was hidden from whoever has sent the spec.
-func (s *Spec) checkHidden() (err error) {
-	if !bytes.Contains(s.Encode(), []byte(Hidden)) {
+func (c specCheck) checkHidden() (err error) {
+	if !bytes.Contains(c.Encode(), []byte(Hidden)) {
 		return nil
 	}
-	eachText("", s.tree(), func(field, text string) string {
+	eachText("", tree(c.Spec), func(field, text string) string {
 		if err == nil && strings.Contains(text, Hidden) {
 			err = fmt.Errorf("%s: the value was hidden from a reader without the scope write: write the value itself, or the name of a secret as in {secret:NAME}", field)
 		}
@@ -46,7 +46,7 @@ func (s *Spec) checkHidden() (err error) {
 }
 
 // tree returns the spec as JSON values.
-func (s *Spec) tree() (tree any) {
+func tree(s *Spec) (tree any) {
 	d := json.NewDecoder(bytes.NewReader(s.Encode())) //nolint:forbidigo // reads no struct
 	d.UseNumber()
 	if err := d.Decode(&tree); err != nil {

@@ -14,6 +14,9 @@ import (
 	"seine/pkg/messages"
 )
 
+// specCheck reports what of a spec cannot be used.
+type specCheck struct{ *Spec }
+
 // Scope says which hosts a crawl may enter.
 type Scope string
 
@@ -166,9 +169,10 @@ func Default() Spec {
 
 // Validate names the first key that is wrong, and what would be right.
 func (s *Spec) Validate() error {
+	c := specCheck{s}
 	checks := []func() error{
-		s.checkSeeds, s.checkScope, s.checkBudgets, s.Politeness.check, s.checkSources, s.Traps.check, s.Normalize.check,
-		s.checkHidden, s.checkRules, s.checkFetch, s.checkAccess, s.checkRequests, s.checkRender, s.Extraction.check, s.Alerts.check,
+		c.checkSeeds, c.checkScope, c.checkBudgets, s.Politeness.check, c.checkSources, s.Traps.check, s.Normalize.check,
+		c.checkHidden, c.checkRules, c.checkFetch, c.checkAccess, c.checkRequests, c.checkRender, s.Extraction.check, s.Alerts.check,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -178,56 +182,56 @@ func (s *Spec) Validate() error {
 	return nil
 }
 
-func (s *Spec) checkScope() error {
+func (c specCheck) checkScope() error {
 	switch {
-	case s.Scope != ScopeHost && s.Scope != ScopeDomain && s.Scope != ScopeAny:
-		return fmt.Errorf("scope %q: must be host, domain or any", s.Scope)
-	case s.GroupBy != GroupByHost && s.GroupBy != GroupByDomain && s.GroupBy != GroupByIP:
-		return fmt.Errorf("group_by %q: must be host, domain or ip", s.GroupBy)
-	case s.MaxDepth != nil && (*s.MaxDepth < 0 || *s.MaxDepth > messages.MaxDepth):
-		return fmt.Errorf("max_depth %d: must be from 0 to %d", *s.MaxDepth, messages.MaxDepth)
+	case c.Scope != ScopeHost && c.Scope != ScopeDomain && c.Scope != ScopeAny:
+		return fmt.Errorf("scope %q: must be host, domain or any", c.Scope)
+	case c.GroupBy != GroupByHost && c.GroupBy != GroupByDomain && c.GroupBy != GroupByIP:
+		return fmt.Errorf("group_by %q: must be host, domain or ip", c.GroupBy)
+	case c.MaxDepth != nil && (*c.MaxDepth < 0 || *c.MaxDepth > messages.MaxDepth):
+		return fmt.Errorf("max_depth %d: must be from 0 to %d", *c.MaxDepth, messages.MaxDepth)
 	}
-	for _, scheme := range s.Schemes {
+	for _, scheme := range c.Schemes {
 		if scheme != "http" && scheme != "https" {
 			return fmt.Errorf("schemes: %q: must be http or https", scheme)
 		}
 	}
 	return cmp.Or(
-		checkHostNames("hosts", s.Hosts), checkHostNames("domains", s.Domains),
-		checkPatterns("include", s.Include), checkPatterns("exclude", s.Exclude),
+		checkHostNames("hosts", c.Hosts), checkHostNames("domains", c.Domains),
+		checkPatterns("include", c.Include), checkPatterns("exclude", c.Exclude),
 	)
 }
 
-func (s *Spec) checkBudgets() error {
+func (c specCheck) checkBudgets() error {
 	switch {
-	case s.MaxPages < 0:
-		return fmt.Errorf("max_pages %d: must not be negative (0 for no limit)", s.MaxPages)
-	case s.MaxBytes < 0:
-		return fmt.Errorf("max_bytes %s: must not be negative (0 for no limit)", s.MaxBytes)
-	case s.MaxDuration < 0:
-		return fmt.Errorf("max_duration %s: must not be negative (0s for no limit)", s.MaxDuration)
-	case s.Keep < 0 || s.Keep > 0 && s.Keep < MinKeep:
-		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until it is deleted)", s.Keep, MinKeep)
-	case s.Again < 0:
-		return fmt.Errorf("again %d: must not be negative (0 for none)", s.Again)
-	case s.State != Running && s.State != Paused && s.State != Cancelled:
-		return fmt.Errorf("state %q: must be running, paused or cancelled", s.State)
+	case c.MaxPages < 0:
+		return fmt.Errorf("max_pages %d: must not be negative (0 for no limit)", c.MaxPages)
+	case c.MaxBytes < 0:
+		return fmt.Errorf("max_bytes %s: must not be negative (0 for no limit)", c.MaxBytes)
+	case c.MaxDuration < 0:
+		return fmt.Errorf("max_duration %s: must not be negative (0s for no limit)", c.MaxDuration)
+	case c.Keep < 0 || c.Keep > 0 && c.Keep < MinKeep:
+		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until it is deleted)", c.Keep, MinKeep)
+	case c.Again < 0:
+		return fmt.Errorf("again %d: must not be negative (0 for none)", c.Again)
+	case c.State != Running && c.State != Paused && c.State != Cancelled:
+		return fmt.Errorf("state %q: must be running, paused or cancelled", c.State)
 	}
 	return nil
 }
 
-func (s *Spec) checkFetch() error {
-	limits := s.SourceLimits(-1)
-	if err := cmp.Or(limits.check(), s.OnStatus.check()); err != nil {
+func (c specCheck) checkFetch() error {
+	limits := c.SourceLimits(-1)
+	if err := cmp.Or(limits.check(), c.OnStatus.check()); err != nil {
 		return err
 	}
 	switch {
-	case s.Robots != RobotsObey && s.Robots != RobotsIgnore:
-		return fmt.Errorf("robots %q: must be obey or ignore", s.Robots)
-	case s.ProductToken() == "":
-		return fmt.Errorf("user_agent %q: must start with a name of letters, '-' and '_'", s.UserAgent)
-	case !printable(s.UserAgent):
-		return fmt.Errorf("user_agent %q: must be printable ASCII", s.UserAgent)
+	case c.Robots != RobotsObey && c.Robots != RobotsIgnore:
+		return fmt.Errorf("robots %q: must be obey or ignore", c.Robots)
+	case c.ProductToken() == "":
+		return fmt.Errorf("user_agent %q: must start with a name of letters, '-' and '_'", c.UserAgent)
+	case !printable(c.UserAgent):
+		return fmt.Errorf("user_agent %q: must be printable ASCII", c.UserAgent)
 	}
 	return nil
 }
@@ -248,11 +252,11 @@ func checkPatterns(key string, patterns []string) error {
 	return nil
 }
 
-func (s *Spec) checkAccess() error {
-	if !printable(s.Contact) || strings.ContainsAny(s.Contact, "() ") || s.Contact != "" && !strings.ContainsAny(s.Contact, ":@") {
-		return fmt.Errorf("contact %q: must be a URL or an e-mail address", messages.Clip(s.Contact))
+func (c specCheck) checkAccess() error {
+	if !printable(c.Contact) || strings.ContainsAny(c.Contact, "() ") || c.Contact != "" && !strings.ContainsAny(c.Contact, ":@") {
+		return fmt.Errorf("contact %q: must be a URL or an e-mail address", messages.Clip(c.Contact))
 	}
-	return cmp.Or(s.Access.check(false), s.checkAccessSize(), checkAddresses(s.AllowAddresses), checkAccept(s.Accept), checkExtensions(s.SkipExtensions))
+	return cmp.Or(c.Access.check(false), c.checkAccessSize(), checkAddresses(c.AllowAddresses), checkAccept(c.Accept), checkExtensions(c.SkipExtensions))
 }
 
 // Agent is the user agent that is sent where there are no UserAgents: it says
@@ -335,7 +339,7 @@ func Decode(data []byte) (*Spec, error) {
 	if err := messages.Decode(data, &s, &s.V); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
-	if err := cmp.Or(jsontext.UnmarshalStrict(data, new(Spec)), s.Validate(), s.checkStored()); err != nil {
+	if err := cmp.Or(jsontext.UnmarshalStrict(data, new(Spec)), s.Validate(), (specCheck{&s}).checkStored()); err != nil {
 		return nil, fmt.Errorf("decode spec: %w", err)
 	}
 	return &s, nil

@@ -116,8 +116,8 @@ func (r *RecrawlRule) check() error {
 	return nil
 }
 
-func (s *Spec) checkRules() error {
-	for i, r := range s.Priorities {
+func (c specCheck) checkRules() error {
+	for i, r := range c.Priorities {
 		if _, err := CompilePattern(r.Match); err != nil {
 			return fmt.Errorf("priorities: number %d: match: %w", i+1, err)
 		}
@@ -125,17 +125,17 @@ func (s *Spec) checkRules() error {
 			return fmt.Errorf("priorities: number %d: priority %d: must be from 0 (first) to %d", i+1, r.Priority, messages.MaxPriority)
 		}
 	}
-	for i := range s.Recrawl {
-		if err := s.Recrawl[i].check(); err != nil {
+	for i := range c.Recrawl {
+		if err := c.Recrawl[i].check(); err != nil {
 			return fmt.Errorf("recrawl: number %d: %w", i+1, err)
 		}
 	}
-	next, err := s.NextRun(time.Unix(0, 0))
+	next, err := c.NextRun(time.Unix(0, 0))
 	switch {
 	case err != nil:
 		return fmt.Errorf("schedule: %w", err)
-	case s.Schedule != "" && next.IsZero():
-		return fmt.Errorf("schedule: %q: no such day", s.Schedule)
+	case c.Schedule != "" && next.IsZero():
+		return fmt.Errorf("schedule: %q: no such day", c.Schedule)
 	}
 	return nil
 }
