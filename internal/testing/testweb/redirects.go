@@ -33,24 +33,24 @@ func (s *site) hops(host, page int) int {
 }
 
 // redirect answers for /go/<page> and, inside a chain, /go/<page>/<hop>.
-func (w *Web) redirect(rw http.ResponseWriter, r *http.Request, host int) {
-	if to, ok := loops[r.URL.Path]; ok && w.site.cfg.RedirectRate > 0 {
+func (sp sitePages) redirect(rw http.ResponseWriter, r *http.Request, host int) {
+	if to, ok := loops[r.URL.Path]; ok && sp.site.cfg.RedirectRate > 0 {
 		location(rw, to, http.StatusFound)
 		return
 	}
 	page, hop, ok := parseHop(r.URL.Path)
-	if !ok || page >= w.site.cfg.PagesPerHost || !w.site.isRedirected(host, page) || hop >= w.site.hops(host, page) {
+	if !ok || page >= sp.site.cfg.PagesPerHost || !sp.site.isRedirected(host, page) || hop >= sp.site.hops(host, page) {
 		notFound(rw)
 		return
 	}
 	to := "/go/" + strconv.Itoa(page) + "/" + strconv.Itoa(hop+1)
-	if hop == w.site.hops(host, page)-1 {
-		to = w.Path(host, page)
+	if hop == sp.site.hops(host, page)-1 {
+		to = sp.Path(host, page)
 	}
-	h := w.site.hash(host, page, saltRedirect) >> 32
+	h := sp.site.hash(host, page, saltRedirect) >> 32
 	switch h % 3 {
 	case 0:
-		to = "http://" + w.base(r, host) + to
+		to = "http://" + sp.base(r, host) + to
 	case 1:
 		to = strings.Repeat("../", strings.Count(r.URL.Path, "/")-1) + to[1:]
 	}

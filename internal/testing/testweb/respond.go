@@ -7,39 +7,42 @@ import (
 	"time"
 )
 
+// sitePages answers the pages of a site, its robots.txt and its sitemap.
+type sitePages struct{ *Web }
+
 // page answers with a page of the tree, after as many failures as a flaky one owes.
-func (w *Web) page(rw http.ResponseWriter, r *http.Request, host int, uri string) {
-	n, ok := w.site.find(host, uri)
+func (sp sitePages) page(rw http.ResponseWriter, r *http.Request, host int, uri string) {
+	n, ok := sp.site.find(host, uri)
 	if !ok {
 		notFound(rw)
 		return
 	}
-	if w.site.isFlaky(host, n) && w.fails(host, n) {
+	if sp.site.isFlaky(host, n) && sp.fails(host, n) {
 		status := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable}[n%3]
 		http.Error(rw, http.StatusText(status), status)
 		return
 	}
-	p := newPage(w.site, host, n, w.base(r, host))
+	p := newPage(sp.site, host, n, sp.base(r, host))
 	defer p.release()
-	w.content(rw, r, host, n, p.writeTree)
+	sp.content(rw, r, host, n, p.writeTree)
 }
 
 // private answers with a page below /private/, allowed or not.
-func (w *Web) private(rw http.ResponseWriter, r *http.Request, host int, uri string) {
+func (sp sitePages) private(rw http.ResponseWriter, r *http.Request, host int, uri string) {
 	n, ok := numberIn(uri)
-	if !ok || n >= w.site.cfg.PagesPerHost || !w.site.hasPrivate(host, n) ||
-		string(w.site.appendPrivate(nil, host, n)) != uri {
+	if !ok || n >= sp.site.cfg.PagesPerHost || !sp.site.hasPrivate(host, n) ||
+		string(sp.site.appendPrivate(nil, host, n)) != uri {
 		notFound(rw)
 		return
 	}
-	p := newPage(w.site, host, n, w.base(r, host))
+	p := newPage(sp.site, host, n, sp.base(r, host))
 	defer p.release()
-	w.content(rw, r, host, n, p.writePrivate)
+	sp.content(rw, r, host, n, p.writePrivate)
 }
 
 // missing answers for the dead links.
-func (w *Web) missing(rw http.ResponseWriter, host int, uri string) {
-	if n, ok := numberIn(uri); ok && w.site.hash(host, n, saltMissing)%4 == 0 {
+func (sp sitePages) missing(rw http.ResponseWriter, host int, uri string) {
+	if n, ok := numberIn(uri); ok && sp.site.hash(host, n, saltMissing)%4 == 0 {
 		http.Error(rw, "gone", http.StatusGone)
 		return
 	}
@@ -52,19 +55,19 @@ func (s *site) appendMissing(b []byte, host, page int) []byte {
 }
 
 // fails reports whether this answer for a flaky page is one of its failures.
-func (w *Web) fails(host, page int) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (sp sitePages) fails(host, page int) bool {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
 	key := [2]int{host, page}
-	w.tries[key]++
-	return w.tries[key] <= w.site.cfg.ErrorTries
+	sp.tries[key]++
+	return sp.tries[key] <= sp.site.cfg.ErrorTries
 }
 
 // base is the authority that pages name for themselves: the one asked for, if it is fit for HTML.
-func (w *Web) base(r *http.Request, host int) string {
+func (sp sitePages) base(r *http.Request, host int) string {
 	for _, c := range []byte(r.Host) {
 		if !isAuthorityByte(c) {
-			return w.Name(host)
+			return sp.Name(host)
 		}
 	}
 	return r.Host
@@ -82,9 +85,9 @@ var (
 )
 
 // content answers with HTML, or 304 when the client has it already.
-func (w *Web) content(rw http.ResponseWriter, r *http.Request, host, page int, write func() []byte) {
-	modified := w.site.modified(host, page)
-	etag := `"` + strconv.FormatUint(mix(w.site.cfg.Seed, uint64(host), uint64(page)), 36) + `"`
+func (sp sitePages) content(rw http.ResponseWriter, r *http.Request, host, page int, write func() []byte) {
+	modified := sp.site.modified(host, page)
+	etag := `"` + strconv.FormatUint(mix(sp.site.cfg.Seed, uint64(host), uint64(page)), 36) + `"`
 	h := rw.Header()
 	h["Etag"] = []string{etag}
 	h["Last-Modified"] = []string{modified.Format(http.TimeFormat)}
@@ -126,7 +129,7 @@ func send(rw http.ResponseWriter, r *http.Request, contentType []string, body []
 func notFound(rw http.ResponseWriter) { http.Error(rw, "not found", http.StatusNotFound) }
 
 // static serves the stylesheet and the picture that pages name.
-func (w *Web) static(rw http.ResponseWriter, r *http.Request) {
+func (sp sitePages) static(rw http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/static/site.css":
 		send(rw, r, []string{"text/css; charset=utf-8"}, []byte("body { max-width: 40em; background: url(dot.png) }\n"))

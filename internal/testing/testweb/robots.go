@@ -8,20 +8,20 @@ import (
 )
 
 // robots answers /robots.txt in the configured mode.
-func (w *Web) robots(rw http.ResponseWriter, r *http.Request, host int) {
-	switch w.site.cfg.RobotsTxt {
+func (sp sitePages) robots(rw http.ResponseWriter, r *http.Request, host int) {
+	switch sp.site.cfg.RobotsTxt {
 	case RobotsMissing:
 		notFound(rw)
 	case RobotsError:
 		http.Error(rw, "no robots today", http.StatusServiceUnavailable)
 	default:
-		send(rw, r, typeText, w.robotsText(w.base(r, host)))
+		send(rw, r, typeText, sp.robotsText(sp.base(r, host)))
 	}
 }
 
-func (w *Web) robotsText(base string) []byte {
+func (sp sitePages) robotsText(base string) []byte {
 	var b bytes.Buffer
-	cfg := &w.site.cfg
+	cfg := &sp.site.cfg
 	b.WriteString("# testweb\nUser-agent: *\n")
 	if cfg.RobotsTxt == RobotsDenyAll {
 		b.WriteString("Disallow: /\n")

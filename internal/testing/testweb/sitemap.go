@@ -15,20 +15,20 @@ const sitemapURLs = 1000
 const sitemapNS = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
 
 // sitemap answers /sitemap.xml and, below an index, /sitemap-<n>.xml.
-func (w *Web) sitemap(rw http.ResponseWriter, r *http.Request, host int) {
-	count := (w.site.cfg.PagesPerHost + sitemapURLs - 1) / sitemapURLs
-	base := w.base(r, host)
+func (sp sitePages) sitemap(rw http.ResponseWriter, r *http.Request, host int) {
+	count := (sp.site.cfg.PagesPerHost + sitemapURLs - 1) / sitemapURLs
+	base := sp.base(r, host)
 	part, numbered := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, ".xml"), "/sitemap-")
 	n, err := strconv.Atoi(part)
 	switch {
-	case !w.site.cfg.Sitemap:
+	case !sp.site.cfg.Sitemap:
 		notFound(rw)
 	case r.URL.Path == "/sitemap.xml" && count == 1:
-		send(rw, r, typeXML, w.sitemapText(base, host, 0))
+		send(rw, r, typeXML, sp.sitemapText(base, host, 0))
 	case r.URL.Path == "/sitemap.xml":
 		send(rw, r, typeXML, sitemapIndex(base, count))
 	case numbered && err == nil && count > 1 && n >= 0 && n < count:
-		send(rw, r, typeXML, w.sitemapText(base, host, n))
+		send(rw, r, typeXML, sp.sitemapText(base, host, n))
 	default:
 		notFound(rw)
 	}
@@ -44,13 +44,13 @@ func sitemapIndex(base string, count int) []byte {
 	return b.Bytes()
 }
 
-func (w *Web) sitemapText(base string, host, part int) []byte {
+func (sp sitePages) sitemapText(base string, host, part int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset %s>\n", sitemapNS)
 	first := part * sitemapURLs
-	for page := first; page < min(first+sitemapURLs, w.site.cfg.PagesPerHost); page++ {
-		path := strings.ReplaceAll(w.Path(host, page), "&", "&amp;")
-		modified := w.site.modified(host, page).Format("2006-01-02")
+	for page := first; page < min(first+sitemapURLs, sp.site.cfg.PagesPerHost); page++ {
+		path := strings.ReplaceAll(sp.Path(host, page), "&", "&amp;")
+		modified := sp.site.modified(host, page).Format("2006-01-02")
 		fmt.Fprintf(&b, "<url><loc>http://%s%s</loc><lastmod>%s</lastmod></url>\n", base, path, modified)
 	}
 	b.WriteString("</urlset>\n")

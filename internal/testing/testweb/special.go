@@ -10,30 +10,33 @@ import (
 	"time"
 )
 
+// specialAnswers are what few sites answer, and what is wrong.
+type specialAnswers struct{ *Web }
+
 const specialPrefix = "/special/"
 
 // specials are the awkward answers by name; what each does is written at its function.
-var specials = map[string]func(*Web, http.ResponseWriter, *http.Request){
-	"":               (*Web).specialIndex,
-	"ok":             (*Web).specialOK,
-	"big":            (*Web).specialBig,
-	"endless":        (*Web).specialEndless,
-	"slow":           (*Web).specialSlow,
-	"drip":           (*Web).specialDrip,
-	"stall":          (*Web).specialStall,
-	"oneline":        (*Web).specialOneLine,
-	"gzip":           (*Web).specialGzip,
-	"deflate":        (*Web).specialDeflate,
-	"brokengzip":     (*Web).specialBrokenGzip,
-	"bomb":           (*Web).specialBomb,
-	"reset":          (*Web).specialReset,
-	"badlength":      (*Web).specialBadLength,
-	"redirect-loop":  (*Web).specialRedirectLoop,
-	"redirect-chain": (*Web).specialRedirectChain,
-	"status":         (*Web).specialStatus,
-	"headers":        (*Web).specialHeaders,
-	"empty":          (*Web).specialEmpty,
-	"type":           (*Web).specialType,
+var specials = map[string]func(specialAnswers, http.ResponseWriter, *http.Request){
+	"":               specialAnswers.specialIndex,
+	"ok":             specialAnswers.specialOK,
+	"big":            specialAnswers.specialBig,
+	"endless":        specialAnswers.specialEndless,
+	"slow":           specialAnswers.specialSlow,
+	"drip":           specialAnswers.specialDrip,
+	"stall":          specialAnswers.specialStall,
+	"oneline":        specialAnswers.specialOneLine,
+	"gzip":           specialAnswers.specialGzip,
+	"deflate":        specialAnswers.specialDeflate,
+	"brokengzip":     specialAnswers.specialBrokenGzip,
+	"bomb":           specialAnswers.specialBomb,
+	"reset":          specialAnswers.specialReset,
+	"badlength":      specialAnswers.specialBadLength,
+	"redirect-loop":  specialAnswers.specialRedirectLoop,
+	"redirect-chain": specialAnswers.specialRedirectChain,
+	"status":         specialAnswers.specialStatus,
+	"headers":        specialAnswers.specialHeaders,
+	"empty":          specialAnswers.specialEmpty,
+	"type":           specialAnswers.specialType,
 }
 
 // finite are the links of the index: all that end by themselves.
@@ -45,10 +48,10 @@ var finite = []string{
 }
 
 // special answers below /special/ of host 0.
-func (w *Web) special(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) special(rw http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, specialPrefix)
 	if charset, ok := strings.CutPrefix(name, "charset/"); ok {
-		w.specialCharset(rw, r, charset)
+		s.specialCharset(rw, r, charset)
 		return
 	}
 	h, ok := specials[name]
@@ -56,11 +59,11 @@ func (w *Web) special(rw http.ResponseWriter, r *http.Request) {
 		notFound(rw)
 		return
 	}
-	h(w, rw, r)
+	h(s, rw, r)
 }
 
 // specialIndex links all finite answers.
-func (w *Web) specialIndex(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialIndex(rw http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	b.WriteString("<ul>\n")
 	for _, path := range finite {
@@ -72,12 +75,12 @@ func (w *Web) specialIndex(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialOK is a plain page.
-func (w *Web) specialOK(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialOK(rw http.ResponseWriter, r *http.Request) {
 	send(rw, r, typeHTML, specialPage("Fine", "<p>All is well.</p>\n"))
 }
 
 // specialRedirectLoop leads to itself by way of another URL.
-func (w *Web) specialRedirectLoop(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialRedirectLoop(rw http.ResponseWriter, r *http.Request) {
 	to := "redirect-loop?again=1"
 	if r.URL.RawQuery != "" {
 		to = "redirect-loop"
@@ -86,7 +89,7 @@ func (w *Web) specialRedirectLoop(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialRedirectChain takes ?n= (default 5) redirects of all four kinds to /special/ok.
-func (w *Web) specialRedirectChain(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialRedirectChain(rw http.ResponseWriter, r *http.Request) {
 	n := param(r, "n", 5, 10_000)
 	to := specialPrefix + "ok"
 	if n > 1 {
@@ -96,7 +99,7 @@ func (w *Web) specialRedirectChain(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialStatus answers ?code= (default 500), with Retry-After from ?retry_after=.
-func (w *Web) specialStatus(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialStatus(rw http.ResponseWriter, r *http.Request) {
 	code := param(r, "code", http.StatusInternalServerError, 999)
 	if after := r.URL.Query().Get("retry_after"); after != "" {
 		rw.Header().Set("Retry-After", after)
@@ -109,19 +112,19 @@ func (w *Web) specialStatus(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialHeaders sends ?kb= (default 64) of headers, in lines of 1 KB.
-func (w *Web) specialHeaders(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialHeaders(rw http.ResponseWriter, r *http.Request) {
 	value := strings.Repeat("x", 1000)
 	for n := range param(r, "kb", 64, 16<<10) {
 		rw.Header().Set(fmt.Sprintf("X-Filler-%05d", n), value)
 	}
-	w.specialOK(rw, r)
+	s.specialOK(rw, r)
 }
 
 // specialEmpty is HTML of no bytes.
-func (w *Web) specialEmpty(rw http.ResponseWriter, r *http.Request) { send(rw, r, typeHTML, nil) }
+func (s specialAnswers) specialEmpty(rw http.ResponseWriter, r *http.Request) { send(rw, r, typeHTML, nil) }
 
 // specialType is a kilobyte under the type ?t= (default application/octet-stream).
-func (w *Web) specialType(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialType(rw http.ResponseWriter, r *http.Request) {
 	t := r.URL.Query().Get("t")
 	if t == "" {
 		t = "application/octet-stream"
@@ -130,9 +133,9 @@ func (w *Web) specialType(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialSlow sends its first byte after ?ms= (default 1000).
-func (w *Web) specialSlow(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialSlow(rw http.ResponseWriter, r *http.Request) {
 	if sleep(r.Context(), millis(r, 1000)) {
-		w.specialOK(rw, r)
+		s.specialOK(rw, r)
 	}
 }
 

@@ -15,7 +15,7 @@ func fill(n int, text string) []byte {
 }
 
 // specialBig is ?mb= (default 10) of HTML.
-func (w *Web) specialBig(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialBig(rw http.ResponseWriter, r *http.Request) {
 	mb := param(r, "mb", 10, 64<<10)
 	rw.Header()["Content-Type"] = typeHTML
 	rw.Header().Set("Content-Length", strconv.Itoa(mb<<20))
@@ -31,7 +31,7 @@ func (w *Web) specialBig(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialEndless is HTML as fast as the client reads, until it goes.
-func (w *Web) specialEndless(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialEndless(rw http.ResponseWriter, r *http.Request) {
 	rw.Header()["Content-Type"] = typeHTML
 	for r.Method == http.MethodGet && r.Context().Err() == nil {
 		if _, err := rw.Write(filler); err != nil {
@@ -41,7 +41,7 @@ func (w *Web) specialEndless(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialDrip sends ?n= (default 60) bytes, one every ?ms= (default 1000).
-func (w *Web) specialDrip(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialDrip(rw http.ResponseWriter, r *http.Request) {
 	rw.Header()["Content-Type"] = typeHTML
 	flush := http.NewResponseController(rw)
 	for range param(r, "n", 60, 1<<20) {
@@ -52,13 +52,13 @@ func (w *Web) specialDrip(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialStall sends half of its body, then nothing until the client goes.
-func (w *Web) specialStall(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialStall(rw http.ResponseWriter, r *http.Request) {
 	sendHalf(rw)
 	<-r.Context().Done()
 }
 
 // specialReset sends half of its body, then a TCP reset.
-func (w *Web) specialReset(rw http.ResponseWriter, _ *http.Request) {
+func (s specialAnswers) specialReset(rw http.ResponseWriter, _ *http.Request) {
 	sendHalf(rw)
 	cut(rw, true)
 }
@@ -72,7 +72,7 @@ func sendHalf(rw http.ResponseWriter) {
 }
 
 // specialBadLength promises 5000 bytes and sends 1000, or with ?over=1 sends 9000, and closes.
-func (w *Web) specialBadLength(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialBadLength(rw http.ResponseWriter, r *http.Request) {
 	size := 1000
 	if r.URL.Query().Has("over") {
 		size = 9000
@@ -89,7 +89,7 @@ func (w *Web) specialBadLength(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialOneLine is ?kb= (default 1024) of HTML without a line break, a link every kilobyte.
-func (w *Web) specialOneLine(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialOneLine(rw http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html><html><head><title>One line</title></head><body>")
 	padding := bytes.ReplaceAll(filler[:960], []byte("\n"), []byte(" "))

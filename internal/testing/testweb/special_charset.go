@@ -16,7 +16,7 @@ const (
 const shiftJIS = "\x93\xfa\x96\x7b\x8c\xea"
 
 // specialCharset serves a page in an encoding that is told in one of the ways, or in none that is true.
-func (w *Web) specialCharset(rw http.ResponseWriter, r *http.Request, name string) {
+func (s specialAnswers) specialCharset(rw http.ResponseWriter, r *http.Request, name string) {
 	var contentType, body string
 	switch name {
 	case "latin1": // told by the header

@@ -34,12 +34,12 @@ func gzipped() []byte {
 }
 
 // specialGzip is gzip, asked for or not.
-func (w *Web) specialGzip(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialGzip(rw http.ResponseWriter, r *http.Request) {
 	sendEncoded(rw, r, "gzip", gzipped())
 }
 
 // specialBrokenGzip is gzip that turns to noise half way.
-func (w *Web) specialBrokenGzip(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialBrokenGzip(rw http.ResponseWriter, r *http.Request) {
 	body := gzipped()
 	for i := len(body) / 2; i < len(body); i++ {
 		body[i] ^= 0x5a
@@ -48,7 +48,7 @@ func (w *Web) specialBrokenGzip(rw http.ResponseWriter, r *http.Request) {
 }
 
 // specialDeflate is the zlib format that RFC 9110 means by "deflate"; with ?raw=1 the bare DEFLATE some servers send.
-func (w *Web) specialDeflate(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialDeflate(rw http.ResponseWriter, r *http.Request) {
 	open := func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
 	if r.URL.Query().Has("raw") {
 		open = newFlate
@@ -70,7 +70,7 @@ var bombBlock = bytes.Repeat([]byte(" "), 1<<20)
 // specialBomb is ?mb= (default 256) of spaces in about a thousandth of that, as one gzip member. Each block after the
 // first is the same bytes, since it is flushed to a byte boundary and looks back on nothing but spaces; so the bomb
 // costs the server one block, and the checksum.
-func (w *Web) specialBomb(rw http.ResponseWriter, r *http.Request) {
+func (s specialAnswers) specialBomb(rw http.ResponseWriter, r *http.Request) {
 	mb := max(1, param(r, "mb", 256, 4095)) // gzip counts 32 bits of bytes
 	first, more, last := bombParts()
 	rw.Header()["Content-Type"] = typeHTML

@@ -25,17 +25,17 @@ func isTrapFolder(folder string) bool {
 }
 
 // trap answers 200 for every path below a trap's folder, with links deeper in.
-func (w *Web) trap(rw http.ResponseWriter, r *http.Request, folder string) {
+func (sp sitePages) trap(rw http.ResponseWriter, r *http.Request, folder string) {
 	var body string
 	switch folder {
 	case "calendar":
 		body = calendarPage(r.URL.Path)
 	case "session":
-		body = w.sessionPage(r.URL.Query().Get("sid"))
+		body = sp.sessionPage(r.URL.Query().Get("sid"))
 	case "maze":
 		body = "<h1>Maze</h1>\n<p><a href=\"a/b/\">in</a> <a href=\"b/a/\">on</a> <a href=\"../\">out</a></p>\n"
 	default:
-		body = w.softPage(r.URL.Path)
+		body = sp.softPage(r.URL.Path)
 	}
 	send(rw, r, typeHTML, []byte("<!DOCTYPE html>\n<html><head><title>"+folder+"</title></head>\n<body>\n"+
 		body+"<p><a href=\"/\">Home</a></p>\n</body></html>\n"))
@@ -64,8 +64,8 @@ func number(s string, def int) int {
 }
 
 // sessionPage is always the same two items, under ever new session ids.
-func (w *Web) sessionPage(sid string) string {
-	h := mix(w.site.cfg.Seed, saltTrap)
+func (sp sitePages) sessionPage(sid string) string {
+	h := mix(sp.site.cfg.Seed, saltTrap)
 	for _, c := range []byte(sid) {
 		h = mix(h, uint64(c))
 	}
@@ -75,12 +75,12 @@ func (w *Web) sessionPage(sid string) string {
 }
 
 // softPage says "not found" with status 200, and offers others like it.
-func (w *Web) softPage(path string) string {
-	h := mix(w.site.cfg.Seed, saltTrap, uint64(len(path)))
+func (sp sitePages) softPage(path string) string {
+	h := mix(sp.site.cfg.Seed, saltTrap, uint64(len(path)))
 	for _, c := range []byte(path) {
 		h = mix(h, uint64(c))
 	}
-	a, b := w.site.text.words[h%wordCount], w.site.text.words[h>>16%wordCount]
+	a, b := sp.site.text.words[h%wordCount], sp.site.text.words[h>>16%wordCount]
 	return "<h1>Page not found</h1>\n<p>Sorry, this offer has ended. Try <a href=\"/soft/" + a + "-" + b +
 		".html\">another</a> or <a href=\"/soft/" + b + ".html\">this</a>.</p>\n"
 }

@@ -115,25 +115,25 @@ func (w *Web) route(rw http.ResponseWriter, r *http.Request, host int) {
 	folder, _, nested := strings.Cut(uri[1:], "/")
 	switch {
 	case uri == "/robots.txt":
-		w.robots(rw, r, host)
+		sitePages{w}.robots(rw, r, host)
 	case !nested && strings.HasPrefix(folder, "sitemap"):
-		w.sitemap(rw, r, host)
+		sitePages{w}.sitemap(rw, r, host)
 	case w.site.isEndless():
 		w.endless(rw, r, host, uri)
 	case folder == "go":
-		w.redirect(rw, r, host)
+		sitePages{w}.redirect(rw, r, host)
 	case folder == "private":
-		w.private(rw, r, host, uri)
+		sitePages{w}.private(rw, r, host, uri)
 	case folder == "static":
-		w.static(rw, r)
+		sitePages{w}.static(rw, r)
 	case folder == "missing":
-		w.missing(rw, host, uri)
+		sitePages{w}.missing(rw, host, uri)
 	case folder == "special" && host == 0 && w.site.cfg.Special:
-		w.special(rw, r)
+		specialAnswers{w}.special(rw, r)
 	case w.site.cfg.Traps && isTrapFolder(folder):
-		w.trap(rw, r, folder)
+		sitePages{w}.trap(rw, r, folder)
 	default:
-		w.page(rw, r, host, uri)
+		sitePages{w}.page(rw, r, host, uri)
 	}
 }
 
