@@ -121,7 +121,9 @@ func (s specialAnswers) specialHeaders(rw http.ResponseWriter, r *http.Request) 
 }
 
 // specialEmpty is HTML of no bytes.
-func (s specialAnswers) specialEmpty(rw http.ResponseWriter, r *http.Request) { send(rw, r, typeHTML, nil) }
+func (s specialAnswers) specialEmpty(rw http.ResponseWriter, r *http.Request) {
+	send(rw, r, typeHTML, nil)
+}
 
 // specialType is a kilobyte under the type ?t= (default application/octet-stream).
 func (s specialAnswers) specialType(rw http.ResponseWriter, r *http.Request) {
