@@ -42,9 +42,9 @@ type Janitor struct {
 
 	newest   []*partition.Snapshot // by partition; nil where there is none
 	newestAt time.Time
-	blamed   map[string]bool // streams of which it was said who holds them
-	looseAge time.Duration   // looseAge, but in tests
-	now      func() time.Time
+	blamed   map[string]bool  // streams of which it was said who holds them
+	looseAge time.Duration    // looseAge, but in tests
+	now      func() time.Time // time.Now, but in tests
 	loose    map[string]orphanBody
 }
 

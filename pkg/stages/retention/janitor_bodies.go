@@ -29,7 +29,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 		if page, ok := markOf(b); !ok || s.read < page {
 			continue
 		}
-		if excess <= 0 && time.Since(b.ModTime) < j.KeepAge {
+		if excess <= 0 && j.now().Sub(b.ModTime) < j.KeepAge {
 			continue
 		}
 		// Delete would leave a marker of it, for ever.
@@ -88,10 +88,10 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	return s, err
 }
 
-// looseAge is how long ago a body without a page, or the last chunk of an upload without an object, must have been stored before
-// it is nobody's. A fetcher that has stored a body and waits for room for its page has found some by then, since this process has
-// also seen the readers of PAGES past its end, for a fifteenth of that time. The age is the server's, not that of this process:
-// else no body would ever go where frontiers are started again and again.
+// looseAge is how long a body may be without a page, and an upload without another chunk, before it is nobody's. It counts while
+// the readers of PAGES are past where that ended at first: a fetcher that has stored a body, and waits for room for its page, has
+// found some by then. The age of a body counts from when the server stored it, and this process looks for a fifteenth of it: else no
+// body would ever go where frontiers are started again and again.
 const looseAge = 15 * time.Minute
 
 // orphanBody is what the janitor remembers of a body that no page was read of, or
@@ -107,8 +107,8 @@ type orphanBody struct {
 func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	was, now := j.loose, make(map[string]orphanBody)
 	j.loose = now
-	// seen reports whether what has this key has been loose for a while.
-	seen := func(key string, chunks uint64) bool {
+	// seen reports whether what has this key has been loose for a time, by what this process has seen.
+	seen := func(key string, chunks uint64, enough time.Duration) bool {
 		l, known := was[key]
 		known = known && l.chunks == chunks
 		switch {
@@ -118,14 +118,14 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 			l.since = j.now()
 		}
 		now[key] = l
-		return known && l.last <= s.read && j.now().Sub(l.since) >= j.looseAge/15
+		return known && l.last <= s.read && j.now().Sub(l.since) >= enough
 	}
 	whole := make(map[string]bool, len(s.objects))
 	for _, o := range s.objects {
 		whole[o.NUID] = true
 		// A mark beyond the stream's end is of one that was made again since, unless who
 		// told the end has been cut off and is the leader no more.
-		if page, ok := markOf(o); ok && page <= s.last || !seen(o.Name, uint64(o.Chunks)) || j.now().Sub(o.ModTime) < j.looseAge {
+		if page, ok := markOf(o); ok && page <= s.last || !seen(o.Name, uint64(o.Chunks), j.looseAge/15) || j.now().Sub(o.ModTime) < j.looseAge {
 			continue
 		}
 		if err := markBody(ctx, s.store, o.Name, s.last); err != nil {
@@ -134,14 +134,7 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 		j.Log.Info("no page has a large body, it need not stay", "object", o.Name, "bytes", o.Size)
 	}
 	for subject, n := range s.chunks {
-		if whole[strings.TrimPrefix(subject, s.box.ChunkSubjects())] || !seen(subject, n) {
-			continue
-		}
-		last, err := s.box.Stream.GetLastMsgForSubject(ctx, subject)
-		if err != nil {
-			return fmt.Errorf("look at an upload: %w", err)
-		}
-		if j.now().Sub(last.Time) < j.looseAge {
+		if whole[strings.TrimPrefix(subject, s.box.ChunkSubjects())] || !seen(subject, n, j.looseAge) {
 			continue
 		}
 		if err := s.box.Stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
