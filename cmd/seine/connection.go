@@ -66,10 +66,10 @@ func dialAnd(ctx context.Context, dial func(string, *slog.Logger) (*stages.Bus, 
 	}
 	defer bus.Close()
 	// What the server refuses gets no answer: waiting for one tells nobody why.
-	ctx, cancel := stages.Permissions{Bus: bus}.CancelOnDenied(ctx)
+	ctx, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	err = do(ctx, bus)
-	if refused := (stages.Permissions{Bus: bus}).Err(); refused != nil {
+	if refused := bus.Refusals.Err(); refused != nil {
 		return refused
 	}
 	return err

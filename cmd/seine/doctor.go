@@ -35,7 +35,7 @@ func (c *doctorCmd) Run() error {
 		joining, stop := context.WithTimeout(ctx, joinTime)
 		defer stop()
 		if err := c.joined(joining, bus, func(context.Context, *stages.Bus) error { return nil }); err != nil {
-			if (stages.Permissions{Bus: bus}).Err() != nil {
+			if bus.Refusals.Err() != nil {
 				return err
 			}
 			bus.Layout, _ = bus.Existing(ctx)

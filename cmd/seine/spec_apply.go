@@ -74,7 +74,7 @@ func (c *specApplyCmd) Run() error {
 		if err := change.checkKept(c.File, c.Name); err != nil {
 			return usageError{err}
 		}
-		rev, err := stages.SpecHistory{Specs: change.specs}.Replace(ctx, c.Name, change.spec, change.have)
+		rev, err := change.specs.History.Replace(ctx, c.Name, change.spec, change.have)
 		if err != nil {
 			return err
 		}

@@ -34,6 +34,8 @@ type Bus struct {
 	Troubles Troubles
 	// CheckEvery is how often it compares what it uses with its configuration.
 	CheckEvery time.Duration
+	Refusals   Refusals
+	Eras       Eras
 
 	lost        atomic.Bool               // the connection, at the moment
 	staleBefore atomic.Pointer[time.Time] // when the server last may have forgotten something
@@ -83,6 +85,7 @@ func hintConnect(err error) string {
 // DialPrefix is Dial to a JetStream whose API has a prefix, such as "$JS.hub.API" for the domain hub; "" is the usual one.
 func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
 	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}, CheckEvery: DefaultCheckEvery}
+	b.Refusals, b.Eras = Refusals{b}, Eras{b}
 	nc, err := nats.Connect(url, append([]nats.Option{
 		nats.Name(name),
 		nats.MaxReconnects(-1),
@@ -110,7 +113,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 		}),
 		nats.IgnoreAuthErrorAbort(), // a user may come back: keys are changed while stages run
 		nats.ErrorHandler(func(nc *nats.Conn, _ *nats.Subscription, err error) {
-			if !(Permissions{b}).refused(nc, err) {
+			if !b.Refusals.refused(nc, err) {
 				log.Warn("NATS reports an error", "error", err)
 			}
 		}),
@@ -128,7 +131,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 	b.NC, b.JS = nc, jsclient.WithRestored(js)
 	b.open, b.stopping = context.WithCancel(context.Background())
 	go b.watchStalls(b.open)
-	go Permissions{b}.watchHandshake(b.open)
+	go b.Refusals.watchHandshake(b.open)
 	return b, nil
 }
 
@@ -254,7 +257,7 @@ func (b *Bus) Join(ctx context.Context) error {
 			b.MarkStale()
 			return nil
 		}
-		if (Permissions{b}).Err() == nil && !said {
+		if b.Refusals.Err() == nil && !said {
 			b.Log.Info("waiting for a frontier to make the streams ready", "reason", err)
 			said = true
 		}
@@ -268,7 +271,7 @@ func (b *Bus) Join(ctx context.Context) error {
 // yet answers nothing, so each try has a time of its own; and one that is refused
 // would wait for an answer that cannot come.
 func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
-	ctx, cancel := Permissions{b}.CancelOnDenied(ctx)
+	ctx, cancel := b.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()

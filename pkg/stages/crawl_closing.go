@@ -15,9 +15,6 @@ import (
 	"seine/pkg/messages"
 )
 
-// SpecClosing closes crawls that are about to be deleted because they ended.
-type SpecClosing struct{ *Specs }
-
 // A crawl that has ended is deleted when its Spec.Keep is over, without losing a seed
 // or a spec that comes at just that moment:
 //
@@ -28,6 +25,9 @@ type SpecClosing struct{ *Specs }
 //  3. It stores the deletion, if nothing was stored in BucketCrawls since the first
 //     step (SpecClosing.Delete): no spec, and no KeyClosing of another frontier. Seeds that
 //     came after the second step are of the next crawl of that name.
+
+// SpecClosing does these steps, and has seeds wait meanwhile.
+type SpecClosing struct{ *Specs }
 
 // note follows the key of a crawl.
 func (c SpecClosing) note(crawl string, e jetstream.KeyValueEntry) {
@@ -113,7 +113,7 @@ func (c SpecClosing) Open(ctx context.Context, crawl string) error {
 // Delete stores the deletion of a crawl that Close has closed at a revision. If
 // anything has changed in the bucket since, IsConflict tells so.
 func (c SpecClosing) Delete(ctx context.Context, crawl string, d messages.Deletion, closed uint64) (*messages.Deletion, error) {
-	if _, err := (SpecDeletions{c.Specs}).next(ctx, crawl, &d); err != nil {
+	if _, err := c.Specs.Deletions.next(ctx, crawl, &d); err != nil {
 		return nil, err
 	}
 	m := &nats.Msg{Subject: "$KV." + messages.BucketCrawls + "." + messages.KeyDeletion(crawl), Data: d.Encode()}
@@ -121,7 +121,7 @@ func (c SpecClosing) Delete(ctx context.Context, crawl string, d messages.Deleti
 	if err != nil {
 		return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}
-	return SpecDeletions{c.Specs}.note(crawl, d, ack.Sequence), nil
+	return c.Specs.Deletions.note(crawl, d, ack.Sequence), nil
 }
 
 // closedPoll is the wait between looks at whether a crawl is open again.
@@ -148,6 +148,6 @@ func (c SpecClosing) closed(ctx context.Context, crawl string) (bool, error) {
 	if err != nil || rev == 0 {
 		return false, err
 	}
-	since, err := SpecDeletions{c.Specs}.at(ctx, crawl)
+	since, err := c.Specs.Deletions.at(ctx, crawl)
 	return rev > since, err
 }

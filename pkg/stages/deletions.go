@@ -66,7 +66,7 @@ func (sd SpecDeletions) ask(ctx context.Context, crawl string) error {
 // GetSure is Get for what was said at a moment that has passed: a deletion that came
 // before the call is known. It asks the leader each time.
 func (s *Specs) GetSure(ctx context.Context, crawl string) (crawlspec.Revision, error) {
-	if err := (SpecDeletions{s}).ask(ctx, crawl); err != nil {
+	if err := s.Deletions.ask(ctx, crawl); err != nil {
 		return crawlspec.Revision{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
 	}
 	return s.Get(ctx, crawl, 0)

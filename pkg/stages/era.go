@@ -10,10 +10,10 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// Eras are those of the cluster: see messages.KeyEra.
+// Eras reads and begins the eras of the cluster: see messages.KeyEra.
 type Eras struct{ *Bus }
 
-// Last returns the era of the cluster: see messages.KeyEra.
+// Last returns the present era.
 func (e Eras) Last(ctx context.Context) (uint64, error) {
 	eras, _, err := e.eras(ctx)
 	return eras.Last(), err

@@ -31,14 +31,14 @@ func (h *lostHandshake) err() error {
 }
 
 // watchHandshake says in the log, and to Ready, which certificate keeps this process from its server, until ctx is done.
-func (p Permissions) watchHandshake(ctx context.Context) {
+func (rs Refusals) watchHandshake(ctx context.Context) {
 	for sleep.For(ctx, handshakeEvery) == nil {
-		if p.NC.IsConnected() {
-			p.handshake.why.Store(nil)
-			p.retrySubscriptions(time.Now())
+		if rs.NC.IsConnected() {
+			rs.handshake.why.Store(nil)
+			rs.retrySubscriptions(time.Now())
 			continue
 		}
-		err := p.NC.LastError()
+		err := rs.NC.LastError()
 		if err == nil || errors.Is(err, nats.ErrConnectionClosed) {
 			continue // it is trying
 		}
@@ -47,8 +47,8 @@ func (p Permissions) watchHandshake(ctx context.Context) {
 			continue
 		}
 		why := fmt.Sprintf("%v (%s)", err, hint)
-		if said := p.handshake.why.Swap(&why); said == nil || *said != why {
-			p.Log.Error("cannot connect to NATS again", "reason", why)
+		if said := rs.handshake.why.Swap(&why); said == nil || *said != why {
+			rs.Log.Error("cannot connect to NATS again", "reason", why)
 		}
 	}
 }

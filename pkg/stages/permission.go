@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Permissions are those that the server refused to this process.
-type Permissions struct{ *Bus }
+// Refusals are what the server does not let this process do.
+type Refusals struct{ *Bus }
 
 // PermissionError is what the server does not let this user do. JetStream never hears of a
 // request that was refused, so without it there would be nothing but a timeout.
@@ -109,7 +109,7 @@ func (e *permissionErrors) publishing(subject string, since time.Time) error {
 
 // refused takes note of an error that the server sent without being asked, and
 // reports whether it is a refusal.
-func (p Permissions) refused(nc *nats.Conn, err error) bool {
+func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 	r := &PermissionError{Who: who(nc), Cause: err, at: time.Now()}
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
@@ -122,11 +122,11 @@ func (p Permissions) refused(nc *nats.Conn, err error) bool {
 	}
 	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
 		// An answer that no one waits for any more: it was late, or permissions were made again.
-		p.Log.Warn("NATS", "error", err)
+		rs.Log.Warn("NATS", "error", err)
 		return true
 	}
-	if p.refusals.add(r) {
-		p.Log.Error("refused", "error", r)
+	if rs.refusals.add(r) {
+		rs.Log.Error("refused", "error", r)
 	}
 	return true
 }
@@ -224,9 +224,9 @@ func (e *permissionErrors) subscribing(now time.Time) bool {
 
 // retrySubscriptions connects again if a subscription was refused. A server whose configuration allows it now does not
 // report that; without a new connection only a restart of the process would subscribe again.
-func (p Permissions) retrySubscriptions(now time.Time) {
-	if p.refusals.subscribing(now) {
-		_ = p.NC.ForceReconnect() // fails only if the connection was closed
+func (rs Refusals) retrySubscriptions(now time.Time) {
+	if rs.refusals.subscribing(now) {
+		_ = rs.NC.ForceReconnect() // fails only if the connection was closed
 	}
 }
 
@@ -242,11 +242,11 @@ func (e *permissionErrors) forget() {
 }
 
 // Err returns what the server does not let this process do, nil if nothing.
-func (p Permissions) Err() error {
-	p.refusals.mu.Lock()
-	defer p.refusals.mu.Unlock()
+func (rs Refusals) Err() error {
+	rs.refusals.mu.Lock()
+	defer rs.refusals.mu.Unlock()
 	now := time.Now()
-	for _, r := range p.refusals.now { // the first says most: others may follow from it
+	for _, r := range rs.refusals.now { // the first says most: others may follow from it
 		if !r.expired(now) {
 			return r
 		}
@@ -256,7 +256,7 @@ func (p Permissions) Err() error {
 
 // Ready returns what is wrong with the connection, or with what the process uses over it; nil if nothing.
 func (b *Bus) Ready() error {
-	if err := (Permissions{b}).Err(); err != nil {
+	if err := b.Refusals.Err(); err != nil {
 		return err
 	}
 	if !b.NC.IsConnected() {
@@ -267,37 +267,37 @@ func (b *Bus) Ready() error {
 
 // CancelOnDenied returns a context that ends with ctx, or with a PermissionError as its cause
 // as soon as the server refuses something.
-func (p Permissions) CancelOnDenied(ctx context.Context) (context.Context, context.CancelFunc) {
+func (rs Refusals) CancelOnDenied(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan *PermissionError, 1)
-	p.refusals.mu.Lock()
-	if p.refusals.waiting == nil {
-		p.refusals.waiting = make(map[chan *PermissionError]bool)
+	rs.refusals.mu.Lock()
+	if rs.refusals.waiting == nil {
+		rs.refusals.waiting = make(map[chan *PermissionError]bool)
 	}
-	p.refusals.waiting[c] = true
-	p.refusals.mu.Unlock()
+	rs.refusals.waiting[c] = true
+	rs.refusals.mu.Unlock()
 	go func() {
 		select {
 		case r := <-c:
 			cancel(r)
 		case <-ctx.Done():
 		}
-		p.refusals.mu.Lock()
-		defer p.refusals.mu.Unlock()
-		delete(p.refusals.waiting, c)
+		rs.refusals.mu.Lock()
+		defer rs.refusals.mu.Unlock()
+		delete(rs.refusals.waiting, c)
 	}()
 	return ctx, func() { cancel(context.Canceled) }
 }
 
 // WithErr returns err, or the refusal that is behind it: of what was refused, those
 // who wait see only that nothing comes.
-func (p Permissions) WithErr(err error) error {
+func (rs Refusals) WithErr(err error) error {
 	if err == nil || errors.As(err, new(*PermissionError)) {
 		return err
 	}
 	silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrPermissionViolation)
-	if refused := p.Err(); refused != nil && silent {
+	if refused := rs.Err(); refused != nil && silent {
 		return refused
 	}
 	return err

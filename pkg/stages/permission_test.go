@@ -67,10 +67,10 @@ func TestRefusalIsToldToWhoWaits(t *testing.T) {
 	t.Parallel()
 	_, bus := startLimited(t, "seine.seeds.*")
 	began := time.Now()
-	ctx, cancel := Permissions{bus}.CancelOnDenied(t.Context())
+	ctx, cancel := bus.Refusals.CancelOnDenied(t.Context())
 	defer cancel()
 	_, err := bus.JS.Stream(ctx, "PAGES")
-	err = Permissions{bus}.WithErr(err)
+	err = bus.Refusals.WithErr(err)
 	refusal, ok := errors.AsType[*PermissionError](err)
 	if !ok || refusal.Subject != "$JS.API.STREAM.INFO.PAGES" || !strings.Contains(err.Error(), "user some") {
 		t.Errorf("after %s: %v", time.Since(began), err)
@@ -78,7 +78,7 @@ func TestRefusalIsToldToWhoWaits(t *testing.T) {
 	if !errors.Is(context.Cause(ctx), nats.ErrPermissionViolation) {
 		t.Errorf("the context ended with %v", context.Cause(ctx))
 	}
-	if other := errors.New("disk full"); !errors.Is((Permissions{bus}).WithErr(other), other) {
+	if other := errors.New("disk full"); !errors.Is(bus.Refusals.WithErr(other), other) {
 		t.Error("an error of another kind is explained by a refusal")
 	}
 }
@@ -89,8 +89,8 @@ func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
 	if _, err := bus.NC.SubscribeSync("seine.pages.>"); err != nil {
 		t.Fatal(err)
 	}
-	await.Eventually(t, "it is told", func() bool { return Permissions{bus}.Err() != nil })
-	if got := (Permissions{bus}).Err().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
+	await.Eventually(t, "it is told", func() bool { return bus.Refusals.Err() != nil })
+	if got := bus.Refusals.Err().Error(); !strings.Contains(got, "subscribe to seine.pages.>") {
 		t.Errorf("it says: %s", got)
 	}
 }
@@ -109,11 +109,11 @@ func TestSubscriptionThatIsRefusedIsTriedAgain(t *testing.T) {
 		return r
 	}
 	first := refused()
-	Permissions{bus}.retrySubscriptions(first.at.Add(refusalPause - 1))
+	bus.Refusals.retrySubscriptions(first.at.Add(refusalPause - 1))
 	if n := bus.NC.Stats().Reconnects; n != 0 {
 		t.Fatalf("it connected again %d times, and too early", n)
 	}
-	Permissions{bus}.retrySubscriptions(first.at.Add(refusalPause))
+	bus.Refusals.retrySubscriptions(first.at.Add(refusalPause))
 	await.Eventually(t, "it connects again", func() bool { return bus.NC.Stats().Reconnects > 0 })
 	await.Eventually(t, "the server refuses it again", func() bool { return refused().at.After(first.at) })
 	text, err := os.ReadFile(s.config)
@@ -123,7 +123,7 @@ func TestSubscriptionThatIsRefusedIsTriedAgain(t *testing.T) {
 	if err = errors.Join(err, s.Reload()); err != nil {
 		t.Fatal(err)
 	}
-	Permissions{bus}.retrySubscriptions(time.Now().Add(refusalPause))
+	bus.Refusals.retrySubscriptions(time.Now().Add(refusalPause))
 	await.Eventually(t, "it is ready", func() bool { return bus.Ready() == nil })
 	if err := errors.Join(bus.NC.Publish("seine.pages.x", nil), bus.NC.Flush()); err != nil {
 		t.Fatal(err)
@@ -142,8 +142,8 @@ func TestLateAnswerIsNoRefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await.Eventually(t, "the last is refused", func() bool { return Permissions{bus}.Err() != nil })
-	if got := (Permissions{bus}).Err().Error(); !strings.Contains(got, "seine.pages.x") {
+	await.Eventually(t, "the last is refused", func() bool { return bus.Refusals.Err() != nil })
+	if got := bus.Refusals.Err().Error(); !strings.Contains(got, "seine.pages.x") {
 		t.Errorf("it says: %s", got)
 	}
 }
@@ -161,7 +161,7 @@ func TestPublisherHoldsWhatIsRefused(t *testing.T) {
 	published := make(chan error, 1)
 	go func() { published <- p.Publish(t.Context(), &nats.Msg{Subject: "seine.some", Data: []byte("x")}) }()
 	await.Eventually(t, "the message is held", func() bool { return p.waiting.Load() > 0 })
-	if refused := (Permissions{bus}).Err(); refused == nil || !strings.Contains(refused.Error(), "publish to seine.some") {
+	if refused := bus.Refusals.Err(); refused == nil || !strings.Contains(refused.Error(), "publish to seine.some") {
 		t.Errorf("it says: %v", refused)
 	}
 	select {
@@ -199,18 +199,18 @@ func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
 		}
 	}
 	reload(strings.Replace(string(whole), "user: some", "user: other", 1))
-	await.Eventually(t, "the refusal is told", func() bool { return Permissions{bus}.Err() != nil })
-	if got := (Permissions{bus}).Err().Error(); !strings.Contains(got, "does not let user some (a password) in") {
+	await.Eventually(t, "the refusal is told", func() bool { return bus.Refusals.Err() != nil })
+	if got := bus.Refusals.Err().Error(); !strings.Contains(got, "does not let user some (a password) in") {
 		t.Errorf("it says: %s", got)
 	}
 	// Twice the same refusal makes the client give up, unless it is told not to.
 	for range 2 {
 		before := time.Now()
 		await.Eventually(t, "the client tries again", func() bool {
-			refusal, ok := errors.AsType[*PermissionError](Permissions{bus}.Err())
+			refusal, ok := errors.AsType[*PermissionError](bus.Refusals.Err())
 			return ok && refusal.at.After(before)
 		})
 	}
 	reload(string(whole))
-	await.Eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && Permissions{bus}.Err() == nil })
+	await.Eventually(t, "the user is back", func() bool { return bus.NC.IsConnected() && bus.Refusals.Err() == nil })
 }

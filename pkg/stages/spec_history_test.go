@@ -16,7 +16,7 @@ func TestSpecsOfACrawlHaveAHistory(t *testing.T) {
 		revs = append(revs, put(t, s, "c", time.Duration(i+1)*time.Second))
 		put(t, s, "other", time.Duration(i+1)*time.Minute)
 	}
-	got, err := SpecHistory{s}.Revisions(t.Context(), "c")
+	got, err := s.History.Revisions(t.Context(), "c")
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -25,21 +25,21 @@ func TestSpecsOfACrawlHaveAHistory(t *testing.T) {
 			t.Errorf("%d. %+v has delay %s, want %s", i, r, time.Duration(r.Spec.Delay), want)
 		}
 	}
-	if none, err := (SpecHistory{s}).Revisions(t.Context(), "nobody"); err != nil || len(none) != 0 {
+	if none, err := s.History.Revisions(t.Context(), "nobody"); err != nil || len(none) != 0 {
 		t.Errorf("a crawl without a spec: %+v, %v", none, err)
 	}
 	spec := crawlspec.Default()
-	if _, err := (SpecHistory{s}).PutAt(t.Context(), "c", &spec, revs[1]); !errors.Is(err, ErrRevision) {
+	if _, err := s.History.PutAt(t.Context(), "c", &spec, revs[1]); !errors.Is(err, ErrRevision) {
 		t.Errorf("over another revision than was seen: %v", err)
 	}
-	if _, err := (SpecHistory{s}).PutAt(t.Context(), "c", &spec, 0); !errors.Is(err, ErrRevision) {
+	if _, err := s.History.PutAt(t.Context(), "c", &spec, 0); !errors.Is(err, ErrRevision) {
 		t.Errorf("over one where none was seen: %v", err)
 	}
-	rev, err := SpecHistory{s}.PutAt(t.Context(), "c", &spec, revs[2])
+	rev, err := s.History.PutAt(t.Context(), "c", &spec, revs[2])
 	if err != nil || get(t, s, "c", rev).Rev != rev {
 		t.Errorf("over the one that was seen: %d, %v", rev, err)
 	}
-	if first, err := (SpecHistory{s}).PutAt(t.Context(), "new", &spec, 0); err != nil || first == 0 {
+	if first, err := s.History.PutAt(t.Context(), "new", &spec, 0); err != nil || first == 0 {
 		t.Errorf("the first one: %d, %v", first, err)
 	}
 }

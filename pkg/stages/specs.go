@@ -20,6 +20,10 @@ import (
 // Specs knows the spec of every crawl, as stored in BucketCrawls, and follows
 // its changes. A crawl without one has the default spec at revision 0.
 type Specs struct {
+	Deletions SpecDeletions
+	Closing   SpecClosing
+	History   SpecHistory
+
 	bus *Bus
 	kv  jetstream.KeyValue
 
@@ -65,10 +69,12 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 }
 
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
-	return &Specs{
+	s := &Specs{
 		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
 		ignored: make(map[string]uint64), lost: make(map[string]uint64), allRead: make(chan struct{}),
 	}
+	s.Deletions, s.Closing, s.History = SpecDeletions{s}, SpecClosing{s}, SpecHistory{s}
+	return s
 }
 
 // FollowSpecs opens the specs for a stage and follows them until stop is called.
@@ -144,7 +150,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 				continue
 			}
 			if crawl, ok := messages.CrawlOfClosing(e.Key()); ok {
-				SpecClosing{s}.note(crawl, e)
+				s.Closing.note(crawl, e)
 				s.reached(e.Revision())
 				continue
 			}
@@ -168,7 +174,7 @@ func crawlOfKey(key string) string {
 // store keeps what e holds, if it is newer than what is known.
 func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
-		return SpecDeletions{s}.store(crawl, e.Value(), e.Revision())
+		return s.Deletions.store(crawl, e.Value(), e.Revision())
 	}
 	if err := messages.CheckCrawl(e.Key()); err != nil {
 		s.Ignore(e.Key(), e.Revision(), err)
@@ -226,7 +232,7 @@ func (s *Specs) change(ctx context.Context, crawl string, change func(*crawlspec
 // current returns the spec of a crawl to change, and the revision of its key, 0 if
 // that holds none. One that cannot be read is an error: it may be of a newer build.
 func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uint64, error) {
-	since, err := SpecDeletions{s}.at(ctx, crawl)
+	since, err := s.Deletions.at(ctx, crawl)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -269,7 +275,7 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Re
 		}
 		err := s.readUncached(ctx, crawl)
 		if err == nil {
-			err = SpecDeletions{s}.read(ctx, crawl)
+			err = s.Deletions.read(ctx, crawl)
 		}
 		if err == nil {
 			return s.unlessLost(crawl, s.knownOrDefault(crawl), rev), nil
@@ -377,7 +383,7 @@ func (s *Specs) Put(ctx context.Context, crawl string, spec *crawlspec.Spec) (ui
 	if err := crawlspec.CheckSize(text); err != nil {
 		return 0, fmt.Errorf("store spec of crawl %s: %w", crawl, err)
 	}
-	since, err := SpecDeletions{s}.at(ctx, crawl)
+	since, err := s.Deletions.at(ctx, crawl)
 	if err != nil {
 		return 0, err
 	}

@@ -109,7 +109,7 @@ func TestCrawlsWithASpecAreListed(t *testing.T) {
 	}
 	s.knownOrDefault("fed")
 	d := messages.Deletion{}
-	SpecDeletions{s}.store("gone", d.Encode(), 9)
+	s.Deletions.store("gone", d.Encode(), 9)
 	if got := s.Crawls(); !slices.Equal(got, []string{"a", "b"}) || !s.HasOwn("a") || s.HasOwn("gone") || s.HasOwn("fed") || s.HasOwn("none") {
 		t.Errorf("listed are %v", got)
 	}

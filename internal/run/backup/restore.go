@@ -230,7 +230,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 		return err
 	}
 	// The output may have visits of the time after the backup: what begins now must not be taken for those.
-	if err := jsclient.RetryUnavailable(ctx, (stages.Eras{Bus: r.Bus}).Begin); err != nil { // a cluster has no leader of the stream yet
+	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster has no leader of the stream yet
 		return err //nolint:wrapcheck // says all
 	}
 	if err := r.at(stepMeta); err != nil {

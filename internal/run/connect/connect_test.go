@@ -169,10 +169,10 @@ func TestUserOfAnOperator(t *testing.T) {
 	again, err := inContext.Dial("test", slog.New(slog.DiscardHandler))
 	check(t, err)
 	again.Close()
-	ctx, cancel := stages.Permissions{Bus: bus}.CancelOnDenied(t.Context())
+	ctx, cancel := bus.Refusals.CancelOnDenied(t.Context())
 	defer cancel()
 	_, err = bus.JS.Stream(ctx, "PAGES")
-	if err = (stages.Permissions{Bus: bus}).WithErr(err); err == nil || !strings.Contains(err.Error(), "user viewer (JWT of "+userKey+") publish to $JS.API.STREAM.INFO.PAGES") {
+	if err = bus.Refusals.WithErr(err); err == nil || !strings.Contains(err.Error(), "user viewer (JWT of "+userKey+") publish to $JS.API.STREAM.INFO.PAGES") {
 		t.Errorf("what is not in the JWT: %v", err)
 	}
 	stranger, _ := newKey(t, nkeys.CreateAccount)

@@ -457,7 +457,7 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 	if err == nil && now.Since() > c.specRev {
 		// An earlier crawl of the name was deleted meanwhile, with the spec: see crawlspec.Spec.Keep. Those seeds are of a new one
 		// then, whose spec somebody else may have stored.
-		rev, perr := stages.SpecHistory{Specs: c.specs}.PutAt(ctx, c.Crawl, spec, 0)
+		rev, perr := c.specs.History.PutAt(ctx, c.Crawl, spec, 0)
 		c.specRev = max(rev, now.Rev)
 		if !errors.Is(perr, stages.ErrRevision) {
 			err = perr
@@ -492,7 +492,7 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 		}
 	}
 	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
-	if c.specRev, err = (stages.SpecHistory{Specs: c.specs}).Replace(ctx, c.Crawl, spec, have); err == nil && have.Rev > 0 && c.specRev != have.Rev {
+	if c.specRev, err = c.specs.History.Replace(ctx, c.Crawl, spec, have); err == nil && have.Rev > 0 && c.specRev != have.Rev {
 		c.logSpecChange(have.Spec, spec)
 	}
 	return spec, err
@@ -686,7 +686,7 @@ func (c *crawl) fatalCondition() error {
 		return errors.Join(checkDisk(c.Data), c.server.Err())
 	}
 	for _, bus := range c.buses {
-		if err := (stages.Permissions{Bus: bus}).Err(); err != nil {
+		if err := bus.Refusals.Err(); err != nil {
 			return err
 		}
 	}
@@ -706,7 +706,7 @@ func (c *crawl) ready() error {
 // explain returns err, or what a server elsewhere refused that is behind it.
 func (c *crawl) explain(err error) error {
 	for _, bus := range c.buses {
-		err = stages.Permissions{Bus: bus}.WithErr(err)
+		err = bus.Refusals.WithErr(err)
 	}
 	return err
 }

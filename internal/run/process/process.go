@@ -229,9 +229,9 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain
 			return nil
 		}
 		if ctx.Err() == nil { // not because it was told to end
-			err = stages.Permissions{Bus: bus}.WithErr(err)
+			err = bus.Refusals.WithErr(err)
 		}
-		if env.Health.Started() || (stages.Permissions{Bus: bus}).Err() != nil || !electing(err) || time.Now().After(deadline) {
+		if env.Health.Started() || bus.Refusals.Err() != nil || !electing(err) || time.Now().After(deadline) {
 			return err
 		}
 		log.Info("waiting for NATS", "error", err)

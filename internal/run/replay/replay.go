@@ -159,7 +159,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 	if err != nil {
 		return nil, err
 	}
-	era, err := stages.Eras{Bus: r.Source}.Last(ctx)
+	era, err := r.Source.Eras.Last(ctx)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}

@@ -9,7 +9,6 @@ import (
 
 	"seine/internal/run/works"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // A replay that sends records back and a backup do not run at the same time; one to another output is in nobody's way.
@@ -60,7 +59,7 @@ func TestReplayDoesNotGoOnAfterARestore(t *testing.T) {
 		k.must(err)
 		_, err = r.planned(t.Context())
 		k.must(err)
-		k.must(stages.Eras{Bus: k.bus}.Begin(t.Context()))
+		k.must(k.bus.Eras.Begin(t.Context()))
 		_, err = r.planned(t.Context())
 		if refused := err != nil && strings.Contains(err.Error(), "was restored"); refused == elsewhere {
 			t.Errorf("%s: goes on after a restore with %v", name, err)

@@ -147,7 +147,7 @@ func storeCrawl(ctx context.Context, bus *stages.Bus, crawl string, spec *crawls
 	if err != nil {
 		return err
 	}
-	if _, err := (stages.SpecHistory{Specs: specs}).PutAt(ctx, crawl, spec, 0); err != nil {
+	if _, err := specs.History.PutAt(ctx, crawl, spec, 0); err != nil {
 		if errors.Is(err, stages.ErrRevision) {
 			return problemf(http.StatusConflict, "another client has just created crawl %s: use another name", crawl)
 		}

@@ -155,7 +155,7 @@ func (o *specChangeOutput) store(ctx context.Context, specs *stages.Specs, in *s
 	case len(o.Body.Changes) == 0 && have.Rev > 0 && have.Unusable == "":
 		o.Body.Revision = have.Rev
 	default:
-		o.Body.Revision, err = stages.SpecHistory{Specs: specs}.Replace(ctx, in.Crawl, spec, *have)
+		o.Body.Revision, err = specs.History.Replace(ctx, in.Crawl, spec, *have)
 	}
 	o.ETag = revisionTag(o.Body.Revision)
 	return err
@@ -188,7 +188,7 @@ func (s specOperations) history(ctx context.Context, crawl string) (all []stages
 	err = s.lookAtCrawl(crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err == nil {
-			all, err = stages.SpecHistory{Specs: specs}.Revisions(ctx, crawl)
+			all, err = specs.History.Revisions(ctx, crawl)
 		}
 		return err
 	})

@@ -144,7 +144,7 @@ func (c *Cluster) Do(ctx context.Context, do func(context.Context, *stages.Bus) 
 		return err
 	}
 	defer release()
-	denied, cancel := stages.Permissions{Bus: bus}.CancelOnDenied(ctx)
+	denied, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	connected, end := untilLost(denied, bus.NC)
 	defer end()
@@ -283,7 +283,7 @@ func (c *Cluster) join(ctx context.Context) (*stages.Bus, error) {
 	defer cancel()
 	if err := bus.Join(joining); err != nil {
 		defer bus.Close()
-		return nil, fmt.Errorf("no Seine streams at %s (a frontier creates them when it starts): %w", bus.NC.ConnectedUrlRedacted(), stages.Permissions{Bus: bus}.WithErr(err))
+		return nil, fmt.Errorf("no Seine streams at %s (a frontier creates them when it starts): %w", bus.NC.ConnectedUrlRedacted(), bus.Refusals.WithErr(err))
 	}
 	return bus, nil
 }

@@ -30,7 +30,7 @@ func (c *Cluster) Hold(ctx context.Context, do func(ctx context.Context, bus *st
 		return fmt.Errorf("%w: %w", ErrAway, err)
 	}
 	defer bus.Close()
-	denied, cancel := stages.Permissions{Bus: bus}.CancelOnDenied(ctx)
+	denied, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	err = do(denied, bus, c.local != "")
 	if refused, ok := errors.AsType[*stages.PermissionError](context.Cause(denied)); ok {

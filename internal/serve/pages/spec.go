@@ -64,7 +64,7 @@ func (sp specPages) specPage(r *http.Request) (*specPage, error) {
 			return err
 		}
 		if p.Revision, err = specs.Get(ctx, p.Crawl, 0); err == nil {
-			p.Revisions, err = stages.SpecHistory{Specs: specs}.Revisions(ctx, p.Crawl)
+			p.Revisions, err = specs.History.Revisions(ctx, p.Crawl)
 		}
 		return err
 	})

@@ -250,7 +250,7 @@ func (r *rotation) feederIsTakenBack() {
 	}
 	r.reload()
 	eventually(r.t, 20*time.Second, "cut its connection", func() (bool, string) {
-		err := stages.Permissions{Bus: feeder}.Err()
+		err := feeder.Refusals.Err()
 		return err != nil && strings.Contains(err.Error(), "does not let user feeder"), fmt.Sprint(err)
 	})
 	feeder.Close()

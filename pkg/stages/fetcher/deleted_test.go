@@ -12,7 +12,7 @@ import (
 func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
 	e := echoserver.New(t)
 	s := withSpec(t, "max_depth: 3")
-	d, err := stages.SpecDeletions{Specs: s.specs}.Delete(t.Context(), testCrawl, messages.Deletion{})
+	d, err := s.specs.Deletions.Delete(t.Context(), testCrawl, messages.Deletion{})
 	if err != nil {
 		t.Fatal(err)
 	}

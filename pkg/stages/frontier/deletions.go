@@ -7,7 +7,6 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/retention"
 )
@@ -26,7 +25,7 @@ func (ds deletions) run(ctx context.Context) error {
 	j := ds.janitor()
 	for ctx.Err() == nil {
 		if ds.owns(0) {
-			for crawl, d := range (stages.SpecDeletions{Specs: ds.specs}).All() {
+			for crawl, d := range ds.specs.Deletions.All() {
 				if err := ds.finish(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
 					ds.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
 				}
@@ -57,7 +56,7 @@ func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl stri
 	if err != nil || !done {
 		return err
 	}
-	if err := (stages.SpecDeletions{Specs: ds.specs}).Done(ctx, crawl, d); err != nil {
+	if err := ds.specs.Deletions.Done(ctx, crawl, d); err != nil {
 		return err
 	}
 	ds.log.Info("nothing is left of a deleted crawl", "crawl", crawl, "revision", d.Rev)
@@ -75,7 +74,7 @@ func (ds deletions) deleteCrawl(ctx context.Context, crawl string) (uint64, erro
 	if err != nil {
 		return 0, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}
-	done, err := stages.SpecDeletions{Specs: ds.specs}.Delete(ctx, crawl, d)
+	done, err := ds.specs.Deletions.Delete(ctx, crawl, d)
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/partition"
@@ -199,7 +198,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://before.test/"))
 	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 	a.must(err)
-	_, err = stages.SpecDeletions{Specs: a.specs}.Delete(t.Context(), "c", d)
+	_, err = a.specs.Deletions.Delete(t.Context(), "c", d)
 	a.must(err)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://after.test/"))
 	a.run(a.store(), 0)
@@ -226,7 +225,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	stop()
 	d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 	a.must(err)
-	done, err := stages.SpecDeletions{Specs: a.specs}.Delete(t.Context(), "c", d)
+	done, err := a.specs.Deletions.Delete(t.Context(), "c", d)
 	a.must(err)
 	a.run(store, 0)
 	client := frontierapi.Client{Bus: a.bus}
@@ -256,10 +255,10 @@ func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
 		a.must(err)
 		d, err := retention.DeletionNow(t.Context(), a.bus, "c", new(crawlspec.Default()))
 		a.must(err)
-		last, err = stages.SpecDeletions{Specs: a.specs}.Delete(t.Context(), "c", d)
+		last, err = a.specs.Deletions.Delete(t.Context(), "c", d)
 		a.must(err)
 		if n == 0 { // that one ends, though something came late
-			a.must(stages.SpecDeletions{Specs: a.specs}.Done(t.Context(), "c", last))
+			a.must(a.specs.Deletions.Done(t.Context(), "c", last))
 		}
 	}
 	a.must(retention.ForgetKeys(t.Context(), a.bus, "c", last))

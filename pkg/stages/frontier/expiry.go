@@ -7,7 +7,6 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/retention"
@@ -48,12 +47,12 @@ func (e expirer) run(ctx context.Context) error {
 
 // expireDue deletes those that are due now.
 func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
-	for _, crawl := range (stages.SpecClosing{Specs: e.specs}).Crawls() { // whoever closed it was killed
+	for _, crawl := range e.specs.Closing.Crawls() { // whoever closed it was killed
 		if err := e.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
 			e.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
 		}
 	}
-	kept := stages.SpecClosing{Specs: e.specs}.Kept()
+	kept := e.specs.Closing.Kept()
 	for crawl := range asked {
 		if _, ok := kept[crawl]; !ok {
 			delete(asked, crawl)
@@ -123,7 +122,7 @@ func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 // expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
 // again.
 func (e expirer) expireEnded(ctx context.Context, crawl string) error {
-	closed, err := stages.SpecClosing{Specs: e.specs}.Close(ctx, crawl)
+	closed, err := e.specs.Closing.Close(ctx, crawl)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (e expirer) expireEnded(ctx context.Context, crawl string) error {
 	}
 	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
 	defer cancel()
-	if oerr := (stages.SpecClosing{Specs: e.specs}).Open(opening, crawl); err == nil {
+	if oerr := e.specs.Closing.Open(opening, crawl); err == nil {
 		err = oerr
 	}
 	return err
@@ -146,7 +145,7 @@ func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) 
 	if d == nil || err != nil {
 		return false, err
 	}
-	done, err := stages.SpecClosing{Specs: e.specs}.Delete(ctx, crawl, *d, closed)
+	done, err := e.specs.Closing.Delete(ctx, crawl, *d, closed)
 	if jsclient.IsConflict(err) {
 		return false, nil
 	}
@@ -161,7 +160,7 @@ func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) 
 // over, by the clock of this process and by that of the NATS server: a wrong one deletes
 // nothing.
 func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
-	spec, err := stages.SpecClosing{Specs: e.specs}.GetNewest(ctx, crawl)
+	spec, err := e.specs.Closing.GetNewest(ctx, crawl)
 	if err != nil || spec.Keep == 0 {
 		return nil, err
 	}
@@ -178,7 +177,7 @@ func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Delet
 	if err != nil || at.IsZero() || e.before(at) {
 		return nil, err
 	}
-	now, err := stages.SpecClosing{Specs: e.specs}.ServerTime(ctx)
+	now, err := e.specs.Closing.ServerTime(ctx)
 	if err != nil || now.Before(at) {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/jsclient"
 )
@@ -134,7 +133,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
-	closed, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
+	closed, err := a.specs.Closing.Close(t.Context(), "c")
 	a.must(err)
 	d, err := expirer{f}.judgeClosed(t.Context(), "c")
 	a.must(err)
@@ -149,7 +148,7 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 		a.must(err)
 		return info.Delivered.Stream == 2
 	})
-	done, err := stages.SpecClosing{Specs: a.specs}.Delete(t.Context(), "c", *d, closed)
+	done, err := a.specs.Closing.Delete(t.Context(), "c", *d, closed)
 	a.must(err)
 	client := frontierapi.Client{Bus: a.bus}
 	var reqs []*messages.Request
@@ -170,7 +169,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
-	closed, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
+	closed, err := a.specs.Closing.Close(t.Context(), "c")
 	a.must(err)
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
 	if deleted, err := (expirer{f}).deleteClosed(t.Context(), "c", closed); deleted || err != nil {
@@ -180,7 +179,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
 		t.Errorf("while it is closed: %+v, %v", st, err)
 	}
-	a.must(stages.SpecClosing{Specs: a.specs}.Open(t.Context(), "c"))
+	a.must(a.specs.Closing.Open(t.Context(), "c"))
 	a.eventually("the seed is known", func() bool {
 		st, err := client.Status(t.Context(), "c")
 		return err == nil && st.Known() == 2
@@ -197,10 +196,10 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			a.must(err)
 		},
 		"closed by another": func(a *takeoverFixture) {
-			_, err := (stages.SpecClosing{Specs: a.specs}).Close(a.t.Context(), "c")
+			_, err := a.specs.Closing.Close(a.t.Context(), "c")
 			a.must(err)
 		},
-		"opened by another": func(a *takeoverFixture) { a.must((stages.SpecClosing{Specs: a.specs}).Open(a.t.Context(), "c")) },
+		"opened by another": func(a *takeoverFixture) { a.must(a.specs.Closing.Open(a.t.Context(), "c")) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +207,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			a.endedCrawl(nil)
 			f := a.stepwise()
 			a.due()
-			closed, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
+			closed, err := a.specs.Closing.Close(t.Context(), "c")
 			a.must(err)
 			d, err := expirer{f}.judgeClosed(t.Context(), "c")
 			a.must(err)
@@ -216,7 +215,7 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 				t.Fatal("it is not due")
 			}
 			change(a)
-			if _, err := (stages.SpecClosing{Specs: a.specs}).Delete(t.Context(), "c", *d, closed); !jsclient.IsConflict(err) {
+			if _, err := a.specs.Closing.Delete(t.Context(), "c", *d, closed); !jsclient.IsConflict(err) {
 				t.Errorf("deleted: %v", err)
 			}
 		})
@@ -229,7 +228,7 @@ func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.endedCrawl(func(s *crawlspec.Spec) { s.Keep = crawlspec.Duration(time.Hour) })
-	_, err := stages.SpecClosing{Specs: a.specs}.Close(t.Context(), "c")
+	_, err := a.specs.Closing.Close(t.Context(), "c")
 	a.must(err)
 	a.run(a.store(), 0)
 	client := frontierapi.Client{Bus: a.bus}

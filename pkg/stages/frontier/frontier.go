@@ -59,13 +59,13 @@ type Frontier struct {
 
 // Provision makes the streams ready for the stages, as the configuration says.
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
-	ctx, cancel := stages.Permissions{Bus: bus}.CancelOnDenied(ctx)
+	ctx, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return cfg.checkServer(ctx, bus) })
 	if err == nil {
 		err = bus.Provision(ctx, cfg.Partitions, cfg.limits(), cfg.Replicas)
 	}
-	return stages.Permissions{Bus: bus}.WithErr(err)
+	return bus.Refusals.WithErr(err)
 }
 
 // checkServer returns installation.ErrOther before anything is made at a server that is not the one of the --state.
@@ -151,7 +151,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 // learns the era of the cluster.
 func (f *Frontier) startEra(ctx context.Context) error {
 	if f.store.Killed {
-		if err := (stages.Eras{Bus: f.bus}).Begin(ctx); err != nil {
+		if err := f.bus.Eras.Begin(ctx); err != nil {
 			return err //nolint:wrapcheck // says all
 		}
 		f.store.Killed = false
@@ -161,7 +161,7 @@ func (f *Frontier) startEra(ctx context.Context) error {
 
 // readEra learns the eras of the cluster.
 func (f *Frontier) readEra(ctx context.Context) error {
-	eras, err := stages.Eras{Bus: f.bus}.All(ctx)
+	eras, err := f.bus.Eras.All(ctx)
 	if err == nil {
 		f.eras.Store(&eras)
 	}

@@ -34,7 +34,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 	}
 	// A crawl of the name may have been deleted a moment ago, or be about to be: what is
 	// fed since is for the next.
-	if err := (stages.SpecClosing{Specs: si.specs}).AwaitOpen(ctx, crawl); err != nil {
+	if err := si.specs.Closing.AwaitOpen(ctx, crawl); err != nil {
 		return out, err
 	}
 	spec, err := si.specs.GetSure(ctx, crawl)

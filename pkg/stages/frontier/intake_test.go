@@ -9,7 +9,6 @@ import (
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // The seeds of a message are fed whatever else is in it, and what is none has dead letters, of which there are no more than maxLetters.
@@ -61,10 +60,10 @@ func TestSeedsBelongToTheEraOfTheirMessage(t *testing.T) {
 	var want []uint64
 	for i := range 3 {
 		a.publish(messages.SubjectSeeds("c"), fmt.Sprint(i), fmt.Appendf(nil, "https://a.test/%d", i))
-		era, err := stages.Eras{Bus: a.bus}.Last(t.Context())
+		era, err := a.bus.Eras.Last(t.Context())
 		a.must(err)
 		want = append(want, era)
-		a.must(stages.Eras{Bus: a.bus}.Begin(t.Context()))
+		a.must(a.bus.Eras.Begin(t.Context()))
 	}
 	a.must(f.readEra(t.Context()))
 	await.Start(t, seedIntake{f}.worker().Run)

@@ -5,7 +5,6 @@ import (
 
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // A page of a deleted crawl gives nothing, neither links nor the end of its visit; one
@@ -18,7 +17,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 	if got := p.parsed(t, old, body); len(got.links) != 1 {
 		t.Fatalf("links %q", got.links)
 	}
-	d, err := stages.SpecDeletions{Specs: p.specs}.Delete(t.Context(), "c", messages.Deletion{})
+	d, err := p.specs.Deletions.Delete(t.Context(), "c", messages.Deletion{})
 	if err != nil {
 		t.Fatal(err)
 	}

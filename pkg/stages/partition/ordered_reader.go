@@ -305,7 +305,7 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	}
 	if o.last.Sequence > 0 && info.Created.Equal(o.last.Created) && o.config.Durable != "" {
 		// What was visited in the lost time may be in the output.
-		if err := (stages.Eras{Bus: o.bus}).NoteLoss(ctx); err != nil {
+		if err := o.bus.Eras.NoteLoss(ctx); err != nil {
 			return err //nolint:wrapcheck // says all
 		}
 	}

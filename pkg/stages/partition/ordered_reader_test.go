@@ -314,7 +314,7 @@ func TestLossOfReadMessages_EraBegins(t *testing.T) {
 		{"a lost tail", consumer, messages.Position{Created: created, Sequence: 7, Stored: created}, true},
 		{"a loss that another reader has noted", consumer, messages.Position{Created: created, Sequence: 6, Stored: created}, false},
 	} {
-		before, err := stages.Eras{Bus: b}.Last(t.Context())
+		before, err := b.Eras.Last(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func TestLossOfReadMessages_EraBegins(t *testing.T) {
 		if err := j.End(); err != nil {
 			t.Error(err)
 		}
-		after, err := stages.Eras{Bus: b}.Last(t.Context())
+		after, err := b.Eras.Last(t.Context())
 		if err != nil || after > before != c.begins {
 			t.Errorf("%s: era %d after %d (%v), want another: %v", c.name, after, before, err, c.begins)
 		}
