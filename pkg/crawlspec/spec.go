@@ -14,9 +14,6 @@ import (
 	"seine/pkg/messages"
 )
 
-// specCheck reports what of a spec cannot be used.
-type specCheck struct{ *Spec }
-
 // Scope says which hosts a crawl may enter.
 type Scope string
 
@@ -181,6 +178,9 @@ func (s *Spec) Validate() error {
 	}
 	return nil
 }
+
+// specCheck validates a spec: its methods return what is wrong with one part each.
+type specCheck struct{ *Spec }
 
 func (c specCheck) checkScope() error {
 	switch {

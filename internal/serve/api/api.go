@@ -96,20 +96,11 @@ func New(o Options) *API {
 	}
 	config.Components.Schemas = newRegistry()
 	a.huma = humago.New(a.mux, config)
+	server, crawls, urls := serverOperations{a}, crawlOperations{a}, urlOperations{a}
 	for _, register := range []func(){
-		serverOperations{a}.registerStatus,
-		crawlOperations{a}.registerCrawls,
-		crawlOperations{a}.registerSteering,
-		urlOperations{a}.registerSeeds,
-		specOperations{a}.registerSpecs,
-		urlOperations{a}.registerHosts,
-		urlOperations{a}.registerURLs,
-		letterOperations{a}.registerDeadLetters,
-		recordOperations{a}.registerRecords,
-		pageOperations{a}.registerScrape,
-		webhookOperations{a}.registerWebhooks,
-		serverOperations{a}.registerProcesses,
-		replayOperations{a}.registerReplays,
+		server.registerStatus, crawls.registerCrawls, crawls.registerSteering, urls.registerSeeds, specOperations{a}.registerSpecs,
+		urls.registerHosts, urls.registerURLs, letterOperations{a}.registerDeadLetters, recordOperations{a}.registerRecords,
+		pageOperations{a}.registerScrape, webhookOperations{a}.registerWebhooks, server.registerProcesses, replayOperations{a}.registerReplays,
 	} {
 		register()
 	}

@@ -16,7 +16,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// urlPages are the pages of hosts and URLs.
+// urlPages are the pages of hosts, URLs, failures and seeds.
 type urlPages struct{ *server }
 
 // hostsPage is a list of hosts with work.

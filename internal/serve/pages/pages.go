@@ -85,7 +85,7 @@ func (s *server) forms() map[string]http.HandlerFunc {
 		"/new":                         crawls.begin,
 		"/crawls/{crawl}/spec":         specs.storeSpec,
 		"/crawls/{crawl}/spec/check":   specs.checkSpec,
-		"/crawls/{crawl}/spec/try":     crawls.try,
+		"/crawls/{crawl}/spec/try":     specs.try,
 		"/crawls/{crawl}/exclude":      specs.storeExclusion,
 		"/crawls/{crawl}/replay":       outputs.beginReplay,
 		"/crawls/{crawl}/replay/check": outputs.beginReplay,

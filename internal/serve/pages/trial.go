@@ -22,23 +22,23 @@ const (
 
 // try is POST /crawls/{crawl}/spec/try: the text of the form is tried on a URL, and nothing is stored. The page is
 // fetched as a crawl would.
-func (cp crawlPages) try(w http.ResponseWriter, r *http.Request) {
-	p, err := specPages{cp.server}.specPage(r)
+func (sp specPages) try(w http.ResponseWriter, r *http.Request) {
+	p, err := sp.specPage(r)
 	if err != nil {
-		cp.failed(w, r, err)
+		sp.failed(w, r, err)
 		return
 	}
 	p.Text, p.TryURL = plainLines(r.FormValue("text")), strings.TrimSpace(r.FormValue("url"))
-	status := specPages{cp.server}.checked(r, p)
+	status := sp.checked(r, p)
 	if p.Checked != nil && p.Checked.OK {
 		found := new(scrape.Page)
-		if err := cp.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": p.TryURL, "spec": p.Text}, found); err != nil {
+		if err := sp.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": p.TryURL, "spec": p.Text}, found); err != nil {
 			p.Refused, status = err.Error(), statusOf(err)
 		} else {
 			p.Trial = tried(found)
 		}
 	}
-	cp.render(w, r, status, "spec", p.title(), p)
+	sp.render(w, r, status, "spec", p.title(), p)
 }
 
 // tried is what came of a trial, as far as it is shown.

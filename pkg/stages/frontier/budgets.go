@@ -83,7 +83,7 @@ func readBudget(ctx context.Context, kv jetstream.KeyValue, key string) (*state.
 
 // requestGrants asks for budgets that are short, and gives back what is idle.
 func (p *partitionLoop) requestGrants(ctx context.Context) {
-	for _, ask := range p.state.Budgets.Requests() {
+	for _, ask := range p.state.Budgets.Due() {
 		p.saver.tasks.Go(func() {
 			g, err := p.f.budgets.reconcile(ctx, ask.Crawl, p.partition, ask.Used, ask.More, ask.Spec)
 			select {

@@ -103,7 +103,7 @@ func (c catchUp) finishPostponed(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case q := <-c.queries:
-			answers{c.partitionLoop}.answer(q)
+			c.answer(q)
 		default:
 		}
 		now := c.state.Now()
@@ -171,7 +171,7 @@ func (c catchUp) receive(ctx context.Context, reader *partition.OrderedReader) (
 			}
 			return m, nil
 		case q := <-c.queries:
-			answers{c.partitionLoop}.answer(q)
+			c.answer(q)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (c catchUp) checkOrigin(ctx context.Context) error {
 		return cmp.Or(err, errReplaced)
 	}
 	if from == "" {
-		purged, err := takeover{c.f}.purged(ctx)
+		purged, err := c.f.purged(ctx)
 		if err != nil || purged != "" {
 			return cmp.Or(err, errReplaced)
 		}

@@ -42,7 +42,7 @@ func (f *Frontier) owns(p int) bool {
 	return f.owned[p] != nil
 }
 
-// finish does what can be done now.
+// finish purges what streams and buckets have of a deleted crawl, if no partition has anything of it.
 func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl string, d *messages.Deletion) error {
 	client := frontierapi.Client{Bus: ds.bus}
 	left, err := client.Remaining(ctx, crawl, d.Rev)

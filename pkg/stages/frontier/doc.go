@@ -22,6 +22,7 @@
 //
 // Package state has the state and the decisions of a partition. This package has the rest: intake
 // (seeds), partition_loop, outbox and publish_seeds (output), budgets (shared
-// by partitions), spec_source (the specs), takeover, snapshotter and rebuild (how a
-// partition moves), deletions and expiry (how a crawl ends), serve and queries (answers to clients).
+// by partitions), spec_source (the specs), takeover, catch_up and snapshotter (how a partition
+// moves), lost_pages (visits without an end), deletions and expiry (how a crawl ends), serve and
+// queries (answers to clients).
 package frontier

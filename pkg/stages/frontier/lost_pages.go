@@ -39,6 +39,7 @@ func (l lostPages) find(ctx context.Context) error {
 	return nil
 }
 
+// fetch does that once, if visits have been parsed for long enough.
 func (l lostPages) fetch(ctx context.Context) error {
 	if l.inLoop(ctx, l.state.CountParsing) == 0 || !l.stillParsing(ctx, l.f.lostPageAfter) {
 		return nil

@@ -159,7 +159,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 	if part.fetchLife, err = f.fetchLife(ctx); err != nil {
 		return nil, err
 	}
-	if err := (catchUp{part}).begin(ctx, restored); err != nil {
+	if err = (catchUp{part}).begin(ctx, restored); err != nil {
 		return nil, err
 	}
 	if err := part.saver.begin(ctx, part, restored); err != nil {
@@ -210,7 +210,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 		case first = <-urls:
 		case first = <-results:
 		case q := <-p.queries:
-			answers{p}.answer(q)
+			p.answer(q)
 			continue
 		case do := <-p.calls:
 			do()

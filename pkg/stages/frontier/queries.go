@@ -13,6 +13,8 @@ import (
 type answers struct{ *partitionLoop }
 
 // answer replies to a question.
+func (p *partitionLoop) answer(q queuedQuery) { answers{p}.answer(q) }
+
 func (a answers) answer(q queuedQuery) {
 	var about frontierapi.Query
 	var reply any

@@ -20,7 +20,7 @@ type snapshotter struct {
 	last    time.Time     // when the last one began
 	took    time.Duration // that the last one took
 	at      map[string]messages.Position
-	removed int // crawls that the owner had removed by then: see state.Removals
+	removed int // crawls that the owner had removed by then: see state.Removals.Count
 	running bool
 	saved   chan snapshotResult
 	looked  time.Time   // when the pressure was looked at

@@ -134,9 +134,9 @@ func (t takeover) loadSnapshot(ctx context.Context, p int, snap partition.Snapsh
 }
 
 // purged returns where a stream begins from which something was purged that the frontier reads, "" if nothing was.
-func (t takeover) purged(ctx context.Context) (string, error) {
+func (f *Frontier) purged(ctx context.Context) (string, error) {
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
-		s, err := t.bus.JS.Stream(ctx, name)
+		s, err := f.bus.JS.Stream(ctx, name)
 		if err != nil {
 			return "", fmt.Errorf("open stream %s: %w", name, err)
 		}

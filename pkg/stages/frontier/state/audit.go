@@ -133,4 +133,5 @@ func (rv *reviews) endAudit(name string, c *crawl) {
 	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
 	c.Planned, c.Recrawling, c.FailedBy, c.Excluded, c.Pages = n.Planned, n.Recrawling, n.FailedBy, n.Excluded, n.Pages
 	c.LeftOut = n.LeftOut
+	c.audited = rv.time.now() // what its last turn found was put right by it
 }

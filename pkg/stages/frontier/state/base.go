@@ -24,8 +24,8 @@ type base struct {
 	positions  map[string]messages.Position
 
 	loggedRepairs map[string]bool // kinds of faults of the store that were logged: see reportRepair
-	suspects      map[string]bool // crawls of which something was wrong in this turn: see audit
-	suspectAll    bool            // all are
+	suspects      map[string]bool // crawls to be audited from the end of this turn on: see audit
+	suspectAll    bool            // all that are awake: see auditAll
 }
 
 // reportRepair tells that something was wrong: a person once for each kind and for as
@@ -56,7 +56,7 @@ func (b *base) stray(key []byte) {
 }
 
 // audit has all URLs of a crawl counted again and looked for in the indexes: where
-// one thing is wrong, others may be. That is a review with a count, which begins with the end of the turn.
+// one thing is wrong, others may be. That is a review with a count; it begins when the turn is committed.
 func (b *base) audit(name string) { b.suspects[name] = true }
 
 // auditAll is for faults of which it is not known what crawls they are of.

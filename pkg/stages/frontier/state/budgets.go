@@ -8,7 +8,7 @@ import (
 
 // Budgets are the limits that all partitions of a crawl share.
 type Budgets struct {
-	*tables
+	*core
 }
 
 // BudgetRequest asks for more of the budgets of a crawl, or gives back what is idle.
@@ -27,8 +27,8 @@ type BudgetAnswer struct {
 	Err error
 }
 
-// Requests returns what is to be asked for, or given back, now.
-func (b *Budgets) Requests() (all []*BudgetRequest) {
+// Due returns what is to be asked for, or given back, now.
+func (b *Budgets) Due() (all []*BudgetRequest) {
 	now := b.time.clock.Now()
 	for name, c := range b.crawls.active {
 		rules := c.rules

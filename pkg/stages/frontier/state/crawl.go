@@ -18,7 +18,7 @@ type crawl struct {
 	shapes  *traps.PatternCounter
 	roots   map[root]bool // cache: whether seeds opened a host or domain
 	quota   quota
-	audited int64 // when an audit began
+	audited int64 // when an audit began or ended last
 	unpark  bool  // what is parked is to be put back
 	dirty   bool
 	// unparsed are the visits of the last Partition.CountParsing that are still parsed. The pages of those that were parsed before

@@ -13,7 +13,7 @@ import (
 
 // discovery takes the URLs that come as messages.
 type discovery struct {
-	*tables
+	*core
 	visits  *visits
 	recent  *recentLinks
 	arrival uint64 // of the last URL

@@ -9,7 +9,7 @@ import (
 
 // Dispatcher picks the requests that are next.
 type Dispatcher struct {
-	*tables
+	*core
 	visits     *visits
 	requests   *Requests
 	renderLine renderLine

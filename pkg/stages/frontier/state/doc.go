@@ -13,7 +13,7 @@
 // intervals, than its delay allows, also over restarts and moves; memory depends on the
 // options, except for some bytes of filter for each URL; no fault of the store ends it.
 //
-// A Partition consists of parts, each of which uses the ones before it, and none behind it:
+// A Partition consists of parts, each of which uses those before it, and none after it:
 //
 //   - base: the store, the turn, the partition's time, and the log of repairs.
 //   - crawls: each crawl's counters and rules. runs: the figures of its runs.
@@ -23,7 +23,7 @@
 //   - visits: what happens to a URL, from its queue to the end of its visit and to the next.
 //   - discovery: takes the messages of URLS.
 //   - Requests: what is in FETCH, and the messages of RESULTS. Dispatcher: which request is next.
-//   - Seeds, reviews: work on many URLs of a crawl, step by step.
+//   - Seeds: the seeds that specs list. reviews: judge, audit or visit again all URLs of a crawl, step by step; start runs.
 //   - Removals, Postponed: deleted crawls, and what waits until they are removed.
 //   - Budgets: limits that partitions share. Questions: answers for package frontierapi.
 package state

@@ -276,7 +276,7 @@ func (hs *hosts) readDomain(name string) (*domain, error) {
 	return d, nil
 }
 
-// rebuildDomain does the same of a domain, of its hosts.
+// rebuildDomain makes a domain anew whose record cannot be read, of its hosts. It rests first, as in rebuildHost.
 func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
 	hs.reportRepair(repairHost, "a domain record cannot be read; it is rebuilt", "domain", name, "error", cause)
 	d := &domain{name: name, lined: true}

@@ -47,10 +47,6 @@ type urlID struct {
 	hash  messages.URLHash
 }
 
-func (s *scope) orderKey(crawl string, mark messages.URLHash) []byte {
-	return append(table.Name(table.Prefix(s.partition, kindOrder), crawl), mark[:]...)
-}
-
 func (b *base) queuePrefix(host, crawl string) []byte {
 	return table.Name(table.Name(table.Prefix(b.partition, kindQueue), host), crawl)
 }

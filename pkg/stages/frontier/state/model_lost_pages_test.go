@@ -28,7 +28,7 @@ func (g *simDriver) losePage() {
 	g.model.pageLost(req)
 }
 
-// findLostPages does the next step of what the loop of a frontier does, in findLostPages.
+// findLostPages does the next step of what the loop of a frontier does, in lostPages.find.
 func (g *simDriver) findLostPages() {
 	look := &g.look
 	switch {

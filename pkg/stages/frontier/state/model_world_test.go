@@ -566,7 +566,7 @@ func (r *simEnv) lost(now int64) ([]*Request, error) {
 
 // grant gives the crawls more of their budgets.
 func (r *simEnv) grant() {
-	for _, ask := range r.part.Budgets.Requests() {
+	for _, ask := range r.part.Budgets.Due() {
 		doc := r.budgets[ask.Crawl]
 		doc.StartedMS = max(doc.StartedMS, 1)
 		r.part.Budgets.Apply(&BudgetAnswer{BudgetRequest: ask, Grant: doc.Allot("0", ask.Used, ask.More, 1, ask.Spec.Spec)})

@@ -14,7 +14,7 @@ import (
 //
 // It consists of parts. Each uses those above it, and none below it.
 type Partition struct {
-	*tables
+	*core
 	visits     *visits
 	discovery  *discovery
 	Requests   *Requests
@@ -27,8 +27,8 @@ type Partition struct {
 	Questions  *Questions
 }
 
-// tables are what a partition knows, in memory and in its store.
-type tables struct {
+// core is what all other parts of a partition build on: what it knows, in memory and in its store.
+type core struct {
 	*base
 	crawls   *crawls
 	runs     *runs
@@ -81,20 +81,20 @@ func newPartition(store *Store, o Options) *Partition {
 	if b.era == nil {
 		b.era = func() uint64 { return 0 }
 	}
-	t := newTables(b, &o)
-	p := &Partition{tables: t, visits: &visits{t}, Seeds: &SpecSeeds{base: b}, Budgets: &Budgets{t}}
-	p.discovery = &discovery{tables: t, visits: p.visits, recent: newRecentLinks(o.Recent)}
-	p.Requests = &Requests{tables: t, visits: p.visits, addresses: o.Addresses, nextInFlightDeadline: math.MaxInt64}
-	p.Dispatcher = &Dispatcher{tables: t, visits: p.visits, requests: p.Requests}
+	t := newCore(b, &o)
+	p := &Partition{core: t, visits: &visits{t}, Seeds: &SpecSeeds{base: b}, Budgets: &Budgets{t}}
+	p.discovery = &discovery{core: t, visits: p.visits, recent: newRecentLinks(o.Recent)}
+	p.Requests = &Requests{core: t, visits: p.visits, addresses: o.Addresses, nextInFlightDeadline: math.MaxInt64}
+	p.Dispatcher = &Dispatcher{core: t, visits: p.visits, requests: p.Requests}
 	p.reviews = &reviews{t, p.visits, p.discovery, p.Seeds}
-	p.Removals = &Removals{tables: t, requests: p.Requests}
-	p.Postponed = &Postponed{tables: t, discovery: p.discovery, requests: p.Requests, removals: p.Removals, waiting: make(map[string]int)}
+	p.Removals = &Removals{core: t, requests: p.Requests}
+	p.Postponed = &Postponed{core: t, discovery: p.discovery, requests: p.Requests, removals: p.Removals, waiting: make(map[string]int)}
 	p.Questions = &Questions{t, p.Requests, p.Postponed}
 	return p
 }
 
-func newTables(b *base, o *Options) *tables {
-	t := &tables{base: b, crawls: newCrawls(b, o.Specs)}
+func newCore(b *base, o *Options) *core {
+	t := &core{base: b, crawls: newCrawls(b, o.Specs)}
 	t.runs = &runs{b, t.crawls}
 	t.hosts = newHosts(b, t.crawls, o.MaxHosts)
 	t.schedule = &schedule{base: b, hosts: t.hosts}
@@ -139,7 +139,7 @@ func (p *Partition) HasDue(now int64) bool {
 func (p *Partition) Replaying() bool { return p.replaying }
 
 // ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended; or that waits: see postponed. It returns the URLs
+// the visit that it ends is ended; or that waits: see Postponed. It returns the URLs
 // that are none.
 func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
 	rules, err := p.crawls.admits(m.Crawl, m.Rev)
@@ -154,7 +154,7 @@ func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now 
 
 // ApplyResult applies a message of RESULTS. One for a visit that is not under way
 // is a repeat, and changes nothing, unless this state is older than the
-// request: see adopt. It may have to wait: see postponed.
+// request: see adopt. It may have to wait: see Postponed.
 func (p *Partition) ApplyResult(res *messages.Result, now int64) error {
 	rules, err := p.crawls.admits(res.Crawl, res.Rev)
 	if err != nil || rules == nil {

@@ -18,7 +18,7 @@ import (
 
 // Postponed are messages that wait for the removal of a deleted crawl.
 type Postponed struct {
-	*tables
+	*core
 	discovery *discovery
 	requests  *Requests
 	removals  *Removals
@@ -90,8 +90,8 @@ func (p *Postponed) load() error {
 	})
 }
 
-// Remove continues with the removals that messages wait for. Tend does so
-// for all; this is for a partition that catches up, and has not begun to tend.
+// Remove continues with the removals that messages wait for. RunTimers does so
+// for all; this is for a partition that catches up, and has not begun to run timers.
 func (p *Postponed) Remove(now int64) error {
 	for name := range p.waiting {
 		rules, err := p.crawls.rules(name, 0)

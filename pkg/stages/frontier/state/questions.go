@@ -11,9 +11,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Questions answer package frontierapi.
+// Questions answer what package frontierapi asks of a partition, between turns.
 type Questions struct {
-	*tables
+	*core
 	requests  *Requests
 	postponed *Postponed
 }
@@ -68,7 +68,7 @@ func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 	} else {
 		st.Reviewing = q.crawls.isStale[crawl]
 	}
-	st.Reviewing = st.Reviewing || q.crawls.hasNews() // what that changes is not known yet
+	st.Reviewing = st.Reviewing || q.crawls.hasNews() || q.suspectAll || q.suspects[crawl] // what comes of that is not known yet
 	if d := q.crawls.specs.Deletion(crawl); d != nil {
 		st.Deletion, st.Removing = d.Rev, q.replaying || q.crawls.isPendingDeletion(crawl) || q.postponed.waiting[crawl] > 0
 		if st.Removing {

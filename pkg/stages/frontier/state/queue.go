@@ -95,8 +95,8 @@ func (qs *queues) queueOf(w *crawlQueue) *queue {
 // head returns the first URL that a crawl has in a host's queue, nil if there is none.
 //
 // The queue is ordered by priority, then by depth, then by arrival, the lowest number of each first
-// (newQueueKey in queue.go); arrival is the order in which the partition has found the URLs. This is the
-// order within one crawl and one host only: Dispatch has the hosts take turns, and nextOfHost the
+// (newQueueKey); arrival is the order in which the partition has found the URLs. This is the
+// order within one crawl and one host only: Dispatcher.Next has the hosts take turns, and nextOfHost the
 // crawls of a host.
 func (qs *queues) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 	for range maxDiscard {

@@ -5,7 +5,7 @@ import (
 )
 
 // quota is what a partition may take of the budgets of a crawl, which all
-// partitions share: see budgets. What it has taken is in the counters.
+// partitions share: see Budgets. What it has taken is in the counters.
 type quota struct {
 	Grant
 	want  bool  // more is to be asked for

@@ -8,7 +8,7 @@ import (
 
 // Removals forget crawls that were deleted.
 type Removals struct {
-	*tables
+	*core
 	requests *Requests
 	removed  int // deleted crawls that were forgotten, and may be in the last snapshot
 }

@@ -2,8 +2,6 @@ package state
 
 import (
 	"cmp"
-	"encoding/binary"
-	"encoding/hex"
 	"time"
 
 	"seine/pkg/crawlspec"
@@ -11,9 +9,9 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// Requests are those that are in progress.
+// Requests are the requests under way: those in FETCH or on their way there, until their results are applied.
 type Requests struct {
-	*tables
+	*core
 	visits               *visits
 	addresses            *IPLimiter
 	renders              int   // of those in progress, the ones whose pages may need a browser
@@ -22,7 +20,7 @@ type Requests struct {
 	recentFailures       failureRing
 }
 
-// Request is one that is in progress.
+// Request is a request that is under way.
 type Request struct {
 	*urlRecord
 	id       urlID
@@ -210,9 +208,4 @@ func longestRequest(rules *Rules) time.Duration {
 		timeout = max(timeout, time.Duration(cmp.Or(d.Timeout, messages.Millis(crawlspec.DefaultTimeout))))
 	}
 	return messages.ClaimTTL(timeout)
-}
-
-// digestText is the start of a digest, as a result has it.
-func digestText(digest uint64) string {
-	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, digest))
 }

@@ -198,3 +198,8 @@ func digestOf(res *messages.Result) uint64 {
 	}
 	return binary.BigEndian.Uint64(b[:])
 }
+
+// digestText is the start of a digest, as a result has it.
+func digestText(digest uint64) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, digest))
+}

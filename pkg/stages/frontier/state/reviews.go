@@ -8,10 +8,10 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// reviews go through the URLs of a crawl, a thousand in each turn: to judge them by other rules, to audit them, or to visit them again
-// in a run.
+// reviews begin runs, and go through many URLs of a crawl, a thousand in each turn: to judge them by other rules, to audit
+// them, or to visit them again in a run.
 type reviews struct {
-	*tables
+	*core
 	visits    *visits
 	discovery *discovery
 	seeds     *SpecSeeds

@@ -36,7 +36,7 @@ type scope struct {
 //
 // The fetcher applies include and exclude once more (fetcher/redirect_scope.go), to URLs on a circle of redirects that it
 // follows without asking the frontier. It alone applies robots.txt (fetcher/robots_check.go), refuses addresses that must not
-// be dialled (internal/fetch/netguard) and types that are not kept; applyOutcome (effects.go) excludes their URLs.
+// be dialled (internal/fetch/netguard) and types that are not kept; applyOutcome (visits.go) excludes their URLs.
 func (s *scope) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) (reason string, err error) {
 	opened, err := s.inScope(crawl, r, rules)
 	if err != nil {

@@ -10,7 +10,7 @@ import "seine/pkg/messages"
 // They are not kept as what people feed is, so the next run begins without those that
 // were taken out of the list.
 
-// SpecSeeds are messages with seeds of specs, to be published on URLS.
+// SpecSeeds finds the seeds of specs that belong to the partition, and keeps them as messages until they are published on URLS.
 type SpecSeeds struct {
 	*base
 	pending []*messages.Candidates
@@ -45,7 +45,7 @@ func (c *crawl) mustFeedSeeds(rules *Rules) bool {
 // awaitsSeeds reports whether a crawl that nobody has fed is still to be fed by its spec.
 func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mustFeedSeeds(c.rules) }
 
-// feedSeeds feeds the crawl the seeds of its spec: see partition.postSeeds. It notes in
+// feedSeeds feeds the crawl the seeds of its spec: see partitionLoop.postSeeds of package frontier. It notes in
 // the state of a crawl that is known that this is to be done.
 func (s *SpecSeeds) feedSeeds(name string, c *crawl, rules *Rules) {
 	list := rules.seeds.Fingerprint

@@ -3,6 +3,7 @@ package state
 import (
 	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
+	"seine/pkg/stages/frontier/table"
 )
 
 // trapReason asks the guards that compare a new URL with those before it. No guard
@@ -74,4 +75,8 @@ func (s *scope) trapAtDispatch(r *urlRecord, id urlID, rules *Rules) string {
 		return ""
 	}
 	return string(s.crawls.get(id.crawl).shapes.Exhausted(r.URL, &rules.traps))
+}
+
+func (s *scope) orderKey(crawl string, mark messages.URLHash) []byte {
+	return append(table.Name(table.Prefix(s.partition, kindOrder), crawl), mark[:]...)
 }

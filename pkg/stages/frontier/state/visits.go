@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"seine/internal/schedule/politeness"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/table"
@@ -14,7 +15,7 @@ import (
 
 // visits take a URL from its queue to the end of its visit, and plan the next.
 type visits struct {
-	*tables
+	*core
 }
 
 // admit queues a URL, or excludes it with the reason.
@@ -238,3 +239,63 @@ func (v *visits) end(r *urlRecord, id urlID, to State, reason string, rules *Rul
 // againDue reports whether a URL whose visit has ended is to be visited again at once:
 // a later run of the crawl has found it meanwhile, or redirects have led back to it.
 func (r *urlRecord) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
+
+// applyOutcome does to the URL what the class of the result says (effects).
+func (v *visits) applyOutcome(req *Request, res *messages.Result, event politeness.Event, rules *Rules, now int64) error {
+	r, id := req.urlRecord, req.id
+	if res.GoneRecord {
+		r.toldGone()
+	}
+	e := effects[res.Class]
+	switch {
+	case e.url == awaitParser:
+		r.learn(res, digestOf(res), rules)
+		if r.Parsed >= r.Round {
+			return v.finish(r, id, r.Reason, rules, now)
+		}
+		r.Due = now
+		v.urls.setState(r, id, Parsing, "", now)
+	case e.url == endVisit:
+		r.learn(res, 0, rules)
+		told := ""
+		if res.Class == messages.NotModified {
+			told = r.leftOut()
+		}
+		return v.finish(r, id, told, rules, now)
+	case e.url == excludeURL && e.host == politeness.Good: // a page was there, and may be another at the next visit
+		r.learn(res, 0, rules)
+		return v.end(r, id, Excluded, e.reason, rules, now)
+	case e.url == excludeURL:
+		v.urls.setState(r, id, Excluded, e.reason, now)
+	case e.url == requeueURL && (res.Class != messages.RobotsFetched || r.Sent-r.Failures <= maxRobotsTurns):
+		return v.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
+	case event == politeness.GaveUp:
+		return v.giveUp(r, id, rules, now)
+	case rules.retryable(res):
+		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
+			r.Failures++
+		}
+		return v.retry(req, res, rules, now)
+	default:
+		r.learn(res, 0, rules)
+		return v.fail(r, id, reasonOf(res), rules, now)
+	}
+	return nil
+}
+
+// maxRobotsTurns is how often a visit may give up its turn to robots.txt
+// before that counts as a failure: the file is being forgotten at once.
+const maxRobotsTurns = 5
+
+func reasonOf(res *messages.Result) string {
+	if res.Error != "" {
+		return messages.Clip(string(res.Class) + ": " + res.Error)
+	}
+	return string(res.Class)
+}
+
+// toldGone notes that a record says that the page is gone. Should it come back as it was,
+// it is to come whole: its records are needed anew.
+func (r *urlRecord) toldGone() {
+	r.Recorded, r.ETag, r.LastModified = false, "", ""
+}
