@@ -170,7 +170,8 @@ func (s *screen) record(raw json.RawMessage) {
 	}
 }
 
-// inYAML returns the kind of a record, and what it says of the page as YAML. What the YAML package cannot read stays JSON.
+// inYAML returns the kind of a record, and its members, without the envelope, as YAML. JSON that the YAML package cannot
+// read stays as it is.
 func inYAML(raw json.RawMessage) (kind, text string) {
 	var doc yaml.Node
 	if err := yaml.Load(raw, &doc); err != nil {

@@ -93,7 +93,7 @@ func TestPagesOfTheScriptWeb(t *testing.T) {
 func testPage(t *testing.T, w *scriptweb.Web, r *Renderer, p scriptweb.Page) {
 	t.Helper()
 	if slices.Contains(longPages, p.Name) && os.Getenv(allPages) == "" {
-		t.Skip("make render shows it")
+		t.Skip("takes a core for half a minute: make render runs it")
 	}
 	job := jobFor(t, w, p)
 	page, err := r.Render(t.Context(), job)

@@ -113,7 +113,7 @@ func (c SpecClosing) Open(ctx context.Context, crawl string) error {
 // Delete stores the deletion of a crawl that Close has closed at a revision. If
 // anything has changed in the bucket since, IsConflict tells so.
 func (c SpecClosing) Delete(ctx context.Context, crawl string, d messages.Deletion, closed uint64) (*messages.Deletion, error) {
-	if _, err := c.Specs.Deletions.next(ctx, crawl, &d); err != nil {
+	if _, err := c.Deletions.next(ctx, crawl, &d); err != nil {
 		return nil, err
 	}
 	m := &nats.Msg{Subject: "$KV." + messages.BucketCrawls + "." + messages.KeyDeletion(crawl), Data: d.Encode()}
@@ -121,7 +121,7 @@ func (c SpecClosing) Delete(ctx context.Context, crawl string, d messages.Deleti
 	if err != nil {
 		return nil, fmt.Errorf("delete crawl %s: %w", crawl, err)
 	}
-	return c.Specs.Deletions.note(crawl, d, ack.Sequence), nil
+	return c.Deletions.note(crawl, d, ack.Sequence), nil
 }
 
 // closedPoll is the wait between looks at whether a crawl is open again.
@@ -148,6 +148,6 @@ func (c SpecClosing) closed(ctx context.Context, crawl string) (bool, error) {
 	if err != nil || rev == 0 {
 		return false, err
 	}
-	since, err := c.Specs.Deletions.at(ctx, crawl)
+	since, err := c.Deletions.at(ctx, crawl)
 	return rev > since, err
 }

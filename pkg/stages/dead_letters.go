@@ -17,7 +17,7 @@ import (
 //
 //   - A Runner that is being ended gives it back at once, whatever err is.
 //   - Otherwise err and the number of deliveries decide: retryAfter (message_retry.go). Err is the handler's; or poison: a
-//     panic (Recovered), an output that no server takes (markPublish), or a message that was delivered more than
+//     panic (Recovered), an output that no server accepts (markPublish), or a message that was delivered more than
 //     messages.MaxCrashes times and never finished (errTooOften), all in runner.go.
 //   - What would go to DEAD and another has acknowledged meanwhile is done (alreadyAcked).
 //

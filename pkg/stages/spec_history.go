@@ -30,7 +30,7 @@ type SpecRevision struct {
 // Revisions returns the specs of a crawl that the bucket still has, the newest first: the last 16 at most. Those
 // of a crawl of the name that was deleted are not among them.
 func (h SpecHistory) Revisions(ctx context.Context, crawl string) ([]SpecRevision, error) {
-	since, err := h.Specs.Deletions.at(ctx, crawl)
+	since, err := h.Deletions.at(ctx, crawl)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h SpecHistory) PutAt(ctx context.Context, crawl string, spec *crawlspec.Sp
 	if err != nil {
 		return 0, err
 	}
-	since, err := h.Specs.Deletions.at(ctx, crawl)
+	since, err := h.Deletions.at(ctx, crawl)
 	if err != nil {
 		return 0, err
 	}

@@ -525,17 +525,18 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	c.Health.Start()
 	g := c.start(ctx)
 	gctx := g.Context()
-	stopRuns := report{c}.keepRuns(gctx)
+	told, out := report{c}, outputs{c}
+	stopRuns := told.keepRuns(gctx)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontierapi.HostStatus
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, c.Crawl, 5)
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
-		report{c}.explainNothing(gctx)
-		c.expiry = report{c}.keptUntil(gctx, end)
+		told.explainNothing(gctx)
+		c.expiry = told.keptUntil(gctx, end)
 	}
 	if end != frontierapi.NotEnded && err == nil {
-		err = outputs{c}.await(ctx, gctx)
+		err = out.await(ctx, gctx)
 	}
 	if end == frontierapi.Complete && err == nil && ctx.Err() == nil {
 		for _, w := range c.writers {
@@ -546,9 +547,9 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	stopped, werr := g.Stop(err != nil)
 	c.abandoned = !stopped
 	if werr != nil {
-		err = outputs{c}.ended(werr)
+		err = out.ended(werr)
 	}
-	return report{c}.summarise(end, ctx.Err() != nil, slowest, err)
+	return told.summarise(end, ctx.Err() != nil, slowest, err)
 }
 
 // keptUntil returns when a crawl that has ended is deleted, the zero time for never.

@@ -20,7 +20,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// report is what is told at the end of a crawl.
+// report makes the summary of a crawl.
 type report struct{ *crawl }
 
 // Outcome is how a run came to its end.

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// composer makes the messages that tell of a request.
+// composer makes the messages of a finished request.
 type composer struct{ *Fetcher }
 
 // compose turns how a request ended into messages: the page or the redirect's

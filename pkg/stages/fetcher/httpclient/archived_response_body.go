@@ -22,7 +22,7 @@ const (
 // answerBound is how much is kept of the body of an answer.
 func (a exchangeArchive) answerBound() int64 {
 	switch {
-	case a.reply.Status < http.StatusOK: // what follows a 101 is no body, and does not end
+	case a.reply.Status < http.StatusOK: // after a 101 the connection has another protocol, and no body that ends
 		return 0
 	case a.reply.Class == messages.Redirect:
 		return maxRedirectBody

@@ -28,9 +28,8 @@ type base struct {
 	suspectAll    bool            // all that are awake: see auditAll
 }
 
-// reportRepair tells that something was wrong: a person once for each kind and for as
-// long as the partition is owned, since what is wrong once is often wrong a
-// thousand times.
+// reportRepair counts a repair of the store, and logs it. The first of each kind is a warning, later ones are for debugging:
+// one fault often damages a thousand keys.
 func (b *base) reportRepair(what, text string, about ...any) {
 	repairsTotal.WithLabelValues(what).Inc()
 	level := slog.LevelWarn
@@ -75,8 +74,8 @@ func (b *base) scanTimes(pre, from []byte, do func(key []byte, at int64, rest []
 	})
 }
 
-// walk calls do for some keys with a prefix, from the one behind the last that is done, and reports whether they were the
-// last. What is done is what follows the prefix.
+// walk calls do for some keys with a prefix, and reports whether they were the last. It begins behind the key whose part after the
+// prefix is done, and sets done to that part of the last key that it calls do for.
 func (b *base) walk(pre []byte, done *[]byte, do func(key, value []byte) error) (last bool, err error) {
 	var from []byte
 	if len(*done) > 0 {

@@ -41,7 +41,7 @@ func (b *Budgets) Due() (all []*BudgetRequest) {
 			continue
 		}
 		used := Usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
-		// What it has not used it gives back with the question.
+		// The question also returns the unused part of the grant.
 		q.want, q.asked, q.Pages, q.Bytes = false, true, min(q.Pages, used.Pages), min(q.Bytes, used.Bytes)
 		all = append(all, &BudgetRequest{Crawl: name, Used: used, More: waiting, Spec: rules.Revision, print: rules.fingerprint})
 	}

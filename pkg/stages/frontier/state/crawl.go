@@ -138,18 +138,18 @@ func (c *crawl) follow(r *Rules) {
 		return
 	}
 	if c.Rev != r.Rev || c.Build != buildPrint() {
-		c.judgedBy(r)
+		c.judgeBy(r)
 	}
 	if c.Print != r.fingerprint {
 		c.Print, c.dirty, c.Review, c.unpark, c.quota = r.fingerprint, true, c.Review.anew(), true, quota{asked: c.quota.asked}
 	}
 }
 
-// judgedBy notes by which spec, of which build, a crawl's URLs are judged.
-func (c *crawl) judgedBy(r *Rules) {
+// judgeBy notes by which spec, of which build, a crawl's URLs are judged.
+func (c *crawl) judgeBy(r *Rules) {
 	c.Rev, c.Build, c.Scheduled, c.dirty = r.Rev, buildPrint(), r.startsAgain(), true
 	c.scheduledBy(r)
-	if c.Started == 0 { // its first visits are none again
+	if c.Started == 0 { // the first visits repeat nothing
 		c.Again = r.Again
 	}
 	if c.Links != r.links {

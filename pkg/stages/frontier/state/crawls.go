@@ -12,17 +12,17 @@ import (
 // crawls are those of which something is in memory: all that continue.
 type crawls struct {
 	*base
-	specs       SpecSource
-	specsGen    uint64 // grows when a spec has changed
-	active      map[string]*crawl
-	gone        map[string]bool    // crawls that were removed in this turn: the store shows them until its end
-	holdsCrawls bool               // there is, or was, a crawl
-	stale       []string           // crawls that have ended and are to be woken: see recheckStale
-	isStale     map[string]bool    // the same
-	stored      judged             // as the store has it
-	judged      judged             // as it is stored
-	lookedAt    crawlspec.Progress // up to where changed specs were looked at: see findStale
-	loader      *loader
+	specs          SpecSource
+	specsGen       uint64 // grows when a spec has changed
+	active         map[string]*crawl
+	gone           map[string]bool    // crawls that were removed in this turn: the store shows them until its end
+	holdsCrawls    bool               // there is, or was, a crawl
+	stale          []string           // crawls that have ended and are to be woken: see recheckStale
+	isStale        map[string]bool    // the same
+	progress       specProgress       // to be stored with the next mark
+	storedProgress specProgress       // as the store has it
+	scannedTo      crawlspec.Progress // up to where changed specs were scanned: see findStale
+	loader         *loader
 }
 
 func newCrawls(b *base, specs SpecSource) *crawls {

@@ -11,10 +11,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// What contradicts itself in a store is repaired: see base.reportRepair. Files that are not what
-// was written to them cannot be worked on with. A note of that stays beside them, and the
-// next process sets them aside and begins without them: its partitions are in their
-// snapshots and the streams, as those of a machine that is lost are.
+// Contradictions between the records of a store are repaired: see base.reportRepair. Files whose content is damaged cannot be
+// repaired. A note beside them makes the next process set them aside and start without them: the snapshots and the streams have
+// its partitions, as after the loss of a machine.
 
 // ErrDamaged is returned when files of the store are not what was written to them.
 var ErrDamaged = errors.New("files of the frontier's store are damaged")

@@ -23,7 +23,7 @@ type discovery struct {
 func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []messages.BadURL, err error) {
 	if c := d.crawls.get(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
 		c.Print = rules.fingerprint
-		c.judgedBy(rules)
+		c.judgeBy(rules)
 	}
 	if m.Source == messages.SourceUnchanged {
 		if d.crawls.get(m.Crawl).Started != 0 { // or no page has led to here

@@ -72,8 +72,7 @@ func (d *Dispatcher) nextOfHost(h *host, now int64) (*Request, error) {
 	return nil, nil
 }
 
-// hostMayGo reports whether a host may be asked now. What is queued for one that is given
-// up fails.
+// hostMayGo reports whether a host may get a request now. It fails the queued URLs of an abandoned host.
 func (d *Dispatcher) hostMayGo(h *host, now int64) (bool, error) {
 	due, err := d.schedule.nextDueTime(h, now)
 	if err != nil || due == 0 {

@@ -13,12 +13,12 @@ import (
 // A crawl in which nothing is to happen by itself, as it has ended and nobody has fed
 // it since, is nowhere but in the store: its counters, the filter of its URLs, its rules
 // and all else are read when it continues. So nothing is done for it at a start either:
-// kindAwake lists the others, and judged says that those that are not listed need not
+// kindAwake lists the others, and specProgress says that those that are not listed need not
 // be looked at.
 
-// judged says that each crawl of the partition that is not listed as awake has ended,
+// specProgress says that each crawl of the partition that is not listed as awake has ended,
 // and was judged by the specs as they were known, by a build.
-type judged struct {
+type specProgress struct {
 	Build uint64 `json:"build,omitempty"`
 	crawlspec.Progress
 }
@@ -117,7 +117,7 @@ func (cs *crawls) keepActive(name string, c *crawl) {
 // or were deleted, of those of which something became known after a generation.
 func (cs *crawls) findStale(since uint64) error {
 	known := cs.specs.Known()
-	done := cs.judged
+	done := cs.progress
 	if done.Bucket != known.Bucket {
 		done.Rev = 0
 	}
@@ -133,7 +133,7 @@ func (cs *crawls) findStale(since uint64) error {
 			cs.markStale(news.Crawl)
 		}
 	}
-	cs.lookedAt = known
+	cs.scannedTo = known
 	return nil
 }
 
@@ -157,13 +157,13 @@ func (cs *crawls) hasOtherSpec(name string) (bool, error) {
 func (cs *crawls) lookAgainAt(name string) {
 	if rev, known := cs.specs.Revision(name); known && cs.specs.Seeded(name) {
 		cs.markStale(name)
-		cs.judged.Rev = min(cs.judged.Rev, rev-1)
+		cs.progress.Rev = min(cs.progress.Rev, rev-1)
 	}
 }
 
-// judgeDone notes, with the turn under way, that no crawl at rest is stale, if so.
-func (cs *crawls) judgeDone() {
-	if len(cs.stale) > 0 || cs.lookedAt.Bucket == 0 {
+// noteProgress notes, with the turn under way, that no crawl at rest is stale, if so.
+func (cs *crawls) noteProgress() {
+	if len(cs.stale) > 0 || cs.scannedTo.Bucket == 0 {
 		return
 	}
 	for _, c := range cs.active {
@@ -171,9 +171,9 @@ func (cs *crawls) judgeDone() {
 			return
 		}
 	}
-	now := judged{buildPrint(), cs.lookedAt}
-	if cs.judged.Build == now.Build && cs.judged.Bucket == now.Bucket {
-		now.Rev = max(now.Rev, cs.judged.Rev) // a process that starts learns of the specs one by one
+	now := specProgress{buildPrint(), cs.scannedTo}
+	if cs.progress.Build == now.Build && cs.progress.Bucket == now.Bucket {
+		now.Rev = max(now.Rev, cs.progress.Rev) // a process that starts learns of the specs one by one
 	}
-	cs.judged = now
+	cs.progress = now
 }

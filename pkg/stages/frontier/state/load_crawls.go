@@ -22,11 +22,11 @@ func (cs *crawls) open(c *Clock) error {
 		return err
 	}
 	var changed int64
-	cs.judged, cs.stored = from.Judged, from.Judged
-	if found && cs.judged.Build == buildPrint() {
+	cs.progress, cs.storedProgress = from.Judged, from.Judged
+	if found && cs.progress.Build == buildPrint() {
 		err = cs.loadListed()
 	} else {
-		cs.judged = judged{}
+		cs.progress = specProgress{}
 		changed, err = cs.loadAll()
 	}
 	if err != nil {

@@ -67,10 +67,10 @@ func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 	damage(func(b *pebble.Batch, key, value []byte) {
 		var m mark
 		w.must(jsontext.Unmarshal(value, &m))
-		if m.Judged == (judged{}) {
+		if m.Judged == (specProgress{}) {
 			t.Error("the mark does not say what was judged")
 		}
-		m.Judged = judged{}
+		m.Judged = specProgress{}
 		text, err := json.Marshal(&m)
 		w.must(err)
 		w.must(b.Set(key, text, nil))
@@ -85,7 +85,7 @@ func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 		if listed, err := w.store.has(w.part.awakeKey("c")); err != nil || !listed || w.countKeys(kindAwake) != 1 {
 			t.Fatalf("c is listed: %v, of %d; %v", listed, w.countKeys(kindAwake), err)
 		}
-		if w.part.crawls.stored.Build != buildPrint() {
+		if w.part.crawls.storedProgress.Build != buildPrint() {
 			t.Fatal("the mark does not say that all were judged")
 		}
 	}
@@ -126,8 +126,8 @@ func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	w.tend()
 	w.pass(time.Minute)
 	w.tend()
-	if want := (judged{buildPrint(), crawlspec.Progress{Bucket: 1, Rev: w.gen}}); w.part.crawls.stored != want {
-		t.Fatalf("stored is %+v, want %+v", w.part.crawls.stored, want)
+	if want := (specProgress{buildPrint(), crawlspec.Progress{Bucket: 1, Rev: w.gen}}); w.part.crawls.storedProgress != want {
+		t.Fatalf("stored is %+v, want %+v", w.part.crawls.storedProgress, want)
 	}
 	damage(garble, kindCounters)(w)
 	w.restart()

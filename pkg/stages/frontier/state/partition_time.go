@@ -34,12 +34,12 @@ type partitionTime struct {
 
 // mark is where a partition's time had come to, as it is stored.
 type mark struct {
-	Now    int64  `json:"now"`
-	Unsure int64  `json:"unsure,omitempty"`
-	Wall   int64  `json:"wall"`            // what the owner took for the time of day, Unix ns
-	Uptime int64  `json:"uptime"`          // ns, by the clock with the name
-	Clock  string `json:"clock,omitempty"` // "" if nobody else can read it
-	Judged judged `json:"judged,omitzero"`
+	Now    int64        `json:"now"`
+	Unsure int64        `json:"unsure,omitempty"`
+	Wall   int64        `json:"wall"`            // what the owner took for the time of day, Unix ns
+	Uptime int64        `json:"uptime"`          // ns, by the clock with the name
+	Clock  string       `json:"clock,omitempty"` // "" if nobody else can read it
+	Judged specProgress `json:"judged,omitzero"`
 }
 
 const (
@@ -146,7 +146,7 @@ func markOf(changed int64, c *Clock) mark {
 // markDue reports whether the mark is to be stored though nothing has changed.
 func (p *Partition) markDue() bool {
 	since := p.time.now() - p.time.marked
-	return p.crawls.holdsCrawls && (since >= markEvery || p.crawls.judged != p.crawls.stored && since >= judgedEvery)
+	return p.crawls.holdsCrawls && (since >= markEvery || p.crawls.progress != p.crawls.storedProgress && since >= judgedEvery)
 }
 
 // storeTime stores the mark with a turn that changes something, and now and then
@@ -156,6 +156,6 @@ func (p *Partition) storeTime() {
 		return
 	}
 	now := p.time.mark()
-	now.Judged, p.crawls.stored = p.crawls.judged, p.crawls.judged
+	now.Judged, p.crawls.storedProgress = p.crawls.progress, p.crawls.progress
 	p.tx.SetJSON(table.Prefix(p.partition, kindTime), now)
 }

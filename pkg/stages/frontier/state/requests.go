@@ -193,8 +193,7 @@ func (rq *Requests) resend(req *Request, now int64) {
 // Taken is how many requests are in progress.
 func (rq *Requests) Taken() Room { return Room{Requests: len(rq.urls.inFlight), Renders: rq.renders} }
 
-// leaveAlone lets rest whom a request asks that nobody will say of when it is done, for as
-// long as it may take.
+// leaveAlone lets the address and the host of a request rest for as long as the request may take: no message will tell its end.
 func (rq *Requests) leaveAlone(req *Request, rules *Rules, now int64) error {
 	rq.addresses.rest(req.ip, longestRequest(rules))
 	return rq.hosts.restAfter(req.host, req.id, req.Sent, rules, now)

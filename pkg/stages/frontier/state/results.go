@@ -48,7 +48,7 @@ func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	if err := rq.visits.applyOutcome(req, res, event, rules, now); err != nil {
 		return err
 	}
-	rq.tellFailure(req, res)
+	rq.logFailure(req, res)
 	return rq.schedule.readyIfDue(req.host, now)
 }
 
@@ -154,7 +154,7 @@ func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rul
 	return event
 }
 
-// logHostEvent tells people how a host does. That is no warning: the frontier deals with it.
+// logHostEvent logs that a host fails, is abandoned, or answers again. These are no warnings: the frontier handles them.
 func (rq *Requests) logHostEvent(event politeness.Event, host, crawl string) {
 	about := []any{"crawl", crawl, "host", host}
 	switch event {
@@ -164,13 +164,12 @@ func (rq *Requests) logHostEvent(event politeness.Event, host, crawl string) {
 		rq.log.Info("host is abandoned", about...)
 	case politeness.Closed:
 		rq.log.Info("host answers again", about...)
-	default: // what is less goes on all the time
+	default: // other events are frequent
 	}
 }
 
-// tellFailure tells people of a request that did not end well, and what comes next. What a
-// site does wrong is no warning.
-func (rq *Requests) tellFailure(req *Request, res *messages.Result) {
+// logFailure logs a request that did not end well, and what comes next. The faults of a site are no warnings.
+func (rq *Requests) logFailure(req *Request, res *messages.Result) {
 	if effects[res.Class].quiet || !rq.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}

@@ -54,7 +54,7 @@ func (s *schedule) nextDueTime(h *host, now int64) (int64, error) {
 	case err != nil:
 		return 0, err
 	case s.isHostAbandoned(h, rules, now):
-		return 1, nil // to be told so at once
+		return 1, nil // its URLs fail at once
 	case h.inFlight >= h.polite.Limit(rules):
 		return 0, nil
 	}

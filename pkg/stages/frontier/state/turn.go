@@ -38,7 +38,7 @@ func (p *Partition) RunTimers(now int64) error {
 			return err
 		}
 	}
-	p.crawls.judgeDone()
+	p.crawls.noteProgress()
 	return nil
 }
 

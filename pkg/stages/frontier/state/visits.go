@@ -175,9 +175,8 @@ func (v *visits) parsed(m *messages.Candidates, now int64) error {
 	return nil
 }
 
-// finish ends a visit that led somewhere. What the parser told of its page is why that
-// could not be parsed; of a record with Warned, what of it could not be read; after leftOutMark,
-// why no record was made of it.
+// finish ends a visit with a response. Told is what the parser reported of the page: why it could not be parsed; with Warned, which
+// part could not be read; or, after leftOutMark, why it has no record.
 func (v *visits) finish(r *urlRecord, id urlID, told string, rules *Rules, now int64) error {
 	r.Warned = r.Warned && told != ""
 	switch {
