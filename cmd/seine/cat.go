@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
-	"seine/pkg/messages"
 	"seine/pkg/stages/writer"
 )
 
@@ -24,46 +24,73 @@ type catCmd struct {
 	Paths []string `arg:"" optional:"" help:"Files or directories of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…." default:"./seine-out"`
 	identities
 	outputFlags
-	Crawl  string `help:"Only records of this crawl." placeholder:"NAME"`
-	Kind   string `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
-	Latest bool   `help:"Print only the last record of each key, and the records of each page's last visit. The output is read twice."`
+	Crawl   string `help:"Only records of this crawl." placeholder:"NAME"`
+	Kind    string `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
+	Latest  bool   `help:"Print only the last record of each key, and the records of each page's last visit, without what is gone." xor:"items"`
+	Changes bool   `help:"Print what changed from visit to visit: new, changed, same and gone records, with the former values." xor:"items"`
+	Of      string `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`
 }
 
 // Help is shown below the list of flags.
 func (c *catCmd) Help() string {
 	return `Prints the committed records of an output or of a directory in one. In any other directory, prints the files that look like records.
-The exit code is 2 if the --crawl or --kind does not exist. Examples:
+--latest and --changes of files need a temporary file as large as the records. The exit code is 2 if the --crawl or --kind does not
+exist. Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product
   seine cat ./seine-out --crawl news --kind product --latest
+  seine cat ./seine-out --changes --run last | jq -c 'select(.change != "same")'
   seine cat s3://pages/crawls --s3-region eu-central-1 --identity key.txt`
 }
 
 // Run prints the records of output files, a line each.
 func (c *catCmd) Run() error {
+	choice, err := c.choice()
+	if err != nil {
+		return err
+	}
 	ids, err := c.read()
 	if err != nil {
 		return err
 	}
 	to := dataOut()
-	if c.Crawl == "" && c.Kind == "" && !c.Latest {
+	switch {
+	case c.Latest || c.Changes:
+		return c.printItems(to, ids, choice)
+	case c.Crawl == "" && c.Kind == "" && c.Of == "":
 		return c.printAll(to, ids)
 	}
-	wanted := &recordFilter{crawl: c.Crawl, kind: c.Kind, to: to}
-	if c.Latest {
-		wanted.latest = newLatest(c.Kind)
-	}
-	for c.Latest && wanted.latest.look != lookAtAll {
-		if err := c.printAll(wanted, ids); err != nil {
+	if choice.LastRun {
+		choice.Run = new(int64)
+		find := &recordFilter{crawl: c.Crawl, kind: c.Kind, pass: func(_, _ string, line []byte) error {
+			*choice.Run = max(*choice.Run, runOf(line))
+			return nil
+		}}
+		if err := c.printAll(find, ids); err != nil {
 			return err
 		}
-		wanted.again()
 	}
-	if err := c.printAll(wanted, ids); err != nil {
+	lines := newLineWriter(to)
+	wanted := &recordFilter{crawl: c.Crawl, kind: c.Kind, pass: func(_, _ string, line []byte) error {
+		if choice.Run != nil && runOf(line) != *choice.Run {
+			return nil
+		}
+		return lines.write(line)
+	}}
+	if err := errors.Join(c.printAll(wanted, ids), lines.Flush()); err != nil {
 		return err
 	}
 	return wanted.met.check(c.Crawl, c.Kind)
+}
+
+// runOf returns the run of a record, -1 if it does not say one.
+func runOf(line []byte) int64 {
+	r := struct {
+		Run int64 `json:"run"`
+	}{-1}
+	_ = jsontext.Unmarshal(line, &r) // one that is none is of no run
+	return r.Run
 }
 
 func (c *catCmd) printAll(w io.Writer, ids ageencrypt.Identities) error {
@@ -106,9 +133,14 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 	if !ok {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
+	return linesOf(w, records.EachRecord)
+}
+
+// linesOf writes lines, and tells a filter of which crawl each is.
+func linesOf(w io.Writer, each func(func(crawl string, line []byte) error) error) error {
 	lines := newLineWriter(w)
 	wanted, _ := w.(*recordFilter)
-	err = records.EachRecord(func(crawl string, line []byte) error {
+	err := each(func(crawl string, line []byte) error {
 		if wanted != nil && wanted.crawlOfPlace != crawl {
 			err := lines.Flush() // what is left is of another
 			if wanted.crawlOfPlace = crawl; err != nil {
@@ -163,11 +195,8 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 			if f.IndexOf != "" {
 				continue
 			}
-			to := w
-			if below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/") {
-				if to = goneBeside(w, f); to == nil {
-					continue
-				}
+			if outside := below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/"); !takesFrom(w, outside) {
+				continue
 			}
 			if !output.IsChunk(f.Path) {
 				var err error
@@ -181,7 +210,7 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 					continue // it was replaced
 				}
 			}
-			if err := printCommitted(to, o, f, ids); err != nil {
+			if err := printCommitted(w, o, f, ids); err != nil {
 				return err
 			}
 		}
@@ -189,14 +218,14 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 	})
 }
 
-// goneBeside takes the records of pages that are gone, where the latest records of one
-// folder are looked for, and those are in another; nil if that is not so.
-func goneBeside(w io.Writer, f *output.File) io.Writer {
+// takesFrom reports whether w takes the records of a file that is outside of what is asked for, or not.
+func takesFrom(w io.Writer, outside bool) bool {
 	s, ok := w.(*recordFilter)
-	if !ok || s.latest == nil || s.latest.look != lookForGone || f.Kind != messages.KindGone {
-		return nil
+	if ok {
+		s.beside = outside
+		s.tookBeside = s.tookBeside || outside
 	}
-	return &recordFilter{crawl: s.crawl, latest: s.latest, to: io.Discard, beside: true}
+	return !outside || ok && s.takesBeside
 }
 
 // printCommitted prints a file that the commit log names. A chunk is compared with the

@@ -236,11 +236,8 @@ func (c *crawlCmd) checkKey(spec *crawlspec.Spec) error {
 	if len(kinds) == 0 || !strings.Contains(c.Key, "{key}") {
 		return nil
 	}
-	instead := "give one in the rules of --spec, or write {id}, {url_hash} or {field:NAME}"
-	if slices.Equal(kinds, []string{messages.KindGone}) {
-		instead = "write {id} or {url_hash}"
-	}
-	return fmt.Errorf("--key %q: records of kind %s have no key: %s", c.Key, strings.Join(kinds, ", "), instead)
+	return fmt.Errorf("--key %q: records of kind %s have no key: give one in the rules of --spec, or write {id}, {url_hash} or {field:NAME}",
+		c.Key, strings.Join(kinds, ", "))
 }
 
 // checkNATS reports what is wrong with the options that say where NATS is.

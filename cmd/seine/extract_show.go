@@ -155,7 +155,7 @@ func (s *screen) title(text, more string) {
 }
 
 // envelope are the members of each record that say nothing of the page.
-var envelope = map[string]bool{"kind": true, "crawl": true, "visit": true, "fetched_at": true}
+var envelope = map[string]bool{"kind": true, "crawl": true, "visit": true, "run": true, "fetched_at": true}
 
 // record writes a record as YAML, each value in one line.
 func (s *screen) record(raw json.RawMessage) {

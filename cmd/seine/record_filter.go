@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -39,7 +38,7 @@ func withName(set map[string]bool, name, asked string) map[string]bool {
 // check reports a crawl or a kind that is asked for and no record is of. Pages and what is
 // gone are kinds of any crawl: there may just be none.
 func (m *namesSeen) check(crawl, kind string) error {
-	always := []string{messages.KindPage, messages.KindGone}
+	always := []string{messages.KindPage, messages.KindGone, messages.KindVisit}
 	switch {
 	case crawl != "" && !m.crawls[crawl]:
 		return usageError{fmt.Errorf("--crawl %s: no record is of it; %s", crawl, listedIn(crawl, m.crawls))}
@@ -59,17 +58,15 @@ func listedIn(name string, set map[string]bool) string {
 // recordFilter passes on those records, a line of JSON each, that are asked for.
 type recordFilter struct {
 	crawl, kind string
-	latest      *latest // nil if all records are wanted, not the latest alone
 	met         namesSeen
-
-	beside bool // the lines are in no order with others
 	// crawlOfPlace is the crawl that the place of the lines is of, "" if nobody knows: records
 	// need not say it.
 	crawlOfPlace string
+	// takesBeside says that records beside those that are asked for are taken too: the kinds of those are not met.
+	takesBeside, tookBeside, beside bool
 
-	to   io.Writer
+	pass func(crawl, kind string, line []byte) error
 	line []byte // the beginning of one whose end has not come
-	n    int    // lines so far
 }
 
 // Write implements io.Writer.
@@ -80,8 +77,7 @@ func (s *recordFilter) Write(text []byte) (int, error) {
 		if s.line = append(s.line, line...); !whole {
 			break
 		}
-		s.line = append(s.line, '\n')
-		if err := s.pass(s.line); err != nil {
+		if err := s.take(s.line); err != nil {
 			return 0, err
 		}
 		s.line = s.line[:0]
@@ -89,44 +85,20 @@ func (s *recordFilter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// again takes the same lines once more, for the next look. What was added in between is
-// not passed on.
-func (s *recordFilter) again() {
-	s.n, s.line = 0, s.line[:0]
-	s.latest.next()
-}
-
-func (s *recordFilter) pass(line []byte) error {
+func (s *recordFilter) take(line []byte) error {
 	var r struct {
-		Crawl      string `json:"crawl"`
-		URL        string `json:"url"`
-		Key        string `json:"key"`
-		FetchedAt  string `json:"fetched_at"`
-		Visit      string `json:"visit"`
-		Generation string `json:"generation"`
-	}
-	if !s.beside {
-		s.n++
+		Crawl string `json:"crawl"`
 	}
 	_ = jsontext.Unmarshal(line, &r) // one that is none is of no crawl
 	if s.crawlOfPlace != "" {
 		r.Crawl = s.crawlOfPlace
 	}
 	kind := messages.RecordKind(nil, line)
-	s.met.add(r.Crawl, kind, s)
-	if s.crawl != "" && r.Crawl != s.crawl {
+	if !s.beside {
+		s.met.add(r.Crawl, kind, s)
+	}
+	if s.crawl != "" && r.Crawl != s.crawl || s.kind != "" && kind != s.kind {
 		return nil
 	}
-	if s.latest != nil {
-		is := identified{
-			crawl: r.Crawl, kind: kind, url: r.URL, key: r.Key, visit: r.Visit, generation: r.Generation, made: momentOf(r.FetchedAt, s.n),
-		}
-		if s.latest.learn(&is) || !s.latest.has(&is) {
-			return nil
-		}
-	} else if s.kind != "" && kind != s.kind {
-		return nil
-	}
-	_, err := s.to.Write(line)
-	return err
+	return s.pass(r.Crawl, kind, line)
 }

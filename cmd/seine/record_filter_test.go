@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"seine/pkg/messages"
 )
 
 func TestCatOfSomeRecords(t *testing.T) {
@@ -51,39 +54,43 @@ func TestCatOfSomeRecords(t *testing.T) {
 	want(t, exitUsage, []string{"cat", t.TempDir(), "--kind", "item"}, "--kind item: no record is of it; none exist")
 }
 
+// visitOf is the visit of a page at a round, as records have it.
+func visitOf(url string, round int) string {
+	return messages.Visit{URL: messages.HashURL(url), Round: uint64(round)}.String()
+}
+
+// recordLine is a record of a visit, whose round is the hour of the day. A key may be "".
+func recordLine(kind, url, key string, round int, more string) string {
+	s := fmt.Sprintf(`"url":%q,"fetched_at":"2026-11-21T%02d:00:00.5Z","crawl":"a","visit":%q,"run":%d`, url, round, visitOf(url, round), round)
+	if kind != "page" {
+		s = `"kind":"` + kind + `",` + s
+	}
+	if key != "" {
+		s += `,"key":"` + key + `"`
+	}
+	return "{" + s + more + "}\n"
+}
+
 // Of a page that was found gone, and not found since, there is no latest record. What was
 // made of it before stands in the output still, and what a replay has made of that later.
 func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
-	line := func(kind, url, key, at string) string {
-		s := `"url":"https://a.test/` + url + `","crawl":"a"`
-		if kind != "page" {
-			s = `"kind":"` + kind + `",` + s
-		}
-		if key != "" {
-			s += `,"key":"` + key + `"`
-		}
-		if at != "" {
-			s += `,"fetched_at":"2026-11-2` + at + `T01:00:00.5Z"`
-		}
-		return "{" + s + "}\n"
+	line := func(kind, url, key string, round int) string {
+		return recordLine(kind, "https://a.test/"+url, key, round, "")
 	}
 	var (
-		stays    = line("item", "1", "k1", "1")
-		goes     = line("item", "2", "k2", "1")
-		gone     = line("gone", "2", "", "2")
-		replayed = line("item", "2", "k2", "1")
-		left     = line("item", "3", "k3", "1")
-		away     = line("gone", "3", "", "2")
-		back     = line("item", "3", "k3", "3")
-		page     = line("page", "2", "", "1")
-		two      = line("item", "4", "k5", "1") // the same is on 5, which goes
-		too      = line("item", "5", "k5", "2")
-		no5      = line("gone", "5", "", "3")
-		mute     = line("item", "6", "k6", "") // does not say when
-		no6      = line("gone", "6", "", "2")
-		again    = line("item", "6", "k7", "")
+		stays    = line("item", "1", "k1", 1)
+		goes     = line("item", "2", "k2", 1)
+		gone     = line("gone", "2", "", 2)
+		replayed = line("item", "2", "k2", 1)
+		left     = line("item", "3", "k3", 1)
+		away     = line("gone", "3", "", 2)
+		back     = line("item", "3", "k3", 3)
+		page     = line("page", "2", "", 1)
+		two      = line("item", "4", "k5", 1) // the same is on 5, which goes
+		too      = line("item", "5", "k5", 2)
+		no5      = line("gone", "5", "", 3)
 	)
-	all := stays + goes + page + left + two + too + mute + gone + away + no5 + no6 + replayed + back + again
+	all := stays + goes + page + left + two + too + gone + away + no5 + replayed + back
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "1.jsonl"), []byte(all), 0o600); err != nil {
 		t.Fatal(err)
@@ -93,11 +100,13 @@ func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 		want string
 	}{
 		"all":          {nil, all},
-		"latest":       {[]string{"--latest"}, stays + two + back + again},
-		"latest items": {[]string{"--latest", "--kind", "item"}, stays + two + back + again},
+		"latest":       {[]string{"--latest"}, stays + two + back},
+		"latest items": {[]string{"--latest", "--kind", "item"}, stays + two + back},
 		"latest pages": {[]string{"--latest", "--kind", "page"}, ""},
 		"what is gone": {[]string{"--latest", "--kind", "gone"}, gone + no5},
-		"what was":     {[]string{"--kind", "gone"}, gone + away + no5 + no6},
+		"what was":     {[]string{"--kind", "gone"}, gone + away + no5},
+		"one run":      {[]string{"--run", "2"}, too + gone + away},
+		"last run":     {[]string{"--run", "last", "--kind", "item"}, back},
 	} {
 		if got := want(t, exitOK, append([]string{"cat", dir}, tt.args...)); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
@@ -105,47 +114,41 @@ func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 	}
 }
 
-// A page has what its last visit found there: a record without a key that an earlier one
-// found is not there any more, and one of the same place is another. A replay replaces what
-// was made of its visit before, with a key or without.
+// A page has what its last visit found there: a record that an earlier one found is not there any more, unless another
+// page has its key. A replay replaces what was made of its visit before, with a key or without.
 func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
-	line := func(kind, key, visit, text string) string {
-		s := `"url":"https://a.test/","fetched_at":"2026-11-2` + visit + `T01:00:00.5Z","crawl":"a","visit":"v.` + visit + `"`
-		if kind != "page" {
-			s = `"kind":"` + kind + `",` + s
-		}
-		if key != "" {
-			s += `,"key":"` + key + `"`
-		}
-		return "{" + s + `,"text":"` + text + "\"}\n"
+	const a, b = "https://a.test/", "https://b.test/"
+	line := func(kind, key string, round int, text string) string {
+		return recordLine(kind, a, key, round, `,"text":"`+text+`"`)
 	}
 	generation := func(line, name string) string {
 		return strings.TrimSuffix(line, "}\n") + `,"generation":"` + name + "\"}\n"
 	}
 	var (
-		old      = line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three") + line("page", "", "1", "")
-		note     = line("note", "", "1", "gone from the page")
-		keyed    = line("part", "k1", "1", "may be elsewhere")
-		page     = line("page", "", "2", "")
-		first    = line("chunk", "", "2", "one") + line("chunk", "", "2", "2")
-		late     = line("chunk", "", "1", "made late of an old visit")
-		again    = generation(line("chunk", "", "2", "all of it"), "g2")
+		old      = line("chunk", "", 1, "one") + line("chunk", "", 1, "two") + line("chunk", "", 1, "three")
+		oldPage  = line("page", "", 1, "")
+		note     = line("note", "", 1, "gone from the page")
+		keyed    = line("part", "k1", 1, "gone from the page")
+		page     = line("page", "", 2, "")
+		first    = line("chunk", "", 2, "one") + line("chunk", "", 2, "2")
+		again    = generation(line("chunk", "", 2, "all of it"), "g2")
 		nameless = `{"url":"https://b.test/","text":"a"}` + "\n"
-		wrong    = line("part", "wrong", "2", "x") + line("part", "k2", "2", "x")
-		beside   = strings.ReplaceAll(line("part", "wrong", "1", "y"), "a.test", "b.test")
-		mended   = generation(line("part", "right", "2", "x"), "g2") + generation(line("part", "k2", "2", "x"), "g2")
-		again3   = generation(line("part", "k3", "2", "x"), "g3")
+		wrong    = line("part", "wrong", 2, "x")
+		k2       = line("part", "k2", 2, "x")
+		beside   = recordLine("part", b, "wrong", 1, `,"text":"y"`)
+		mended   = generation(k2, "g2") + generation(line("part", "right", 2, "x"), "g2")
+		again3   = generation(line("part", "k3", 2, "x"), "g3")
 	)
 	for name, tt := range map[string]struct{ all, want, chunks string }{
-		"visits":              {old + note + keyed + first + page + late, keyed + first + page, first},
-		"emptied":             {old + note + keyed + page, keyed + page, ""},
-		"replayed":            {old + first + page + again, page + again, again},
+		"visits":              {old + oldPage + note + keyed + first + page, first + page, first},
+		"emptied":             {old + oldPage + note + keyed + page, page, ""},
+		"replayed":            {old + oldPage + first + page + again, again + page, again},
 		"replayed to nothing": {first + page + generation(page, "g2"), generation(page, "g2"), ""},
-		"only once":           {old + note, old + note, line("chunk", "", "1", "one") + line("chunk", "", "1", "two") + line("chunk", "", "1", "three")},
-		"mended":              {keyed + first + wrong + mended, keyed + mended, ""},
-		"shared":              {beside + wrong + mended + first, beside + mended, ""},
-		"twice":               {wrong + mended + first + again3, again3, ""},
-		"few names":           {nameless + first + nameless, first + nameless, first},
+		"only once":           {old + note, old + note, old},
+		"mended":              {keyed + first + wrong + k2 + mended, mended, ""},
+		"shared":              {beside + wrong + k2 + mended + first, beside + mended, ""},
+		"twice":               {wrong + k2 + mended + first + again3, again3, ""},
+		"few names":           {nameless + first, nameless + first, first},
 	} {
 		file := filepath.Join(t.TempDir(), "1.jsonl")
 		if err := os.WriteFile(file, []byte(tt.all), 0o600); err != nil {
@@ -156,6 +159,48 @@ func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
 		}
 		if got := want(t, exitOK, []string{"cat", file, "--latest", "--kind", "chunk"}); got != tt.chunks {
 			t.Errorf("%s: the chunks: %s, want %s", name, got, tt.chunks)
+		}
+	}
+}
+
+// Changes say of each visit what it found of each item, and what it was before.
+func TestChanges(t *testing.T) {
+	const list = "https://a.test/list"
+	item := func(key string, round, price int) string {
+		return recordLine("item", list, key, round, fmt.Sprintf(`,"price":%d`, price))
+	}
+	change := func(what, key string, round, price int, more string) string {
+		at := fmt.Sprintf("2026-11-21T%02d:00:00.500000000Z", round)
+		return fmt.Sprintf(`{"kind":"item","change":%q,"crawl":"a","url":%q,"run":%d,"at":%q%s,"record":%s}`+"\n",
+			what, list, round, at, more, strings.TrimSuffix(item(key, round, price), "\n"))
+	}
+	empty := fmt.Sprintf(`{"kind":"visit","url":%q,"fetched_at":"2026-11-21T04:00:00.5Z","crawl":"a","visit":%q,"run":4,"status":200,"class":"ok"}`+"\n", list, visitOf(list, 4))
+	same := strings.NewReplacer(`T04`, `T03`, `"run":4`, `"run":3`, visitOf(list, 4), visitOf(list, 3), `"ok"`, `"not_modified","same":true`).Replace(empty)
+	dir := t.TempDir()
+	all := item("a", 1, 10) + item("b", 1, 20) + item("a", 2, 12) + same + empty
+	if err := os.WriteFile(filepath.Join(dir, "1.jsonl"), []byte(all), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := change("new", "a", 1, 10, "") + change("new", "b", 1, 20, "")
+	if got := want(t, exitOK, []string{"cat", dir, "--changes", "--run", "1"}); got != first {
+		t.Errorf("first run: %s, want %s", got, first)
+	}
+	if got := want(t, exitOK, []string{"cat", dir, "--changes"}); !strings.HasPrefix(got, first) {
+		t.Errorf("all: %s", got)
+	}
+	for run, lines := range map[string][]string{
+		"2":    {change("changed", "a", 2, 12, `,"changed":["price"],"was":{"price":10}`), `"change":"gone"`},
+		"3":    {`"change":"same"`},
+		"last": {`"change":"gone"`},
+	} {
+		got := want(t, exitOK, []string{"cat", dir, "--changes", "--run", run})
+		if n := strings.Count(got, "\n"); n != len(lines) {
+			t.Errorf("run %s: %d lines: %s", run, n, got)
+		}
+		for _, line := range lines {
+			if !strings.Contains(got, line) {
+				t.Errorf("run %s: %s, want %s", run, got, line)
+			}
 		}
 	}
 }

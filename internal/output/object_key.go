@@ -126,8 +126,14 @@ type KeyRecord struct {
 	Data      []byte // an object of JSON
 }
 
+// visitKey is the key of records of visits, which have no fields of the spec.
+var visitKey, _ = ParseKey(DefaultKey)
+
 // Path returns the path of the object of a record, or why it has none.
 func (k Key) Path(r *KeyRecord) (string, error) {
+	if r.Kind == messages.KindGone || r.Kind == messages.KindVisit {
+		k.segments = visitKey.segments
+	}
 	v := keyValues{KeyRecord: r}
 	segments := make([]string, len(k.segments))
 	for i, parts := range k.segments {

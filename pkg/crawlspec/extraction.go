@@ -31,7 +31,7 @@ var PageFields = []string{
 	"url", "status", "content_type", "media_type", "type_mismatch", "title", "description", "canonical", "language",
 	"text_language", "charset", "noindex", "text", "headings", "author", "published", "modified", "main", "markdown", "json_ld", "microdata",
 	"rdfa", "open_graph", "twitter", "links", "digest", "simhash", "duplicate_of", "fetched_at", "fetch_ms", "bytes", "depth",
-	"rendered", "referrer", "crawl", "visit", "metadata",
+	"rendered", "referrer", "crawl", "visit", "run", "metadata",
 }
 
 // PageFieldsOfRules are those of PageFields that rules can have with "from: page:NAME": not
@@ -97,7 +97,7 @@ type WhenGone string
 // What is done when a page is gone.
 const (
 	WhenGoneDrop   WhenGone = "drop"   // nothing tells
-	WhenGoneRecord WhenGone = "record" // a GoneRecord does, once
+	WhenGoneRecord WhenGone = "record" // a record of the kind gone does, once; scheduled runs visit all pages that have records
 )
 
 // Distances of simhashes.
@@ -165,9 +165,6 @@ func (e *Extraction) KindsWithoutKey() (kinds []string) {
 		if r := &e.Records[i]; r.Key == "" && !slices.Contains(kinds, r.Kind) {
 			kinds = append(kinds, r.Kind)
 		}
-	}
-	if e.Gone == WhenGoneRecord {
-		kinds = append(kinds, messages.KindGone)
 	}
 	return kinds
 }

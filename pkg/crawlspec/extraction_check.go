@@ -27,7 +27,7 @@ const (
 )
 
 // ReservedFields are the names that every record has already.
-var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "duplicate_of", "key"}
+var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "run", "duplicate_of", "key"}
 
 // EachFrom is what an Each may be from.
 var EachFrom = []string{"main", "sections"}
@@ -35,10 +35,6 @@ var EachFrom = []string{"main", "sections"}
 // FieldMetadata is the name of the metadata of seeds in records. Fields of rules may have
 // it as well: records of such a rule have that field.
 const FieldMetadata = "metadata"
-
-// FieldGoneAt is the name of the column that says in databases when the page of a record was
-// found gone.
-const FieldGoneAt = "gone_at"
 
 // Conversions are what a field can be made, by its As.
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
@@ -104,16 +100,9 @@ func (e *Extraction) checkDuplicates(p *Problems) {
 
 func (e *Extraction) checkGone(p *Problems) {
 	p.oneOf("gone", string(e.Gone), []string{string(WhenGoneDrop), string(WhenGoneRecord)})
-	if e.Gone != WhenGoneRecord {
-		return
-	}
 	for i := range e.Records {
-		r := &e.Records[i]
-		if r.Kind == messages.KindGone {
-			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: gone: record uses this kind for records of pages that are gone: choose another name", messages.KindGone)
-		}
-		if r.Fields.has(FieldGoneAt) {
-			p.Addf(fmt.Sprintf("records[%d].fields.%s", i, FieldGoneAt), "%q: with gone: record, that is the column which says in databases when a page was found gone: choose another name", FieldGoneAt)
+		if kind := e.Records[i].Kind; kind == messages.KindGone || kind == messages.KindVisit {
+			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: is the kind of records of visits that make no others: choose another name", kind)
 		}
 	}
 }

@@ -60,6 +60,8 @@ type Page struct {
 	Digest  string  `json:"digest,omitempty"`
 	// Unchanged says that the body has the bytes of the visit before.
 	Unchanged bool `json:"unchanged,omitempty"`
+	// Recorded is that of the Request.
+	Recorded bool `json:"recorded,omitempty"`
 	// Metadata and Inherit are those of the Request.
 	Metadata Metadata `json:"metadata,omitempty"`
 	Inherit  bool     `json:"inherit,omitempty"`

@@ -33,6 +33,7 @@ type Record struct {
 	Referrer    string    `json:"referrer"`
 	Crawl       string    `json:"crawl"`
 	Visit       Visit     `json:"visit"`
+	Run         int64     `json:"run"` // when the run was due, Unix seconds; 0 is the first
 	// DuplicateOf is the visit of the page that this one repeats, if the spec has
 	// that told.
 	DuplicateOf Visit `json:"duplicate_of,omitzero"`

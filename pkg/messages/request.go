@@ -45,8 +45,8 @@ type Request struct {
 	// Digest is the start of the Digest of the visit before, set where the spec wants
 	// to know of pages that have not changed.
 	Digest string `json:"digest,omitempty"`
-	// Recorded says that there are records of the page, and that the spec wants to be told
-	// when it is gone.
+	// Recorded says that there are records of the page: a visit that makes none of it leaves
+	// a VisitRecord.
 	Recorded bool `json:"recorded,omitempty"`
 	// PageRound is the round of the visit in which the page came that the validators
 	// are of, set where the frontier has its links and this run needs them: an answer

@@ -58,7 +58,7 @@ type Result struct {
 	Requisites int    `json:"requisites,omitempty"`
 	// NotRendered says why a page was not shown in a browser that the spec may want rendered, for a person.
 	NotRendered string `json:"not_rendered,omitempty"`
-	// GoneRecord says that a GoneRecord was published, as the request has asked for.
+	// GoneRecord says that a VisitRecord of KindGone was published.
 	GoneRecord bool   `json:"gone_record,omitempty"`
 	Fetcher    string `json:"fetcher,omitempty"` // instance, for a person
 }

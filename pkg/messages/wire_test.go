@@ -69,7 +69,7 @@ func TestWireExamples(t *testing.T) {
 	}
 }
 
-// goneExample checks that the example is what a GoneRecord is encoded to.
+// goneExample checks that the example is what a VisitRecord is encoded to.
 func goneExample(b []byte) error {
 	var r struct {
 		Kind      string    `json:"kind"`
@@ -77,13 +77,14 @@ func goneExample(b []byte) error {
 		FetchedAt time.Time `json:"fetched_at"`
 		Crawl     string    `json:"crawl"`
 		Visit     Visit     `json:"visit"`
+		Run       int64     `json:"run"`
 		Status    int       `json:"status"`
 		Class     Class     `json:"class"`
 	}
 	if err := jsontext.UnmarshalStrict(b, &r); err != nil {
 		return err
 	}
-	made := GoneRecord{URL: r.URL, FetchedAt: r.FetchedAt, Crawl: r.Crawl, Visit: r.Visit, Status: r.Status, Class: r.Class}
+	made := VisitRecord{Kind: KindGone, URL: r.URL, FetchedAt: r.FetchedAt, Crawl: r.Crawl, Visit: r.Visit, Run: r.Run, Status: r.Status, Class: r.Class}
 	var same map[string]any
 	if err := json.Unmarshal(made.Encode(), &same); err != nil {
 		return err

@@ -18,8 +18,8 @@ func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	if kind == messages.KindPage {
 		columns = pageColumns(spec.Page.Fields)
 	}
-	if kind == messages.KindGone && spec.Gone == crawlspec.WhenGoneRecord {
-		columns = append(Envelope(), Column{Name: "status", Type: Integer}, Column{Name: "class"}, Column{Name: "location"})
+	if kind == messages.KindGone || kind == messages.KindVisit {
+		columns = append(Envelope(), Column{Name: "status", Type: Integer}, Column{Name: "class"}, Column{Name: "location"}, Column{Name: "same", Type: Bool})
 	}
 	for i := range spec.Records {
 		if r := &spec.Records[i]; r.Kind == kind {
@@ -46,13 +46,13 @@ func ruleColumns(r *crawlspec.RecordRule) []Column {
 func Envelope() []Column {
 	return []Column{
 		{Name: "kind"}, {Name: "url"}, {Name: "fetched_at", Type: Time}, {Name: "crawl"}, {Name: "visit"},
-		{Name: "duplicate_of"}, {Name: "key"}, {Name: crawlspec.FieldMetadata, Type: JSON},
+		{Name: "run", Type: Integer}, {Name: "duplicate_of"}, {Name: "key"}, {Name: crawlspec.FieldMetadata, Type: JSON},
 	}
 }
 
 // pageTypes are the types of the fields of a page that are no texts.
 var pageTypes = map[string]Type{
-	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "noindex": Bool,
+	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "run": Integer, "noindex": Bool,
 	"fetched_at": Time, "published": Time, "modified": Time,
 	"headings": JSON, "json_ld": JSON, "microdata": JSON, "rdfa": JSON, "open_graph": JSON, "twitter": JSON, "links": JSON,
 	"metadata": JSON,
@@ -61,7 +61,7 @@ var pageTypes = map[string]Type{
 // defaultPage are the fields of a messages.Record.
 var defaultPage = []string{
 	"url", "status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text",
-	"fetched_at", "depth", "referrer", "crawl", "visit", "duplicate_of", "metadata",
+	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata",
 }
 
 // truncated is the column that names the fields which are cut.

@@ -58,8 +58,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 		ContentType: "t", Started: at, Timings: messages.Timings{Total: wait}, BytesWire: 1, BytesBody: 2, IP: "i", Protocol: "p",
 		RetryAfter: wait, CrawlDelay: &wait, Age: wait, ETag: "e", LastModified: "l", Digest: "d", Rendered: "w", Requisites: 1, NotRendered: "n", GoneRecord: true, Fetcher: "f",
 	}
-	gone := messages.GoneRecord{URL: "u", FetchedAt: at, Crawl: "c", Visit: visit, Status: 301, Class: messages.Redirect, Location: "l", Metadata: messages.Metadata{"a": "b"}}
-	spec.Gone = crawlspec.WhenGoneRecord
+	gone := messages.VisitRecord{Kind: messages.KindGone, Same: true, URL: "u", FetchedAt: at, Crawl: "c", Visit: visit, Status: 301, Class: messages.Redirect, Location: "l", Metadata: messages.Metadata{"a": "b"}}
 	_, lines := pages(1)
 	for kind, line := range map[string][]byte{
 		messages.KindPage: lines[0].Data, KindResult: result.Encode(), messages.KindGone: gone.Encode(),

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -78,7 +79,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	if err := b.at.At(sqlsink.StepEntry); err != nil {
 		return "", err
 	}
-	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.outdated, b.sources} {
+	for _, send := range []func(context.Context) error{b.events, b.waves, b.sources} {
 		if err := send(ctx); err != nil {
 			return "", err
 		}
@@ -106,18 +107,55 @@ func (b *batch) events(ctx context.Context) error {
 	return b.copy(ctx, "events", sqlsink.EventColumns, b.Events, b.EventValues)
 }
 
+func (b *batch) waves(ctx context.Context) error {
+	for n, w := range b.Waves {
+		if n > 0 {
+			if err := b.exec(ctx, `TRUNCATE `+stagePages+`, `+stageRecords); err != nil {
+				return err
+			}
+		}
+		err := b.pages(ctx, w)
+		if err == nil {
+			err = b.records(ctx, w)
+		}
+		if err == nil {
+			err = b.replayed(ctx, w)
+		}
+		if err == nil {
+			err = w.Settle(ctx, b.dialect, b.Batch, b.exec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := b.tx.Exec(ctx, statement, args...)
+	return err
+}
+
+// stage puts rows into a table of the session, and returns a statement that puts them into the table itself.
+// Columns are listed by name: people add their own.
+func (b *batch) stage(ctx context.Context, stage, table string, columns []string, key int, all []*sqlsink.Row,
+	values func(sqlsink.Dialect, *sqlsink.Row) []any,
+) (string, error) {
+	names := strings.Join(columns, ", ")
+	return `INSERT INTO ` + table + ` AS t (` + names + `) SELECT ` + names + ` FROM ` + stage + ` ORDER BY ` + strings.Join(columns[:key], ", ") +
+		` ` + sqlsink.Upsert("t", columns, key), b.copy(ctx, stage, columns, all, values)
+}
+
 // pages are counted where there was none.
-func (b *batch) pages(ctx context.Context) error {
-	if len(b.Pages) == 0 {
+func (b *batch) pages(ctx context.Context, w *sqlsink.Wave) error {
+	if len(w.Pages) == 0 {
 		return nil
 	}
-	if err := b.copy(ctx, stagePages, sqlsink.PageColumns, b.Pages, b.PageValues); err != nil {
+	put, err := b.stage(ctx, stagePages, "pages", sqlsink.PageColumns, 2, w.Pages, b.PageValues)
+	if err != nil {
 		return err
 	}
-	added, err := b.tx.Query(ctx, `WITH put AS (
-		INSERT INTO pages AS p SELECT * FROM `+stagePages+` ORDER BY crawl, id ON CONFLICT (crawl, id) DO UPDATE SET `+sqlsink.SetExcluded(sqlsink.PageColumns, 2)+`
-		WHERE (p.fetched_at, p.round) <= (excluded.fetched_at, excluded.round)
-		RETURNING crawl, host, xmax = 0 AS added)
+	added, err := b.tx.Query(ctx, `WITH put AS (`+put+` RETURNING crawl, host, xmax = 0 AS added)
 		SELECT crawl, host, count(*) FROM put WHERE added AND host IS NOT NULL GROUP BY crawl, host`)
 	if err != nil {
 		return err
@@ -131,41 +169,28 @@ func (b *batch) pages(ctx context.Context) error {
 	return err
 }
 
-func (b *batch) records(ctx context.Context) error {
-	if len(b.Records) == 0 {
+func (b *batch) records(ctx context.Context, w *sqlsink.Wave) error {
+	if len(w.Records) == 0 {
 		return nil
 	}
-	if err := b.copy(ctx, stageRecords, sqlsink.RecordColumns, b.Records, b.RecordValues); err != nil {
+	put, err := b.stage(ctx, stageRecords, "records", sqlsink.RecordColumns, 3, w.Records, b.RecordValues)
+	if err != nil {
 		return err
 	}
-	_, err := b.tx.Exec(ctx, `INSERT INTO records AS r SELECT * FROM `+stageRecords+` ORDER BY crawl, kind, id
-		ON CONFLICT (crawl, kind, id) DO UPDATE SET `+sqlsink.SetExcluded(sqlsink.RecordColumns, 3)+`
-		WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`)
-	return err
+	return b.exec(ctx, put)
 }
 
-// outdated deletes what is not on its page any more: records without a key of the visits
-// before its last, and all of a visit that a replay has made again, but for what is of this
-// batch, and what is too deep to say of which generation it is. They stay in events.
-func (b *batch) outdated(ctx context.Context) error {
+// replayed deletes what was made of a visit that a replay has made again, but for what is of this
+// batch, and what is too deep to say of which generation it is. It stays in events.
+func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
+	const replaced = ` records WHERE url = $1 AND crawl = $2 AND kind NOT IN ('gone', 'visit') AND visit = $3
+		AND (place IS NOT NULL OR key IS NOT NULL)
+		AND CASE jsonb_typeof(data) WHEN 'object' THEN coalesce(data ->> 'generation', '') ELSE $4 END <> $4 AND commit_id <> $5`
 	var queue pgx.Batch
-	var crawls, urls []string
-	for _, r := range b.Visited {
-		crawls, urls = append(crawls, r.Crawl), append(urls, r.URL)
-	}
-	if len(b.Visited) > 0 {
-		queue.Queue(`DELETE FROM records r USING unnest($1::text[], $2::text[]) AS v (crawl, url), LATERAL (
-			SELECT fetched_at, round, visit FROM pages p WHERE p.url = v.url AND p.crawl = v.crawl
-			UNION ALL SELECT fetched_at, round, visit FROM records o WHERE o.url = v.url AND o.crawl = v.crawl AND o.kind <> 'gone'
-			ORDER BY fetched_at DESC, round DESC LIMIT 1
-		) AS last WHERE r.url = v.url AND r.crawl = v.crawl AND r.place IS NOT NULL AND r.kind <> 'gone'
-			AND r.visit <> last.visit AND (r.fetched_at, r.round) < (last.fetched_at, last.round)`, crawls, urls)
-	}
-	for _, r := range b.Replayed {
-		queue.Queue(`DELETE FROM records WHERE url = $1 AND crawl = $2 AND kind <> 'gone' AND visit = $3
-			AND (place IS NOT NULL OR key IS NOT NULL)
-			AND CASE jsonb_typeof(data) WHEN 'object' THEN coalesce(data ->> 'generation', '') ELSE $4 END <> $4 AND commit_id <> $5`,
-			r.URL, r.Crawl, r.Visit, r.Generation, b.ID)
+	for _, r := range w.Replayed {
+		args := []any{r.URL, r.Crawl, r.Visit, r.Generation, b.ID}
+		queue.Queue(`UPDATE events SET found = NULL WHERE visit = $3 AND item IN (SELECT id FROM`+replaced+`)`, args...)
+		queue.Queue(`DELETE FROM`+replaced, args...)
 	}
 	return b.tx.SendBatch(ctx, &queue).Close()
 }

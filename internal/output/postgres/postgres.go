@@ -194,6 +194,15 @@ func (dialect) Moment(t time.Time) any { return pgtype.Timestamptz{Time: t, Vali
 // JSON implements sqlsink.Dialect.
 func (dialect) JSON(data []byte) any { return storable(data) }
 
+// Visits implements sqlsink.Dialect.
+func (dialect) Visits() string {
+	return `SELECT v ->> 0 AS crawl, v ->> 1 AS url, v ->> 2 AS visit, (v ->> 3)::timestamptz AS fetched_at, (v ->> 4)::bigint AS round,
+		(v ->> 5)::bigint AS run FROM jsonb_array_elements($1::jsonb) v`
+}
+
+// NewID implements sqlsink.Dialect.
+func (dialect) NewID() string { return `uuid_send(gen_random_uuid())` }
+
 // mayWrite tells now what each commit would tell: that a right is missing.
 func (d *database) mayWrite(ctx context.Context) error {
 	var missing []string

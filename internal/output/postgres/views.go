@@ -42,6 +42,20 @@ func isCode(err error, code string) bool {
 	return ok && e.Code == code
 }
 
+// Changed implements sqlsink.Views.
+func (dialect) Changed(before, now string, without []string) string {
+	in := func(column string) string {
+		return `jsonb_each(CASE jsonb_typeof(` + column + `) WHEN 'object' THEN ` + column + ` ELSE '{}' END)`
+	}
+	return `(SELECT jsonb_agg(key ORDER BY key) FROM ` + in(before) + ` AS o (key, was) FULL JOIN ` + in(now) + ` AS n (key, now) USING (key)
+		WHERE was IS DISTINCT FROM now AND key NOT IN (` + sqlsink.Literals(without) + `))`
+}
+
+// JoinOne implements sqlsink.Views.
+func (dialect) JoinOne(as, query string) string {
+	return `LEFT JOIN LATERAL (` + query + `) ` + as + ` ON true`
+}
+
 // Value implements sqlsink.Views. A cast is tried only of what it cannot fail for: an error
 // would end the whole query.
 func (dialect) Value(column string, f format.Column) string {

@@ -52,7 +52,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	if err := b.at.At(sqlsink.StepEntry); err != nil {
 		return "", err
 	}
-	for _, send := range []func(context.Context) error{b.events, b.pages, b.records, b.outdated, b.sources} {
+	for _, send := range []func(context.Context) error{b.events, b.waves, b.sources} {
 		if err := send(ctx); err != nil {
 			return "", err
 		}
@@ -104,11 +104,35 @@ func (b *batch) events(ctx context.Context) error {
 	return b.insert(ctx, "events", sqlsink.EventColumns, b.Events, "", b.EventValues, nil)
 }
 
+func (b *batch) waves(ctx context.Context) error {
+	for _, w := range b.Waves {
+		if err := b.pages(ctx, w); err != nil {
+			return err
+		}
+		err := b.insert(ctx, "records AS r", sqlsink.RecordColumns, w.Records, sqlsink.Upsert("r", sqlsink.RecordColumns, 3), b.RecordValues, nil)
+		if err == nil {
+			err = b.replayed(ctx, w)
+		}
+		if err == nil {
+			err = w.Settle(ctx, b.dialect, b.Batch, b.exec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := b.tx.ExecContext(ctx, statement, args...)
+	return err
+}
+
 // pages are inserted where there is none yet, which counts them, and updated where
 // there is one that is not newer.
-func (b *batch) pages(ctx context.Context) error {
+func (b *batch) pages(ctx context.Context, w *sqlsink.Wave) error {
 	var known []*sqlsink.Row
-	err := b.insert(ctx, "pages", sqlsink.PageColumns, b.Pages, `ON CONFLICT (crawl, id) DO NOTHING`, b.PageValues,
+	err := b.insert(ctx, "pages", sqlsink.PageColumns, w.Pages, `ON CONFLICT (crawl, id) DO NOTHING`, b.PageValues,
 		func(r *sqlsink.Row, done sql.Result) error {
 			n, err := done.RowsAffected()
 			if n == 0 {
@@ -120,32 +144,22 @@ func (b *batch) pages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.insert(ctx, "pages AS p", sqlsink.PageColumns, known, `ON CONFLICT (crawl, id) DO UPDATE SET `+sqlsink.SetExcluded(sqlsink.PageColumns, 2)+`
-		WHERE (p.fetched_at, p.round) <= (excluded.fetched_at, excluded.round)`, b.PageValues, nil)
+	return b.insert(ctx, "pages AS p", sqlsink.PageColumns, known, sqlsink.Upsert("p", sqlsink.PageColumns, 2), b.PageValues, nil)
 }
 
-func (b *batch) records(ctx context.Context) error {
-	return b.insert(ctx, "records AS r", sqlsink.RecordColumns, b.Records, `ON CONFLICT (crawl, kind, id) DO UPDATE SET `+
-		sqlsink.SetExcluded(sqlsink.RecordColumns, 3)+` WHERE (r.fetched_at, r.round) <= (excluded.fetched_at, excluded.round)`, b.RecordValues, nil)
-}
-
-// outdated deletes what is not on its page any more: records without a key of the visits
-// before its last, and all of a visit that a replay has made again, but for what is of this
-// batch, and what is too deep to say of which generation it is. They stay in events.
-func (b *batch) outdated(ctx context.Context) error {
-	err := b.each(ctx, b.Visited, `WITH last AS (
-			SELECT fetched_at, round, visit FROM pages WHERE url = ?1 AND crawl = ?2
-			UNION ALL SELECT fetched_at, round, visit FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone'
-			ORDER BY fetched_at DESC, round DESC LIMIT 1)
-		DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND place IS NOT NULL AND kind <> 'gone'
-		AND visit <> (SELECT visit FROM last) AND (fetched_at, round) < (SELECT fetched_at, round FROM last)`,
-		func(r *sqlsink.Row) []any { return []any{r.URL, r.Crawl} }, nil)
-	if err != nil {
-		return err
+// replayed deletes what was made of a visit that a replay has made again, but for what is of this
+// batch, and what is too deep to say of which generation it is. It stays in events.
+func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
+	const replaced = ` records WHERE url = ?1 AND crawl = ?2 AND kind NOT IN ('gone', 'visit') AND visit = ?3
+		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`
+	for _, r := range w.Replayed {
+		for _, statement := range []string{`UPDATE events SET found = NULL WHERE visit = ?3 AND item IN (SELECT id FROM` + replaced + `)`, `DELETE FROM` + replaced} {
+			if err := b.exec(ctx, statement, r.URL, r.Crawl, r.Visit, r.Generation, b.ID); err != nil {
+				return err
+			}
+		}
 	}
-	return b.each(ctx, b.Replayed, `DELETE FROM records WHERE url = ?1 AND crawl = ?2 AND kind <> 'gone' AND visit = ?3
-		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`,
-		func(r *sqlsink.Row) []any { return []any{r.URL, r.Crawl, r.Visit, r.Generation, b.ID} }, nil)
+	return nil
 }
 
 func (b *batch) sources(ctx context.Context) error {

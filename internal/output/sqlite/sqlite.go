@@ -76,6 +76,18 @@ func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sin
 	return sqlsink.NewSink(out, from, d, log, h), nil
 }
 
+// OpenTemporary opens a file that nobody else uses, and that nobody needs after a crash.
+func OpenTemporary(out string, log *slog.Logger) (*sqlsink.Sink, error) {
+	d, err := create(out, func(d *database) error {
+		_, err := d.DB.Exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -65536`)
+		return errors.Join(err, d.Register(context.Background(), "items", sqlsink.FromRecords))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sqlsink.NewSink(out, sqlsink.FromRecords, d, log, nil), nil
+}
+
 // SetRuns stores the figures of runs in the file that out names, in one transaction. It
 // creates missing tables.
 func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
@@ -207,6 +219,15 @@ func (dialect) JSON(data []byte) any {
 	}
 	return string(data)
 }
+
+// Visits implements sqlsink.Dialect.
+func (dialect) Visits() string {
+	return `SELECT value ->> 0 AS crawl, value ->> 1 AS url, value ->> 2 AS visit, value ->> 3 AS fetched_at, value ->> 4 AS round,
+		value ->> 5 AS run FROM json_each($1)`
+}
+
+// NewID implements sqlsink.Dialect.
+func (dialect) NewID() string { return `randomblob(16)` }
 
 // useLog switches the file to WAL mode. SQLite waits for no other process there, as it
 // holds a lock already: the switch is tried again for busyWait.

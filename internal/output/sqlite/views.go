@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"seine/internal/output/format"
 	"seine/internal/output/sqlsink"
@@ -18,6 +19,22 @@ func (dialect) Has(ctx context.Context, tx *sql.Tx, view string) (has bool, err 
 func (dialect) Replace(ctx context.Context, tx *sql.Tx, view, query string) error {
 	_, err := tx.ExecContext(ctx, `DROP VIEW IF EXISTS `+sqlsink.Quoted(view)+`; CREATE VIEW `+sqlsink.Quoted(view)+` AS `+query)
 	return err
+}
+
+// Changed implements sqlsink.Views.
+func (dialect) Changed(before, now string, without []string) string {
+	in := func(column string) string {
+		return `json_each(iif(json_type(` + column + `) = 'object', ` + column + `, '{}'))`
+	}
+	return `(SELECT json_group_array(name) FROM (
+		SELECT n.key AS name FROM ` + in(now) + ` n LEFT JOIN ` + in(before) + ` o ON o.key = n.key WHERE o.key IS NULL OR o.value IS NOT n.value OR o.type <> n.type
+		UNION SELECT o.key FROM ` + in(before) + ` o WHERE o.key NOT IN (SELECT key FROM ` + in(now) + `) ORDER BY 1
+	) WHERE name NOT IN (` + sqlsink.Literals(without) + `))`
+}
+
+// JoinOne implements sqlsink.Views. SQLite has no LATERAL.
+func (dialect) JoinOne(as, query string) string {
+	return `LEFT JOIN events ` + as + ` ON ` + as + `.rowid = (` + strings.Replace(query, "q.*", "q.place", 1) + `)`
 }
 
 // Value implements sqlsink.Views. A record that SQLite's JSON is too deep for has no

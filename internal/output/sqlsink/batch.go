@@ -17,16 +17,21 @@ type Batch struct {
 	Commit *output.Commit
 	Entry  []byte // the commit, as it is stored
 	Events []*Row // all rows
+	// Waves have one visit of a page at most, each later ones than those before it.
+	Waves []*Wave
+	Hosts []Host // sorted
+}
+
+// Wave is a part of a batch whose rows are put into the tables together.
+type Wave struct {
 	// Pages and Records are the latest row of each item. They are sorted, so that
 	// transactions which meet in several rows wait for each other and not in a ring.
 	Pages, Records []*Row
-	// Visited has a row of each page that a visit has found something on. What an earlier
-	// visit found there is not there any more, unless it has a key.
-	Visited []*Row
+	// Visited has a row of each page that was visited, Same of each that was as it was.
+	Visited, Same []*Row
 	// Replayed has a row of each visit that a replay has made again: what was made of it
 	// before, perhaps of another kind or with another key, is not there any more.
 	Replayed []*Row
-	Hosts    []Host // sorted
 }
 
 // Host is when a host of a crawl was seen.
@@ -43,48 +48,94 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	}
 	b := &Batch{Feed: feed, Commit: c, Entry: text}
 	hosts := make(map[[2]string]*Host)
-	latest := make(map[itemKey]*Row)
-	visited, replayed := make(map[pageKey]*Row), replayedOf(chunks)
 	for _, chunk := range chunks {
 		for _, r := range chunk.rows {
 			b.Events = append(b.Events, r)
 			see(hosts, r)
-			k := itemKey{r.Table, r.Crawl, r.Kind, r.Item}
-			by := replayed[r.ofVisit()]
-			replaced := by != nil && r.isOfRule() && r.Generation != by.Generation
-			if have := latest[k]; r.Table != Results && !replaced && (have == nil || !r.isOlder(have)) {
-				latest[k] = r
-			}
-			if r.isOfVisit() {
-				visited[pageKey{crawl: r.Crawl, url: r.URL}] = r
-			}
 		}
 	}
-	for _, r := range latest {
-		if r.Table == Pages {
-			b.Pages = append(b.Pages, r)
-		} else {
-			b.Records = append(b.Records, r)
-		}
+	for _, rows := range inWaves(b.Events) {
+		b.Waves = append(b.Waves, newWave(rows))
 	}
-	slices.SortFunc(b.Pages, byItem)
-	slices.SortFunc(b.Records, byItem)
-	b.Visited = slices.SortedFunc(maps.Values(visited), byPage)
-	b.Replayed = slices.SortedFunc(maps.Values(replayed), byPage)
 	for _, k := range slices.SortedFunc(maps.Keys(hosts), compareNames) {
 		b.Hosts = append(b.Hosts, *hosts[k])
 	}
 	return b, nil
 }
 
-// replayedOf returns the last replay of each visit that is made again.
-func replayedOf(chunks []*Chunk) map[pageKey]*Row {
-	replayed := make(map[pageKey]*Row)
-	for _, chunk := range chunks {
-		for _, r := range chunk.rows {
-			if r.isOfVisit() && r.Generation != "" {
-				replayed[r.ofVisit()] = r
+// inWaves puts the visits of each page into different lists, in the order of their times: chunks have kinds apart.
+func inWaves(all []*Row) (waves [][]*Row) {
+	type last struct {
+		visit string
+		wave  int
+	}
+	pages := make(map[pageKey]last)
+	rows := slices.SortedStableFunc(slices.Values(all), func(a, b *Row) int {
+		return cmp.Or(a.FetchedAt.Compare(b.FetchedAt), cmp.Compare(a.Round, b.Round))
+	})
+	for _, r := range rows {
+		wave := 0
+		if r.URL != "" && r.Visit != "" {
+			page := pageKey{crawl: r.Crawl, url: r.URL}
+			at, known := pages[page]
+			if known && at.visit != r.Visit {
+				at.wave++
 			}
+			pages[page], wave = last{r.Visit, at.wave}, at.wave
+		}
+		if wave == len(waves) {
+			waves = append(waves, nil)
+		}
+		waves[wave] = append(waves[wave], r)
+	}
+	return waves
+}
+
+func newWave(rows []*Row) *Wave {
+	w := new(Wave)
+	latest := make(map[itemKey]*Row)
+	visited, same, replayed := make(map[pageKey]*Row), make(map[pageKey]*Row), replayedOf(rows)
+	for _, r := range rows {
+		k := itemKey{r.Table, r.Crawl, r.Kind, r.Item}
+		by := replayed[r.ofVisit()]
+		replaced := by != nil && r.isOfRule() && r.Generation != by.Generation
+		if have := latest[k]; r.Table != Results && !replaced && (have == nil || !r.isOlder(have)) {
+			latest[k] = r
+		}
+		switch page := (pageKey{crawl: r.Crawl, url: r.URL}); {
+		case r.isOfVisit():
+			if have := visited[page]; have == nil || have.isOfRule() {
+				visited[page] = r
+			}
+		case r.isSame():
+			same[page] = r
+		}
+	}
+	for _, r := range visited {
+		if row := visitRow(r); r.isOfRule() {
+			latest[itemKey{row.Table, row.Crawl, row.Kind, row.Item}] = row
+		}
+	}
+	for _, r := range latest {
+		if r.Table == Pages {
+			w.Pages = append(w.Pages, r)
+		} else {
+			w.Records = append(w.Records, r)
+		}
+	}
+	slices.SortFunc(w.Pages, byItem)
+	slices.SortFunc(w.Records, byItem)
+	w.Visited, w.Same = slices.SortedFunc(maps.Values(visited), byPage), slices.SortedFunc(maps.Values(same), byPage)
+	w.Replayed = slices.SortedFunc(maps.Values(replayed), byPage)
+	return w
+}
+
+// replayedOf returns the last replay of each visit that is made again.
+func replayedOf(rows []*Row) map[pageKey]*Row {
+	replayed := make(map[pageKey]*Row)
+	for _, r := range rows {
+		if r.isOfVisit() && r.Generation != "" {
+			replayed[r.ofVisit()] = r
 		}
 	}
 	return replayed

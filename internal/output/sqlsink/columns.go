@@ -1,8 +1,11 @@
 package sqlsink
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
+	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -70,44 +73,74 @@ var (
 	EventColumns = []string{
 		"feed", "id", "commit_id", "crawl", "kind", "item", "url", "visit", "fetched_at", "status", "class", "attempt", "error",
 		"detail", "bytes_wire", "bytes_body", "dns_ms", "connect_ms", "tls_ms", "first_byte_ms", "total_ms", "data",
+		"run", "digest", "found",
 	}
 	PageColumns = []string{
-		"crawl", "id", "url", "host", "status", "content_type", "title", "description", "canonical", "language", "charset",
-		"noindex", "text", "fetched_at", "depth", "referrer", "visit", "round", "duplicate_of", "record", "commit_id",
+		"crawl", "id", "first_seen", "changed_at", "url", "host", "status", "content_type", "title", "description", "canonical",
+		"language", "charset", "noindex", "text", "fetched_at", "depth", "referrer", "visit", "round", "duplicate_of",
+		"run", "checked_at", "gone_at", "digest", "record", "commit_id",
 	}
 	RecordColumns = []string{
-		"crawl", "kind", "id", "key", "place", "url", "fetched_at", "visit", "round", "duplicate_of", "data", "commit_id", "host",
+		"crawl", "kind", "id", "first_seen", "changed_at", "key", "place", "url", "host", "fetched_at", "visit", "round",
+		"duplicate_of", "run", "checked_at", "gone_at", "digest", "data", "commit_id",
 	}
 )
 
-// SetExcluded is what an upsert of those columns sets: all but the first ones, which are the key.
-func SetExcluded(columns []string, key int) string {
-	columns = columns[key:]
-	return "(" + strings.Join(columns, ", ") + ") = (excluded." + strings.Join(columns, ", excluded.") + ")"
+// Upsert is what an INSERT into pages or records does with a row that is there, if that is not newer. Table is
+// the name of the table in it, key the number of columns of its primary key.
+func Upsert(table string, columns []string, key int) string {
+	set := columns[key+2:]
+	return `ON CONFLICT (` + strings.Join(columns[:key], ", ") + `) DO UPDATE SET
+		changed_at = CASE WHEN ` + table + `.digest = excluded.digest AND ` + table + `.gone_at IS NULL THEN ` + table + `.changed_at ELSE excluded.changed_at END,
+		(` + strings.Join(set, ", ") + `) = (excluded.` + strings.Join(set, ", excluded.") + `)
+		WHERE (` + table + `.fetched_at, ` + table + `.round) <= (excluded.fetched_at, excluded.round)`
 }
 
-// EventValues returns the values of EventColumns. The data are of a result, which no other table has, and of a record
-// of a rule, whose row has the latest alone; not of a page, whose text is long.
+// EventValues returns the values of EventColumns. Long texts of pages are left out.
 func (b *Batch) EventValues(d Dialect, r *Row) []any {
 	o := r.Outcome()
 	data := r.Data
 	if r.Table == Pages {
-		data = nil
+		data = withoutLong(data)
 	}
-	return []any{
+	values := []any{
 		b.Feed, r.Identity[:], b.ID, r.Crawl, r.Kind, r.Item[:], orNil(r.URL), orNil(r.Visit), d.Moment(r.FetchedAt), r.Status,
 		o.Class, o.Attempt, o.Error, o.Detail, o.BytesWire, o.BytesBody,
 		o.Timings.DNS, o.Timings.Connect, o.Timings.TLS, o.Timings.FirstByte, o.Timings.Total, d.JSON(data),
 	}
+	if r.Table == Results {
+		return append(values, r.Run, nil, nil)
+	}
+	return append(values, r.Run, r.Digest[:], true)
+}
+
+// maxInEvent bounds a field of a page in its event, in bytes.
+const maxInEvent = 1000
+
+// withoutLong puts the digest of a long field in its place, so that a change of it is seen.
+func withoutLong(data []byte) []byte {
+	var o jsontext.Object
+	fields := jsontext.MembersOf(data)
+	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
+		if len(value) > maxInEvent {
+			sum := sha256.Sum256(value)
+			value = []byte(`"sha256:` + hex.EncodeToString(sum[:]) + `"`)
+		}
+		o.Raw(string(name), value)
+	}
+	if fields.Bad() {
+		return nil
+	}
+	return o.End()
 }
 
 // PageValues returns the values of PageColumns.
 func (b *Batch) PageValues(d Dialect, r *Row) []any {
-	p := r.Page()
+	p, at := r.Page(), d.Moment(r.FetchedAt)
 	return []any{
-		r.Crawl, r.Item[:], orNil(r.URL), orNil(r.Host), r.Status, p.ContentType, p.Title, p.Description, p.Canonical,
-		p.Language, p.Charset, p.NoIndex, p.Text, d.Moment(r.FetchedAt), p.Depth, p.Referrer, orNil(r.Visit), r.Round,
-		orNil(r.DuplicateOf), d.JSON(r.Data), b.ID,
+		r.Crawl, r.Item[:], at, at, orNil(r.URL), orNil(r.Host), r.Status, p.ContentType, p.Title, p.Description, p.Canonical,
+		p.Language, p.Charset, p.NoIndex, p.Text, at, p.Depth, p.Referrer, orNil(r.Visit), r.Round,
+		orNil(r.DuplicateOf), r.Run, at, nil, r.Digest[:], d.JSON(r.Data), b.ID,
 	}
 }
 
@@ -117,9 +150,10 @@ func (b *Batch) RecordValues(d Dialect, r *Row) []any {
 	if r.Ordinal >= 0 {
 		place = new(int32(r.Ordinal))
 	}
+	at := d.Moment(r.FetchedAt)
 	return []any{
-		r.Crawl, r.Kind, r.Item[:], orNil(r.Key), place, orNil(r.URL), d.Moment(r.FetchedAt), orNil(r.Visit),
-		r.Round, orNil(r.DuplicateOf), d.JSON(r.Data), b.ID, orNil(r.Host),
+		r.Crawl, r.Kind, r.Item[:], at, at, orNil(r.Key), place, orNil(r.URL), orNil(r.Host), at, orNil(r.Visit), r.Round,
+		orNil(r.DuplicateOf), r.Run, at, nil, r.Digest[:], d.JSON(r.Data), b.ID,
 	}
 }
 

@@ -41,6 +41,9 @@ type Database interface {
 	Missing(ctx context.Context, c *output.Commit) (events, rows int, err error)
 	// All calls do with the record of every row of pages and records, and its crawl.
 	All(ctx context.Context, do func(crawl string, line []byte) error) error
+	// Items and Changes are those of Sink.
+	Items(ctx context.Context, c Choice, do func(crawl string, line []byte) error) error
+	Changes(ctx context.Context, c Choice, do func(crawl string, line []byte) error) error
 	Close() error
 }
 

@@ -2,6 +2,8 @@ package sqlsink
 
 import (
 	"crypto/sha256"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +61,10 @@ type Row struct {
 	Host    string // of the URL; "" if it is not canonical
 	Visit   string
 	Round   int64
+	// Run is when the run of the visit was due, in Unix seconds; of a record that does not say so, the round.
+	Run int64
+	// Digest is of the fields, without what differs from visit to visit.
+	Digest [16]byte
 	// Generation is the replay that the record was made in; "" if it was made at the visit.
 	Generation string
 	// FetchedAt is when the record says that its page was fetched, or the request
@@ -77,6 +83,8 @@ type head struct {
 	Started     string `json:"started"`
 	Visit       string `json:"visit"`
 	Key         string `json:"key"`
+	Run         *int64 `json:"run"`
+	Same        bool   `json:"same"`
 	Status      *int32 `json:"status"`
 	DuplicateOf string `json:"duplicate_of"`
 }
@@ -95,14 +103,46 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 	if from == FromResults {
 		at = h.Started
 	}
-	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
+	if t, err := time.Parse(time.RFC3339Nano, at); err == nil && t.Year() > 0 {
 		r.FetchedAt = t
 	}
 	r.classify(from, rec.ID)
-	if from == FromRecords && r.Kind != messages.KindPage && r.Kind != messages.KindGone {
+	if r.Table == Records && r.Kind != messages.KindPage && !r.isOfAbsence() {
 		r.Status = nil // it is a field of a rule, which may mean anything
 	}
+	if r.Kind == messages.KindVisit && h.Same {
+		r.Table = Results // it is in no table
+	}
+	if r.Run = r.Round; h.Run != nil {
+		r.Run = *h.Run
+	}
+	if r.Table != Results {
+		r.Digest = digestOf(r.Kind, r.Data)
+	}
 	return r
+}
+
+// digestOf returns the digest of the fields of a record.
+func digestOf(kind string, data []byte) [16]byte {
+	h := sha256.New()
+	fields := jsontext.MembersOf(data)
+	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
+		if !slices.Contains(ofVisit(kind), string(name)) {
+			fmt.Fprintf(h, "%d %s %d %s ", len(name), name, len(value), value)
+		}
+	}
+	if fields.Bad() {
+		h.Write(data)
+	}
+	return [16]byte(h.Sum(nil))
+}
+
+// ofVisit are the members of a record that differ from visit to visit, whatever the page has.
+func ofVisit(kind string) []string {
+	if kind == messages.KindPage {
+		return []string{"fetched_at", "visit", "run", "duplicate_of", "depth", "referrer", "fetch_ms"}
+	}
+	return []string{"url", "fetched_at", "visit", "run", "duplicate_of", "generation"}
 }
 
 // readInto decodes what it can of data, and returns a copy of it, or of what is no
@@ -138,6 +178,8 @@ func (r *Row) classify(from, id string) {
 		r.Table, r.Item = Pages, ID(visit.URL)
 	case r.Kind == messages.KindPage && visit.IsZero() && r.Host != "":
 		r.Table, r.Item = Pages, ID(messages.HashURL(r.URL))
+	case r.isOfAbsence() && r.URL != "": // the latest of the page
+		r.Table, r.Item = Records, pageItem(r)
 	case r.Key != "":
 		r.Table, r.Item = Records, hashed("key", r.Key)
 	default:
@@ -148,6 +190,9 @@ func (r *Row) classify(from, id string) {
 		}
 	}
 }
+
+// pageItem identifies the page of a row.
+func pageItem(r *Row) ID { return ID(messages.HashURL(r.URL)) }
 
 // visitOf returns the visit that an identity begins with, and what follows it. The
 // visit is zero if the identity is not one of Seine's. It is the same in each
@@ -172,10 +217,14 @@ func (r *Row) isOlder(o *Row) bool {
 	return r.Round < o.Round
 }
 
-// isOfVisit reports whether a row tells what a visit found on a page that is there.
-func (r *Row) isOfVisit() bool {
-	return r.Table != Results && r.Kind != messages.KindGone && r.URL != "" && r.Visit != ""
-}
+// isOfVisit reports whether a row has what a visit found of a page.
+func (r *Row) isOfVisit() bool { return r.Table != Results && r.URL != "" && r.Visit != "" }
+
+// isOfAbsence reports whether a row says that a visit has found no records of a page.
+func (r *Row) isOfAbsence() bool { return r.Kind == messages.KindGone || r.Kind == messages.KindVisit }
+
+// isSame reports whether a row says that a page is as it was.
+func (r *Row) isSame() bool { return r.Kind == messages.KindVisit && r.Table == Results }
 
 // isOfRule reports whether a row is one of those that a rule makes of a page.
 func (r *Row) isOfRule() bool { return r.Table == Records && (r.Key != "" || r.Ordinal >= 0) }

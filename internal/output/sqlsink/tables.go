@@ -26,6 +26,10 @@ type Dialect interface {
 	// Moment is a time, and JSON a record, as the tables have them.
 	Moment(t time.Time) any
 	JSON(data []byte) any
+	// Visits is a query for the visits in $1, a JSON text of lists of crawl, URL, visit, time, round and run.
+	Visits() string
+	// NewID is an expression for an identity that no row has.
+	NewID() string
 	Views
 }
 
@@ -211,7 +215,8 @@ func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) err
 			return err
 		}
 		return do(crawl, line)
-	}, `SELECT crawl, CAST(record AS text) FROM pages UNION ALL SELECT crawl, CAST(data AS text) FROM records`)
+	}, `SELECT crawl, CAST(record AS text) FROM pages WHERE gone_at IS NULL
+		UNION ALL SELECT crawl, CAST(data AS text) FROM records WHERE gone_at IS NULL`)
 }
 
 // SetRuns stores the figures of runs in one transaction.
@@ -244,9 +249,8 @@ func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []f
 	}
 	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
 	all = all[:min(len(all), maxFields)]
-	name := ViewOf(kind)
 	if slices.Equal(all, have) {
-		if has, err := v.Has(ctx, tx, name); has || err != nil {
+		if has, err := v.Has(ctx, tx, ViewOf(kind)); has || err != nil {
 			return err
 		}
 	}
@@ -258,7 +262,12 @@ func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []f
 			return err
 		}
 	}
-	return v.Replace(ctx, tx, name, query(v, kind, all))
+	for _, view := range viewsOf(v, kind, all) {
+		if err := v.Replace(ctx, tx, view[0], view[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fields returns the fields of a kind as the table fields has them, by their place.

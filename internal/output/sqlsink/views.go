@@ -25,6 +25,11 @@ type Views interface {
 	// Value is an expression for the value of a field in a column of JSON, NULL where the
 	// record has none of the field's type.
 	Value(column string, f format.Column) string
+	// Changed is an expression for the names of the members that differ between two columns of JSON, as a list,
+	// without those that are named.
+	Changed(before, now string, without []string) string
+	// JoinOne joins the only row of a query, which refers to tables before it, or NULL.
+	JoinOne(as, query string) string
 }
 
 // base is a table that views select from.
@@ -35,43 +40,21 @@ type base struct {
 	columns []string // columns that fields of the same name are taken from
 }
 
+// checks are columns of each item.
+var checks = []string{"run", "first_seen", "changed_at", "checked_at"}
+
 var (
 	pagesBase = base{
-		table: "pages", json: "record", lead: []string{"crawl", "url", "host", "fetched_at"},
+		table: "pages", json: "record", lead: append([]string{"crawl", "url", "host", "fetched_at"}, checks...),
 		columns: []string{
 			"status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text", "depth",
 			"referrer", "visit", "duplicate_of",
 		},
 	}
 	recordsBase = base{
-		table: "records", json: "data", lead: []string{"crawl", "key", "url", "host", "fetched_at", "visit", "duplicate_of"},
+		table: "records", json: "data", lead: append([]string{"crawl", "key", "url", "host", "fetched_at", "visit", "duplicate_of"}, checks...),
 	}
 )
-
-// goneAt is the column of a view that says when the page of a record was found gone, if it
-// was since the record was made. It is of no record, and has a separate type.
-var goneAt = format.Column{Name: crawlspec.FieldGoneAt, Type: goneType}
-
-const (
-	goneType     = format.JSON + 1
-	goneTypeName = "gone"
-)
-
-// ColumnsOf returns the columns of the view of a kind of record, as the spec of a crawl
-// says.
-func ColumnsOf(spec *crawlspec.Spec, kind string) []format.Column {
-	columns := format.ColumnsOf(spec, kind)
-	if spec.Gone == crawlspec.WhenGoneRecord && kind != messages.KindGone {
-		columns = append(columns, goneAt)
-	}
-	return columns
-}
-
-// whenGone is an expression for goneAt of the rows of a table.
-func whenGone(table string) string {
-	return `(SELECT max(gone.fetched_at) FROM records gone WHERE gone.kind = ` + Literal(messages.KindGone) + ` AND gone.crawl = ` + table +
-		`.crawl AND gone.url = ` + table + `.url AND gone.fetched_at > ` + table + `.fetched_at)`
-}
 
 // maxFields bounds a view: tables of databases have some 1,600 columns at most.
 const maxFields = 1000
@@ -108,38 +91,89 @@ func (c columnNames) of(name string) string {
 	return free
 }
 
-// query selects the records of a kind.
-func query(v Views, kind string, fields []format.Column) string {
-	b := baseOf(kind)
-	selected, names := slices.Clone(b.lead), make(columnNames)
-	for _, name := range b.lead {
-		names.of(name)
+// selected are the lead columns of a view, and its fields: lead columns that are not columns of the table are
+// expressions, as in "a.b AS c". Fields is called for the value of each field.
+func selected(lead []string, fields []format.Column, value func(format.Column) string) string {
+	all, names := slices.Clone(lead), make(columnNames)
+	for _, column := range lead {
+		names.of(column[strings.LastIndexAny(column, " .")+1:])
 	}
 	for _, f := range fields {
-		var value string
-		switch {
-		case f == goneAt:
-			value = whenGone(b.table)
-		case slices.Contains(b.columns, f.Name):
-			value = Quoted(f.Name)
-		default:
-			value = v.Value(b.json, f)
-		}
-		selected = append(selected, value+" AS "+Quoted(names.of(f.Name)))
+		all = append(all, value(f)+" AS "+Quoted(names.of(f.Name)))
 	}
-	q := "SELECT " + strings.Join(selected, ", ") + " FROM " + b.table
+	return strings.Join(all, ", ")
+}
+
+// current selects the items of a kind that are there.
+func current(v Views, kind string, fields []format.Column) string {
+	b := baseOf(kind)
+	q := "SELECT " + selected(b.lead, fields, func(f format.Column) string {
+		if slices.Contains(b.columns, f.Name) {
+			return Quoted(f.Name)
+		}
+		return v.Value(b.json, f)
+	}) + " FROM " + b.table + " WHERE gone_at IS NULL"
 	if b == &recordsBase {
-		q += " WHERE kind = " + Literal(kind)
+		q += " AND kind = " + Literal(kind)
 	}
 	return q
+}
+
+// compared are the expressions of what each visit has found of items, event e, compared with what was found before,
+// event p.
+type compared struct {
+	from, change, changed, was string
+	counts                     string // which rows count: an item that is as it was is there once a run
+	differs                    string // which rows are not the same
+}
+
+// comparison compares the items of a kind; those of rules if that is "".
+func comparison(v Views, kind string) compared {
+	differs := `e.found AND p.found AND p.digest <> e.digest`
+	before := `SELECT q.* FROM sightings q WHERE q.item = e.item AND q.crawl = e.crawl AND q.kind = e.kind
+		AND q.fetched_at < e.fetched_at ORDER BY q.fetched_at DESC LIMIT 1`
+	c := compared{
+		from:    `sightings e ` + v.JoinOne("p", before),
+		change:  `CASE WHEN NOT e.found THEN 'gone' WHEN p.found IS NULL OR NOT p.found THEN 'new' WHEN p.digest = e.digest THEN 'same' ELSE 'changed' END`,
+		changed: `CASE WHEN ` + differs + ` THEN ` + v.Changed("p.data", "e.data", ofVisit(kind)) + ` END`,
+		was:     `CASE WHEN ` + differs + ` THEN p.data END`,
+		differs: `(NOT e.found OR p.found IS NULL OR NOT p.found OR p.digest <> e.digest)`,
+	}
+	c.counts = `(e.found OR p.found) AND (p.run <> e.run OR ` + c.differs + `)`
+	return c
+}
+
+// changes selects what each visit has found of the items of a kind: new, changed, same or gone.
+func changes(v Views, kind string, fields []format.Column) (all, differing string) {
+	b, c := baseOf(kind), comparison(v, kind)
+	key, item := "r.key", "r.kind = e.kind AND "
+	if b == &pagesBase {
+		key, item = "CAST(NULL AS text) AS key", ""
+	}
+	lead := []string{
+		"e.crawl", key, "e.url", "r.host", "e.run", "e.fetched_at", c.change + " AS change", c.changed + " AS changed", c.was + " AS was",
+	}
+	all = "SELECT " + selected(lead, fields, func(f format.Column) string { return v.Value("e.data", f) }) + " FROM " + c.from +
+		" JOIN " + b.table + " r ON r.crawl = e.crawl AND " + item + "r.id = e.item WHERE e.kind = " + Literal(kind) + " AND " + c.counts
+	return all, all + " AND " + c.differs
+}
+
+// viewsOf returns the queries of the views of a kind by their names.
+func viewsOf(v Views, kind string, fields []format.Column) [][2]string {
+	all, differing := changes(v, kind, fields)
+	return [][2]string{
+		{ViewOf(kind), current(v, kind, fields)}, {viewName("changes_", kind), all}, {viewName("history_", kind), differing},
+	}
 }
 
 // maxName is the length of the longest name that PostgreSQL does not cut.
 const maxName = 63
 
-// ViewOf names the view of a kind.
-func ViewOf(kind string) string {
-	name := "records_" + kind
+// ViewOf names the view of the items of a kind that are there.
+func ViewOf(kind string) string { return viewName("records_", kind) }
+
+func viewName(of, kind string) string {
+	name := of + kind
 	if len(name) > maxName {
 		sum := sha256.Sum256([]byte(kind))
 		name = name[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
@@ -153,15 +187,21 @@ func Quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""
 // Literal returns a text as SQL has it.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
+// Literals returns texts as a list of SQL.
+func Literals(texts []string) string {
+	all := make([]string, len(texts))
+	for i, t := range texts {
+		all[i] = Literal(t)
+	}
+	return strings.Join(all, ", ")
+}
+
 // listMark ends the type of a field that is a list.
 const listMark = "[]"
 
 // typeName is the type of a field as the table fields has it.
 func typeName(f format.Column) string {
-	switch {
-	case f.Type == goneType:
-		return goneTypeName
-	case f.List:
+	if f.List {
 		return f.Type.String() + listMark
 	}
 	return f.Type.String()
@@ -170,9 +210,6 @@ func typeName(f format.Column) string {
 // newField returns the field of a row of the table fields. A type that only a newer build
 // knows is read as JSON.
 func newField(name, typeName string) format.Column {
-	if typeName == goneTypeName {
-		return format.Column{Name: name, Type: goneType}
-	}
 	f := format.Column{Name: name, Type: format.JSON}
 	element, list := strings.CutSuffix(typeName, listMark)
 	for t := format.Text; t < format.JSON; t++ {

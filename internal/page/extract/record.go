@@ -50,6 +50,7 @@ type Envelope struct {
 	FetchedAt time.Time
 	Crawl     string
 	Visit     string
+	Run       int64 // when the run was due, Unix seconds; 0 is the first
 	// DuplicateOf is the visit of the page that this one repeats, "" if that is
 	// not told.
 	DuplicateOf string
@@ -66,6 +67,7 @@ func (env *Envelope) Object(b []byte, kind, key string) jsontext.Object {
 	o.Time("fetched_at", env.FetchedAt)
 	o.Text("crawl", env.Crawl)
 	o.Text("visit", env.Visit)
+	o.Int("run", env.Run)
 	o.TextSet("duplicate_of", env.DuplicateOf)
 	o.TextSet("key", key)
 	if len(env.Metadata) > 0 {

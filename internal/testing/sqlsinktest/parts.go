@@ -38,7 +38,7 @@ func testParts(t *testing.T, p Fixture) {
 	}
 	has := func(want string) {
 		t.Helper()
-		p.wants(t, `SELECT count(*) || ' of visit ' || coalesce(max(round), 0) FROM records WHERE kind = 'part'`, want)
+		p.wants(t, `SELECT count(*) || ' of visit ' || coalesce(max(round), 0) FROM records WHERE kind = 'part' AND gone_at IS NULL`, want)
 		p.wants(t, `SELECT count(*) FROM records WHERE kind = 'keyed'`, "1")
 	}
 	put(part("part", 1, 0, "", ""), part("part", 1, 1, "", ""), part("part", 1, 2, "", ""), part("keyed", 1, 0, "k", ""))
@@ -59,7 +59,7 @@ func testParts(t *testing.T, p Fixture) {
 	has("1 of visit 2")
 	put(Page(url, 3, Created.Add(3*time.Hour), "T"))
 	has("0 of visit 0")
-	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part' AND data ->> 'url' = '`+url+`'`, "8")
+	p.wants(t, `SELECT count(*) FROM events WHERE kind = 'part' AND data ->> 'url' = '`+url+`' AND since IS NULL`, "8")
 	verify := func() {
 		t.Helper()
 		log, err := p.Read("default")

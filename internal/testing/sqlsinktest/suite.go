@@ -27,6 +27,8 @@ type Fixture struct {
 	Ask func(query string) string
 	// Exec runs a statement.
 	Exec func(statement string)
+	// List is a format for a query of the texts in the column line of another, as a list of JSON.
+	List string
 	// Real says that numbers are doubles, and so 2 is 2.0.
 	Real bool
 }
@@ -38,7 +40,7 @@ var Created = time.Date(2026, 11, 21, 1, 2, 3, 456789123, time.UTC)
 func Run(t *testing.T, place func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"latest": testLatest, "records": testRecords, "results": testResults, "strange": testStrange, "taken": testTaken,
-		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "parts": testParts, "trouble": testViewsAfterTrouble, "runs": testRuns,
+		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "changes": testChanges, "parts": testParts, "trouble": testViewsAfterTrouble, "runs": testRuns,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, place(t)) })
 	}
@@ -185,11 +187,12 @@ func testRecords(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(*) FROM records WHERE key IS NOT NULL`, "2")
 	p.wants(t, `SELECT round FROM records WHERE key = 'k2'`, "2")
 	p.wants(t, `SELECT round FROM records WHERE key = 'k1'`, "1")
-	p.wants(t, `SELECT count(*) FROM records WHERE key IS NULL AND url IS NOT NULL`, "2")
+	p.wants(t, `SELECT count(*) FROM records WHERE key IS NULL AND url IS NOT NULL AND gone_at IS NULL AND kind = 'product'`, "2")
 	p.wants(t, `SELECT round FROM records WHERE place = 2`, "2")
-	p.wants(t, `SELECT count(*) FROM records WHERE place = 3`, "0")
+	p.wants(t, `SELECT count(*) FROM records WHERE place = 3 AND gone_at IS NULL`, "0")
 	p.wants(t, `SELECT count(*) FROM records WHERE url IS NULL`, "2")
-	p.wants(t, `SELECT count(*) FROM events`, "9")
+	p.wants(t, `SELECT count(*) FROM events WHERE since IS NULL`, "9")
+	p.wants(t, `SELECT key FROM records WHERE gone_at IS NOT NULL AND key IS NOT NULL`, "k1")
 	p.wants(t, `SELECT pages FROM sources WHERE host = 'a.example'`, "0")
 
 	// Fields named as the envelope but for capitals make no records the same.

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/page/pii"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher/httpclient"
@@ -38,6 +39,9 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 		out.First = []*nats.Msg{co.candidate(t, target)}
 	case messages.NotModified:
 		out.First = co.unchanged(t)
+		if t.req.Recorded {
+			out.First = append(out.First, t.visitRecord(messages.KindVisit))
+		}
 	}
 	t.noteAnswer()
 	sitemaps, done := co.sitemaps(t)
@@ -46,8 +50,8 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 	co.markBodies(ctx, t, &out)
 	res := t.result(co.name)
 	res.Location = location
-	if t.req.Recorded && messages.IsGone(res.Class, res.Status) {
-		out.First = append(out.First, goneRecord(t, res).Msg(t.partition))
+	if t.req.Recorded && t.spec.Gone == crawlspec.WhenGoneRecord && messages.IsGone(res.Class, res.Status) {
+		out.First = append(out.First, t.visitRecord(messages.KindGone))
 		res.GoneRecord = true
 	}
 	out.Last = []*nats.Msg{resultMsg(res, t.partition)}
@@ -116,7 +120,7 @@ func (co composer) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *n
 	p := t.pageOf(r)
 	p.BodyEncoding, p.BodyObject = r.Body.Encoding, r.Body.Object
 	p.Unchanged = t.req.Digest != "" && strings.HasPrefix(r.Digest, t.req.Digest)
-	p.Inherit, p.Sitemap = t.req.Inherit, t.req.Sitemap
+	p.Inherit, p.Sitemap, p.Recorded = t.req.Inherit, t.req.Sitemap, t.req.Recorded
 	body := r.Body.Data
 	if r.Body.Object == "" && r.Body.Encoding == "" && (!t.ask.Archive || t.rendered.why != "") {
 		body, p.BodyEncoding = co.bodies.compress(body)
@@ -191,12 +195,18 @@ func (j *fetchJob) result(name string) *messages.Result {
 	return res
 }
 
-// goneRecord tells those who have records of a page that it is not there any more.
-func goneRecord(t *fetchJob, res *messages.Result) *messages.GoneRecord {
-	return &messages.GoneRecord{
-		URL: res.URL, FetchedAt: res.Started, Crawl: res.Crawl, Visit: res.Visit, Status: res.Status, Class: res.Class, Location: res.Location,
-		Metadata: pii.NewMasking(&t.spec.Mask).Metadata(t.req.Metadata),
+// visitRecord is the message that stands for the records of a page that the request brings none of.
+func (j *fetchJob) visitRecord(kind string) *nats.Msg {
+	r := j.reply
+	rec := &messages.VisitRecord{
+		Kind: kind, URL: j.req.URL, FetchedAt: r.Started.UTC(), Crawl: j.req.Crawl, Visit: j.req.Visit, Run: j.req.Run,
+		Status: r.Status, Class: r.Class, Same: r.Class == messages.NotModified,
+		Metadata: pii.NewMasking(&j.spec.Mask).Metadata(j.req.Metadata),
 	}
+	if r.Class == messages.Redirect {
+		rec.Location, _ = r.Target()
+	}
+	return rec.Msg(j.partition)
 }
 
 func resultMsg(res *messages.Result, partition int) *nats.Msg {

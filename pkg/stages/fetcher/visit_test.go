@@ -96,20 +96,20 @@ func TestPageSaysThatItIsUnchanged(t *testing.T) {
 	}
 }
 
-// A record tells that a page with records is gone, if the request asks for that, before the
-// result says so. What only keeps the page away for now makes none.
+// With gone: record, a record says that a page with records is gone, before the result does.
+// What only keeps the page away for now makes none.
 func TestPageThatIsGoneIsRecorded(t *testing.T) {
 	t.Parallel()
-	s := newFetcherFixture(t)
+	s := newFetcherFixture(t, func(_ *Config, spec *crawlspec.Spec, _ *testweb.Config) { spec.Gone = crawlspec.WhenGoneRecord })
 	s.web.Handle(0, "/", func(w http.ResponseWriter, r *http.Request) {
 		status, _ := strconv.Atoi(r.URL.Query().Get("is"))
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(status)
 	})
-	for status, gone := range map[int]bool{404: true, 410: true, 301: true, 308: true, 302: false, 307: false, 403: false, 500: false} {
+	for status, kind := range map[int]string{404: "gone", 410: "gone", 301: "gone", 308: "gone", 304: "visit", 302: "", 307: "", 403: "", 500: ""} {
 		for _, recorded := range []bool{true, false} {
 			req := request(s.url(fmt.Sprintf("/?is=%d", status)))
-			req.Recorded, req.Metadata = recorded, messages.Metadata{"customer": "17"}
+			req.Recorded, req.Metadata, req.ETag = recorded, messages.Metadata{"customer": "17"}, `"e"`
 			m := &stages.Message{Subject: messages.SubjectFetch(req.Crawl, 0), Data: req.Encode(), Deliveries: 1, Stored: time.Now()}
 			out, err := s.handle(t.Context(), m)
 			if err != nil {
@@ -128,15 +128,15 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 					got = append(got, m.Subject+" "+m.Header.Get(nats.MsgIdHdr)+" "+string(m.Data))
 				}
 			}
-			if recorded && gone {
-				r := messages.GoneRecord{
-					URL: req.URL, FetchedAt: res.Started, Crawl: req.Crawl, Visit: req.Visit, Status: status, Class: res.Class, Location: res.Location,
+			if recorded && kind != "" {
+				r := messages.VisitRecord{
+					Kind: kind, Same: kind == "visit", URL: req.URL, FetchedAt: res.Started, Crawl: req.Crawl, Visit: req.Visit, Status: status, Class: res.Class, Location: res.Location, Run: req.Run,
 					Metadata: req.Metadata,
 				}
 				p := messages.Partition(req.URL, s.bus.Layout.Partitions)
-				want = []string{fmt.Sprintf("%s %s.gone.0 %s", messages.SubjectRecords(req.Crawl, p), messages.VisitID(req.Crawl, req.Visit), r.Encode())}
+				want = []string{fmt.Sprintf("%s %s.%s.0 %s", messages.SubjectRecords(req.Crawl, p), messages.VisitID(req.Crawl, req.Visit), kind, r.Encode())}
 			}
-			if !slices.Equal(got, want) || res.GoneRecord != (want != nil) || (res.Location != "") != (res.Class == messages.Redirect) {
+			if !slices.Equal(got, want) || res.GoneRecord != (recorded && kind == "gone") || (res.Location != "") != (res.Class == messages.Redirect) {
 				t.Errorf("%d, recorded %t: records %q, want %q; the result says %t", status, recorded, got, want, res.GoneRecord)
 			}
 		}

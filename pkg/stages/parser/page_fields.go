@@ -69,6 +69,7 @@ var pageFields = map[string]func(r pageEncoder, b []byte, maxText int) []byte{
 	"crawl":        text(func(r pageEncoder) string { return r.page.Crawl }),
 	"metadata":     func(r pageEncoder, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
 	"visit":        text(func(r pageEncoder) string { return r.page.Visit.String() }),
+	"run":          number(func(r pageEncoder) int64 { return r.page.Run }),
 }
 
 func text(value func(pageEncoder) string) func(pageEncoder, []byte, int) []byte {

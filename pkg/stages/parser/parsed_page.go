@@ -33,6 +33,8 @@ type parsedPage struct {
 	follow []discoveredLink
 	// noRecord says that there is no record of the page itself, as of a sitemap.
 	noRecord bool
+	// unchanged says that the page has no records since it is as it was at the visit before.
+	unchanged bool
 	// noPage says that a condition of the spec keeps the page from having one.
 	noPage bool
 	// leftOut says by which condition the page has no record, as messages.Candidates has it.

@@ -156,6 +156,7 @@ func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 	want := r.plan.spec.Duplicates
 	if want.Unchanged == crawlspec.UnchangedDrop && r.page.Unchanged && !r.noRecord {
 		r.drop()
+		r.unchanged = true
 		return nil
 	}
 	if want.Exact == crawlspec.DuplicateKeep && want.Near == crawlspec.DuplicateKeep || r.noRecord || r.leftOut != "" {

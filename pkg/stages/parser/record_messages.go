@@ -43,10 +43,22 @@ func (r *parsedPage) recordMessages(partition, maxText int) []*nats.Msg {
 		id := messages.VisitID(r.page.Crawl, r.page.Visit) + "." + rec.kind + "." + strconv.Itoa(i)
 		all = append(all, messages.RecordMsg(r.page.Crawl, partition, id, rec.append(nil, env)))
 	}
+	if len(all) == 0 && r.page.Recorded {
+		all = append(all, r.visitRecord(partition))
+	}
 	for _, m := range all {
 		messages.SetSpecRevision(m, r.rev)
 	}
 	return all
+}
+
+// visitRecord stands for the records that earlier visits made of the page.
+func (r *parsedPage) visitRecord(partition int) *nats.Msg {
+	rec := &messages.VisitRecord{
+		Kind: messages.KindVisit, URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit, Run: r.page.Run,
+		Status: r.page.Status, Class: messages.OK, Same: r.unchanged, Metadata: r.metadata(),
+	}
+	return rec.Msg(partition)
 }
 
 // kinds counts the records by kind.
@@ -72,7 +84,7 @@ func (r *parsedPage) kinds() []messages.KindCount {
 // envelope is what the records beside that of the page begin with.
 func (r *parsedPage) envelope() extract.Envelope {
 	return extract.Envelope{
-		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(),
+		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(), Run: r.page.Run,
 		DuplicateOf: pageEncoder{r}.duplicate(), Metadata: r.encodedMetadata(),
 	}
 }
@@ -89,7 +101,7 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		Title: masked("title", r.scanned.Title), Description: masked("description", r.scanned.Description),
 		Canonical: r.scanned.Canonical, Language: r.scanned.Language, Charset: r.scanned.Charset, NoIndex: r.scanned.NoIndex,
 		Text: truncate.To(masked("text", r.scanned.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
-		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, DuplicateOf: r.duplicateOf,
+		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, Run: r.page.Run, DuplicateOf: r.duplicateOf,
 		Metadata: r.metadata(),
 	}
 	if isCut(r.scanned.Text, maxText) {

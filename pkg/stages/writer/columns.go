@@ -72,10 +72,6 @@ func viewColumnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
 	return func(crawl, kind string, rev uint64) ([]format.Column, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), specTime)
 		defer cancel()
-		spec, err := specs.Get(ctx, crawl, rev)
-		if err != nil {
-			return nil, err
-		}
-		return sqlsink.ColumnsOf(spec.Spec, kind), nil
+		return columnsBy(ctx, specs)(crawl, kind, rev)
 	}
 }

@@ -80,6 +80,8 @@ type sweep struct {
 	Count *frontierapi.Counters `json:"count,omitempty"`
 	// All says that a new run is fed all URLs, not the seeds alone.
 	All bool `json:"all,omitempty"`
+	// Recorded says that a new run is fed the pages that have records beside the seeds.
+	Recorded bool `json:"recorded,omitempty"`
 	// Seeds is how many of those of the spec were fed to a new run.
 	Seeds int `json:"seeds,omitempty"`
 }

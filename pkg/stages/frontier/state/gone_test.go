@@ -8,10 +8,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// Who fetches a page again is told that there are records of it, if the spec wants to know
-// when it is gone. Once a record has told that, nobody is asked for another, and a page
+// A request says that its page has records, until a record has reported that the page is gone. A page
 // that comes back comes whole: its records are to be made anew.
-func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
+func TestRequestIsRecordedUntilThePageIsReportedGone(t *testing.T) {
 	t.Parallel()
 	const u, digest = "https://a.test/", "0011223344556677"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -62,24 +61,22 @@ func TestRequestTellsOfRecordsUntilOneTellsThatThePageIsGone(t *testing.T) {
 	}
 }
 
-// While the spec wants no such records, nobody is told of any, and nothing is forgotten:
-// with another spec, the next visit tells that a page is gone.
-func TestPageThatWasGoneBeforeIsToldWhenTheSpecWantsIt(t *testing.T) {
+// A fetcher that reports no gone page leaves its records noted: by another spec, the next visit may report it.
+func TestPageThatIsGoneStaysRecordedUntilThatIsReported(t *testing.T) {
 	t.Parallel()
 	const u = "https://a.test/"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Recrawl = []crawlspec.RecrawlRule{{Match: "*", Every: 3600 * second}} })
 	w.seed(u)
 	w.wantSent(w.dispatch(10), u)
 	w.fetched(u, "0011223344556677", 3)
-	for _, want := range []bool{false, true} {
+	for n, want := range []bool{true, true, false} {
 		w.pass(100 * time.Hour)
 		w.wantSent(w.dispatch(10), u)
 		m, err := w.part.Requests.Message(w.part.urls.inFlight[urlID{"c", messages.HashURL(u)}])
 		w.must(err)
 		if m.Recorded != want {
-			t.Errorf("the request has recorded %t, want %t", m.Recorded, want)
+			t.Errorf("visit %d: the request has recorded %t, want %t", n, m.Recorded, want)
 		}
-		w.result(u, func(r *messages.Result) { r.Class, r.Status, r.GoneRecord = messages.Gone, 404, m.Recorded })
-		w.change(func(s *crawlspec.Spec) { s.Gone = crawlspec.WhenGoneRecord })
+		w.result(u, func(r *messages.Result) { r.Class, r.Status, r.GoneRecord = messages.Gone, 404, n == 1 })
 	}
 }

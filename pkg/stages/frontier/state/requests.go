@@ -157,7 +157,7 @@ func (rq *Requests) Message(req *Request) (*messages.Request, error) {
 		return nil, err
 	}
 	tells := rules.Gone == crawlspec.WhenGoneRecord
-	m.Recorded = tells && req.Recorded
+	m.Recorded = req.Recorded
 	if rules.Duplicates.Unchanged == crawlspec.UnchangedDrop && req.Digest != 0 && req.Class != messages.Gone && (req.Recorded || !tells) {
 		m.Digest = digestText(req.Digest)
 	}

@@ -39,7 +39,9 @@ func (rv *reviews) startRun(name string, c *crawl, rules *Rules, now int64) erro
 		return nil
 	}
 	rv.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
-	rv.begins(name, c, next.Unix(), &sweep{All: c.Reseed != nil && c.Reseed.All}, now)
+	rv.begins(name, c, next.Unix(), &sweep{
+		All: c.Reseed != nil && c.Reseed.All, Recorded: rules.Gone == crawlspec.WhenGoneRecord,
+	}, now)
 	return nil
 }
 
@@ -92,10 +94,11 @@ func (r *Rules) since() int64 {
 // startsAgain reports whether a schedule starts the crawl again.
 func (r *Rules) startsAgain() bool { return r.Schedule != "" && r.State != crawlspec.Cancelled }
 
-// reseed feeds a part of the seeds, or of all URLs, to the run that has started.
+// reseed feeds a part of the seeds, or of all URLs, to the run that has started. With
+// gone: record, a page that has records is visited even if no link leads to it any more.
 func (rv *reviews) reseed(name string, c *crawl, rules *Rules, now int64) error {
 	pre := table.Name(table.Prefix(rv.partition, kindSeed), name)
-	if c.Reseed.All {
+	if c.Reseed.All || c.Reseed.Recorded {
 		pre = table.Name(table.Prefix(rv.partition, kindURL), name)
 	}
 	ids, last, err := rv.nextBatch(pre, name, c.Reseed)
@@ -104,7 +107,7 @@ func (rv *reviews) reseed(name string, c *crawl, rules *Rules, now int64) error 
 			break
 		}
 		var r *urlRecord
-		if r, err = rv.urls.record(id); err == nil && r != nil {
+		if r, err = rv.urls.record(id); err == nil && r != nil && (c.Reseed.All || r.Seed || r.Recorded) {
 			err = rv.joinRun(r, id, c, rules, now)
 		}
 	}

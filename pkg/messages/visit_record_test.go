@@ -26,16 +26,16 @@ func TestOnlyAnswersForGoodSayThatAPageIsGone(t *testing.T) {
 }
 
 // The record of a page that is gone is one that writers take as it is, of its own kind.
-func TestGoneRecordIsARecord(t *testing.T) {
+func TestVisitRecordIsARecord(t *testing.T) {
 	t.Parallel()
 	const url = "https://example.org/p/1"
-	r := GoneRecord{
-		URL: url, FetchedAt: time.Unix(1_800_000_000, 0).UTC(), Crawl: "c", Visit: Visit{HashURL(url), 2}, Status: 301, Class: Redirect, Location: "https://example.org/",
+	r := VisitRecord{
+		Kind: KindGone, URL: url, FetchedAt: time.Unix(1_800_000_000, 0).UTC(), Crawl: "c", Visit: Visit{HashURL(url), 2}, Status: 301, Class: Redirect, Location: "https://example.org/",
 		Metadata: Metadata{"customer": "17"},
 	}
 	m := r.Msg(3)
 	const want = `{"kind":"gone","url":"https://example.org/p/1","fetched_at":"2027-01-15T08:00:00Z","crawl":"c",` +
-		`"visit":"2d8e29b15dd992b646c95d9d24888144.2","status":301,"class":"redirect","location":"https://example.org/","metadata":{"customer":"17"}}`
+		`"visit":"2d8e29b15dd992b646c95d9d24888144.2","run":0,"status":301,"class":"redirect","location":"https://example.org/","metadata":{"customer":"17"}}`
 	if string(m.Data) != want || m.Subject != "seine.records.c.3" {
 		t.Errorf("%s on %s, want %s", m.Data, m.Subject, want)
 	}

@@ -1,0 +1,125 @@
+// Package items says what an output of files has of items: which are there, and what changed from visit to visit. It
+// puts the records into a database of SQLite, in a temporary file, so that databases and files have one definition of
+// both, that of package sqlsink.
+package items
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/output"
+	"seine/internal/output/format"
+	"seine/internal/output/sqlite"
+	"seine/internal/output/sqlsink"
+	"seine/pkg/messages"
+)
+
+// perCommit bounds the records of a transaction.
+const perCommit = 10_000
+
+// Store has the records of an output. The order in which they are added does not matter, but for those of one visit.
+type Store struct {
+	*sqlsink.Sink
+	dir       string
+	partition output.Partition
+	created   time.Time
+	n         uint64
+	places    map[string]int // the number of records by visit and kind
+	waiting   map[output.Group][]*format.Record
+	added     int
+}
+
+// New returns a store without records. Close removes it.
+func New() (*Store, error) {
+	dir, err := os.MkdirTemp("", "seine-items-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, created: time.Unix(0, 0).UTC(), places: make(map[string]int), waiting: make(map[output.Group][]*format.Record)}
+	s.Sink, err = sqlite.OpenTemporary(sqlite.Scheme+filepath.Join(dir, "items.db"), slog.New(slog.DiscardHandler))
+	if err == nil {
+		s.partition, _, err = s.OpenPartition(0, s.created)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// Close removes the store.
+func (s *Store) Close() error { return errors.Join(s.Sink.Close(), os.RemoveAll(s.dir)) }
+
+// Add adds a record, a line of JSON. A record without a time is older than those that have one.
+func (s *Store) Add(crawl, kind string, line []byte) error {
+	s.n++
+	g := output.Group{Crawl: crawl, Kind: kind, Dir: crawl + "/" + kind}
+	s.waiting[g] = append(s.waiting[g], &format.Record{
+		ID: s.identity(crawl, kind, line), Kind: kind, Stored: s.created.Add(time.Duration(s.n)), Data: append([]byte(nil), line...),
+	})
+	if s.added++; s.added < perCommit {
+		return nil
+	}
+	return s.Flush()
+}
+
+// identity returns that of a record as the parser names it: files have no headers.
+func (s *Store) identity(crawl, kind string, line []byte) string {
+	var r struct {
+		Visit      string `json:"visit"`
+		Generation string `json:"generation"`
+	}
+	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
+	var visit messages.Visit
+	if r.Visit == "" || visit.UnmarshalText([]byte(r.Visit)) != nil {
+		return "line." + strconv.FormatUint(s.n, 10)
+	}
+	id := messages.VisitID(crawl, visit)
+	of := id + "." + kind + "@" + r.Generation
+	place := s.places[of]
+	s.places[of]++
+	switch {
+	case kind != messages.KindPage:
+		id += "." + kind + "." + strconv.Itoa(place)
+	case place > 0: // the same record is there twice
+		return "line." + strconv.FormatUint(s.n, 10)
+	}
+	if r.Generation != "" {
+		id = messages.InGeneration(id, r.Generation)
+	}
+	return id
+}
+
+// Flush commits what was added.
+func (s *Store) Flush() error {
+	c := &output.Commit{Partition: 0, Created: s.created, FirstSeq: s.n - uint64(s.added) + 1, LastSeq: s.n, Stored: s.created}
+	for g, records := range s.waiting {
+		chunk, err := s.partition.Create(c.Name(), g, sqlsink.Ext)
+		if err != nil {
+			return err
+		}
+		enc, err := sqlsink.Format{}.NewEncoder(chunk, g)
+		for _, r := range records {
+			if err == nil {
+				err = enc.Append(r)
+			}
+		}
+		if err == nil {
+			_, err = chunk.Finish()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(s.waiting)
+	s.added = 0
+	if _, err := s.partition.Commit(c); err != nil {
+		return fmt.Errorf("compare the records: %w", err)
+	}
+	return nil
+}

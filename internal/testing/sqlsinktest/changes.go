@@ -1,0 +1,174 @@
+package sqlsinktest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seine/internal/output/format"
+	"seine/internal/output/sqlsink"
+	"seine/internal/run/specfile"
+	"seine/pkg/messages"
+)
+
+// shop is a site whose lists of items change from run to run.
+type shop struct {
+	rand  *rand.Rand
+	lists []map[string]int // by page: the price of each item
+	seen  []map[string]int // what the last visit of each page found, nil for none
+	round uint64
+}
+
+// change has items come, go, cost something else, and move to another page.
+func (s *shop) change() {
+	for page, list := range s.lists {
+		s.lists[page] = maps.Clone(list)
+	}
+	for range s.rand.IntN(6) {
+		page := s.rand.IntN(len(s.lists))
+		item := fmt.Sprintf("i%d", s.rand.IntN(20))
+		at := slices.IndexFunc(s.lists, func(list map[string]int) bool { return list[item] != 0 })
+		switch s.rand.IntN(5) {
+		case 4: // it is on two pages
+			if at >= 0 {
+				s.lists[page][item] = s.lists[at][item]
+			}
+		case 0:
+			clear(s.lists[page])
+		case 1:
+			if at >= 0 {
+				delete(s.lists[at], item)
+			}
+		case 2:
+			if at >= 0 {
+				s.lists[page][item], s.lists[at] = s.lists[at][item], maps.Clone(s.lists[at])
+				if at != page {
+					delete(s.lists[at], item)
+				}
+			}
+		default:
+			price := 1 + s.rand.IntN(5)
+			for _, list := range s.lists {
+				if list[item] != 0 {
+					list[item] = price
+				}
+			}
+			if at < 0 {
+				s.lists[page][item] = price
+			}
+		}
+	}
+}
+
+func (s *shop) items() map[string]int {
+	all := make(map[string]int)
+	for _, list := range s.lists {
+		maps.Copy(all, list)
+	}
+	return all
+}
+
+// visit returns the records of a run that visits all pages.
+func (s *shop) visit(run int64) (all []*format.Record) {
+	s.round++
+	at := time.Unix(run, 0).UTC()
+	for _, page := range s.rand.Perm(len(s.lists)) {
+		at = at.Add(time.Second)
+		list, url := s.lists[page], fmt.Sprintf("https://a.example/list%d", page)
+		visit := messages.Visit{URL: messages.HashURL(url), Round: s.round}
+		if s.seen[page] != nil && (len(list) == 0 || maps.Equal(list, s.seen[page]) && s.rand.IntN(2) == 0) {
+			r := messages.VisitRecord{
+				Kind: messages.KindVisit, URL: url, FetchedAt: at, Crawl: "a", Visit: visit, Run: run, Class: messages.OK,
+				Same: maps.Equal(list, s.seen[page]) && len(list) > 0,
+			}
+			m := r.Msg(0)
+			all = append(all, &format.Record{ID: m.Header.Get("Nats-Msg-Id"), Kind: r.Kind, Stored: at, Header: m.Header, Data: m.Data})
+		}
+		s.seen[page] = list
+		if len(all) > 0 && all[len(all)-1].ID == messages.VisitID("a", visit)+".visit.0" {
+			continue
+		}
+		for n, item := range slices.Sorted(maps.Keys(list)) {
+			line := fmt.Sprintf(`{"kind":"item","url":%q,"fetched_at":%q,"crawl":"a","visit":%q,"run":%d,"key":%q,"price":%d,"name":"N"}`,
+				url, at.Format(time.RFC3339Nano), visit, run, item, list[item])
+			all = append(all, raw(fmt.Sprintf("%s.item.%d", messages.VisitID("a", visit), n), "item", line))
+		}
+	}
+	return all
+}
+
+// changed are the changes of a run as a text: a line for each item that has one.
+func changed(before, now map[string]int) string {
+	var all []string
+	for item, price := range now {
+		switch was, had := before[item]; {
+		case !had:
+			all = append(all, fmt.Sprintf("%s new %d", item, price))
+		case was != price:
+			all = append(all, fmt.Sprintf(`%s changed %d was %d ["price"]`, item, price, was))
+		default:
+			all = append(all, fmt.Sprintf("%s same %d", item, price))
+		}
+	}
+	for item, price := range before {
+		if _, has := now[item]; !has {
+			all = append(all, fmt.Sprintf("%s gone %d", item, price))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// testChanges compares the views with the truth: runs over a shop whose items come, go, change and move, committed in
+// batches of any size.
+func testChanges(t *testing.T, p Fixture) {
+	spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: item, key: '{sku}', fields: {sku: .s, price: {css: .p, as: integer}}}]\n"))
+	check(t, err)
+	f := sqlsink.Format{Columns: func(_, kind string, _ uint64) ([]format.Column, error) { return format.ColumnsOf(spec, kind), nil }}
+	stay := Enter(t, p.open(t, sqlsink.FromRecords), Created)
+	s := &shop{rand: rand.New(rand.NewPCG(1, 2)), lists: make([]map[string]int, 4), seen: make([]map[string]int, 4)}
+	for i := range s.lists {
+		s.lists[i] = make(map[string]int)
+	}
+	truth := make(map[int64]string)
+	var waiting []*format.Record
+	next, now := uint64(1), map[string]int{}
+	for n := range 60 {
+		run := int64(1_800_000_000 + 3600*n)
+		s.change()
+		waiting = append(waiting, s.visit(run)...)
+		truth[run] = changed(now, s.items())
+		now = s.items()
+		if s.rand.IntN(3) > 0 || n == 59 {
+			for len(waiting) > 0 {
+				part := waiting[:1+s.rand.IntN(len(waiting))]
+				check(t, stay.CommitAs(f, Created, next, part...))
+				next, waiting = next+uint64(len(part)), waiting[len(part):]
+			}
+		}
+	}
+	for run, want := range truth {
+		var rows []string
+		check(t, json.Unmarshal([]byte(p.Ask(fmt.Sprintf(p.List, `SELECT key || ' ' || change || ' ' || price || coalesce(' was ' || (was ->> 'price') || ' ' || changed, '') AS line
+			FROM changes_item WHERE run = `+fmt.Sprint(run)))), &rows))
+		slices.Sort(rows)
+		if got := strings.Join(rows, "\n"); got != want {
+			t.Errorf("run %d:\n%s\nwant\n%s", run, got, want)
+		}
+	}
+	p.wants(t, `SELECT count(*) || ' ' || coalesce(sum(price), 0) FROM records_item`, fmt.Sprintf("%d %d", len(now), sum(now)))
+	p.wants(t, `SELECT count(*) FROM history_item WHERE change = 'same'`, "0")
+	p.wants(t, `SELECT count(*) FROM records_item i WHERE checked_at < (SELECT max(checked_at) FROM records_item j WHERE j.url = i.url)`, "0")
+}
+
+func sum(prices map[string]int) (n int) {
+	for _, price := range prices {
+		n += price
+	}
+	return n
+}
