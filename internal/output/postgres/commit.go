@@ -110,7 +110,7 @@ func (b *batch) events(ctx context.Context) error {
 func (b *batch) waves(ctx context.Context) error {
 	for n, w := range b.Waves {
 		if n > 0 {
-			if err := b.exec(ctx, `TRUNCATE `+stagePages+`, `+stageRecords); err != nil {
+			if err := b.Exec(ctx, `TRUNCATE `+stagePages+`, `+stageRecords); err != nil {
 				return err
 			}
 		}
@@ -122,7 +122,7 @@ func (b *batch) waves(ctx context.Context) error {
 			err = b.replayed(ctx, w)
 		}
 		if err == nil {
-			err = w.Settle(ctx, b.dialect, b.Batch, b.exec)
+			err = w.Settle(ctx, b.dialect, b.Batch, b)
 		}
 		if err != nil {
 			return err
@@ -131,9 +131,19 @@ func (b *batch) waves(ctx context.Context) error {
 	return nil
 }
 
-func (b *batch) exec(ctx context.Context, statement string, args ...any) error {
+// Exec implements sqlsink.Transaction.
+func (b *batch) Exec(ctx context.Context, statement string, args ...any) error {
 	_, err := b.tx.Exec(ctx, statement, args...)
 	return err
+}
+
+// Texts implements sqlsink.Transaction.
+func (b *batch) Texts(ctx context.Context, query string, args ...any) ([]string, error) {
+	rows, err := b.tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // stage puts rows into a table of the session, and returns a statement that puts them into the table itself.
@@ -177,7 +187,7 @@ func (b *batch) records(ctx context.Context, w *sqlsink.Wave) error {
 	if err != nil {
 		return err
 	}
-	return b.exec(ctx, put)
+	return b.Exec(ctx, put)
 }
 
 // replayed deletes what was made of a visit that a replay has made again, but for what is of this

@@ -114,7 +114,7 @@ func (b *batch) waves(ctx context.Context) error {
 			err = b.replayed(ctx, w)
 		}
 		if err == nil {
-			err = w.Settle(ctx, b.dialect, b.Batch, b.exec)
+			err = w.Settle(ctx, b.dialect, b.Batch, b)
 		}
 		if err != nil {
 			return err
@@ -123,9 +123,27 @@ func (b *batch) waves(ctx context.Context) error {
 	return nil
 }
 
-func (b *batch) exec(ctx context.Context, statement string, args ...any) error {
+// Exec implements sqlsink.Transaction.
+func (b *batch) Exec(ctx context.Context, statement string, args ...any) error {
 	_, err := b.tx.ExecContext(ctx, statement, args...)
 	return err
+}
+
+// Texts implements sqlsink.Transaction.
+func (b *batch) Texts(ctx context.Context, query string, args ...any) (all []string, err error) {
+	rows, err := b.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
 }
 
 // pages are inserted where there is none yet, which counts them, and updated where
@@ -154,7 +172,7 @@ func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
 		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`
 	for _, r := range w.Replayed {
 		for _, statement := range []string{`UPDATE events SET found = NULL WHERE visit = ?3 AND item IN (SELECT id FROM` + replaced + `)`, `DELETE FROM` + replaced} {
-			if err := b.exec(ctx, statement, r.URL, r.Crawl, r.Visit, r.Generation, b.ID); err != nil {
+			if err := b.Exec(ctx, statement, r.URL, r.Crawl, r.Visit, r.Generation, b.ID); err != nil {
 				return err
 			}
 		}

@@ -3,12 +3,17 @@ package sqlsink
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"seine/pkg/messages"
 )
 
-// Exec runs a statement in the transaction of a batch.
-type Exec func(ctx context.Context, statement string, args ...any) error
+// Transaction is that of a batch.
+type Transaction interface {
+	Exec(ctx context.Context, statement string, args ...any) error
+	// Texts returns the texts of the only column of a query.
+	Texts(ctx context.Context, query string, args ...any) ([]string, error)
+}
 
 // items is a table of items: what their events have, and when another visit than that of a row has found it.
 type items struct{ table, kind, data, isOther string }
@@ -28,15 +33,15 @@ func (i items) earlier() string {
 type settlement struct {
 	*Batch
 	dialect Dialect
-	exec    Exec
+	tx      Transaction
 	with    string // visits v, by the names of visits in $1
 	named   string
 }
 
 // Settle does so for the visits of a wave: the items of a page that is as it was were checked, those that the last
 // visit of their page did not find are gone, unless they are on another page.
-func (w *Wave) Settle(ctx context.Context, d Dialect, b *Batch, exec Exec) error {
-	s := settlement{Batch: b, dialect: d, exec: exec}
+func (w *Wave) Settle(ctx context.Context, d Dialect, b *Batch, tx Transaction) error {
+	s := settlement{Batch: b, dialect: d, tx: tx}
 	if err := s.same(ctx, w.Same); err != nil {
 		return err
 	}
@@ -52,7 +57,7 @@ func (s settlement) same(ctx context.Context, visits []*Row) (err error) {
 }
 
 func (s settlement) absent(ctx context.Context, visits []*Row) (err error) {
-	if s.named, err = visitsJSON(s.dialect, visits); err != nil || len(visits) == 0 {
+	if s.named, err = s.withOthers(ctx, visits); err != nil || s.named == "" {
 		return err
 	}
 	s.with = `WITH named AS (` + s.dialect.Visits() + `), stored AS (` + lastVisits("named") + `), v AS (
@@ -62,6 +67,28 @@ func (s settlement) absent(ctx context.Context, visits []*Row) (err error) {
 		return err
 	}
 	return s.note(ctx, "false", `gone_at = v.fetched_at`)
+}
+
+// withOthers returns those visits whose pages have rows of other visits as a JSON text, "" for none: the rows of
+// the other pages are as they should be.
+func (s settlement) withOthers(ctx context.Context, visits []*Row) (string, error) {
+	if len(visits) == 0 {
+		return "", nil
+	}
+	all, err := visitsJSON(s.dialect, visits)
+	if err != nil {
+		return "", err
+	}
+	const other = ` o ON o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL AND o.visit IS DISTINCT FROM n.visit`
+	urls, err := s.tx.Texts(ctx, `WITH n AS (`+s.dialect.Visits()+`) SELECT n.url FROM n JOIN records`+other+` UNION SELECT n.url FROM n JOIN pages`+other, all)
+	if err != nil || len(urls) == 0 {
+		return "", err
+	}
+	slices.Sort(urls)
+	return visitsJSON(s.dialect, slices.DeleteFunc(slices.Clone(visits), func(r *Row) bool {
+		_, found := slices.BinarySearch(urls, r.URL)
+		return !found
+	}))
 }
 
 // lastVisits selects the last visits, and earlier ones, of the pages of a relation: that of the record of the page, and
@@ -78,7 +105,7 @@ func (s settlement) move(ctx context.Context) error {
 		AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.url = q.url AND p.crawl = q.crawl AND p.fetched_at > q.fetched_at)
 		AND NOT EXISTS (SELECT 1 FROM records o WHERE o.url = q.url AND o.crawl = q.crawl AND o.kind IN ('visit', 'gone') AND o.fetched_at > q.fetched_at)
 		ORDER BY q.fetched_at DESC LIMIT 1`
-	return s.exec(ctx, s.with+` UPDATE records AS t SET url = o.url, visit = o.visit, fetched_at = o.fetched_at, digest = o.digest, data = o.data
+	return s.tx.Exec(ctx, s.with+` UPDATE records AS t SET url = o.url, visit = o.visit, fetched_at = o.fetched_at, digest = o.digest, data = o.data
 		FROM (SELECT r.crawl, r.kind, r.id, f.url, f.visit, f.fetched_at, f.digest, f.data FROM v JOIN records r ON `+i.earlier()+` `+
 		s.dialect.JoinOne("f", other)+` WHERE r.key IS NOT NULL AND f.url IS NOT NULL) AS o
 		WHERE t.crawl = o.crawl AND t.kind = o.kind AND t.id = o.id`, s.named)
@@ -87,13 +114,13 @@ func (s settlement) move(ctx context.Context) error {
 // note adds an event for each item that the visits v say something of, and sets columns of it.
 func (s settlement) note(ctx context.Context, found, set string) error {
 	for _, i := range allItems {
-		err := s.exec(ctx, s.with+` INSERT INTO events (feed, id, commit_id, crawl, kind, item, url, visit, fetched_at, run, digest, found, since, data)
+		err := s.tx.Exec(ctx, s.with+` INSERT INTO events (feed, id, commit_id, crawl, kind, item, url, visit, fetched_at, run, digest, found, since, data)
 			SELECT $2, `+s.dialect.NewID()+`, $3, r.crawl, `+i.kind+`, r.id, r.url, v.visit, v.fetched_at, v.run, r.digest, `+found+`, r.fetched_at, `+i.data+`
 			FROM v JOIN `+i.table+` r ON `+i.earlier(), s.named, s.Feed, s.ID)
 		if err != nil {
 			return err
 		}
-		if err := s.exec(ctx, s.with+` UPDATE `+i.table+` AS r SET `+set+` FROM v WHERE `+i.earlier(), s.named); err != nil {
+		if err := s.tx.Exec(ctx, s.with+` UPDATE `+i.table+` AS r SET `+set+` FROM v WHERE `+i.earlier(), s.named); err != nil {
 			return err
 		}
 	}
