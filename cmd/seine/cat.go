@@ -195,7 +195,7 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 			if f.IndexOf != "" {
 				continue
 			}
-			if outside := below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/"); !takesFrom(w, outside) {
+			if outside := below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/"); !takesFrom(w, f, outside) {
 				continue
 			}
 			if !output.IsChunk(f.Path) {
@@ -219,8 +219,12 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 }
 
 // takesFrom reports whether w takes the records of a file that is outside of what is asked for, or not.
-func takesFrom(w io.Writer, outside bool) bool {
+func takesFrom(w io.Writer, f *output.File, outside bool) bool {
 	s, ok := w.(*recordFilter)
+	if ok && s.crawl != "" && f.Crawl != "" && f.Crawl != s.crawl {
+		s.met.add(f.Crawl, f.Kind, s)
+		return false
+	}
 	if ok {
 		s.beside = outside
 		s.tookBeside = s.tookBeside || outside

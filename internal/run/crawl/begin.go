@@ -66,7 +66,10 @@ func nothingOf(name string, names []string) error {
 	if near := suggest.Name(name, names); near != "" {
 		others = ", did you mean " + near + "?"
 	}
-	if len(names) > 0 {
+	switch {
+	case len(names) == 1:
+		others = ": for the only crawl, add --crawl " + names[0]
+	case len(names) > 1:
 		others += " (there are " + strings.Join(names[:min(len(names), most)], ", ") + ")"
 	}
 	return fmt.Errorf("%w: no crawl %s%s", ErrNothingToDo, name, others)

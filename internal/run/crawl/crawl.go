@@ -480,6 +480,9 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if have.Rev > 0 && len(c.Seeds) > 0 {
+		c.logKept(spec)
+	}
 	if blocked := have.Blocked(); blocked != nil {
 		// What it has is not to be replaced by what stands for it.
 		if own, err := c.Spec(crawlspec.Default()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
@@ -498,17 +501,42 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 	return spec, err
 }
 
-// logSpecChange warns that new rules for records do not apply to pages that were parsed before.
+// logSpecChange warns of what the file and the flags of this command change of the stored spec, which another command
+// may have changed meanwhile, and that new rules for records do not apply to pages that were parsed before.
 func (c *crawl) logSpecChange(have, now *crawlspec.Spec) {
-	var records []string
-	for _, line := range specchange.Lines(have, now) {
-		if _, key, _ := strings.Cut(line, " "); strings.HasPrefix(key, "page.") || strings.HasPrefix(key, "records") {
-			records = append(records, line)
+	lines := specchange.Lines(have.Shown(), now.Shown())
+	if len(lines) == 0 {
+		return
+	}
+	c.Log.Warn("this command changes the stored spec of the crawl; seine crawl without --spec and flags keeps it", "crawl", c.Crawl,
+		"change", strings.Join(lines[:min(len(lines), mostChanges)], ", "), "changes", len(lines))
+	if slices.ContainsFunc(lines, func(line string) bool {
+		_, key, _ := strings.Cut(line, " ")
+		return strings.HasPrefix(key, "page.") || strings.HasPrefix(key, "records")
+	}) {
+		c.Log.Warn("the rules for records have changed; pages parsed before keep their records: "+
+			"--again visits them again, seine replay parse parses the stored pages again", "crawl", c.Crawl)
+	}
+}
+
+// mostChanges bounds the changes of a spec that are logged.
+const mostChanges = 10
+
+// logKept warns of what a crawl that is given URLs keeps of its stored spec, though this command does not say it.
+func (c *crawl) logKept(spec *crawlspec.Spec) {
+	said, err := c.Spec(crawlspec.Default())
+	if err != nil {
+		return // it needs what is stored
+	}
+	var kept []string
+	for _, line := range specchange.Lines(said.Shown(), spec.Shown()) {
+		if key, ok := strings.CutPrefix(line, "+ "); ok {
+			kept = append(kept, key)
 		}
 	}
-	if len(records) > 0 {
-		c.Log.Warn("the rules for records have changed; pages parsed before keep their records: "+
-			"--again visits them again, seine replay parse parses the stored pages again", "crawl", c.Crawl, "change", strings.Join(records, ", "))
+	if len(kept) > 0 {
+		c.Log.Warn("the crawl continues, and keeps what this command does not change of its spec; --crawl NAME or another --data begins another",
+			"crawl", c.Crawl, "kept", strings.Join(kept[:min(len(kept), mostChanges)], ", "))
 	}
 }
 

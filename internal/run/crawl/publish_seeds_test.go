@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"log/slog"
 	"context"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestChangesOfASpecWhileACrawlBeginsStay(t *testing.T) {
 		}
 	}
 	tries, paused := 0, make(chan struct{})
-	c := &crawl{bus: bus, specs: specs, Options: Options{Crawl: "shop", Spec: func(s crawlspec.Spec) (*crawlspec.Spec, error) {
+	c := &crawl{bus: bus, specs: specs, Options: Options{Crawl: "shop", Log: slog.New(slog.DiscardHandler), Spec: func(s crawlspec.Spec) (*crawlspec.Spec, error) {
 		if tries++; tries == 1 {
 			change(func(s *crawlspec.Spec) { s.Hosts = []string{"a.example"} })
 		}
