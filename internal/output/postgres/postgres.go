@@ -177,6 +177,10 @@ func (d dialect) Lock(ctx context.Context, tx *sql.Tx) error {
 	var has bool
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey)
 	if err == nil {
+		// Of a view that a transaction reads: others must not wait behind this one until that ends.
+		_, err = tx.ExecContext(ctx, `SET LOCAL lock_timeout = '1s'`)
+	}
+	if err == nil {
 		err = tx.QueryRowContext(ctx, `SELECT current_schema() IS NOT NULL`).Scan(&has)
 	}
 	if err == nil && !has {

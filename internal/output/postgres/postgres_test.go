@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
 	"seine/internal/output"
@@ -21,6 +22,7 @@ import (
 	"seine/internal/output/sqlsink"
 	"seine/internal/testing/pgserver"
 	"seine/internal/testing/sqlsinktest"
+	"seine/pkg/messages"
 )
 
 func TestMain(m *testing.M) {
@@ -342,7 +344,7 @@ func TestViewsOfViews(t *testing.T) {
 	stay := sqlsinktest.Enter(t, s, sqlsinktest.Created)
 	put := func(first uint64) {
 		t.Helper()
-		r := &format.Record{ID: fmt.Sprint("a.", first), Kind: "product", Stored: sqlsinktest.Created, Data: []byte(`{"price":1,"colour":"red"}`)}
+		r := &format.Record{ID: fmt.Sprint("a.", first), Kind: "product", Stored: sqlsinktest.Created, Header: nats.Header{messages.HeaderSpec: {fmt.Sprint(first)}}, Data: []byte(`{"price":1,"colour":"red"}`)}
 		check(t, stay.CommitAs(f, sqlsinktest.Created, first, r))
 	}
 	columns = []format.Column{{Name: "price", Type: format.Number}}
@@ -366,4 +368,41 @@ func TestViewsOfViews(t *testing.T) {
 	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "view=records_product") || !strings.Contains(got, "drop those") {
 		t.Errorf("logged %s", got)
 	}
+}
+
+// A transaction that reads a view keeps no record from being written, and other readers do not wait for it. The view
+// is made later.
+func TestOpenTransactionOnAViewHoldsUpNoRecord(t *testing.T) {
+	server := pgserver.Start(t)
+	dsn := server.DSN(server.Database())
+	p := place(t, dsn)
+	s, err := Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
+	check(t, err)
+	columns := []format.Column{{Name: "price", Type: format.Number}}
+	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
+	stay := sqlsinktest.Enter(t, s, sqlsinktest.Created)
+	put := func(first uint64) {
+		t.Helper()
+		r := &format.Record{ID: fmt.Sprint("a.", first), Kind: "product", Stored: sqlsinktest.Created, Data: []byte(`{"price":1,"colour":"red"}`)}
+		check(t, stay.CommitAs(f, sqlsinktest.Created, first, r))
+	}
+	put(1)
+	reader, err := pgx.Connect(t.Context(), dsn)
+	check(t, err)
+	_, err = reader.Exec(t.Context(), `BEGIN; SELECT count(*) FROM seine.records_product`)
+	check(t, err)
+	columns = append(columns, format.Column{Name: "colour"})
+	put(2)
+	if got := p.Ask(`SELECT count(*) FROM records_product`); got != "2" {
+		t.Errorf("%s rows, want 2", got)
+	}
+	check(t, errors.Join(reader.Close(t.Context()), s.Close()))
+	s, err = Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
+	check(t, err)
+	stay = sqlsinktest.Enter(t, s, sqlsinktest.Created)
+	put(3)
+	if got := p.Ask(`SELECT count(colour) FROM records_product`); got != "3" {
+		t.Errorf("%s colours, want 3", got)
+	}
+	check(t, s.Close())
 }

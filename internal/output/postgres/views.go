@@ -61,13 +61,13 @@ func (dialect) JoinOne(as, query string) string {
 func (dialect) Value(column string, f format.Column) string {
 	key := sqlsink.Literal(f.Name)
 	value, text := column+` -> `+key, column+` ->> `+key
-	number := `CASE jsonb_typeof(` + value + `) WHEN 'number' THEN (` + value + `)::numeric END`
+	number := `CASE WHEN jsonb_typeof(` + value + `) = 'number' OR ` + text + ` ~ '^\d{1,100}(\.\d{1,100})?$' THEN (` + text + `)::numeric END`
 	switch {
 	case f.List || f.Type == format.JSON:
 		return value
 	case f.Type == format.Integer:
 		return `CASE WHEN ` + number + ` % 1 = 0 AND ` + number + ` BETWEEN -9223372036854775808 AND 9223372036854775807
-			THEN (` + value + `)::numeric::bigint END`
+			THEN (` + text + `)::numeric::bigint END`
 	case f.Type == format.Number:
 		return number
 	case f.Type == format.Bool:

@@ -60,8 +60,8 @@ var migrations = sqlsink.Migrations(files)
 // application marks a file as Seine's, in its header: "SEIN".
 const application = 0x5345494e
 
-// busyWait is how long a transaction waits for those of other processes.
-const busyWait = 10 * time.Second
+// busyWait is how long a transaction waits for those of other processes, which may be people with a shell.
+const busyWait = time.Minute
 
 // database is a file as one writer has it.
 type database struct{ sqlsink.Tables }
@@ -217,7 +217,7 @@ func (dialect) JSON(data []byte) any {
 	if data == nil {
 		return nil
 	}
-	return string(data)
+	return string(sqlsink.MendEscapes(data))
 }
 
 // Visits implements sqlsink.Dialect.
@@ -279,4 +279,9 @@ func (dialect) Explain(err error) error {
 }
 
 // Close implements sqlsink.Database.
-func (d *database) Close() error { return d.DB.Close() }
+func (d *database) Close() error {
+	if d.Writer != "" { // the file alone is whole then, unless another process has it open
+		_, _ = d.DB.Exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE`)
+	}
+	return d.DB.Close()
+}

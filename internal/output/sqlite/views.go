@@ -47,9 +47,11 @@ func (dialect) Value(column string, f format.Column) string {
 	case f.List || f.Type == format.JSON:
 		return data + ` -> ` + path
 	case f.Type == format.Integer:
-		return `CASE ` + kind + ` WHEN 'integer' THEN ` + value + ` END`
+		return `CASE WHEN typeof(` + value + `) = 'integer' AND ` + kind + ` = 'integer' THEN ` + value + `
+			WHEN ` + kind + ` = 'text' AND length(` + value + `) < 19 AND ` + value + ` <> '' AND ` + value + ` NOT GLOB '*[^0-9]*' THEN CAST(` + value + ` AS INTEGER) END`
 	case f.Type == format.Number:
-		return `CASE WHEN ` + kind + ` IN ('integer', 'real') THEN CAST(` + value + ` AS REAL) END`
+		return `CASE WHEN ` + kind + ` IN ('integer', 'real')
+			OR ` + kind + ` = 'text' AND ` + value + ` GLOB '*[0-9]*' AND ` + value + ` NOT GLOB '*[^0-9.]*' AND ` + value + ` NOT GLOB '*.*.*' THEN CAST(` + value + ` AS REAL) END`
 	case f.Type == format.Bool:
 		return `CASE ` + kind + ` WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`
 	case f.Type == format.Time:
@@ -58,5 +60,5 @@ func (dialect) Value(column string, f format.Column) string {
 		day := `substr(` + value + `, 1, 10)`
 		return `CASE WHEN ` + day + ` GLOB '????-??-??' AND date(` + day + `) = ` + day + ` THEN strftime('%Y-%m-%dT%H:%M:%fZ', ` + value + `) END`
 	}
-	return value
+	return `CASE ` + kind + ` WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(` + value + ` AS TEXT) END`
 }

@@ -30,9 +30,9 @@ type Database interface {
 	// returns the stamp of the entry. It returns output.ErrExists when the name of the
 	// entry, or the identity of a row, is in use. Between its steps it calls at.
 	Commit(ctx context.Context, b *Batch, at output.Hook) (stamp string, err error)
-	// Describe makes the view of a kind, or adds these columns to it, in a transaction of
-	// its own.
-	Describe(ctx context.Context, kind string, columns []format.Column) error
+	// Describe makes the views of a kind, or adds these columns of a revision of a spec to them, in a
+	// transaction of its own, which does not wait for long.
+	Describe(ctx context.Context, kind string, columns []format.Column, rev int64) error
 	// Latest calls do with each record of c, of a crawl and a kind, that is still the
 	// latest, as a line of JSON.
 	Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"seine/internal/output"
-	"seine/internal/output/format"
 )
 
 // Bounds of what is asked of a database. A connection that is cut says so at once;
@@ -32,7 +31,7 @@ type Sink struct {
 	hook output.Hook
 
 	viewsLock sync.Mutex
-	views     map[string][]format.Column // by kind: what was described by this process
+	views     map[string]described // by crawl and kind
 
 	origin origin
 }

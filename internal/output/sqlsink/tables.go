@@ -236,19 +236,18 @@ func (t *Tables) SetRuns(ctx context.Context, runs []Run) error {
 }
 
 // Describe implements Database.
-func (t *Tables) Describe(ctx context.Context, kind string, columns []format.Column) error {
-	return t.Explain(t.change(ctx, func(tx *sql.Tx) error { return describe(ctx, tx, t.Dialect, kind, columns) }))
+func (t *Tables) Describe(ctx context.Context, kind string, columns []format.Column, rev int64) error {
+	return t.Explain(t.change(ctx, func(tx *sql.Tx) error { return describe(ctx, tx, t.Dialect, kind, columns, rev) }))
 }
 
-// describe makes the view of a kind, or adds columns to it: it has those of every spec
-// so far, so that it shows older records as well.
-func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column) error {
+// describe makes the views of a kind, or adds columns to them: they have those of every spec
+// so far, so that they show older records as well.
+func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column, rev int64) error {
 	have, err := fields(ctx, tx, kind)
 	if err != nil {
 		return err
 	}
-	all := format.Union(slices.Clone(have), fieldsOf(kind, columns))
-	all = all[:min(len(all), maxFields)]
+	all := merged(have, fieldsOf(kind, columns), rev)
 	if slices.Equal(all, have) {
 		if has, err := v.Has(ctx, tx, ViewOf(kind)); has || err != nil {
 			return err
@@ -257,12 +256,15 @@ func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []f
 	if _, err := tx.ExecContext(ctx, `DELETE FROM fields WHERE kind = $1`, kind); err != nil {
 		return err
 	}
+	shown := make([]format.Column, len(all))
 	for place, f := range all {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO fields (kind, place, name, type) VALUES ($1, $2, $3, $4)`, kind, place, f.Name, typeName(f)); err != nil {
+		shown[place] = f.Column
+		if _, err := tx.ExecContext(ctx, `INSERT INTO fields (kind, place, name, type, rev) VALUES ($1, $2, $3, $4, $5)`,
+			kind, place, f.Name, typeName(f.Column), f.rev); err != nil {
 			return err
 		}
 	}
-	for _, view := range viewsOf(v, kind, all) {
+	for _, view := range viewsOf(v, kind, shown) {
 		if err := v.Replace(ctx, tx, view[0], view[1]); err != nil {
 			return err
 		}
@@ -271,18 +273,19 @@ func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []f
 }
 
 // fields returns the fields of a kind as the table fields has them, by their place.
-func fields(ctx context.Context, tx *sql.Tx, kind string) (all []format.Column, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT name, type FROM fields WHERE kind = $1 ORDER BY place`, kind)
+func fields(ctx context.Context, tx *sql.Tx, kind string) (all []field, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name, type, rev FROM fields WHERE kind = $1 ORDER BY place`, kind)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var name, typeName string
-		if err := rows.Scan(&name, &typeName); err != nil {
+		var rev int64
+		if err := rows.Scan(&name, &typeName, &rev); err != nil {
 			return nil, err
 		}
-		all = append(all, newField(name, typeName))
+		all = append(all, newField(name, typeName, rev))
 	}
 	return all, rows.Err()
 }

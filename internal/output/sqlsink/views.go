@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"seine/internal/output"
 	"seine/internal/output/format"
@@ -207,10 +208,15 @@ func typeName(f format.Column) string {
 	return f.Type.String()
 }
 
-// newField returns the field of a row of the table fields. A type that only a newer build
-// knows is read as JSON.
-func newField(name, typeName string) format.Column {
-	f := format.Column{Name: name, Type: format.JSON}
+// field is a row of the table fields: a column of the views of a kind, and the revision of the spec that has its type.
+type field struct {
+	format.Column
+	rev int64
+}
+
+// newField returns the field of a row. A type that only a newer build knows is read as JSON.
+func newField(name, typeName string, rev int64) field {
+	f := field{format.Column{Name: name, Type: format.JSON}, rev}
 	element, list := strings.CutSuffix(typeName, listMark)
 	for t := format.Text; t < format.JSON; t++ {
 		if t.String() == element {
@@ -220,13 +226,37 @@ func newField(name, typeName string) format.Column {
 	return f
 }
 
+// merged adds the columns of a revision to fields. Of two types of a column that of the newest revision counts.
+func merged(have []field, columns []format.Column, rev int64) []field {
+	all := slices.Clone(have)
+	for _, c := range columns {
+		i := slices.IndexFunc(all, func(f field) bool { return f.Name == c.Name })
+		switch {
+		case i < 0 && len(all) < maxFields:
+			all = append(all, field{c, rev})
+		case i >= 0 && all[i].Column != c && rev > all[i].rev:
+			all[i] = field{c, rev}
+		}
+	}
+	return all
+}
+
+// described is what this process has made the views of a kind of, by a crawl.
+type described struct {
+	columns []format.Column
+	again   time.Time // of a view that cannot be made now: when that is tried again
+}
+
+// retryViews is the wait before views that could not be made are tried again: a reader may hold them.
+const retryViews = time.Minute
+
 // describe makes the views of what chunks have, if they are news. That a view cannot be
 // made holds up no record.
 func (s *Sink) describe(ctx context.Context, chunks []*Chunk) {
 	for _, c := range chunks {
 		columns, err := c.columns()
 		if err == nil && len(columns) > 0 {
-			err = s.describeKind(ctx, c.group.Kind, columns)
+			err = s.describeKind(ctx, c, columns)
 		}
 		if err != nil && !errors.Is(err, output.ErrAway) { // of which the commit tells
 			s.log.Warn("the view of a kind of record is not as the spec has it; its records are written all the same",
@@ -236,19 +266,21 @@ func (s *Sink) describe(ctx context.Context, chunks []*Chunk) {
 }
 
 // describeKind adds columns to a view once.
-func (s *Sink) describeKind(ctx context.Context, kind string, columns []format.Column) error {
+func (s *Sink) describeKind(ctx context.Context, c *Chunk, columns []format.Column) error {
 	s.viewsLock.Lock()
 	defer s.viewsLock.Unlock()
-	known := s.views[kind]
-	all := format.Union(slices.Clone(known), columns)
-	if slices.Equal(all, known) {
+	of := c.group.Crawl + "/" + c.group.Kind
+	if known, is := s.views[of]; is && (time.Now().Before(known.again) || slices.Equal(columns, known.columns)) {
 		return nil
 	}
 	if s.views == nil {
-		s.views = make(map[string][]format.Column)
+		s.views = make(map[string]described)
 	}
-	s.views[kind] = all
-	return s.db.Describe(ctx, kind, columns)
+	err := s.db.Describe(ctx, c.group.Kind, columns, int64(c.rev))
+	if s.views[of] = (described{columns: columns}); err != nil {
+		s.views[of] = described{again: time.Now().Add(retryViews)}
+	}
+	return err
 }
 
 // forgetViews has all views looked at again with the next records of their kinds.

@@ -1,8 +1,8 @@
 package crawl
 
 import (
-	"log/slog"
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 

@@ -421,11 +421,13 @@ func testViews(t *testing.T, p Fixture) {
 	var columns []format.Column
 	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
-	next := uint64(1)
+	next, rev := uint64(1), uint64(1)
 	put := func(kind string, data ...string) {
 		t.Helper()
 		for _, line := range data {
-			check(t, s.CommitAs(f, Created, next, raw(fmt.Sprint("a.", next), kind, line)))
+			r := raw(fmt.Sprint("a.", next), kind, line)
+			r.Header.Set(messages.HeaderSpec, fmt.Sprint(rev))
+			check(t, s.CommitAs(f, Created, next, r))
 			next++
 		}
 	}
@@ -456,10 +458,18 @@ func testViews(t *testing.T, p Fixture) {
 	put("product", `{"key":"5","price":2,"colour":"red"}`)
 	p.wants(t, `SELECT colour || ' ' || price`+of+`'5'`, "red 2"+map[bool]string{true: ".0"}[p.Real])
 	p.wants(t, `SELECT sku`+of+`'1'`, "it's")
-	columns = []format.Column{{Name: "price"}}
-	put("product", `{"key":"6","price":"free"}`)
-	p.wants(t, `SELECT count(price) FROM records_product`, "5")
-	p.wants(t, `SELECT count(*) FROM fields WHERE kind = 'product' AND name = 'price' AND type = 'json'`, "1")
+	columns, rev = []format.Column{{Name: "price"}}, 3 // the type of the newest spec counts, whichever crawl has it
+	put("product", `{"key":"6","price":"free"}`, `{"key":"6b","price":"7.5"}`)
+	p.wants(t, `SELECT count(price) FROM records_product`, "6")
+	p.wants(t, `SELECT price`+of+`'1'`, "12.5")
+	columns, rev = []format.Column{{Name: "price", Type: format.Number}}, 2
+	put("product", `{"key":"6c","price":1}`)
+	p.wants(t, `SELECT price`+of+`'6'`, "free")
+	rev = 4
+	columns = append(columns, format.Column{Name: "size", Type: format.Integer})
+	put("product", `{"key":"6d","price":20,"size":"12"}`)
+	p.wants(t, `SELECT count(*) FROM records_product WHERE price BETWEEN 7 AND 8 OR price IS NULL AND key = '6'`, "2")
+	p.wants(t, `SELECT size`+of+`'6d'`, "12")
 
 	columns = []format.Column{{Name: "url"}, {Name: "title"}, {Name: "markdown"}, {Name: "fetched_at", Type: format.Time}, {Name: "visit"}, {Name: "duplicate_of"}}
 	put(messages.KindPage, `{"url":"https://a.example/1","title":"T","markdown":"# T","visit":"v.1","duplicate_of":"https://a.example/"}`)

@@ -146,6 +146,7 @@ CREATE TABLE fields (
 	place int NOT NULL, -- in the view, from 0
 	name  text NOT NULL,
 	type  text NOT NULL, -- text, integer, number, boolean, time or json; with [] a list of such
+	rev   bigint NOT NULL, -- the revision of the spec that has the type
 	PRIMARY KEY (kind, name)
 );
 

@@ -140,6 +140,7 @@ CREATE TABLE fields (
 	place INTEGER NOT NULL, -- in the view, from 0
 	name  TEXT NOT NULL,
 	type  TEXT NOT NULL, -- text, integer, number, boolean, time or json; with [] a list of such
+	rev   INTEGER NOT NULL, -- the revision of the spec that has the type
 	PRIMARY KEY (kind, name)
 ) STRICT;
 
