@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -100,6 +101,54 @@ func TestAnswerThatIsCutShort(t *testing.T) {
 	h.wantsAnswers(t, "gone 404 /a")
 	if a := h.answers[0]; a.body != "some of it" || a.Truncated != messages.TruncatedDisconnect {
 		t.Errorf("body %q, truncated %q", a.body, a.Truncated)
+	}
+}
+
+// A page that cannot be used is kept as far as it came, and why the rest is missing.
+func TestPageThatIsCutShort(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+	page := strings.Repeat("<p>It is long.</p>\n", 60_000) // 1.1 MB
+	zipped := string(gzipped([]byte(page)))
+	for name, c := range map[string]struct {
+		reply     string
+		maxBody   crawlspec.Bytes
+		class     messages.Class
+		truncated messages.Truncation
+		body      string
+	}{
+		"less than its length":    {reply: ok + "Content-Length: 100\r\n\r\nsome of it", class: messages.ProtocolError, truncated: messages.TruncatedDisconnect, body: "some of it"},
+		"in the middle of chunks": {reply: ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nsome \r\n9\r\nof", class: messages.ProtocolError, truncated: messages.TruncatedDisconnect, body: "some of"},
+		"in the middle of gzip": {
+			reply: ok + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n", len(zipped)) + zipped[:50], class: messages.ProtocolError,
+			truncated: messages.TruncatedDisconnect, body: zipped[:50],
+		},
+		"no gzip":         {reply: ok + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain", class: messages.BadEncoding, body: "plain"},
+		"over the limit":  {reply: ok + "\r\n" + page[:5000], maxBody: 4000, class: messages.TooLarge, truncated: messages.TruncatedLength, body: page[:4000]},
+		"says how much":   {reply: ok + "Content-Length: 5000\r\n\r\n" + page[:5000], maxBody: 4000, class: messages.TooLarge, truncated: messages.TruncatedLength, body: page[:4000]},
+		"gzip over it":    {reply: ok + "Content-Encoding: gzip\r\n\r\n" + zipped, maxBody: 64 << 10, class: messages.TooLarge, truncated: messages.TruncatedLength, body: zipped},
+		"large, and less": {reply: ok + "Content-Length: 9000000\r\n\r\n" + page, class: messages.ProtocolError, truncated: messages.TruncatedLength, body: page[:messages.InlineBody]},
+		"not wanted":      {reply: "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 3\r\n\r\npng", class: messages.UnsupportedType},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rawserver.New(t, func(int) (string, bool) { return c.reply, false })
+			s := newFetcherFixture(t, archived, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
+				s.MaxBody = cmp.Or(c.maxBody, 16<<20)
+			})
+			h := s.get(r.URL + "/a")
+			h.wants(t, c.class)
+			if c.body == "" {
+				h.wantsAnswers(t)
+				return
+			}
+			h.wantsAnswers(t, fmt.Sprintf("%s 200 /a", c.class))
+			a, body := h.answers[0], c.body
+			if room := messages.InlineBody - len(a.request) - len(a.head); len(body) > room {
+				body = body[:room]
+			}
+			if a.body != body || a.Truncated != c.truncated || !strings.HasPrefix(c.reply, a.head) {
+				t.Errorf("head %q, %d bytes, want %d, truncated %q", a.head, len(a.body), len(body), a.Truncated)
+			}
+		})
 	}
 }
 

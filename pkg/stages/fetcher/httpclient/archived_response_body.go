@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"net/http"
@@ -26,6 +27,8 @@ func (a exchangeArchive) answerBound() int64 {
 		return 0
 	case a.reply.Class == messages.Redirect:
 		return maxRedirectBody
+	case a.reply.Class == messages.TooLarge:
+		return min(maxErrorBody, a.ask.MaxBody)
 	}
 	return maxErrorBody
 }
@@ -44,6 +47,29 @@ func (a exchangeArchive) readAnswer(resp *http.Response) {
 	}
 	if f != nil {
 		a.reply.Truncated = truncation(f)
+	}
+}
+
+// keepRest keeps what came of a page that failed, with its head. What the spec does not want is none.
+func (a exchangeArchive) keepRest(resp *http.Response, f *Failure) {
+	if f.Class == messages.UnsupportedType || a.err != nil {
+		return
+	}
+	if a.wire.n == 0 { // it was refused by its header
+		a.readAnswer(resp)
+	} else if f.Class != messages.BadEncoding || a.decoded {
+		a.reply.Truncated = truncation(f)
+	}
+	if len(a.reply.Answer) == messages.InlineBody {
+		a.reply.Truncated = messages.TruncatedLength
+	}
+	a.write(resp)
+}
+
+// came keeps the beginning of a body that will not be a page.
+func (a exchangeArchive) came(data []byte) {
+	if a.ask.Archive {
+		a.reply.Answer = bytes.Clone(data[:min(len(data), messages.InlineBody)])
 	}
 }
 

@@ -129,7 +129,8 @@ func (x *exchange) unsupported(t string) *Failure {
 // readExactly reads a body whose length is known and small, without a copy.
 func (x *exchange) readExactly(src io.Reader, n int) *Failure {
 	data := make([]byte, n)
-	if _, err := io.ReadFull(src, data); err != nil {
+	if got, err := io.ReadFull(src, data); err != nil {
+		exchangeArchive{x}.came(data[:got])
 		if x.wire.err == nil {
 			x.wire.err = bodyFailure(x.ctx, io.ErrUnexpectedEOF)
 		}
@@ -215,6 +216,7 @@ func (x *exchange) readAll(src io.Reader, length int64) *Failure {
 		}
 		if int64(len(buf)) > x.ask.MaxBody {
 			if !x.ask.Robots {
+				exchangeArchive{x}.came(buf[:x.ask.MaxBody])
 				return x.tooLarge(messages.DetailDecoded)
 			}
 			err = io.EOF
@@ -224,6 +226,7 @@ func (x *exchange) readAll(src io.Reader, length int64) *Failure {
 			return nil
 		}
 		if err != nil {
+			exchangeArchive{x}.came(buf)
 			return x.classifyReadError(err)
 		}
 	}

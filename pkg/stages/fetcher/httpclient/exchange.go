@@ -103,6 +103,7 @@ func (x *exchange) run() {
 	default:
 		x.reply.Failed(f)
 		x.reply.Body = Body{}
+		exchangeArchive{x}.keepRest(resp, f)
 	}
 }
 

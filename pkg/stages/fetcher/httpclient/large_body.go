@@ -23,6 +23,7 @@ func (l largeBody) stream(buf []byte, src io.Reader) *Failure {
 	}
 	if f := l.copy(up, buf, src); f != nil {
 		up.abort(f)
+		exchangeArchive{l.exchange}.came(up.held)
 		return f
 	}
 	return l.stored(up)
@@ -91,13 +92,14 @@ func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
 	z := contentcoding.NewReader(src, names, l.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
 	f := l.measureDecoded(summed{z, sum})
-	if f == nil {
+	if f == nil || f.Class == messages.BadEncoding {
 		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
 			f = l.classifyReadError(err)
 		}
 	}
 	if f != nil {
 		up.abort(f)
+		exchangeArchive{l.exchange}.came(up.held)
 		return f
 	}
 	size := l.reply.Body.Size

@@ -19,8 +19,8 @@ type largeBodyWriter struct {
 	name     string
 	zip      *zstd.Encoder // nil if it is stored as it comes
 	encoding string
-	n        int64 // bytes written, before compression
-	held     []byte
+	n        int64          // bytes written, before compression
+	held     []byte         // all, or its beginning once there is a pipe
 	pipe     *io.PipeWriter // to where large bodies are, once it is needed
 	done     chan struct{}  // closed when it has all, or err
 	err      error
@@ -70,7 +70,9 @@ func (l *largeBodyWriter) put(p []byte) (int, error) {
 		if _, err := l.pipe.Write(l.held); err != nil {
 			return 0, err
 		}
-		l.held = nil
+		if l.held = append(l.held, p[:min(len(p), messages.InlineBody-len(l.held))]...); l.zip != nil {
+			l.held = nil // its beginning would be of no use
+		}
 	}
 	return l.pipe.Write(p)
 }
@@ -97,8 +99,9 @@ func (l *largeBodyWriter) commit() (Body, error) {
 			return Body{}, fmt.Errorf("compress body %s: %w", l.name, err)
 		}
 	}
-	b := Body{Data: l.held, Encoding: l.encoding, Size: l.n}
+	b := Body{Encoding: l.encoding, Size: l.n}
 	if l.pipe == nil {
+		b.Data = l.held
 		return b, nil
 	}
 	b.Object = l.name
