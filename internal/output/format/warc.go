@@ -52,7 +52,7 @@ type archiver struct {
 	file  string
 	info  string // identifier of the warcinfo record
 	seen  map[[sha256.Size]byte]capture
-	pages map[string]capture // the last page of each URL, for answers that it has not changed
+	pages map[string]capture // the last page of each URL as it was asked for, for answers that it has not changed
 	index warc.Index
 }
 
@@ -102,8 +102,10 @@ func (a *archiver) Append(r *Record) error {
 // exchange is a page about to be written.
 type exchange struct {
 	*Page
-	target  string // that was asked for
+	target  string // the URL that was asked for, as it was on the wire
 	view    string // what target begins with, "" unless a browser has made this
+	method  string // of the request, "" of a GET
+	query   string // what the request's body is in an index
 	id      func(kind string) string
 	head    []byte // as it is written
 	sums    warc.Sums
@@ -122,6 +124,7 @@ func newExchange(r *Record) (*exchange, error) {
 	if r.Page.Rendered != "" && r.Page.Part == "" {
 		x.view = "urn:dom:"
 	}
+	x.readRequest()
 	x.target = x.view + x.target
 	if x.Wire != nil {
 		x.payload, x.head = x.Wire, archivedHead(x.Head)
@@ -148,22 +151,17 @@ var views = map[messages.Part]string{
 	messages.PartScreenshot: "urn:view:", messages.PartPDF: "urn:pdf:", messages.PartCapture: "urn:capture:",
 }
 
-// transferFields are fields of a head that say how its body was framed. Bodies
-// are kept without that, and a reader would look for chunks that are not there:
-// such a field is renamed, as other archivers do.
-var transferFields = []string{"transfer-encoding"}
-
-// archivedHead returns the head of a response as it is written.
+// archivedHead returns the head of a response as it is written. The field that says how its body was framed is
+// renamed, as other archivers do: bodies are kept without that, and a reader would look for chunks that are not
+// there. All lines end in CRLF: readers look for the body behind an empty line that does.
 func archivedHead(head []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(head) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
-		for _, f := range transferFields {
-			if strings.EqualFold(string(bytes.TrimSpace(name)), f) {
-				out = append(out, "X-Orig-"...)
-			}
+		if strings.EqualFold(string(bytes.TrimSpace(name)), "transfer-encoding") {
+			out = append(out, "X-Orig-"...)
 		}
-		out = append(out, line...)
+		out = append(append(out, bytes.TrimRight(line, "\r\n")...), "\r\n"...)
 	}
 	return out
 }
@@ -252,7 +250,7 @@ func (a *archiver) response(x *exchange) error {
 	}
 	h.More = append(h.More, x.network()...)
 	c := warc.Capture{
-		URL: x.target, Date: x.FetchedAt, MIME: mediatype.Declared(x.ContentType), Status: x.Status, Digest: x.sums.Payload,
+		URL: x.target, Method: x.method, Query: x.query, Date: x.FetchedAt, MIME: mediatype.Declared(x.ContentType), Status: x.Status, Digest: x.sums.Payload,
 	}
 	if x.Class == messages.NotModified {
 		c.Digest = "" // its payload is that of the page, which nobody knows here
@@ -262,7 +260,7 @@ func (a *archiver) response(x *exchange) error {
 	switch {
 	case x.Class == messages.NotModified:
 		c.MIME = warc.MIMERevisit
-		c.Extent, err = a.notModified(x, h)
+		c.Extent, err = a.notModified(x, h, c.Asked())
 	case kind == warc.TypeRevisit:
 		c.MIME = warc.MIMERevisit
 		c.Extent, err = a.revisit(x, h)
@@ -272,22 +270,20 @@ func (a *archiver) response(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	a.remember(x, h, kind)
-	if x.view == "" {
-		a.index.Add(c)
-	}
+	a.remember(x, h, kind, c.Asked())
+	a.index.Add(c)
 	return nil
 }
 
 // remember keeps what later records may refer to. What was cut is not what the site
 // sent: another that begins alike may end otherwise.
-func (a *archiver) remember(x *exchange, h *warc.Header, kind string) {
+func (a *archiver) remember(x *exchange, h *warc.Header, kind, asked string) {
 	c := capture{id: h.ID, url: x.target, date: x.FetchedAt}
 	if kind != warc.TypeRevisit && x.Truncated == "" {
 		a.seen[x.sums.Same] = c
 	}
 	if !x.IsAnswer() {
-		a.pages[x.target] = a.seen[x.sums.Same] // where its body is
+		a.pages[asked] = a.seen[x.sums.Same] // where its body is
 	}
 }
 
@@ -339,9 +335,9 @@ func (c *capture) referredTo() []warc.Field {
 // notModified writes the answer that a page has not changed, section 6.7.3. The page is
 // in another file as a rule, and when it was fetched is known only of this one: a date
 // that is not that of the record would lead nowhere.
-func (a *archiver) notModified(x *exchange, h *warc.Header) (warc.Extent, error) {
+func (a *archiver) notModified(x *exchange, h *warc.Header, asked string) (warc.Extent, error) {
 	h.More = append(h.More, warc.Field{Name: "WARC-Profile", Value: warc.NotModified})
-	if o, ok := a.pages[x.target]; ok {
+	if o, ok := a.pages[asked]; ok {
 		h.More = append(h.More, o.referredTo()...)
 	} else {
 		h.More = append(h.More, warc.Field{Name: "WARC-Refers-To-Target-URI", Value: x.target})

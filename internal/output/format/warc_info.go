@@ -2,10 +2,12 @@ package format
 
 import (
 	"bytes"
+	"net/http"
 	"net/textproto"
 	"strings"
 
 	"seine/internal/base/version"
+	"seine/internal/base/weburl"
 	"seine/internal/output/warc"
 )
 
@@ -27,6 +29,21 @@ func (a *archiver) infoFields(x *exchange) []warc.Field {
 		}
 	}
 	return fields
+}
+
+// readRequest takes from the request what the URL does not say: a request rule may change the path and the query,
+// the method and the body.
+func (x *exchange) readRequest() {
+	line, _, _ := bytes.Cut(x.Request, []byte("\r\n"))
+	method, path, ok := strings.Cut(strings.TrimSuffix(string(line), " HTTP/1.1"), " ")
+	if !ok || x.view != "" {
+		return
+	}
+	x.target = strings.TrimSuffix(x.target, weburl.Path(x.target)) + path
+	if method != http.MethodGet {
+		_, body, _ := bytes.Cut(x.Request, []byte("\r\n\r\n"))
+		x.method, x.query = method, warc.RequestQuery(requestField(x.Request, "Content-Type"), body)
+	}
 }
 
 // requestField returns a field of a request as it was sent, "" if it has none.

@@ -24,7 +24,26 @@ type Capture struct {
 	MIME   string // without parameters
 	Status int
 	Digest string // of the payload, as in the record
+	// Method is that of the request, and Query what its body is in a key (RequestQuery). Both are empty of a GET.
+	Method, Query string
 	Extent
+}
+
+// Asked is the URL with what tells its request from a GET of the same URL
+// (https://iipc.github.io/warc-specifications/guidelines/cdx-non-get-requests/).
+func (c *Capture) Asked() string {
+	if c.Method == "" {
+		return c.URL
+	}
+	url := c.URL + "?"
+	if strings.Contains(c.URL, "?") {
+		url = c.URL + "&"
+	}
+	url += "__wb_method=" + c.Method
+	if c.Query != "" {
+		url += "&" + c.Query
+	}
+	return url
 }
 
 // Index is a CDXJ index of one file, in memory until it is written: one line for
@@ -39,7 +58,7 @@ type line struct {
 }
 
 // Add adds a capture.
-func (x *Index) Add(c Capture) { x.lines = append(x.lines, line{SURT(c.URL), c}) }
+func (x *Index) Add(c Capture) { x.lines = append(x.lines, line{SURT(c.Asked()), c}) }
 
 // entry is the JSON of a line. Numbers are text: that is how pywb's indexers
 // write them, and readers of either kind understand it.
@@ -51,6 +70,8 @@ type entry struct {
 	Length   string `json:"length"`
 	Offset   string `json:"offset"`
 	Filename string `json:"filename"`
+	Method   string `json:"method,omitempty"`
+	Query    string `json:"requestBody,omitempty"`
 }
 
 // Write writes the index of the file of that name, sorted by bytes.
@@ -68,6 +89,7 @@ func (x *Index) Write(w io.Writer, filename string) error {
 		err := e.Encode(entry{
 			URL: l.URL, MIME: l.MIME, Status: status(l.Status), Digest: digest,
 			Length: strconv.FormatInt(l.Length, 10), Offset: strconv.FormatInt(l.Offset, 10), Filename: filename,
+			Method: l.Method, Query: l.Query,
 		})
 		if err != nil {
 			return fmt.Errorf("write index: %w", err)

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// SURT returns the key under which indexes have an URL of http or https, which
+// SURT returns the key under which indexes have a URL. That of a urn: is itself; one of http or https
 // must be canonical: "com,example)/path?query". It is that of the package surt of
 // the Internet Archive, which pywb and CDX servers look URLs up by: the host from
 // its end, without "www."; lower case; no slash at the end; the query in order;
 // no session identifiers; escapes undone and made again in one way.
 func SURT(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return url
+	if !ok || strings.HasPrefix(url, "urn:") {
+		return strings.ReplaceAll(url, " ", "%20")
 	}
 	authority, rest := cutBefore(rest, "/?#")
 	path, query := cutBefore(rest, "?#")

@@ -75,7 +75,7 @@ func checkRead(t *testing.T, records []warcio.Record, want map[string]*testPage,
 // record that is not compressed.
 func compareIndexes(t *testing.T, ours, theirs []string, format string) {
 	t.Helper()
-	type entry struct{ Key, URL, MIME, Status, Digest, Length, Offset, Filename string }
+	type entry struct{ Key, URL, MIME, Status, Digest, Length, Offset, Filename, Method, RequestBody string }
 	read := func(lines []string) map[string]entry {
 		all := make(map[string]entry)
 		for _, l := range lines {

@@ -1,0 +1,109 @@
+package warc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/url"
+	"strings"
+)
+
+// maxQuery bounds the query of a request's body, as in other indexers.
+const maxQuery = 4096
+
+// RequestQuery returns the body of a request that is no GET as the query that an index has in its place, as
+// warcio.js and cdxj-indexer make it.
+func RequestQuery(contentType string, body []byte) string {
+	kind, params, _ := mime.ParseMediaType(contentType)
+	var q string
+	ok := true
+	switch kind {
+	case "application/x-www-form-urlencoded":
+		q = string(body)
+	case "application/json":
+		q, _ = jsonQuery(body)
+	case "text/plain":
+		q, ok = jsonQuery(body)
+	case "multipart/form-data":
+		q = formQuery(body, params["boundary"])
+	default:
+		ok = false
+	}
+	if !ok {
+		q = "__wb_post_data=" + base64.StdEncoding.EncodeToString(body)
+	}
+	return strings.ToValidUTF8(q[:min(len(q), maxQuery)], "")
+}
+
+// query is a list of parameters, each named once.
+type query struct {
+	pairs []string
+	names map[string]int
+}
+
+// add adds a parameter. The second of one name is called "name.2_".
+func (q *query) add(name, value string) {
+	if value == "" {
+		return
+	}
+	if q.names[name]++; q.names[name] > 1 {
+		name = fmt.Sprintf("%s.%d_", name, q.names[name])
+	}
+	q.pairs = append(q.pairs, url.QueryEscape(name)+"="+url.QueryEscape(value))
+}
+
+func (q *query) String() string { return strings.Join(q.pairs, "&") }
+
+// jsonQuery has the values of a JSON text, each under the name of the member that it is in.
+func jsonQuery(text []byte) (string, bool) {
+	if !json.Valid(text) {
+		return "", false
+	}
+	q := query{names: make(map[string]int)}
+	q.values(json.NewDecoder(bytes.NewReader(text)), "") //nolint:forbidigo // it reads tokens, no struct
+	return q.String(), true
+}
+
+// values adds what the next JSON value has.
+func (q *query) values(d *json.Decoder, name string) {
+	t, err := d.Token()
+	if err != nil {
+		return // the text is valid
+	}
+	delim, _ := t.(json.Delim)
+	for delim != 0 && d.More() {
+		member := name
+		if delim == '{' {
+			key, _ := d.Token()
+			member, _ = key.(string)
+		}
+		q.values(d, member)
+	}
+	switch v := t.(type) {
+	case json.Delim:
+		_, _ = d.Token() // its end
+	case string:
+		q.add(name, v)
+	default:
+		text, _ := json.Marshal(v) // a number, true, false or null
+		q.add(name, string(text))
+	}
+}
+
+// formQuery has the fields of a form.
+func formQuery(body []byte, boundary string) string {
+	q := query{names: make(map[string]int)}
+	in := multipart.NewReader(bytes.NewReader(body), boundary)
+	for {
+		part, err := in.NextRawPart()
+		if err != nil {
+			return q.String()
+		}
+		value, _ := io.ReadAll(io.LimitReader(part, maxQuery))
+		q.add(part.FormName(), string(value))
+	}
+}
