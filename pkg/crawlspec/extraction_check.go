@@ -152,6 +152,9 @@ func (t *Target) check(p *Problems, path string) {
 	}
 }
 
+// KeyPlaces are the places of a key that are of the page, unless the rule has fields of these names.
+var KeyPlaces = []string{"host", "url"}
+
 func (r *RecordRule) check(p *Problems, path string) {
 	if !messages.ValidKind(r.Kind) {
 		p.Addf(path+".kind", "%q: must be a lower-case letter, then letters, digits and '_', at most 63", messages.Clip(r.Kind))
@@ -169,12 +172,8 @@ func (r *RecordRule) check(p *Problems, path string) {
 	}
 	p.template(path+".key", r.Key)
 	for _, place := range r.Key.Placeholders() {
-		if !place.Secret && !r.Fields.has(place.Name) {
-			hint := ""
-			if slices.Contains([]string{"url", "fetched_at"}, place.Name) {
-				hint = ": every record has it, but a key is made of the rule's own fields (address: {from: url})"
-			}
-			p.Addf(path+".key", "{%s}: no such field%s", place.Name, hint)
+		if !place.Secret && !r.Fields.has(place.Name) && !slices.Contains(KeyPlaces, place.Name) {
+			p.Addf(path+".key", "{%s}: no such field: a key is made of the rule's own fields, and of {host} and {url} of the page", place.Name)
 		}
 	}
 }

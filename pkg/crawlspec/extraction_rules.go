@@ -25,7 +25,7 @@ type RecordRule struct {
 	// Each selects the parts of the page that make one record each; the selectors of fields are relative to
 	// them.
 	Each *Each `json:"each,omitempty"`
-	// Key is filled in from the fields, and is the record's "key".
+	// Key is filled in from the fields, and from {host} and {url} of the page. It is the record's "key".
 	Key    Template `json:"key,omitempty"`
 	Fields Fields   `json:"fields"`
 	// Schema is a JSON Schema (2020-12) that a record must conform to.

@@ -99,7 +99,7 @@ func TestExtractionErrors(t *testing.T) {
 		{rule("each: {}"), `records[0].each: selects nothing`},
 		{rule("each: {meta: a}"), `records[0].each.meta: has one value only`},
 		{rule("key: '{u}'"), `records[0].key: {u}: no such field`},
-		{rule("key: '{url}'"), `records[0].key: {url}: no such field: every record has it, but a key is made of the rule's own fields`},
+		{rule("key: '{host} {url} {fetched_at}'"), `records[0].key: {fetched_at}: no such field: a key is made of the rule's own fields`},
 		{rule("key: '{secret:X}'"), `records[0].key: secrets are for requests only`},
 		{"records: [{kind: a, fields: {url: h1}}]", `records[0].fields.url: every record has "url" already`},
 		{"records: [{kind: a, fields: {a b: h1}}]", `records[0].fields.a b: "a b": a field's name has`},

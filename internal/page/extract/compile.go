@@ -19,9 +19,14 @@ func Compile(spec *crawlspec.Spec) (*Rules, error) {
 		out.page = &target{path: pageRule, kind: messages.KindPage, types: anyType, when: c.condition(when, pageRule+".when")}
 		out.targets = append(out.targets, out.page)
 	}
+	hosts := make(map[string]*keyHosts)
 	for i := range spec.Records {
 		c := &compiler{problems: &problems, inferred: anyType}
 		rule := c.record(&spec.Records[i], fmt.Sprintf("records[%d]", i))
+		if hosts[rule.kind] == nil {
+			hosts[rule.kind] = newKeyHosts()
+		}
+		rule.hosts = hosts[rule.kind]
 		out.records, out.targets = append(out.records, rule), append(out.targets, &rule.target)
 	}
 	for i := range spec.Follow {

@@ -85,8 +85,8 @@ type Result struct {
 	// Abandoned says that a function was still busy when the time was over: it ends
 	// by itself, and until then the document must be left alone.
 	Abandoned bool
-	// Barren are rules of which it shows now, once, that fields never have a value.
-	Barren []Yield
+	// Told are rules of which it shows now, once, that fields never have a value, or that a key joins hosts.
+	Told []Yield
 }
 
 // Link is a URL that a follow rule found.
@@ -152,7 +152,7 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 		return nil, err
 	}
 	result := run.take()
-	result.Barren = r.newlyTold()
+	result.Told = r.newlyTold()
 	if !ended {
 		result.abandon(run)
 	}

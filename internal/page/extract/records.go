@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -20,6 +21,7 @@ type recordRule struct {
 	// ownMetadata says that a field has the name of the seed's metadata.
 	ownMetadata bool
 	count       yieldCount
+	hosts       *keyHosts // of all rules for this kind
 }
 
 func (c *compiler) record(m *crawlspec.RecordRule, path string) *recordRule {
@@ -66,10 +68,7 @@ func (rule *recordRule) make(r *run, in item) error {
 	}
 	rec := Record{Kind: rule.kind, Rule: rule.path, Index: r.index, fields: fields, ownMetadata: rule.ownMetadata}
 	if rule.key != nil {
-		key, missing, err := rule.key.fill(func(name string) (string, bool) {
-			v, _ := fields.get(name)
-			return scalar(v)
-		})
+		key, missing, err := rule.key.fill(func(name string) (string, bool) { return rule.keyPart(r, fields, name) })
 		if err != nil {
 			return err
 		}
@@ -84,6 +83,18 @@ func (rule *recordRule) make(r *run, in item) error {
 		return nil
 	}
 	return rule.emit(r, rec)
+}
+
+// keyPart returns what a place of the key stands for: a field, or the host or the URL of the page.
+func (rule *recordRule) keyPart(r *run, fields members, name string) (string, bool) {
+	v, ok := fields.get(name)
+	switch own := slices.ContainsFunc(rule.fields, func(f *field) bool { return f.name == name }); {
+	case ok || own:
+		return scalar(v)
+	case name == "host":
+		return weburl.Host(r.doc.URL), true
+	}
+	return r.doc.URL, true // "url", or the spec would not have passed
 }
 
 // selects reports whether any of the fields could find something: a rule of
@@ -128,6 +139,9 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 	r.size += size
 	r.made++
 	rule.count.records.Add(1)
+	if rec.Key != "" {
+		rule.hosts.note(rule.path, rec.Key, weburl.Hostname(r.doc.URL))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Records = append(r.result.Records, rec)

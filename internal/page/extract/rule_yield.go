@@ -17,6 +17,8 @@ type Yield struct {
 	// Nothing are the fields that never had a value, as their selectors found nothing;
 	// Unfit those of which something was found that could not be made what it is to be.
 	Nothing, Unfit []string
+	// Joined are two hosts of which the rule has made records with the same key.
+	Joined []string
 }
 
 // yieldCount counts what a rule makes.
@@ -57,13 +59,17 @@ func (rule *recordRule) yield() Yield {
 			y.Nothing = append(y.Nothing, f.name)
 		}
 	}
+	y.Joined = rule.hosts.joinedBy(rule.path)
 	return y
 }
 
 // newlyTold returns the rules that have made enough records to tell of fields that are
-// empty in all of them, each once.
+// empty in all of them, and those whose keys join hosts, each once.
 func (r *Rules) newlyTold() (all []Yield) {
 	for _, rule := range r.records {
+		if rule.hosts.newlyJoined(rule.path) {
+			all = append(all, Yield{Rule: rule.path, Kind: rule.kind, Joined: rule.hosts.joinedBy(rule.path)})
+		}
 		if rule.count.records.Load() < toldAfter || rule.count.told.Swap(true) {
 			continue
 		}
@@ -85,7 +91,7 @@ const (
 // nothing is, or they are too few to tell.
 func (y *Yield) Trouble(pages int64) string {
 	switch {
-	case y.Pages == 0 && pages < fewPages, 0 < y.Records && y.Records < fewRecords:
+	case y.Pages == 0 && pages < fewPages, 0 < y.Records && y.Records < fewRecords && len(y.Joined) == 0:
 		return ""
 	case y.Pages == 0:
 		return fmt.Sprintf("fits none of %d pages: look at its match, type and when", pages)
@@ -99,8 +105,12 @@ func (y *Yield) Trouble(pages int64) string {
 	if len(y.Unfit) > 0 {
 		parts = append(parts, strings.Join(y.Unfit, ", ")+" found what is not of the type that it asks for")
 	}
-	if len(parts) == 0 {
-		return ""
+	if len(parts) > 0 {
+		parts = []string{fmt.Sprintf("%s, in any of %d records", strings.Join(parts, "; "), y.Records)}
 	}
-	return fmt.Sprintf("%s, in any of %d records", strings.Join(parts, "; "), y.Records)
+	if len(y.Joined) > 0 {
+		parts = append(parts, fmt.Sprintf("has one key for records of %s, which replace each other: if they are not the same thing, write {host} into the key",
+			strings.Join(y.Joined, " and of ")))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -26,7 +26,7 @@ records:
 		}
 		doc := page("text/html", "<h1>A</h1><p class=price>"+price+" EUR</p>")
 		doc.URL = fmt.Sprintf("https://shop.test/p/%d", i)
-		told = append(told, mustApply(t, rules, doc).Barren...)
+		told = append(told, mustApply(t, rules, doc).Told...)
 	}
 	if len(told) != 1 || told[0].Records != toldAfter || !slices.Equal(told[0].Nothing, []string{"name", "colour", "tags"}) || !slices.Equal(told[0].Unfit, []string{"price"}) {
 		t.Errorf("told %+v, want once of the first rule", told)

@@ -131,7 +131,12 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 		p.bus.Log.Debug("parsed", append(subjectOf(page).LogAttrs(ctx), "messages", len(out.Messages()),
 			"problems", len(r.problems), "bytes", page.BodySize)...)
 	}
-	for _, y := range r.byRules.Barren {
+	for _, y := range r.byRules.Told {
+		if len(y.Joined) > 0 {
+			p.bus.Log.Warn("records of several hosts have one key, and replace each other: if they are not the same thing, write {host} into the key",
+				"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "hosts", y.Joined)
+			continue
+		}
 		p.bus.Log.Warn("fields of a rule have no value in any of its records: try the rule with seine extract URL",
 			"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "records", y.Records, "found_nothing", y.Nothing, "not_of_their_type", y.Unfit)
 	}
