@@ -372,6 +372,9 @@ func (c *crawlCmd) checkPlaces(o *crawl.Options) error {
 			w.S3 = c.S3
 		}
 		if err := w.Validate(); err != nil {
+			if strings.HasPrefix(err.Error(), "--out ") {
+				return renamed{err, "--out", crawl.FlagOf(w)}
+			}
 			return fmt.Errorf("%s: %w", crawl.FlagOf(w), err)
 		}
 	}

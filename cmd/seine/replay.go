@@ -321,7 +321,7 @@ func (c *replayWriteCmd) Help() string {
 	return `Writes the records in the stream RECORDS, up to the last record at the start of the command. The crawl may run. If the command was
 interrupted, run it again. Examples:
 
-  seine replay write --crawl news --out ./records.parquet --format parquet
+  seine replay write --crawl news --out ./records --format parquet
   seine replay write --data ./seine-data --out sqlite:news.db
 
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`

@@ -19,7 +19,7 @@ const (
 // many clients would decompress it while they fetch it, and a file named .gz would hold
 // something else than its name says, and than the SHA-256 in the log is of.
 func MediaType(name string) string {
-	if e := find(nameOf(name)); e.media != "" {
+	if e := find(NameOf(name)); e.media != "" {
 		return e.media
 	}
 	if strings.HasSuffix(name, "."+warc.IndexExt) {

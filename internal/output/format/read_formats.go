@@ -28,9 +28,9 @@ func ReadableExts() (all []string) {
 // maxLine bounds a record that is read: more than a message may have.
 const maxLine = 128 << 20
 
-// nameOf returns the name of the format that a file has by its name, which may
+// NameOf returns the name of the format that a file has by its name, which may
 // also be that of the format; "" if there is none.
-func nameOf(name string) string {
+func NameOf(name string) string {
 	best := ""
 	for _, e := range formats {
 		if (name == e.name || strings.HasSuffix(name, "."+e.name)) && len(e.name) > len(best) {
@@ -43,12 +43,12 @@ func nameOf(name string) string {
 // IsArchive reports whether a format, or a file by its name, is a web archive (WARC),
 // encrypted or not.
 func IsArchive(name string) bool {
-	return strings.HasPrefix(nameOf(ageencrypt.PlainName(name)), "warc")
+	return strings.HasPrefix(NameOf(ageencrypt.PlainName(name)), "warc")
 }
 
 // CheckReadable says why a file holds no records that can be read back, by its name.
 func CheckReadable(name string) error {
-	switch f := nameOf(name); {
+	switch f := NameOf(name); {
 	case f == "":
 		return fmt.Errorf("%w: its name must end in %s, to say what is in it", ErrNoRecords, oneOf(ReadableExts()))
 	case find(f).read == nil:
@@ -64,7 +64,7 @@ func recordsIn(name string, r io.Reader, do func(record []byte) error) error {
 	if err := CheckReadable(name); err != nil {
 		return err
 	}
-	f := find(nameOf(name))
+	f := find(NameOf(name))
 	in, closer, err := unpack(f.name, r)
 	if err != nil {
 		return cutAt(err)

@@ -77,7 +77,7 @@ func EachRecord(name string, r io.Reader, ids ageencrypt.Identities, do func(lin
 		return do(line)
 	}
 	base := path.Base(name)
-	if !output.IsChunk(base) && !strings.HasPrefix(nameOf(base), "jsonl") {
+	if !output.IsChunk(base) && !strings.HasPrefix(NameOf(base), "jsonl") {
 		err = objectIn(r, counted)
 	} else {
 		err = recordsIn(base, r, counted)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seine/internal/base/suggest"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
@@ -151,28 +150,14 @@ func (c *OutputConfig) Validate() error {
 	if IsDatabase(c.Out) {
 		return c.validateDatabase()
 	}
-	if scheme := misspelt(c.Out); scheme != "" && !bucket.Is(c.Out) {
-		return fmt.Errorf("--out %s…: nothing is written to such a place: name a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE"+
-			" (a directory of that name is ./%s…)", scheme, scheme)
+	if err := checkPlace(c.Out); err != nil {
+		return err
 	}
 	if _, err := newFileLayout(c, nil); err != nil {
 		return err
 	}
 	return c.S3.Validate(c.Out)
 }
-
-// misspelt returns the scheme with which a place begins that is none, as of SQLite:file and
-// sqlite3:file; "" for a directory.
-func misspelt(out string) string {
-	word, _, found := strings.Cut(out, ":")
-	if found && suggest.Name(word, []string{"sqlite", "postgres", "postgresql"}) != "" {
-		return word + ":"
-	}
-	return otherScheme.FindString(out)
-}
-
-// otherScheme begins what was hardly meant as a directory: gs://bucket, mysql://host/db, s3:/bucket.
-var otherScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/+`)
 
 // path returns the template for the folders of the chunks. A format with columns
 // has those of one kind of record in a chunk.
