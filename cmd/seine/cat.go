@@ -26,6 +26,7 @@ type catCmd struct {
 	outputFlags
 	Crawl   string `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind    string `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
+	Format  string `env:"-" help:"Format of the output: jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst. CSV and Parquet take one --kind, and are printed once all records are read." default:"jsonl" placeholder:"NAME"`
 	Latest  bool   `help:"Print only the last record of each key, and the records of each page's last visit, without what is gone." xor:"items"`
 	Changes bool   `help:"Print what changed from visit to visit: new, changed, same and gone records, with the former values." xor:"items"`
 	Of      string `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`
@@ -39,13 +40,32 @@ exist. Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product
-  seine cat ./seine-out --crawl news --kind product --latest
+  seine cat ./seine-out --crawl news --kind product --latest --format csv > products.csv
   seine cat ./seine-out --changes --run last | jq -c 'select(.change != "same")'
   seine cat s3://pages/crawls --s3-region eu-central-1 --identity key.txt`
 }
 
-// Run prints the records of output files, a line each.
+// Run prints the records of output files, a line each unless they are wanted in another format.
 func (c *catCmd) Run() error {
+	if c.Format == "jsonl" {
+		return c.printTo(dataOut())
+	}
+	f, err := newSingleFile(c.Format, format.Options{})
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := c.printTo(f); err != nil {
+		return err
+	}
+	if c.Format != "csv" && c.Format != "json" {
+		return f.writeTo(os.Stdout)
+	}
+	return f.writeTo(dataOut())
+}
+
+// printTo prints the records that are wanted.
+func (c *catCmd) printTo(to io.Writer) error {
 	choice, err := c.choice()
 	if err != nil {
 		return err
@@ -54,7 +74,6 @@ func (c *catCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	to := dataOut()
 	switch {
 	case c.Latest || c.Changes:
 		return c.printItems(to, ids, choice)
@@ -304,12 +323,22 @@ func printFile(w io.Writer, path string, ids ageencrypt.Identities) error {
 	return nil
 }
 
-// lineWriter writes records, a line each.
-type lineWriter struct{ *bufio.Writer }
+// lineWriter writes records, a line each. A single file takes one record with each call.
+type lineWriter struct {
+	*bufio.Writer
+	single *singleFile
+}
 
-func newLineWriter(w io.Writer) lineWriter { return lineWriter{bufio.NewWriterSize(w, 64<<10)} }
+func newLineWriter(w io.Writer) lineWriter {
+	single, _ := w.(*singleFile)
+	return lineWriter{bufio.NewWriterSize(w, 64<<10), single}
+}
 
 func (w lineWriter) write(line []byte) error {
+	if w.single != nil {
+		_, err := w.single.Write(append(line[:len(line):len(line)], '\n'))
+		return err
+	}
 	_, err := w.Write(line)
 	return errors.Join(err, w.WriteByte('\n'))
 }

@@ -20,7 +20,8 @@ import (
 type exportCmd struct {
 	From    string         `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX."`
 	FromS3  bucket.Options `embed:"" prefix:"from-s3-"`
-	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" placeholder:"DIR"`
+	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" xor:"to" placeholder:"DIR"`
+	Single  string         `env:"-" help:"Instead, write one file of all records, such as items.csv: its name says the format. An existing file is replaced." required:"" xor:"to" placeholder:"FILE"`
 	Format  string         `help:"Output format, as in seine crawl --format (default jsonl.zst)." placeholder:"NAME"`
 	Path    string         `help:"Directory template of the files, with {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path template of each object, with --format objects." placeholder:"TEMPLATE"`
@@ -42,11 +43,15 @@ Examples:
 
   seine export ./seine-out --to ./by-kind --format jsonl.gz --path '{crawl}/{kind}'
   seine export s3://pages/crawls --to ./games --format objects --key '{field:season}/{key}.json' --kind game
-  seine export ./secret --identity key.txt --to ./plain`
+  seine export ./secret --identity key.txt --to ./plain
+  seine export ./seine-out --kind product --single products.csv`
 }
 
 // Run exports.
 func (c *exportCmd) Run() error {
+	if c.Single != "" {
+		return c.single()
+	}
 	o, err := c.options()
 	if err != nil {
 		return usageError{err}
@@ -126,6 +131,9 @@ func (c *exportCmd) options() (writer.ExportOptions, error) {
 		return writer.ExportOptions{}, fmt.Errorf("--s3-…: is for a --to that begins with %s; what %s is read with begins with --from-s3-, as --from-s3-endpoint", bucket.Scheme, c.From)
 	}
 	to := writer.OutputConfig{Out: c.To, Format: c.Format, Path: c.Path, Key: c.Key, CSVBOM: c.CSVBOM, CSVSafe: c.CSVSafe, Encrypt: c.Encrypt, S3: c.S3}
+	if stem, name := writer.FileMeant(c.To); name != "" && !bucket.Is(c.To) {
+		return writer.ExportOptions{}, fmt.Errorf("--to %s: is a directory of files: for one file, write --single %s.%s; for many, --to %s --format %s", c.To, stem, name, stem, name)
+	}
 	if err := to.Validate(); err != nil {
 		return writer.ExportOptions{}, asTo(err)
 	}

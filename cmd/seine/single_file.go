@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"seine/internal/base/humanize"
+	"seine/internal/base/safeprint"
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+	"seine/internal/output/format"
+	"seine/pkg/messages"
+	"seine/pkg/stages/writer"
+)
+
+// singleFile makes one file of records. They are kept in a temporary file until all are there: only then the columns are known.
+type singleFile struct {
+	name  string // of the format
+	opts  format.Options
+	kept  *os.File
+	buf   *bufio.Writer
+	infer format.Infer
+	kinds map[string]bool
+	n     int64
+}
+
+// newSingleFile returns one in a format, which must be made of records.
+func newSingleFile(name string, opts format.Options) (*singleFile, error) {
+	if _, ok := format.New(name, opts); !ok || format.OfPages(name) {
+		return nil, usageError{fmt.Errorf("--format %s: must be jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst", name)}
+	}
+	kept, err := os.CreateTemp("", "seine-records-")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(kept.Name()) // nothing is left of it then, however the process ends; Windows removes it in close
+	f := &singleFile{name: name, opts: opts, kept: kept, buf: bufio.NewWriterSize(kept, 64<<10), kinds: make(map[string]bool)}
+	f.opts.Columns = func(string, string) ([]format.Column, error) { return f.infer.Columns(), nil }
+	return f, nil
+}
+
+// Write implements io.Writer: of one record, with its line end.
+func (f *singleFile) Write(line []byte) (int, error) {
+	f.n++
+	f.kinds[messages.RecordKind(nil, line)] = true
+	if format.HasColumns(f.name) {
+		f.infer.Add(line[:len(line)-1])
+	}
+	return f.buf.Write(line)
+}
+
+// writeTo writes the file.
+func (f *singleFile) writeTo(w io.Writer) error {
+	kinds := slices.Sorted(maps.Keys(f.kinds))
+	if format.HasColumns(f.name) && len(kinds) > 1 {
+		return usageError{fmt.Errorf("--format %s: has the columns of one kind of record, and there are %s: write --kind %s", f.name, strings.Join(kinds, ", "), kinds[0])}
+	}
+	if err := f.buf.Flush(); err != nil {
+		return err
+	}
+	if _, err := f.kept.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	made, _ := format.New(f.name, f.opts)
+	e, err := made.NewEncoder(w, output.Group{Kind: strings.Join(kinds, "")})
+	if err != nil {
+		return err
+	}
+	_, err = format.EachRecord("kept.jsonl", f.kept, ageencrypt.Identities{}, func(line []byte) error { return e.Append(&format.Record{Data: line}) })
+	if err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// close removes what was kept.
+func (f *singleFile) close() {
+	_ = f.kept.Close()
+	_ = os.Remove(f.kept.Name())
+}
+
+// store writes the file at a path, which has all of it or what it had before.
+func (f *singleFile) store(path string) error {
+	to, err := os.Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(to.Name()) }() // unless it has its name
+	w := bufio.NewWriterSize(to, 64<<10)
+	err = f.writeTo(w)
+	if err == nil {
+		err = errors.Join(w.Flush(), to.Sync())
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to.Name(), path)
+}
+
+// single exports to one file.
+func (c *exportCmd) single() error {
+	_, name := writer.FileMeant(c.Single)
+	switch {
+	case c.Format != "" || c.Path != "" || c.Key != "" || len(c.Encrypt) > 0:
+		return usageError{errors.New("--single: the name of the file says its format, and there are no --path, --key and --encrypt: export to a directory with --to")}
+	case name == "" || !strings.HasSuffix(strings.ToLower(c.Single), "."+name):
+		return usageError{fmt.Errorf("--single %s: must be a file whose name ends in .csv, .parquet, .json or .jsonl, or .csv or .jsonl with .gz or .zst behind it", c.Single)}
+	}
+	f, err := newSingleFile(name, format.Options{CSVSafe: c.CSVSafe, CSVBOM: c.CSVBOM})
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	cat := catCmd{Paths: []string{c.From}, identities: c.identities, outputFlags: outputFlags{S3: c.FromS3}, Crawl: c.Crawl, Kind: c.Kind}
+	if err := cat.printTo(f); err != nil {
+		return err
+	}
+	if err := f.store(c.Single); err != nil {
+		return err
+	}
+	safeprint.Printf("exported %s to %s\n", humanize.Plural(f.n, "record"), c.Single)
+	return nil
+}
