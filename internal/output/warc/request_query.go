@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/url"
@@ -56,8 +55,6 @@ func (q *query) add(name, value string) {
 	q.pairs = append(q.pairs, url.QueryEscape(name)+"="+url.QueryEscape(value))
 }
 
-func (q *query) String() string { return strings.Join(q.pairs, "&") }
-
 // jsonQuery has the values of a JSON text, each under the name of the member that it is in.
 func jsonQuery(text []byte) (string, bool) {
 	if !json.Valid(text) {
@@ -65,7 +62,7 @@ func jsonQuery(text []byte) (string, bool) {
 	}
 	q := query{names: make(map[string]int)}
 	q.values(json.NewDecoder(bytes.NewReader(text)), "") //nolint:forbidigo // it reads tokens, no struct
-	return q.String(), true
+	return strings.Join(q.pairs, "&"), true
 }
 
 // values adds what the next JSON value has.
@@ -94,16 +91,11 @@ func (q *query) values(d *json.Decoder, name string) {
 	}
 }
 
-// formQuery has the fields of a form.
+// formQuery has the fields of a form, without files.
 func formQuery(body []byte, boundary string) string {
-	q := query{names: make(map[string]int)}
-	in := multipart.NewReader(bytes.NewReader(body), boundary)
-	for {
-		part, err := in.NextRawPart()
-		if err != nil {
-			return q.String()
-		}
-		value, _ := io.ReadAll(io.LimitReader(part, maxQuery))
-		q.add(part.FormName(), string(value))
+	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
+	if err != nil {
+		return ""
 	}
+	return url.Values(form.Value).Encode()
 }
