@@ -152,7 +152,7 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 		return nil, err
 	}
 	result := run.take()
-	result.Told = r.newlyTold()
+	result.Told = append(result.Told, r.newlyTold()...)
 	if !ended {
 		result.abandon(run)
 	}

@@ -18,28 +18,27 @@ type keyHosts struct {
 	hosts  map[uint64]string // by hash of the key
 	rule   string            // that made the second record
 	joined []string          // nil until two hosts have one key
-	told   bool
 }
 
 func newKeyHosts() *keyHosts {
 	return &keyHosts{seed: maphash.MakeSeed(), hosts: make(map[uint64]string)}
 }
 
-// note takes note that a rule has made a record with that key of a page on host.
-func (k *keyHosts) note(rule, key, host string) {
+// note takes note that a rule has made a record with that key of a page on host, and reports whether it is the first that
+// has the key of a record of another host.
+func (k *keyHosts) note(rule, key, host string) bool {
 	sum, host := maphash.String(k.seed, key), strings.TrimPrefix(host, "www.")
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.joined != nil {
-		return
-	}
 	first, ok := k.hosts[sum]
-	switch {
-	case ok && first != host:
-		k.rule, k.joined, k.hosts = rule, []string{first, strings.Clone(host)}, nil
-	case !ok && len(k.hosts) < maxKeys:
+	if !ok && len(k.hosts) < maxKeys {
 		k.hosts[sum] = strings.Clone(host)
 	}
+	if !ok || first == host || k.joined != nil {
+		return false
+	}
+	k.rule, k.joined = rule, []string{first, strings.Clone(host)}
+	return true
 }
 
 // joinedBy returns the two hosts, if it is that rule which has joined them.
@@ -50,13 +49,4 @@ func (k *keyHosts) joinedBy(rule string) []string {
 		return nil
 	}
 	return k.joined
-}
-
-// newlyJoined reports, once, that the rule has joined two hosts.
-func (k *keyHosts) newlyJoined(rule string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	newly := k.joined != nil && k.rule == rule && !k.told
-	k.told = k.told || newly
-	return newly
 }

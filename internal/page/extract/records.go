@@ -139,11 +139,11 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 	r.size += size
 	r.made++
 	rule.count.records.Add(1)
-	if rec.Key != "" {
-		rule.hosts.note(rule.path, rec.Key, weburl.Hostname(r.doc.URL))
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if rec.Key != "" && rule.hosts.note(rule.path, rec.Key, weburl.Hostname(r.doc.URL)) {
+		r.result.Told = append(r.result.Told, rule.yield())
+	}
 	r.result.Records = append(r.result.Records, rec)
 	return nil
 }

@@ -49,7 +49,7 @@ func (r *Rules) Yields() (all []Yield, pages int64) {
 }
 
 func (rule *recordRule) yield() Yield {
-	y := Yield{Rule: rule.path, Kind: rule.kind, Pages: rule.count.pages.Load(), Records: rule.count.records.Load()}
+	y := Yield{Rule: rule.path, Kind: rule.kind, Pages: rule.count.pages.Load(), Records: rule.count.records.Load(), Joined: rule.hosts.joinedBy(rule.path)}
 	for _, f := range rule.fields {
 		switch {
 		case f.count.found.Load() || !f.isFound():
@@ -59,21 +59,18 @@ func (rule *recordRule) yield() Yield {
 			y.Nothing = append(y.Nothing, f.name)
 		}
 	}
-	y.Joined = rule.hosts.joinedBy(rule.path)
 	return y
 }
 
 // newlyTold returns the rules that have made enough records to tell of fields that are
-// empty in all of them, and those whose keys join hosts, each once.
+// empty in all of them, each once.
 func (r *Rules) newlyTold() (all []Yield) {
 	for _, rule := range r.records {
-		if rule.hosts.newlyJoined(rule.path) {
-			all = append(all, Yield{Rule: rule.path, Kind: rule.kind, Joined: rule.hosts.joinedBy(rule.path)})
-		}
 		if rule.count.records.Load() < toldAfter || rule.count.told.Swap(true) {
 			continue
 		}
 		if y := rule.yield(); len(y.Nothing)+len(y.Unfit) > 0 {
+			y.Joined = nil // that was told at once
 			all = append(all, y)
 		}
 	}
