@@ -247,7 +247,12 @@ const maxPart = 1<<16 - 1
 
 // Encode encodes a message type or another stored type of Seine, none of which can fail to encode.
 func Encode(v any) []byte {
-	b, err := jsontext.Marshal(v)
+	marshal := jsontext.Marshal
+	switch v.(type) {
+	case *Record, *GoneRecord, *Result: // lines of an output
+		marshal = jsontext.MarshalRecord
+	}
+	b, err := marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("encode %T: %v", v, err))
 	}

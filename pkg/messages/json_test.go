@@ -18,7 +18,7 @@ func FuzzRecordJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title, text string) {
 		r := Record{
 			URL: "https://a.test/", Status: 200, Title: title, Text: text, NoIndex: true, Depth: 3,
-			FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Crawl: "c", Visit: Visit{HashURL("https://a.test/"), 1},
+			FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 123_456_000, time.UTC), Crawl: "c", Visit: Visit{HashURL("https://a.test/"), 1},
 		}
 		line := r.Encode()
 		if strings.ContainsAny(string(line), "\n\r") {

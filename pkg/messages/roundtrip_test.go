@@ -108,7 +108,7 @@ func genResult(t *rapid.T) *Result {
 		Crawl: genCrawl.Draw(t, "crawl"), Rev: rapid.Uint64().Draw(t, "rev"), URL: url, Visit: genVisit(t, url),
 		Attempt: rapid.IntRange(1, 1000).Draw(t, "attempt"), Run: genRun.Draw(t, "run"), Class: genClass.Draw(t, "class"),
 		Status: rapid.IntRange(0, 999).Draw(t, "status"), Error: genText.Draw(t, "error"),
-		Location: genURL.Draw(t, "location"), ContentType: genText.Draw(t, "type"), Started: genTime.Draw(t, "started"),
+		Location: genURL.Draw(t, "location"), ContentType: genText.Draw(t, "type"), Started: genTime.Draw(t, "started").Truncate(time.Microsecond),
 		Timings: Timings{
 			DNS: genMillis.Draw(t, "dns"), Connect: genMillis.Draw(t, "connect"), TLS: genMillis.Draw(t, "tls"),
 			FirstByte: genMillis.Draw(t, "first byte"), Total: genMillis.Draw(t, "total"),

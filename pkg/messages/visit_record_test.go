@@ -34,7 +34,7 @@ func TestVisitRecordIsARecord(t *testing.T) {
 		Metadata: Metadata{"customer": "17"},
 	}
 	m := r.Msg(3)
-	const want = `{"kind":"gone","url":"https://example.org/p/1","fetched_at":"2027-01-15T08:00:00Z","crawl":"c",` +
+	const want = `{"kind":"gone","url":"https://example.org/p/1","fetched_at":"2027-01-15T08:00:00.000000Z","crawl":"c",` +
 		`"visit":"2d8e29b15dd992b646c95d9d24888144.2","run":0,"status":301,"class":"redirect","location":"https://example.org/","metadata":{"customer":"17"}}`
 	if string(m.Data) != want || m.Subject != "seine.records.c.3" {
 		t.Errorf("%s on %s, want %s", m.Data, m.Subject, want)

@@ -30,13 +30,13 @@ type Date struct {
 	Zoned bool // with a zone
 }
 
-// String returns the date in the form of RFC 3339: a date-time, or a full-date without a
+// String returns the date in the form of RFC 3339: a date-time to the microsecond, or a full-date without a
 // time of day.
 func (d Date) String() string {
 	if !d.Clock {
 		return d.Time.Format(time.DateOnly)
 	}
-	return d.Time.Format(time.RFC3339Nano)
+	return d.Time.Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
 // Parse reads a date, and reports whether the text is one. A date without a zone is in

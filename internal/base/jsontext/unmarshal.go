@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"errors"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,7 +37,14 @@ func IsTypeError(err error) bool {
 //nolint:wrapcheck // says all
 func Marshal(v any) ([]byte, error) { return json.Marshal(v, plainText) }
 
+// MarshalRecord is Marshal for what is a line of an output: its times are those of AppendTime.
+//
+//nolint:wrapcheck // says all
+func MarshalRecord(v any) ([]byte, error) { return json.Marshal(v, plainText, recordTimes) }
+
 var (
+	recordTimes = json.WithMarshalers(json.MarshalFunc(func(t time.Time) ([]byte, error) { return AppendTime(nil, t), nil }))
+
 	plainText = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
 
 	lenient = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false))

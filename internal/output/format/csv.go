@@ -91,8 +91,11 @@ func (f *csvFile) text(b []byte) {
 // "CSV Injection".
 func isFormula(b []byte) bool { return len(b) > 0 && strings.IndexByte("=+-@\t\r\n", b[0]) >= 0 }
 
-// field appends a field, in quotes if it needs them.
+// field appends a field, in quotes if it needs them. U+0000 becomes U+FFFD: PostgreSQL and SQLite read no CSV with it.
 func (f *csvFile) field(b []byte) {
+	if bytes.IndexByte(b, 0) >= 0 {
+		b = bytes.ReplaceAll(b, []byte{0}, []byte("\ufffd"))
+	}
 	if !bytes.ContainsAny(b, ",\"\r\n") {
 		f.line = append(append(f.line, b...), ',')
 		return

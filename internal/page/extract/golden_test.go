@@ -153,7 +153,7 @@ func TestGolden(t *testing.T) {
 func TestAppendJSON(t *testing.T) {
 	rec := Record{Kind: "a", Key: "k", fields: members{{"b", json.Number("1.50")}, {"a", "x"}}}
 	env := Envelope{URL: "https://x.example/", FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Crawl: "c", Visit: "v"}
-	want := `{"kind":"a","url":"https://x.example/","fetched_at":"2026-01-02T03:04:05Z","crawl":"c","visit":"v","run":0,"key":"k","b":1.50,"a":"x"}`
+	want := `{"kind":"a","url":"https://x.example/","fetched_at":"2026-01-02T03:04:05.000000Z","crawl":"c","visit":"v","run":0,"key":"k","b":1.50,"a":"x"}`
 	if got := string(rec.AppendJSON(nil, env)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
