@@ -93,7 +93,7 @@ const shopPage = `<title>Shop</title><div class=product><h2>Pen</h2><b class=pri
 func TestRulesMakeRecordsLinksAndDeadLetters(t *testing.T) {
 	p := parserOf(t, shopSpec)
 	records, dead := p.results(t, page("text/html"), shopPage)
-	want := fmt.Sprintf(`{"kind":"product","url":%q,"fetched_at":"2027-01-15T08:00:00Z","crawl":"c","visit":%q,"run":0,"name":"Pen","price":1.50}`,
+	want := fmt.Sprintf(`{"kind":"product","url":%q,"fetched_at":"2027-01-15T08:00:00.000000Z","crawl":"c","visit":%q,"run":0,"name":"Pen","price":1.50}`,
 		pageURL, page("").Visit)
 	if len(records) != 1 || records[0] != want {
 		t.Errorf("records %s\nwant %s", records, want)

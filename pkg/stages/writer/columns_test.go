@@ -202,7 +202,7 @@ func TestResultsInColumns(t *testing.T) {
 	w := start(t, bus, cfg)
 	w.catchUp()
 	w.end()
-	want := "attempt=1 class=ok crawl=a started=1970-01-01T00:00:00Z status=200 url=https://a.example/ v=1 visit=" + visit.String()
+	want := "attempt=1 class=ok crawl=a started=1970-01-01T00:00:00.000000Z status=200 url=https://a.example/ v=1 visit=" + visit.String()
 	if rows := rowsOfKind(t, cfg, "result"); len(rows) != 1 || rows[0] != want {
 		t.Errorf("%q, want %q", rows, want)
 	}
