@@ -170,7 +170,7 @@ func TestChanges(t *testing.T) {
 		return recordLine("item", list, key, round, fmt.Sprintf(`,"price":%d`, price))
 	}
 	change := func(what, key string, round, price int, more string) string {
-		at := fmt.Sprintf("2026-11-21T%02d:00:00.500000000Z", round)
+		at := fmt.Sprintf("2026-11-21T%02d:00:00.500000Z", round)
 		return fmt.Sprintf(`{"kind":"item","change":%q,"crawl":"a","url":%q,"run":%d,"at":%q%s,"record":%s}`+"\n",
 			what, list, round, at, more, strings.TrimSuffix(item(key, round, price), "\n"))
 	}

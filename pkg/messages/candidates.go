@@ -249,7 +249,7 @@ const maxPart = 1<<16 - 1
 func Encode(v any) []byte {
 	marshal := jsontext.Marshal
 	switch v.(type) {
-	case *Record, *GoneRecord, *Result: // lines of an output
+	case *Record, *VisitRecord, *Result: // lines of an output
 		marshal = jsontext.MarshalRecord
 	}
 	b, err := marshal(v)

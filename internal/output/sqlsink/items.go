@@ -126,11 +126,13 @@ func membersOf(text []byte, names []string) []byte {
 }
 
 func timeText(at any) string {
-	switch at := at.(type) {
-	case time.Time:
-		return at.UTC().Format(time.RFC3339Nano)
-	case string:
-		return at
+	t, ok := at.(time.Time)
+	if text, is := at.(string); is {
+		t, _ = time.Parse(time.RFC3339Nano, text) // as the table has it
+		ok = true
 	}
-	return ""
+	if !ok {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 }
