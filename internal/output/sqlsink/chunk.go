@@ -81,7 +81,7 @@ func (c *Chunk) add(r *format.Record) error {
 // columns are those of its kind, by a spec that none of its records is newer than. They
 // are asked for when it is finished: the spec may change while it grows.
 func (c *Chunk) columns() ([]format.Column, error) {
-	if c.columnsOf == nil {
+	if c.columnsOf == nil || c.group.Kind == messages.KindVisit { // which has no items
 		return nil, nil
 	}
 	columns, err := c.columnsOf(c.group.Crawl, c.group.Kind, c.rev)

@@ -10,6 +10,13 @@
 // feeds numbers the partitions of each life of a stream, which is what an
 // identity is unique in.
 //
+// # Items
+//
+// An item is a page, a record with a key, or a place on a page. A visit finds it, or leaves it out. What is not
+// found on its page by the last visit of that is gone, unless another page has it (visits.go). The events of an item
+// are compared in pairs (views.go): new, changed, same, gone. That is the definition for files too, which package
+// items reads into a temporary file of SQLite.
+//
 // # The commit
 //
 // The steps of package writer are fewer here.

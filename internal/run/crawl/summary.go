@@ -177,6 +177,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	}
 	if writer.IsDatabase(r.Writer.Out) {
 		s.Rows, s.Files = rowsByKind(s.Files), nil
+		delete(s.Rows, messages.KindVisit) // which has no view
 		s.Tables = make(map[string]string, len(s.Rows))
 		for kind := range s.Rows {
 			s.Tables[kind] = writer.TableOf(r.Writer.Out, kind)
