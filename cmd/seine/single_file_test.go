@@ -45,7 +45,11 @@ func TestSingleFile(t *testing.T) {
 	if got := want(t, exitOK, []string{"cat", from, "--kind", "product", "--format", "csv"}); got != products {
 		t.Errorf("cat prints %q", got)
 	}
-	if got := want(t, exitOK, []string{"cat", from, "--kind", "product", "--latest", "--format", "csv"}); strings.Count(got, "a.test/1") != 1 {
+	keyed := filepath.Join(dir, "keyed.jsonl")
+	if err := os.WriteFile(keyed, []byte(strings.ReplaceAll(twoKinds, `"sku":"1"`, `"key":"1","sku":"1"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := want(t, exitOK, []string{"cat", keyed, "--kind", "product", "--latest", "--format", "csv"}); strings.Count(got, "a.test/1") != 1 {
 		t.Errorf("cat --latest prints %q", got)
 	}
 	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "b.csv")}, "--format csv: has the columns of one kind of record, and there are offer, product: write --kind offer")
