@@ -1,7 +1,6 @@
 package sqlsinktest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/output/format"
 	"seine/internal/output/sqlsink"
 	"seine/internal/run/specfile"
@@ -154,7 +154,7 @@ func testChanges(t *testing.T, p Fixture) {
 	}
 	for run, want := range truth {
 		var rows []string
-		check(t, json.Unmarshal([]byte(p.Ask(fmt.Sprintf(p.List, `SELECT key || ' ' || change || ' ' || price || coalesce(' was ' || (was ->> 'price') || ' ' || changed, '') AS line
+		check(t, jsontext.Unmarshal([]byte(p.Ask(fmt.Sprintf(p.List, `SELECT key || ' ' || change || ' ' || price || coalesce(' was ' || (was ->> 'price') || ' ' || changed, '') AS line
 			FROM changes_item WHERE run = `+fmt.Sprint(run)))), &rows))
 		slices.Sort(rows)
 		if got := strings.Join(rows, "\n"); got != want {
