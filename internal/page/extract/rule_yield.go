@@ -21,6 +21,23 @@ type Yield struct {
 	Joined []string
 }
 
+// Found counts what the rules found in the document: by rule and field the records that have a value of it, and 1 for each follow
+// rule with links.
+func (res *Result) Found() map[string]int {
+	found := make(map[string]int)
+	for i := range res.Records {
+		for _, m := range res.Records[i].fields {
+			if list, ok := m.value.([]any); !ok || len(list) > 0 {
+				found[res.Records[i].Rule+"."+m.name]++
+			}
+		}
+	}
+	for _, l := range res.Links {
+		found[l.Rule] = 1
+	}
+	return found
+}
+
 // yieldCount counts what a rule makes.
 type yieldCount struct {
 	pages, records atomic.Int64

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,17 +11,21 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"seine/internal/base/weburl"
+	"seine/internal/page/document"
+	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
 	"seine/pkg/crawlspec"
+	"seine/pkg/stages"
 )
 
 // autoRender decides, where the spec says "render: auto", which pages are shown in a browser. A page that has hardly any text and a
 // script is one that scripts make (an empty shell). Of others, samples are shown: the first ones of each template of paths on a
-// host, and fewer and fewer of those that follow. A template whose last sample has shown more than its document is rendered, until a
-// later page shows no more. Failures change nothing. The results of samples are only in memory, so a restarted process takes
+// host, and fewer and fewer of those that follow. A template whose last sample has shown more than its document, to a reader or to the
+// rules of the spec, is rendered, until a later page shows no more. Failures change nothing. The results of samples are only in memory, so a restarted process takes
 // new samples.
 type autoRender struct {
 	templates *otter.Cache[string, *templateYield]
+	rules     stages.SpecCache[*extract.Rules] // nil where the spec has none that work
 }
 
 // templateYield is what is known of the pages of a template.
@@ -44,7 +49,14 @@ func newAutoRender() (*autoRender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of templates: %w", err)
 	}
-	return &autoRender{templates}, nil
+	compile := func(spec *crawlspec.Spec) *extract.Rules {
+		rules, err := extract.Compile(spec)
+		if err != nil || rules.Empty() { // the parser reports what is wrong
+			return nil
+		}
+		return rules
+	}
+	return &autoRender{templates: templates, rules: stages.SpecCache[*extract.Rules]{Make: compile}}, nil
 }
 
 // renderPlan is why a page is shown in a browser, or why not, and what its document has.
@@ -55,26 +67,30 @@ type renderPlan struct {
 	document pageYield
 }
 
-// pageYield is what a reader and a crawler get of a document.
-type pageYield struct{ text, links int }
+// pageYield is what a reader, a crawler and the rules of the spec get of a document.
+type pageYield struct {
+	text, links int
+	found       map[string]int // see extract.Result.Found
+}
 
 // plan decides on a page.
-func (a *autoRender) plan(mode crawlspec.RenderMode, t *fetchJob, body []byte) renderPlan {
+func (a *autoRender) plan(ctx context.Context, mode crawlspec.RenderMode, t *fetchJob, body []byte) renderPlan {
 	if mode == crawlspec.RenderAlways {
 		return renderPlan{why: "the spec wants all pages rendered"}
 	}
 	if !hasScript(body) {
 		return renderPlan{whyNot: "the document has no script"}
 	}
-	document := yieldOf(body, t.req.URL, t.reply.ContentType)
-	if document.text < shellText {
-		return renderPlan{why: fmt.Sprintf("the document is an empty shell: %d characters of text", document.text), document: document}
+	received := yieldOf(body, t.req.URL, t.reply.ContentType)
+	if received.text < shellText {
+		return renderPlan{why: fmt.Sprintf("the document is an empty shell: %d characters of text", received.text), document: received}
 	}
 	template := pathTemplate(t.req.URL)
 	key := t.req.Crawl + " " + weburl.Host(t.req.URL) + template
 	y, _ := a.templates.ComputeIfAbsent(key, func() (*templateYield, bool) { return &templateYield{next: 1}, false })
 	if why := y.turn(template); why != "" {
-		return renderPlan{why: why, template: y, document: document}
+		received.found = a.find(ctx, t, body, t.reply.ContentType)
+		return renderPlan{why: why, template: y, document: received}
 	}
 	return renderPlan{whyNot: "the last sample shows no more in a browser, of pages like " + template}
 }
@@ -98,20 +114,43 @@ func (y *templateYield) turn(template string) string {
 }
 
 // learn compares what the browser shows with the document.
-func (a *autoRender) learn(plan renderPlan, t *fetchJob, shown []byte) {
+func (a *autoRender) learn(ctx context.Context, plan renderPlan, t *fetchJob, shown []byte) {
 	if plan.template == nil {
 		return
 	}
 	now := yieldOf(shown, t.req.URL, renderedType)
+	now.found = a.find(ctx, t, shown, renderedType)
 	plan.template.mu.Lock()
 	defer plan.template.mu.Unlock()
 	plan.template.renders = now.more(plan.document)
 }
 
 // more reports whether a page has so much more than another that it is worth a browser: a tenth more text, at least 200 characters,
-// or a tenth more links, at least three.
+// or a tenth more links, at least three; or more records with some field, or links of a follow rule that found none.
 func (y pageYield) more(than pageYield) bool {
+	for name, n := range y.found {
+		if n > than.found[name] {
+			return true
+		}
+	}
 	return y.text-than.text >= max(200, than.text/10) || y.links-than.links >= max(3, than.links/10)
+}
+
+// find applies the rules of the spec to a document. It returns nothing if ctx is done.
+func (a *autoRender) find(ctx context.Context, t *fetchJob, body []byte, contentType string) map[string]int {
+	if t.spec.Spec == nil {
+		return nil
+	}
+	rules := a.rules.Get(t.req.Crawl, t.spec.Spec)
+	if rules == nil {
+		return nil
+	}
+	header := map[string][]string{"Content-Type": {contentType}}
+	result, err := rules.Apply(ctx, document.New(document.Source{URL: t.req.URL, Status: t.reply.Status, Header: header, Body: body}))
+	if err != nil {
+		return nil
+	}
+	return result.Found()
 }
 
 func yieldOf(body []byte, url, contentType string) pageYield {
@@ -119,7 +158,7 @@ func yieldOf(body []byte, url, contentType string) pageYield {
 	if err != nil {
 		return pageYield{}
 	}
-	return pageYield{utf8.RuneCountInString(page.Text), len(page.Links)}
+	return pageYield{text: utf8.RuneCountInString(page.Text), links: len(page.Links)}
 }
 
 // hasScript reports whether a document has a script, or refers to one.

@@ -1,10 +1,16 @@
 package fetcher
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
+	"seine/internal/render"
+	"seine/internal/run/specfile"
+	"seine/internal/testing/browser"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher/httpclient"
@@ -12,10 +18,14 @@ import (
 
 // rendersAuto asks for a plan, and teaches what the browser would have shown; "" is that it fails.
 func rendersAuto(a *autoRender, path, document, shown string) bool {
-	t := &fetchJob{req: &messages.Request{Crawl: "c", URL: "http://shop.example" + path}, reply: &httpclient.Reply{ContentType: "text/html"}}
-	plan := a.plan(crawlspec.RenderAuto, t, []byte(document))
+	return rendersBySpec(a, nil, path, document, shown)
+}
+
+func rendersBySpec(a *autoRender, spec *crawlspec.Spec, path, document, shown string) bool {
+	t := &fetchJob{spec: crawlspec.Revision{Spec: spec}, req: &messages.Request{Crawl: "c", URL: "http://shop.example" + path}, reply: &httpclient.Reply{ContentType: "text/html"}}
+	plan := a.plan(context.Background(), crawlspec.RenderAuto, t, []byte(document))
 	if plan.why != "" && shown != "" {
-		a.learn(plan, t, []byte(shown))
+		a.learn(context.Background(), plan, t, []byte(shown))
 	}
 	return plan.why != ""
 }
@@ -93,6 +103,65 @@ func TestAutoLearnsByTemplate(t *testing.T) {
 	}
 }
 
+// What only the rules find in a rendered page is worth a browser, however short it is; what they find as well without one, and what
+// no rule reads, is not.
+func TestAutoRendersWhatRulesFind(t *testing.T) {
+	const rule = "{kind: item, match: '*/item/*', fields: {name: h1, price: {css: .price, as: number}, tags: {css: .tag, all: true}}}"
+	price, name := `<p class=price>7</p>`, `<h1>Chair</h1>`
+	for _, c := range []struct {
+		name, rules, document, shown string
+		want                         bool
+	}{
+		{"a record", "records: [" + rule + "]", "", name + price, true},
+		{"a field", "records: [" + rule + "]", name, name + price, true},
+		{"a list", "records: [" + rule + "]", name, name + "<i class=tag>a</i>", true},
+		{"a value in place of a text that is none", "records: [" + rule + "]", name + "<p class=price>…</p>", name + price, true},
+		{"further records", "records: [{kind: offer, each: p.price, fields: {price: {get: text}}}]", price, price + price, true},
+		{"a link", "follow: [{css: a.next}]", "", "<a class=next href=/item/2>next</a>", true},
+		{"the same", "records: [" + rule + "]", name + price, name + price, false},
+		{"what no rule reads", "records: [" + rule + "]", name + price, name + price + "<p>12 views</p>", false},
+		{"another page", "records: [{kind: item, match: '*/shop/*', fields: {name: h1}}]", "", name + price, false},
+		{"no rules", "links: {follow: [anchor]}", "", name + price, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec, err := specfile.Load("spec.yaml", []byte("render: auto\n"+c.rules))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := newAuto(t)
+			for n := range firstSamples {
+				rendersBySpec(a, spec, fmt.Sprintf("/item/%d", n), whole+c.document, whole+c.shown)
+			}
+			if got := rendersBySpec(a, spec, "/item/3", whole+c.document, ""); got != c.want {
+				t.Errorf("the third page is rendered: %t, want %t", got, c.want)
+			}
+		})
+	}
+}
+
+// All pages whose records a script makes a moment after the page has loaded are rendered, though they have a text without it.
+func TestAutoRendersEachPageWhoseRecordComesLate(t *testing.T) {
+	browser.Path(t)
+	page := "<!doctype html><title>Shop</title>" + text + `<div></div><script>
+setTimeout(() => document.querySelector("div").innerHTML = "<h1>Chair</h1><p class=price>" + 7, 300)</script>`
+	site := map[string]answer{}
+	for n := range firstSamples + 2 {
+		site[fmt.Sprintf("/item/%d", n)] = answer{header: http.Header{"Content-Type": {"text/html"}}, body: page}
+	}
+	url := serve(t, site)
+	s := withSpec(t, "render: auto\nrecords: [{kind: item, match: '/item/*', fields: {name: h1, price: .price}}]")
+	r := render.New(render.Config{Tabs: 1, Pages: 1000}, slog.New(slog.DiscardHandler))
+	t.Cleanup(r.Close)
+	s.Render(r, false)
+	for path := range site {
+		h := s.get(url + path)
+		h.wants(t, messages.OK)
+		if !strings.Contains(string(h.body), "<p class=\"price\">7") {
+			t.Errorf("%s is not rendered: %s", path, h.body)
+		}
+	}
+}
+
 // It is said why a page is not rendered.
 func TestAutoSaysWhyAPageIsNotRendered(t *testing.T) {
 	a := newAuto(t)
@@ -104,7 +173,7 @@ func TestAutoSaysWhyAPageIsNotRendered(t *testing.T) {
 		"/item/1": {whole, "the last sample shows no more in a browser, of pages like /item/*"},
 	} {
 		job := &fetchJob{req: &messages.Request{Crawl: "c", URL: "http://shop.example" + path}, reply: &httpclient.Reply{ContentType: "text/html"}}
-		plan := a.plan(crawlspec.RenderAuto, job, []byte(page.document))
+		plan := a.plan(t.Context(), crawlspec.RenderAuto, job, []byte(page.document))
 		if plan.why != "" || plan.whyNot != page.want {
 			t.Errorf("%s: %q, %q", path, plan.why, plan.whyNot)
 		}

@@ -72,7 +72,7 @@ func (rd rendering) awaitRendering(ctx context.Context) error {
 // reply. The page was fetched as any other; what it asks for is sent by the same client. It returns an error only if ctx is
 // done, or httpclient.ErrNotSent: another process may have the request by now, and the browser asks the host for nothing more.
 func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
-	plan, document, failed := rd.planRender(t)
+	plan, document, failed := rd.planRender(ctx, t)
 	if failed != nil {
 		t.reply.Failed(failed)
 	}
@@ -107,7 +107,7 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 	case page.Redirect != "":
 		t.leadTo(string(t.ask.Policy.Hide([]byte(page.Redirect))))
 	default:
-		rd.auto.learn(plan, t, page.HTML)
+		rd.auto.learn(ctx, plan, t, page.HTML)
 		page.HTML = t.ask.Policy.Hide(page.HTML)
 		t.show(page)
 	}
@@ -115,7 +115,7 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 }
 
 // planRender says why the page is to be shown in a browser, if it is, and which document the browser is given.
-func (rd rendering) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *httpclient.Failure) {
+func (rd rendering) planRender(ctx context.Context, t *fetchJob) (renderPlan, *pageproxy.Document, *httpclient.Failure) {
 	mode := t.spec.Renders(t.req.URL)
 	if rd.renderer == nil || mode == crawlspec.RenderNever {
 		return renderPlan{}, nil, nil
@@ -127,7 +127,7 @@ func (rd rendering) planRender(t *fetchJob) (renderPlan, *pageproxy.Document, *h
 	if document == nil {
 		return renderPlan{}, nil, failed
 	}
-	return rd.auto.plan(mode, t, document.Body), document, nil
+	return rd.auto.plan(ctx, mode, t, document.Body), document, nil
 }
 
 // document is what a browser is given, nil if the reply is no page of HTML.
