@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+
+	"seine/internal/base/humanize"
 )
 
 // Yield is what a rule for records has made of all documents so far. Rules that find
@@ -94,23 +96,23 @@ func (r *Rules) newlyTold() (all []Yield) {
 	return all
 }
 
-// From how many pages on it means something that a rule fits none of them, and from how many
-// records on that a field is in none.
+// From how many pages of a later run on it means something that a rule fits none of them, and
+// from how many records on that a field is in none.
 const (
 	fewPages   = 10
 	fewRecords = 3
 )
 
-// Trouble says what is wrong with a rule that was applied to so many documents, "" if
-// nothing is, or they are too few to tell.
-func (y *Yield) Trouble(pages int64) string {
+// Trouble says what is wrong with a rule that was applied to so many documents, "" if nothing
+// is, or they are too few to tell. A later run of a crawl knows nothing of the documents before.
+func (y *Yield) Trouble(pages int64, later bool) string {
 	switch {
-	case y.Pages == 0 && pages < fewPages, 0 < y.Records && y.Records < fewRecords && len(y.Joined) == 0:
+	case y.Pages == 0 && (pages == 0 || later && pages < fewPages), 0 < y.Records && y.Records < fewRecords && len(y.Joined) == 0:
 		return ""
 	case y.Pages == 0:
-		return fmt.Sprintf("fits none of %d pages: look at its match, type and when", pages)
+		return fmt.Sprintf("fits none of %s: look at its match, type and when", humanize.Plural(pages, "page"))
 	case y.Records == 0:
-		return fmt.Sprintf("made no record of the %d pages that it fits: its selectors found nothing", y.Pages)
+		return fmt.Sprintf("made no record of the %s that it fits: its selectors found nothing", humanize.Plural(y.Pages, "page"))
 	}
 	var parts []string
 	if len(y.Nothing) > 0 {

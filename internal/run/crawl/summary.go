@@ -13,7 +13,6 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/output"
-	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -97,10 +96,11 @@ type RuleTrouble struct {
 }
 
 // ruleTroubles are those of the rules of the spec.
-func ruleTroubles(yields []extract.Yield, pages int64) (all []RuleTrouble) {
+func (r report) ruleTroubles() (all []RuleTrouble) {
+	yields, pages := r.parser.Yields(r.Crawl)
 	for i := range yields {
 		y := &yields[i]
-		if what := y.Trouble(pages); what != "" {
+		if what := y.Trouble(pages, r.before.Load() > 0); what != "" {
 			all = append(all, RuleTrouble{y.Rule, y.Kind, y.Pages, y.Records, slices.Concat(y.Nothing, y.Unfit), what})
 		}
 	}
@@ -136,7 +136,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
-		Reasons:   r.reasons, RuleTroubles: ruleTroubles(r.parser.Yields(r.Crawl)),
+		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(),
 	}
 	s.Paused = r.state == crawlspec.Paused
 	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
