@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,6 +69,37 @@ func TestSinglePages(t *testing.T) {
 		a := s.do("POST", c.path, c.body)
 		if detail := s.problemOf(a); a.status != c.status || !strings.Contains(detail, c.advice) {
 			t.Errorf("%s %s: %v, want %d and %q", c.path, c.body, a, c.status, c.advice)
+		}
+	}
+}
+
+// An HTML page whose text is made by scripts alone says so, unless it was rendered; others have no problem for being empty.
+func TestSinglePageWithoutText(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
+	for _, c := range []struct {
+		contentType, body string
+		want              bool
+	}{
+		{"text/html", "<title>Shop</title><div></div><script src=/app.js></script>", true},
+		{"text/html", "<title>Shop</title><p>A text.<script src=/app.js></script>", false},
+		{"text/html", "<title>Shop</title><div></div>", false},
+		{"text/html", `<script type="application/ld+json">{}</script>`, false},
+		{"text/plain", "", false},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", c.contentType)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		t.Cleanup(srv.Close)
+		var page struct{ Problems []struct{ Reason string } }
+		s.want(200, &page, "POST", "/scrape", fmt.Sprintf(`{"url": %q}`, srv.URL+"/"))
+		if got := len(page.Problems) == 1 && strings.Contains(page.Problems[0].Reason, "render: auto"); got != c.want || !c.want && len(page.Problems) > 0 {
+			t.Errorf("%s %s: %+v", c.contentType, c.body, page.Problems)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string) (
 func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) error {
 	about := *spec
 	about.Records, about.Follow = nil, nil
-	about.Page.Emit, about.Page.When, about.Page.Fields = crawlspec.EmitAlways, nil, append([]string{"markdown"}, described...)
+	about.Page.Emit, about.Page.When, about.Page.Fields = crawlspec.EmitAlways, nil, append([]string{"markdown", "text"}, described...)
 	if err := about.Validate(); err != nil {
 		return fmt.Errorf("describe a page: %w", err)
 	}
@@ -124,7 +124,11 @@ func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlsp
 		return fmt.Errorf("describe a page: %w", err)
 	}
 	_ = jsontext.Unmarshal(fields["markdown"], &p.Markdown) // a page without text has none
+	if len(fields["text"]) <= len(`""`) && p.Rendered == "" && fetcher.IsHTML(p.ContentType) && fetcher.HasScript(got.Body) {
+		p.Problems = append(p.Problems, trial.Problem{Rule: "page", Field: "text", Reason: "the page has no text unless its scripts run: a spec with render: auto may help"})
+	}
 	delete(fields, "markdown")
+	delete(fields, "text")
 	p.Metadata, err = json.Marshal(fields)
 	return err
 }

@@ -78,7 +78,7 @@ func (a *autoRender) plan(ctx context.Context, mode crawlspec.RenderMode, t *fet
 	if mode == crawlspec.RenderAlways {
 		return renderPlan{why: "the spec wants all pages rendered"}
 	}
-	if !hasScript(body) {
+	if !HasScript(body) {
 		return renderPlan{whyNot: "the document has no script"}
 	}
 	received := yieldOf(body, t.req.URL, t.reply.ContentType)
@@ -161,8 +161,8 @@ func yieldOf(body []byte, url, contentType string) pageYield {
 	return pageYield{text: utf8.RuneCountInString(page.Text), links: len(page.Links)}
 }
 
-// hasScript reports whether a document has a script, or refers to one.
-func hasScript(body []byte) bool {
+// HasScript reports whether a document has a script, or refers to one.
+func HasScript(body []byte) bool {
 	for rest := body; ; {
 		_, after, found := bytes.Cut(rest, []byte("<"))
 		if !found {

@@ -133,7 +133,7 @@ func (rd rendering) planRender(ctx context.Context, t *fetchJob) (renderPlan, *p
 // document is what a browser is given, nil if the reply is no page of HTML.
 func (j *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
 	r := j.reply
-	if r.Class != messages.OK || !isHTML(r.ContentType) {
+	if r.Class != messages.OK || !IsHTML(r.ContentType) {
 		return nil, nil
 	}
 	body, err := decodedBody(r.Body.Data, r.Body.Encoding, j.ask.MaxBody)
@@ -170,7 +170,8 @@ type renderedVisit struct {
 	screenshot, pdf []byte
 }
 
-func isHTML(contentType string) bool {
+// IsHTML reports whether a content type is that of a page that a browser can show.
+func IsHTML(contentType string) bool {
 	media := mediatype.Declared(contentType)
 	return media == "text/html" || media == "application/xhtml+xml"
 }
