@@ -219,6 +219,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if len(c.Excluded) > 0 {
 		row(w, "excluded", humanize.ByCount(c.Excluded))
 	}
+	if c.Why != "" {
+		row(w, "why", c.Why)
+	}
 	if len(c.LeftOut) > 0 {
 		row(w, "left out", humanize.ByCount(c.LeftOut))
 	}

@@ -1,15 +1,19 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/humanize"
 	"seine/internal/ops/alerts"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -188,6 +192,30 @@ func (c *Crawl) setState(set crawlspec.RunState) {
 	default:
 		c.State = State(set)
 	}
+	c.Why = c.whyNoPages()
+}
+
+// whyNoPages says of a crawl that has ended without a page what became of its URLs.
+func (c *Crawl) whyNoPages() string {
+	if c.End == frontierapi.NotEnded || c.Pages > 0 {
+		return ""
+	}
+	var all []string
+	for _, reason := range slices.Sorted(maps.Keys(c.Excluded)) {
+		all = append(all, fmt.Sprintf("%s excluded: %s", humanize.Plural(c.Excluded[reason], "URL"), cmp.Or(Hints[reason], reason)))
+	}
+	for _, class := range slices.Sorted(maps.Keys(c.FailedBy)) {
+		all = append(all, fmt.Sprintf("%s failed: %s", humanize.Plural(c.FailedBy[class], "URL"), class))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Hints say for reasons of exclusion what can be done about them.
+var Hints = map[string]string{
+	frontierapi.ReasonAddress: "its address is a private one (--allow-private, or allow_private: true in the spec, lets the crawl go there)",
+	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
+	frontierapi.ReasonExclude: "an --exclude pattern matches it",
+	frontierapi.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
 }
 
 // StateText says in a few words how a crawl stands.

@@ -60,6 +60,30 @@ func TestCrawlsThatEndedFillUpTheOverview(t *testing.T) {
 	}
 }
 
+// A crawl that ended without a page says in words what became of its URLs.
+func TestCrawlWithoutAPageSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		end      frontierapi.EndReason
+		pages    int64
+		excluded map[string]int64
+		failed   map[string]int64
+		want     string
+	}{
+		{frontierapi.Complete, 0, map[string]int64{"address": 1}, nil, "1 URL excluded: " + Hints[frontierapi.ReasonAddress]},
+		{frontierapi.Complete, 0, map[string]int64{"scope": 2, "exclude": 1}, map[string]int64{"timeout": 3},
+			"1 URL excluded: an --exclude pattern matches it; 2 URLs excluded: scope; 3 URLs failed: timeout"},
+		{frontierapi.Complete, 1, map[string]int64{"address": 1}, nil, ""},
+		{frontierapi.NotEnded, 0, map[string]int64{"address": 1}, nil, ""},
+		{frontierapi.Empty, 0, nil, nil, ""},
+	} {
+		crawl := Crawl{End: c.end}
+		crawl.Pages, crawl.Excluded, crawl.FailedBy = c.pages, c.excluded, c.failed
+		if crawl.setState(crawlspec.Running); crawl.Why != c.want {
+			t.Errorf("%+v: %q", c, crawl.Why)
+		}
+	}
+}
+
 // A client can wait for one field: the state of a crawl that has ended is its end.
 func TestStateOfACrawl(t *testing.T) {
 	for _, c := range []struct {

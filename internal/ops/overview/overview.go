@@ -122,6 +122,8 @@ type Crawl struct {
 	Dead map[string]uint64 `json:"dead,omitempty"`
 	// Idle says that no process works on it: what is told is what is stored.
 	Idle bool `json:"idle,omitempty"`
+	// Why says, of one that has ended without a page, what became of its URLs.
+	Why string `json:"why,omitempty"`
 	// Problem is why nothing can be said of it.
 	Problem string `json:"problem,omitempty"`
 	// Unasked says that there are so many crawls that this one was left out.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"seine/internal/base/humanize"
+	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -29,16 +30,8 @@ func (r report) explainNothing(ctx context.Context) {
 	}
 	if e, err := r.client.Explain(ctx, r.Crawl, seeds[0]); err == nil && e.Known {
 		reason := cmp.Or(e.Reason, string(e.Class))
-		r.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(hints[reason], reason))
+		r.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(overview.Hints[reason], reason))
 	}
-}
-
-// hints say for reasons of exclusion what can be done about them.
-var hints = map[string]string{
-	frontierapi.ReasonAddress: "its address is a private one (--allow-private lets the crawl go there)",
-	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
-	frontierapi.ReasonExclude: "an --exclude pattern matches it",
-	frontierapi.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
 }
 
 // excludedAll says which rule excluded every URL but the seeds, "" if none did.
