@@ -185,6 +185,13 @@ func testRecords(t *testing.T, s *server) {
 	if s.want(200, &none, "GET", "/records?kind=product", ""); len(none.Items) != 0 || none.Next != "" {
 		t.Errorf("of another kind: %v", none)
 	}
+	want := s.problemOf(s.want(404, nil, "GET", "/crawls/shpo", ""))
+	for _, path := range []string{"/records?crawl=shpo", "/files?crawl=shpo"} {
+		if got := s.problemOf(s.want(404, nil, "GET", path, "")); got != want || !strings.Contains(got, "did you mean shop?") {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	s.want(200, nil, "GET", "/records?crawl=shop&kind=product", "")
 }
 
 // testFiles has each file of the output once, the newest first, and the records of each from its cursor on.
@@ -330,7 +337,7 @@ func TestCrawlIsBegunAndDeleted(t *testing.T) {
 	if a := s.want(422, nil, "POST", "/crawls", body+" ", key...); !strings.Contains(s.problemOf(a), "Idempotency-Key") {
 		t.Errorf("another request with the key: %v", a)
 	}
-	if a := s.want(409, nil, "POST", "/crawls", body); !strings.Contains(s.problemOf(a), "crawl more exists: change its spec") {
+	if a := s.want(409, nil, "POST", "/crawls", body); !strings.Contains(s.problemOf(a), "crawl more exists: use another name, change its spec (PUT /api/v1/crawls/{crawl}/spec)") {
 		t.Errorf("without the key: %v", a)
 	}
 	s.awaitPages("more", 1)

@@ -136,7 +136,7 @@ func (c crawlOperations) begin(ctx context.Context, crawl string, spec *crawlspe
 func checkNew(ctx context.Context, bus *stages.Bus, crawl string) error {
 	names, err := overview.Names(ctx, bus)
 	if err == nil && slices.Contains(names, crawl) {
-		return problemf(http.StatusConflict, "crawl %s exists: change its spec with PUT %s/crawls/%[1]s/spec, add URLs with POST …/seeds, or use another name", crawl, Base)
+		return problemf(http.StatusConflict, "crawl %s exists: use another name, change its spec (PUT %s/crawls/{crawl}/spec), or add URLs (POST %[2]s/crawls/{crawl}/seeds)", crawl, Base)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/serve/caller"
+	"seine/internal/serve/cluster"
 	"seine/pkg/stages"
 	"seine/pkg/stages/writer"
 )
@@ -57,7 +58,23 @@ func (o recordOperations) listFiles(ctx context.Context, in *filesInput) (*body[
 	}
 	defer out.Close()
 	part, err := records.Files(ctx, out, in.Crawl, in.Cursor, in.Limit)
+	if err == nil && len(part.Files) == 0 && part.Next == "" && in.Cursor == "" {
+		err = o.checkThere(ctx, in.Crawl)
+	}
 	return answerOf(pageOf(part.Files, part.Next), problemOfRecords(err))
+}
+
+// checkThere reports that there is no crawl of a name of which the output has nothing: that of a deleted crawl stays. No name is
+// every crawl.
+func (o recordOperations) checkThere(ctx context.Context, crawl string) error {
+	if crawl == "" {
+		return nil
+	}
+	err := o.ofCrawl(crawl)(ctx, func(context.Context, *stages.Bus) error { return nil })
+	if _, none := lookup.IsNotFound(err); none || errors.Is(err, cluster.ErrEmpty) {
+		return err
+	}
+	return nil // the output is there, whatever else is not
 }
 
 // problemOfRecords is for what of an output cannot be read.
@@ -82,7 +99,9 @@ func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*b
 	for _, r := range part.Records {
 		p.Items = append(p.Items, record{raw(r)})
 	}
-	p.Next = part.Next
+	if p.Next = part.Next; err == nil && len(p.Items) == 0 && p.Next == "" && in.Cursor == "" {
+		err = o.checkThere(ctx, in.Crawl)
+	}
 	return answerOf(p, problemOfRecords(err))
 }
 

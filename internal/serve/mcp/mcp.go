@@ -125,6 +125,7 @@ func (e *toolError) Error() string { return e.detail }
 var inTools = strings.NewReplacer(
 	"GET /api/v1/crawls lists", "the tool status lists", "POST /api/v1/crawls creates one", "the tool crawl starts one",
 	"POST /api/v1/crawls or seine crawl URL creates one", "the tool crawl starts one, and so does seine crawl URL",
+	", change its spec (PUT /api/v1/crawls/{crawl}/spec), or add URLs (POST /api/v1/crawls/{crawl}/seeds)", "; the tools status and records read the one that exists",
 	"Send what /api/v1/openapi.json says of this operation", "Send what the input schema of the tool says",
 	"body.", "", "query.", "",
 )

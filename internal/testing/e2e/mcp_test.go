@@ -91,7 +91,7 @@ func (c *toolClient) try(name string, args map[string]any) (*mcp.CallToolResult,
 // refuses checks that a call is refused, and that the answer says what to do.
 func (c *toolClient) refuses(name string, args map[string]any, advice string) {
 	c.t.Helper()
-	if result, text := c.try(name, args); !result.IsError || !strings.Contains(text, advice) {
+	if result, text := c.try(name, args); !result.IsError || !strings.Contains(text, advice) || strings.Contains(text, "/api/") {
 		c.t.Errorf("%s %v: %q, want a refusal with %q", name, args, text, advice)
 	}
 }
@@ -175,6 +175,13 @@ func TestMCPByStandardInput(t *testing.T) {
 		items, _ := page["items"].([]any)
 		return len(items) == 2, text
 	})
+	c.refuses("records", map[string]any{"crawl": "nix"}, "no crawl nix")
+	c.refuses("crawl", map[string]any{"name": "news", "seeds": []string{site.seed}}, "the tools status and records read the one")
+	c.call("crawl", map[string]any{"name": "closed", "seeds": []string{site.seed}}) // its spec does not allow private addresses
+	eventually(t, patience, "say why a crawl has no page", func() (bool, string) {
+		text, _ := c.call("status", map[string]any{"crawl": "closed"})
+		return strings.Contains(text, "1 URL excluded: its address is a private one"), text
+	})
 	spec := map[string]any{"allow_private": true, "delay": "0s"}
 	if text, m := c.call("map", map[string]any{"url": site.seed, "limit": 3, "spec": spec}); len(m["urls"].([]any)) != 3 || !strings.Contains(text, site.seed) {
 		t.Errorf("%s\n%v", text, m)
@@ -192,7 +199,7 @@ func TestMCPByStandardInput(t *testing.T) {
 	if err := c.Close(); err != nil || cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("%v, %v\n%s", err, cmd.ProcessState, log)
 	}
-	wantWritten(t, p.data, "mcp /scrape 200", "mcp /crawls 403", "mcp /crawls 201", "mcp /crawls 201", "mcp /map 200")
+	wantWritten(t, p.data, "mcp /scrape 200", "mcp /crawls 403", "mcp /crawls 201", "mcp /crawls 201", "mcp /crawls 409", "mcp /crawls 201", "mcp /map 200")
 }
 
 // wantWritten checks who did what in the log of writes of a data directory.
