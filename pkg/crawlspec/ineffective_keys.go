@@ -102,7 +102,11 @@ func (k idleKeys) idlePatterns(note noter) {
 func insteadOf(pattern string) string {
 	expr, isRegexp := strings.CutPrefix(pattern, "re:")
 	if !isRegexp {
-		return fmt.Sprintf("as %q is not a whole URL: write %q for what is anywhere in one, %q for a path", pattern, "*"+strings.TrimSuffix(pattern, "*")+"*", "/"+pattern)
+		path := "/" + pattern
+		if strings.HasSuffix(path, "/") { // what is below it is meant
+			path += "*"
+		}
+		return fmt.Sprintf("as %q is not a whole URL: write %q for what is anywhere in one, %q for a path", pattern, "*"+strings.TrimSuffix(pattern, "*")+"*", path)
 	}
 	why := fmt.Sprintf("as %q is compared with whole URLs, which begin with http:// or https://", pattern)
 	if path, ok := strings.CutPrefix(expr, "^/"); ok {

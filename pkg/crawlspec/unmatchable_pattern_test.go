@@ -36,6 +36,7 @@ func TestPatternsThatMatchNoURLAreMended(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"p2":         `as "p2" is not a whole URL: write "*p2*" for what is anywhere in one, "/p2" for a path`,
 		"n/2*":       `as "n/2*" is not a whole URL: write "*n/2*" for what is anywhere in one, "/n/2*" for a path`,
+		"docs/":      `as "docs/" is not a whole URL: write "*docs/*" for what is anywhere in one, "/docs/*" for a path`,
 		"re:^/n/3":   `as "re:^/n/3" is compared with whole URLs, which begin with http:// or https://: write "re:^https?://[^/]*/n/3" for a path`,
 		"re:^(/a|b)": `as "re:^(/a|b)" is compared with whole URLs, which begin with http:// or https://: without ^ it is found anywhere in one`,
 	} {
