@@ -409,8 +409,8 @@ const (
 // writeRow writes a value beside its name, on several lines if it is long. Only a
 // word that is too long for a line goes beyond it, so that URLs can be copied.
 func writeRow(w io.Writer, name, value string) {
-	line := fmt.Sprintf("  %-*s", rowName, name)
-	width, begun := rowName+2, false
+	line := fmt.Sprintf("  %-*s ", rowName-1, name)
+	width, begun := utf8.RuneCountInString(line), false
 	for word := range strings.FieldsSeq(value) {
 		n := utf8.RuneCountInString(word)
 		if begun && width+1+n > rowWidth {

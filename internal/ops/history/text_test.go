@@ -34,6 +34,16 @@ func TestUnknownURLMayHaveBeenLinkedTo(t *testing.T) {
 	}
 }
 
+// A space follows each name, however long it is.
+func TestRowsHaveASpaceBehindTheirNames(t *testing.T) {
+	for name, want := range map[string]string{"state": "  state       a b\n", "read in part": "  read in part a b\n"} {
+		var b strings.Builder
+		if writeRow(&b, name, "a b"); b.String() != want {
+			t.Errorf("%q, want %q", b.String(), want)
+		}
+	}
+}
+
 func written(t *testing.T, h *History) string {
 	t.Helper()
 	var b strings.Builder
