@@ -35,8 +35,8 @@ type catCmd struct {
 // Help is shown below the list of flags.
 func (c *catCmd) Help() string {
 	return `Prints the committed records of an output or of a directory in one. In any other directory, prints the files that look like records.
---latest and --changes of files need a temporary file as large as the records. The exit code is 2 if the --crawl or --kind does not
-exist. Examples:
+--latest and --changes of files need a temporary file as large as the records. The exit code is 2 if there are records, but none of the
+--crawl or --kind. Examples:
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product

@@ -11,13 +11,16 @@ import (
 )
 
 // namesSeen are the crawls of records, and the kinds of those of the crawl that is asked for.
-type namesSeen struct{ crawls, kinds map[string]bool }
+type namesSeen struct {
+	crawls, kinds map[string]bool
+	any           bool
+}
 
 // mostNames bounds them: files that are no output may have a name in each line.
 const mostNames = 1000
 
 func (m *namesSeen) add(crawl, kind string, asked *recordFilter) {
-	m.crawls = withName(m.crawls, crawl, asked.crawl)
+	m.any, m.crawls = true, withName(m.crawls, crawl, asked.crawl)
 	if asked.crawl == "" || crawl == asked.crawl {
 		m.kinds = withName(m.kinds, kind, asked.kind)
 	}
@@ -35,11 +38,12 @@ func withName(set map[string]bool, name, asked string) map[string]bool {
 	return set
 }
 
-// check reports a crawl or a kind that is asked for and no record is of. Pages and what is
+// check reports a crawl or a kind that is asked for and no record is of; before there are records, nothing is known of either. Pages and what is
 // gone are kinds of any crawl: there may just be none.
 func (m *namesSeen) check(crawl, kind string) error {
 	always := []string{messages.KindPage, messages.KindGone, messages.KindVisit}
 	switch {
+	case !m.any:
 	case crawl != "" && !m.crawls[crawl]:
 		return usageError{fmt.Errorf("--crawl %s: no record is of it; %s", crawl, listedIn(crawl, m.crawls))}
 	case kind != "" && !m.kinds[kind] && !slices.Contains(always, kind):

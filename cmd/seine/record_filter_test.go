@@ -51,7 +51,11 @@ func TestCatOfSomeRecords(t *testing.T) {
 			t.Errorf("%s: %s", tt.flags, got)
 		}
 	}
-	want(t, exitUsage, []string{"cat", t.TempDir(), "--kind", "item"}, "--kind item: no record is of it; none exist")
+	for _, flag := range []string{"--kind=item", "--crawl=a"} { // a crawl that has just begun
+		if got := want(t, exitOK, []string{"cat", t.TempDir(), flag}); got != "" {
+			t.Errorf("without records, %s: %s", flag, got)
+		}
+	}
 }
 
 // visitOf is the visit of a page at a round, as records have it.
