@@ -59,6 +59,14 @@ func (c *failuresCmd) show(found *failures.Found) error {
 	if c.JSON {
 		return printLines(found.URLs)
 	}
+	if len(found.URLs) == 0 {
+		match := ""
+		if c.Class+c.Host != "" {
+			match = " that match"
+		}
+		safeprint.Fprintln(os.Stderr, "crawl "+c.Name+" has no failed URLs"+match)
+		return nil
+	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	safeprint.Fprintf(t, "CLASS\tURL\tREASON\n")
 	for i := range found.URLs {

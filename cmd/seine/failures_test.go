@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -14,17 +13,23 @@ func TestFailures(t *testing.T) {
 		"--allow-private", "--delay", "0s", "--max-depth", "0", "--quiet"); code != exitOK {
 		t.Fatalf("the crawl ends with %d: %s", code, stderr)
 	}
+	if code, _, stderr := seine(t, "crawl", site+"/p/1", "--crawl", "whole", "--data", data, "--allow-private", "--delay", "0s", "--max-depth", "0", "--quiet"); code != exitOK {
+		t.Fatalf("the crawl ends with %d: %s", code, stderr)
+	}
 	for _, tt := range []struct {
 		args []string
-		want string // in the output; "" for no URL
+		want string // in the output
+		none bool
 	}{
-		{nil, "gone   " + site + "/nonsense  404"},
-		{[]string{"--class", "gone", "--json"}, `"url":"` + site + `/nonsense"`},
-		{[]string{"--class", "timeout"}, ""},
-		{[]string{"--host", "other.example"}, ""},
+		{nil, "gone   " + site + "/nonsense  404", false},
+		{[]string{"--class", "gone", "--json"}, `"url":"` + site + `/nonsense"`, false},
+		{[]string{"--class", "timeout"}, "crawl default has no failed URLs that match", true},
+		{[]string{"--host", "other.example"}, "crawl default has no failed URLs that match", true},
+		{[]string{"--crawl", "whole"}, "crawl whole has no failed URLs\n", true},
+		{[]string{"--host", "other.example", "--json"}, "", true},
 	} {
 		out := want(t, exitOK, append([]string{"failures", "--data", data}, tt.args...), tt.want)
-		if tt.want == "" && strings.Contains(out, "nonsense") {
+		if tt.none && out != "" {
 			t.Errorf("%v: %s", tt.args, out)
 		}
 	}

@@ -19,8 +19,9 @@ import (
 type hostsCmd struct {
 	Hosts []string `arg:"" optional:"" name:"host" help:"Hosts to show (default: the hosts with the slowest responses)."`
 	connection
-	Top  int  `help:"Number of hosts." default:"20"`
-	JSON bool `name:"json" help:"Print one JSON object per line."`
+	Crawl string `help:"Only hosts of this crawl." placeholder:"NAME"`
+	Top   int    `help:"Number of hosts." default:"20"`
+	JSON  bool   `name:"json" help:"Print one JSON object per line."`
 }
 
 // Help is shown below the list of flags.
@@ -28,11 +29,15 @@ func (c *hostsCmd) Help() string {
 	return `Examples:
 
   seine hosts                       # the slowest hosts
+  seine hosts --crawl news          # those of one crawl
   seine hosts www.example.org       # one host: what it waits for, and until when`
 }
 
 // Validate reports flags that hosts by name have no use for.
 func (c *hostsCmd) Validate(flags *kong.Context) error {
+	if len(c.Hosts) > 0 && c.Crawl != "" {
+		return fmt.Errorf("%s: --crawl is of which crawl hosts are chosen, and %s is named: leave out one of them", c.Hosts[0], c.Hosts[0])
+	}
 	if top := config.Typed(flags, "top"); len(c.Hosts) > 0 && len(top) > 0 {
 		return fmt.Errorf("%s: --top is how many to choose, and %s is named: leave out one of them", c.Hosts[0], c.Hosts[0])
 	}
@@ -45,11 +50,14 @@ func (c *hostsCmd) Run() error {
 		return usageError{fmt.Errorf("--top %d: must be from 1 to 1000", c.Top)}
 	}
 	return c.with("hosts", func(ctx context.Context, bus *stages.Bus) error {
+		if err := checkThere(ctx, bus, c.Crawl); err != nil {
+			return err
+		}
 		client := frontierapi.Client{Bus: bus}
 		var hosts []frontierapi.HostStatus
 		var err error
 		if len(c.Hosts) == 0 {
-			hosts, err = client.Slowest(ctx, "", c.Top)
+			hosts, err = client.Slowest(ctx, c.Crawl, c.Top)
 		}
 		for _, name := range c.Hosts {
 			var h frontierapi.HostStatus

@@ -10,7 +10,8 @@ import (
 func TestFlagsThatDoNothingAreRefused(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	for args, want := range map[string][]string{
-		"hosts a.test --top 5": {"--top", "a.test"},
+		"hosts a.test --top 5":   {"--top", "a.test"},
+		"hosts a.test --crawl c": {"--crawl", "a.test"},
 		"replay parse --into-records --state " + state + " --format parquet --s3-region x": {"--into-records", "--format, --s3-region"},
 		"replay parse --into-records --state " + state + " --chunk-age 5s":                 {"--into-records", "--chunk-age"},
 		"replay parse --into-records --beyond-spec --state " + state:                       {"--into-records", "--beyond-spec", "--spec"},

@@ -38,6 +38,7 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		{[]string{"dead", "list", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"dead", "drop", "--all", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"explain", "--crawl", "shirt", "http://nowhere.test/"}, "did you mean shirts?"},
+		{[]string{"hosts", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"hosts", near}, "did you mean " + u.Host + "?"},
 		{[]string{"crawl", "--crawl", "shirt", "--quiet", "--warc", warc}, "no crawl shirt, did you mean shirts? (there are caps, shirts)"},
 		{[]string{"replay", "parse", "--crawl", "shirt", "--out", again}, "did you mean shirts?"},
@@ -70,7 +71,7 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"pause", "--crawl", "shirts", "--host", u.Host}, {"resume", "--crawl", "shirts", "--host", u.Hostname()},
 		{"pause", "--crawl", "shirts", "--host", "later.test", "--new"}, {"resume", "--crawl", "shirts", "--host", "later.test"},
 		{"cancel", "--crawl", "caps", "--host", u.Hostname()}, {"replay", "write", "--crawl", "shirts", "--out", again}, {"spec", "apply", spec, "--crawl", "shirts"}, {"spec", "apply", spec, "--crawl", "new", "--new"}, {"spec", "get", "--crawl", "new"},
-		{"spec", "apply", spec}, {"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}} {
+		{"spec", "apply", spec}, {"dead", "list", "--crawl", "shirts"}, {"explain", "--crawl", "shirts", "http://nowhere.test/"}, {"hosts", u.Host}, {"hosts", "--crawl", "shirts"}} {
 		if code, stdout, stderr := seine(t, append(args, "--data", data)...); code != exitOK {
 			t.Errorf("seine %s ends with %d: %s%s", strings.Join(args, " "), code, stdout, stderr)
 		}
