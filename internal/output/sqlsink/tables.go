@@ -216,7 +216,7 @@ func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) err
 		}
 		return do(crawl, line)
 	}, `SELECT crawl, CAST(record AS text) FROM pages WHERE gone_at IS NULL
-		UNION ALL SELECT crawl, CAST(data AS text) FROM records WHERE gone_at IS NULL`)
+		UNION ALL SELECT crawl, CAST(data AS text) FROM records WHERE gone_at IS NULL AND kind <> 'visit'`)
 }
 
 // SetRuns stores the figures of runs in one transaction.

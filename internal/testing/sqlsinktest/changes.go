@@ -130,7 +130,8 @@ func testChanges(t *testing.T, p Fixture) {
 	spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: item, key: '{sku}', fields: {sku: .s, price: {css: .p, as: integer}}}]\n"))
 	check(t, err)
 	f := sqlsink.Format{Columns: func(_, kind string, _ uint64) ([]format.Column, error) { return format.ColumnsOf(spec, kind), nil }}
-	stay := Enter(t, p.open(t, sqlsink.FromRecords), Created)
+	sink := p.open(t, sqlsink.FromRecords)
+	stay := Enter(t, sink, Created)
 	s := &shop{rand: rand.New(rand.NewPCG(1, 2)), lists: make([]map[string]int, 4), seen: make([]map[string]int, 4)}
 	for i := range s.lists {
 		s.lists[i] = make(map[string]int)
@@ -162,6 +163,20 @@ func testChanges(t *testing.T, p Fixture) {
 		}
 	}
 	p.wants(t, `SELECT count(*) || ' ' || coalesce(sum(price), 0) FROM records_item`, fmt.Sprintf("%d %d", len(now), sum(now)))
+	count := func(each func(func(string, []byte) error) error) (n int) {
+		check(t, each(func(string, []byte) error { n++; return nil }))
+		return n
+	}
+	if n := count(func(do func(string, []byte) error) error { return sink.EachItem(sqlsink.Choice{Kind: "item"}, do) }); n != len(now) {
+		t.Errorf("%d items are there, want %d", n, len(now))
+	}
+	if n := count(sink.EachRecord); n != len(now) {
+		t.Errorf("%d records are there, want %d", n, len(now))
+	}
+	last := strings.Count(truth[slices.Max(slices.Collect(maps.Keys(truth)))], "\n") + 1
+	if n := count(func(do func(string, []byte) error) error { return sink.EachChange(sqlsink.Choice{LastRun: true}, do) }); n != last {
+		t.Errorf("%d changes of the last run, want %d", n, last)
+	}
 	p.wants(t, `SELECT count(*) FROM history_item WHERE change = 'same'`, "0")
 	p.wants(t, `SELECT count(*) FROM records_item i WHERE checked_at < (SELECT max(checked_at) FROM records_item j WHERE j.url = i.url)`, "0")
 }
