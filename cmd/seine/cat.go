@@ -29,7 +29,7 @@ type catCmd struct {
 	Format  string `env:"-" help:"Format of the output: jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst. CSV and Parquet take one --kind, and are printed once all records are read." default:"jsonl" placeholder:"NAME"`
 	Latest  bool   `help:"Print only the last record of each key, and the records of each page's last visit, without what is gone." xor:"items"`
 	Changes bool   `help:"Print what changed from visit to visit: new, changed, same and gone records, with the former values." xor:"items"`
-	Of      string `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`
+	RunOnly string `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`
 }
 
 // Help is shown below the list of flags.
@@ -77,7 +77,7 @@ func (c *catCmd) printTo(to io.Writer) error {
 	switch {
 	case c.Latest || c.Changes:
 		return c.printItems(to, ids, choice)
-	case c.Crawl == "" && c.Kind == "" && c.Of == "":
+	case c.Crawl == "" && c.Kind == "" && c.RunOnly == "":
 		return c.printAll(to, ids)
 	}
 	if choice.LastRun {

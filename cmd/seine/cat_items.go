@@ -25,13 +25,13 @@ const lastRun = "last"
 
 // choice is what of the records is asked for.
 func (c *catCmd) choice() (sqlsink.Choice, error) {
-	choice := sqlsink.Choice{Crawl: c.Crawl, Kind: c.Kind, LastRun: c.Of == lastRun}
-	if c.Of == "" || choice.LastRun {
+	choice := sqlsink.Choice{Crawl: c.Crawl, Kind: c.Kind, LastRun: c.RunOnly == lastRun}
+	if c.RunOnly == "" || choice.LastRun {
 		return choice, nil
 	}
-	run, err := strconv.ParseInt(c.Of, 10, 64)
+	run, err := strconv.ParseInt(c.RunOnly, 10, 64)
 	if err != nil || run < 0 {
-		return choice, usageError{fmt.Errorf("--run %q: must be the number of a run, as in seine runs --json, or last", c.Of)}
+		return choice, usageError{fmt.Errorf("--run %q: must be the number of a run, as in seine runs --json, or last", c.RunOnly)}
 	}
 	choice.Run = &run
 	return choice, nil
