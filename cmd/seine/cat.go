@@ -103,7 +103,7 @@ func (c *catCmd) printTo(to io.Writer) error {
 	return wanted.met.check(c.Crawl, c.Kind)
 }
 
-// runOf returns the run of a record, -1 if it does not say one.
+// runOf returns the run of a record, -1 if it has none.
 func runOf(line []byte) int64 {
 	r := struct {
 		Run int64 `json:"run"`
@@ -155,7 +155,7 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 	return linesOf(w, records.EachRecord)
 }
 
-// linesOf writes lines, and tells a filter of which crawl each is.
+// linesOf writes lines, and sets the crawl of each in a filter.
 func linesOf(w io.Writer, each func(func(crawl string, line []byte) error) error) error {
 	lines := newLineWriter(w)
 	wanted, _ := w.(*recordFilter)
@@ -237,7 +237,7 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 	})
 }
 
-// takesFrom reports whether w takes the records of a file that is outside of what is asked for, or not.
+// takesFrom reports whether w takes the records of a file, which may be outside of the selected folder.
 func takesFrom(w io.Writer, f *output.File, outside bool) bool {
 	s, ok := w.(*recordFilter)
 	if ok && s.crawl != "" && f.Crawl != "" && f.Crawl != s.crawl {

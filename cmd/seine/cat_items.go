@@ -23,7 +23,7 @@ type itemReader interface {
 // lastRun stands for the newest run.
 const lastRun = "last"
 
-// choice is what of the records is asked for.
+// choice returns the selection of records by the flags.
 func (c *catCmd) choice() (sqlsink.Choice, error) {
 	choice := sqlsink.Choice{Crawl: c.Crawl, Kind: c.Kind, LastRun: c.RunOnly == lastRun}
 	if c.RunOnly == "" || choice.LastRun {

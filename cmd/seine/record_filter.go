@@ -66,7 +66,7 @@ type recordFilter struct {
 	// crawlOfPlace is the crawl that the place of the lines is of, "" if nobody knows: records
 	// need not say it.
 	crawlOfPlace string
-	// takesBeside says that records beside those that are asked for are taken too: the kinds of those are not met.
+	// takesBeside is set to take records outside of the selected folder too. Their kinds do not count as met.
 	takesBeside, tookBeside, beside bool
 
 	pass func(crawl, kind string, line []byte) error

@@ -210,7 +210,7 @@ func (c *Crawl) whyNoPages() string {
 	return strings.Join(all, "; ")
 }
 
-// Hints say for reasons of exclusion what can be done about them.
+// Hints is advice by the reason of an exclusion.
 var Hints = map[string]string{
 	frontierapi.ReasonAddress: "its address is a private one (--allow-private, or allow_private: true in the spec, lets the crawl go there)",
 	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",

@@ -52,7 +52,7 @@ type archiver struct {
 	file  string
 	info  string // identifier of the warcinfo record
 	seen  map[[sha256.Size]byte]capture
-	pages map[string]capture // the last page of each URL as it was asked for, for answers that it has not changed
+	pages map[string]capture // the last page of each request, for answers that it has not changed
 	index warc.Index
 }
 

@@ -190,8 +190,8 @@ func (b *batch) records(ctx context.Context, w *sqlsink.Wave) error {
 	return b.Exec(ctx, put)
 }
 
-// replayed deletes what was made of a visit that a replay has made again, but for what is of this
-// batch, and what is too deep to say of which generation it is. It stays in events.
+// replayed deletes the records of a visit that a replay has parsed again, except those of this batch, and those
+// whose generation is unknown since they are nested too deep. Their events stay.
 func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
 	const replaced = ` records WHERE url = $1 AND crawl = $2 AND kind NOT IN ('gone', 'visit') AND visit = $3
 		AND (place IS NOT NULL OR key IS NOT NULL)

@@ -165,8 +165,8 @@ func (b *batch) pages(ctx context.Context, w *sqlsink.Wave) error {
 	return b.insert(ctx, "pages AS p", sqlsink.PageColumns, known, sqlsink.Upsert("p", sqlsink.PageColumns, 2), b.PageValues, nil)
 }
 
-// replayed deletes what was made of a visit that a replay has made again, but for what is of this
-// batch, and what is too deep to say of which generation it is. It stays in events.
+// replayed deletes the records of a visit that a replay has parsed again, except those of this batch, and those
+// whose generation is unknown since they are nested too deep. Their events stay.
 func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
 	const replaced = ` records WHERE url = ?1 AND crawl = ?2 AND kind NOT IN ('gone', 'visit') AND visit = ?3
 		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`

@@ -76,7 +76,7 @@ func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sin
 	return sqlsink.NewSink(out, from, d, log, h), nil
 }
 
-// OpenTemporary opens a file that nobody else uses, and that nobody needs after a crash.
+// OpenTemporary opens a file of this process alone, which need not survive a crash.
 func OpenTemporary(out string, log *slog.Logger) (*sqlsink.Sink, error) {
 	d, err := create(out, func(d *database) error {
 		_, err := d.DB.Exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -65536`)

@@ -29,8 +29,8 @@ type Wave struct {
 	Pages, Records []*Row
 	// Visited has a row of each page that was visited, Same of each that was as it was.
 	Visited, Same []*Row
-	// Replayed has a row of each visit that a replay has made again: what was made of it
-	// before, perhaps of another kind or with another key, is not there any more.
+	// Replayed has a row of each visit that a replay has parsed again. Its earlier records, perhaps of another kind
+	// or with another key, are gone.
 	Replayed []*Row
 }
 

@@ -49,7 +49,7 @@ func (t *Tables) Items(ctx context.Context, c Choice, do func(crawl string, line
 		c.Crawl, c.Kind)
 }
 
-// change is a row of the changes of items.
+// change is a row of the changes.
 type change struct {
 	crawl, kind, what string
 	url               sql.NullString

@@ -61,7 +61,7 @@ type Row struct {
 	Host    string // of the URL; "" if it is not canonical
 	Visit   string
 	Round   int64
-	// Run is when the run of the visit was due, in Unix seconds; of a record that does not say so, the round.
+	// Run is when the run of the visit was due, in Unix seconds; of a record without a run, the round.
 	Run int64
 	// Digest is of the fields, without what differs from visit to visit.
 	Digest [16]byte

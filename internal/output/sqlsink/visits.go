@@ -29,7 +29,7 @@ func (i items) earlier() string {
 	return ` r.crawl = v.crawl AND r.url = v.url AND r.gone_at IS NULL AND ` + i.isOther + ` AND (r.fetched_at, r.round) < (v.fetched_at, v.round)`
 }
 
-// settlement puts what visits say of the items that they made no record of into the tables.
+// settlement updates the items of visited pages that the visits made no record of.
 type settlement struct {
 	*Batch
 	dialect Dialect
@@ -38,8 +38,8 @@ type settlement struct {
 	named   string
 }
 
-// Settle does so for the visits of a wave: the items of a page that is as it was were checked, those that the last
-// visit of their page did not find are gone, unless they are on another page.
+// Settle updates the items of the pages that a wave visits. The items of an unchanged page were checked. Those that
+// the last visit of their page did not find are gone, unless they are on another page.
 func (w *Wave) Settle(ctx context.Context, d Dialect, b *Batch, tx Transaction) error {
 	s := settlement{Batch: b, dialect: d, tx: tx}
 	if err := s.same(ctx, w.Same); err != nil {
@@ -111,7 +111,7 @@ func (s settlement) move(ctx context.Context) error {
 		WHERE t.crawl = o.crawl AND t.kind = o.kind AND t.id = o.id`, s.named)
 }
 
-// note adds an event for each item that the visits v say something of, and sets columns of it.
+// note adds an event for each item that the visits v check or miss, and sets columns of it.
 func (s settlement) note(ctx context.Context, found, set string) error {
 	for _, i := range allItems {
 		err := s.tx.Exec(ctx, s.with+` INSERT INTO events (feed, id, commit_id, crawl, kind, item, url, visit, fetched_at, run, digest, found, since, data)

@@ -85,7 +85,7 @@ type Result struct {
 	// Abandoned says that a function was still busy when the time was over: it ends
 	// by itself, and until then the document must be left alone.
 	Abandoned bool
-	// Told are rules of which it shows now, once, that fields never have a value, or that a key joins hosts.
+	// Told are the rules to warn of, each once: fields never have a value, or a key joins hosts.
 	Told []Yield
 }
 

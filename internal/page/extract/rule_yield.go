@@ -89,7 +89,7 @@ func (r *Rules) newlyTold() (all []Yield) {
 			continue
 		}
 		if y := rule.yield(); len(y.Nothing)+len(y.Unfit) > 0 {
-			y.Joined = nil // that was told at once
+			y.Joined = nil // which was reported at once
 			all = append(all, y)
 		}
 	}

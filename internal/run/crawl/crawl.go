@@ -522,7 +522,7 @@ func (c *crawl) logSpecChange(have, now *crawlspec.Spec) {
 // mostChanges bounds the changes of a spec that are logged.
 const mostChanges = 10
 
-// logKept warns of what a crawl that is given URLs keeps of its stored spec, though this command does not say it.
+// logKept warns of the keys that a crawl keeps from its stored spec, and that this command does not set.
 func (c *crawl) logKept(spec *crawlspec.Spec) {
 	said, err := c.Spec(crawlspec.Default())
 	if err != nil {

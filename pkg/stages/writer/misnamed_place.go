@@ -88,9 +88,8 @@ var (
 	keywords = regexp.MustCompile(`(^|\s)(host|dbname|service)=`)
 )
 
-// intended returns what to write in the place of a place that is none, "" if it is one, and what may be told of it, as it
-// may hold a password.
-func intended(out string) (write, told string) {
+// intended returns the place that somebody meant who wrote out, "" if out is a place, and out without a password.
+func intended(out string) (write, shown string) {
 	if keywords.MatchString(out) {
 		return dsn, "…"
 	}
@@ -98,20 +97,20 @@ func intended(out string) (write, told string) {
 	if !found || len(word) < 2 {
 		return "", ""
 	}
-	write, told = schemes[strings.ToLower(word)], word+":…"
+	write, shown = schemes[strings.ToLower(word)], word+":…"
 	if m := schemeOf.FindString(out); m != "" {
-		told = m + "…"
+		shown = m + "…"
 	}
 	if write == "" {
 		write = schemes[suggest.Name(word, []string{"sqlite", "postgres", "postgresql"})]
 	}
 	switch {
-	case write == "" && told != word+":…":
-		return anyPlace, told
+	case write == "" && shown != word+":…":
+		return anyPlace, shown
 	case write == bucket.Scheme:
 		return write + strings.TrimLeft(rest, "/"), out
 	case write == "sqlite:", write == "file:":
 		return strings.TrimPrefix(write, "file:") + strings.TrimPrefix(rest, "//"), out
 	}
-	return write, told
+	return write, shown
 }
