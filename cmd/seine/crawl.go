@@ -42,7 +42,7 @@ import (
 type outputPlace writer.OutputConfig
 
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: one URL per line, or JSON as for seine seed. Without seeds, resume the crawl in --data."`
+	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: one URL per line, or JSON as for seine seed. Not needed to resume a crawl."`
 
 	crawlStart         `embed:"" group:"start"`
 	crawlScope         `embed:"" group:"scope"`
@@ -126,7 +126,7 @@ type crawlState struct {
 
 // crawlObservability is how the crawl reports what it does.
 type crawlObservability struct {
-	Serve      serveAt         `basic:"" help:"Also serve the web UI and the HTTP API of seine serve during the crawl. Without an address, that is 127.0.0.1:8077, which only this machine can reach." placeholder:"HOST:PORT"`
+	Serve      serveAt         `basic:"" help:"Also serve the web UI and the HTTP API of seine serve during the crawl. By default at 127.0.0.1:8077, which only this machine can reach; for another address, --serve=HOST:PORT." placeholder:"HOST:PORT"`
 	Metrics    string          `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9464." placeholder:"HOST:PORT"`
 	JSON       bool            `name:"json" help:"Print the summary as a JSON object to standard output."`
 	Quiet      bool            `short:"q" help:"Do not show progress."`

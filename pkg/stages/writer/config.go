@@ -33,7 +33,7 @@ type Config struct {
 // OutputConfig is where the output goes, and in which form.
 type OutputConfig struct {
 	Out     string         `basic:"" group:"output" help:"Output: a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
-	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, or objects or objects.pretty for one file per record (default jsonl.zst). Archives (seine crawl --warc, writer --from pages): objects.raw, warc, warc.gz (default) or warc.zst." placeholder:"NAME"`
+	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, or objects or objects.pretty for one file per record (default jsonl.zst). With writer --from pages: objects.raw, warc, warc.gz (default) or warc.zst." placeholder:"NAME"`
 	Path    string         `group:"output" help:"Directory template of the files, with {crawl}, {kind}, {date} and {partition} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
 	Key     string         `group:"output" help:"Path template of each object, with {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME} (default {crawl}/{kind}/{id}.json; {crawl}/{host}/{url_hash}.{ext} for pages)." placeholder:"TEMPLATE"`
 	Encrypt []string       `group:"output" help:"Encrypt files for this recipient: an age or SSH public key, or @FILE with keys. Repeatable." sep:"none" placeholder:"RECIPIENT"`
