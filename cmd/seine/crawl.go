@@ -425,7 +425,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 		return err
 	}
 	if err == nil && c.first && s.WroteNothing() && !c.NATS.Given() {
-		err = c.forget()
+		err = c.release()
 	}
 	if c.JSON {
 		if err := printJSON(s); err != nil {

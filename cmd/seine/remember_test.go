@@ -133,17 +133,20 @@ func TestMemoryOfCrawlsThatStartAtATime(t *testing.T) {
 				t.Fatal(err)
 			}
 			third := start("--format", "csv", "--change-output")
-			if err := errors.Join(third.remember(), first.forget()); err != nil {
+			if err := errors.Join(third.remember(), first.release()); err != nil {
 				t.Fatal(err)
 			}
 			if c := start(); c.Format != "csv" {
 				t.Errorf("the format is %q", c.Format)
 			}
-			if err := third.forget(); err != nil {
+			if err := third.release(); err != nil {
 				t.Fatal(err)
 			}
 			if c := start("--out", "c"); !c.first {
-				t.Error("the directory remembers what was forgotten")
+				t.Error("another output is refused, though nothing was written")
+			}
+			if c := start(); c.Format != "csv" {
+				t.Errorf("without flags the format is %q, want that of the run that wrote nothing", c.Format)
 			}
 		})
 	}

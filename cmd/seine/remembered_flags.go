@@ -25,7 +25,9 @@ import (
 // that continues without them writes on as it began.
 type memory struct {
 	V     int                        `json:"v"`
-	Flags map[string]json.RawMessage `json:"flags"` // by name; none if nothing was written
+	Flags map[string]json.RawMessage `json:"flags"` // by name
+	// Empty is set if nothing was written: the next run may write elsewhere.
+	Empty bool `json:"empty,omitempty"`
 }
 
 // memoryFile is its name in --data.
@@ -79,11 +81,7 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	if c.first = m == nil || len(m.Flags) == 0; m == nil {
-		return nil
-	}
-	if c.first {
-		c.ChangeOutput = true // from one that has nothing
+	if c.first = m == nil || m.Empty; m == nil {
 		return nil
 	}
 	var was crawlCmd
@@ -103,6 +101,10 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 	}
 	if !given["log-requests"] && writer.IsDatabase(c.LogRequests) && writer.SamePlace(c.LogRequests, c.Out) {
 		c.LogRequests = c.Out // which may have the password
+	}
+	if m.Empty {
+		c.ChangeOutput = true // from one that has nothing
+		return nil
 	}
 	return c.sameAs(&was, given)
 }
@@ -156,12 +158,14 @@ func told(v reflect.Value) string {
 
 // remember stores the flags for the next run. Paths that were given relative are
 // remembered as seen from --data, so that both can be moved together.
-func (c *crawlCmd) remember() error {
+func (c *crawlCmd) remember() error { return c.keep(false) }
+
+func (c *crawlCmd) keep(empty bool) error {
 	kept := *c
 	kept.Out, kept.WARC = from(c.Data, writer.WithoutPassword(c.Out)), from(c.Data, c.WARC)
 	kept.LogRequests = from(c.Data, writer.WithoutPassword(c.LogRequests))
 	kept.Encrypt = absoluteFiles(c.Encrypt)
-	m := memory{V: 1, Flags: make(map[string]json.RawMessage)}
+	m := memory{V: 1, Flags: make(map[string]json.RawMessage), Empty: empty}
 	for _, f := range kept.remembered() {
 		text, err := json.Marshal(f.value)
 		if err != nil {
@@ -172,10 +176,10 @@ func (c *crawlCmd) remember() error {
 	return c.store(m)
 }
 
-// forget lets the next run write elsewhere: of a first try in --data that fetched nothing, as
+// release lets the next run write elsewhere: of a first try in --data that fetched nothing, as
 // without --allow-private, there is no output to continue. It leaves the flags that another crawl has stored since.
-func (c *crawlCmd) forget() error {
-	if err := c.store(memory{V: 1}); !errors.Is(err, errOtherMemory) {
+func (c *crawlCmd) release() error {
+	if err := c.keep(true); !errors.Is(err, errOtherMemory) {
 		return err
 	}
 	return nil
