@@ -217,7 +217,7 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 		err = jetstream.ErrKeyNotFound
 	}
 	if err != nil {
-		return l, fmt.Errorf("read layout: %w", err)
+		return l, fmt.Errorf("read the layout in bucket %s: %w", messages.BucketMeta, err)
 	}
 	if err := jsontext.Unmarshal(text, &l); err != nil {
 		return l, fmt.Errorf("decode layout: %w", err)

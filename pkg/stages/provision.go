@@ -162,7 +162,7 @@ func ReadProvisioned(ctx context.Context, b *Bus) (p messages.Provisioned, err e
 		err = jsontext.Unmarshal(text, &p)
 	}
 	if err != nil {
-		return p, fmt.Errorf("read how the streams were provisioned (a frontier writes it when it starts): %w", err)
+		return p, fmt.Errorf("read from bucket %s how the streams were provisioned (a frontier writes it when it starts): %w", messages.BucketMeta, err)
 	}
 	return p, nil
 }
