@@ -8,7 +8,7 @@ var refusalWords = []struct {
 	instead string
 }{
 	{regexp.MustCompile(`: GET \S+/crawls lists the crawls, POST \S+/crawls creates one`), ": see the page Crawls"},
-	{regexp.MustCompile(`: change its spec with PUT .*, or use another name`), ": open that crawl, or use another name"},
+	{regexp.MustCompile(`: use another name, change its spec \(PUT .*`), ": open that crawl, or use another name"},
 	{regexp.MustCompile(`: GET \S+/hosts lists some; "new": true takes one that nothing is known of yet`), ": see the page Hosts"},
 	{regexp.MustCompile(`: GET \S+/dead-letters lists those there are`), ": see the page Dead letters"},
 	{regexp.MustCompile(`: GET \S+/processes lists those there are`), ": it may have ended meanwhile"},
