@@ -120,7 +120,7 @@ func (o *outcome) add(t *testing.T, r *extract.Record, u string) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	for _, name := range []string{"fetched_at", "crawl", "visit"} {
+	for _, name := range []string{"fetched_at", "crawl", "visit", "run"} {
 		delete(m, name)
 	}
 	id := nameOf(m)
