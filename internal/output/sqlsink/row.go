@@ -217,8 +217,10 @@ func (r *Row) isOlder(o *Row) bool {
 	return r.Round < o.Round
 }
 
-// isOfVisit reports whether a row has what a visit found of a page.
-func (r *Row) isOfVisit() bool { return r.Table != Results && r.URL != "" && r.Visit != "" }
+// isOfVisit reports whether a row has what a visit found of a page. The record of a page may lack the visit.
+func (r *Row) isOfVisit() bool {
+	return r.Table != Results && r.URL != "" && (r.Visit != "" || r.Table == Pages)
+}
 
 // isOfAbsence reports whether a row says that a visit has found no records of a page.
 func (r *Row) isOfAbsence() bool { return r.Kind == messages.KindGone || r.Kind == messages.KindVisit }

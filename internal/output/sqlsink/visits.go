@@ -19,7 +19,7 @@ type Transaction interface {
 type items struct{ table, kind, data, isOther string }
 
 var allItems = []items{
-	{"records", "r.kind", "r.data", "r.kind <> 'visit' AND r.visit <> v.visit"},
+	{"records", "r.kind", "r.data", "r.kind <> 'visit' AND r.visit IS NOT NULL AND r.visit IS DISTINCT FROM v.visit"},
 	{"pages", "'page'", "NULL", "r.visit IS DISTINCT FROM v.visit"}, // their texts are long
 }
 

@@ -88,10 +88,10 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 				return
 			}
 			db := strings.TrimPrefix(p.out, "sqlite:")
-			if n := askSQLite(t, db, `SELECT count(*) FROM records_page WHERE url LIKE '%/old' AND gone_at > fetched_at`); n != 1 {
-				t.Errorf("%d pages are gone by the view, want the one", n)
+			if n := askSQLite(t, db, `SELECT count(*) FROM changes_page WHERE url LIKE '%/old' AND change = 'gone'`); n != 2 {
+				t.Errorf("the page went %d times by the view, want 2", n)
 			}
-			if n := askSQLite(t, db, `SELECT count(*) FROM records_page WHERE gone_at IS NULL`); n != 3 {
+			if n := askSQLite(t, db, `SELECT count(*) FROM records_page`); n != 3 {
 				t.Errorf("%d pages are there by the view, want 3", n)
 			}
 		})
@@ -102,7 +102,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 func goneRecords(t *testing.T, out string) int64 {
 	t.Helper()
 	if file, ok := strings.CutPrefix(out, "sqlite:"); ok {
-		return askSQLite(t, file, `SELECT count(*) FROM events WHERE kind = 'gone'`)
+		return askSQLite(t, file, `SELECT count(*) FROM events WHERE kind = 'gone' AND since IS NULL`)
 	}
 	c := seine(t, "", "cat", out, "--kind", "gone")
 	c.expect(0)
