@@ -152,14 +152,9 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 	if !ok {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
-	return linesOf(w, records.EachRecord)
-}
-
-// linesOf writes lines, and sets the crawl of each in a filter.
-func linesOf(w io.Writer, each func(func(crawl string, line []byte) error) error) error {
 	lines := newLineWriter(w)
 	wanted, _ := w.(*recordFilter)
-	err := each(func(crawl string, line []byte) error {
+	err = records.EachRecord(func(crawl string, line []byte) error {
 		if wanted != nil && wanted.crawlOfPlace != crawl {
 			err := lines.Flush() // what is left is of another
 			if wanted.crawlOfPlace = crawl; err != nil {

@@ -38,8 +38,8 @@ func withName(set map[string]bool, name, asked string) map[string]bool {
 	return set
 }
 
-// check reports a crawl or a kind that is asked for and no record is of; before there are records, nothing is known of either. Pages and what is
-// gone are kinds of any crawl: there may just be none.
+// check returns an error for a selected crawl or kind without records, unless there are no records at all. Every crawl
+// can have pages and visits: there may just be none.
 func (m *namesSeen) check(crawl, kind string) error {
 	always := []string{messages.KindPage, messages.KindGone, messages.KindVisit}
 	switch {

@@ -107,28 +107,22 @@ func (b *batch) events(ctx context.Context) error {
 	return b.copy(ctx, "events", sqlsink.EventColumns, b.Events, b.EventValues)
 }
 
-func (b *batch) waves(ctx context.Context) error {
-	for n, w := range b.Waves {
-		if n > 0 {
-			if err := b.Exec(ctx, `TRUNCATE `+stagePages+`, `+stageRecords); err != nil {
-				return err
-			}
-		}
-		err := b.pages(ctx, w)
-		if err == nil {
-			err = b.records(ctx, w)
-		}
-		if err == nil {
-			err = b.replayed(ctx, w)
-		}
-		if err == nil {
-			err = w.Settle(ctx, b.dialect, b.Batch, b)
-		}
-		if err != nil {
+func (b *batch) waves(ctx context.Context) error { return b.PutWaves(ctx, b.dialect, b) }
+
+// Put implements sqlsink.Transaction.
+func (b *batch) Put(ctx context.Context, n int, w *sqlsink.Wave) error {
+	if n > 0 {
+		if err := b.Exec(ctx, `TRUNCATE `+stagePages+`, `+stageRecords); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := b.pages(ctx, w); err != nil {
+		return err
+	}
+	if err := b.records(ctx, w); err != nil {
+		return err
+	}
+	return b.replayed(ctx, w)
 }
 
 // Exec implements sqlsink.Transaction.

@@ -104,23 +104,18 @@ func (b *batch) events(ctx context.Context) error {
 	return b.insert(ctx, "events", sqlsink.EventColumns, b.Events, "", b.EventValues, nil)
 }
 
-func (b *batch) waves(ctx context.Context) error {
-	for _, w := range b.Waves {
-		if err := b.pages(ctx, w); err != nil {
-			return err
-		}
-		err := b.insert(ctx, "records AS r", sqlsink.RecordColumns, w.Records, sqlsink.Upsert("r", sqlsink.RecordColumns, 3), b.RecordValues, nil)
-		if err == nil {
-			err = b.replayed(ctx, w)
-		}
-		if err == nil {
-			err = w.Settle(ctx, b.dialect, b.Batch, b)
-		}
-		if err != nil {
-			return err
-		}
+func (b *batch) waves(ctx context.Context) error { return b.PutWaves(ctx, b.dialect, b) }
+
+// Put implements sqlsink.Transaction.
+func (b *batch) Put(ctx context.Context, _ int, w *sqlsink.Wave) error {
+	if err := b.pages(ctx, w); err != nil {
+		return err
 	}
-	return nil
+	err := b.insert(ctx, "records AS r", sqlsink.RecordColumns, w.Records, sqlsink.Upsert("r", sqlsink.RecordColumns, 3), b.RecordValues, nil)
+	if err != nil {
+		return err
+	}
+	return b.replayed(ctx, w)
 }
 
 // Exec implements sqlsink.Transaction.

@@ -17,7 +17,7 @@ type Batch struct {
 	Commit *output.Commit
 	Entry  []byte // the commit, as it is stored
 	Events []*Row // all rows
-	// Waves have one visit of a page at most, each later ones than those before it.
+	// Waves have at most one visit of a page each, later visits in later waves.
 	Waves []*Wave
 	Hosts []Host // sorted
 }
@@ -27,7 +27,7 @@ type Wave struct {
 	// Pages and Records are the latest row of each item. They are sorted, so that
 	// transactions which meet in several rows wait for each other and not in a ring.
 	Pages, Records []*Row
-	// Visited has a row of each page that was visited, Same of each that was as it was.
+	// Visited has a row of each page that was visited, Same of each that has not changed.
 	Visited, Same []*Row
 	// Replayed has a row of each visit that a replay has parsed again. Its earlier records, perhaps of another kind
 	// or with another key, are gone.
@@ -112,7 +112,8 @@ func newWave(rows []*Row) *Wave {
 		}
 	}
 	for _, r := range visited {
-		if row := visitRow(r); r.isOfRule() {
+		if r.isOfRule() {
+			row := visitRow(r)
 			latest[itemKey{row.Table, row.Crawl, row.Kind, row.Item}] = row
 		}
 	}

@@ -12,10 +12,10 @@
 //
 // # Items
 //
-// An item is a page, a record with a key, or a place on a page. A visit finds it, or leaves it out. What is not
-// found on its page by the last visit of that is gone, unless another page has it (visits.go). The events of an item
-// are compared in pairs (views.go): new, changed, same, gone. That is the definition for files too, which package
-// items reads into a temporary file of SQLite.
+// An item is a page, a record with a key, or a place on a page. An item is gone if the last visit of its page does
+// not find it and no other page has it (visits.go). Each event of an item is compared with the one before (views.go):
+// the item is new, changed, the same or gone. Package items reads files into a temporary file of SQLite, so the same
+// definition holds for them.
 //
 // # The commit
 //

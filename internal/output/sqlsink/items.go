@@ -35,14 +35,7 @@ func (s *Sink) EachChange(c Choice, do func(crawl string, line []byte) error) er
 
 // Items implements Database.
 func (t *Tables) Items(ctx context.Context, c Choice, do func(crawl string, line []byte) error) error {
-	return t.each(ctx, func(rows *sql.Rows) error {
-		var crawl string
-		var line sql.RawBytes
-		if err := rows.Scan(&crawl, &line); err != nil {
-			return err
-		}
-		return do(crawl, line)
-	}, `SELECT crawl, line FROM (
+	return t.lines(ctx, do, `SELECT crawl, line FROM (
 		SELECT crawl, 'page' AS kind, CAST(record AS text) AS line, fetched_at, url, '' AS key, 0 AS place FROM pages WHERE gone_at IS NULL
 		UNION ALL SELECT crawl, kind, CAST(data AS text), fetched_at, url, key, place FROM records WHERE gone_at IS NULL
 		) AS items WHERE ($1 = '' OR crawl = $1) AND (kind = $2 OR $2 = '' AND kind NOT IN ('gone', 'visit')) ORDER BY fetched_at, url, kind, key, place`,
@@ -60,12 +53,8 @@ type change struct {
 
 // Changes implements Database. The query is that of the views, for all kinds.
 func (t *Tables) Changes(ctx context.Context, c Choice, do func(crawl string, line []byte) error) error {
-	for _, kind := range []string{"= 'page'", "<> 'page'"} {
-		of := messages.KindPage
-		if kind != "= 'page'" {
-			of = ""
-		}
-		what := comparison(t.Dialect, of)
+	for _, of := range [][2]string{{messages.KindPage, "= 'page'"}, {"", "<> 'page'"}} {
+		what := comparison(t.Dialect, of[0])
 		err := t.each(ctx, func(rows *sql.Rows) error {
 			var r change
 			if err := rows.Scan(&r.crawl, &r.kind, &r.url, &r.run, &r.at, &r.what, &r.names, &r.was, &r.now); err != nil {
@@ -73,7 +62,7 @@ func (t *Tables) Changes(ctx context.Context, c Choice, do func(crawl string, li
 			}
 			return do(r.crawl, r.line())
 		}, `SELECT e.crawl, e.kind, e.url, e.run, e.fetched_at, `+what.change+`, CAST(`+what.changed+` AS text), CAST(`+what.was+` AS text), CAST(e.data AS text)
-			FROM `+what.from+` WHERE `+what.counts+` AND e.kind `+kind+` AND e.kind NOT IN ('gone', 'visit')
+			FROM `+what.from+` WHERE `+what.counts+` AND e.kind `+of[1]+` AND e.kind NOT IN ('gone', 'visit')
 			AND ($1 = '' OR e.crawl = $1) AND ($2 = '' OR e.kind = $2) AND ($3 < 0 OR e.run = $3)
 			AND ($4 = 0 OR (e.crawl, e.run) IN (SELECT crawl, max(run) FROM events WHERE found IS NOT NULL GROUP BY crawl)) ORDER BY e.fetched_at, e.url, e.commit_id`,
 			c.Crawl, c.Kind, runOf(c.Run), map[bool]int{true: 1}[c.LastRun])
@@ -99,7 +88,7 @@ func (r *change) line() []byte {
 	o.Text("crawl", r.crawl)
 	o.Text("url", r.url.String)
 	o.Int("run", r.run)
-	o.Text("at", timeText(r.at))
+	o.Time("at", timeOf(r.at))
 	if r.names != nil {
 		var names []string
 		_ = jsontext.Unmarshal(r.names, &names) // made by the query
@@ -125,14 +114,11 @@ func membersOf(text []byte, names []string) []byte {
 	return o.End()
 }
 
-func timeText(at any) string {
-	t, ok := at.(time.Time)
+// timeOf returns a time as databases have it: SQLite as text.
+func timeOf(at any) time.Time {
+	t, _ := at.(time.Time)
 	if text, is := at.(string); is {
-		t, _ = time.Parse(time.RFC3339Nano, text) // as the table has it
-		ok = true
+		t, _ = time.Parse(time.RFC3339Nano, text) // the table has no other
 	}
-	if !ok {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	return t.UTC()
 }

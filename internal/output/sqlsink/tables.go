@@ -206,8 +206,8 @@ func (t *Tables) Entry(ctx context.Context, n output.Name) (text []byte, err err
 	return text, t.Explain(err)
 }
 
-// All implements Database.
-func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) error) error {
+// lines calls do with each row of a query for a crawl and a text.
+func (t *Tables) lines(ctx context.Context, do func(crawl string, line []byte) error, query string, args ...any) error {
 	return t.each(ctx, func(rows *sql.Rows) error {
 		var crawl string
 		var line sql.RawBytes
@@ -215,7 +215,12 @@ func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) err
 			return err
 		}
 		return do(crawl, line)
-	}, `SELECT crawl, CAST(record AS text) FROM pages WHERE gone_at IS NULL
+	}, query, args...)
+}
+
+// All implements Database.
+func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) error) error {
+	return t.lines(ctx, do, `SELECT crawl, CAST(record AS text) FROM pages WHERE gone_at IS NULL
 		UNION ALL SELECT crawl, CAST(data AS text) FROM records WHERE gone_at IS NULL AND kind <> 'visit'`)
 }
 

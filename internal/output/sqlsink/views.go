@@ -125,7 +125,7 @@ func current(v Views, kind string, fields []format.Column) string {
 type compared struct {
 	from, change, changed, was string
 	counts                     string // which rows count: an item that is as it was is there once a run
-	differs                    string // which rows are not the same
+	differing                  string // which rows are not the same
 }
 
 // comparison compares the items of a kind; those of rules if that is "".
@@ -134,13 +134,13 @@ func comparison(v Views, kind string) compared {
 	before := `SELECT q.* FROM sightings q WHERE q.item = e.item AND q.crawl = e.crawl AND q.kind = e.kind
 		AND q.fetched_at < e.fetched_at ORDER BY q.fetched_at DESC LIMIT 1`
 	c := compared{
-		from:    `sightings e ` + v.JoinOne("p", before),
-		change:  `CASE WHEN NOT e.found THEN 'gone' WHEN p.found IS NULL OR NOT p.found THEN 'new' WHEN p.digest = e.digest THEN 'same' ELSE 'changed' END`,
-		changed: `CASE WHEN ` + differs + ` THEN ` + v.Changed("p.data", "e.data", ofVisit(kind)) + ` END`,
-		was:     `CASE WHEN ` + differs + ` THEN p.data END`,
-		differs: `(NOT e.found OR p.found IS NULL OR NOT p.found OR p.digest <> e.digest)`,
+		from:      `sightings e ` + v.JoinOne("p", before),
+		change:    `CASE WHEN NOT e.found THEN 'gone' WHEN p.found IS NULL OR NOT p.found THEN 'new' WHEN p.digest = e.digest THEN 'same' ELSE 'changed' END`,
+		changed:   `CASE WHEN ` + differs + ` THEN ` + v.Changed("p.data", "e.data", ofVisit(kind)) + ` END`,
+		was:       `CASE WHEN ` + differs + ` THEN p.data END`,
+		differing: `(NOT e.found OR p.found IS NULL OR NOT p.found OR p.digest <> e.digest)`,
 	}
-	c.counts = `(e.found OR p.found) AND (p.run <> e.run OR ` + c.differs + `)`
+	c.counts = `(e.found OR p.found) AND (p.run <> e.run OR ` + c.differing + `)`
 	return c
 }
 
@@ -156,7 +156,7 @@ func changes(v Views, kind string, fields []format.Column) (all, differing strin
 	}
 	all = "SELECT " + selected(lead, fields, func(f format.Column) string { return v.Value("e.data", f) }) + " FROM " + c.from +
 		" JOIN " + b.table + " r ON r.crawl = e.crawl AND " + item + "r.id = e.item WHERE e.kind = " + Literal(kind) + " AND " + c.counts
-	return all, all + " AND " + c.differs
+	return all, all + " AND " + c.differing
 }
 
 // viewsOf returns the queries of the views of a kind by their names.

@@ -8,8 +8,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// Transaction is that of a batch.
+// Transaction is the transaction of a batch.
 type Transaction interface {
+	// Put puts the rows of the nth wave into the tables, and deletes those that replays have replaced.
+	Put(ctx context.Context, n int, w *Wave) error
 	Exec(ctx context.Context, statement string, args ...any) error
 	// Texts returns the texts of the only column of a query.
 	Texts(ctx context.Context, query string, args ...any) ([]string, error)
@@ -38,9 +40,22 @@ type settlement struct {
 	named   string
 }
 
-// Settle updates the items of the pages that a wave visits. The items of an unchanged page were checked. Those that
+// PutWaves puts the waves of a batch into the tables, one after the other.
+func (b *Batch) PutWaves(ctx context.Context, d Dialect, tx Transaction) error {
+	for n, w := range b.Waves {
+		if err := tx.Put(ctx, n, w); err != nil {
+			return err
+		}
+		if err := w.settle(ctx, d, b, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle updates the items of the pages that a wave visits. The items of an unchanged page were checked. Those that
 // the last visit of their page did not find are gone, unless they are on another page.
-func (w *Wave) Settle(ctx context.Context, d Dialect, b *Batch, tx Transaction) error {
+func (w *Wave) settle(ctx context.Context, d Dialect, b *Batch, tx Transaction) error {
 	s := settlement{Batch: b, dialect: d, tx: tx}
 	if err := s.same(ctx, w.Same); err != nil {
 		return err
@@ -49,7 +64,10 @@ func (w *Wave) Settle(ctx context.Context, d Dialect, b *Batch, tx Transaction) 
 }
 
 func (s settlement) same(ctx context.Context, visits []*Row) (err error) {
-	if s.named, err = visitsJSON(s.dialect, visits); err != nil || len(visits) == 0 {
+	if len(visits) == 0 {
+		return nil
+	}
+	if s.named, err = visitsJSON(s.dialect, visits); err != nil {
 		return err
 	}
 	s.with = `WITH v AS (` + s.dialect.Visits() + `)`

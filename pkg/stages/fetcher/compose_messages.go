@@ -40,7 +40,7 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 	case messages.NotModified:
 		out.First = co.unchanged(t)
 		if t.req.Recorded {
-			out.First = append(out.First, t.visitRecord(messages.KindVisit))
+			out.First = append(out.First, t.visitRecord(messages.KindVisit, ""))
 		}
 	}
 	t.noteAnswer()
@@ -51,7 +51,7 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 	res := t.result(co.name)
 	res.Location = location
 	if t.req.Recorded && t.spec.Gone == crawlspec.WhenGoneRecord && messages.IsGone(res.Class, res.Status) {
-		out.First = append(out.First, t.visitRecord(messages.KindGone))
+		out.First = append(out.First, t.visitRecord(messages.KindGone, location))
 		res.GoneRecord = true
 	}
 	out.Last = []*nats.Msg{resultMsg(res, t.partition)}
@@ -196,15 +196,12 @@ func (j *fetchJob) result(name string) *messages.Result {
 }
 
 // visitRecord is the message that stands for the records of a page that the request brings none of.
-func (j *fetchJob) visitRecord(kind string) *nats.Msg {
+func (j *fetchJob) visitRecord(kind, location string) *nats.Msg {
 	r := j.reply
 	rec := &messages.VisitRecord{
 		Kind: kind, URL: j.req.URL, FetchedAt: r.Started.UTC(), Crawl: j.req.Crawl, Visit: j.req.Visit, Run: j.req.Run,
-		Status: r.Status, Class: r.Class, Same: r.Class == messages.NotModified,
+		Status: r.Status, Class: r.Class, Same: r.Class == messages.NotModified, Location: location,
 		Metadata: pii.NewMasking(&j.spec.Mask).Metadata(j.req.Metadata),
-	}
-	if r.Class == messages.Redirect {
-		rec.Location, _ = r.Target()
 	}
 	return rec.Msg(j.partition)
 }

@@ -12,8 +12,8 @@ import (
 	"seine/internal/output/format"
 )
 
-// An output is a directory, or a place with a scheme. What looks like a file, or like a scheme that is none, was hardly
-// meant as a directory, and is refused with what to write.
+// An output is a directory, or a place with a scheme. A name that looks like a file or like an unknown scheme is
+// refused, and the error says what to write instead.
 
 // checkPlace refuses a place that is no bucket and no database, and was not meant as a directory.
 func checkPlace(out string) error {

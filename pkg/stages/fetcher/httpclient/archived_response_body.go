@@ -50,7 +50,8 @@ func (a exchangeArchive) readAnswer(resp *http.Response) {
 	}
 }
 
-// keepRest keeps what came of a page that failed, with its head. What the spec does not want is none.
+// keepRest archives the head and the received part of the body of a page that failed. It archives no page whose type
+// the spec does not accept.
 func (a exchangeArchive) keepRest(resp *http.Response, f *Failure) {
 	if f.Class == messages.UnsupportedType || a.err != nil {
 		return
