@@ -82,7 +82,7 @@ func compact(t testing.TB, v any) []byte {
 // Of members of one name the last is in its column, as for every other reader, and
 // those before are in More.
 func TestLastMemberOfANameIsInItsColumn(t *testing.T) {
-	for name, read := range tabular {
+	for name, read := range map[string]func(testing.TB, []byte, []Column) []decoded{"csv": readCSV, "parquet": rowsOf} {
 		t.Run(name, func(t *testing.T) {
 			lines := linesOf(`{"text":"a","integer":1,"text":"b"}`, `{"integer":1,"integer":"x"}`, `{"text":"a","text":null}`)
 			got := read(t, encode(t, newFormat(t, name, with(everyType)), lines...), everyType)
@@ -213,3 +213,13 @@ func repeats(line string) bool {
 
 func FuzzCSV(f *testing.F)     { fuzzColumns(f, "csv") }
 func FuzzParquet(f *testing.F) { fuzzColumns(f, "parquet") }
+
+// A damaged or hostile Parquet file ends with an error.
+func FuzzReadParquet(f *testing.F) {
+	for _, lines := range [][]string{{`{"text":"a","integers":[1,null]}`}, {`{"json":{"a":1},"time":"2026-01-02"}`, `{"x":1}`}} {
+		f.Add(encode(f, newFormat(f, "parquet", with(everyType)), linesOf(lines...)...))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_ = rowsIn(bytes.NewReader(data), func([]byte) error { return nil })
+	})
+}

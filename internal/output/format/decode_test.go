@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"seine/internal/output/ageencrypt"
 )
 
 // decoded is a record as a reader of a chunk has it, by column; what is nothing is
@@ -118,8 +120,24 @@ func unquoted(field string) string {
 	return field
 }
 
-// readParquet reads a chunk with parquet-go.
+// readParquet reads a chunk with parquet-go, and checks that the records that are read back make the same chunk.
 func readParquet(t testing.TB, data []byte, columns []Column) []decoded {
+	t.Helper()
+	all := rowsOf(t, data, columns)
+	var again []*Record
+	if _, err := EachRecord("part.parquet", bytes.NewReader(data), ageencrypt.Identities{}, func(line []byte) error {
+		again = append(again, linesOf(string(line))...)
+		return nil
+	}); err != nil {
+		t.Fatalf("read it back: %v", err)
+	}
+	if got := rowsOf(t, encode(t, newFormat(t, "parquet", with(columns)), again...), columns); !reflect.DeepEqual(got, all) {
+		t.Fatalf("what is read back makes %v, want %v", got, all)
+	}
+	return all
+}
+
+func rowsOf(t testing.TB, data []byte, columns []Column) []decoded {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
 	fatal(t, err)

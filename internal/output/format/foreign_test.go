@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"seine/internal/testing/duckdb"
 )
 
 // Programs that are not ours read what is written. scripts/readers brings them.
@@ -24,14 +26,13 @@ func without(t *testing.T, what string) {
 }
 
 // run runs a program and returns what it prints.
-func run(t *testing.T, dir, input string, command ...string) string {
+func run(t *testing.T, command ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		without(t, command[0])
 	}
 	cmd := exec.Command(path, command[1:]...)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
@@ -39,36 +40,6 @@ func run(t *testing.T, dir, input string, command ...string) string {
 	}
 	return out.String()
 }
-
-// duckDB returns the rows of a query, each an object of JSON.
-func duckDB(t *testing.T, query string) []string {
-	t.Helper()
-	dir, err := os.Getwd()
-	fatal(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(dir, ".cache", "duckdb", "version")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			without(t, "DuckDB")
-		}
-		dir = filepath.Dir(dir)
-	}
-	out := run(t, filepath.Join(dir, ".cache", "duckdb"), query, "node", "--input-type=module", "-e", duckDBProgram)
-	if out == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-}
-
-const duckDBProgram = `
-import { readFileSync } from "node:fs";
-import { DuckDBInstance } from "@duckdb/node-api";
-const db = await (await DuckDBInstance.create(":memory:")).connect();
-await db.run("SET TimeZone='UTC'");
-const found = await db.runAndReadAll("SELECT to_json(r)::VARCHAR FROM (" + readFileSync(0, "utf8") + ") r");
-for (const [row] of found.getRows()) console.log(row);
-`
 
 // file writes a chunk, and returns its path.
 func file(t *testing.T, name string, columns []Column, records ...*Record) string {
@@ -86,15 +57,15 @@ func TestZstdAndGzipReadWhatIsCompressed(t *testing.T) {
 	}
 	zst, gz := filepath.Join(t.TempDir(), "part.jsonl.zst"), file(t, "jsonl.gz", nil, records...)
 	fatal(t, os.WriteFile(zst, encode(t, jsonLines{"jsonl.zst", newZstandard(200_000)}, records...), 0o600)) // three frames
-	run(t, "", "", "zstd", "-q", "-t", zst)
-	run(t, "", "", "gzip", "-t", gz)
-	for _, got := range []string{run(t, "", "", "zstd", "-q", "-d", "-c", zst), run(t, "", "", "gzip", "-d", "-c", gz)} {
+	run(t, "zstd", "-q", "-t", zst)
+	run(t, "gzip", "-t", gz)
+	for _, got := range []string{run(t, "zstd", "-q", "-d", "-c", zst), run(t, "gzip", "-d", "-c", gz)} {
 		if got != plain.String() {
 			t.Errorf("%d bytes come out, %d went in", len(got), plain.Len())
 		}
 	}
-	run(t, "", "", "zstd", "-q", "-t", file(t, "csv.zst", everyType, linesOf(`{"text":"a"}`)...))
-	run(t, "", "", "gzip", "-t", file(t, "csv.gz", everyType, linesOf(`{"text":"a"}`)...))
+	run(t, "zstd", "-q", "-t", file(t, "csv.zst", everyType, linesOf(`{"text":"a"}`)...))
+	run(t, "gzip", "-t", file(t, "csv.gz", everyType, linesOf(`{"text":"a"}`)...))
 }
 
 func TestPythonReadsCSV(t *testing.T) {
@@ -115,7 +86,7 @@ for line in csv.reader(open(sys.argv[1], encoding="utf-8", newline=""), strict=T
 		`["line\r\nfeed, \"quoted\"", "", "\"", "", "", "{\"x\":1}"]`,
 		`["", "", "", "", "\u00e9\ttab ", "{\"n\":\"none\"}"]`,
 	}
-	if got := strings.Split(strings.TrimSpace(run(t, "", "", "python3", "-c", program, path)), "\n"); !reflect.DeepEqual(got, want) {
+	if got := strings.Split(strings.TrimSpace(run(t, "python3", "-c", program, path)), "\n"); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -135,13 +106,13 @@ func TestDuckDBReadsParquet(t *testing.T) {
 		records = append(records, linesOf(r[0])...)
 	}
 	path := file(t, "parquet", everyType, records...)
-	for i, got := range duckDB(t, "SELECT * FROM read_parquet('"+path+"')") {
+	for i, got := range duckdb.Query(t, "", "SELECT * FROM read_parquet('"+path+"')") {
 		if !reflect.DeepEqual(decode(t, got), decode(t, inDuckDB[i][1])) {
 			t.Errorf("got  %s\nwant %s", got, inDuckDB[i][1])
 		}
 	}
 	var types []string
-	for _, row := range duckDB(t, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet('"+path+"'))") {
+	for _, row := range duckdb.Query(t, "", "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet('"+path+"'))") {
 		var c struct {
 			Name string `json:"column_name"`
 			Type string `json:"column_type"`
@@ -163,7 +134,7 @@ func TestDuckDBReadsRowGroups(t *testing.T) {
 	spec := ofPages()
 	columns, _ := spec.Columns("", "")
 	path := file(t, "parquet", columns, records...)
-	got := duckDB(t, fmt.Sprintf(`SELECT count(*) AS n, count(DISTINCT url) AS urls, sum(length(text)) AS letters, max(fetched_at) AS last,
+	got := duckdb.Query(t, "", fmt.Sprintf(`SELECT count(*) AS n, count(DISTINCT url) AS urls, sum(length(text)) AS letters, max(fetched_at) AS last,
 		(SELECT count(DISTINCT row_group_id) FROM parquet_metadata('%s')) AS groups FROM read_parquet('%s') WHERE status = 200`, path, path))
 	letters := 0
 	for _, p := range ofPage {
@@ -183,7 +154,7 @@ func TestDuckDBReadsTheOthers(t *testing.T) {
 	for name, read := range map[string]string{
 		"jsonl": json, "jsonl.gz": json, "jsonl.zst": json, "json": json, "csv": csv, "csv.gz": csv, "csv.zst": csv,
 	} {
-		got := duckDB(t, "SELECT text, integer FROM "+fmt.Sprintf(read, file(t, name, columns, records...)))
+		got := duckdb.Query(t, "", "SELECT text, integer FROM "+fmt.Sprintf(read, file(t, name, columns, records...)))
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

@@ -110,7 +110,7 @@ var formats = []entry{
 	{"csv", "text/csv; charset=utf-8; header=present", true, nil, func(o Options) Format { return csv{"csv", whole{compress.None()}, o} }},
 	{"csv.gz", gzipMedia, true, nil, func(o Options) Format { return csv{"csv.gz", whole{compress.Gzip()}, o} }},
 	{"csv.zst", zstdMedia, true, nil, func(o Options) Format { return csv{"csv.zst", newZstandard(zstdFrame), o} }},
-	{"parquet", "application/vnd.apache.parquet", true, nil, func(o Options) Format { return parquetFormat{o} }},
+	{"parquet", "application/vnd.apache.parquet", true, rowsIn, func(o Options) Format { return parquetFormat{o} }},
 	{"warc", "application/warc", false, nil, func(Options) Format { return archive{warc.None()} }},
 	{"warc.gz", gzipMedia, false, nil, func(Options) Format { return archive{warc.Gzip()} }},
 	{"warc.zst", zstdMedia, false, nil, func(Options) Format { return archive{warc.Zstd()} }},

@@ -217,9 +217,10 @@ func TestCSVSafeKeepsTextsFromBeingFormulas(t *testing.T) {
 // What can be read back is what was written.
 func TestOpenReadsWhatWasWritten(t *testing.T) {
 	lines := []string{`{"a":1}`, `{"b":"é\n","c":[{}, 1]}`, `{"text":"` + strings.Repeat("x", 200<<10) + `"}`}
+	columns := with([]Column{{Name: "a", Type: Integer}, {Name: "b"}, {Name: "c", Type: JSON}, {Name: "text"}})
 	for _, ext := range ReadableExts() {
 		name := strings.TrimPrefix(ext, ".")
-		chunk := encode(t, newFormat(t, name, Options{}), linesOf(lines...)...)
+		chunk := encode(t, newFormat(t, name, columns), linesOf(lines...)...)
 		for _, file := range []string{name, "c/part-000-20261121T010203Z-000000000001." + name, "c/part-0.3fa85c1b22d04e71." + name} {
 			if got, err := readAll(file, chunk); err != nil || !reflect.DeepEqual(got, lines) {
 				t.Errorf("%s: %.100q, %v", file, got, err)
@@ -233,8 +234,8 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.csv": "csv cannot be read back", "a.csv.zst": "csv.zst cannot be read back", "parquet": "parquet cannot be read back",
-		"a.txt": "must end in .jsonl, .jsonl.gz, .jsonl.zst or .json",
+		"a.csv": "csv cannot be read back", "a.csv.zst": "csv.zst cannot be read back",
+		"a.txt": "must end in .jsonl, .jsonl.gz, .jsonl.zst, .json or .parquet",
 	} {
 		if _, err := readAll(name, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
@@ -244,6 +245,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"cut.jsonl.zst": string(encode(t, newFormat(t, "jsonl.zst", Options{}), linesOf(`{"a":1}`)...)[:15]),
 		"bad.jsonl.gz":  "x", "bad.json": `{"a":1}`, "cut.json": `[{"a":1}`, "empty.json": ``, "torn.json": `[{"a":]`,
 		"cut.jsonl": "{\"a\":1}\n{\"a", "more.json": `[{"a":1}][]`,
+		"empty.parquet": "", "cut.parquet": string(encode(t, newFormat(t, "parquet", with(everyType)), linesOf(`{"text":"a"}`)...)[8:]),
 	} {
 		if got, err := readAll(name, []byte(data)); err == nil {
 			t.Errorf("%s is read as %q", name, got)

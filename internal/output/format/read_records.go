@@ -77,10 +77,10 @@ func EachRecord(name string, r io.Reader, ids ageencrypt.Identities, do func(lin
 		return do(line)
 	}
 	base := path.Base(name)
-	if !output.IsChunk(base) && !strings.HasPrefix(NameOf(base), "jsonl") {
-		err = objectIn(r, counted)
-	} else {
+	if form := NameOf(base); output.IsChunk(base) || strings.HasPrefix(form, "jsonl") || form == "parquet" {
 		err = recordsIn(base, r, counted)
+	} else {
+		err = objectIn(r, counted)
 	}
 	return n, err
 }

@@ -1,0 +1,192 @@
+package format
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"seine/internal/base/jsontext"
+)
+
+// errForeign is returned for a file whose columns are not those of a chunk.
+var errForeign = fmt.Errorf("%w: its columns are not those of records of Seine", ErrNoRecords)
+
+// rowsIn reads a Parquet file, which it copies to a temporary file unless r is a file. A null is a member that the
+// record lacks, a time has microseconds, and a date is its midnight in UTC. The members of the column More come first.
+func rowsIn(r io.Reader, do func([]byte) error) (err error) {
+	f, is := r.(*os.File)
+	if !is {
+		if f, err = os.CreateTemp("", "seine-parquet-"); err != nil {
+			return err
+		}
+		defer os.Remove(f.Name())
+		defer f.Close()
+		if _, err := io.Copy(f, r); err != nil {
+			return err
+		}
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !hasFooter(f, info.Size()) {
+		return ErrCut
+	}
+	defer func() {
+		if p := recover(); p != nil { // parquet-go does so for some damaged files
+			err = fmt.Errorf("it is damaged: %v", p)
+		}
+	}()
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return fmt.Errorf("read the Parquet file: %w", err)
+	}
+	rows := rowReader{line: do}
+	if err := rows.readColumns(file.Schema()); err != nil || !hasOurCodec(file.Metadata()) {
+		return cmp.Or(err, errForeign)
+	}
+	for _, g := range file.RowGroups() {
+		if err := rows.readGroup(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasFooter reports whether a file has a footer as long as its end says, which parquet-go allocates unseen.
+func hasFooter(f io.ReaderAt, size int64) bool {
+	var end [8]byte
+	_, err := f.ReadAt(end[:], size-int64(len(end)))
+	return err == nil && string(end[4:]) == "PAR1" && int64(binary.LittleEndian.Uint32(end[:])) <= size-12
+}
+
+// hasOurCodec reports whether all columns are compressed as those of chunks are: of others, parquet-go may take any
+// memory for a damaged page.
+func hasOurCodec(m *format.FileMetaData) bool {
+	return !slices.ContainsFunc(m.RowGroups, func(g format.RowGroup) bool {
+		return slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.Codec != format.Zstd })
+	})
+}
+
+// rowReader makes records of rows.
+type rowReader struct {
+	columns []Column
+	more    int // the index of the column More, -1 for none
+	line    func([]byte) error
+	buffer  []byte
+}
+
+// typesOfLeaves are the types by how parquet-go calls those of leafOf, once written.
+var typesOfLeaves = map[string]Type{
+	"STRING": Text, "INT64": Integer, "INT(64,true)": Integer, "DOUBLE": Number, "BOOLEAN": Bool, "JSON": JSON,
+	"TIMESTAMP(isAdjustedToUTC=true,unit=MICROS)": Time,
+}
+
+// readColumns reads the columns that nodeOf makes.
+func (r *rowReader) readColumns(s *parquet.Schema) error {
+	for _, f := range s.Fields() {
+		c := Column{Name: f.Name(), List: !f.Leaf()}
+		var leaf parquet.Node = f
+		for _, name := range leafPath(c)[1:] {
+			i := slices.IndexFunc(leaf.Fields(), func(f parquet.Field) bool { return f.Name() == name })
+			if i < 0 || leaf.Fields()[i].Leaf() != (name == "element") {
+				return errForeign
+			}
+			leaf = leaf.Fields()[i]
+		}
+		is := false
+		if c.Type, is = typesOfLeaves[leaf.Type().String()]; !is {
+			return errForeign
+		}
+		r.columns = append(r.columns, c)
+	}
+	r.more = slices.IndexFunc(r.columns, func(c Column) bool { return c.Name == More })
+	return nil
+}
+
+func (r *rowReader) readGroup(g parquet.RowGroup) error {
+	rows := g.Rows()
+	defer rows.Close()
+	buffer := make([]parquet.Row, batchRows)
+	for {
+		n, err := rows.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			if err := r.line(r.record(row)); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("it is damaged: %w", err)
+		}
+	}
+}
+
+// record returns the record of a row, until the next call.
+func (r *rowReader) record(row parquet.Row) []byte {
+	o := jsontext.Object{B: r.buffer[:0]}
+	cells := make([][]parquet.Value, len(r.columns))
+	row.Range(func(i int, values []parquet.Value) bool {
+		cells[i] = values
+		return true
+	})
+	if r.more >= 0 && !cells[r.more][0].IsNull() {
+		more := cells[r.more][0].ByteArray()
+		if more[0] != '{' { // what is no record is one text
+			return []byte(strings.ReplaceAll(string(jsontext.AppendText(nil, more[1:len(more)-1])), "\n", " "))
+		}
+		m := jsontext.MembersOf(more)
+		for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
+			o.Raw(string(jsontext.AppendText(nil, name)), value)
+		}
+	}
+	for i, values := range cells {
+		if c := r.columns[i]; i != r.more && (values[0].DefinitionLevel() > 0 || !values[0].IsNull()) {
+			o.Key(c.Name)
+			o.B = c.appendCell(o.B, values)
+		}
+	}
+	r.buffer = o.End()
+	return r.buffer
+}
+
+// appendCell appends the values of a cell as JSON.
+func (c Column) appendCell(b []byte, values []parquet.Value) []byte {
+	if !c.List {
+		return c.Type.appendValue(b, values[0])
+	}
+	if values[0].DefinitionLevel() == 1 {
+		values = nil
+	}
+	return jsontext.AppendList(b, values, c.Type.appendValue)
+}
+
+func (t Type) appendValue(b []byte, v parquet.Value) []byte {
+	switch {
+	case v.IsNull(), t == Number && (math.IsNaN(v.Double()) || math.IsInf(v.Double(), 0)):
+		return append(b, "null"...)
+	case t == Text:
+		return jsontext.AppendString(b, string(v.ByteArray()))
+	case t == Time:
+		return jsontext.AppendTime(b, time.UnixMicro(v.Int64()).UTC())
+	case t == JSON:
+		return append(b, v.ByteArray()...)
+	case t == Number:
+		text, _ := json.Marshal(v.Double()) // it is finite
+		return append(b, text...)
+	}
+	return append(b, v.String()...)
+}
