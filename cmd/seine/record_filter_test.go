@@ -175,7 +175,7 @@ func TestChanges(t *testing.T) {
 	}
 	change := func(what, key string, round, price int, more string) string {
 		at := fmt.Sprintf("2026-11-21T%02d:00:00.500000Z", round)
-		return fmt.Sprintf(`{"kind":"item","change":%q,"crawl":"a","url":%q,"run":%d,"at":%q%s,"record":%s}`+"\n",
+		return fmt.Sprintf(`{"kind":"item","change":%q,"crawl":"a","url":%q,"run":%d,"fetched_at":%q%s,"record":%s}`+"\n",
 			what, list, round, at, more, strings.TrimSuffix(item(key, round, price), "\n"))
 	}
 	empty := fmt.Sprintf(`{"kind":"visit","url":%q,"fetched_at":"2026-11-21T04:00:00.5Z","crawl":"a","visit":%q,"run":4,"status":200,"class":"ok"}`+"\n", list, visitOf(list, 4))

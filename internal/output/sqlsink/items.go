@@ -88,7 +88,7 @@ func (r *change) line() []byte {
 	o.Text("crawl", r.crawl)
 	o.Text("url", r.url.String)
 	o.Int("run", r.run)
-	o.Time("at", timeOf(r.at))
+	o.Time("fetched_at", timeOf(r.at))
 	if r.names != nil {
 		var names []string
 		_ = jsontext.Unmarshal(r.names, &names) // made by the query
