@@ -156,6 +156,10 @@ kubernetes: ## run the chart on a real API server, with its controllers, KEDA, a
 kubelet: ## run the chart on a real kubelet with containerd; as root
 	@scripts/kubelet-test
 
+.PHONY: shop
+shop: postgres readers ## crawl a shop of 5,000 products on 30 days into each kind of output, with kill -9, and compare what changed with the truth
+	E2E_SHOP=5000x30 go test -vet off -count 1 -timeout 4h -v -run '^TestDailyShop' ./internal/testing/e2e
+
 .PHONY: rotation
 rotation: versitygw ## replace certificates, keys, users and credentials in mid-crawl
 	E2E_ROTATION=1 go test -count 1 -timeout 15m -v -run '^TestRotation' ./internal/testing/e2e
