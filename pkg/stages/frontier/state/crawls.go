@@ -143,8 +143,8 @@ func (cs *crawls) admits(name string, rev uint64) (*Rules, error) {
 	c.follow(rules)
 	cs.keepActive(name, c)
 	if !c.known() && c.Since < rules.Since() {
-		c.Since = rules.Since()
-		c.salt, c.salted = saltOf(name, c.Since, 0), 0
+		c.Since, c.Run = rules.Since(), rules.firstRun()
+		c.salt, c.salted = saltOf(name, c.Since, c.Run), c.Run
 	}
 	return rules, nil
 }

@@ -160,7 +160,7 @@ func (r *simEnv) delete(name string, spec *crawlspec.Spec) {
 	if d := r.deletions[name]; d != nil {
 		count += d.Count
 	}
-	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Timeout: messages.Millis(r.specs[name].Timeout)}
+	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Time: r.now, Timeout: messages.Millis(r.specs[name].Timeout)}
 	r.model.plans.reopened()
 	r.model.deleted(name, time.Duration(d.Timeout))
 	r.deletions[name], r.budgets[name], r.defaults[name] = d, &Budget{}, spec
