@@ -33,7 +33,7 @@ type expirer struct{ *Frontier }
 
 // run deletes crawls that ended so long ago as Spec.Keep says, until ctx is
 // done. One frontier does it, the owner of the first partition; if two believe to be
-// that, what they do is still right: see stages.SpecClosing.Close.
+// that, what they do is still right: see stages.SpecExpiry.
 func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
 	for ctx.Err() == nil {
@@ -47,12 +47,7 @@ func (e expirer) run(ctx context.Context) error {
 
 // expireDue deletes those that are due now.
 func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
-	for _, crawl := range e.specs.Closing.Crawls() { // whoever closed it was killed
-		if err := e.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
-			e.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
-		}
-	}
-	kept := e.specs.Closing.Kept()
+	kept := e.specs.Expiry.Kept()
 	for crawl := range asked {
 		if _, ok := kept[crawl]; !ok {
 			delete(asked, crawl)
@@ -119,48 +114,30 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 // before reports whether a time is still to come, by the clock of this process.
 func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 
-// expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
-// again.
+// expireEnded deletes a crawl if its time is over, by the clock of this process and by that of the NATS server: a wrong
+// one deletes nothing. It is no error if something has changed meanwhile.
 func (e expirer) expireEnded(ctx context.Context, crawl string) error {
-	closed, err := e.specs.Closing.Close(ctx, crawl)
+	rev, now, err := e.specs.Expiry.Now(ctx)
 	if err != nil {
 		return err
 	}
-	deleted, err := e.deleteClosed(ctx, crawl, closed)
-	if deleted {
+	d, err := e.judge(ctx, crawl, now)
+	if d == nil || err != nil {
+		return err
+	}
+	done, err := e.specs.Expiry.Delete(ctx, crawl, *d, rev)
+	if jsclient.IsConflict(err) {
 		return nil
 	}
-	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
-	defer cancel()
-	if oerr := e.specs.Closing.Open(opening, crawl); err == nil {
-		err = oerr
+	if err == nil {
+		e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
 	}
 	return err
 }
 
-// deleteClosed deletes a crawl that is closed since a revision, if its time is over. It
-// is no error if something has changed since.
-func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) (deleted bool, err error) {
-	d, err := e.judgeClosed(ctx, crawl)
-	if d == nil || err != nil {
-		return false, err
-	}
-	done, err := e.specs.Closing.Delete(ctx, crawl, *d, closed)
-	if jsclient.IsConflict(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
-	return true, nil
-}
-
-// judgeClosed returns the deletion of a crawl that is closed, nil if its time is not
-// over, by the clock of this process and by that of the NATS server: a wrong one deletes
-// nothing.
-func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
-	spec, err := e.specs.Closing.GetNewest(ctx, crawl)
+// judge returns the deletion of a crawl, nil if its time is not over.
+func (e expirer) judge(ctx context.Context, crawl string, now time.Time) (*messages.Deletion, error) {
+	spec, err := e.specs.Expiry.GetNewest(ctx, crawl)
 	if err != nil || spec.Keep == 0 {
 		return nil, err
 	}
@@ -174,11 +151,7 @@ func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Delet
 		return nil, err
 	}
 	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || at.IsZero() || e.before(at) {
-		return nil, err
-	}
-	now, err := e.specs.Closing.ServerTime(ctx)
-	if err != nil || now.Before(at) {
+	if err != nil || at.IsZero() || e.before(at) || now.Before(at) {
 		return nil, err
 	}
 	return &d, nil

@@ -118,7 +118,7 @@ func ForgetKeys(ctx context.Context, b *stages.Bus, crawl string, d *messages.De
 	meta := d.Streams[bucketMetaStream].Sequence + 1
 	all := []keys{
 		{messages.BucketCrawls, crawl, d.Rev},
-		{messages.BucketCrawls, messages.KeyClosing(crawl), d.Rev},
+		{messages.BucketCrawls, messages.KeyFed(crawl), d.Rev},
 		{messages.BucketMeta, messages.KeyBudget(crawl), meta},
 		{messages.BucketMeta, messages.KeyAlerts(crawl), meta},
 	}
