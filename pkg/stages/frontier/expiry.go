@@ -8,7 +8,6 @@ import (
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/retention"
 )
 
@@ -97,62 +96,44 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 	if first := frontierapi.LastChange(spec, &c.Counters).Add(time.Duration(spec.Keep)); e.before(first) {
 		return first, nil
 	}
-	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
+	rev, now, err := e.specs.Expiry.Now(ctx)
 	if err != nil {
 		return next, err
 	}
-	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || e.before(at) {
-		return at, err
-	}
-	if at.IsZero() {
+	d, at, err := e.judge(ctx, crawl)
+	switch {
+	case err != nil:
+		return next, err
+	case at.IsZero():
 		return time.Now().Add(expiryRetry), nil
+	case e.before(at):
+		return at, nil
+	case now.Before(at): // a wrong clock deletes nothing
+		return next, nil
 	}
-	return next, e.expireEnded(ctx, crawl)
+	done, err := e.specs.Expiry.Delete(ctx, crawl, d, rev)
+	if err == nil {
+		e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
+	}
+	return next, err
 }
 
 // before reports whether a time is still to come, by the clock of this process.
 func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 
-// expireEnded deletes a crawl if its time is over, by the clock of this process and by that of the NATS server: a wrong
-// one deletes nothing. It is no error if something has changed meanwhile.
-func (e expirer) expireEnded(ctx context.Context, crawl string) error {
-	rev, now, err := e.specs.Expiry.Now(ctx)
-	if err != nil {
-		return err
-	}
-	d, err := e.judge(ctx, crawl, now)
-	if d == nil || err != nil {
-		return err
-	}
-	done, err := e.specs.Expiry.Delete(ctx, crawl, *d, rev)
-	if jsclient.IsConflict(err) {
-		return nil
-	}
-	if err == nil {
-		e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
-	}
-	return err
-}
-
-// judge returns the deletion of a crawl, nil if its time is not over.
-func (e expirer) judge(ctx context.Context, crawl string, now time.Time) (*messages.Deletion, error) {
+// judge returns when the time of a crawl is over, zero if it has not ended, and its deletion as of now.
+func (e expirer) judge(ctx context.Context, crawl string) (d messages.Deletion, at time.Time, err error) {
 	spec, err := e.specs.Expiry.GetNewest(ctx, crawl)
-	if err != nil || spec.Keep == 0 {
-		return nil, err
-	}
-	d, err := retention.DeletionNow(ctx, e.bus, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
 	if err != nil {
-		return nil, err
+		return d, at, err
+	}
+	if d, err = retention.DeletionNow(ctx, e.bus, crawl, spec.Spec); err != nil { // before the crawl is judged: what comes later is not covered
+		return d, at, err
 	}
 	client := frontierapi.Client{Bus: e.bus}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		at, err = client.Expiry(ctx, crawl, spec, end, &standing.Counters)
 	}
-	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || at.IsZero() || e.before(at) || now.Before(at) {
-		return nil, err
-	}
-	return &d, nil
+	return d, at, err
 }

@@ -134,9 +134,9 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	a.due()
 	rev, now, err := a.specs.Expiry.Now(t.Context())
 	a.must(err)
-	d, err := expirer{f}.judge(t.Context(), "c", now)
+	d, at, err := expirer{f}.judge(t.Context(), "c")
 	a.must(err)
-	if d == nil {
+	if at.IsZero() || now.Before(at) {
 		t.Fatal("it is not due")
 	}
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
@@ -145,7 +145,7 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 		st, err := client.Status(t.Context(), "c")
 		return err == nil && st.Known() == 2
 	})
-	if _, err := a.specs.Expiry.Delete(t.Context(), "c", *d, rev); !jsclient.IsConflict(err) {
+	if _, err := a.specs.Expiry.Delete(t.Context(), "c", d, rev); !jsclient.IsConflict(err) {
 		t.Errorf("deleted: %v", err)
 	}
 }
@@ -194,7 +194,10 @@ func TestCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			_, err := a.specs.Expiry.Fed(a.t.Context(), "c", crawlspec.Revision{})
 			a.must(err)
 		},
-		"deleted by another": func(a *takeoverFixture, f *Frontier) { a.must(expirer{f}.expireEnded(a.t.Context(), "c")) },
+		"deleted by another": func(a *takeoverFixture, f *Frontier) {
+			_, err := expirer{f}.expire(a.t.Context(), "c")
+			a.must(err)
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -204,13 +207,13 @@ func TestCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			a.due()
 			rev, now, err := a.specs.Expiry.Now(t.Context())
 			a.must(err)
-			d, err := expirer{f}.judge(t.Context(), "c", now)
+			d, at, err := expirer{f}.judge(t.Context(), "c")
 			a.must(err)
-			if d == nil {
+			if at.IsZero() || now.Before(at) {
 				t.Fatal("it is not due")
 			}
 			change(a, f)
-			if _, err := a.specs.Expiry.Delete(t.Context(), "c", *d, rev); !jsclient.IsConflict(err) {
+			if _, err := a.specs.Expiry.Delete(t.Context(), "c", d, rev); !jsclient.IsConflict(err) {
 				t.Errorf("deleted: %v", err)
 			}
 		})

@@ -147,9 +147,8 @@ func (cs *crawls) hasOtherSpec(name string) (bool, error) {
 	if !state.known() {
 		return cs.specs.Seeded(name), nil
 	}
-	rev, known := cs.specs.Revision(name)
-	d := cs.specs.Deletion(name)
-	return known && rev != state.Rev || d != nil && d.Rev > state.Since, nil
+	rev, known := cs.specs.Revision(name) // that of a deletion, if there was no spec since
+	return known && rev != state.Rev, nil
 }
 
 // noteProgress notes, with the turn under way, that no crawl at rest is stale, if so.
