@@ -48,27 +48,18 @@ func KeyDeletion(crawl string) string { return keyDeletion + crawl }
 // CrawlOfDeletion returns the crawl that a key of BucketCrawls is the deletion of.
 func CrawlOfDeletion(key string) (crawl string, ok bool) {
 	crawl, ok = strings.CutPrefix(key, keyDeletion)
-	return crawl, ok && crawl != "" && !strings.HasSuffix(crawl, closing)
+	return crawl, ok && crawl != "" && !IsFed(key)
 }
 
-// closing ends the key that says that a crawl is about to be deleted, after KeyDeletion.
-// It has a character that no name of a crawl has, and who may store deletions may
+// fed ends KeyFed, after KeyDeletion. It has a character that no name of a crawl has, and who may store deletions may
 // store it.
-const closing = "=closing"
+const fed = "=fed"
 
-// KeyClosing is the key of BucketCrawls that is there while a frontier finds out
-// whether a crawl that has ended may be deleted, since Spec.Keep is over: seeds of
-// the crawl wait meanwhile. One that is older than the last deletion says nothing.
-func KeyClosing(crawl string) string { return KeyDeletion(crawl) + closing }
+// KeyFed is the key of BucketCrawls, without a value, that is stored whenever a crawl with a Spec.Keep was fed seeds.
+func KeyFed(crawl string) string { return KeyDeletion(crawl) + fed }
 
-// CrawlOfClosing returns the crawl of KeyClosing.
-func CrawlOfClosing(key string) (crawl string, ok bool) {
-	if crawl, ok = strings.CutPrefix(key, keyDeletion); !ok {
-		return "", false
-	}
-	crawl, ok = strings.CutSuffix(crawl, closing)
-	return crawl, ok && crawl != ""
-}
+// IsFed reports whether a key is KeyFed of a crawl.
+func IsFed(key string) bool { return strings.HasSuffix(key, fed) }
 
 // Encode returns the deletion as it is stored.
 func (d *Deletion) Encode() []byte {

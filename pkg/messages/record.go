@@ -33,7 +33,7 @@ type Record struct {
 	Referrer    string    `json:"referrer"`
 	Crawl       string    `json:"crawl"`
 	Visit       Visit     `json:"visit"`
-	Run         int64     `json:"run"` // when the run was due, Unix seconds; 0 is the first
+	Run         int64     `json:"run"` // when the run was due, Unix seconds; the first is 0, or when a crawl of the name was deleted
 	// DuplicateOf is the visit of the page that this one repeats, if the spec has
 	// that told.
 	DuplicateOf Visit `json:"duplicate_of,omitzero"`

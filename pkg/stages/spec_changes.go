@@ -114,7 +114,7 @@ func (s *Specs) follows(created time.Time) {
 	if s.watched.Bucket != 0 {
 		known := s.byCrawl
 		clear(s.ignored)
-		s.byCrawl, s.deletions, s.closings = make(map[string]storedSpec), make(map[string]*messages.Deletion), make(map[string]uint64)
+		s.byCrawl, s.deletions = make(map[string]storedSpec), make(map[string]*messages.Deletion)
 		for crawl := range known {
 			s.changed(crawl, 0)
 		}

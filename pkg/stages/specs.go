@@ -21,7 +21,7 @@ import (
 // its changes. A crawl without one has the default spec at revision 0.
 type Specs struct {
 	Deletions SpecDeletions
-	Closing   SpecClosing
+	Expiry    SpecExpiry
 	History   SpecHistory
 
 	bus *Bus
@@ -32,7 +32,6 @@ type Specs struct {
 	mu         sync.RWMutex
 	byCrawl    map[string]storedSpec
 	deletions  map[string]*messages.Deletion
-	closings   map[string]uint64 // revisions of messages.KeyClosing, by crawl
 	ignored    map[string]uint64 // revisions that were told as unusable, by crawl
 	lost       map[string]uint64 // revisions of specs that the bucket has no more, by crawl
 	watched    crawlspec.Progress
@@ -70,10 +69,10 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
 	s := &Specs{
-		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion), closings: make(map[string]uint64),
+		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion),
 		ignored: make(map[string]uint64), lost: make(map[string]uint64), allRead: make(chan struct{}),
 	}
-	s.Deletions, s.Closing, s.History = SpecDeletions{s}, SpecClosing{s}, SpecHistory{s}
+	s.Deletions, s.Expiry, s.History = SpecDeletions{s}, SpecExpiry{s}, SpecHistory{s}
 	return s
 }
 
@@ -149,12 +148,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 				s.readOnce.Do(func() { close(s.allRead) })
 				continue
 			}
-			if crawl, ok := messages.CrawlOfClosing(e.Key()); ok {
-				s.Closing.note(crawl, e)
-				s.reached(e.Revision())
-				continue
-			}
-			news := e.Operation() == jetstream.KeyValuePut && s.store(e)
+			news := e.Operation() == jetstream.KeyValuePut && !messages.IsFed(e.Key()) && s.store(e)
 			s.reached(e.Revision())
 			if news && changed != nil {
 				changed(crawlOfKey(e.Key()))

@@ -349,7 +349,7 @@ func allNames(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	for _, key := range keys {
 		if crawl, ok := messages.CrawlOfDeletion(key); ok {
 			deleted[crawl] = true
-		} else if _, ok := messages.CrawlOfClosing(key); !ok {
+		} else if !messages.IsFed(key) {
 			names[key] = true
 		}
 	}

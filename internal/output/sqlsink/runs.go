@@ -8,7 +8,7 @@ import (
 // Run is a row of the table runs: the figures of one run of a crawl, as they are now.
 type Run struct {
 	Crawl   string
-	Run     int64 // when it was due, Unix seconds; 0 is the first
+	Run     int64 // when it was due, Unix seconds; the first is 0, or when a crawl of the name was deleted
 	Started time.Time
 	Ended   time.Time // zero while it goes on
 	// Requests are by class, Records by kind.

@@ -50,7 +50,7 @@ type Envelope struct {
 	FetchedAt time.Time
 	Crawl     string
 	Visit     string
-	Run       int64 // when the run was due, Unix seconds; 0 is the first
+	Run       int64 // when the run was due, Unix seconds; the first is 0, or when a crawl of the name was deleted
 	// DuplicateOf is the visit of the page that this one repeats, "" if that is
 	// not told.
 	DuplicateOf string

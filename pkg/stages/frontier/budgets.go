@@ -35,19 +35,12 @@ func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state
 	if err != nil {
 		return state.Grant{}, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
 	}
-	key := messages.KeyBudget(crawl)
+	key := messages.KeyBudget(messages.Incarnation(crawl, spec.Deletions()))
 	var g state.Grant
 	err = jsclient.RetryConflicts(ctx, func() error {
 		doc, rev, err := readBudget(ctx, kv, key)
 		if err != nil {
 			return err
-		}
-		switch since := spec.Since(); {
-		case doc.Since < since:
-			doc = &state.Budget{Since: since}
-		case doc.Since > since: // the crawl was deleted
-			g = state.Grant{Over: true}
-			return nil
 		}
 		if doc.StartedMS == 0 {
 			doc.StartedMS = b.now() / 1e6

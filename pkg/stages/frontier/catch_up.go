@@ -71,7 +71,7 @@ func (c catchUp) replay(ctx context.Context) error {
 		}
 		if m != nil {
 			n++
-			if err := c.apply(m); err != nil {
+			if err := c.apply(ctx, m); err != nil {
 				return err
 			}
 		}
@@ -84,9 +84,6 @@ func (c catchUp) replay(ctx context.Context) error {
 			break
 		}
 	}
-	if err := c.finishPostponed(ctx); err != nil {
-		return err
-	}
 	if n > 1000 || time.Since(began) > time.Second {
 		c.log.Info("partition caught up with its streams", "messages", n, "took", time.Since(began).Round(time.Millisecond))
 	}
@@ -94,30 +91,6 @@ func (c catchUp) replay(ctx context.Context) error {
 		return err
 	}
 	return c.goOn()
-}
-
-// finishPostponed applies all that waits for removals: what is in progress may be of it.
-func (c catchUp) finishPostponed(ctx context.Context) error {
-	for c.state.Postponed.Any() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case q := <-c.queries:
-			c.answer(q)
-		default:
-		}
-		now := c.state.Now()
-		if err := c.state.Postponed.Remove(now); err != nil {
-			return err
-		}
-		if err := c.applyWaited(now); err != nil {
-			return err
-		}
-		if err := c.commitTurn(ctx, now); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tail is what is to be replayed of one stream.

@@ -8,7 +8,6 @@ import (
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/retention"
 )
 
@@ -33,7 +32,7 @@ type expirer struct{ *Frontier }
 
 // run deletes crawls that ended so long ago as Spec.Keep says, until ctx is
 // done. One frontier does it, the owner of the first partition; if two believe to be
-// that, what they do is still right: see stages.SpecClosing.Close.
+// that, what they do is still right: see stages.SpecExpiry.
 func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
 	for ctx.Err() == nil {
@@ -47,12 +46,7 @@ func (e expirer) run(ctx context.Context) error {
 
 // expireDue deletes those that are due now.
 func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
-	for _, crawl := range e.specs.Closing.Crawls() { // whoever closed it was killed
-		if err := e.expireEnded(ctx, crawl); err != nil && ctx.Err() == nil {
-			e.log.Debug("cannot open a crawl again", "crawl", crawl, "error", err)
-		}
-	}
-	kept := e.specs.Closing.Kept()
+	kept := e.specs.Expiry.Kept()
 	for crawl := range asked {
 		if _, ok := kept[crawl]; !ok {
 			delete(asked, crawl)
@@ -102,84 +96,44 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 	if first := frontierapi.LastChange(spec, &c.Counters).Add(time.Duration(spec.Keep)); e.before(first) {
 		return first, nil
 	}
-	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
+	rev, now, err := e.specs.Expiry.Now(ctx)
 	if err != nil {
 		return next, err
 	}
-	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || e.before(at) {
-		return at, err
-	}
-	if at.IsZero() {
+	d, at, err := e.judge(ctx, crawl)
+	switch {
+	case err != nil:
+		return next, err
+	case at.IsZero():
 		return time.Now().Add(expiryRetry), nil
+	case e.before(at):
+		return at, nil
+	case now.Before(at): // a wrong clock deletes nothing
+		return next, nil
 	}
-	return next, e.expireEnded(ctx, crawl)
+	done, err := e.specs.Expiry.Delete(ctx, crawl, d, rev)
+	if err == nil {
+		e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
+	}
+	return next, err
 }
 
 // before reports whether a time is still to come, by the clock of this process.
 func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 
-// expireEnded closes a crawl, and deletes it if it is due then too. Otherwise it opens it
-// again.
-func (e expirer) expireEnded(ctx context.Context, crawl string) error {
-	closed, err := e.specs.Closing.Close(ctx, crawl)
+// judge returns when the time of a crawl is over, zero if it has not ended, and its deletion as of now.
+func (e expirer) judge(ctx context.Context, crawl string) (d messages.Deletion, at time.Time, err error) {
+	spec, err := e.specs.Expiry.GetNewest(ctx, crawl)
 	if err != nil {
-		return err
+		return d, at, err
 	}
-	deleted, err := e.deleteClosed(ctx, crawl, closed)
-	if deleted {
-		return nil
-	}
-	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), frontierapi.QuestionTimeout) // this process may be about to end
-	defer cancel()
-	if oerr := e.specs.Closing.Open(opening, crawl); err == nil {
-		err = oerr
-	}
-	return err
-}
-
-// deleteClosed deletes a crawl that is closed since a revision, if its time is over. It
-// is no error if something has changed since.
-func (e expirer) deleteClosed(ctx context.Context, crawl string, closed uint64) (deleted bool, err error) {
-	d, err := e.judgeClosed(ctx, crawl)
-	if d == nil || err != nil {
-		return false, err
-	}
-	done, err := e.specs.Closing.Delete(ctx, crawl, *d, closed)
-	if jsclient.IsConflict(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
-	return true, nil
-}
-
-// judgeClosed returns the deletion of a crawl that is closed, nil if its time is not
-// over, by the clock of this process and by that of the NATS server: a wrong one deletes
-// nothing.
-func (e expirer) judgeClosed(ctx context.Context, crawl string) (*messages.Deletion, error) {
-	spec, err := e.specs.Closing.GetNewest(ctx, crawl)
-	if err != nil || spec.Keep == 0 {
-		return nil, err
-	}
-	d, err := retention.DeletionNow(ctx, e.bus, crawl, spec.Spec) // before the crawl is judged: what comes later is not covered
-	if err != nil {
-		return nil, err
+	if d, err = retention.DeletionNow(ctx, e.bus, crawl, spec.Spec); err != nil { // before the crawl is judged: what comes later is not covered
+		return d, at, err
 	}
 	client := frontierapi.Client{Bus: e.bus}
 	end, standing, err := client.CheckEnded(ctx, crawl, spec.Spec)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		at, err = client.Expiry(ctx, crawl, spec, end, &standing.Counters)
 	}
-	at, err := client.Expiry(ctx, crawl, spec, end, &standing.Counters)
-	if err != nil || at.IsZero() || e.before(at) {
-		return nil, err
-	}
-	now, err := e.specs.Closing.ServerTime(ctx)
-	if err != nil || now.Before(at) {
-		return nil, err
-	}
-	return &d, nil
+	return d, at, err
 }

@@ -125,81 +125,79 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	want("fed since", at(frontierapi.Complete, ended, nil), fed.Time.Add(time.Minute))
 }
 
-// A seed that comes when a crawl was found to have ended, and is not deleted yet, waits,
-// and begins the next crawl of that name.
-func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
-	t.Parallel()
-	a := newTakeoverFixture(t)
-	a.endedCrawl(nil)
-	f := a.stepwise()
-	a.due()
-	closed, err := a.specs.Closing.Close(t.Context(), "c")
-	a.must(err)
-	d, err := expirer{f}.judgeClosed(t.Context(), "c")
-	a.must(err)
-	if d == nil {
-		t.Fatal("it is not due")
-	}
-	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
-	seeds, err := a.bus.JS.Consumer(t.Context(), messages.StreamSeeds, messages.ConsumerSeeds)
-	a.must(err)
-	a.eventually("the intake has the seed", func() bool {
-		info, err := seeds.Info(t.Context())
-		a.must(err)
-		return info.Delivered.Stream == 2
-	})
-	done, err := a.specs.Closing.Delete(t.Context(), "c", *d, closed)
-	a.must(err)
-	client := frontierapi.Client{Bus: a.bus}
-	var reqs []*messages.Request
-	a.eventually("the seed is sent", func() bool { reqs = append(reqs, a.takeRequests(1)...); return len(reqs) > 0 })
-	if r := reqs[0]; r.URL != "https://two.test/" || r.Rev < done.Rev {
-		t.Errorf("request %+v after the deletion at revision %d", r, done.Rev)
-	}
-	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
-		t.Errorf("the new crawl: %+v, %v", st, err)
-	}
-}
-
-// A crawl that was fed after it was found to have ended goes on: the seed keeps it from
-// being deleted.
+// A seed that comes when a crawl was found to have ended, and is not deleted yet, keeps it from being deleted.
 func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
 	a.endedCrawl(nil)
 	f := a.stepwise()
 	a.due()
-	closed, err := a.specs.Closing.Close(t.Context(), "c")
+	rev, now, err := a.specs.Expiry.Now(t.Context())
 	a.must(err)
+	d, at, err := expirer{f}.judge(t.Context(), "c")
+	a.must(err)
+	if at.IsZero() || now.Before(at) {
+		t.Fatal("it is not due")
+	}
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
-	if deleted, err := (expirer{f}).deleteClosed(t.Context(), "c", closed); deleted || err != nil {
-		t.Fatalf("deleted: %v, %v", deleted, err)
-	}
 	client := frontierapi.Client{Bus: a.bus}
-	if st, err := client.Status(t.Context(), "c"); err != nil || st.Known() != 1 {
-		t.Errorf("while it is closed: %+v, %v", st, err)
-	}
-	a.must(a.specs.Closing.Open(t.Context(), "c"))
 	a.eventually("the seed is known", func() bool {
 		st, err := client.Status(t.Context(), "c")
 		return err == nil && st.Known() == 2
 	})
+	if _, err := a.specs.Expiry.Delete(t.Context(), "c", d, rev); !jsclient.IsConflict(err) {
+		t.Errorf("deleted: %v", err)
+	}
 }
 
-// Whatever is stored in the bucket of specs after the crawl was closed keeps it from
-// being deleted: a changed spec, another frontier that has closed it, or opened it again.
-func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
+// A seed that was published for a crawl which is deleted before the seed is acknowledged is of the next crawl.
+func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	t.Parallel()
-	for what, change := range map[string]func(a *takeoverFixture){
-		"spec": func(a *takeoverFixture) {
+	a := newTakeoverFixture(t)
+	a.endedCrawl(func(s *crawlspec.Spec) { s.Keep = crawlspec.Duration(time.Hour) })
+	f := a.stepwise()
+	client := frontierapi.Client{Bus: a.bus}
+	a.eventually("the first seed is known", func() bool {
+		st, err := client.Status(t.Context(), "c")
+		return err == nil && st.Known() == 1
+	})
+	spec, err := a.specs.GetSure(t.Context(), "c")
+	a.must(err)
+	exists, err := a.specs.Expiry.Fed(t.Context(), "c", spec)
+	if err != nil || !exists {
+		t.Fatalf("it exists: %v, %v", exists, err)
+	}
+	rev, err := deletions{f}.deleteCrawl(t.Context(), "c")
+	a.must(err)
+	exists, err = a.specs.Expiry.Fed(t.Context(), "c", spec)
+	if err != nil || exists {
+		t.Fatalf("after the deletion it exists: %v, %v", exists, err)
+	}
+	a.publish(messages.SubjectSeeds("c"), "", []byte("https://two.test/"))
+	var reqs []*messages.Request
+	a.eventually("the seed is sent", func() bool { reqs = append(reqs, a.takeRequests(1)...); return len(reqs) > 0 })
+	if r := reqs[0]; r.URL != "https://two.test/" || r.Rev < rev || r.Run == 0 {
+		t.Errorf("request %+v after the deletion at revision %d", r, rev)
+	}
+}
+
+// Whatever is stored in the bucket of specs after the crawl was judged keeps it from being deleted: a changed spec, seeds,
+// the deletion by another frontier.
+func TestCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(a *takeoverFixture, f *Frontier){
+		"spec": func(a *takeoverFixture, _ *Frontier) {
 			_, err := a.specs.Change(a.t.Context(), "c", func(s *crawlspec.Spec) error { s.Keep = 0; return nil })
 			a.must(err)
 		},
-		"closed by another": func(a *takeoverFixture) {
-			_, err := a.specs.Closing.Close(a.t.Context(), "c")
+		"fed": func(a *takeoverFixture, _ *Frontier) {
+			_, err := a.specs.Expiry.Fed(a.t.Context(), "c", crawlspec.Revision{})
 			a.must(err)
 		},
-		"opened by another": func(a *takeoverFixture) { a.must(a.specs.Closing.Open(a.t.Context(), "c")) },
+		"deleted by another": func(a *takeoverFixture, f *Frontier) {
+			_, err := expirer{f}.expire(a.t.Context(), "c")
+			a.must(err)
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -207,33 +205,17 @@ func TestClosedCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 			a.endedCrawl(nil)
 			f := a.stepwise()
 			a.due()
-			closed, err := a.specs.Closing.Close(t.Context(), "c")
+			rev, now, err := a.specs.Expiry.Now(t.Context())
 			a.must(err)
-			d, err := expirer{f}.judgeClosed(t.Context(), "c")
+			d, at, err := expirer{f}.judge(t.Context(), "c")
 			a.must(err)
-			if d == nil {
+			if at.IsZero() || now.Before(at) {
 				t.Fatal("it is not due")
 			}
-			change(a)
-			if _, err := a.specs.Closing.Delete(t.Context(), "c", *d, closed); !jsclient.IsConflict(err) {
+			change(a, f)
+			if _, err := a.specs.Expiry.Delete(t.Context(), "c", d, rev); !jsclient.IsConflict(err) {
 				t.Errorf("deleted: %v", err)
 			}
 		})
 	}
-}
-
-// A crawl whose frontier was killed while it was closed is opened again by the next one,
-// and takes the seeds that wait.
-func TestCrawlThatWasLeftClosedIsOpenedAgain(t *testing.T) {
-	t.Parallel()
-	a := newTakeoverFixture(t)
-	a.endedCrawl(func(s *crawlspec.Spec) { s.Keep = crawlspec.Duration(time.Hour) })
-	_, err := a.specs.Closing.Close(t.Context(), "c")
-	a.must(err)
-	a.run(a.store(), 0)
-	client := frontierapi.Client{Bus: a.bus}
-	a.eventually("its seed is known", func() bool {
-		st, err := client.Status(t.Context(), "c")
-		return err == nil && st.Known() == 1
-	})
 }

@@ -32,11 +32,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 	if err := messages.CheckCrawl(crawl); err != nil {
 		return out, stages.PoisonError(err)
 	}
-	// A crawl of the name may have been deleted a moment ago, or be about to be: what is
-	// fed since is for the next.
-	if err := si.specs.Closing.AwaitOpen(ctx, crawl); err != nil {
-		return out, err
-	}
+	// A crawl of the name may have been deleted a moment ago: what is fed since is for the next.
 	spec, err := si.specs.GetSure(ctx, crawl)
 	if err != nil {
 		return out, err
@@ -60,7 +56,17 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 			out.First = append(out.First, &nats.Msg{Subject: messages.SubjectURLs(c.Source, crawl, p), Data: c.Encode()})
 		}
 	}
-	return out, nil
+	if spec.Keep == 0 {
+		return out, nil
+	}
+	if err := si.pub.Publish(ctx, out.First...); err != nil {
+		return out, err
+	}
+	exists, err := si.specs.Expiry.Fed(ctx, crawl, spec)
+	if err == nil && !exists { // the seeds are of the next crawl
+		return si.seeds(ctx, m)
+	}
+	return stages.Output{}, err
 }
 
 // covers reports whether a message was stored before its crawl was deleted.

@@ -260,10 +260,7 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 	if err := p.state.RunTimers(now); err != nil {
 		return err
 	}
-	if err := p.applyWaited(now); err != nil {
-		return err
-	}
-	if err := p.applyBuffered(first); err != nil {
+	if err := p.applyBuffered(ctx, first); err != nil {
 		return err
 	}
 	now = p.state.Now() // a result that was just applied makes its host due from then on, not before
@@ -283,22 +280,11 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 	return nil
 }
 
-// applyWaited applies messages that have waited for the removal of a deleted crawl.
-func (p *partitionLoop) applyWaited(now int64) error {
-	waited, err := p.state.Postponed.Ready()
-	for i := range waited {
-		if err == nil {
-			err = p.state.Postponed.Apply(&waited[i], p.f.bus.Layout.Partitions, now)
-		}
-	}
-	return err
-}
-
 // applyBuffered applies what has arrived, without waiting. Results go first: they
 // make room.
-func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
+func (p *partitionLoop) applyBuffered(ctx context.Context, first *partition.ReaderMessage) error {
 	if first != nil {
-		if err := p.apply(first); err != nil {
+		if err := p.apply(ctx, first); err != nil {
 			return err
 		}
 	}
@@ -307,7 +293,7 @@ func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 			select {
 			case m := <-reader.C():
 				if more = m != nil; more {
-					if err := p.apply(m); err != nil {
+					if err := p.apply(ctx, m); err != nil {
 						return err
 					}
 				}
@@ -319,14 +305,14 @@ func (p *partitionLoop) applyBuffered(first *partition.ReaderMessage) error {
 	return nil
 }
 
-// apply brings one message into the state, all of it: a turn does not end within a batch.
-func (p *partitionLoop) apply(m *partition.ReaderMessage) error {
+// apply brings one message into the state. A turn ends within a batch only where a deleted crawl is forgotten.
+func (p *partitionLoop) apply(ctx context.Context, m *partition.ReaderMessage) error {
 	parts, err := m.Parts()
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, &m.Message, err))
 	}
 	for _, part := range parts {
-		if err := p.applyPart(part); err != nil {
+		if err := p.applyPart(ctx, part); err != nil {
 			return err
 		}
 	}
@@ -337,17 +323,17 @@ func (p *partitionLoop) apply(m *partition.ReaderMessage) error {
 
 // applyPart takes the time anew: by that of the turn's beginning, a response would have
 // ended before it did, and the next request to its host would come too soon.
-func (p *partitionLoop) applyPart(m *stages.Message) error {
+func (p *partitionLoop) applyPart(ctx context.Context, m *stages.Message) error {
 	waited := time.Since(m.Taken) // before now, or it would count what passes between the two
 	now := p.state.Now()
 	if m.Stream == messages.StreamResults {
-		return p.applyResult(m, waited, now)
+		return p.applyResult(ctx, m, waited, now)
 	}
-	return p.applyCandidates(m, now)
+	return p.applyCandidates(ctx, m, now)
 }
 
 // applyResult applies a result that has waited for this turn: the host rests from the end of the response.
-func (p *partitionLoop) applyResult(m *stages.Message, waited time.Duration, now int64) error {
+func (p *partitionLoop) applyResult(ctx context.Context, m *stages.Message, waited time.Duration, now int64) error {
 	res, err := messages.DecodeResult(m.Data)
 	if err != nil {
 		p.dead = append(p.dead, stages.DeadLetter(messages.StageFrontier, m, err))
@@ -355,14 +341,17 @@ func (p *partitionLoop) applyResult(m *stages.Message, waited time.Duration, now
 	}
 	about := stages.MessageContext{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}
 	p.traceApplied(m, about, tracing.Class.String(string(res.Class)))
-	if p.log.Enabled(context.Background(), slog.LevelDebug) {
+	if p.log.Enabled(ctx, slog.LevelDebug) {
 		p.log.Debug("result applied", append(about.LogAttrsIn(m.Header), "class", res.Class, "status", res.Status)...)
 	}
 	res.Age += messages.Millis(waited)
+	if err := p.forgetDeleted(ctx, res.Crawl, res.Rev, now); err != nil {
+		return err
+	}
 	return p.state.ApplyResult(res, now)
 }
 
-func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
+func (p *partitionLoop) applyCandidates(ctx context.Context, m *stages.Message, now int64) error {
 	c, err := messages.DecodeCandidates(m.Data)
 	if err == nil {
 		err = checkOrigin(m, c, p.partition)
@@ -372,8 +361,20 @@ func (p *partitionLoop) applyCandidates(m *stages.Message, now int64) error {
 		return nil
 	}
 	p.traceApplied(m, stages.MessageContext{Crawl: c.Crawl, URL: c.Referrer, Visit: c.Ends}, found.Int(len(c.URLs)))
+	if err := p.forgetDeleted(ctx, c.Crawl, c.Rev, now); err != nil {
+		return err
+	}
 	bad, err := p.state.ApplyCandidates(c, p.f.bus.Layout.Partitions, now)
 	p.dead = append(p.dead, deadParts(m, bad)...)
+	return err
+}
+
+// forgetDeleted forgets a crawl that was deleted before a message was made, in a turn of its own.
+func (p *partitionLoop) forgetDeleted(ctx context.Context, crawl string, rev uint64, now int64) error {
+	commit, err := p.state.Removals.Begin(crawl, rev, now)
+	if err == nil && commit {
+		err = p.commitTurn(ctx, now)
+	}
 	return err
 }
 

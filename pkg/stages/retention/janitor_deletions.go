@@ -118,12 +118,12 @@ func ForgetKeys(ctx context.Context, b *stages.Bus, crawl string, d *messages.De
 	meta := d.Streams[bucketMetaStream].Sequence + 1
 	all := []keys{
 		{messages.BucketCrawls, crawl, d.Rev},
-		{messages.BucketCrawls, messages.KeyClosing(crawl), d.Rev},
-		{messages.BucketMeta, messages.KeyBudget(crawl), meta},
+		{messages.BucketCrawls, messages.KeyFed(crawl), d.Rev},
 		{messages.BucketMeta, messages.KeyAlerts(crawl), meta},
 	}
 	for n := d.Count - min(d.Count, d.Unfinished+1); n < d.Count; n++ {
-		all = append(all, keys{messages.BucketDuplicates, messages.Incarnation(crawl, n) + ".>", 0})
+		name := messages.Incarnation(crawl, n)
+		all = append(all, keys{messages.BucketDuplicates, name + ".>", 0}, keys{messages.BucketMeta, messages.KeyBudget(name), 0})
 	}
 	for _, p := range all {
 		s, err := b.JS.Stream(ctx, "KV_"+p.bucket)

@@ -15,7 +15,7 @@ import (
 // schedule, or Spec.Again, has started. Visits by rules of Spec.Recrawl belong to none:
 // they count as Recrawls, and nowhere else.
 type Run struct {
-	// Run is when the run was due, Unix seconds; 0 is the first.
+	// Run is when the run was due, Unix seconds; the first is 0, or when a crawl of the name was deleted.
 	Run int64 `json:"run"`
 	// Started is when it began, Last when the last thing of it happened, and CheckEnded the
 	// same once nothing of it is left to do; zero if something is.

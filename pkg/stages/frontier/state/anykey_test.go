@@ -115,7 +115,7 @@ func fillStore(w *partitionFixture) {
 		Crawl: "c", Source: messages.SourceLink, Depth: 1, URLs: []messages.Candidate{{URL: "https://a.test/5"}}, Metadata: messages.Metadata{"a": "1"}, Inherit: true,
 	}, 1, w.at())
 	w.must(err)
-	w.part.Postponed.postpone("c", postponedCandidates, m.Encode())
+	w.part.tx.SetJSON(w.part.Removals.key("deleted"), &removal{Began: 1})
 	w.must(w.part.Commit(w.at()))
 	w.pass(2 * time.Second)
 	w.dispatch(10)

@@ -10,9 +10,6 @@ import (
 // Budget is what all partitions together have been granted of what a crawl may take in
 // all, max_pages, max_bytes and max_duration: see frontier.budgets.
 type Budget struct {
-	// Since is the revision of the deletion of the name that the crawl came after: the
-	// budgets of a crawl that was deleted are nobody's.
-	Since     uint64           `json:"since,omitempty"`
 	StartedMS int64            `json:"started_ms"` // of the first request for a grant
 	Pages     map[string]int64 `json:"pages,omitempty"`
 	Bytes     map[string]int64 `json:"bytes,omitempty"`

@@ -54,7 +54,7 @@ func (b *Budgets) Due() (all []*BudgetRequest) {
 // the partition takes.
 func (b *Budgets) Apply(a *BudgetAnswer) {
 	c := b.crawls.active[a.Crawl]
-	if c == nil || c.Since != a.Spec.Since() || c.Removing != nil {
+	if c == nil || c.Since != a.Spec.Since() {
 		return // it was deleted meanwhile
 	}
 	if c.rules == nil || c.rules.fingerprint != a.print {

@@ -31,8 +31,8 @@ type crawl struct {
 	wasStale bool   // it was woken for no other reason: see recheckStale
 	// idleFrom is since when nothing has happened: the last thing then was changedAt.
 	idleFrom, changedAt int64
-	seedsSent           sentSeeds
-	nextRun             int64 // when the schedule starts the crawl again, Unix ns; 0 if it does not
+	seedsSent           uint64 // the list of seeds of the spec that the owner of the partition has published
+	nextRun             int64  // when the schedule starts the crawl again, Unix ns; 0 if it does not
 }
 
 // crawlState is the stored part of it.
@@ -67,8 +67,6 @@ type crawlState struct {
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Since is the revision of the deletion of the name that this crawl came after.
 	Since uint64 `json:"since,omitempty"`
-	// Removing is where forgetting the crawl has come to, once it was deleted.
-	Removing *removal `json:"removing,omitempty"`
 	// Seeding is whether it was fed the seeds of its spec.
 	Seeding seeding `json:"seeding,omitzero"`
 }
@@ -112,21 +110,16 @@ func (c *crawl) begin(name string, state crawlState) {
 }
 
 // known reports whether the store has anything of the crawl.
-func (c *crawlState) known() bool { return c.Started != 0 || c.Removing != nil }
+func (c *crawlState) known() bool { return c.Started != 0 }
 
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
 func (c *crawl) working() bool {
-	return c.Removing != nil || !c.standsStill() && (c.unpark || c.Opening || c.Unchanged || c.Reseed != nil || c.Review != nil)
+	return !c.standsStill() && (c.unpark || c.Opening || c.Unchanged || c.Reseed != nil || c.Review != nil)
 }
 
 // standsStill reports whether the crawl has no spec that can be used.
 func (c *crawl) standsStill() bool { return c.rules != nil && c.rules.Still }
-
-// pendingDeletion reports whether what is known of a crawl is of one that was deleted.
-func (c *crawl) pendingDeletion(rules *Rules) bool {
-	return c.Removing != nil || c.Since < rules.Since()
-}
 
 // follow notes by which rules the URLs of a crawl are judged from now on, before any is. If the rules differ from those
 // before, all URLs are judged again, step by step, and what was parked may go: see reevaluate. Were it noted later, a change
@@ -136,7 +129,7 @@ func (c *crawl) follow(r *Rules) {
 	case r.Still: // what is decided meanwhile is judged again by the spec that comes
 		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
 		return
-	case c.Started == 0 || c.pendingDeletion(r): // it has no URLs to judge
+	case c.Started == 0: // it has no URLs to judge
 		return
 	}
 	if c.Rev != r.Rev || c.Build != buildPrint() {

@@ -15,18 +15,19 @@ type crawls struct {
 	specs          SpecSource
 	specsGen       uint64 // grows when a spec has changed
 	active         map[string]*crawl
-	gone           map[string]bool    // crawls that were removed in this turn: the store shows them until its end
-	holdsCrawls    bool               // there is, or was, a crawl
-	stale          []string           // crawls that have ended and are to be woken: see recheckStale
-	isStale        map[string]bool    // the same
-	progress       specProgress       // to be stored with the next mark
-	storedProgress specProgress       // as the store has it
-	scannedTo      crawlspec.Progress // up to where changed specs were scanned: see findStale
+	removals       map[string]*removal // deleted crawls that are being forgotten, by name
+	lastRemoval    uint64              // when the last of them began
+	holdsCrawls    bool                // there is, or was, a crawl
+	stale          []string            // crawls that have ended and are to be woken: see recheckStale
+	isStale        map[string]bool     // the same
+	progress       specProgress        // to be stored with the next mark
+	storedProgress specProgress        // as the store has it
+	scannedTo      crawlspec.Progress  // up to where changed specs were scanned: see findStale
 	loader         *loader
 }
 
 func newCrawls(b *base, specs SpecSource) *crawls {
-	return &crawls{base: b, specs: specs, active: make(map[string]*crawl), gone: make(map[string]bool), isStale: make(map[string]bool)}
+	return &crawls{base: b, specs: specs, active: make(map[string]*crawl), removals: make(map[string]*removal), isStale: make(map[string]bool)}
 }
 
 // activate returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.
@@ -64,9 +65,6 @@ func (cs *crawls) stateOf(name string) (crawlState, error) {
 
 // read reads the state of a crawl.
 func (cs *crawls) read(name string) (state crawlState, err error) {
-	if cs.gone[name] {
-		return state, nil
-	}
 	c, found, err := crawlTable.Load(cs.tx.Turn, name)
 	if err != nil {
 		return state, fmt.Errorf("read counters of crawl %s: %w", name, err)
@@ -81,7 +79,7 @@ func (cs *crawls) read(name string) (state crawlState, err error) {
 func (cs *crawls) names() (names []string, err error) {
 	pre := table.Prefix(cs.partition, kindCounters)
 	err = cs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		if name := string(key[len(pre):]); cs.active[name] == nil && !cs.gone[name] {
+		if name := string(key[len(pre):]); cs.active[name] == nil {
 			names = append(names, name)
 		}
 		return true, nil
@@ -145,23 +143,22 @@ func (cs *crawls) admits(name string, rev uint64) (*Rules, error) {
 	c.follow(rules)
 	cs.keepActive(name, c)
 	if !c.known() && c.Since < rules.Since() {
-		c.Since = rules.Since()
-		c.salt, c.salted = saltOf(name, c.Since, 0), 0
+		c.Since, c.Run = rules.Since(), rules.firstRun()
+		c.salt, c.salted = saltOf(name, c.Since, c.Run), c.Run
 	}
 	return rules, nil
 }
 
-// isPendingDeletion is pendingDeletion by what is known of deletions now.
-func (cs *crawls) isPendingDeletion(name string) bool {
-	c, d := cs.active[name], cs.specs.Deletion(name)
-	if c == nil && d == nil { // as nearly always
-		return false
-	}
-	state, err := cs.stateOf(name)
-	if err != nil {
-		cs.tx.Fail(err)
-	}
-	return state.known() && (state.Removing != nil || d != nil && state.Since < d.Rev)
+// startRemoval notes that a deleted crawl is being forgotten.
+func (cs *crawls) startRemoval(name string, at *removal) {
+	cs.removals[name] = at
+	cs.lastRemoval = max(cs.lastRemoval, at.Began)
+}
+
+// isRemoved reports whether a host or domain names a crawl that was deleted, given the last removal before it was written.
+func (cs *crawls) isRemoved(name string, written uint64) bool {
+	at := cs.removals[name]
+	return at != nil && written < at.Began
 }
 
 // timeout is how long a request of a crawl may take.
@@ -174,7 +171,7 @@ func (cs *crawls) timeout(crawl string) time.Duration {
 
 // settling reports whether specs are still to be obeyed, step by step, in some crawl.
 func (cs *crawls) settling() bool {
-	if cs.hasNews() || cs.suspectAll || len(cs.suspects)+len(cs.stale) > 0 {
+	if cs.hasNews() || cs.suspectAll || len(cs.suspects)+len(cs.stale)+len(cs.removals) > 0 {
 		return true
 	}
 	for _, c := range cs.active {

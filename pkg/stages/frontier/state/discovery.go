@@ -19,7 +19,7 @@ type discovery struct {
 	arrival uint64 // of the last URL
 }
 
-// take applies a message of URLS that need not wait.
+// take applies a message of URLS.
 func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []messages.BadURL, err error) {
 	if c := d.crawls.get(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
 		c.Print = rules.fingerprint

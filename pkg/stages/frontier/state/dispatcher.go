@@ -139,8 +139,6 @@ func (d *Dispatcher) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, e
 func (d *Dispatcher) crawlMayGo(h *host, w *crawlQueue, rules *Rules, now int64) bool {
 	pace := rules.paceOf(h.hostname())
 	switch c := d.crawls.get(w.crawl); {
-	case c.pendingDeletion(rules):
-		return false // it is about to be taken away
 	case pace.state != crawlspec.Running, limited(rules) && c.quota.spent(c, rules, d.time.wall(now)):
 		d.hosts.park(h, w)
 		return false

@@ -24,6 +24,6 @@
 //   - discovery: takes the messages of URLS.
 //   - Requests: what is in FETCH, and the messages of RESULTS. Dispatcher: which request is next.
 //   - Seeds: the seeds that specs list. reviews: judge, audit or visit again all URLs of a crawl, step by step; start runs.
-//   - Removals, Postponed: deleted crawls, and what waits until they are removed.
+//   - Removals: deleted crawls, which are forgotten step by step.
 //   - Budgets: limits that partitions share. Questions: answers for package frontierapi.
 package state

@@ -19,10 +19,11 @@ import (
 // less.
 type domain struct {
 	table.Row
-	polite politeness.State
-	due    int64 // its entry in the due index, 0 if it has none
-	lined  bool  // hosts may be in its line
-	work   []*crawlQueue
+	polite  politeness.State
+	due     int64  // its entry in the due index, 0 if it has none
+	lined   bool   // hosts may be in its line
+	written uint64 // see host
+	work    []*crawlQueue
 
 	name     string
 	inFlight int
@@ -57,6 +58,7 @@ func (d *domain) Encode(b []byte) []byte {
 		lined = 1
 	}
 	b = append(b, lined)
+	b = binary.AppendUvarint(b, d.written)
 	for _, w := range d.work {
 		if w.pages > 0 {
 			b = appendText(b, w.crawl)
@@ -80,7 +82,7 @@ func (d *domain) decode(b []byte) (err error) {
 		return fmt.Errorf("%w: %w", bad, err)
 	}
 	r := decoder{b: b}
-	d.due, d.lined = r.int(), r.byte() == 1
+	d.due, d.lined, d.written = r.int(), r.byte() == 1, r.uint()
 	for len(r.b) > 0 && !r.bad {
 		d.work = append(d.work, &crawlQueue{crawl: r.text(), pages: int64(r.uint())})
 	}

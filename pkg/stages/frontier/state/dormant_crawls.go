@@ -42,7 +42,7 @@ var buildPrint = sync.OnceValue(func() uint64 {
 // ended reports whether nothing is to happen in a crawl by itself, as far as its
 // stored state tells, and unless it is stale.
 func (c *crawlState) ended() bool {
-	return c.Started != 0 && c.Pending() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && c.Removing == nil && !c.Scheduled &&
+	return c.Started != 0 && c.Pending() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && !c.Scheduled &&
 		!c.Seeding.Due && !c.Opening && !c.Unchanged
 }
 
@@ -55,7 +55,7 @@ func (cs *crawls) unload(name string, c *crawl, now int64) bool {
 	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !c.rules.AgainDue(c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
-		if !c.working() && (!c.ended() || c.standsStill()) {
+		if !atRest && !c.working() && (!c.ended() || c.standsStill()) {
 			cs.keepActive(name, c)
 		}
 		return false
@@ -147,18 +147,8 @@ func (cs *crawls) hasOtherSpec(name string) (bool, error) {
 	if !state.known() {
 		return cs.specs.Seeded(name), nil
 	}
-	rev, known := cs.specs.Revision(name)
-	d := cs.specs.Deletion(name)
-	return known && rev != state.Rev || d != nil && d.Rev > state.Since, nil
-}
-
-// lookAgainAt has a crawl looked at once more that was removed, whether this process
-// lives or another continues: the spec of the next one of its name may list seeds.
-func (cs *crawls) lookAgainAt(name string) {
-	if rev, known := cs.specs.Revision(name); known && cs.specs.Seeded(name) {
-		cs.markStale(name)
-		cs.progress.Rev = min(cs.progress.Rev, rev-1)
-	}
+	rev, known := cs.specs.Revision(name) // that of a deletion, if there was no spec since
+	return known && rev != state.Rev, nil
 }
 
 // noteProgress notes, with the turn under way, that no crawl at rest is stale, if so.

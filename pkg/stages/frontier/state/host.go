@@ -23,6 +23,8 @@ type host struct {
 	due    int64  // its entry in the due index, in the partition's time; 0 if it has none
 	ip     string // that answered last, where a crawl groups by it
 	line   string // the domain in whose line that entry is, if it is in one
+	// written is when the last removal of a crawl began that the host knows, 0 if it knows none.
+	written uint64
 
 	name     string
 	inFlight int
@@ -116,6 +118,7 @@ func (h *host) Encode(b []byte) []byte {
 	b = binary.AppendVarint(b, h.due)
 	b = appendText(b, h.ip)
 	b = appendText(b, h.line)
+	b = binary.AppendUvarint(b, h.written)
 	for _, n := range [...]int64{h.stats.Requests, h.stats.Pages, h.stats.Errors, h.stats.Bytes, h.stats.Millis} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -144,6 +147,7 @@ func decodeHost(name string, b []byte) (*host, error) {
 	}
 	d := decoder{b: b}
 	h.due, h.ip, h.line = d.int(), d.text(), d.text()
+	h.written = d.uint()
 	for _, n := range [...]*int64{&h.stats.Requests, &h.stats.Pages, &h.stats.Errors, &h.stats.Bytes, &h.stats.Millis} {
 		*n = int64(d.uint())
 	}

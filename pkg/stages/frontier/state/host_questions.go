@@ -96,7 +96,7 @@ func (q *Questions) describe(h *host) (frontierapi.HostStatus, error) {
 		st.MeanMS = h.stats.Millis / st.Requests
 	}
 	for _, w := range h.work {
-		if w.queued+w.inFlight > 0 && len(st.Crawls) < maxHostWork {
+		if w.queued+w.inFlight > 0 && len(st.Crawls) < maxHostWork && !q.crawls.isRemoved(w.crawl, h.written) {
 			st.Crawls = append(st.Crawls, frontierapi.HostWork{Crawl: w.crawl, Queued: w.queued, InFlight: w.inFlight, Parked: w.parked})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/politeness"
@@ -43,6 +44,9 @@ func (hs *hosts) host(name string) (*host, error) {
 		h, err = hs.rebuildHost(name, err)
 	}
 	if err == nil {
+		err = hs.forget(h)
+	}
+	if err == nil {
 		hs.active[name] = h
 	}
 	return h, err
@@ -74,9 +78,11 @@ func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
 	}
 	for _, crawl := range crawls {
 		w := &crawlQueue{crawl: crawl}
-		err = hs.store.scan(hs.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
-		if err != nil {
-			return nil, err
+		if hs.crawls.removals[crawl] == nil {
+			err = hs.store.scan(hs.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
+			if err != nil {
+				return nil, err
+			}
 		}
 		// URLs of a host have the first bytes of their hashes in common.
 		of := append(table.Name(table.Prefix(hs.partition, kindURL), crawl), first[:4]...)
@@ -93,8 +99,55 @@ func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
 			h.work = append(h.work, w)
 		}
 	}
+	for crawl := range hs.crawls.removals { // whether its queue is of the deleted one is not known
+		hs.tx.DeletePrefix(hs.queuePrefix(name, crawl))
+		hs.audit(crawl)
+	}
+	h.written = hs.crawls.lastRemoval
 	hs.markDirty(h)
 	return h, hs.setAside(hostTable.At(hs.partition, name))
+}
+
+// forget takes away from a host, and its domain, what is of crawls that were deleted.
+func (hs *hosts) forget(h *host) error {
+	removed := func(w *crawlQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
+	defer func() { h.written = max(h.written, hs.crawls.lastRemoval) }()
+	if !slices.ContainsFunc(h.work, removed) {
+		return nil
+	}
+	for _, w := range h.work {
+		if removed(w) {
+			hs.dropWindow(w)
+			hs.tx.DeletePrefix(hs.queuePrefix(h.name, w.crawl))
+		}
+	}
+	h.work, h.rules = slices.DeleteFunc(h.work, removed), nil
+	hs.markDirty(h)
+	_, err := hs.domainOf(h) // which forgets them too
+	return err
+}
+
+// forgetPages is forget for a domain.
+func (hs *hosts) forgetPages(d *domain) {
+	before := len(d.work)
+	d.work = slices.DeleteFunc(d.work, func(w *crawlQueue) bool { return hs.crawls.isRemoved(w.crawl, d.written) })
+	d.written = max(d.written, hs.crawls.lastRemoval)
+	if len(d.work) < before {
+		hs.touchDomain(d)
+	}
+}
+
+// forgetAll is forget for all in memory.
+func (hs *hosts) forgetAll() error {
+	for _, d := range hs.domains {
+		hs.forgetPages(d)
+	}
+	for _, h := range hs.active {
+		if err := hs.forget(h); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // markDirty notes that a host changed.
@@ -255,6 +308,7 @@ func (hs *hosts) domain(name string) (*domain, error) {
 		d, err = hs.rebuildDomain(name, err)
 	}
 	if err == nil {
+		hs.forgetPages(d)
 		hs.domains[name] = d
 	}
 	return d, err
@@ -279,7 +333,7 @@ func (hs *hosts) readDomain(name string) (*domain, error) {
 // rebuildDomain makes a domain anew whose record cannot be read, of its hosts. It rests first, as in rebuildHost.
 func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
 	hs.reportRepair(repairHost, "a domain record cannot be read; it is rebuilt", "domain", name, "error", cause)
-	d := &domain{name: name, lined: true}
+	d := &domain{name: name, lined: true, written: hs.crawls.lastRemoval}
 	d.polite.End(&politeness.Rules{}, hs.time.pace(hs.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
 	pre := table.Prefix(hs.partition, kindHost)
 	err := hs.store.scan(pre, nil, func(key, value []byte) (bool, error) {
@@ -293,7 +347,9 @@ func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
 			h = stored
 		}
 		for _, w := range h.work {
-			d.of(w.crawl).pages += w.pages
+			if !hs.crawls.isRemoved(w.crawl, h.written) {
+				d.of(w.crawl).pages += w.pages
+			}
 		}
 		return true, nil
 	})

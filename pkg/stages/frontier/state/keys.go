@@ -8,7 +8,7 @@ import (
 // Kinds of records, by the key that follows the partition and the kind. Where no value is named, it is empty.
 const (
 	kindPosition  = 'P' // stream → position: creation time of the stream, sequence, time of that message
-	kindCounters  = 'C' // crawl → counters, and how far its review, reseeding and removal are: see crawlTable
+	kindCounters  = 'C' // crawl → counters, and how far its review and reseeding are: see crawlTable
 	kindURL       = 'U' // crawl, URL hash → what is known of a URL: see urlTable
 	kindHost      = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable
 	kindDomain    = 'D' // domain → politeness, pages of each crawl: see domainTable
@@ -18,7 +18,7 @@ const (
 	kindLinks     = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
 	kindUnchanged = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
 	kindInherited = 'n' // crawl, digest → metadata that URLs inherit
-	kindPostponed = 'W' // crawl, number → message that waits for the removal of a deleted crawl of its name
+	kindRemoval   = 'W' // crawl → how far hosts and the index of times have forgotten a deleted crawl of the name; without a crawl, the last that began
 	kindSetAside  = 'J' // kind, … → value under a key of that kind that is unreadable
 	kindUnsaved   = 'M' // the last snapshot may have a crawl that was removed since
 	kindNew       = 'N' // → snapshot: the state is another store's, and behind the streams

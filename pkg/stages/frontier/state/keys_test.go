@@ -25,10 +25,6 @@ func (p *Partition) retryKey(due int64, id urlID) []byte {
 	return urlTable.Key(binary.BigEndian.AppendUint64(table.Prefix(p.partition, kindRetry), uint64(due)), id)
 }
 
-func (p *Partition) parkedKey(crawl, host string) []byte {
-	return append(table.Name(table.Prefix(p.partition, kindParked), crawl), host...)
-}
-
 func (p *Partition) dueKey(due int64, host string) []byte {
 	return append(binary.BigEndian.AppendUint64(table.Prefix(p.partition, kindDue), uint64(due)), host...)
 }

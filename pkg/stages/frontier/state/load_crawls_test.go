@@ -213,7 +213,7 @@ func TestCrawlsThatGoOnAreTold(t *testing.T) {
 		t.Errorf("after its end told of %+v", got)
 	}
 	for i := range 40_000 {
-		w.part.Postponed.waiting[fmt.Sprintf("crawl-%020d", i)] = 1
+		w.part.crawls.removals[fmt.Sprintf("crawl-%020d", i)] = &removal{}
 	}
 	if got := w.part.Questions.awake(); !got.Partial || len(got.Names) < 10_000 || len(got.Names) > maxAwakeBytes/26 {
 		t.Errorf("of very many told of %d, partial: %v", len(got.Names), got.Partial)

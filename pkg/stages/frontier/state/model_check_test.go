@@ -199,9 +199,20 @@ func (m *model) handedOver() {
 	maps.DeleteFunc(m.ended, func(_ visitOf, c messages.Class) bool { return c == messages.Gone || c == messages.ClientError })
 }
 
-// pendingDeletion reports whether the store may still have something of a deleted crawl.
+// doomed reports whether what is known of a crawl is of one that was deleted.
 func (m *model) doomed(crawl string) bool {
-	return m.deletions[crawl] != nil && m.part.crawls.isPendingDeletion(crawl)
+	d := m.deletions[crawl]
+	if d == nil {
+		return false
+	}
+	state, err := m.part.crawls.stateOf(crawl)
+	m.must(err)
+	return state.known() && state.Since < d.Rev
+}
+
+// isRemoving reports whether hosts and the index of times may still have something of a deleted crawl.
+func (m *model) isRemoving(crawl string) bool {
+	return m.doomed(crawl) || m.part.crawls.removals[crawl] != nil
 }
 
 // fed is a message of URLS that was acknowledged.
@@ -782,7 +793,7 @@ const indexKinds = "QRIfEOBTLZYc"
 
 // checkDerived: indexes have what the records derive, and nothing else. Of a crawl that is being removed, they may have more.
 func (m *model) checkDerived() {
-	if m.doomed("c") || m.doomed("d") {
+	if m.isRemoving("c") || m.isRemoving("d") {
 		return
 	}
 	has, lacks := table.NewTurn(m.store.db, 0), table.NewTurn(m.store.db, 1)
@@ -827,17 +838,17 @@ func verifyRecord[K any, V table.Record[K]](m *model, t *table.Table[K, V], key 
 // one of its name has put there.
 func (m *model) checkForgotten(st *stored) {
 	for name, key := range st.named {
-		if st.counters[name] == nil && !m.doomed(name) {
+		if st.counters[name] == nil && !m.isRemoving(name) {
 			m.Fatalf("key %q names crawl %s, of which nothing is known", key, name)
 		}
 	}
 	for id := range st.waits {
-		if st.records[id] == nil && !m.doomed(id.crawl) {
+		if st.records[id] == nil && !m.isRemoving(id.crawl) {
 			m.Fatalf("URL %s of %s is to be visited again, and is not known", id.hash, id.crawl)
 		}
 	}
 	for name, d := range m.deletions {
-		if c := m.part.crawls.active[name]; c != nil && c.known() && !m.doomed(name) && c.Since != d.Rev {
+		if c := m.part.crawls.active[name]; c != nil && c.known() && c.Since > d.Rev {
 			m.Fatalf("crawl %s came after deletion %d, by its state after %d", name, d.Rev, c.Since)
 		}
 	}
@@ -944,7 +955,7 @@ func (m *model) checkQueues(st *stored) {
 	}
 	for key, places := range st.queues {
 		_, crawl, _ := strings.Cut(key, "\x00")
-		if want[key] == nil && !m.doomed(strings.TrimSuffix(crawl, "\x00")) {
+		if want[key] == nil && !m.isRemoving(strings.TrimSuffix(crawl, "\x00")) {
 			m.Fatalf("queue %q has %d URLs, and there is none for it", key, len(places))
 		}
 	}

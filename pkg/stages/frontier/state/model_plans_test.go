@@ -113,6 +113,9 @@ func (m *model) checkPlan(id urlID, r *urlRecord) {
 // clocks agree on that.
 func (m *model) checkStarts() {
 	for name, c := range m.part.crawls.active {
+		if !c.known() { // its first run is yet to begin
+			continue
+		}
 		was, known := m.plans.runs[name]
 		is := [2]int64{c.Run, c.Again}
 		m.plans.runs[name] = is

@@ -160,7 +160,7 @@ func (r *simEnv) delete(name string, spec *crawlspec.Spec) {
 	if d := r.deletions[name]; d != nil {
 		count += d.Count
 	}
-	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Timeout: messages.Millis(r.specs[name].Timeout)}
+	d := &messages.Deletion{Rev: r.gen + 1, Count: count, Time: r.now, Timeout: messages.Millis(r.specs[name].Timeout)}
 	r.model.plans.reopened()
 	r.model.deleted(name, time.Duration(d.Timeout))
 	r.deletions[name], r.budgets[name], r.defaults[name] = d, &Budget{}, spec
@@ -357,7 +357,6 @@ func (r *simEnv) play(t turn) bool {
 		slices.Reverse(counts)
 	}
 	done := &step{now: r.really()}
-	r.applyWaited(done)
 	for i, stream := range streams {
 		unread := r.unread(stream)
 		for _, m := range unread[:min(counts[i], len(unread))] {
@@ -403,23 +402,30 @@ func (r *simEnv) outgoing(reqs []*Request) (out []sentRequest) {
 	return out
 }
 
-// apply brings a message into the partition, to be durable with the next commit.
+// apply brings a message into the partition, to be durable with the next commit: partition.applyPart.
 func (r *simEnv) apply(m *message, done *step) {
-	waiting := r.part.Postponed.last
 	if m.result != nil {
+		r.forgetDeleted(m.result.Crawl, m.result.Rev, done)
 		before := r.attempts(m.result.Crawl)
 		r.must(r.part.ApplyResult(m.result, r.at()))
-		if r.part.Postponed.last == waiting {
-			done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
-		}
+		done.applied = append(done.applied, applied{m, r.attempts(m.result.Crawl) > before})
 	} else {
+		r.forgetDeleted(m.candidates.Crawl, m.candidates.Rev, done)
 		before := r.parsed(m.candidates)
 		r.applyCandidates(m.candidates)
-		if r.part.Postponed.last == waiting {
-			done.applied = append(done.applied, applied{m, r.parsed(m.candidates) > before})
-		}
+		done.applied = append(done.applied, applied{m, r.parsed(m.candidates) > before})
 	}
 	done.reached = append(done.reached, m)
+}
+
+// forgetDeleted is partition.forgetDeleted.
+func (r *simEnv) forgetDeleted(crawl string, rev uint64, done *step) {
+	commit, err := r.part.Removals.Begin(crawl, rev, r.at())
+	r.must(err)
+	if commit {
+		r.commit(done)
+		*done = step{now: done.now}
+	}
 }
 
 func (r *simEnv) applyCandidates(m *messages.Candidates) {
@@ -434,32 +440,9 @@ func (r *simEnv) applyCandidates(m *messages.Candidates) {
 	}
 }
 
-// applyWaited is partition.applyWaited.
-func (r *simEnv) applyWaited(done *step) {
-	waited, err := r.part.Postponed.Ready()
-	r.must(err)
-	for i := range waited {
-		w := &waited[i]
-		attempts, parsed := r.attempts(w.crawl), r.parsed(w.candidates)
-		r.must(r.part.Postponed.Apply(w, 1, r.at()))
-		m := &message{candidates: w.candidates, result: w.result}
-		done.applied = append(done.applied, applied{m, r.attempts(w.crawl) > attempts || r.parsed(w.candidates) > parsed})
-	}
-}
-
-// finishPostponed is partition.finishPostponed.
-func (r *simEnv) finishPostponed() {
-	for len(r.part.Postponed.waiting) > 0 {
-		done := &step{now: r.really()}
-		r.must(r.part.Postponed.Remove(r.at()))
-		r.applyWaited(done)
-		r.commit(done)
-	}
-}
-
 // attempts is how many results count.
 func (r *simEnv) attempts(crawl string) (n int64) {
-	if r.part.crawls.isPendingDeletion(crawl) {
+	if r.model.doomed(crawl) {
 		return 0
 	}
 	state, err := r.part.crawls.stateOf(crawl)
@@ -472,7 +455,7 @@ func (r *simEnv) attempts(crawl string) (n int64) {
 
 // parsed is the last round of a page whose end is known.
 func (r *simEnv) parsed(m *messages.Candidates) uint64 {
-	if m == nil || m.Ends.IsZero() || r.part.crawls.isPendingDeletion(m.Crawl) {
+	if m == nil || m.Ends.IsZero() || r.model.doomed(m.Crawl) {
 		return 0
 	}
 	page, err := r.part.urls.record(urlID{m.Crawl, m.Ends.URL})
@@ -540,7 +523,6 @@ func (r *simEnv) catchUp(perTurn, dieAfter int) bool {
 		dieAfter--
 		r.commit(done)
 	}
-	r.finishPostponed()
 	r.resume()
 	return true
 }

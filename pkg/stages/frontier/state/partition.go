@@ -22,7 +22,6 @@ type Partition struct {
 	Seeds      *SpecSeeds
 	reviews    *reviews
 	Removals   *Removals
-	Postponed  *Postponed
 	Budgets    *Budgets
 	Questions  *Questions
 }
@@ -62,7 +61,7 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 	p := newPartition(store, o)
 	o.Addresses.arrived()
 	loadCrawls := func() error { return p.crawls.open(o.Clock) }
-	for _, load := range []func() error{p.loadPositions, loadCrawls, p.Requests.loadInFlight, p.Requests.checkInFlight, p.Postponed.load, p.Removals.loadUnsaved} {
+	for _, load := range []func() error{p.loadPositions, p.Removals.load, loadCrawls, p.Requests.loadInFlight, p.Requests.checkInFlight} {
 		if err := load(); err != nil {
 			p.release()
 			return nil, err
@@ -88,8 +87,7 @@ func newPartition(store *Store, o Options) *Partition {
 	p.Dispatcher = &Dispatcher{core: t, visits: p.visits, requests: p.Requests}
 	p.reviews = &reviews{t, p.visits, p.discovery, p.Seeds}
 	p.Removals = &Removals{core: t, requests: p.Requests}
-	p.Postponed = &Postponed{core: t, discovery: p.discovery, requests: p.Requests, removals: p.Removals, waiting: make(map[string]int)}
-	p.Questions = &Questions{t, p.Requests, p.Postponed}
+	p.Questions = &Questions{t, p.Requests}
 	return p
 }
 
@@ -139,30 +137,22 @@ func (p *Partition) HasDue(now int64) bool {
 func (p *Partition) Replaying() bool { return p.replaying }
 
 // ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended; or that waits: see Postponed. It returns the URLs
-// that are none.
+// the visit that it ends is ended. It returns the URLs that are none. Removals.Begin comes first.
 func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
 	rules, err := p.crawls.admits(m.Crawl, m.Rev)
 	if err != nil || rules == nil {
 		return nil, err
-	}
-	if p.Postponed.mustWait(m.Crawl, rules) {
-		return p.Postponed.postponeCandidates(m, rules, partitions), nil
 	}
 	return p.discovery.take(m, rules, partitions, now)
 }
 
 // ApplyResult applies a message of RESULTS. One for a visit that is not under way
 // is a repeat, and changes nothing, unless this state is older than the
-// request: see adopt. It may have to wait: see Postponed.
+// request: see adopt. Removals.Begin comes first.
 func (p *Partition) ApplyResult(res *messages.Result, now int64) error {
 	rules, err := p.crawls.admits(res.Crawl, res.Rev)
 	if err != nil || rules == nil {
 		return err
-	}
-	if p.Postponed.mustWait(res.Crawl, rules) {
-		p.Postponed.postpone(res.Crawl, postponedResult, res.Encode())
-		return nil
 	}
 	return p.Requests.takeResult(res, rules, now)
 }

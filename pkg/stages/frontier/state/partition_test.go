@@ -121,11 +121,6 @@ func (w *partitionFixture) tend() {
 func (w *partitionFixture) step() {
 	w.t.Helper()
 	w.must(w.part.RunTimers(w.at()))
-	waited, err := w.part.Postponed.Ready()
-	w.must(err)
-	for i := range waited {
-		w.must(w.part.Postponed.Apply(&waited[i], 1, w.at()))
-	}
 	w.must(w.part.Commit(w.at()))
 }
 
@@ -160,12 +155,23 @@ func (w *partitionFixture) feed(source messages.Source, depth int, urls ...strin
 	for _, u := range urls {
 		m.URLs = append(m.URLs, messages.Candidate{URL: u})
 	}
+	w.forgetDeleted(m.Crawl, m.Rev)
 	bad, err := w.part.ApplyCandidates(m, 1, w.at())
 	w.must(err)
 	if len(bad) > 0 {
 		w.t.Fatalf("not taken: %v", bad)
 	}
 	w.must(w.part.Commit(w.at()))
+}
+
+// forgetDeleted is partition.forgetDeleted.
+func (w *partitionFixture) forgetDeleted(crawl string, rev uint64) {
+	w.t.Helper()
+	commit, err := w.part.Removals.Begin(crawl, rev, w.at())
+	w.must(err)
+	if commit {
+		w.must(w.part.Commit(w.at()))
+	}
 }
 
 func (w *partitionFixture) seed(urls ...string) {

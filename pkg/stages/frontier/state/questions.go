@@ -14,8 +14,7 @@ import (
 // Questions answer what package frontierapi asks of a partition, between turns.
 type Questions struct {
 	*core
-	requests  *Requests
-	postponed *Postponed
+	requests *Requests
 }
 
 // maxAwakeBytes bounds the names in an answer.
@@ -27,15 +26,15 @@ func (q *Questions) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 	if err == nil && about.Due {
 		st.Due, err = q.schedule.hasDueHost(about.Crawl, q.time.now())
 	}
-	if err == nil && about.Examples && !st.Removing {
+	if err == nil && about.Examples && st.Counters.Started != 0 {
 		var state crawlState
 		state, err = q.crawls.stateOf(about.Crawl)
 		st.Examples = &state.Examples
 	}
-	if err == nil && about.Runs > 0 && !st.Removing {
+	if err == nil && about.Runs > 0 && st.Counters.Started != 0 {
 		st.Runs, err = q.runs.newest(about.Crawl, about.Runs)
 	}
-	if err == nil && about.Drop != "" && !st.Removing {
+	if err == nil && about.Drop != "" && st.Counters.Started != 0 {
 		st.Dropped, err = q.wouldDrop(about.Crawl, about.Drop)
 	}
 	if about.Awake {
@@ -46,7 +45,7 @@ func (q *Questions) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 
 func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 	st := frontierapi.PartitionStatus{
-		Partition: q.partition, Owner: q.store.ID, Epoch: q.epoch, Positions: q.positions, Next: q.nextHost(), Settling: q.replaying || q.crawls.settling() || q.postponed.Any(), Replaying: q.replaying,
+		Partition: q.partition, Owner: q.store.ID, Epoch: q.epoch, Positions: q.positions, Next: q.nextHost(), Settling: q.replaying || q.crawls.settling(), Replaying: q.replaying,
 	}
 	if last := q.requests.recentFailures.newest(crawl, 1); len(last) > 0 {
 		st.LastFailure = &last[0]
@@ -70,19 +69,20 @@ func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 	}
 	st.Reviewing = st.Reviewing || q.crawls.hasNews() || q.suspectAll || q.suspects[crawl] // what comes of that is not known yet
 	if d := q.crawls.specs.Deletion(crawl); d != nil {
-		st.Deletion, st.Removing = d.Rev, q.replaying || q.crawls.isPendingDeletion(crawl) || q.postponed.waiting[crawl] > 0
-		if st.Removing {
+		old := state.known() && state.Since < d.Rev
+		if old {
 			st.Counters = frontierapi.Counters{}
 		}
+		st.Deletion, st.Removing = d.Rev, q.replaying || old || q.crawls.removals[crawl] != nil
 	}
 	return st, nil
 }
 
 // awake are the crawls in which something is to happen, as many as an answer holds.
 func (q *Questions) awake() *frontierapi.AwakeCrawls {
-	names := slices.Collect(maps.Keys(q.postponed.waiting))
+	names := slices.Collect(maps.Keys(q.crawls.removals))
 	for name, c := range q.crawls.active {
-		if c.known() && (!c.ended() || c.working()) && q.postponed.waiting[name] == 0 {
+		if c.known() && (!c.ended() || c.working()) && q.crawls.removals[name] == nil {
 			names = append(names, name)
 		}
 	}

@@ -1,5 +1,7 @@
 package state
 
+import "slices"
+
 // emptied is a queue that was emptied in this turn, by its count.
 type emptied struct {
 	h *host
@@ -9,7 +11,7 @@ type emptied struct {
 // checkEmptied makes sure, after a commit, that queues without a URL have none.
 func (qs *queues) checkEmptied() error {
 	for _, e := range qs.emptied {
-		if e.w.queued > 0 || qs.hosts.active[e.h.name] != e.h {
+		if e.w.queued > 0 || qs.hosts.active[e.h.name] != e.h || !slices.Contains(e.h.work, e.w) {
 			continue
 		}
 		if err := qs.recountQueue(e.h, e.w); err != nil {

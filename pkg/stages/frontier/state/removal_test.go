@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -105,7 +106,10 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.must(w.part.setAside(w.part.urlKey(urlID{"c", messages.HashURL("https://a.test/queue/ba")})))
 	w.must(w.part.Commit(w.at()))
 	w.must(w.store.db.Set(w.part.scope.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
-	w.must(w.store.db.Set(w.part.parkedKey("c", "a.test"), nil, pebble.Sync))
+	for _, h := range w.part.hosts.active {
+		w.part.hosts.park(h, h.of("c"))
+	}
+	w.must(w.part.Commit(w.at()))
 	w.must(w.store.db.Set(w.part.failedKey(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
 	w.must(w.store.db.Set(w.part.discovery.linksPrefix(urlID{"c", messages.HashURL("https://b.test/")}), nil, pebble.Sync))
 	w.must(w.store.db.Set(table.Name(table.Prefix(0, kindUnchanged), "c"), nil, pebble.Sync))
@@ -133,6 +137,10 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	if keys := w.keysOf("c", hashes...); len(keys) > 0 {
 		t.Errorf("%d keys are left: %q", len(keys), keys[:min(10, len(keys))])
 	}
+	w.pass(time.Minute)
+	w.step()
+	w.pass(time.Minute)
+	w.step()
 	if len(w.part.crawls.active) > 0 || len(w.part.urls.inFlight) > 0 || w.part.hosts.windows != 0 {
 		t.Errorf("in memory: %d crawls, %d requests, %d windows", len(w.part.crawls.active), len(w.part.urls.inFlight), w.part.hosts.windows)
 	}
@@ -212,7 +220,10 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 	}
 	_, err := w.part.ApplyCandidates(late, 1, w.at()) // before anything was removed
 	w.must(err)
-	w.seed("https://c.test/way", "https://a.test/queue/aa") // which waits
+	w.seed("https://c.test/way", "https://a.test/queue/aa")
+	if c := w.part.crawls.active["c"]; c.Known() != 2 || w.part.crawls.removals["c"] == nil {
+		t.Errorf("beside the removal: %+v", c.Counters)
+	}
 	w.tend()
 	if keys := w.keysOf("c"); slices.ContainsFunc(keys, func(k string) bool { return k[0] == kindRetry || k[0] == kindInFlight }) {
 		t.Errorf("of the deleted crawl: %q", keys)
@@ -355,5 +366,53 @@ func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	w.restart()
 	if w.part.Removals.Count() != 0 {
 		t.Error("another is made after that")
+	}
+}
+
+// A new crawl works beside the removal of a deleted one of its name, whose hosts, times and queues it does not see, and
+// keeps what it has when the removal ends; so it does over kills at any step, and when it is deleted meanwhile.
+func TestNewCrawlWorksBesideTheRemovalOfADeletedOne(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		w := newPartitionFixture(t, nil)
+		var old []string
+		for i := range 3 * reviewed {
+			old = append(old, fmt.Sprintf("https://h%d.test/old", i))
+		}
+		w.seed(old...)
+		w.restart() // the hosts are on the disk alone
+		w.delete()
+		w.seed("https://h1.test/new", "https://h2.test/old")
+		if again {
+			w.step()
+			w.delete()
+			w.seed("https://h1.test/new", "https://h2.test/old")
+		}
+		steps := 0
+		for ; w.part.crawls.removals["c"] != nil; steps++ {
+			w.step()
+			w.must(w.part.RunTimers(w.at())) // and this is lost
+			w.restart()
+			if c := w.part.crawls.active["c"]; c.Known() != 2 || c.Queued != 2 {
+				t.Fatalf("after %d steps the crawl has %+v", steps, c.Counters)
+			}
+		}
+		if steps < 4 {
+			t.Errorf("removed in %d steps", steps)
+		}
+		w.must(w.store.scan(table.Prefix(0, kindHost), nil, func(key, value []byte) (bool, error) {
+			h, err := decodeHost(string(key[3:]), value)
+			if name := h.name; h.wants("c") && name != "h1.test" && name != "h2.test" || h.queued() > 1 {
+				t.Errorf("host %s has %d URLs", name, h.queued())
+			}
+			return true, err
+		}))
+		if n := w.countKeys(kindQueue); n != 2 {
+			t.Errorf("%d URLs are in queues", n)
+		}
+		got := w.dispatch(10)
+		slices.Sort(got)
+		if !slices.Equal(got, []string{"https://h1.test/new", "https://h2.test/old"}) {
+			t.Errorf("sent %v", got)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// takeResult applies a message of RESULTS that need not wait.
+// takeResult applies a message of RESULTS.
 func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (err error) {
 	id := urlID{res.Crawl, res.Visit.URL}
 	known := rq.urls.inFlight[id]
@@ -102,7 +102,7 @@ func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
 		return err
 	}
 	id := urlID{wire.Crawl, wire.Visit.URL}
-	if !rules.Deleted(wire.Rev) || rq.crawls.isPendingDeletion(wire.Crawl) {
+	if !rules.Deleted(wire.Rev) {
 		if req, err := rq.adopt(id, wire.Visit.Round, wire.Attempt, wire.Run, false, now); err != nil || req != nil {
 			return err
 		}

@@ -295,6 +295,9 @@ func (s *schedule) unparkHost(crawl string, key []byte, name string, now int64) 
 		s.stray(key)
 		return nil
 	}
+	if !h.wants(crawl) { // it has forgotten the deleted crawl that parked it
+		return nil
+	}
 	h.of(crawl).parked, h.rules = false, nil
 	s.hosts.markDirty(h)
 	return s.readyIfDue(h, now)

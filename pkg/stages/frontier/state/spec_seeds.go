@@ -23,10 +23,6 @@ type seeding struct {
 	Due bool `json:"due,omitempty"`
 }
 
-// sentSeeds is which list the owner of a partition has published for a crawl, of that which
-// came after a deletion.
-type sentSeeds struct{ list, since uint64 }
-
 // ownSeeds are the seeds of a spec that belong to the partition.
 func (s *SpecSeeds) ownSeeds(rules *Rules) (own []messages.Candidate) {
 	for _, c := range rules.seeds.URLs {
@@ -52,11 +48,10 @@ func (s *SpecSeeds) feedSeeds(name string, c *crawl, rules *Rules) {
 	if c.Seeding.List != list {
 		c.Seeding, c.dirty = seeding{list, true}, true
 	}
-	done := sentSeeds{list, rules.Since()}
-	if list != 0 && c.seedsSent == done {
+	if list != 0 && c.seedsSent == list {
 		return
 	}
-	c.seedsSent = done
+	c.seedsSent = list
 	own := s.ownSeeds(rules)
 	if len(own) == 0 {
 		c.Seeding.Due, c.dirty = false, true

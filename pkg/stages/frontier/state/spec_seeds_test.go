@@ -181,7 +181,7 @@ func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
 		if killed {
 			w.restart()
 		} else {
-			w.part.crawls.active["c"].seedsSent = sentSeeds{} // or what was published is applied
+			w.part.crawls.active["c"].seedsSent = 0 // or what was published is applied
 		}
 		w.feedSeeds()
 		w.wantSent(w.dispatch(10), "https://a.test/1")

@@ -83,6 +83,15 @@ func (c *crawl) dueRun(rules *Rules, now time.Time) (time.Time, error) {
 	return next, err
 }
 
+// firstRun is the number of a crawl's first run: later than those of a deleted crawl of the name, whose records may be in
+// the same database.
+func (r *Rules) firstRun() int64 {
+	if r.Deletion == nil {
+		return 0
+	}
+	return max(0, r.Deletion.Time.Unix())
+}
+
 // since is when the spec was stored, Unix ms; 0 if that is not known.
 func (r *Rules) since() int64 {
 	if r.Time.IsZero() {

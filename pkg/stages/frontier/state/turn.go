@@ -17,6 +17,9 @@ func (p *Partition) RunTimers(now int64) error {
 	if err := p.crawls.recheckStale(); err != nil {
 		return err
 	}
+	if err := p.Removals.beginAll(now); err != nil {
+		return err
+	}
 	if err := p.crawls.followSpecs(); err != nil {
 		return err
 	}
@@ -39,7 +42,7 @@ func (p *Partition) RunTimers(now int64) error {
 		}
 	}
 	p.crawls.noteProgress()
-	return nil
+	return p.Removals.proceed()
 }
 
 func (p *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) error {
@@ -48,9 +51,6 @@ func (p *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 			p.Seeds.feedSeeds(name, c, rules)
 		}
 		return nil
-	}
-	if c.pendingDeletion(rules) {
-		return p.Removals.remove(name, c, rules, now)
 	}
 	if rules.Still {
 		return nil
@@ -94,7 +94,7 @@ func (p *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 
 // TimersPending reports whether RunTimers has more to do at once.
 func (p *Partition) TimersPending() bool {
-	return p.crawls.settling() || p.Postponed.Any() || p.schedule.forgets(p.time.now())
+	return p.crawls.settling() || p.schedule.forgets(p.time.now())
 }
 
 // NextDue returns when something is due next without a message.
@@ -135,7 +135,6 @@ func (p *Partition) Commit(now int64) error {
 		w.changes = nil
 	}
 	p.queues.changedInTurn = p.queues.changedInTurn[:0]
-	clear(p.crawls.gone)
 	if err := p.queues.checkEmptied(); err != nil {
 		return err
 	}

@@ -12,15 +12,16 @@ type tx struct {
 	*table.Turn
 	records map[urlID]*urlRecord // read or changed in this turn
 	changed map[urlID]*urlRecord // to be written at its end
+	gone    map[string]bool      // crawls that were forgotten in this turn: the store shows them until its end
 }
 
 func newTx(s *Store, partition int) *tx {
-	return &tx{Turn: table.NewTurn(s.db, partition), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord)}
+	return &tx{Turn: table.NewTurn(s.db, partition), records: make(map[urlID]*urlRecord), changed: make(map[urlID]*urlRecord), gone: make(map[string]bool)}
 }
 
 // load reads the record of a URL, nil if there is none. The same record is returned for the rest of the turn.
 func (t *tx) load(id urlID) (*urlRecord, error) {
-	if r, ok := t.records[id]; ok {
+	if r, ok := t.records[id]; ok || t.gone[id.crawl] {
 		return r, nil
 	}
 	r, found, err := urlTable.Load(t.Turn, id)
@@ -36,11 +37,12 @@ func (t *tx) save(id urlID, r *urlRecord) {
 	t.records[id], t.changed[id] = r, r
 }
 
-// forget drops what was changed in the URLs of a crawl.
+// forget drops what was changed in the URLs of a crawl, whose records are removed.
 func (t *tx) forget(crawl string) {
 	of := func(id urlID, _ *urlRecord) bool { return id.crawl == crawl }
 	maps.DeleteFunc(t.records, of)
 	maps.DeleteFunc(t.changed, of)
+	t.gone[crawl] = true
 }
 
 // commit writes the turn and makes the tx ready for the next.
@@ -50,5 +52,6 @@ func (t *tx) commit() error {
 	}
 	clear(t.records)
 	clear(t.changed)
+	clear(t.gone)
 	return nil
 }

@@ -77,12 +77,14 @@ func (v *visits) requeueDue(now int64) error {
 		switch {
 		case err != nil:
 			return false, err
-		case v.crawls.isPendingDeletion(id.crawl):
+		case r != nil && r.Has(key):
+			if r.Due == at { // or it was moved in this turn
+				due = append(due, id)
+			}
+		case v.crawls.removals[id.crawl] != nil:
 			v.tx.Delete(bytes.Clone(key))
-		case r == nil || !r.Has(key):
+		default:
 			v.stray(key)
-		case r.Due == at: // or it was moved in this turn
-			due = append(due, id)
 		}
 		return true, nil
 	})
@@ -208,7 +210,7 @@ func (v *visits) giveUp(r *urlRecord, id urlID, rules *Rules, now int64) error {
 // failQueued ends what is queued for a host that was abandoned.
 func (v *visits) failQueued(h *host, now int64) error {
 	for _, w := range h.work {
-		if w.parked || v.crawls.isPendingDeletion(w.crawl) { // what was deleted is about to be taken away
+		if w.parked {
 			continue
 		}
 		rules, err := v.crawls.rules(w.crawl, 0)
