@@ -82,7 +82,6 @@ CREATE TABLE pages (
 	language     text,
 	charset      text,
 	noindex      boolean,
-	text         text,
 	fetched_at   timestamptz NOT NULL,
 	depth        int,
 	referrer     text,
@@ -93,8 +92,9 @@ CREATE TABLE pages (
 	checked_at   timestamptz NOT NULL,
 	gone_at      timestamptz, -- when a visit of its page did not find it any more
 	digest       bytea NOT NULL, -- of its fields
-	record       jsonb NOT NULL, -- all of it
 	commit_id    bigint NOT NULL,
+	text         text,
+	record       jsonb NOT NULL, -- all of it
 	PRIMARY KEY (crawl, id)
 );
 
@@ -116,8 +116,8 @@ CREATE TABLE records (
 	checked_at   timestamptz NOT NULL,
 	gone_at      timestamptz, -- when a visit of its page did not find it any more
 	digest       bytea NOT NULL, -- of its fields
-	data         jsonb NOT NULL, -- all of it
 	commit_id    bigint NOT NULL,
+	data         jsonb NOT NULL, -- all of it
 	PRIMARY KEY (crawl, kind, id)
 );
 

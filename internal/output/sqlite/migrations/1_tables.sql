@@ -78,7 +78,6 @@ CREATE TABLE pages (
 	language     TEXT,
 	charset      TEXT,
 	noindex      INTEGER,
-	text         TEXT,
 	fetched_at   TEXT NOT NULL,
 	depth        INTEGER,
 	referrer     TEXT,
@@ -89,8 +88,9 @@ CREATE TABLE pages (
 	checked_at   TEXT NOT NULL,
 	gone_at      TEXT, -- when a visit of its page did not find it any more
 	digest       BLOB NOT NULL, -- of its fields
-	record       TEXT NOT NULL, -- JSON, all of it
 	commit_id    INTEGER NOT NULL,
+	text         TEXT,
+	record       TEXT NOT NULL, -- JSON, all of it
 	PRIMARY KEY (crawl, id)
 ) STRICT;
 
@@ -112,8 +112,8 @@ CREATE TABLE records (
 	checked_at   TEXT NOT NULL,
 	gone_at      TEXT, -- when a visit of its page did not find it any more
 	digest       BLOB NOT NULL, -- of its fields
-	data         TEXT NOT NULL, -- JSON, all of it
 	commit_id    INTEGER NOT NULL,
+	data         TEXT NOT NULL, -- JSON, all of it
 	PRIMARY KEY (crawl, kind, id)
 ) STRICT;
 
