@@ -138,6 +138,8 @@ CREATE INDEX records_url ON records USING hash (url);
 CREATE INDEX records_key ON records USING hash (key) WHERE key IS NOT NULL;
 CREATE INDEX events_fetched_at ON events USING brin (fetched_at);
 CREATE INDEX events_item ON events (item, fetched_at) WHERE found IS NOT NULL;
+CREATE INDEX events_url ON events USING hash (url) WHERE found IS NOT NULL;
+CREATE INDEX events_run ON events (run, kind) WHERE found IS NOT NULL;
 
 -- What a view of a kind of record shows: its fields, as the specs of the crawls have
 -- declared them so far. A field that a later spec drops stays: older records have it.
