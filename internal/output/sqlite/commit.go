@@ -78,8 +78,7 @@ func (b *batch) insert(ctx context.Context, table string, columns []string, all 
 	if len(all) == 0 {
 		return nil
 	}
-	places := strings.Repeat(", ?", len(columns))[2:]
-	st, err := b.tx.PrepareContext(ctx, `INSERT INTO `+table+` (`+strings.Join(columns, ", ")+`) VALUES (`+places+`) `+conflict)
+	st, err := b.tx.PrepareContext(ctx, insertInto(table, columns, conflict))
 	if err != nil {
 		return err
 	}
@@ -92,6 +91,11 @@ func (b *batch) insert(ctx context.Context, table string, columns []string, all 
 		}
 	}
 	return errors.Join(err, st.Close())
+}
+
+func insertInto(table string, columns []string, conflict string) string {
+	places := strings.Repeat(", ?", len(columns))[2:]
+	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + places + `) ` + conflict
 }
 
 func (b *batch) events(ctx context.Context) error {

@@ -168,7 +168,7 @@ func viewsOf(v Views, kind string, fields []format.Column) [][2]string {
 }
 
 // maxIndexed is the number of fields of a kind that are indexed: each index costs time for each record.
-const maxIndexed = 8
+const maxIndexed = 4
 
 // indexes are what follows the names of the indexes of a kind: one for each field that is a number, since the views
 // read JSON.

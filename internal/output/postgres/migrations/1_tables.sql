@@ -36,7 +36,7 @@ CREATE TABLE commits (
 );
 
 -- That a record, or the result of a request, was committed. Where a visit finds an item gone, or as it was
--- without a record of it, the commit adds a row for the item. Rows are only added.
+-- without a record of it, the commit adds a row for the item. Rows stay: verify looks for them.
 CREATE TABLE events (
 	feed          int NOT NULL,
 	id            bytea NOT NULL, -- of the Nats-Msg-Id

@@ -32,7 +32,7 @@ CREATE TABLE commits (
 ) STRICT;
 
 -- That a record, or the result of a request, was committed. Where a visit finds an item gone, or as it was
--- without a record of it, the commit adds a row for the item. Rows are only added.
+-- without a record of it, the commit adds a row for the item. Rows stay: verify looks for them.
 CREATE TABLE events (
 	feed          INTEGER NOT NULL,
 	id            BLOB NOT NULL, -- of the Nats-Msg-Id
