@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"seine/internal/testing/pgserver"
+	"seine/internal/testing/sqlsinktest"
 )
 
 // BenchmarkCopy puts rows of 200 bytes and of 8 KB into a table: by COPY, as a batch does, and by an INSERT
@@ -47,4 +48,10 @@ func BenchmarkCopy(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkScale takes minutes: -bench Scale -benchtime 1x -timeout 1h.
+func BenchmarkScale(b *testing.B) {
+	server := pgserver.Start(b)
+	sqlsinktest.Scale(b, place(b, server.DSN(server.Database())))
 }

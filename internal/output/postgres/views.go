@@ -13,8 +13,8 @@ import (
 )
 
 // Has implements sqlsink.Views.
-func (dialect) Has(ctx context.Context, tx *sql.Tx, view string) (has bool, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, sqlsink.Quoted(view)).Scan(&has)
+func (dialect) Has(ctx context.Context, q sqlsink.Querier, name string) (has bool, err error) {
+	err = q.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, sqlsink.Quoted(name)).Scan(&has)
 	return has, err
 }
 

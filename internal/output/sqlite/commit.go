@@ -70,19 +70,21 @@ func (b *batch) entry(ctx context.Context, writer string) (mark string, err erro
 	return mark, err
 }
 
-// each prepares a statement, and runs it with the arguments of each row.
-func (b *batch) each(ctx context.Context, all []*sqlsink.Row, text string, args func(*sqlsink.Row) []any, after func(*sqlsink.Row, sql.Result) error) error {
+// insert inserts rows into a table, or does with those that are there what the conflict clause says. A statement for
+// one row is short, and is not interrupted: the driver would start a goroutine for each.
+func (b *batch) insert(ctx context.Context, table string, columns []string, all []*sqlsink.Row, conflict string,
+	values func(sqlsink.Dialect, *sqlsink.Row) []any,
+) error {
 	if len(all) == 0 {
 		return nil
 	}
-	st, err := b.tx.PrepareContext(ctx, text)
+	st, err := b.tx.PrepareContext(ctx, insertInto(table, columns, conflict))
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
-		var done sql.Result
-		if done, err = st.ExecContext(ctx, args(r)...); err == nil && after != nil {
-			err = after(r, done)
+		if err = ctx.Err(); err == nil {
+			_, err = st.ExecContext(context.WithoutCancel(ctx), values(b.dialect, r)...)
 		}
 		if err != nil {
 			break
@@ -91,17 +93,13 @@ func (b *batch) each(ctx context.Context, all []*sqlsink.Row, text string, args 
 	return errors.Join(err, st.Close())
 }
 
-// insert inserts rows into a table, or does with those that are there what the conflict clause says.
-func (b *batch) insert(ctx context.Context, table string, columns []string, all []*sqlsink.Row, conflict string,
-	values func(sqlsink.Dialect, *sqlsink.Row) []any, after func(*sqlsink.Row, sql.Result) error,
-) error {
+func insertInto(table string, columns []string, conflict string) string {
 	places := strings.Repeat(", ?", len(columns))[2:]
-	return b.each(ctx, all, `INSERT INTO `+table+` (`+strings.Join(columns, ", ")+`) VALUES (`+places+`) `+conflict,
-		func(r *sqlsink.Row) []any { return values(b.dialect, r) }, after)
+	return `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES (` + places + `) ` + conflict
 }
 
 func (b *batch) events(ctx context.Context) error {
-	return b.insert(ctx, "events", sqlsink.EventColumns, b.Events, "", b.EventValues, nil)
+	return b.insert(ctx, "events", sqlsink.EventColumns, b.Events, "", b.EventValues)
 }
 
 func (b *batch) waves(ctx context.Context) error { return b.PutWaves(ctx, b.dialect, b) }
@@ -111,7 +109,7 @@ func (b *batch) Put(ctx context.Context, _ int, w *sqlsink.Wave) error {
 	if err := b.pages(ctx, w); err != nil {
 		return err
 	}
-	err := b.insert(ctx, "records AS r", sqlsink.RecordColumns, w.Records, sqlsink.Upsert("r", sqlsink.RecordColumns, 3), b.RecordValues, nil)
+	err := b.insert(ctx, "records AS r", sqlsink.RecordColumns, w.Records, sqlsink.Upsert("r", sqlsink.RecordColumns, 3), b.RecordValues)
 	if err != nil {
 		return err
 	}
@@ -141,23 +139,30 @@ func (b *batch) Texts(ctx context.Context, query string, args ...any) (all []str
 	return all, rows.Err()
 }
 
-// pages are inserted where there is none yet, which counts them, and updated where
-// there is one that is not newer.
+// pages are counted where there is none yet, and updated where there is one that is not newer.
 func (b *batch) pages(ctx context.Context, w *sqlsink.Wave) error {
-	var known []*sqlsink.Row
-	err := b.insert(ctx, "pages", sqlsink.PageColumns, w.Pages, `ON CONFLICT (crawl, id) DO NOTHING`, b.PageValues,
-		func(r *sqlsink.Row, done sql.Result) error {
-			n, err := done.RowsAffected()
-			if n == 0 {
-				known = append(known, r)
-			}
-			b.AddNew(r.Crawl, r.Host, n)
-			return err
-		})
+	if err := b.countNew(ctx, w.Pages); err != nil {
+		return err
+	}
+	return b.insert(ctx, "pages AS p", sqlsink.PageColumns, w.Pages, sqlsink.Upsert("p", sqlsink.PageColumns, 2), b.PageValues)
+}
+
+func (b *batch) countNew(ctx context.Context, pages []*sqlsink.Row) error {
+	if len(pages) == 0 {
+		return nil
+	}
+	st, err := b.tx.PrepareContext(ctx, `SELECT count(*) FROM pages WHERE crawl = ? AND id = ?`)
 	if err != nil {
 		return err
 	}
-	return b.insert(ctx, "pages AS p", sqlsink.PageColumns, known, sqlsink.Upsert("p", sqlsink.PageColumns, 2), b.PageValues, nil)
+	for _, r := range pages {
+		var known int64
+		if err = st.QueryRowContext(context.WithoutCancel(ctx), r.Crawl, r.Item[:]).Scan(&known); err != nil {
+			break
+		}
+		b.AddNew(r.Crawl, r.Host, 1-known)
+	}
+	return errors.Join(err, st.Close())
 }
 
 // replayed deletes the records of a visit that a replay has parsed again, except those of this batch, and those

@@ -10,8 +10,8 @@ import (
 )
 
 // Has implements sqlsink.Views.
-func (dialect) Has(ctx context.Context, tx *sql.Tx, view string) (has bool, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = ?`, view).Scan(&has)
+func (dialect) Has(ctx context.Context, q sqlsink.Querier, name string) (has bool, err error) {
+	err = q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = ?`, name).Scan(&has)
 	return has, err
 }
 

@@ -1,11 +1,8 @@
 package sqlsink
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
-	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 )
 
@@ -96,42 +93,18 @@ func Upsert(table string, columns []string, key int) string {
 		WHERE (` + table + `.fetched_at, ` + table + `.round) <= (excluded.fetched_at, excluded.round)`
 }
 
-// EventValues returns the values of EventColumns. Long texts of pages are left out.
+// EventValues returns the values of EventColumns.
 func (b *Batch) EventValues(d Dialect, r *Row) []any {
 	o := r.Outcome()
-	data := r.Data
-	if r.Table == Pages {
-		data = withoutLong(data)
-	}
 	values := []any{
 		b.Feed, r.Identity[:], b.ID, r.Crawl, r.Kind, r.Item[:], orNil(r.URL), orNil(r.Visit), d.Moment(r.FetchedAt), r.Status,
 		o.Class, o.Attempt, o.Error, o.Detail, o.BytesWire, o.BytesBody,
-		o.Timings.DNS, o.Timings.Connect, o.Timings.TLS, o.Timings.FirstByte, o.Timings.Total, d.JSON(data),
+		o.Timings.DNS, o.Timings.Connect, o.Timings.TLS, o.Timings.FirstByte, o.Timings.Total, d.JSON(r.Event),
 	}
 	if r.Table == Results {
 		return append(values, r.Run, nil, nil)
 	}
 	return append(values, r.Run, r.Digest[:], true)
-}
-
-// maxInEvent bounds a field of a page in its event, in bytes.
-const maxInEvent = 1000
-
-// withoutLong puts the digest of a long field in its place, so that a change of it is seen.
-func withoutLong(data []byte) []byte {
-	var o jsontext.Object
-	fields := jsontext.MembersOf(data)
-	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
-		if len(value) > maxInEvent {
-			sum := sha256.Sum256(value)
-			value = []byte(`"sha256:` + hex.EncodeToString(sum[:]) + `"`)
-		}
-		o.Raw(string(name), value)
-	}
-	if fields.Bad() {
-		return nil
-	}
-	return o.End()
 }
 
 // PageValues returns the values of PageColumns.

@@ -1,6 +1,7 @@
 package sqlsink
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -65,6 +66,8 @@ type Row struct {
 	Run int64
 	// Digest is of the fields, without what differs from visit to visit.
 	Digest [16]byte
+	// Event is the record as its event has it: without the long texts of pages.
+	Event []byte
 	// Generation is the replay that the record was made in; "" if it was made at the visit.
 	Generation string
 	// FetchedAt is when the record says that its page was fetched, or the request
@@ -116,33 +119,57 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 	if r.Run = r.Round; h.Run != nil {
 		r.Run = *h.Run
 	}
-	if r.Table != Results {
-		r.Digest = digestOf(r.Kind, r.Data)
+	if r.Event = r.Data; r.Table != Results {
+		r.digest()
 	}
 	return r
 }
 
-// digestOf returns the digest of the fields of a record.
-func digestOf(kind string, data []byte) [16]byte {
-	h := sha256.New()
-	fields := jsontext.MembersOf(data)
-	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
-		if !slices.Contains(ofVisit(kind), string(name)) {
-			fmt.Fprintf(h, "%d %s %d %s ", len(name), name, len(value), value)
+// maxInEvent bounds a field of a page in its event, in bytes.
+const maxInEvent = 1000
+
+// digest sets the digest and the record of the event. The digest of a long field of a page takes its place in both, so
+// that a change of it is seen.
+func (r *Row) digest() {
+	skipped := ofVisit(r.Kind)
+	all, fields := make([]byte, 1, 512), make([]byte, 0, 512)
+	all[0] = '{'
+	members := jsontext.MembersOf(r.Data)
+	for name, value, ok := members.Next(); ok; name, value, ok = members.Next() {
+		if r.Table == Pages && len(value) > maxInEvent {
+			value = fmt.Appendf(nil, `"sha256:%x"`, sha256.Sum256(value))
+		}
+		start := len(all)
+		all = append(append(append(append(all, ',', '"'), name...), '"', ':'), value...)
+		if !slices.Contains(skipped, string(name)) {
+			fields = append(fields, all[start:]...)
 		}
 	}
-	if fields.Bad() {
-		h.Write(data)
+	if members.Bad() {
+		fields = r.Data
 	}
-	return [16]byte(h.Sum(nil))
+	sum := sha256.Sum256(fields)
+	r.Digest = [16]byte(sum[:])
+	switch {
+	case r.Table != Pages:
+	case members.Bad():
+		r.Event = nil
+	default:
+		r.Event = append(append([]byte{'{'}, bytes.TrimPrefix(all[1:], []byte(","))...), '}')
+	}
 }
 
-// ofVisit are the members of a record that differ from visit to visit, whatever the page has.
+// Members that differ from visit to visit, whatever the page has.
+var (
+	pageOfVisit   = []string{"fetched_at", "visit", "run", "duplicate_of", "depth", "referrer", "fetch_ms"}
+	recordOfVisit = []string{"url", "fetched_at", "visit", "run", "duplicate_of", "generation"}
+)
+
 func ofVisit(kind string) []string {
 	if kind == messages.KindPage {
-		return []string{"fetched_at", "visit", "run", "duplicate_of", "depth", "referrer", "fetch_ms"}
+		return pageOfVisit
 	}
-	return []string{"url", "fetched_at", "visit", "run", "duplicate_of", "generation"}
+	return recordOfVisit
 }
 
 // readInto decodes what it can of data, and returns a copy of it, or of what is no

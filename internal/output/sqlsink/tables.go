@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"seine/internal/output"
@@ -242,39 +244,78 @@ func (t *Tables) SetRuns(ctx context.Context, runs []Run) error {
 
 // Describe implements Database.
 func (t *Tables) Describe(ctx context.Context, kind string, columns []format.Column, rev int64) error {
-	return t.Explain(t.change(ctx, func(tx *sql.Tx) error { return describe(ctx, tx, t.Dialect, kind, columns, rev) }))
+	var have, all []field
+	err := t.change(ctx, func(tx *sql.Tx) (err error) {
+		have, all, err = describe(ctx, tx, t.Dialect, kind, columns, rev)
+		return err
+	})
+	if err == nil && baseOf(kind) == &recordsBase {
+		err = t.index(ctx, kind, have, all)
+	}
+	return t.Explain(err)
 }
 
-// describe makes the views of a kind, or adds columns to them: they have those of every spec
-// so far, so that they show older records as well.
-func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column, rev int64) error {
-	have, err := fields(ctx, tx, kind)
-	if err != nil {
-		return err
+// index makes the indexes of the numbers of a kind, in a transaction without the views: a build needs the table, a view
+// does not.
+func (t *Tables) index(ctx context.Context, kind string, have, all []field) error {
+	var changes []string
+	now := indexes(t.Dialect, kind, all)
+	for name := range indexes(t.Dialect, kind, have) {
+		if now[name] == "" {
+			changes = append(changes, `DROP INDEX IF EXISTS `+Quoted(name))
+		}
 	}
-	all := merged(have, fieldsOf(kind, columns), rev)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		has, err := t.Has(ctx, t.DB, name)
+		if err != nil {
+			return err
+		}
+		if !has {
+			changes = append(changes, `CREATE INDEX IF NOT EXISTS `+Quoted(name)+now[name])
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	err := t.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, strings.Join(changes, "; "))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("index the numbers of %s (without that, a search for them reads all records): %w", kind, err)
+	}
+	return nil
+}
+
+// describe makes the views of a kind, or adds columns to them: they have those of every spec so far, so that they show
+// older records as well. It returns the fields before and now.
+func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column, rev int64) (have, all []field, err error) {
+	if have, err = fields(ctx, tx, kind); err != nil {
+		return nil, nil, err
+	}
+	all = merged(have, fieldsOf(kind, columns), rev)
 	if slices.Equal(all, have) {
 		if has, err := v.Has(ctx, tx, ViewOf(kind)); has || err != nil {
-			return err
+			return have, all, err
 		}
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM fields WHERE kind = $1`, kind); err != nil {
-		return err
+		return nil, nil, err
 	}
 	shown := make([]format.Column, len(all))
 	for place, f := range all {
 		shown[place] = f.Column
 		if _, err := tx.ExecContext(ctx, `INSERT INTO fields (kind, place, name, type, rev) VALUES ($1, $2, $3, $4, $5)`,
 			kind, place, f.Name, typeName(f.Column), f.rev); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	for _, view := range viewsOf(v, kind, shown) {
 		if err := v.Replace(ctx, tx, view[0], view[1]); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	return nil
+	return have, all, nil
 }
 
 // fields returns the fields of a kind as the table fields has them, by their place.

@@ -19,8 +19,8 @@ import (
 
 // Views is how a database has the views of the kinds of records.
 type Views interface {
-	// Has reports whether there is a view of that name.
-	Has(ctx context.Context, tx *sql.Tx, view string) (bool, error)
+	// Has reports whether there is a view or an index of that name.
+	Has(ctx context.Context, q Querier, name string) (bool, error)
 	// Replace makes a view of a query, in the place of the one that has the name.
 	Replace(ctx context.Context, tx *sql.Tx, view, query string) error
 	// Value is an expression for the value of a field in a column of JSON, NULL where the
@@ -165,6 +165,22 @@ func viewsOf(v Views, kind string, fields []format.Column) [][2]string {
 	return [][2]string{
 		{ViewOf(kind), current(v, kind, fields)}, {viewName("changes_", kind), all}, {viewName("history_", kind), differing},
 	}
+}
+
+// maxIndexed is the number of fields of a kind that are indexed: each index costs time for each record.
+const maxIndexed = 4
+
+// indexes are what follows the names of the indexes of a kind: one for each field that is a number, since the views
+// read JSON.
+func indexes(v Views, kind string, all []field) map[string]string {
+	found := make(map[string]string)
+	for _, f := range all {
+		if (f.Type == format.Integer || f.Type == format.Number) && !f.List && len(found) < maxIndexed {
+			found[viewName("values_", kind+"."+f.Name+"."+typeName(f.Column))] = ` ON records ((` + v.Value("data", f.Column) +
+				`)) WHERE gone_at IS NULL AND kind = ` + Literal(kind)
+		}
+	}
+	return found
 }
 
 // maxName is the length of the longest name that PostgreSQL does not cut.

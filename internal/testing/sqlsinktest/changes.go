@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/output"
 	"seine/internal/output/format"
 	"seine/internal/output/sqlsink"
 	"seine/internal/run/specfile"
+	"seine/internal/testing/outputtest"
 	"seine/pkg/messages"
 )
 
@@ -153,7 +155,8 @@ func testChanges(t *testing.T, p Fixture) {
 			}
 		}
 	}
-	for run, want := range truth {
+	compare := func(run int64, want string) {
+		t.Helper()
 		var rows []string
 		check(t, jsontext.Unmarshal([]byte(p.Ask(fmt.Sprintf(p.List, `SELECT key || ' ' || change || ' ' || price || coalesce(' was ' || (was ->> 'price') || ' ' || changed, '') AS line
 			FROM changes_item WHERE run = `+fmt.Sprint(run)))), &rows))
@@ -161,6 +164,9 @@ func testChanges(t *testing.T, p Fixture) {
 		if got := strings.Join(rows, "\n"); got != want {
 			t.Errorf("run %d:\n%s\nwant\n%s", run, got, want)
 		}
+	}
+	for run, want := range truth {
+		compare(run, want)
 	}
 	p.wants(t, `SELECT count(*) || ' ' || coalesce(sum(price), 0) FROM records_item`, fmt.Sprintf("%d %d", len(now), sum(now)))
 	count := func(each func(func(string, []byte) error) error) (n int) {
@@ -179,6 +185,20 @@ func testChanges(t *testing.T, p Fixture) {
 	}
 	p.wants(t, `SELECT count(*) FROM history_item WHERE change = 'same'`, "0")
 	p.wants(t, `SELECT count(*) FROM records_item i WHERE checked_at < (SELECT max(checked_at) FROM records_item j WHERE j.url = i.url)`, "0")
+
+	// Old history is dropped.
+	check(t, outputtest.Verify(output.Output{Log: sink}))
+	const end = 1_800_000_000 + 3600*30
+	items := p.Ask(fmt.Sprintf(p.List, `SELECT key || first_seen || changed_at || price AS line FROM records_item ORDER BY key`))
+	p.Exec(strings.ReplaceAll(ReadDocumented(t).Drop, "2026-08-01", time.Unix(end, 0).UTC().Format(time.RFC3339)))
+	check(t, outputtest.Verify(output.Output{Log: sink}))
+	for run, want := range truth {
+		if run >= end {
+			compare(run, want)
+		}
+	}
+	p.wants(t, fmt.Sprintf(p.List, `SELECT key || first_seen || changed_at || price AS line FROM records_item ORDER BY key`), items)
+	p.wants(t, fmt.Sprintf(`SELECT CASE WHEN count(*) < 100 THEN 'few' END FROM events WHERE data IS NOT NULL AND kind = 'item' AND run < %d`, end), "few")
 }
 
 func sum(prices map[string]int) (n int) {

@@ -12,6 +12,8 @@ type Documented struct {
 	Tables map[string][]string
 	// Queries are the examples.
 	Queries []string
+	// Drop is the statement that drops old history.
+	Drop string
 }
 
 // ReadDocumented reads the examples of the guide and the picture of the reference.
@@ -21,6 +23,8 @@ func ReadDocumented(t testing.TB) (d Documented) {
 	check(t, err)
 	reference, err := os.ReadFile("../../../docs/reference/databases.md")
 	check(t, err)
+	_, d.Drop, _ = strings.Cut(string(guide), "\n```sql\nUPDATE")
+	d.Drop, _, _ = strings.Cut("UPDATE"+d.Drop, "```")
 	_, queries, _ := strings.Cut(string(guide), "```sql\n")
 	queries, _, _ = strings.Cut(queries, "```")
 	for q := range strings.SplitSeq(strings.TrimSpace(queries), ";") {

@@ -36,7 +36,7 @@ CREATE TABLE commits (
 );
 
 -- That a record, or the result of a request, was committed. Where a visit finds an item gone, or as it was
--- without a record of it, the commit adds a row for the item. Rows are only added.
+-- without a record of it, the commit adds a row for the item. Rows stay: verify looks for them.
 CREATE TABLE events (
 	feed          int NOT NULL,
 	id            bytea NOT NULL, -- of the Nats-Msg-Id
@@ -82,7 +82,6 @@ CREATE TABLE pages (
 	language     text,
 	charset      text,
 	noindex      boolean,
-	text         text,
 	fetched_at   timestamptz NOT NULL,
 	depth        int,
 	referrer     text,
@@ -93,8 +92,9 @@ CREATE TABLE pages (
 	checked_at   timestamptz NOT NULL,
 	gone_at      timestamptz, -- when a visit of its page did not find it any more
 	digest       bytea NOT NULL, -- of its fields
-	record       jsonb NOT NULL, -- all of it
 	commit_id    bigint NOT NULL,
+	text         text,
+	record       jsonb NOT NULL, -- all of it
 	PRIMARY KEY (crawl, id)
 );
 
@@ -116,8 +116,8 @@ CREATE TABLE records (
 	checked_at   timestamptz NOT NULL,
 	gone_at      timestamptz, -- when a visit of its page did not find it any more
 	digest       bytea NOT NULL, -- of its fields
-	data         jsonb NOT NULL, -- all of it
 	commit_id    bigint NOT NULL,
+	data         jsonb NOT NULL, -- all of it
 	PRIMARY KEY (crawl, kind, id)
 );
 
@@ -138,6 +138,8 @@ CREATE INDEX records_url ON records USING hash (url);
 CREATE INDEX records_key ON records USING hash (key) WHERE key IS NOT NULL;
 CREATE INDEX events_fetched_at ON events USING brin (fetched_at);
 CREATE INDEX events_item ON events (item, fetched_at) WHERE found IS NOT NULL;
+CREATE INDEX events_url ON events USING hash (url) WHERE found IS NOT NULL;
+CREATE INDEX events_run ON events (run, kind) WHERE found IS NOT NULL;
 
 -- What a view of a kind of record shows: its fields, as the specs of the crawls have
 -- declared them so far. A field that a later spec drops stays: older records have it.

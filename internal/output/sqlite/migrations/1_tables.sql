@@ -32,7 +32,7 @@ CREATE TABLE commits (
 ) STRICT;
 
 -- That a record, or the result of a request, was committed. Where a visit finds an item gone, or as it was
--- without a record of it, the commit adds a row for the item. Rows are only added.
+-- without a record of it, the commit adds a row for the item. Rows stay: verify looks for them.
 CREATE TABLE events (
 	feed          INTEGER NOT NULL,
 	id            BLOB NOT NULL, -- of the Nats-Msg-Id
@@ -78,7 +78,6 @@ CREATE TABLE pages (
 	language     TEXT,
 	charset      TEXT,
 	noindex      INTEGER,
-	text         TEXT,
 	fetched_at   TEXT NOT NULL,
 	depth        INTEGER,
 	referrer     TEXT,
@@ -89,8 +88,9 @@ CREATE TABLE pages (
 	checked_at   TEXT NOT NULL,
 	gone_at      TEXT, -- when a visit of its page did not find it any more
 	digest       BLOB NOT NULL, -- of its fields
-	record       TEXT NOT NULL, -- JSON, all of it
 	commit_id    INTEGER NOT NULL,
+	text         TEXT,
+	record       TEXT NOT NULL, -- JSON, all of it
 	PRIMARY KEY (crawl, id)
 ) STRICT;
 
@@ -112,8 +112,8 @@ CREATE TABLE records (
 	checked_at   TEXT NOT NULL,
 	gone_at      TEXT, -- when a visit of its page did not find it any more
 	digest       BLOB NOT NULL, -- of its fields
-	data         TEXT NOT NULL, -- JSON, all of it
 	commit_id    INTEGER NOT NULL,
+	data         TEXT NOT NULL, -- JSON, all of it
 	PRIMARY KEY (crawl, kind, id)
 ) STRICT;
 
@@ -132,6 +132,8 @@ CREATE INDEX pages_url ON pages (url);
 CREATE INDEX records_url ON records (url);
 CREATE INDEX records_key ON records (key) WHERE key IS NOT NULL;
 CREATE INDEX events_item ON events (item, fetched_at) WHERE found IS NOT NULL;
+CREATE INDEX events_url ON events (url) WHERE found IS NOT NULL;
+CREATE INDEX events_run ON events (run, kind) WHERE found IS NOT NULL;
 
 -- What a view of a kind of record shows: its fields, as the specs of the crawls have
 -- declared them so far. A field that a later spec drops stays: older records have it.
@@ -177,3 +179,12 @@ CREATE VIEW sightings AS SELECT e.rowid AS place, e.* FROM events e WHERE e.foun
 		AND n.crawl = e.crawl AND n.kind = e.kind AND n.visit = e.visit AND (n.commit_id, n.id) > (e.commit_id, e.id))
 	AND (e.found OR NOT EXISTS (SELECT 1 FROM events f WHERE f.item = e.item AND f.fetched_at > e.since AND f.found
 		AND f.crawl = e.crawl AND f.kind = e.kind AND f.run = e.run AND f.url <> e.url));
+
+-- What the planner expects, rows and rows of a value: without figures it reads all rows of a kind to find a key.
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+	('records', 'records_fetched_at', '1000000 200000 10'), ('records', 'records_key', '1000000 2'),
+	('records', 'records_url', '1000000 10'), ('records', 'records_host', '1000000 10000'),
+	('events', 'events_run', '10000000 100000 50000'), ('events', 'events_item', '10000000 20 1'),
+	('events', 'events_url', '10000000 20'), ('events', 'events_fetched_at', '10000000 10');
+ANALYZE sqlite_schema;
