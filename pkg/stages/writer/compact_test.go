@@ -405,3 +405,43 @@ func TestFrozenOwnerAfterMerge(t *testing.T) {
 		wantCompacted(t, cfg, 60, 2*partitions)
 	}
 }
+
+// A compaction that ends at any step leaves an output that is sound, and what it leaves the next one removes.
+func TestCompactCutAtEachStep(t *testing.T) {
+	t.Parallel()
+	for _, step := range compactSteps {
+		cfg := testConfig(t)
+		cfg.ChunkRecords = 10
+		written(t, cfg, 60)
+		o := compactionOf(cfg)
+		passed := 0
+		o.hook = func(at string) error {
+			if at == step {
+				passed++
+			}
+			if passed >= 3 {
+				return errCut
+			}
+			return nil
+		}
+		if _, err := Compact(t.Context(), o); !errors.Is(err, errCut) {
+			t.Errorf("%s: %v", step, err)
+		}
+		out := outputOf(t, cfg)
+		want, err := out.Expect("")
+		check(t, err)
+		out.ExpectManifested(want)
+		r, err := out.Check(t.Context(), want)
+		check(t, err)
+		if len(r.Problems) > 0 || r.Records != 120 {
+			t.Errorf("%s: %+v", step, r)
+		}
+		if left := step == output.StepCommitted || step == output.StepRemoved || step == output.StepEntryRenamed; left && r.Merging == 0 {
+			t.Errorf("%s: no file is told to be left over", step)
+		}
+		wantExactly(t, cfg, map[string]int{"a": 60, "b": 60})
+		_, err = Compact(t.Context(), compactionOf(cfg))
+		check(t, err)
+		wantCompacted(t, cfg, 60, 2*partitions)
+	}
+}
