@@ -50,13 +50,12 @@ func wantCompacted(t testing.TB, cfg Config, n, files int) {
 // to do; a writer goes on where it was; what it adds is merged with the rest.
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	server := s3server.Start(t)
 	for _, name := range []string{"jsonl", "jsonl.gz", "jsonl.zst", "json", "csv", "csv.gz", "csv.zst", "parquet", "S3", "S3 parquet"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := testConfig(t)
 			if rest, ok := strings.CutPrefix(name, "S3"); ok {
-				cfg, name = onS3(t, server), strings.TrimSpace(rest)
+				cfg, name = onS3(t, s3server.Start(t)), strings.TrimSpace(rest)
 			}
 			cfg.Format, cfg.ChunkRecords, cfg.CSVBOM = name, 10, name == "csv.gz"
 			bus := startBus(t, false)
@@ -67,15 +66,17 @@ func TestCompact(t *testing.T) {
 			w.end()
 			before := byCrawl(committed(t, cfg))
 			files := 2 * partitions // one for each crawl
-			if format.HasColumns(name) {
-				files *= 2 // and kind
-			}
 			got, err := Compact(t.Context(), compactionOf(cfg))
 			check(t, err)
 			if got.Made != files || got.Merged <= files || got.Left != 0 || got.Bytes == 0 {
 				t.Errorf("it did %+v, want %d files made", got, files)
 			}
 			wantCompacted(t, cfg, 150, files)
+			all, err := cfg.ReadCommits()
+			check(t, err)
+			if mark, err := format.HasMark(outputOf(t, cfg), &all[0].Files[0]); err != nil || mark != cfg.CSVBOM {
+				t.Errorf("it has a byte order mark: %v, %v", mark, err)
+			}
 			if !slices.Equal(before["a"], byCrawl(committed(t, cfg))["a"]) && !format.HasColumns(name) {
 				t.Error("the order is another")
 			}
