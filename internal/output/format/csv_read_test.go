@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -87,7 +86,7 @@ func TestColumnsNamed(t *testing.T) {
 
 func mustDo(t *testing.T, err error) {
 	t.Helper()
-	if err != nil && err != io.EOF {
+	if err != nil {
 		t.Fatal(err)
 	}
 }
