@@ -36,6 +36,7 @@ type cli struct {
 	Replay   replayCmd   `cmd:"" group:"control" help:"Replay streams: parse pages or write records again."`
 	Cat      catCmd      `cmd:"" group:"data" help:"Print records, one JSON object per line."`
 	Export   exportCmd   `cmd:"" group:"data" help:"Copy committed output to another destination or format."`
+	Compact  compactCmd  `cmd:"" group:"data" help:"Merge the small files of an output."`
 	Verify   verifyCmd   `cmd:"" group:"data" help:"Verify the files of an output."`
 	Manifest manifestCmd `cmd:"" group:"data" help:"List the committed files of a crawl as JSON."`
 	Decrypt  decryptCmd  `cmd:"" group:"data" help:"Decrypt output files."`

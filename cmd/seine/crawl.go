@@ -49,6 +49,7 @@ type crawlCmd struct {
 	crawlPace          `embed:"" group:"pace"`
 	crawlRecords       `embed:"" group:"records"`
 	outputPlace        `embed:"" group:"output"`
+	chunkFlags         `embed:"" group:"output"`
 	ChangeOutput       bool `group:"output" help:"Write to the destination that the flags of this command name from now on, instead of the one that --data remembers. Records still in the streams go to the new destination."`
 	crawlArchive       `embed:"" group:"archive"`
 	crawlRendering     `embed:"" group:"rendering"`
@@ -335,6 +336,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o.Frontier.Sync, o.Frontier.Adopt, o.Writer.Adopt = o.Sync, c.Adopt, c.Adopt
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText, o.Browser = c.Workers, c.Secrets, c.MaxText, c.Browser
 	o.Writer.OutputConfig, o.Writer.ChangeOutput = writer.OutputConfig(c.outputPlace), c.ChangeOutput
+	o.Writer.ChunkRecords, o.Writer.ChunkBytes, o.Writer.ChunkAge = c.ChunkRecords, c.ChunkBytes, c.ChunkAge
 	o.Opened = c.remember
 	if writer.IsDatabase(c.WARC) {
 		return o, fmt.Errorf("--warc %s: is a database, and an archive is of files: name a directory, or s3://BUCKET/PREFIX", writer.Redact(c.WARC))

@@ -136,7 +136,7 @@ type replayFlags struct {
 type chunkFlags struct {
 	ChunkRecords int                `help:"Records per file (default 10000)." placeholder:"N"`
 	ChunkBytes   crawlspec.Bytes    `help:"Bytes per file, before compression (default 64MiB; 4MiB per transaction in a database)." placeholder:"SIZE"`
-	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s)." placeholder:"TIME"`
+	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s, or 4m while less than 4MiB arrive in 60s; 60s in a database)." placeholder:"TIME"`
 }
 
 // defaultOut is where a crawl writes if nobody says otherwise.

@@ -52,6 +52,9 @@ func (c *verifyCmd) Run() error {
 	if r.Pending > 0 {
 		safeprint.Printf(", %s not committed yet", humanize.Count(int64(r.Pending)))
 	}
+	if r.Merging > 0 {
+		safeprint.Printf(", %s of a seine compact that did not end, to be removed by the next one", humanize.Plural(r.Merging, "file"))
+	}
 	if r.Decrypted > 0 {
 		safeprint.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
 	}

@@ -37,6 +37,9 @@ type Commit struct {
 	Exported *Filter `json:"exported,omitempty"`
 	// Form is that of an export.
 	Form *Form `json:"form,omitempty"`
+	// Merged is set where the files hold the records of all entries from FirstSeq to LastSeq, which it stands for:
+	// see Live. It has no Visits, as those entries stay in the log.
+	Merged bool `json:"merged,omitempty"`
 }
 
 // Form is how an export writes records: a place has one form.
@@ -97,7 +100,11 @@ func (c *Commit) Records() int {
 
 // Name returns the name of the commit.
 func (c *Commit) Name() Name {
-	return Name{Partition: c.Partition, StreamCreated: CreatedStamp(c.Created), Incarnation: c.Incarnation, First: c.FirstSeq}
+	n := Name{Partition: c.Partition, StreamCreated: CreatedStamp(c.Created), Incarnation: c.Incarnation, First: c.FirstSeq}
+	if c.Merged {
+		n.Last = c.LastSeq
+	}
+	return n
 }
 
 // Name names a commit, and the chunks in it. Names sort as the commits of a
@@ -107,6 +114,7 @@ type Name struct {
 	StreamCreated string // when the stream was created, to the second
 	Incarnation   int    // tells apart lives that began in the same second
 	First         uint64 // sequence of the first message
+	Last          uint64 // that of the last message of a merge; else 0
 }
 
 const epochLayout = "20060102T150405Z"
@@ -114,16 +122,20 @@ const epochLayout = "20060102T150405Z"
 // CreatedStamp returns the StreamCreated of the names of a stream created then.
 func CreatedStamp(created time.Time) string { return created.UTC().Format(epochLayout) }
 
-// String returns "part-003-20261121T010203Z-000000000042".
+// String returns "part-003-20261121T010203Z-000000000042", for a merge with the last sequence behind it.
 func (n Name) String() string {
 	life := ""
 	if n.Incarnation > 0 {
 		life = "." + strconv.Itoa(n.Incarnation)
 	}
-	return fmt.Sprintf("part-%03d-%s%s-%012d", n.Partition, n.StreamCreated, life, n.First)
+	last := ""
+	if n.Last > 0 {
+		last = fmt.Sprintf("-%012d", n.Last)
+	}
+	return fmt.Sprintf("part-%03d-%s%s-%012d%s", n.Partition, n.StreamCreated, life, n.First, last)
 }
 
-var namePattern = regexp.MustCompile(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})\.([a-z0-9.]+)$`)
+var namePattern = regexp.MustCompile(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})(?:-(\d{12,19}))?\.([a-z0-9.]+)$`)
 
 // ParseName reads the name of an entry or a chunk, and what follows its dot.
 func ParseName(s string) (n Name, ext string, ok bool) {
@@ -135,13 +147,23 @@ func ParseName(s string) (n Name, ext string, ok bool) {
 	n.StreamCreated = m[2]
 	n.Incarnation, _ = strconv.Atoi(m[3])
 	n.First, _ = strconv.ParseUint(m[4], 10, 64)
-	return n, m[5], n.String()+"."+m[5] == s
+	n.Last, _ = strconv.ParseUint(m[5], 10, 64)
+	return n, m[6], n.String()+"."+m[6] == s
 }
 
-// Compare orders names.
+// Compare orders names. A merge comes before the entries that it stands for.
 func (n Name) Compare(o Name) int {
 	return cmp.Or(cmp.Compare(n.Partition, o.Partition), cmp.Compare(n.StreamCreated, o.StreamCreated),
-		cmp.Compare(n.Incarnation, o.Incarnation), cmp.Compare(n.First, o.First))
+		cmp.Compare(n.Incarnation, o.Incarnation), cmp.Compare(n.First, o.First), cmp.Compare(o.Last, n.Last))
+}
+
+// stream is the life of the stream that n is of.
+func (n Name) stream() streamKey { return streamKey{n.Partition, n.Incarnation, n.StreamCreated} }
+
+// Covers reports whether n is a merge that stands for the entry o. Merges of a stream are of disjoint messages, or
+// those of one are all in the other.
+func (n Name) Covers(o Name) bool {
+	return n != o && n.stream() == o.stream() && n.First <= o.First && max(o.First, o.Last) <= n.Last
 }
 
 // Ref is an entry of the log, unread.
@@ -154,6 +176,21 @@ type Ref struct {
 // SortRefs orders entries as their commits were made.
 func SortRefs(refs []Ref) {
 	slices.SortFunc(refs, func(a, b Ref) int { return a.Compare(b.Name) })
+}
+
+// Live returns the entries whose files count, of entries in order: those that no merge stands for.
+func Live(refs []Ref) (live []Ref) {
+	for _, r := range refs {
+		if len(live) == 0 || !live[len(live)-1].Covers(r.Name) {
+			live = append(live, r)
+		}
+	}
+	return live
+}
+
+// Unmerged returns the entries that are no merges: what owners of partitions have committed.
+func Unmerged(refs []Ref) []Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r.Last > 0 })
 }
 
 // IdentitySize is the size of an identity, in bytes.
@@ -186,7 +223,7 @@ func DecodeCommit(n Name, text []byte) (*Commit, error) {
 		return nil, fmt.Errorf("it is the entry %s", c.Name())
 	case c.LastSeq < c.FirstSeq:
 		return nil, fmt.Errorf("last_seq %d is before first_seq %d", c.LastSeq, c.FirstSeq)
-	case c.Exported == nil && len(c.Visits) != IdentitySize*(c.Records()+c.Replaced):
+	case c.Exported == nil && !c.Merged && len(c.Visits) != IdentitySize*(c.Records()+c.Replaced):
 		return nil, fmt.Errorf("%d bytes of visits for %d records", len(c.Visits), c.Records())
 	}
 	for i := range c.Files {

@@ -24,4 +24,5 @@ const (
 	StepCommitted    = "committed"
 	StepAcked        = "acked"
 	StepIndexed      = "indexed"
+	StepRemoved      = "merged file removed" // of a merge that is committed
 )

@@ -349,19 +349,19 @@ func (m *Manifests) Store(to ManifestStore, crawl string, complete bool) error {
 }
 
 // WasComplete reports whether the manifest that is stored says that the crawl was
-// complete, and has the same commits as head.
+// complete, and has the records of head.
 func (m *Manifests) WasComplete(in ManifestStore, head Manifest) bool {
 	have, ok := m.stored(in, head.Crawl)
 	return ok && have.Complete && have.hasCommitsOf(&head)
 }
 
-// Outdated returns the crawls whose manifest in the store is not of the commits
+// Outdated returns the crawls whose manifest in the store is not of the commits and files
 // that Update has read.
 func (m *Manifests) Outdated(in ManifestStore) []string {
 	return slices.DeleteFunc(m.Crawls(), func(crawl string) bool {
 		head, _ := m.Head(crawl)
 		have, ok := m.stored(in, crawl)
-		return ok && have.hasCommitsOf(&head)
+		return ok && have.FileCount == head.FileCount && have.hasCommitsOf(&head)
 	})
 }
 
@@ -412,7 +412,7 @@ func readHead(r io.Reader) (*Manifest, error) {
 }
 
 func (m *Manifest) hasCommitsOf(head *Manifest) bool {
-	return m.FileCount == head.FileCount && slices.EqualFunc(m.Streams, head.Streams, func(a, b ManifestStream) bool {
+	return m.Records == head.Records && slices.EqualFunc(m.Streams, head.Streams, func(a, b ManifestStream) bool {
 		return a.Partition == b.Partition && a.Created.Equal(b.Created) && a.Life == b.Life && a.LastSeq == b.LastSeq
 	})
 }

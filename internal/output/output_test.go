@@ -9,8 +9,9 @@ import (
 func TestNames(t *testing.T) {
 	created := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
 	for want, n := range map[string]Name{
-		"part-003-20261121T010203Z-000000000042":   {3, CreatedStamp(created), 0, 42},
-		"part-255-20261121T010203Z.2-123456789012": {255, CreatedStamp(created), 2, 123456789012},
+		"part-003-20261121T010203Z-000000000042":              {3, CreatedStamp(created), 0, 42, 0},
+		"part-255-20261121T010203Z.2-123456789012":            {255, CreatedStamp(created), 2, 123456789012, 0},
+		"part-003-20261121T010203Z-000000000042-000000000099": {3, CreatedStamp(created), 0, 42, 99},
 	} {
 		if n.String() != want {
 			t.Errorf("%s, want %s", n, want)

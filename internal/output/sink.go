@@ -33,6 +33,18 @@ type Partition interface {
 	Close() error
 }
 
+// Merger is a place whose committed chunks can be merged while its owners are at work.
+type Merger interface {
+	// OpenMerge lets the caller merge in partition p, one at a time where a lock ends with its process, and else
+	// returns ErrMerging; elsewhere, of those who merge the same messages one alone can commit it. It returns all
+	// entries of the log for p, in order, with those that merges stand for.
+	OpenMerge(p int) (Partition, []Ref, error)
+	// ListAll is Log.List with the entries that merges stand for.
+	ListAll(p int) ([]Ref, error)
+	// Remove removes a chunk that no entry counts, if it is there.
+	Remove(path string) error
+}
+
 // Chunk is a chunk that is being written. One goroutine uses it.
 type Chunk interface {
 	io.Writer
@@ -90,7 +102,7 @@ type Group struct {
 // Log is what of a Sink its readers need. It is safe for concurrent use.
 type Log interface {
 	// List returns the entries of partition p, in order, or of all partitions
-	// for a negative p. There are none before the first commit.
+	// for a negative p, without those that merges stand for. There are none before the first commit.
 	List(p int) ([]Ref, error)
 	// Read returns an entry, or an error that is ErrCorrupt.
 	Read(Ref) (*Commit, error)
@@ -138,6 +150,8 @@ var (
 	// ErrInUse is returned while a process is in a partition that reads another stream:
 	// two crawls cannot write in one directory at a time, though one after the other.
 	ErrInUse = errors.New("another crawl is writing there")
+	// ErrMerging is returned while another process merges chunks.
+	ErrMerging = errors.New("another seine compact is at work there")
 	// ErrCorrupt is returned for an entry of the commit log that cannot be
 	// right. Without it nobody knows what was written: a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")

@@ -28,6 +28,7 @@ type Expected struct {
 	wrong   []Problem
 	entries map[Name]bool // all that could be read
 	unread  map[Name]bool // entries that could not be read
+	merges  []Name        // those of entries that are merges
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
 	folders map[string]bool // made when it is asked for
@@ -71,6 +72,8 @@ type Report struct {
 	Records int64
 	Bytes   int64
 	Pending int // chunks that are finished and not committed yet
+	// Merging are chunks that a merge has replaced or made, and that do not count: the next merge removes them.
+	Merging int
 	// Decrypted are files beside those that they were decrypted from. They are not
 	// checked: nothing says what they should be.
 	Decrypted int
@@ -126,7 +129,7 @@ func (o Output) ExpectManifested(e *Expected) {
 		for _, s := range head.Streams {
 			for _, c := range s.Commits {
 				n, _, ok := ParseName(c.Name + ".x")
-				if ok && !e.entries[n] && !e.unread[n] {
+				if ok && !e.entries[n] && !e.unread[n] && !e.merged(n) {
 					e.wrong = append(e.wrong, Problem{Missing, c.Name, fmt.Errorf("%s has this entry with %d records, and the commit log has not", ManifestPath(at.WriterName(), crawl), c.Records)})
 					e.entries[n] = true // it may be of several crawls
 				}
@@ -183,7 +186,10 @@ func (m *Manifest) Expect() (*Expected, error) {
 func (e *Expected) follow(n Name, first, last uint64) {
 	e.Commits++
 	e.entries[n] = true
-	key := streamKey{n.Partition, n.Incarnation, n.StreamCreated}
+	if n.Last > 0 {
+		e.merges = append(e.merges, n)
+	}
+	key := n.stream()
 	if before := e.ends[key]; first <= before {
 		e.wrong = append(e.wrong, Problem{Order, n.String(), fmt.Errorf("begins at message %d, the entry before ends with %d", first, before)})
 	}
@@ -327,7 +333,11 @@ func (e *Expected) known(file string, r *Report) {
 	if isChunk && e.unread[n] {
 		return // its entry is told
 	}
-	if isChunk && e.ends != nil && n.First > e.ends[streamKey{n.Partition, n.Incarnation, n.StreamCreated}] {
+	if isChunk && e.ends != nil && (n.Last > 0 || e.merged(n)) {
+		r.Merging++
+		return
+	}
+	if isChunk && e.ends != nil && n.First > e.ends[n.stream()] {
 		r.Pending++
 		return
 	}
@@ -342,6 +352,11 @@ func (e *Expected) known(file string, r *Report) {
 		why = errNotListed
 	}
 	r.Problems = append(r.Problems, Problem{Surplus, file, why})
+}
+
+// merged reports whether a merge stands for an entry.
+func (e *Expected) merged(n Name) bool {
+	return slices.ContainsFunc(e.merges, func(m Name) bool { return m.Covers(n) })
 }
 
 var (

@@ -267,8 +267,8 @@ func (s *Sink) eachBelow(folder, start string, do func(key string, n output.Name
 // OpenPartition implements output.Sink. It never returns output.ErrHeld.
 func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	d := &partition{sink: s}
-	refs, err := s.List(p)
-	if err == nil {
+	refs, err := s.ListAll(p)
+	if refs = output.Unmerged(refs); err == nil {
 		err = d.recover(p, output.CreatedStamp(created), refs)
 	}
 	if err != nil {
@@ -279,6 +279,12 @@ func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []outp
 
 // List implements output.Log.
 func (s *Sink) List(p int) ([]output.Ref, error) {
+	refs, err := s.ListAll(p)
+	return output.Live(refs), err
+}
+
+// ListAll implements output.Merger.
+func (s *Sink) ListAll(p int) ([]output.Ref, error) {
 	start := s.logs + "part-"
 	if p >= 0 {
 		start += fmt.Sprintf("%03d-", p)
@@ -326,7 +332,7 @@ type partition struct {
 // recover removes what no entry can name, and remembers what may be such later.
 func (d *partition) recover(p int, epoch string, refs []output.Ref) error {
 	d.loose = make(map[string]output.Name)
-	ours := func(n output.Name) bool { return n.Partition == p && n.StreamCreated == epoch }
+	ours := func(n output.Name) bool { return n.Partition == p && n.StreamCreated == epoch && n.Last == 0 }
 	if hasObjects, err := output.EndsWithObjects(d.sink, refs); err != nil || hasObjects {
 		return err
 	}

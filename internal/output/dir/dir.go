@@ -249,10 +249,11 @@ func IsHeld(err error) bool {
 
 // recover removes what is not finished or not committed, and lists the log.
 func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
-	refs, err := s.List(p)
+	refs, err := s.list(p, func(n output.Name) bool { return n.Last == 0 })
 	if err != nil {
 		return nil, err
 	}
+	refs = output.Unmerged(refs)
 	committed := make(map[output.Name]bool, len(refs))
 	for _, r := range refs {
 		committed[r.Name] = true
@@ -264,11 +265,10 @@ func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 		return refs, errors.Join(err, syncDir(s.logs))
 	}
 	err = s.eachChunk(func(dir string, n output.Name, file string, temp bool) error {
-		if n.Partition != p || !temp && (n.StreamCreated != epoch || committed[n]) {
+		if n.Partition != p || n.Last > 0 || !temp && (n.StreamCreated != epoch || committed[n]) {
 			return nil
 		}
-		s.log.Info("removing a chunk that was not committed", "file", s.below(dir, file))
-		return os.Remove(filepath.Join(dir, file))
+		return s.removeUncommitted(dir, file)
 	})
 	if err != nil {
 		return nil, err
@@ -277,9 +277,19 @@ func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 	return refs, syncDir(s.logs)
 }
 
-// List implements output.Log. Of one partition, whose owner alone asks, it
-// removes the entries that are not finished.
+func (s *Sink) removeUncommitted(dir, file string) error {
+	s.log.Info("removing a chunk that was not committed", "file", s.below(dir, file))
+	return os.Remove(filepath.Join(dir, file))
+}
+
+// List implements output.Log.
 func (s *Sink) List(p int) ([]output.Ref, error) {
+	refs, err := s.ListAll(p)
+	return output.Live(refs), err
+}
+
+// list returns all entries of a partition, or of all, and removes the unfinished ones of the caller.
+func (s *Sink) list(p int, isOurs func(output.Name) bool) ([]output.Ref, error) {
 	all, err := os.ReadDir(s.logs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -298,7 +308,7 @@ func (s *Sink) List(p int) ([]output.Ref, error) {
 				return nil, err
 			}
 			refs = append(refs, output.Ref{Name: n, Stamp: stampOf(info)})
-		case p >= 0:
+		case isOurs(n):
 			if err := os.Remove(filepath.Join(s.logs, e.Name())); err != nil {
 				return nil, err
 			}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -184,6 +185,8 @@ func (t Type) appendValue(b []byte, v parquet.Value) []byte {
 		return jsontext.AppendTime(b, time.UnixMicro(v.Int64()).UTC())
 	case t == JSON:
 		return append(b, v.ByteArray()...)
+	case t == Number && math.Abs(v.Double()) >= 1<<53 && math.Abs(v.Double()) < 1e21: // every digit counts: see parseNumber
+		return strconv.AppendFloat(b, v.Double(), 'f', 0, 64)
 	case t == Number:
 		text, _ := json.Marshal(v.Double()) // it is finite
 		return append(b, text...)

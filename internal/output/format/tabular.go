@@ -1,6 +1,10 @@
 package format
 
-import "seine/internal/output"
+import (
+	"strings"
+
+	"seine/internal/output"
+)
 
 // Columns implements Tabular.
 func (f *csvFile) Columns() []output.Column { return f.row.described() }
@@ -14,12 +18,28 @@ func (r *row) described() []output.Column {
 	for _, c := range r.columns {
 		name := c.Type.String()
 		if c.List {
-			name = "list of " + name
+			name = listOfType + name
 		}
 		all = append(all, output.Column{Name: c.Name, Type: name})
 	}
 	return append(all, output.Column{Name: More, Type: JSON.String()})
 }
+
+// ColumnsNamed returns the columns that the log tells, without More.
+func ColumnsNamed(told []output.Column) []Column {
+	var columns []Column
+	for _, c := range told {
+		name, list := strings.CutPrefix(c.Type, listOfType)
+		for t := Text; t <= JSON && c.Name != More; t++ {
+			if t.String() == name {
+				columns = append(columns, Column{c.Name, t, list})
+			}
+		}
+	}
+	return columns
+}
+
+const listOfType = "list of "
 
 var (
 	_ Tabular = (*csvFile)(nil)

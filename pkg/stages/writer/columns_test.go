@@ -62,7 +62,7 @@ func tableOf(t testing.TB, r io.Reader, name string) []map[string]string {
 	if strings.HasSuffix(name, ".parquet") {
 		return parquetRows(t, data)
 	}
-	table, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	table, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
 	check(t, err)
 	rows := make([]map[string]string, len(table)-1)
 	for i, line := range table[1:] {

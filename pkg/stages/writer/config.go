@@ -23,7 +23,7 @@ type Config struct {
 	From         string             `help:"Stream to write: records, pages or results." enum:"records,pages,results" default:"records"`
 	ChunkRecords int                `help:"Records per file (default 10000; 15360 for WARC)." placeholder:"N"`
 	ChunkBytes   crawlspec.Bytes    `help:"Bytes per file, before compression (default 64MiB; 1GiB for WARC; 4MiB per transaction in a database)." placeholder:"SIZE"`
-	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s; 4m for WARC)." placeholder:"TIME"`
+	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s, or 4m while less than 4MiB arrive in 60s; 60s in a database; 4m for WARC)." placeholder:"TIME"`
 	State        string             `help:"Directory of the writer's index and of files to be uploaded to S3." default:"./seine-data/writer" placeholder:"DIR"`
 	Adopt        bool               `help:"Continue with the --state of another installation, for example after the NATS server lost its data. Needed once."`
 	ChangeOutput bool               `help:"Change the destination or format of this writer name. Records still in the stream go to the new destination."`
@@ -68,6 +68,10 @@ var (
 	maxRecords = consumer.MaxAckPending - 1024
 	maxAge     = consumer.AckWait - time.Minute
 )
+
+// slowBytes is what a chunk has at the default age at least, or it is left open until maxAge: a slow stream would
+// make a small file each minute.
+const slowBytes = 4 << 20
 
 // withDefaults returns c with what it leaves out, which the place and the format
 // decide. Archives are wanted in large files, so they have what the server allows;

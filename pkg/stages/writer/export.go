@@ -67,7 +67,7 @@ func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 	}
 	err = g.Wait()
 	if x.totals.Done > 0 {
-		err = errors.Join(err, x.storeManifests())
+		err = errors.Join(err, storeManifests(x.sink, ExportName, x.temp))
 	}
 	return x.totals, err
 }
@@ -194,14 +194,15 @@ func (x *export) partition(ctx context.Context, refs []output.Ref) (err error) {
 		if err := x.enter(&to, c); err != nil {
 			return err
 		}
-		if ref, ok := to.have[r.Name]; ok {
-			if err := x.same(&to, ref, c); err != nil {
-				return err
-			}
+		before, err := x.before(&to, c)
+		if err != nil {
+			return err
+		}
+		if before >= c.LastSeq {
 			x.count(func(t *ExportTotals) { t.Before++ })
 			continue
 		}
-		if err := x.commit(to.Partition, c); err != nil {
+		if err := x.commit(to.Partition, c, before); err != nil {
 			return fmt.Errorf("export %s: %w", c.Name(), err)
 		}
 	}
@@ -212,7 +213,7 @@ func (x *export) partition(ctx context.Context, refs []output.Ref) (err error) {
 type exportTarget struct {
 	output.Partition
 	epoch string
-	have  map[output.Name]output.Ref
+	refs  []output.Ref
 }
 
 func (t *exportTarget) close() error {
@@ -238,25 +239,60 @@ func (x *export) enter(t *exportTarget, c *output.Commit) error {
 	if err != nil {
 		return err
 	}
-	t.Partition, t.epoch, t.have = p, epoch, make(map[output.Name]output.Ref, len(refs))
-	for _, r := range refs {
-		t.have[r.Name] = r
-	}
+	t.Partition, t.epoch, t.refs = p, epoch, refs
 	return nil
 }
 
-// same reports that an entry of the target is not what this export would make of c.
-func (x *export) same(t *exportTarget, r output.Ref, c *output.Commit) error {
-	have, err := t.Read(r)
+// before returns the last message that the target has of the stream of c and of what is before the end of c, 0 if
+// there is none. Where c is a merge, that may be in the middle of it. It returns an error if an entry of the target is
+// not what this export would make.
+func (x *export) before(t *exportTarget, c *output.Commit) (uint64, error) {
+	i := len(t.refs) - 1
+	for ; i >= 0; i-- {
+		if r := t.refs[i]; r.StreamCreated == t.epoch && r.Incarnation == c.Incarnation && r.First <= c.LastSeq {
+			break
+		}
+	}
+	if i < 0 {
+		return 0, nil
+	}
+	have, err := t.Read(t.refs[i])
 	switch {
 	case err != nil:
-		return err
-	case !have.Created.Equal(c.Created) || have.LastSeq != c.LastSeq:
-		return fmt.Errorf("--to %s: has an export of another output, whose entry is named %s too: name another place", x.To.Out, r.Name)
+		return 0, err
+	case !have.Created.Equal(c.Created) || !c.Merged && have.LastSeq != c.LastSeq && have.LastSeq >= c.FirstSeq:
+		return 0, fmt.Errorf("--to %s: has an export of another output, whose entry is named %s too: name another place", x.To.Out, t.refs[i].Name)
 	case have.Exported == nil || *have.Exported != x.Filter:
-		return fmt.Errorf("--to %s: has an export of %s, this one is of %s: name another place", x.To.Out, describe(have.Exported), describe(&x.Filter))
+		return 0, fmt.Errorf("--to %s: has an export of %s, this one is of %s: name another place", x.To.Out, describe(have.Exported), describe(&x.Filter))
 	}
-	return nil
+	return have.LastSeq, nil
+}
+
+// exported returns how many records of each file that merges those of some entries, by what it merges, are of messages
+// up to before: the first ones, as they are in order.
+func (x *export) exported(c *output.Commit, before uint64) (map[partKey]int, error) {
+	records := make(map[partKey]int)
+	all, ok := x.source.Log.(output.Merger)
+	if before < c.FirstSeq || !ok {
+		return records, nil
+	}
+	refs, err := all.ListAll(c.Partition)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range output.Unmerged(refs) {
+		if !c.Name().Covers(r.Name) || r.First > before {
+			continue
+		}
+		e, err := x.source.Read(r)
+		if err != nil {
+			return nil, err
+		}
+		for i := range e.Files {
+			records[keyOf(&e.Files[i])] += e.Files[i].Records
+		}
+	}
+	return records, nil
 }
 
 func describe(f *output.Filter) string {
@@ -271,10 +307,18 @@ func describe(f *output.Filter) string {
 	return fmt.Sprintf("the kind %s of the crawl %s", f.Kind, f.Crawl)
 }
 
-// commit exports one entry.
-func (x *export) commit(to output.Partition, c *output.Commit) error {
-	files := newFileSet(x.form, to, c.Name(), &x.open, c.Created)
+// commit exports what of one entry is of messages after before.
+func (x *export) commit(to output.Partition, c *output.Commit, before uint64) error {
+	made := &output.Commit{
+		Partition: c.Partition, Created: c.Created, Incarnation: c.Incarnation, FirstSeq: max(c.FirstSeq, before+1), LastSeq: c.LastSeq, Stored: c.Stored,
+		Exported: &x.Filter, Form: formOf(&x.To),
+	}
+	files := newFileSet(x.form, to, made.Name(), &x.open, c.Created)
 	defer files.abandon()
+	exported, err := x.exported(c, before)
+	if err != nil {
+		return err
+	}
 	for _, f := range c.Files {
 		wanted, err := x.wants(c, &f)
 		if err != nil {
@@ -283,13 +327,9 @@ func (x *export) commit(to output.Partition, c *output.Commit) error {
 		if !wanted {
 			continue
 		}
-		if err := x.copyFile(files, c, &f); err != nil {
+		if err := x.copyFile(files, c, &f, exported[keyOf(&f)]); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-	}
-	made := &output.Commit{
-		Partition: c.Partition, Created: c.Created, Incarnation: c.Incarnation, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Stored: c.Stored,
-		Exported: &x.Filter, Form: formOf(&x.To),
 	}
 	if err := files.fill(made); err != nil {
 		return err
@@ -347,9 +387,12 @@ func kindOf(f *output.File, line []byte) string {
 	return messages.RecordKind(nil, line)
 }
 
-// copyFile adds the records of a file that are wanted.
-func (x *export) copyFile(to *fileSet, c *output.Commit, f *output.File) error {
+// copyFile adds the records of a file that are wanted, without so many at its beginning.
+func (x *export) copyFile(to *fileSet, c *output.Commit, f *output.File, exported int) error {
 	return format.ReadFile(x.source, f, x.Identities, func(line []byte) error {
+		if exported--; exported >= 0 {
+			return nil
+		}
 		rec := &format.Record{Kind: kindOf(f, line), Stored: c.Stored, Data: line}
 		if x.Filter.Kind != "" && rec.Kind != x.Filter.Kind {
 			return nil
@@ -360,14 +403,14 @@ func (x *export) copyFile(to *fileSet, c *output.Commit, f *output.File) error {
 	})
 }
 
-// storeManifests lists what the target has.
-func (x *export) storeManifests() error {
-	log, hasLog := x.sink.(output.Log)
-	store, keeps := x.sink.(output.ManifestStore)
+// storeManifests lists what a place has.
+func storeManifests(sink output.Sink, name, temp string) error {
+	log, hasLog := sink.(output.Log)
+	store, keeps := sink.(output.ManifestStore)
 	if !hasLog || !keeps {
 		return nil
 	}
-	made, err := output.NewManifests(log, ExportName, x.temp)
+	made, err := output.NewManifests(log, name, temp)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(envExport) != "" {
 		os.Exit(exportChild())
 	}
+	if os.Getenv(envCompact) != "" {
+		os.Exit(compactChild())
+	}
 	goleak.VerifyTestMain(m,
 		// A process-wide timer of the server, and of the store that it uses.
 		goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server/ats.init.0.func1"),

@@ -146,7 +146,7 @@ func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 		case <-ctx.Done():
 			return w.commit()
 		case <-w.full.C:
-			err = w.commit()
+			err = w.commitAged()
 		case <-pressed:
 			err = w.commit()
 		case m := <-messages:
@@ -371,6 +371,16 @@ func (w *partitionWriter) mostMessages() int {
 
 func (w *partitionWriter) isFull() bool {
 	return w.set.messages >= w.mostMessages() || w.set.raw >= int64(w.w.cfg.ChunkBytes)
+}
+
+// commitAged commits the open set at the age of chunks. Where that depends on the pace, a small set waits once more.
+func (w *partitionWriter) commitAged() error {
+	if more := w.w.slowAge - time.Duration(w.w.cfg.ChunkAge); w.set != nil && !w.set.waited && w.set.raw < slowBytes && more > 0 {
+		w.set.waited = true
+		w.full.Reset(more)
+		return nil
+	}
+	return w.commit()
 }
 
 // commit makes the open set part of the output: steps 2 to 4 of the package

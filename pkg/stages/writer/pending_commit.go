@@ -12,6 +12,7 @@ type pendingCommit struct {
 	last     *partition.ReaderMessage // nil where it must not be acknowledged
 	messages int
 	partial  bool // it has a part of a batch, and must not be committed
+	waited   bool // it was small at the default age
 	repeats  int
 	bad      int
 	ids      map[identity]struct{}

@@ -27,8 +27,10 @@ type Writer struct {
 	log  *slog.Logger
 	from inputStream
 	form *fileLayout
-	pub  *stages.Publisher
-	hook output.Hook
+	// slowAge is the age of chunks of a slow stream.
+	slowAge time.Duration
+	pub     *stages.Publisher
+	hook    output.Hook
 	// Back-off after a failure.
 	minWait, maxWait time.Duration
 	manifestEvery    time.Duration
@@ -74,6 +76,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	byPace := cfg.ChunkAge == 0 && !IsDatabase(cfg.Out)
 	cfg = cfg.withDefaults()
 	w := &Writer{
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
@@ -84,6 +87,10 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	var err error
 	if w.form, err = newFileLayout(&cfg.OutputConfig, (specColumns{w}).of); err != nil {
 		return nil, err
+	}
+	w.slowAge = time.Duration(cfg.ChunkAge)
+	if byPace && w.form.body == nil {
+		w.slowAge = maxAge
 	}
 	begin(cfg.Name)
 	return w, nil

@@ -1,0 +1,142 @@
+package format
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/output"
+	"seine/internal/output/ageencrypt"
+)
+
+// ReadRows is ReadFile for a file that is to be written again in its format. Of CSV, which has no types, the values
+// are those that come out as they are written, in the columns that the log tells.
+func ReadRows(o output.Output, f *output.File, do func(line []byte) error) error {
+	name := NameOf(f.Path)
+	if !strings.HasPrefix(name, "csv") {
+		return ReadFile(o, f, ageencrypt.Identities{}, do)
+	}
+	return readChecked(o, f, func(r io.Reader) (n int, err error) {
+		in, closer, err := unpack(name, r)
+		if err != nil {
+			return 0, cutAt(err)
+		}
+		defer closer()
+		err = csvRowsIn(bufio.NewReaderSize(in, 64<<10), ColumnsNamed(f.Columns), func(line []byte) error {
+			n++
+			return do(line)
+		})
+		return n, cutAt(err)
+	})
+}
+
+// HasMark reports whether a committed file is CSV with a byte order mark.
+func HasMark(o output.Output, f *output.File) (bool, error) {
+	if !strings.HasPrefix(NameOf(f.Path), "csv") {
+		return false, nil
+	}
+	file, err := o.Open(*f)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	in, closer, err := unpack(NameOf(f.Path), file)
+	if err != nil {
+		return false, cutAt(err)
+	}
+	defer closer()
+	start := make([]byte, len(byteOrderMark))
+	_, err = io.ReadFull(in, start)
+	return string(start) == byteOrderMark, cutAt(err)
+}
+
+// csvField is a field as it is, and whether it is in quotes.
+type csvField struct {
+	text   []byte
+	quoted bool
+}
+
+// csvRowsIn reads the lines of a file that csvFile has written.
+func csvRowsIn(r *bufio.Reader, columns []Column, do func(line []byte) error) error {
+	var fields []csvField
+	var line []byte
+	for header := true; ; header = false {
+		var err error
+		if fields, err = readRow(r, fields[:0]); errors.Is(err, io.EOF) && len(fields) == 0 && !header {
+			return nil
+		}
+		switch {
+		case err != nil:
+			return err
+		case len(fields) != len(columns)+1:
+			return errors.New("it has other columns than the commit log tells")
+		case header:
+			continue
+		}
+		line = recordOf(line[:0], fields, columns)
+		if err := do(line); err != nil {
+			return err
+		}
+	}
+}
+
+// readRow reads the fields of a line.
+func readRow(r *bufio.Reader, fields []csvField) ([]csvField, error) {
+	for {
+		var f csvField
+		b, err := r.ReadByte()
+		for f.quoted = err == nil && b == '"'; f.quoted; {
+			part, err := r.ReadBytes('"')
+			if err != nil {
+				return fields, io.ErrUnexpectedEOF
+			}
+			f.text = append(f.text, part[:len(part)-1]...)
+			if b, err = r.ReadByte(); err != nil {
+				return fields, io.ErrUnexpectedEOF
+			}
+			if b != '"' {
+				break
+			}
+			f.text = append(f.text, b)
+		}
+		for ; err == nil && b != ',' && b != '\r'; b, err = r.ReadByte() {
+			f.text = append(f.text, b)
+		}
+		if err != nil {
+			if len(fields) > 0 || len(f.text) > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return fields, err
+		}
+		fields = append(fields, f)
+		if b == '\r' {
+			_, err := r.Discard(len("\n"))
+			return fields, err
+		}
+	}
+}
+
+// recordOf appends the record of a line: first what was in More, so that a column goes before it.
+func recordOf(to []byte, fields []csvField, columns []Column) []byte {
+	more := fields[len(columns)].text
+	if len(more) > 0 && more[0] != '{' { // what is no record is one text
+		return jsontext.AppendText(to, more[1:len(more)-1])
+	}
+	record := jsontext.Object{B: to}
+	m := jsontext.MembersOf(more)
+	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
+		record.Raw(string(jsontext.AppendText(nil, name)), value)
+	}
+	for i, c := range columns {
+		switch f := fields[i]; {
+		case len(f.text) == 0 && !f.quoted:
+		case c.List || c.Type == Integer || c.Type == Number || c.Type == Bool:
+			record.Raw(c.Name, f.text)
+		default:
+			record.Text(c.Name, string(f.text))
+		}
+	}
+	return record.End()
+}
