@@ -6,6 +6,8 @@
 //	                               that the rules were made by, and those written when they were final
 //	article -docs DIR [-docs DIR]  real documentation: of DocBook (PostgreSQL) or Sphinx (Python), as their packages in
 //	                               Debian install it; what is to be kept is said by the generator's own markup
+//	article -texts DIR             the texts of compressed pages (*.html.gz), as an object of JSON by the names of the
+//	                               files, for evaluate.py of the benchmark WCXB; with -zyte for that of Zyte's
 //	article -cost                  time and memory for pages made to be costly, Markdown of a library included
 package main
 
@@ -36,10 +38,14 @@ func run(args []string) error {
 	var docs folders
 	flags.Var(&docs, "docs", "folder of documentation instead; may be given again")
 	cost := flags.Bool("cost", false, "measure costly pages instead")
+	texts := flags.String("texts", "", "folder of compressed pages, whose texts are printed instead")
+	zyte := flags.Bool("zyte", false, "print them for Zyte's article-extraction-benchmark")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return errors.New("usage: article [-pages DIR | -docs DIR... | -cost]")
+		return errors.New("usage: article [-pages DIR | -docs DIR... | -texts DIR [-zyte] | -cost]")
 	}
 	switch {
+	case *texts != "":
+		return writeTexts(os.Stdout, *texts, *zyte)
 	case *cost:
 		return measureCost(os.Stdout)
 	case len(docs) > 0:

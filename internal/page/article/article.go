@@ -5,6 +5,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+// littleText is the weight of a main content below which a page may have another, which a script shows.
+const littleText = 6 * enough
+
 // Content is the main content of a page.
 type Content struct {
 	// Node is a copy of the element that holds it, without what is no content.
@@ -22,21 +25,93 @@ func Main(root *html.Node) (Content, bool) {
 	if root == nil {
 		return Content{}, false
 	}
-	bs := measure(root)
+	bs, hidden := measure(root, false)
 	if bs == nil {
 		return Content{}, false
 	}
 	main, ok := bs.find()
+	seen, all := words(&bs[main]), false
+	if hidden > enough && (!ok || seen < littleText) { // a script shows it
+		if whole, _ := measure(root, true); whole != nil {
+			if at, found := whole.find(); found && (!ok || words(&whole[at]) > 2*seen) {
+				bs, main, ok, all = whole, at, true, true
+			}
+		}
+	}
 	if !ok {
 		return Content{}, false
 	}
-	node := bs.copyMain(main, mathScript(root))
+	node := bs.copyMain(main, mathScript(root), all)
 	return Content{Node: node, Text: Text(node)}, true
 }
 
-// find drops what is no content and returns the block that has the content. It
-// trusts less of what a page says about itself from one attempt to the next.
+// find drops what is no content and returns the block that has the content: one text, the posts of a thread, or the
+// entries of a list.
 func (bs blocks) find() (main int32, ok bool) {
+	main, ok = bs.findText()
+	text := bs.drops(main)
+	bs.restore()
+	bs.dropElements()
+	if posts, is := bs.posts(); is && (!ok || bs.isThread(main, text, posts)) {
+		return bs.keepPosts(posts), true
+	}
+	if bs[0].kind != kindArticle {
+		bs.restore()
+		bs.dropBoilerplate(true)
+		if cards, is := bs.cards(); is && (!ok || text.words*2 < cards.text) {
+			return bs.around(cards), true
+		}
+	}
+	bs.restoreTo(text)
+	return main, ok
+}
+
+// isThread reports whether the posts of a page are its content, beside a text that was found: because they are in the text,
+// because the page says so, or because the text is small. Comments below an article are not.
+func (bs blocks) isThread(main int32, text drops, posts repeated) bool {
+	inside, left := int32(0), posts
+	for i := main; i < bs[main].end; i++ {
+		if text.dropped[i] {
+			i = bs[i].end - 1
+		} else if left.has(i) {
+			inside += words(&bs[i])
+		}
+	}
+	switch {
+	case inside*2 > posts.words || bs[0].kind == kindThread:
+		return true
+	case bs[0].kind == kindArticle && text.words >= 2*enough:
+		return false
+	}
+	return text.words*4 < posts.words
+}
+
+// drops are the blocks that are dropped, and how much text is left of the main content outside links.
+type drops struct {
+	dropped []bool
+	words   int32
+}
+
+// drops returns what is dropped now.
+func (bs blocks) drops(main int32) drops {
+	d := drops{make([]bool, len(bs)), words(&bs[main])}
+	for i := range bs {
+		d.dropped[i] = bs[i].dropped
+	}
+	return d
+}
+
+// restoreTo drops what was dropped then, and nothing else.
+func (bs blocks) restoreTo(d drops) {
+	for i := range bs {
+		bs[i].dropped = d.dropped[i]
+	}
+	bs.sum()
+}
+
+// findText returns the block that has the text of the page. It
+// trusts less of what a page says about itself from one attempt to the next.
+func (bs blocks) findText() (main int32, ok bool) {
 	for _, trust := range []bool{true, false} {
 		bs.dropBoilerplate(trust)
 		main = bs.choose()

@@ -13,14 +13,16 @@ import (
 // elements are no blocks; their text counts for the block around them.
 type block struct {
 	node   *html.Node
-	parent int32 // index; -1 for the first
-	end    int32 // index behind the last block in this one
+	kind   pageKind // of the page, in the first
+	parent int32    // index; -1 for the first
+	end    int32    // index behind the last block in this one
 
 	own, ownLink int32 // weight of the text in no inner block, and of the links in it
 	text, link   int32 // the same with inner blocks, without dropped ones
 	value        int32 // the largest sum of values a copy of this block would have
 
 	sign    classHint
+	isPost  bool // a word in class or id says that it is what somebody posted
 	hasH1   bool // an h1 that is not the name of the site
 	isData  bool // a table with headings or a caption
 	inData  bool // a cell of such a table
@@ -30,26 +32,39 @@ type block struct {
 // blocks is the block elements of a tree in the order of the page.
 type blocks []block
 
-// measure reads the tree once. It returns nil if there is more of it than
-// maxNodes.
-func measure(root *html.Node) blocks {
-	m := measurer{blocks: blocks{{node: root, parent: -1}}}
+// measure reads the tree once, with what is hidden if all is set, and returns the weight of the hidden text. It returns
+// nil if there is more of the tree than maxNodes.
+func measure(root *html.Node, all bool) (_ blocks, hidden int32) {
+	m := measurer{blocks: blocks{{node: root, parent: -1}}, all: all}
+	m.readHead(headOf(root))
 	nodes := 0
 	for w := dom.Walk(root); w.Next(); {
 		if nodes++; nodes > 2*maxNodes { // each is seen twice
-			return nil
+			return nil, 0
 		}
 		m.visit(w)
 	}
 	m.blocks[0].end = int32(len(m.blocks))
 	m.blocks.sum()
-	return m.blocks
+	return m.blocks, m.hidden
 }
 
 type measurer struct {
 	blocks blocks
 	at     int32 // the block the walk is in
 	links  int   // links the walk is in
+	all    bool  // what is hidden counts too
+	hidden int32 // weight of hidden text
+}
+
+// readHead reads what the head says about the page.
+func (m *measurer) readHead(head *html.Node) {
+	if head == nil {
+		return
+	}
+	for n := head.FirstChild; n != nil; n = n.NextSibling {
+		m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n))
+	}
 }
 
 func (m *measurer) visit(w *dom.Walker) {
@@ -62,12 +77,20 @@ func (m *measurer) visit(w *dom.Walker) {
 	case n.Type != html.ElementNode || n == w.Root():
 	case w.Leaving:
 		m.leave(n)
-	case isUnseen(n):
+	case skips(n, m.all):
+		if isCovered(n) {
+			m.hidden += weighTree(n)
+		}
+		m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n))
 		w.Skip()
 	default:
+		m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n))
 		m.enter(n)
 	}
 }
+
+// skips reports whether an element is no part of the page, of which what is hidden is a part if all is set.
+func skips(n *html.Node, all bool) bool { return isUnseen(n) && !(all && isCovered(n)) }
 
 func (m *measurer) count(weight int32) {
 	b := &m.blocks[m.at]
@@ -82,10 +105,15 @@ func (m *measurer) enter(n *html.Node) {
 		m.links++
 	}
 	if isBlock(n) {
-		m.blocks = append(m.blocks, block{node: n, parent: m.at, sign: signOf(n)})
+		m.blocks = append(m.blocks, newBlock(n, m.at))
 		m.at = int32(len(m.blocks) - 1)
 		m.noteTable(n)
 	}
+}
+
+func newBlock(n *html.Node, parent int32) block {
+	hint := hintOf(n)
+	return block{node: n, parent: parent, sign: hint &^ signPost, isPost: hint&signPost != 0}
 }
 
 // noteTable notes which tables hold data, and the cells in them.
@@ -116,7 +144,7 @@ func (m *measurer) table() *block {
 
 // leave takes the end of an element. One that was skipped has an end too.
 func (m *measurer) leave(n *html.Node) {
-	if isUnseen(n) {
+	if skips(n, m.all) {
 		return
 	}
 	if isLink(n) {

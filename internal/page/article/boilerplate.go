@@ -27,6 +27,20 @@ func (bs blocks) dropBoilerplate(trust bool) {
 	bs.sum()
 }
 
+// dropElements drops what is no content by its element or role.
+func (bs blocks) dropElements() {
+	for i := int32(1); i < int32(len(bs)); {
+		b := &bs[i]
+		if isContentRoot(b.node) || !bs.isChromeElement(b) {
+			i++
+			continue
+		}
+		b.dropped = true
+		i = b.end
+	}
+	bs.sum()
+}
+
 // isContentRoot says whether an element is content, or where content is, whatever it is
 // called. The names of headings are often made from their words.
 func isContentRoot(n *html.Node) bool {

@@ -16,7 +16,14 @@ const (
 	signNote             // a remark that belongs to the text, wherever it stands
 	signWeak             // no content if it is short or full of links
 	signStrong           // no content
+
+	signPost classHint = 1 << 7 // beside one of these: something that somebody posted
 )
+
+// and returns the stronger of two signs.
+func (s classHint) and(o classHint) classHint {
+	return max(s&^signPost, o&^signPost) | (s|o)&signPost
+}
 
 // signs are the words that people give to what surrounds a text, as the
 // templates of common site generators and content management systems use them.
@@ -26,7 +33,7 @@ func makeSigns() map[string]classHint {
 	m := map[string]classHint{}
 	add := func(s classHint, words string) {
 		for w := range strings.FieldsSeq(words) {
-			m[w] = s
+			m[w] |= s
 		}
 	}
 	add(signNote, `admonition footnote footnotes endnote endnotes callout note warning tip important`)
@@ -44,18 +51,23 @@ func makeSigns() map[string]classHint {
 		pagination paginator pager popup modal lightbox catlinks printfooter toc tableofcontents
 		footer foot fuss pied colophon feedback jump postprofile announcement cta upsell paywall teaser pullbox
 		postsignature userinfo authorbox sitenotice sitesub jumptonav contentsub onlinelist votingcontainer votecount`)
+	add(signPost, `post posts message messages comment comments reply replies answer answers msg postbody postcontent
+		postbit bbwrapper usertext`)
 	return m
 }
 
 // signOf returns the strongest sign in class and id.
-func signOf(n *html.Node) classHint {
+func signOf(n *html.Node) classHint { return hintOf(n) &^ signPost }
+
+// hintOf is signOf, with signPost if there is one.
+func hintOf(n *html.Node) classHint {
 	s := signNone
 	for _, name := range [...]string{"class", "id"} {
 		v := dom.Attribute(n, name)
 		if len(v) > maxClass {
 			v = v[:maxClass]
 		}
-		s = max(s, signOfWords(v))
+		s = s.and(signOfWords(v))
 	}
 	return s
 }
@@ -66,7 +78,7 @@ func signOf(n *html.Node) classHint {
 func signOfWords(v string) classHint {
 	s := signNone
 	for name := range strings.FieldsSeq(v) {
-		s = max(s, signOfName(name))
+		s = s.and(signOfName(name))
 	}
 	return s
 }
@@ -82,7 +94,7 @@ func signOfName(name string) classHint {
 		c := name[i]
 		upper := 'A' <= c && c <= 'Z'
 		if upper && i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' || !isLetter(c) {
-			s = max(s, signs[string(letters[start:end])])
+			s = s.and(signs[string(letters[start:end])])
 			start = end
 		}
 		if isLetter(c) {
@@ -90,7 +102,7 @@ func signOfName(name string) classHint {
 			end++
 		}
 	}
-	return max(s, signs[string(letters[start:end])], signs[string(letters[:end])])
+	return s.and(signs[string(letters[start:end])]).and(signs[string(letters[:end])])
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -10,8 +10,8 @@ import (
 // copyMain copies the block at main, or all blocks that are to be kept of it,
 // into a document of its own: html, with the script that makes formulas of its
 // text in its head, and body, with the content.
-func (bs blocks) copyMain(main int32, math *html.Node) *html.Node {
-	c := copier{dropped: map[*html.Node]bool{}}
+func (bs blocks) copyMain(main int32, math *html.Node, all bool) *html.Node {
+	c := copier{dropped: map[*html.Node]bool{}, all: all}
 	for i := main + 1; i < bs[main].end; i++ {
 		if bs[i].dropped {
 			c.dropped[bs[i].node] = true
@@ -21,7 +21,7 @@ func (bs blocks) copyMain(main int32, math *html.Node) *html.Node {
 	root := bs[main].node
 	content := element(atom.Div)
 	if isContainer(root) {
-		content = shallow(root)
+		content = uncovered(root)
 	}
 	if h := bs.heading(main); h != nil {
 		c.copy(content, h)
@@ -85,6 +85,7 @@ func shallow(n *html.Node) *html.Node {
 
 type copier struct {
 	dropped map[*html.Node]bool
+	all     bool // what is hidden is copied, and seen
 }
 
 func (c *copier) copyChildren(to, from *html.Node) {
@@ -99,12 +100,12 @@ func (c *copier) copy(to, from *html.Node) {
 		n := w.Node
 		switch {
 		case n.Type != html.TextNode && n.Type != html.ElementNode:
-		case n.Type == html.ElementNode && (c.dropped[n] || isUnseen(n)):
+		case n.Type == html.ElementNode && (c.dropped[n] || skips(n, c.all)):
 			w.Skip()
 		case w.Leaving && n.Type == html.ElementNode:
 			to = to.Parent
 		case n.Type == html.ElementNode:
-			e := shallow(n)
+			e := uncovered(n)
 			to.AppendChild(e)
 			to = e
 		case !w.Leaving:

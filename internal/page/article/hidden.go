@@ -1,6 +1,7 @@
 package article
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,6 +65,44 @@ func isHidden(n *html.Node) bool {
 		}
 	}
 	return false
+}
+
+// isCovered reports whether an element is not seen only because a script has not run yet: it is hidden by an attribute or
+// style, or for browsers without scripts.
+func isCovered(n *html.Node) bool {
+	return n.DataAtom == atom.Noscript || isHidden(n) && isBlock(n)
+}
+
+// uncovered is a copy of an element, without its children, that is seen.
+func uncovered(n *html.Node) *html.Node {
+	switch {
+	case !isCovered(n):
+		return shallow(n)
+	case n.DataAtom == atom.Noscript && holdsPicture(n):
+		return shallow(n)
+	case n.DataAtom == atom.Noscript:
+		return element(atom.Div)
+	}
+	e := shallow(n)
+	e.Attr = slices.DeleteFunc(slices.Clone(e.Attr), func(a html.Attribute) bool {
+		return a.Key == "hidden" || a.Key == "aria-hidden" || a.Key == "style"
+	})
+	return e
+}
+
+// weighTree returns the weight of the text in a node.
+func weighTree(n *html.Node) (sum int32) {
+	for w := dom.Walk(n); w.Next(); {
+		switch {
+		case w.Node.Type == html.TextNode:
+			if !w.Leaving {
+				sum += weigh(w.Node.Data)
+			}
+		case w.Node != n && isSilent(w.Node):
+			w.Skip()
+		}
+	}
+	return sum
 }
 
 func hidesByStyle(style string) bool {

@@ -1,0 +1,195 @@
+package article
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
+)
+
+// Some pages have no single text: a thread has posts, and a shop or an index has entries. Both are elements of one class.
+
+// leastPosts and leastCards are how many elements of a class are posts, and entries of a list.
+const (
+	leastPosts = 2
+	leastCards = 4
+)
+
+// repeated are the blocks of one class, none in another.
+type repeated struct {
+	at    []int32
+	words int32 // weight of their text outside links
+	text  int32 // with links
+}
+
+func (r *repeated) add(bs blocks, i int32) {
+	if n := len(r.at); n > 0 && i < bs[r.at[n-1]].end {
+		return
+	}
+	r.at, r.words, r.text = append(r.at, i), r.words+words(&bs[i]), r.text+bs[i].text
+}
+
+// has reports whether a block is one of r. Blocks are asked for in their order.
+func (r *repeated) has(i int32) bool {
+	for len(r.at) > 0 && r.at[0] < i {
+		r.at = r.at[1:]
+	}
+	return len(r.at) > 0 && r.at[0] == i
+}
+
+// groups are repeated blocks, by their class.
+type groups struct {
+	index map[uint64]int
+	all   []repeated
+}
+
+// group adds those blocks from from to to that is accepts, and that have text.
+func (g *groups) group(bs blocks, from, to int32, is func(*block) bool) {
+	if g.index == nil {
+		g.index = make(map[uint64]int)
+	}
+	for i := from; i < to; i++ {
+		b := &bs[i]
+		if b.dropped {
+			i = b.end - 1
+			continue
+		}
+		if b.text == 0 || !isHolder(b.node) && b.node.DataAtom != atom.Li || !is(b) {
+			continue
+		}
+		key := classKey(b.node)
+		if key == 0 {
+			continue
+		}
+		n, known := g.index[key]
+		if !known {
+			n = len(g.all)
+			g.index[key], g.all = n, append(g.all, repeated{})
+		}
+		g.all[n].add(bs, i)
+	}
+}
+
+var classSeed = maphash.MakeSeed()
+
+// classKey is the same for elements of one tag and class, or of one id but for the digits at its end. Names with digits,
+// which often number posts, do not count. It is 0 for an element without any.
+func classKey(n *html.Node) uint64 {
+	v := dom.Attribute(n, "class")
+	if v == "" {
+		v = strings.TrimRight(dom.Attribute(n, "id"), "0123456789")
+	}
+	if v == "" || len(v) > maxClass {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(classSeed)
+	_, _ = h.WriteString(n.Data)
+	for name := range strings.FieldsSeq(v) {
+		if !strings.ContainsAny(name, "0123456789") {
+			_ = h.WriteByte(' ')
+			_, _ = h.WriteString(name)
+		}
+	}
+	return h.Sum64()
+}
+
+// posts returns the posts of a page that has at least half of its text in them. What most of the posts have around
+// their text is left out.
+func (bs blocks) posts() (best repeated, ok bool) {
+	var all, inner groups
+	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.isPost })
+	for _, r := range all.all {
+		if len(r.at) >= leastPosts && r.words > best.words {
+			best = r
+		}
+	}
+	if best.words < enough || best.words*2 < words(&bs[0]) {
+		return best, false
+	}
+	whole := best
+	for _, i := range whole.at {
+		inner.group(bs, i+1, bs[i].end, func(*block) bool { return true })
+	}
+	for _, r := range inner.all {
+		if len(r.at)*5 >= len(whole.at)*4 && r.words*10 >= whole.words*7 && r.words <= best.words {
+			best = r
+		}
+	}
+	return best, true
+}
+
+// keepPosts drops what is beside posts, but for the title before them and long texts, and returns the block around them.
+func (bs blocks) keepPosts(posts repeated) int32 {
+	main, first := bs.around(posts), posts.at[0]
+	for i := main + 1; i < bs[main].end; {
+		b := &bs[i]
+		switch {
+		case b.dropped:
+		case posts.has(i):
+			bs.cleanPost(i)
+		case len(posts.at) > 0 && posts.at[0] < b.end, i < first && bs.hasTitle(i): // around one of them
+			i++
+			continue
+		case !b.hasH1 && (words(b) < enough || b.link*3 > b.text):
+			b.dropped = true
+		}
+		i = b.end
+	}
+	bs.sum()
+	return main
+}
+
+// hasTitle reports whether a block is, or has, a heading of the first two levels.
+func (bs blocks) hasTitle(i int32) bool {
+	for j := i; j < bs[i].end; j++ {
+		if a := bs[j].node.DataAtom; (a == atom.H1 || a == atom.H2) && !bs[j].dropped {
+			return true
+		}
+	}
+	return false
+}
+
+// cleanPost drops what says that it is beside the text of a post, unless it is most of it.
+func (bs blocks) cleanPost(post int32) {
+	whole := words(&bs[post])
+	for i := post + 1; i < bs[post].end; {
+		b := &bs[i]
+		beside := b.sign == signStrong || b.sign == signWeak && b.link*3 >= b.text
+		if beside && !isContentRoot(b.node) && words(b)*5 < whole*3 {
+			b.dropped = true
+		}
+		if b.dropped {
+			i = b.end
+		} else {
+			i++
+		}
+	}
+}
+
+// cards returns the entries of a list, such as the products of a shop, if they have more than half of the page's text.
+// Each has a link.
+func (bs blocks) cards() (best repeated, ok bool) {
+	var all groups
+	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.link > 0 })
+	for _, r := range all.all {
+		if len(r.at) >= leastCards && r.text > best.text {
+			best = r
+		}
+	}
+	return best, best.text > enough && best.text*2 > bs[0].text
+}
+
+// around returns the innermost block around some.
+func (bs blocks) around(r repeated) int32 {
+	main := r.at[0]
+	for _, i := range r.at {
+		for i >= bs[main].end {
+			main = bs[main].parent
+		}
+	}
+	return main
+}

@@ -1,0 +1,94 @@
+package article
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// long is a text that no page has as a remark.
+const long = "The river runs through the valley and past the old mill, where the wheel has not turned for forty years. "
+
+// post is the text of the nth post.
+func post(n int) string { return fmt.Sprintf("Post %d. %s", n, strings.Repeat(long, 2)) }
+
+// The texts of a thread are its content, whatever their elements are called, without what stands beside each.
+func TestPostsOfAThread(t *testing.T) {
+	const around = "<nav><a href=/>Home</a></nav><h1>Title</h1>"
+	threads := map[string]string{
+		"comments":        `<article class="ipsComment"><aside>Member</aside><div class="ipsContent">%s</div><p><a href=q>Quote</a></article>`,
+		"posts in a list": `<ul><li id="post%[2]d"><div class="userinfo">Joined 2009</div><div class="postbody"><p>%[1]s</p></div></li></ul>`,
+		"messages":        `<div class="message message--post"><div class="message-user">New member</div><div class="bbWrapper">%s</div><div class="message-signature">Be good</div></div>`,
+		"cells":           `<table class="post"><tr><td class="author">Senior</td><td class="body"><div>%s</div></td></tr></table>`,
+	}
+	for name, form := range threads {
+		t.Run(name, func(t *testing.T) {
+			var page, want strings.Builder
+			page.WriteString(around)
+			for n := range 4 {
+				page.WriteString(strings.TrimSuffix(fmt.Sprintf(form, post(n), n), fmt.Sprintf("%%!(EXTRA int=%d)", n)))
+				want.WriteString("\n" + strings.TrimSpace(post(n)))
+			}
+			got, _ := Main(parse(t, page.String()))
+			if text := strings.TrimPrefix(got.Text, "Title"); text != want.String() {
+				t.Errorf("got\n%s\nwant%s", text, want.String())
+			}
+		})
+	}
+}
+
+// Comments below an article are no content.
+func TestCommentsBelowAnArticle(t *testing.T) {
+	for name, head := range map[string]string{"said to be an article": `<meta property="og:type" content="article">`, "not said": ""} {
+		var comments strings.Builder
+		for n := range 6 {
+			fmt.Fprintf(&comments, `<li class="comment"><div class="comment-content">%s</div></li>`, post(n))
+		}
+		page := "<html><head>" + head + "</head><body><main><p>" + strings.Repeat(long, 12) + "</main><ol>" + comments.String() + "</ol>"
+		if got, _ := Main(parse(t, page)); strings.Contains(got.Text, "Post") || !strings.Contains(got.Text, "river") {
+			t.Errorf("%s: %.200s", name, got.Text)
+		}
+	}
+}
+
+// The entries of a list are its content, although they are links.
+func TestEntriesOfAList(t *testing.T) {
+	var entries strings.Builder
+	for n := range 12 {
+		fmt.Fprintf(&entries, `<div class="card c%d"><a href=/%[1]d>A lamp for the desk, number %[1]d</a><span>%[1]d.50 EUR</span></div>`, n)
+	}
+	page := "<nav><a href=/>Home</a></nav><h1>Lamps</h1><div class=grid>" + entries.String() + "</div><footer>About us</footer>"
+	got, ok := Main(parse(t, page))
+	for n := range 12 {
+		if want := fmt.Sprintf("number %d", n); !strings.Contains(got.Text, want) || !ok {
+			t.Errorf("no %q in %s", want, got.Text)
+		}
+	}
+	if strings.Contains(got.Text, "Home") || strings.Contains(got.Text, "About") {
+		t.Errorf("the menu or the footer is in %s", got.Text)
+	}
+}
+
+// What scripts show, or browsers without scripts do, is content where the page has little else.
+func TestContentThatAScriptShows(t *testing.T) {
+	text := strings.Repeat(long, 5)
+	for name, c := range map[string]struct {
+		page string
+		is   bool
+	}{
+		"streamed":          {`<p>Loading</p><div hidden id="S:0"><main><p>` + text + "</main></div>", true},
+		"hidden root":       {`<div id=root aria-hidden=true><main><p>` + text + `</main></div><div role=dialog>We use cookies.</div>`, true},
+		"hidden by a style": {`<div style="visibility: hidden"><p>` + text + "</div>", true},
+		"noscript":          {`<div id=app></div><noscript><div class=post><p>` + text + "</div></noscript>", true},
+		"a hint":            {"<div id=app></div><noscript>Turn on scripts, please, to see this page.</noscript>", false},
+		"beside a text":     {"<main><p>" + strings.Repeat("Another text that is seen by all. ", 80) + "</main><div hidden><p>" + text + "</div>", false},
+	} {
+		got, _ := Main(parse(t, c.page))
+		if strings.Contains(got.Text, "river") != c.is {
+			t.Errorf("%s: %s", name, got.Text)
+		}
+		if strings.Contains(Markdown(got.Node, "https://x.example/"), "river") != c.is {
+			t.Errorf("%s: the Markdown differs", name)
+		}
+	}
+}
