@@ -31,8 +31,7 @@ func rowsIn(r io.Reader, do func([]byte) error) (err error) {
 		if f, err = os.CreateTemp("", "seine-parquet-"); err != nil {
 			return err
 		}
-		defer os.Remove(f.Name())
-		defer f.Close()
+		defer func() { _ = errors.Join(f.Close(), os.Remove(f.Name())) }() // a temporary file
 		if _, err := io.Copy(f, r); err != nil {
 			return err
 		}

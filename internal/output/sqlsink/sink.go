@@ -3,11 +3,13 @@ package sqlsink
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"path"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"seine/internal/output"
@@ -34,6 +36,7 @@ type Sink struct {
 	views     map[string]described // by crawl and kind
 
 	origin origin
+	late   atomic.Int32 // how many commits took longer than their bound
 }
 
 // NewSink returns the sink of a writer of the source called from. Its place is told
@@ -163,6 +166,14 @@ func (p *partition) Create(n output.Name, g output.Group, _ string) (output.Chun
 	return newChunk(p.sink.from, n, g, p.sink.hook, func(c *Chunk) { p.done = append(p.done, c) }), nil
 }
 
+// prepare makes the views of what chunks have.
+func (s *Sink) prepare(chunks []*Chunk) {
+	ctx, cancel := within(askTime)
+	defer cancel()
+	s.warnOfOthers(ctx, chunks)
+	s.describe(ctx, chunks)
+}
+
 // Commit implements output.Partition.
 func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
 	chunks := p.done
@@ -171,11 +182,14 @@ func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
 	if err != nil {
 		return output.Ref{}, err
 	}
-	ctx, cancel := within(commitTime)
+	p.sink.prepare(chunks)
+	// What a slow database has no time for now gets twice as much at the next try.
+	ctx, cancel := within(commitTime << min(p.sink.late.Load(), 5))
 	defer cancel()
-	p.sink.warnOfOthers(ctx, chunks)
-	p.sink.describe(ctx, chunks)
 	stamp, err := p.sink.db.Commit(ctx, b, p.sink.hook)
+	if errors.Is(err, context.DeadlineExceeded) {
+		p.sink.late.Add(1)
+	}
 	if err == nil {
 		err = p.sink.hook.At(output.StepEntryRenamed)
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"maps"
@@ -110,7 +111,7 @@ func (s *dailyShop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", body)))
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(body))))
 	http.ServeContent(w, r, "page.html", time.Time{}, strings.NewReader(body))
 }
 
