@@ -90,6 +90,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"cat":          {{"cat", stray}, {"cat", none}},
 		"export":       {{"export", none, "--to", t.TempDir()}},
 		"verify":       {{"verify", out}},
+		"compact":      {{"compact", none}},
 		"manifest":     {{"manifest", none}},
 		"decrypt":      {{"decrypt", none}, {"decrypt", "--" + hostile}},
 		"completion":   {{"completion", hostile}},

@@ -62,14 +62,12 @@ func (bs blocks) isChrome(i, whole int32, trust bool) bool {
 	if !trust || bs.hasMain(i) || b.text > whole/5*3 {
 		return false
 	}
-	switch b.sign {
-	case signStrong:
-		return !b.hasH1
-	case signWeak:
-		return !b.hasH1 && b.link*3 >= b.text
-	case signNone, signNote:
-	}
-	return false
+	return !b.hasH1 && b.saysBeside()
+}
+
+// saysBeside reports whether a word says that a block is no content.
+func (b *block) saysBeside() bool {
+	return b.sign == signStrong || b.sign == signWeak && b.link*3 >= b.text
 }
 
 // isChromeElement believes elements and roles.

@@ -158,8 +158,7 @@ func (bs blocks) cleanPost(post int32) {
 	whole := words(&bs[post])
 	for i := post + 1; i < bs[post].end; {
 		b := &bs[i]
-		beside := b.sign == signStrong || b.sign == signWeak && b.link*3 >= b.text
-		if beside && !isContentRoot(b.node) && words(b)*5 < whole*3 {
+		if b.saysBeside() && !isContentRoot(b.node) && words(b)*5 < whole*3 {
 			b.dropped = true
 		}
 		if b.dropped {
