@@ -115,6 +115,9 @@ func (bs blocks) findText() (main int32, ok bool) {
 	for _, trust := range []bool{true, false} {
 		bs.dropBoilerplate(trust)
 		main = bs.choose()
+		if trust && words(&bs[main]) < littleText && bs.hasMoreUntrusted(main) {
+			continue
+		}
 		if words(&bs[main]) >= leastMain {
 			whole := bs[main].text
 			bs.dropLinkLists(main)
@@ -127,6 +130,20 @@ func (bs blocks) findText() (main int32, ok bool) {
 		bs.restore()
 	}
 	return 0, false
+}
+
+// hasMoreUntrusted reports whether the page has a main content many times as large as a small one where words in class
+// and id do not count. If so, it leaves no block dropped.
+func (bs blocks) hasMoreUntrusted(main int32) bool {
+	d := bs.drops(main)
+	bs.restore()
+	bs.dropBoilerplate(false)
+	if whole := bs.choose(); words(&bs[whole]) > 3*d.words && words(&bs[whole]) > enough {
+		bs.restore()
+		return true
+	}
+	bs.restoreTo(d)
+	return false
 }
 
 // headOf returns the head of the document that a node is in, nil if it has none.
