@@ -138,7 +138,7 @@ func (bs blocks) hasMoreUntrusted(main int32) bool {
 	d := bs.drops(main)
 	bs.restore()
 	bs.dropBoilerplate(false)
-	if whole := bs.choose(); words(&bs[whole]) > 3*d.words && words(&bs[whole]) > enough {
+	if whole := bs.choose(); words(&bs[whole]) > 3*d.words {
 		bs.restore()
 		return true
 	}

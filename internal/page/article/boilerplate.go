@@ -54,7 +54,7 @@ func isContentRoot(n *html.Node) bool {
 func (bs blocks) isChrome(i, whole int32, trust bool) bool {
 	b := &bs[i]
 	if b.node.DataAtom == atom.Form {
-		return b.text-b.link < enough
+		return words(b) < leastMain || trust && words(b) < enough
 	}
 	if bs.isChromeElement(b) {
 		return true

@@ -67,10 +67,10 @@ func isHidden(n *html.Node) bool {
 	return false
 }
 
-// isCovered reports whether an element is not seen only because a script has not run yet: it is hidden by an attribute or
-// style, or for browsers without scripts.
+// isCovered reports whether an element is not seen only because a script has not run yet: it is hidden by an attribute,
+// style or class, or for browsers without scripts. A hint for those is shorter.
 func isCovered(n *html.Node) bool {
-	return n.DataAtom == atom.Noscript || isHidden(n) && isBlock(n)
+	return n.DataAtom == atom.Noscript && weighTree(n) >= enough || isBlock(n) && (isHidden(n) || classesUnseen.has(n))
 }
 
 // uncovered is a copy of an element, without its children, that is seen.

@@ -92,3 +92,23 @@ func TestContentThatAScriptShows(t *testing.T) {
 		}
 	}
 }
+
+// A word in a class or id does not delete the content of a page.
+func TestNamesDoNotDeleteTheContent(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat(long, 4))
+	const small = "<p>Copyright of the town of Basel and of others.</p>"
+	for _, name := range []string{"gdpr", "comments", "cookie-policy", "related", "sidebar", "footer", "sponsored", "gutter", "sr-only", "newsletter", "share"} {
+		for _, page := range []string{
+			"<div class=" + name + "><p>" + text + "</div>" + small,
+			"<div id=" + name + "><p>" + text + "</div>" + small,
+			"<h1>A title that is a sentence</h1>" + strings.Repeat("<p class="+name+">"+long, 4) + small,
+		} {
+			if got, _ := Main(parse(t, page)); !strings.Contains(got.Text, "river") {
+				t.Errorf("%s: %q", page[:40], got.Text)
+			}
+		}
+	}
+	if got, _ := Main(parse(t, "<form><h1>Closed on Friday</h1><p>The branch office in Basel is closed on Friday for stocktaking.</form><div>Copyright City of Basel</div>")); !strings.Contains(got.Text, "stocktaking") {
+		t.Errorf("a form around the page: %q", got.Text)
+	}
+}
