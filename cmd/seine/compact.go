@@ -47,6 +47,10 @@ func (c *compactCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	if t.Made == 0 {
+		safeprint.Printf("nothing to merge: %s\n", humanize.Plural(t.Left, "file"))
+		return nil
+	}
 	safeprint.Printf("merged %s into %s, %s; left %s as they are\n", humanize.Plural(t.Merged, "file"), humanize.Count(int64(t.Made)),
 		humanize.Size(t.Bytes), humanize.Count(int64(t.Left)))
 	return nil
