@@ -25,11 +25,7 @@ import (
 
 // Key is a template for the paths of objects, each of which is one record.
 // Records of one path replace each other: the last one stays.
-type Key struct {
-	template string
-	segments [][]keyPart
-	foldCase bool
-}
+type Key struct{ template }
 
 // keyPart is a text, or what stands for a value of the record.
 type keyPart struct {
@@ -44,12 +40,11 @@ const DefaultKey = "{crawl}/{kind}/{id}.json"
 // RawKey is the default for bodies of pages: the latest of each URL.
 const RawKey = "{crawl}/{host}/{url_hash}.{ext}"
 
-// keyNames are what a template can have in braces, besides {field:NAME}, and
-// whether it tells records apart.
-var keyNames = map[string]bool{
-	"crawl": false, "kind": false, "date": false, "partition": false, "host": false, "ext": false,
-	"id": true, "key": true, "visit": true, "url_hash": true,
-}
+// keyNames are what the template of a key can have in braces, besides {field:NAME}; the last ones tell records apart.
+var (
+	keyNames     = append([]string{"crawl", "kind", "date", "hour", "run", "partition", "host", "ext"}, tellingNames...)
+	tellingNames = []string{"id", "key", "visit", "url_hash"}
+)
 
 var (
 	keyToken = regexp.MustCompile(`\{([a-z_]+)(?::([^{}/]+))?\}|[A-Za-z0-9=._-]+`)
@@ -57,53 +52,12 @@ var (
 )
 
 // ParseKey reads a template such as "{crawl}/{field:season}/{key}.json".
-func ParseKey(template string) (Key, error) {
-	k := Key{template: strings.Trim(template, "/")}
-	telling := false
-	for segment := range strings.SplitSeq(k.template, "/") {
-		parts, err := parseSegment(segment)
-		if err != nil {
-			return k, fmt.Errorf("%q: %w", template, err)
-		}
-		for _, p := range parts {
-			telling = telling || p.name == "field" || keyNames[p.name]
-		}
-		k.segments = append(k.segments, parts)
+func ParseKey(text string) (Key, error) {
+	t, err := parseTemplate(text, keyNames)
+	if err == nil && !slices.ContainsFunc(append(tellingNames, "field"), t.has) {
+		err = fmt.Errorf("%q: must have {id}, {key}, {visit}, {url_hash} or {field:NAME} in it, or all records would replace each other", text)
 	}
-	if !telling {
-		return k, fmt.Errorf("%q: must have {id}, {key}, {visit}, {url_hash} or {field:NAME} in it, or all records would replace each other", template)
-	}
-	return k, nil
-}
-
-func parseSegment(segment string) ([]keyPart, error) {
-	if !keyStart.MatchString(segment) {
-		return nil, errors.New("each folder and the name must begin with a letter, a digit or a {name}")
-	}
-	var parts []keyPart
-	at := 0
-	for _, m := range keyToken.FindAllStringSubmatchIndex(segment, -1) {
-		if m[0] != at {
-			break
-		}
-		at = m[1]
-		if m[2] < 0 {
-			parts = append(parts, keyPart{text: segment[m[0]:m[1]]})
-			continue
-		}
-		p := keyPart{name: segment[m[2]:m[3]]}
-		if m[4] >= 0 {
-			p.arg = segment[m[4]:m[5]]
-		}
-		if _, known := keyNames[p.name]; (p.name == "field") != (p.arg != "") || !known && p.name != "field" {
-			return nil, errors.New("it can have {crawl}, {kind}, {date}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME}, nothing else in braces")
-		}
-		parts = append(parts, p)
-	}
-	if at != len(segment) {
-		return nil, fmt.Errorf("%q: folders and names are of a-z, A-Z, 0-9, '=', '.', '_', '-' and {names}", segment)
-	}
-	return parts, nil
+	return Key{t}, err
 }
 
 // FoldCase returns the key for a place that takes "A" and "a" for one name:
@@ -112,9 +66,6 @@ func (k Key) FoldCase() Key {
 	k.foldCase = true
 	return k
 }
-
-// String returns the template.
-func (k Key) String() string { return k.template }
 
 // KeyRecord is what a path is made of.
 type KeyRecord struct {
@@ -134,29 +85,9 @@ func (k Key) Path(r *KeyRecord) (string, error) {
 	if r.Kind == messages.KindGone || r.Kind == messages.KindVisit {
 		k.segments = visitKey.segments
 	}
-	v := keyValues{KeyRecord: r}
-	segments := make([]string, len(k.segments))
-	for i, parts := range k.segments {
-		var b strings.Builder
-		for _, p := range parts {
-			if p.name == "" {
-				b.WriteString(p.text)
-				continue
-			}
-			value, err := v.get(p)
-			if err != nil {
-				return "", fmt.Errorf("no key: %w", err)
-			}
-			b.WriteString(escapeValue(value, k.foldCase))
-		}
-		segments[i] = escapeSegment(b.String())
-		if len(segments[i]) > maxSegment {
-			return "", fmt.Errorf("no key: a folder or name of %d bytes, where %d is the most", len(segments[i]), maxSegment)
-		}
-	}
-	p := strings.Join(segments, "/")
-	if len(p) > maxKey {
-		return "", fmt.Errorf("no key: a path of %d bytes, where %d is the most", len(p), maxKey)
+	p, err := k.expand(r, func(err error) (string, error) { return "", err })
+	if err != nil {
+		return "", fmt.Errorf("no key: %w", err)
 	}
 	return p, nil
 }
@@ -178,9 +109,11 @@ func (v *keyValues) get(p keyPart) (string, error) {
 		return fmt.Sprintf("%03d", v.Partition), nil
 	case "date":
 		return v.Stored.UTC().Format(time.DateOnly), nil
+	case "hour":
+		return v.Stored.UTC().Format("15"), nil
 	case "id":
 		return v.id(), nil
-	case "key", "visit":
+	case "key", "visit", "run":
 		return v.field(p.name)
 	case "url_hash":
 		return v.urlHash()

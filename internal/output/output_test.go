@@ -28,22 +28,42 @@ func TestNames(t *testing.T) {
 }
 
 func TestPath(t *testing.T) {
-	stored := time.Date(2026, 11, 21, 23, 30, 0, 0, time.FixedZone("west", -2*3600))
+	record := KeyRecord{
+		Crawl: "c", Kind: "k", Partition: 7, Stored: time.Date(2026, 11, 21, 23, 30, 0, 0, time.FixedZone("west", -2*3600)),
+		Data: []byte(`{"url":"https://shop.example/a/b","run":17,"brand":"Zürich / Bern..","empty":"","list":[1],"up":"../..","CON":"con"}`),
+	}
 	for template, want := range map[string]Group{
-		"{crawl}":                       {Crawl: "c", Dir: "c"},
-		"/{crawl}/{kind}/":              {Crawl: "c", Kind: "k", Dir: "c/k"},
-		"data/{crawl}-{kind}/dt={date}": {Crawl: "c", Kind: "k", Dir: "data/c-k/dt=2026-11-22"},
-		"{crawl}/p{partition}":          {Crawl: "c", Dir: "c/p007"},
+		"{crawl}":                         {Crawl: "c", Dir: "c"},
+		"/{crawl}/{kind}/":                {Crawl: "c", Kind: "k", Dir: "c/k"},
+		"data/{crawl}-{kind}/dt={date}":   {Crawl: "c", Kind: "k", Dir: "data/c-k/dt=2026-11-22"},
+		"{crawl}/p{partition}":            {Crawl: "c", Dir: "c/p007"},
+		"{crawl}/{host}/h={hour}":         {Crawl: "c", Dir: "c/shop.example/h=01"},
+		"{crawl}/run={run}":               {Crawl: "c", Dir: "c/run=17"},
+		"{crawl}/b={field:brand}":         {Crawl: "c", Dir: "c/b=Zürich%20%2F%20Bern.%2E"},
+		"{crawl}/{field:up}":              {Crawl: "c", Dir: "c/%2E.%2F.%2E"},
+		"{crawl}/{field:CON}":             {Crawl: "c", Dir: "c/%63on"},
+		"{crawl}/{field:empty}":           {Crawl: "c", Dir: "c/none"},
+		"{crawl}/{field:list}-{field:no}": {Crawl: "c", Dir: "c/none-none"},
 	} {
 		p, err := ParsePath(template)
 		if err != nil {
 			t.Errorf("%s: %v", template, err)
-		} else if got := p.Group("c", "k", 7, stored); got != want {
+		} else if got := p.Group(&record); got != want {
 			t.Errorf("%s: %+v, want %+v", template, got, want)
 		}
 	}
+	long := KeyRecord{Crawl: "c", Kind: "k", Data: []byte(`{"a":"` + strings.Repeat("x", 10_000) + `"}`)}
+	for template, most := range map[string]int{"{crawl}/{field:a}": 2 + maxValue, "{crawl}/{field:a}{field:a}": len("c/none-k"), "{crawl}" + strings.Repeat("/{field:a}", 9): len("c/none-k")} {
+		p, err := ParsePath(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Group(&long).Dir; len(got) > most || !strings.HasPrefix(got, "c/") {
+			t.Errorf("%s: %s of %d bytes", template, got, len(got))
+		}
+	}
 	for _, template := range []string{
-		"", "/", "{kind}", "{crawl}//x", "{crawl}/..", "../{crawl}", "_x/{crawl}", ".{crawl}", "{crawl}/{host}", "{crawl}/a b", "{crawl}/{", "{crawl}\\x",
+		"", "/", "{kind}", "{crawl}//x", "{crawl}/..", "../{crawl}", "_x/{crawl}", ".{crawl}", "{crawl}/{id}", "{crawl}/{field}", "{crawl}/a b", "{crawl}/{", "{crawl}\\x",
 	} {
 		if _, err := ParsePath(template); err == nil {
 			t.Errorf("%q is taken for a path", template)

@@ -1,76 +1,148 @@
 package output
 
 import (
+	"errors"
 	"fmt"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Path is a template for the folders of chunks, below that of the output. The
 // name of a chunk in its folder is always its commit's: that is how a crash is
 // recovered from.
 type Path struct {
-	template string
-	parts    []string // texts, and names in braces
+	template
 	// ByKind is whether records of several kinds are never in one chunk.
 	ByKind bool
 }
 
-var pathSegment = regexp.MustCompile(`^(?:[A-Za-z0-9]|\{[a-z]+\})(?:[A-Za-z0-9=._-]|\{[a-z]+\})*$`)
+// noValue stands for a value that a record does not have.
+const noValue = "none"
 
-var (
-	pathPart  = regexp.MustCompile(`\{[a-z]+\}|[^{]+`)
-	pathNames = []string{"{crawl}", "{kind}", "{date}", "{partition}"}
-)
+// pathNames are what a template of a path can have in braces, besides {field:NAME}.
+var pathNames = []string{"crawl", "kind", "date", "hour", "run", "partition", "host"}
 
 // ParsePath reads a template such as "{crawl}/{kind}/dt={date}".
-func ParsePath(template string) (Path, error) {
-	p := Path{template: strings.Trim(template, "/")}
-	for segment := range strings.SplitSeq(p.template, "/") {
-		if !pathSegment.MatchString(segment) {
-			return p, fmt.Errorf("%q: each folder must be of a-z, A-Z, 0-9, '=', '.', '_', '-' and {names}, and begin with a letter, a digit or a {name}", template)
-		}
+func ParsePath(text string) (Path, error) {
+	t, err := parseTemplate(text, pathNames)
+	if err != nil {
+		return Path{}, err
 	}
-	p.parts = pathPart.FindAllString(p.template, -1)
-	for _, part := range p.parts {
-		if part[0] == '{' && !slices.Contains(pathNames, part) {
-			return p, fmt.Errorf("%q: it can have {crawl}, {kind}, {date} and {partition}, nothing else in braces", template)
-		}
+	if !t.has("crawl") {
+		return Path{}, fmt.Errorf("%q: must have {crawl} in it, or the files of several crawls would have one name", text)
 	}
-	if !slices.Contains(p.parts, "{crawl}") {
-		return p, fmt.Errorf("%q: must have {crawl} in it, or the files of several crawls would have one name", template)
-	}
-	p.ByKind = slices.Contains(p.parts, "{kind}")
-	return p, nil
+	return Path{t, t.has("kind")}, nil
 }
 
-// Group returns the group of a record: {date} is the day, in UTC, on which the
-// stream stored it.
-func (p Path) Group(crawl, kind string, partition int, stored time.Time) Group {
-	var dir strings.Builder
-	for _, part := range p.parts {
-		switch part {
-		case "{crawl}":
-			dir.WriteString(crawl)
-		case "{kind}":
-			dir.WriteString(kind)
-		case "{partition}":
-			fmt.Fprintf(&dir, "%03d", partition)
-		case "{date}":
-			dir.WriteString(stored.UTC().Format(time.DateOnly))
-		default:
-			dir.WriteString(part)
-		}
+// FoldCase returns the path for a place that takes "A" and "a" for one name:
+// capitals of values are escaped there.
+func (p Path) FoldCase() Path {
+	p.foldCase = true
+	return p
+}
+
+// Group returns the group of a record. A value that it lacks is "none". Where the path would be too long, the folder
+// is CRAWL/none-KIND.
+func (p Path) Group(r *KeyRecord) Group {
+	dir, err := p.expand(r, func(error) (string, error) { return noValue, nil })
+	if err != nil {
+		dir = r.Crawl + "/" + noValue + "-" + r.Kind
 	}
-	g := Group{Crawl: crawl, Dir: path.Clean(dir.String())}
+	g := Group{Crawl: r.Crawl, Dir: dir}
 	if p.ByKind {
-		g.Kind = kind
+		g.Kind = r.Kind
 	}
 	return g
 }
 
+// template is folders and a name with values of a record in them.
+type template struct {
+	text     string
+	segments [][]keyPart
+	foldCase bool
+}
+
+// parseTemplate reads a template that can have some names in braces, and {field:NAME}.
+func parseTemplate(text string, names []string) (template, error) {
+	t := template{text: strings.Trim(text, "/")}
+	for segment := range strings.SplitSeq(t.text, "/") {
+		parts, err := parseSegment(segment, names)
+		if err != nil {
+			return t, fmt.Errorf("%q: %w", text, err)
+		}
+		t.segments = append(t.segments, parts)
+	}
+	return t, nil
+}
+
+func parseSegment(segment string, names []string) ([]keyPart, error) {
+	if !keyStart.MatchString(segment) {
+		return nil, errors.New("each folder and the name must begin with a letter, a digit or a {name}")
+	}
+	var parts []keyPart
+	at := 0
+	for _, m := range keyToken.FindAllStringSubmatchIndex(segment, -1) {
+		if m[0] != at {
+			break
+		}
+		at = m[1]
+		if m[2] < 0 {
+			parts = append(parts, keyPart{text: segment[m[0]:m[1]]})
+			continue
+		}
+		p := keyPart{name: segment[m[2]:m[3]]}
+		if m[4] >= 0 {
+			p.arg = segment[m[4]:m[5]]
+		}
+		if isField := p.name == "field"; isField != (p.arg != "") || !isField && !slices.Contains(names, p.name) {
+			return nil, fmt.Errorf("it can have {%s} and {field:NAME}, nothing else in braces", strings.Join(names, "}, {"))
+		}
+		parts = append(parts, p)
+	}
+	if at != len(segment) {
+		return nil, fmt.Errorf("%q: folders and names are of a-z, A-Z, 0-9, '=', '.', '_', '-' and {names}", segment)
+	}
+	return parts, nil
+}
+
+// has reports whether a name is in the template.
+func (t template) has(name string) bool {
+	return slices.ContainsFunc(t.segments, func(parts []keyPart) bool {
+		return slices.ContainsFunc(parts, func(p keyPart) bool { return p.name == name })
+	})
+}
+
 // String returns the template.
-func (p Path) String() string { return p.template }
+func (t template) String() string { return t.text }
+
+// expand puts the values of a record in. Lacking is called for one that the record does not have.
+func (t template) expand(r *KeyRecord, lacking func(error) (string, error)) (string, error) {
+	v := keyValues{KeyRecord: r}
+	segments := make([]string, len(t.segments))
+	for i, parts := range t.segments {
+		var b strings.Builder
+		for _, p := range parts {
+			if p.name == "" {
+				b.WriteString(p.text)
+				continue
+			}
+			value, err := v.get(p)
+			if err != nil {
+				value, err = lacking(err)
+			}
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(escapeValue(value, t.foldCase))
+		}
+		segments[i] = escapeSegment(b.String())
+		if len(segments[i]) > maxSegment {
+			return "", fmt.Errorf("a folder or name of %d bytes, where %d is the most", len(segments[i]), maxSegment)
+		}
+	}
+	p := strings.Join(segments, "/")
+	if len(p) > maxKey {
+		return "", fmt.Errorf("a path of %d bytes, where %d is the most", len(p), maxKey)
+	}
+	return p, nil
+}

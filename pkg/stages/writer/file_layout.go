@@ -11,6 +11,7 @@ import (
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
 	"seine/internal/output/sqlsink"
+	"seine/pkg/messages"
 )
 
 // fileLayout is how records become files: chunks of many, or an object of each.
@@ -80,9 +81,9 @@ func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*
 
 // fit makes the form one for the place that s is.
 func (f *fileLayout) fit(s output.Sink) *fileLayout {
-	if d, ok := s.(interface{ FoldsCase() bool }); ok && f.body != nil && d.FoldsCase() {
+	if d, ok := s.(interface{ FoldsCase() bool }); ok && d.FoldsCase() {
 		folded := *f
-		folded.key = f.key.FoldCase()
+		folded.key, folded.path = f.key.FoldCase(), f.path.FoldCase()
 		return &folded
 	}
 	return f
@@ -93,7 +94,15 @@ func (f *fileLayout) group(crawl string, rec *format.Record, partition int) outp
 	if f.body != nil {
 		return output.Group{Crawl: crawl, Kind: rec.Kind}
 	}
-	return f.path.Group(crawl, rec.Kind, partition, rec.Stored)
+	return f.path.Group(&output.KeyRecord{Crawl: crawl, Kind: rec.Kind, Partition: partition, Stored: rec.Stored, Data: knownOf(rec)})
+}
+
+// knownOf is what is known of a record, as JSON: of a page, what its message says of it.
+func knownOf(rec *format.Record) []byte {
+	if rec.Page != nil {
+		return []byte(rec.Header.Get(messages.HeaderPage))
+	}
+	return rec.Data
 }
 
 // ext returns what the name of a file of a crawl ends in, of a stream that was created

@@ -13,7 +13,6 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/output"
 	"seine/internal/output/format"
-	"seine/pkg/messages"
 )
 
 // fileSet is the files of one commit that is being made. One goroutine uses it.
@@ -133,12 +132,8 @@ func (s *fileSet) create(g output.Group) (*openChunk, error) {
 
 // put makes a record an object.
 func (s *fileSet) put(o output.Object, rec *format.Record) error {
-	data := rec.Data
-	if rec.Page != nil {
-		data = []byte(rec.Header.Get(messages.HeaderPage)) // which is what is known of it
-	}
 	path, err := s.form.key.Path(&output.KeyRecord{
-		ID: rec.ID, Crawl: o.Crawl, Kind: o.Kind, Partition: s.name.Partition, Stored: rec.Stored, Data: data,
+		ID: rec.ID, Crawl: o.Crawl, Kind: o.Kind, Partition: s.name.Partition, Stored: rec.Stored, Data: knownOf(rec),
 	})
 	if err != nil {
 		return &noKeyError{err}
@@ -154,7 +149,7 @@ func (s *fileSet) put(o output.Object, rec *format.Record) error {
 	}
 	o.Path, o.Type = path+s.form.body.Ext(), s.form.body.Type(rec)
 	if !s.form.sealed {
-		o.URL = urlOf(data)
+		o.URL = urlOf(knownOf(rec))
 	}
 	return s.objects.Put(o, func(w io.Writer) error { return s.form.body.Write(w, rec) })
 }
