@@ -48,7 +48,23 @@ var hostile = map[string]func(size int) string{
 	"classes": func(n int) string { return "<div class='" + strings.Repeat("nav ", n/4) + "'>x" },
 	"ruby":    func(n int) string { return "<ruby>" + strings.Repeat("<rt>a<!---->", n/12) },
 	"glued":   func(n int) string { return strings.Repeat("<span>a</span><sub>b</sub>", n/26) },
-	"blank":   func(n int) string { return "<p>a" + strings.Repeat(" ", n) + "b" },
+	"noscripts": func(n int) string {
+		return strings.Repeat("<noscript>", 400) + strings.Repeat("<i></i>", n/8) + "x"
+	},
+	"hidden": func(n int) string {
+		return strings.Repeat("<div hidden>", 400) + strings.Repeat("<p>ab", n/5)
+	},
+	"posts": func(n int) string {
+		return strings.Repeat("<div>", 400) + strings.Repeat("<p>ab", n/10) + strings.Repeat("<div class=post>"+long+"</div>", n/400)
+	},
+	"cards": func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "<div class=c%c%c><a href=x>ab</a></div>", 'a'+i%26, 'a'+i/26%26)
+		}
+		return b.String()
+	},
+	"blank": func(n int) string { return "<p>a" + strings.Repeat(" ", n) + "b" },
 }
 
 // TestHostile: processor time grows no faster than the page, so that no page of the

@@ -70,7 +70,19 @@ func isHidden(n *html.Node) bool {
 // isCovered reports whether an element is not seen only because a script has not run yet: it is hidden by an attribute,
 // style or class, or for browsers without scripts. A hint for those is shorter.
 func isCovered(n *html.Node) bool {
-	return n.DataAtom == atom.Noscript && weighTree(n) >= enough || isBlock(n) && (isHidden(n) || classesUnseen.has(n))
+	return n.DataAtom == atom.Noscript && hasMuchText(n) || isBlock(n) && (isHidden(n) || classesUnseen.has(n))
+}
+
+// hasMuchText reports whether the first nodes in an element have more text than a hint.
+func hasMuchText(n *html.Node) bool {
+	var sum int32
+	left := 2000
+	for w := dom.Walk(n); w.Next() && left > 0 && sum < enough; left-- {
+		if w.Node.Type == html.TextNode && !w.Leaving {
+			sum += weigh(w.Node.Data)
+		}
+	}
+	return sum >= enough
 }
 
 // uncovered is a copy of an element, without its children, that is seen.

@@ -40,6 +40,9 @@ func (r *repeated) has(i int32) bool {
 	return len(r.at) > 0 && r.at[0] == i
 }
 
+// isIn reports whether one of r, from the block asked for last, is before the end of a block.
+func (r *repeated) isIn(b *block) bool { return len(r.at) > 0 && r.at[0] < b.end }
+
 // groups are repeated blocks, by their class.
 type groups struct {
 	index map[uint64]int
@@ -124,14 +127,14 @@ func (bs blocks) posts() (best repeated, ok bool) {
 
 // keepPosts drops what is beside posts, but for the title before them and long texts, and returns the block around them.
 func (bs blocks) keepPosts(posts repeated) int32 {
-	main, first := bs.around(posts), posts.at[0]
+	main, titles := bs.around(posts), bs.titles(posts.at[0])
 	for i := main + 1; i < bs[main].end; {
 		b := &bs[i]
 		switch {
 		case b.dropped:
 		case posts.has(i):
 			bs.cleanPost(i)
-		case len(posts.at) > 0 && posts.at[0] < b.end, i < first && bs.hasTitle(i): // around one of them
+		case posts.isIn(b), titles.has(i), titles.isIn(b): // around one of them
 			i++
 			continue
 		case !b.hasH1 && (words(b) < enough || b.link*3 > b.text):
@@ -143,14 +146,14 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 	return main
 }
 
-// hasTitle reports whether a block is, or has, a heading of the first two levels.
-func (bs blocks) hasTitle(i int32) bool {
-	for j := i; j < bs[i].end; j++ {
-		if a := bs[j].node.DataAtom; (a == atom.H1 || a == atom.H2) && !bs[j].dropped {
-			return true
+// titles returns the headings of the first two levels before a block.
+func (bs blocks) titles(before int32) (all repeated) {
+	for i := range before {
+		if a := bs[i].node.DataAtom; a == atom.H1 || a == atom.H2 {
+			all.at = append(all.at, i)
 		}
 	}
-	return false
+	return all
 }
 
 // cleanPost drops what says that it is beside the text of a post, unless it is most of it.
