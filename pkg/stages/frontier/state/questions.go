@@ -26,15 +26,16 @@ func (q *Questions) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 	if err == nil && about.Due {
 		st.Due, err = q.schedule.hasDueHost(about.Crawl, q.time.now())
 	}
-	if err == nil && about.Examples && st.Counters.Started != 0 {
+	forgotten := st.Removing && st.Counters.Started == 0 // what is stored is of the deleted crawl
+	if err == nil && about.Examples && !forgotten {
 		var state crawlState
 		state, err = q.crawls.stateOf(about.Crawl)
 		st.Examples = &state.Examples
 	}
-	if err == nil && about.Runs > 0 && st.Counters.Started != 0 {
+	if err == nil && about.Runs > 0 && !forgotten {
 		st.Runs, err = q.runs.newest(about.Crawl, about.Runs)
 	}
-	if err == nil && about.Drop != "" && st.Counters.Started != 0 {
+	if err == nil && about.Drop != "" && !forgotten {
 		st.Dropped, err = q.wouldDrop(about.Crawl, about.Drop)
 	}
 	if about.Awake {
