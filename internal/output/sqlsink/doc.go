@@ -20,9 +20,9 @@
 // # Indexes
 //
 // The views read JSON: a condition on a field of 200,000 records takes some 3 s in SQLite and 0.2 s in PostgreSQL.
-// So each number of a kind has an index of the expression that its view has: 1 ms and 20 to 50 ms, for about 8 µs a
+// So each number of a kind, four at most, has an index of the expression that its view has: 1 ms and 20 to 50 ms, for about 8 µs a
 // record and index in SQLite. Other ways were slower: one field of 200,000 rows takes 0.6 s as text JSON, 0.3 s as
-// JSONB and 0.1 s as a column of the same row. The index is part of the database: other programs use it too, the text
+// JSONB and 0.2 s as a column of the same row. The index is part of the database: other programs use it too, the text
 // stays readable, and a column or a view that a user adds is not touched. Events have indexes by item, URL and run: in
 // a million of them the history of an item takes 1 to 5 ms. The planner of SQLite is given figures (sqlite_stat1),
 // without which it reads all records of a kind to find a key.
