@@ -4,9 +4,9 @@ import (
 	"seine/internal/output"
 )
 
-// OpenMerge implements output.Merger. There is no lock. The entry of a merge has a slot as every other entry has, so of
-// those who merge the same messages one alone commits, and its files are its own. The entries that it stands for stay
-// in their slots: an owner that was frozen finds them taken, however late.
+// OpenMerge implements output.Merger. It takes no lock: the entry of a merge has a slot, as every entry has, so only one
+// process commits a merge of the same messages. The merged entries keep their slots, so that an owner that was frozen
+// cannot commit them again.
 func (s *Sink) OpenMerge(p int) (output.Partition, []output.Ref, error) {
 	refs, err := s.ListAll(p)
 	return &partition{sink: s, loose: make(map[string]output.Name)}, refs, err

@@ -254,21 +254,14 @@ func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 		return nil, err
 	}
 	refs = output.Unmerged(refs)
-	committed := make(map[output.Name]bool, len(refs))
-	for _, r := range refs {
-		committed[r.Name] = true
-	}
 	if err := os.RemoveAll(s.staging(p)); err != nil {
 		return nil, err
 	}
 	if hasObjects, err := output.EndsWithObjects(s, refs); err != nil || hasObjects {
 		return refs, errors.Join(err, syncDir(s.logs))
 	}
-	err = s.eachChunk(func(dir string, n output.Name, file string, temp bool) error {
-		if n.Partition != p || n.Last > 0 || !temp && (n.StreamCreated != epoch || committed[n]) {
-			return nil
-		}
-		return s.removeUncommitted(dir, file)
+	err = s.removeUncommitted(refs, func(n output.Name, temp bool) bool {
+		return n.Partition == p && n.Last == 0 && (temp || n.StreamCreated == epoch)
 	})
 	if err != nil {
 		return nil, err
@@ -277,9 +270,19 @@ func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 	return refs, syncDir(s.logs)
 }
 
-func (s *Sink) removeUncommitted(dir, file string) error {
-	s.log.Info("removing a chunk that was not committed", "file", s.below(dir, file))
-	return os.Remove(filepath.Join(dir, file))
+// removeUncommitted removes those chunks of the caller, finished or not, that none of the entries has.
+func (s *Sink) removeUncommitted(refs []output.Ref, isOurs func(n output.Name, temp bool) bool) error {
+	committed := make(map[output.Name]bool, len(refs))
+	for _, r := range refs {
+		committed[r.Name] = true
+	}
+	return s.eachChunk(func(dir string, n output.Name, file string, temp bool) error {
+		if !isOurs(n, temp) || !temp && committed[n] {
+			return nil
+		}
+		s.log.Info("removing a chunk that was not committed", "file", s.below(dir, file))
+		return os.Remove(filepath.Join(dir, file))
+	})
 }
 
 // List implements output.Log.

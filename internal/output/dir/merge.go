@@ -34,16 +34,7 @@ func (s *Sink) recoverMerge(p int) ([]output.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	committed := make(map[output.Name]bool, len(refs))
-	for _, r := range refs {
-		committed[r.Name] = true
-	}
-	err = s.eachChunk(func(dir string, n output.Name, file string, temp bool) error {
-		if n.Partition != p || n.Last == 0 || !temp && committed[n] {
-			return nil
-		}
-		return s.removeUncommitted(dir, file)
-	})
+	err = s.removeUncommitted(refs, func(n output.Name, _ bool) bool { return n.Partition == p && n.Last > 0 })
 	return refs, errors.Join(err, syncDir(s.logs))
 }
 

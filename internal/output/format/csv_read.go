@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 )
@@ -32,8 +31,8 @@ func ReadRows(o output.Output, f *output.File, do func(line []byte) error) error
 	})
 }
 
-// HasMark reports whether a committed file is CSV with a byte order mark.
-func HasMark(o output.Output, f *output.File) (bool, error) {
+// HasByteOrderMark reports whether a committed file is CSV with a byte order mark.
+func HasByteOrderMark(o output.Output, f *output.File) (bool, error) {
 	if !strings.HasPrefix(NameOf(f.Path), "csv") {
 		return false, nil
 	}
@@ -120,14 +119,9 @@ func readRow(r *bufio.Reader, fields []csvField) ([]csvField, error) {
 
 // recordOf appends the record of a line: first what was in More, so that a column goes before it.
 func recordOf(to []byte, fields []csvField, columns []Column) []byte {
-	more := fields[len(columns)].text
-	if len(more) > 0 && more[0] != '{' { // what is no record is one text
-		return jsontext.AppendText(to, more[1:len(more)-1])
-	}
-	record := jsontext.Object{B: to}
-	m := jsontext.MembersOf(more)
-	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
-		record.Raw(string(jsontext.AppendText(nil, name)), value)
+	record, text, isRecord := startRecord(to, fields[len(columns)].text)
+	if !isRecord {
+		return text
 	}
 	for i, c := range columns {
 		switch f := fields[i]; {

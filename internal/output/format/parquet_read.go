@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -137,21 +137,18 @@ func (r *rowReader) readGroup(g parquet.RowGroup) error {
 
 // record returns the record of a row, until the next call.
 func (r *rowReader) record(row parquet.Row) []byte {
-	o := jsontext.Object{B: r.buffer[:0]}
 	cells := make([][]parquet.Value, len(r.columns))
 	row.Range(func(i int, values []parquet.Value) bool {
 		cells[i] = values
 		return true
 	})
+	var more []byte
 	if r.more >= 0 && !cells[r.more][0].IsNull() {
-		more := cells[r.more][0].ByteArray()
-		if more[0] != '{' { // what is no record is one text
-			return []byte(strings.ReplaceAll(string(jsontext.AppendText(nil, more[1:len(more)-1])), "\n", " "))
-		}
-		m := jsontext.MembersOf(more)
-		for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
-			o.Raw(string(jsontext.AppendText(nil, name)), value)
-		}
+		more = cells[r.more][0].ByteArray()
+	}
+	o, text, isRecord := startRecord(r.buffer[:0], more)
+	if !isRecord {
+		return bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
 	}
 	for i, values := range cells {
 		if c := r.columns[i]; i != r.more && (values[0].DefinitionLevel() > 0 || !values[0].IsNull()) {

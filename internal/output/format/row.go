@@ -190,3 +190,17 @@ func parseTime(raw []byte) (int64, bool) {
 	t, err := time.Parse(layout, text)
 	return t.UnixMicro(), err == nil
 }
+
+// startRecord begins the record of a row that is read back, behind to, with the members in the column More: a column
+// of the same name follows and counts. Where More is a text, the row was no record, and that text is returned.
+func startRecord(to, more []byte) (record jsontext.Object, text []byte, isRecord bool) {
+	if len(more) > 0 && more[0] != '{' {
+		return record, jsontext.AppendText(to, more[1:len(more)-1]), false
+	}
+	record.B = to
+	m := jsontext.MembersOf(more)
+	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
+		record.Raw(string(jsontext.AppendText(nil, name)), value)
+	}
+	return record, nil, true
+}

@@ -183,7 +183,7 @@ func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
 		return output.Ref{}, err
 	}
 	p.sink.prepare(chunks)
-	// What a slow database has no time for now gets twice as much at the next try.
+	// After a timeout, the next try has twice the time.
 	ctx, cancel := within(commitTime << min(p.sink.late.Load(), 5))
 	defer cancel()
 	stamp, err := p.sink.db.Commit(ctx, b, p.sink.hook)

@@ -63,9 +63,12 @@ func (m *measurer) readHead(head *html.Node) {
 		return
 	}
 	for n := head.FirstChild; n != nil; n = n.NextSibling {
-		m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n))
+		m.noteKind(n)
 	}
 }
+
+// noteKind notes what an element says about the page.
+func (m *measurer) noteKind(n *html.Node) { m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n)) }
 
 func (m *measurer) visit(w *dom.Walker) {
 	n := w.Node
@@ -81,10 +84,10 @@ func (m *measurer) visit(w *dom.Walker) {
 		if isCovered(n) {
 			m.hidden += weighTree(n)
 		}
-		m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n))
+		m.noteKind(n)
 		w.Skip()
 	default:
-		m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n))
+		m.noteKind(n)
 		m.enter(n)
 	}
 }

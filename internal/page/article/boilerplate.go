@@ -62,11 +62,11 @@ func (bs blocks) isChrome(i, whole int32, trust bool) bool {
 	if !trust || bs.hasMain(i) || b.text > whole/5*3 {
 		return false
 	}
-	return !b.hasH1 && b.saysBeside()
+	return !b.hasH1 && b.isNamedBoilerplate()
 }
 
-// saysBeside reports whether a word says that a block is no content.
-func (b *block) saysBeside() bool {
+// isNamedBoilerplate reports whether the words in class and id name a block as boilerplate.
+func (b *block) isNamedBoilerplate() bool {
 	return b.sign == signStrong || b.sign == signWeak && b.link*3 >= b.text
 }
 

@@ -100,8 +100,8 @@ func classKey(n *html.Node) uint64 {
 	return h.Sum64()
 }
 
-// posts returns the posts of a page that has at least half of its text in them. What most of the posts have around
-// their text is left out.
+// posts returns the posts of a page if they have at least half of its text. If the posts have inner elements of one
+// class with nearly all of their text, these are returned.
 func (bs blocks) posts() (best repeated, ok bool) {
 	var all, inner groups
 	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.isPost })
@@ -161,7 +161,7 @@ func (bs blocks) cleanPost(post int32) {
 	whole := words(&bs[post])
 	for i := post + 1; i < bs[post].end; {
 		b := &bs[i]
-		if b.saysBeside() && !isContentRoot(b.node) && words(b)*5 < whole*3 {
+		if b.isNamedBoilerplate() && !isContentRoot(b.node) && words(b)*5 < whole*3 {
 			b.dropped = true
 		}
 		if b.dropped {

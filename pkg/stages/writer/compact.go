@@ -221,7 +221,7 @@ func (c *compaction) write(ctx context.Context, to output.Partition, made *outpu
 	for _, f := range p.files {
 		columns = format.Union(columns, format.ColumnsNamed(f.Columns))
 	}
-	bom, err := format.HasMark(c.from, p.files[0])
+	bom, err := format.HasByteOrderMark(c.from, p.files[0])
 	if err != nil {
 		return output.File{}, err
 	}

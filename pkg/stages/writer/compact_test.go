@@ -74,7 +74,7 @@ func TestCompact(t *testing.T) {
 			wantCompacted(t, cfg, 150, files)
 			all, err := cfg.ReadCommits()
 			check(t, err)
-			if mark, err := format.HasMark(outputOf(t, cfg), &all[0].Files[0]); err != nil || mark != cfg.CSVBOM {
+			if mark, err := format.HasByteOrderMark(outputOf(t, cfg), &all[0].Files[0]); err != nil || mark != cfg.CSVBOM {
 				t.Errorf("it has a byte order mark: %v, %v", mark, err)
 			}
 			if !slices.Equal(before["a"], byCrawl(committed(t, cfg))["a"]) && !format.HasColumns(name) {

@@ -108,7 +108,7 @@ func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
 	return h, hs.setAside(hostTable.At(hs.partition, name))
 }
 
-// forget takes away from a host, and its domain, what is of crawls that were deleted.
+// forget removes the queues and counts of deleted crawls from a host and its domain.
 func (hs *hosts) forget(h *host) error {
 	removed := func(w *crawlQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
 	defer func() { h.written = max(h.written, hs.crawls.lastRemoval) }()

@@ -137,7 +137,7 @@ func (p *Partition) HasDue(now int64) bool {
 func (p *Partition) Replaying() bool { return p.replaying }
 
 // ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended. It returns the URLs that are none. Removals.Begin comes first.
+// the visit that it ends is ended. It returns the invalid URLs. Call Removals.Begin before.
 func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
 	rules, err := p.crawls.admits(m.Crawl, m.Rev)
 	if err != nil || rules == nil {

@@ -8,7 +8,7 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// Removals forget crawls that were deleted. What has the name of a crawl first in its keys goes at once, in the turn in
+// Removals remove deleted crawls. Keys that begin with the name of the crawl are deleted at once, in the turn in
 // which the deletion is found, and the next crawl of the name begins with the turn after. What hosts, domains and the
 // index of times have of it goes step by step, beside the work of that crawl.
 type Removals struct {
