@@ -118,7 +118,7 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "folder": "../../etc"}`, 422, "folder", nil},
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "folder": "/etc"}`, 422, "folder", nil},
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "out": "s3://bucket"}`, 422, "out", nil},
-		{"POST", "/crawls/shop/replays", `{"of": "pages", "path": "../{crawl}"}`, 422, "each folder must be of", nil},
+		{"POST", "/crawls/shop/replays", `{"of": "pages", "path": "../{crawl}"}`, 422, "each folder and the name must begin with", nil},
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "format": "pdf"}`, 422, "format", nil},
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "encrypt": ["@/etc/passwd"]}`, 422, "the server reads no files", nil},
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "encrypt": ["age1nobody"]}`, 422, "age1nobody", nil},
