@@ -43,24 +43,34 @@ type settlement struct {
 // PutWaves puts the waves of a batch into the tables, one after the other.
 func (b *Batch) PutWaves(ctx context.Context, d Dialect, tx Transaction) error {
 	for n, w := range b.Waves {
-		if err := tx.Put(ctx, n, w); err != nil {
-			return err
+		s := settlement{Batch: b, dialect: d, tx: tx}
+		known, err := s.known(ctx, w.Visited)
+		if err == nil {
+			err = tx.Put(ctx, n, w)
 		}
-		if err := w.settle(ctx, d, b, tx); err != nil {
+		if err == nil {
+			err = s.settle(ctx, w.Same, known)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle updates the items of the pages that a wave visits. The items of an unchanged page were checked. Those that
-// the last visit of their page did not find are gone, unless they are on another page.
-func (w *Wave) settle(ctx context.Context, d Dialect, b *Batch, tx Transaction) error {
-	s := settlement{Batch: b, dialect: d, tx: tx}
-	if err := s.same(ctx, w.Same); err != nil {
+// settle updates the items of pages that were visited and have items of before. The items of an unchanged page were
+// checked. Those that the last visit of their page did not find are gone, unless they are on another page.
+func (s settlement) settle(ctx context.Context, same, known []*Row) error {
+	if err := s.same(ctx, same); err != nil {
 		return err
 	}
-	return s.absent(ctx, w.Visited)
+	return s.absent(ctx, known)
+}
+
+// known returns those visits whose pages have items.
+func (s settlement) known(ctx context.Context, visits []*Row) ([]*Row, error) {
+	const item = ` o WHERE o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL)`
+	return s.chosen(ctx, visits, `SELECT n.url FROM n WHERE EXISTS (SELECT 1 FROM records`+item+` OR EXISTS (SELECT 1 FROM pages`+item)
 }
 
 func (s settlement) same(ctx context.Context, visits []*Row) (err error) {
@@ -74,8 +84,13 @@ func (s settlement) same(ctx context.Context, visits []*Row) (err error) {
 	return s.note(ctx, "true", `checked_at = v.fetched_at, run = v.run`)
 }
 
-func (s settlement) absent(ctx context.Context, visits []*Row) (err error) {
-	if s.named, err = s.withOthers(ctx, visits); err != nil || s.named == "" {
+func (s settlement) absent(ctx context.Context, visits []*Row) error {
+	const other = ` o ON o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL AND o.visit IS DISTINCT FROM n.visit`
+	visits, err := s.chosen(ctx, visits, `SELECT n.url FROM n JOIN records`+other+` UNION SELECT n.url FROM n JOIN pages`+other)
+	if err != nil || len(visits) == 0 { // the rows of the other pages are as they should be
+		return err
+	}
+	if s.named, err = visitsJSON(s.dialect, visits); err != nil {
 		return err
 	}
 	s.with = `WITH named AS (` + s.dialect.Visits() + `), stored AS (` + lastVisits("named") + `), v AS (
@@ -87,26 +102,21 @@ func (s settlement) absent(ctx context.Context, visits []*Row) (err error) {
 	return s.note(ctx, "false", `gone_at = v.fetched_at`)
 }
 
-// withOthers returns those visits whose pages have rows of other visits as a JSON text, "" for none: the rows of
-// the other pages are as they should be.
-func (s settlement) withOthers(ctx context.Context, visits []*Row) (string, error) {
+// chosen returns those visits whose URLs a query of visits n returns.
+func (s settlement) chosen(ctx context.Context, visits []*Row, query string) ([]*Row, error) {
 	if len(visits) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	all, err := visitsJSON(s.dialect, visits)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	const other = ` o ON o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL AND o.visit IS DISTINCT FROM n.visit`
-	urls, err := s.tx.Texts(ctx, `WITH n AS (`+s.dialect.Visits()+`) SELECT n.url FROM n JOIN records`+other+` UNION SELECT n.url FROM n JOIN pages`+other, all)
-	if err != nil || len(urls) == 0 {
-		return "", err
-	}
+	urls, err := s.tx.Texts(ctx, `WITH n AS (`+s.dialect.Visits()+`) `+query, all)
 	slices.Sort(urls)
-	return visitsJSON(s.dialect, slices.DeleteFunc(slices.Clone(visits), func(r *Row) bool {
+	return slices.DeleteFunc(slices.Clone(visits), func(r *Row) bool {
 		_, found := slices.BinarySearch(urls, r.URL)
 		return !found
-	}))
+	}), err
 }
 
 // lastVisits selects the last visits, and earlier ones, of the pages of a relation: that of the record of the page, and

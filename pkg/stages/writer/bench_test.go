@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -91,6 +92,19 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
+// itemRecord returns a record of a rule of some 400 bytes with a key: one of ten of its page.
+func itemRecord(n, round int) *nats.Msg {
+	page := n / 10
+	visit := messages.Visit{URL: messages.HashURL(fmt.Sprint(page)), Round: uint64(round + 1)}
+	line := fmt.Appendf(nil, `{"kind":"product","sku":"sku-%d","name":"Thing number %d","price":%d.99,"stock":%d,"key":"sku-%d",`+
+		`"url":"https://site%d.example/page/%d","fetched_at":%q,"visit":%q,"run":%d}`,
+		n, n, n%97+n%10/9*round, n%13, n, page%100, page, time.Unix(int64(page+round*1e6), 0).UTC().Format(time.RFC3339Nano), visit, round)
+	return messages.RecordMsg("bench", page%partitions, fmt.Sprint(messages.VisitID("bench", visit), ".product.", n%10), line)
+}
+
+// outputLoads are what is written to a database: new pages, known pages, new items and known items, of which some have changed.
+var outputLoads = []string{"new", "known", "new items", "known items"}
+
 // BenchmarkOutput writes the same records to every place: as new pages, and into databases
 // again as pages that are known.
 func BenchmarkOutput(b *testing.B) {
@@ -101,22 +115,25 @@ func BenchmarkOutput(b *testing.B) {
 		benchmarkOutput(b, records, "new", func() Config { return onS3(b, store) })
 	})
 	b.Run("SQLite", func(b *testing.B) {
-		for _, pages := range []string{"new", "known"} {
+		for _, pages := range outputLoads {
 			benchmarkOutput(b, records, pages, func() Config { return onSQLite(b) })
 		}
 	})
 	b.Run("PostgreSQL", func(b *testing.B) {
 		server := pgserver.Start(b)
-		for _, pages := range []string{"new", "known"} {
+		for _, pages := range outputLoads {
 			benchmarkOutput(b, records, pages, func() Config { return onPostgres(b, server) })
 		}
 	})
 }
 
 func benchmarkOutput(b *testing.B, records int, pages string, place func() Config) {
-	rounds := map[string]int{"new": 1, "known": 2}[pages]
+	rounds := 1
+	if strings.HasPrefix(pages, "known") {
+		rounds = 2
+	}
 	b.Run(pages, func(b *testing.B) {
-		var took time.Duration
+		var took, cpu time.Duration
 		for b.Loop() {
 			b.StopTimer()
 			bus, cfg := startBus(b, false), place()
@@ -124,6 +141,10 @@ func benchmarkOutput(b *testing.B, records int, pages string, place func() Confi
 			for round := range rounds {
 				msgs := make([]*nats.Msg, records)
 				for n := range msgs {
+					if strings.HasSuffix(pages, "items") {
+						msgs[n] = itemRecord(n, round)
+						continue
+					}
 					msgs[n] = pageRecord(n)
 					msgs[n].Header.Set(nats.MsgIdHdr, fmt.Sprint("round ", round, " of ", n))
 				}
@@ -131,15 +152,23 @@ func benchmarkOutput(b *testing.B, records int, pages string, place func() Confi
 					check(b, stages.NewPublisher(bus, "test").Publish(b.Context(), msgs[at:at+1000]...))
 				}
 				b.StartTimer()
-				began := time.Now()
+				began, used := time.Now(), cpuTime()
 				w := start(b, bus, cfg)
 				w.catchUp()
 				w.end()
-				took = time.Since(began)
+				took, cpu = time.Since(began), cpuTime()-used
 				b.StopTimer()
 			}
 			b.StartTimer()
 		}
 		b.ReportMetric(float64(records)/took.Seconds(), "records/s")
+		b.ReportMetric(float64(cpu.Microseconds())/float64(records), "CPU-µs/record")
 	})
+}
+
+// cpuTime is the CPU time of this process.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
