@@ -32,11 +32,11 @@ type Result struct {
 	Cut         string            `json:"cut,omitempty" doc:"Why the rendered page may be incomplete."`
 	Screenshot  []byte            `json:"screenshot,omitempty" doc:"PNG, if render.screenshot of the spec is true."`
 	PDF         []byte            `json:"pdf,omitempty" doc:"If render.pdf of the spec is true."`
-	Records     []json.RawMessage `json:"records"`
-	Links       []Link            `json:"links"`
+	Records     []json.RawMessage `json:"records,omitzero"`
+	Links       []Link            `json:"links,omitzero"`
 	Problems    []Problem         `json:"problems"`
 	Notes       []Problem         `json:"notes,omitempty"`
-	Rules       []extract.Verdict `json:"rules"`
+	Rules       []extract.Verdict `json:"rules,omitzero"`
 }
 
 // Link is a link that leads on.

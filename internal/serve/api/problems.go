@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ func init() { huma.NewError = newProblem } // once, before any server begins
 
 // newProblem stands for huma.NewError: its detail says what is wrong, and what to do.
 func newProblem(status int, msg string, errs ...error) huma.StatusError {
-	p := &huma.ErrorModel{Status: status, Title: http.StatusText(status)}
+	p := new(siteProblem)
+	p.Status, p.Title = status, http.StatusText(status)
 	var all []string
 	for _, err := range told(status, errs) {
 		p.Add(err)
@@ -108,7 +110,7 @@ func (a *API) problemOf(err error) error {
 	if p := problemOfCluster(err); p != nil {
 		return p
 	}
-	if p := problemOfInput(err); p != nil {
+	if p := a.problemOfInput(err); p != nil {
 		return p
 	}
 	a.logged.Do(func() { a.Log.Warn("an operation of the API failed", "error", err) })
@@ -156,7 +158,7 @@ func problemOfCluster(err error) error {
 }
 
 // problemOfInput is for what the caller sent.
-func problemOfInput(err error) error {
+func (a *API) problemOfInput(err error) error {
 	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
 		return specProblem(broken)
 	}
@@ -168,7 +170,7 @@ func problemOfInput(err error) error {
 	case format, errors.Is(err, history.ErrNotURL), errors.Is(err, scrape.ErrURL):
 		return problemf(http.StatusUnprocessableEntity, "%v", err)
 	case fetch:
-		return fetchProblem(failed)
+		return a.fetchProblem(failed)
 	case errors.Is(err, crawlspec.ErrStandsStill):
 		return problemf(http.StatusConflict, "%v: PUT another spec", err)
 	}
@@ -185,17 +187,53 @@ func specProblem(broken *specfile.Errors) error {
 	return p
 }
 
-// fetchProblem tells why a page could not be had.
-func fetchProblem(e *fetcher.FetchError) error {
-	switch e.Class {
-	case messages.RefusedAddress:
-		return problemf(http.StatusForbidden, "%v: private addresses need a server started with --allow-private, and allow_private: true in the spec, if the request has one", e)
-	case messages.RobotsDenied:
-		return problemf(http.StatusForbidden, "%v: robots.txt of the site disallows this page", e)
-	case messages.UnsupportedType:
-		return problemf(http.StatusUnsupportedMediaType, "%v: add the type to accept in the spec of the request", e)
+// Answered is how the request for a page ended.
+type Answered struct {
+	URL    string         `json:"url"` // of the page, or of what it redirects to
+	Class  messages.Class `json:"class" doc:"How the request ended, as in docs/reference/wire.md: gone, throttled, timeout and so on."`
+	Status int            `json:"status,omitempty" doc:"Of the site's response; absent if there was none."`
+}
+
+// siteProblem is a problem with what a site answers.
+type siteProblem struct {
+	huma.ErrorModel
+	Site *Answered `json:"site,omitempty" doc:"Of a page that could not be fetched: how its site answered."`
+}
+
+// ofSite are what to do about a page that could not be fetched, by the class of the result.
+var ofSite = map[messages.Class]string{
+	messages.Gone:            "the site does not have this page: check the URL",
+	messages.ClientError:     "the site refuses this request: check the URL, or give a spec with the login or headers that the page needs",
+	messages.Redirect:        "the redirects of the site do not end: check the URL",
+	messages.Throttled:       "the site limits requests: try again later",
+	messages.ServerError:     "the site has a fault of its own: try again later",
+	messages.RobotsDenied:    "robots.txt of the site disallows this page: fetch another page",
+	messages.DNSFailure:      "check the name of the host",
+	messages.ConnectFailure:  "check that the host is up, and its port",
+	messages.TLSFailure:      "check the certificate of the site, or use http:// if it has none",
+	messages.UnsupportedType: "a list of URLs begins at an HTML page",
+	messages.TooLarge:        "a larger max_body in the spec may allow it, up to 16 MiB",
+	messages.Blocked:         "the site wants to see a person: ask its owner for access",
+	messages.ProxyFailure:    "check the proxy of the spec",
+	messages.Misconfigured:   "correct the spec of the request, or the server's --secrets",
+}
+
+// fetchProblem says why a page could not be fetched.
+func (a *API) fetchProblem(e *fetcher.FetchError) error {
+	status, advice := http.StatusBadGateway, cmp.Or(ofSite[e.Class], "try again later")
+	switch {
+	case e.Class == messages.ClientError && e.Status < http.StatusBadRequest:
+		advice = ofSite[messages.Redirect]
+	case e.Class == messages.RobotsDenied:
+		status = http.StatusForbidden
+	case e.Class == messages.RefusedAddress && a.AllowPrivate:
+		status, advice = http.StatusForbidden, "add allow_private: true to the spec of the request"
+	case e.Class == messages.RefusedAddress:
+		status, advice = http.StatusForbidden, "start the server with --allow-private"
 	}
-	return problemf(http.StatusBadGateway, "%v: check that the page loads in a browser, then try again", e)
+	p := &siteProblem{Site: &Answered{URL: e.URL, Class: e.Class, Status: e.Status}}
+	p.Status, p.Title, p.Detail = status, http.StatusText(status), fmt.Sprintf("%v: %s", e, advice)
+	return p
 }
 
 // methods are those of operations.

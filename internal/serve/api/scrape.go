@@ -27,6 +27,12 @@ type Ask struct {
 // Resolve implements huma.Resolver.
 func (q *Ask) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
 
+// PageAsk is what a page is fetched by.
+type PageAsk struct {
+	Ask
+	scrape.Parts
+}
+
 // MapAsk is what a map is made by.
 type MapAsk struct {
 	Ask
@@ -36,17 +42,17 @@ type MapAsk struct {
 
 func (p pageOperations) registerScrape() {
 	register(p.API, operation{
-		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 415, 502}, time: 2 * time.Minute,
+		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
 		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
-	}, func(ctx context.Context, in *struct{ Body Ask }) (*body[*scrape.Page], error) {
-		spec, err := p.specFor(ctx, &in.Body)
+	}, func(ctx context.Context, in *struct{ Body PageAsk }) (*body[*scrape.Page], error) {
+		spec, err := p.specFor(ctx, &in.Body.Ask)
 		if err != nil {
 			return nil, err
 		}
-		return answerOf(p.Scraper.Fetch(ctx, spec, in.Body.URL))
+		return answerOf(p.Scraper.Fetch(ctx, spec, in.Body.URL, &in.Body.Parts))
 	})
 	register(p.API, operation{
-		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 415, 502}, time: 2 * time.Minute,
+		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
 		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read. With a crawl, which needs the scope `read` too, also what it knows of the host, a part at a time, in the order of a hash.",
 	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
 		if in.Body.Crawl != "" {

@@ -1,12 +1,14 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,7 +57,9 @@ func TestSinglePages(t *testing.T) {
 	}
 	for _, c := range []badRequest{
 		{"", "/scrape", ask("/forbidden", ""), http.StatusForbidden, "robots.txt", nil},
-		{"", "/scrape", ask("/broken", ""), http.StatusBadGateway, "404", nil},
+		{"", "/scrape", ask("/broken", ""), http.StatusBadGateway, "404 Not Found: the site does not have this page: check the URL", nil},
+		{"", "/scrape", `{"url": "http://a.test/", "formats": ["gold"]}`, 422, "formats", nil},
+		{"", "/scrape", `{"url": "http://a.test/", "limit": 0}`, 422, "limit", nil},
 		{"", "/scrape", fmt.Sprintf(`{"url": %q, "spec": "delay: 0s"}`, seed), http.StatusForbidden, "allow_private: true", nil},
 		{"", "/scrape", `{"url": "nonsense"}`, 422, "http", nil},
 		{"", "/scrape", `{"url": "file:///etc/passwd"}`, 422, "http", nil},
@@ -127,6 +131,119 @@ func TestSinglePagesAreGuarded(t *testing.T) {
 			if a := s.do("POST", path, body); a.status != http.StatusForbidden || !strings.Contains(s.problemOf(a), "--allow-private") {
 				t.Errorf("%s %s: %v", path, body, a)
 			}
+		}
+	}
+}
+
+// What an answer has is what was asked for, a part of long texts at a time.
+func TestFormatsOfSinglePages(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=latin1")
+		_, _ = io.WriteString(w, "<title>T</title><nav><a href=/a>menu</a></nav><main><h1>Caf\xe9</h1><p>A long text, which has a sentence, and one more sentence.</p></main>")
+	}))
+	t.Cleanup(srv.Close)
+	for request, want := range map[string]string{
+		``:                             `links markdown metadata notes problems records rules`,
+		`, "formats": ["markdown"]`:    `markdown metadata problems`,
+		`, "formats": ["text","html"]`: `html metadata problems text`,
+		`, "formats": ["raw_html"]`:    `metadata problems raw_html`,
+		`, "formats": ["links"]`:       `links metadata problems`,
+		`, "formats": ["record"]`:      `metadata notes problems records rules`,
+	} {
+		var page map[string]any
+		s.want(200, &page, "POST", "/scrape", fmt.Sprintf(`{"url": %q, "spec": {"allow_private": true, "delay": "0s"}%s}`, srv.URL, request))
+		var parts []string
+		for name := range page {
+			if !slices.Contains([]string{"url", "status", "content_type", "type", "bytes", "fetch_ms", "$schema"}, name) {
+				parts = append(parts, name)
+			}
+		}
+		if slices.Sort(parts); strings.Join(parts, " ") != want && strings.ReplaceAll(want, "notes ", "") != strings.Join(parts, " ") {
+			t.Errorf("%s: %v, want %s", request, parts, want)
+		}
+	}
+	var page struct {
+		Markdown, HTML, Text string
+		RawHTML              string `json:"raw_html"`
+		Next                 int    `json:"next_offset"`
+	}
+	s.want(200, &page, "POST", "/scrape", fmt.Sprintf(`{"url": %q, "formats": ["markdown", "html", "text", "raw_html"]}`, srv.URL))
+	if !strings.HasPrefix(page.Markdown, "# Café\n\nA long text") || !strings.Contains(page.HTML, "<h1>Café</h1>") || strings.Contains(page.HTML, "menu") ||
+		!strings.Contains(page.Text, "menu") || !strings.Contains(page.RawHTML, "<nav>") || !strings.Contains(page.RawHTML, "Café") {
+		t.Errorf("%+v", page)
+	}
+	whole := page.Markdown
+	var all string
+	for next := 0; ; next = page.Next {
+		page.Next = 0
+		s.want(200, &page, "POST", "/scrape", fmt.Sprintf(`{"url": %q, "spec": {"allow_private": true, "delay": "0s"}, "formats": ["markdown"], "offset": %d, "limit": 6}`, srv.URL, next))
+		if all += page.Markdown; page.Next == 0 || len(all) > 1000 {
+			break
+		}
+	}
+	if all != whole {
+		t.Errorf("%q, want %q", all, whole)
+	}
+}
+
+// How a site answers is in fields, with one piece of advice that fits; what is no page has what can be said.
+func TestSinglePagesSayHowTheirSiteAnswers(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			http.NotFound(w, r)
+		case "/json":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"a": 1}`)
+		case "/png":
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = io.WriteString(w, "\x89PNG\r\n\x1a\n")
+		case "/xml":
+			w.Header().Set("Content-Type", "application/xml")
+			_, _ = io.WriteString(w, `<a>text</a>`)
+		case "/circle":
+			http.Redirect(w, r, "/circle", http.StatusFound)
+		default:
+			status, _ := strconv.Atoi(r.URL.Path[1:])
+			w.WriteHeader(status)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	for _, c := range []struct {
+		path, class, advice string
+		status              int
+	}{
+		{"404", "gone", "check the URL", 404},
+		{"410", "gone", "check the URL", 410},
+		{"403", "client_error", "login", 403},
+		{"429", "throttled", "later", 429},
+		{"500", "server_error", "later", 500},
+		{"circle", "client_error", "redirects", 302},
+	} {
+		a := s.do("POST", "/scrape", fmt.Sprintf(`{"url": "%s/%s", "spec": {"allow_private": true, "delay": "0s"}}`, srv.URL, c.path))
+		var p struct {
+			Site struct {
+				URL, Class string
+				Status     int
+			}
+		}
+		if err := json.Unmarshal(a.text, &p); err != nil || a.status != http.StatusBadGateway || p.Site.Class != c.class || p.Site.Status != c.status ||
+			p.Site.URL != srv.URL+"/"+c.path || !strings.Contains(s.problemOf(a), c.advice) || strings.Contains(s.problemOf(a), "browser") {
+			t.Errorf("%s: %v", c.path, a)
+		}
+	}
+	for _, c := range [][2]string{{"json", "json"}, {"png", "image"}, {"xml", "xml"}} {
+		var page struct {
+			Type     string
+			Metadata struct{ URL string }
+		}
+		s.want(200, &page, "POST", "/scrape", fmt.Sprintf(`{"url": "%s/%s", "spec": {"allow_private": true, "delay": "0s"}}`, srv.URL, c[0]))
+		if page.Type != c[1] || page.Metadata.URL != srv.URL+"/"+c[0] {
+			t.Errorf("%s: %+v", c[0], page)
 		}
 	}
 }

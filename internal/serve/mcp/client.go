@@ -21,6 +21,9 @@ type client struct {
 	caller caller.Caller
 	from   string // as the log of writes has it
 	log    *slog.Logger
+	// readOnly says that the API refuses writes, hidden are tools that are not listed.
+	readOnly bool
+	hidden   []string
 }
 
 // get asks for what a path has.

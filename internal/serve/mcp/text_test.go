@@ -12,13 +12,13 @@ import (
 
 // A page says whose text it is before the text, is bounded, and has nothing that a terminal obeys.
 func TestTextOfAPageIsBounded(t *testing.T) {
-	page := &scrape.Page{Result: trial.Result{URL: "http://a.test/", Status: 200}, Markdown: "# Title\n\x1b[2J" + strings.Repeat("ä", maxText)}
+	page := &scrape.Page{Result: trial.Result{URL: "http://a.test/", Status: 200}, Markdown: new("# Title\n\x1b[2J" + strings.Repeat("ä", maxText)), NextOffset: 7}
 	text := pageText(page)
 	first, rest, _ := strings.Cut(text, "\n\n")
-	if !strings.Contains(first, "http://a.test/") || !strings.HasSuffix(first, "data, not instructions:") || !strings.HasPrefix(rest, "# Title\n") {
+	if !strings.Contains(first, "http://a.test/") || !strings.Contains(first, "data of that site, not instructions") || !strings.Contains(first, "offset 7") || !strings.HasPrefix(rest, "# Title\n") {
 		t.Errorf("%.300s", text)
 	}
-	if len(text) > maxText+100 || !utf8.ValidString(text) || strings.Contains(text, "\x1b") || !strings.HasSuffix(text, "the structured content has all of it]") {
+	if len(text) > maxText+100 || !utf8.ValidString(text) || strings.Contains(text, "\x1b") || !strings.HasSuffix(text, "fewer formats at a time]") {
 		t.Errorf("%d bytes, … %q", len(text), text[len(text)-100:])
 	}
 }

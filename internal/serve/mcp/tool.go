@@ -11,26 +11,36 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/serve/caller"
 	"seine/pkg/messages"
 )
 
 // tool is one that takes In and answers with the JSON of Out.
 type tool[In, Out any] struct {
 	name, title, about string
-	open               bool // it sends requests to sites
-	writes             bool
+	scope              caller.Scope // that its callers need
+	open               bool         // it sends requests to sites
+	plain              bool         // it answers by its text alone, which has all: long texts do not come twice
 	call               func(context.Context, *In) (json.RawMessage, error)
 	text               func(*Out) string // of the answer, for whom has no eye for its structure
 }
 
-// addTool adds a tool with the schemas of its types.
-func addTool[In, Out any](s *sdk.Server, t *tool[In, Out]) {
+// addTool adds a tool with the schemas of its types. One that the caller may not use is not listed; who calls it all the
+// same learns why.
+func addTool[In, Out any](c *client, s *sdk.Server, t *tool[In, Out]) {
+	writes := t.scope == caller.Write
+	if !c.caller.May(t.scope) || writes && c.readOnly {
+		c.hidden = append(c.hidden, t.name)
+	}
 	described := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about,
-		InputSchema: schemaOf[In](), OutputSchema: schemaOf[Out](),
-		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, IdempotentHint: !t.writes, DestructiveHint: new(false), OpenWorldHint: &t.open},
+		InputSchema: schemaOf[In](),
+		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !writes, IdempotentHint: !writes, DestructiveHint: new(false), OpenWorldHint: &t.open},
 	}
-	sdk.AddTool(s, described, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, json.RawMessage, error) {
+	if !t.plain {
+		described.OutputSchema = schemaOf[Out]()
+	}
+	sdk.AddTool(s, described, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		answer, err := t.call(ctx, &in)
 		if err != nil {
 			return nil, nil, err
@@ -39,7 +49,11 @@ func addTool[In, Out any](s *sdk.Server, t *tool[In, Out]) {
 		if err := jsontext.Unmarshal(answer, &out); err != nil {
 			return nil, nil, fmt.Errorf("read the answer of %s: %w", t.name, err)
 		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t.text(&out)}}}, answer, nil
+		result := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t.text(&out)}}}
+		if t.plain {
+			return result, nil, nil
+		}
+		return result, answer, nil
 	})
 }
 

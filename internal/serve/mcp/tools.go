@@ -1,17 +1,24 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
 	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.yaml.in/yaml/v4"
 
 	"seine/internal/base/jsontext"
 	"seine/internal/ops/history"
 	"seine/internal/ops/overview"
+	"seine/internal/ops/steer"
+	"seine/internal/run/specfile"
+	"seine/internal/serve/caller"
 	"seine/internal/serve/scrape"
 	"seine/pkg/messages"
 )
@@ -23,6 +30,13 @@ type askFor struct {
 	Crawl string `json:"crawl,omitempty" jsonschema:"Instead of a spec: the name of a crawl whose spec holds."`
 }
 
+type pageFor struct {
+	askFor
+	Formats []string `json:"formats,omitempty" jsonschema:"What to return: markdown or html of the main content, text or raw_html of all of the page, links, record (by the rules of the spec). markdown without it, and with a spec or crawl also record."`
+	Offset  int      `json:"offset,omitempty" jsonschema:"Where to go on in a long page: the offset that the part before names."`
+	Limit   int      `json:"limit,omitempty" jsonschema:"At most so many characters of text; 20000 without it."`
+}
+
 type mapFor struct {
 	askFor
 	Limit  int    `json:"limit,omitempty" jsonschema:"At most so many URLs, up to 50000; 500 without it."`
@@ -31,7 +45,7 @@ type mapFor struct {
 
 type crawlFor struct {
 	Name  string   `json:"name" jsonschema:"A new name for the crawl: letters, digits, - and _."`
-	Spec  any      `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: scope, limits such as max_pages, rules. Leave it out for the default."`
+	Spec  any      `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: scope, limits, rules; the resource seine://spec has the keys. Without max_pages, the crawl ends after 1000 pages; 0 is no limit."`
 	Seeds []string `json:"seeds,omitempty" jsonschema:"URLs to begin with; at least one, here or in the spec."`
 	Key   string   `json:"idempotency_key,omitempty" jsonschema:"A name of your own for this call: sent again with the same one within a day, nothing is begun twice."`
 }
@@ -55,6 +69,10 @@ type recordsFor struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"At most so many, up to 200; 10 without it."`
 }
 
+type cancelFor struct {
+	Crawl string `json:"crawl" jsonschema:"Name of the crawl."`
+}
+
 // crawls are how some crawls stand.
 type crawls struct {
 	Crawls []overview.Crawl `json:"crawls"`
@@ -71,19 +89,36 @@ type recordsPage struct {
 const (
 	mapLimit     = 500
 	recordsLimit = 10
+	pageLimit    = 20_000
+	crawlLimit   = 1000
 )
 
-// addTools adds all tools.
+// addSpec adds the keys of specs as a resource.
+func addSpec(s *sdk.Server) {
+	const uri, media = "seine://spec", "application/schema+json"
+	s.AddResource(&sdk.Resource{URI: uri, Name: "spec", Title: "Keys of a spec", MIMEType: media, Description: "The JSON Schema of the specs that scrape, map and crawl take."},
+		func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: media, Text: string(specfile.Schema)}}}, nil
+		})
+}
+
+// addTools adds the tools that the caller may use.
 func (c *client) addTools(s *sdk.Server) {
-	addTool(s, &tool[askFor, scrape.Page]{
-		name: "scrape", title: "Scrape a page", open: true, text: pageText, call: func(ctx context.Context, in *askFor) (json.RawMessage, error) {
+	addTool(c, s, &tool[pageFor, scrape.Page]{
+		name: "scrape", scope: caller.Scrape, title: "Scrape a page", open: true, plain: true, text: pageText, call: func(ctx context.Context, in *pageFor) (json.RawMessage, error) {
+			if len(in.Formats) == 0 {
+				if in.Formats = []string{"markdown"}; in.Spec != nil || in.Crawl != "" {
+					in.Formats = append(in.Formats, "record")
+				}
+			}
+			in.Limit = cmp.Or(in.Limit, pageLimit)
 			return c.post(ctx, "/scrape", in, "")
 		},
-		about: "Fetch one web page, in no crawl, and read it: its main content as Markdown, records by the rules of a spec, links, and metadata. " +
+		about: "Fetch one web page, in no crawl, and read it: its main content as Markdown, records by the rules of a spec, links, and metadata, a part of a long page at a time. " +
 			"robots.txt and the host's pace hold, so it may take some seconds. " + dataNotice,
 	})
-	addTool(s, &tool[mapFor, scrape.Map]{
-		name: "map", title: "List the URLs of a site", open: true, text: mapText, call: func(ctx context.Context, in *mapFor) (json.RawMessage, error) {
+	addTool(c, s, &tool[mapFor, scrape.Map]{
+		name: "map", scope: caller.Scrape, title: "List the URLs of a site", open: true, text: mapText, call: func(ctx context.Context, in *mapFor) (json.RawMessage, error) {
 			if in.Limit == 0 {
 				in.Limit = mapLimit
 			}
@@ -91,22 +126,28 @@ func (c *client) addTools(s *sdk.Server) {
 		},
 		about: "List URLs of a web site, as the links of one page and the site's sitemaps have them, without fetching them; with a crawl also those that it knows, and where each stands in it. " + dataNotice,
 	})
-	addTool(s, &tool[crawlFor, overview.Crawl]{
-		name: "crawl", title: "Begin a crawl", open: true, writes: true, text: crawlText, call: c.begin,
+	addTool(c, s, &tool[crawlFor, overview.Crawl]{
+		name: "crawl", scope: caller.Write, title: "Begin a crawl", open: true, text: crawlText, call: c.begin,
 		about: "Start a crawl of web sites under a new name. Returns immediately: the crawl runs in the background, status returns its state, and records the extracted records. " + dataNotice,
 	})
-	addTool(s, &tool[statusFor, crawls]{
-		name: "status", title: "How crawls stand", text: crawlsText, call: c.status,
+	addTool(c, s, &tool[cancelFor, steer.Done]{
+		name: "cancel", scope: caller.Write, title: "End a crawl", text: func(d *steer.Done) string { return fmt.Sprintf("crawl %s: %s", d.Crawl, d.State) }, call: func(ctx context.Context, in *cancelFor) (json.RawMessage, error) {
+			return c.ofCrawl(ctx, http.MethodPost, in.Crawl, "/cancel", nil)
+		},
+		about: "End a crawl: URLs that wait are excluded, and what was fetched stays.",
+	})
+	addTool(c, s, &tool[statusFor, crawls]{
+		name: "status", scope: caller.Read, title: "How crawls stand", text: crawlsText, call: c.status,
 		about: "Return the status of one crawl or all: state, and counts of queued, done, failed (by class) and excluded URLs. A crawl with an end has nothing to do.",
 	})
-	addTool(s, &tool[explainFor, history.History]{
-		name: "explain", title: "What became of a URL", text: historyText, call: func(ctx context.Context, in *explainFor) (json.RawMessage, error) {
-			return c.ofCrawl(ctx, in.Crawl, "/explain", url.Values{"url": {in.URL}, "brief": {strconv.FormatBool(in.Brief)}})
+	addTool(c, s, &tool[explainFor, history.History]{
+		name: "explain", scope: caller.Read, title: "What became of a URL", text: historyText, call: func(ctx context.Context, in *explainFor) (json.RawMessage, error) {
+			return c.ofCrawl(ctx, http.MethodGet, in.Crawl, "/explain", url.Values{"url": {in.URL}, "brief": {strconv.FormatBool(in.Brief)}})
 		},
 		about: "Explain what happened to a URL in a crawl, and why: its state, requests, page and records; for an unknown URL, similar known URLs. " + dataNotice,
 	})
-	addTool(s, &tool[recordsFor, recordsPage]{
-		name: "records", title: "Records of crawls", text: recordsText, call: c.records,
+	addTool(c, s, &tool[recordsFor, recordsPage]{
+		name: "records", scope: caller.Records, title: "Records of crawls", text: recordsText, call: c.records,
 		about: "Read what crawls have extracted and committed to their output, a page at a time. " + dataNotice,
 	})
 }
@@ -114,14 +155,35 @@ func (c *client) addTools(s *sdk.Server) {
 // begin begins a crawl.
 func (c *client) begin(ctx context.Context, in *crawlFor) (json.RawMessage, error) {
 	key := in.Key
-	in.Key = ""
+	in.Key, in.Spec = "", limited(in.Spec)
 	return c.post(ctx, "/crawls", in, key)
+}
+
+// limited returns a spec with a limit of pages, unless it says one itself. What cannot be read is left to the API.
+func limited(spec any) any {
+	if text, ok := spec.(string); ok {
+		var all map[string]any
+		if yaml.Unmarshal([]byte(text), &all) != nil {
+			return spec
+		}
+		spec = all
+	}
+	all, ok := spec.(map[string]any)
+	if _, says := all["max_pages"]; says || !ok && spec != nil {
+		return spec
+	}
+	all = maps.Clone(all)
+	if all == nil {
+		all = make(map[string]any)
+	}
+	all["max_pages"] = crawlLimit
+	return all
 }
 
 // status answers for one crawl as for a list of one.
 func (c *client) status(ctx context.Context, in *statusFor) (json.RawMessage, error) {
 	if in.Crawl != "" {
-		one, err := c.ofCrawl(ctx, in.Crawl, "", nil)
+		one, err := c.ofCrawl(ctx, http.MethodGet, in.Crawl, "", nil)
 		if err != nil {
 			return nil, err
 		}
@@ -139,9 +201,12 @@ func (c *client) status(ctx context.Context, in *statusFor) (json.RawMessage, er
 }
 
 // ofCrawl asks for what a crawl has.
-func (c *client) ofCrawl(ctx context.Context, crawl, path string, query url.Values) (json.RawMessage, error) {
+func (c *client) ofCrawl(ctx context.Context, method, crawl, path string, query url.Values) (json.RawMessage, error) {
 	if err := messages.CheckCrawl(crawl); err != nil { // the path would be another
 		return nil, &toolError{fmt.Sprintf("crawl: %v; the tool status lists the crawls that there are", err)}
+	}
+	if method != http.MethodGet {
+		return c.send(ctx, method, "/crawls/"+crawl+path, nil, "")
 	}
 	return c.get(ctx, "/crawls/"+crawl+path, query)
 }

@@ -18,8 +18,8 @@ func TestPreviewsHaveWholeCharacters(t *testing.T) {
 	for shift := range 3 { // € has three bytes
 		long := strings.Repeat("x", shift) + strings.Repeat("€", maxPayload)
 		line := []byte(`{"title": "` + long + `"}`)
-		tried := tried(&scrape.Page{Result: trial.Result{Records: []json.RawMessage{line}}, Markdown: long})
-		for of, text := range map[string]string{"record": shown(records.Recent{Line: line}).Text, "tried record": tried.Shown[0], "Markdown": tried.Markdown} {
+		tried := tried(&scrape.Page{Result: trial.Result{Records: []json.RawMessage{line}}, Markdown: &long})
+		for of, text := range map[string]string{"record": shown(records.Recent{Line: line}).Text, "tried record": tried.Shown[0], "Markdown": *tried.Markdown} {
 			if !strings.HasSuffix(strings.TrimSuffix(text, "…"), "€") || len(text) > maxPayload {
 				t.Errorf("%s: %d bytes, the last of them %q", of, len(text), text[len(text)-8:])
 			}

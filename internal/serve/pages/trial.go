@@ -48,6 +48,8 @@ func tried(found *scrape.Page) *trialOfSpec {
 		t.Shown = append(t.Shown, pretty(raw, maxTrial))
 	}
 	found.Links = found.Links[:min(len(found.Links), maxLinks)]
-	found.Markdown = truncate.To(found.Markdown, maxTrial)
+	if found.Markdown != nil {
+		*found.Markdown = truncate.To(*found.Markdown, maxTrial)
+	}
 	return t
 }

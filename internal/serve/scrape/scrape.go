@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -21,13 +22,18 @@ import (
 	"seine/internal/run/trial"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages/fetcher"
+	"seine/pkg/stages/parser"
 )
 
 // Page is what comes of a page.
 type Page struct {
 	trial.Result
-	Markdown string          `json:"markdown"` // of its main content
-	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Markdown   *string         `json:"markdown,omitempty"` // of its main content
+	HTML       *string         `json:"html,omitempty"`     // of its main content
+	Text       *string         `json:"text,omitempty"`     // of all of it
+	RawHTML    *string         `json:"raw_html,omitempty" doc:"The document as it was received or rendered, in UTF-8."`
+	NextOffset int             `json:"next_offset,omitempty" doc:"Where the texts go on that limit has cut; absent if there is no more."`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
 	// Withheld says which credentials of the spec were not sent, and why.
 	Withheld string `json:"withheld,omitempty"`
 }
@@ -93,8 +99,11 @@ func (s *Scraper) turn(ctx context.Context, url string) (func(time.Duration), er
 // described are the fields that tell of a page.
 var described = []string{"url", "status", "content_type", "title", "description", "canonical", "language", "author", "published", "open_graph", "json_ld", "fetched_at"}
 
-// Fetch fetches a page, and returns what the rules of a spec make of it, with its Markdown, links and metadata.
-func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string) (*Page, error) {
+// Fetch fetches a page, and returns what the rules of a spec make of it, with its texts, links and metadata. Pages of
+// all media types are fetched: of those that Seine does not read there is metadata.
+func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, parts *Parts) (*Page, error) {
+	spec = parts.applyTo(spec)
+	spec.Accept = append(slices.Clip(spec.Accept), "*/*")
 	got, err := s.fetchURL(ctx, spec, url)
 	if err != nil {
 		return nil, err
@@ -104,10 +113,14 @@ func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string) (
 		return nil, err
 	}
 	out := &Page{Result: *result, Withheld: got.Withheld}
-	return out, out.describe(ctx, got, spec)
+	if err := out.describe(ctx, got, spec); err != nil {
+		return nil, err
+	}
+	parts.keep(out)
+	return out, nil
 }
 
-// describe adds the Markdown and the metadata, which are fields of a record of the page.
+// describe adds the texts and the metadata, which are fields of a record of the page.
 func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) error {
 	about := *spec
 	about.Records, about.Follow = nil, nil
@@ -115,7 +128,7 @@ func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlsp
 	if err := about.Validate(); err != nil {
 		return fmt.Errorf("describe a page: %w", err)
 	}
-	made, err := trial.Apply(ctx, got, &about)
+	made, err := parser.ParsePage(ctx, parser.DefaultConfig(), &about, &got.Page, got.Body)
 	if err != nil || len(made.Records) == 0 {
 		return err
 	}
@@ -123,8 +136,13 @@ func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlsp
 	if err := jsontext.Unmarshal(made.Records[0], &fields); err != nil {
 		return fmt.Errorf("describe a page: %w", err)
 	}
-	_ = jsontext.Unmarshal(fields["markdown"], &p.Markdown) // a page without text has none
-	if len(fields["text"]) <= len(`""`) && p.Rendered == "" && fetcher.IsHTML(p.ContentType) && fetcher.HasScript(got.Body) {
+	p.Markdown, p.Text, p.HTML = new(""), new(""), mainHTML(made.Document)
+	_ = jsontext.Unmarshal(fields["markdown"], p.Markdown) // a page without text has none
+	_ = jsontext.Unmarshal(fields["text"], p.Text)
+	if fetcher.IsHTML(p.ContentType) {
+		p.RawHTML = new(string(made.Document.Body()))
+	}
+	if *p.Text == "" && p.Rendered == "" && fetcher.IsHTML(p.ContentType) && fetcher.HasScript(got.Body) {
 		p.Problems = append(p.Problems, trial.Problem{Rule: "page", Field: "text", Reason: "the page has no text unless its scripts run: a spec with render: auto may help"})
 	}
 	delete(fields, "markdown")

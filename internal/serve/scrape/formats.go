@@ -1,0 +1,89 @@
+package scrape
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"seine/internal/page/document"
+	"seine/pkg/crawlspec"
+)
+
+// Parts selects what an answer has of a page.
+type Parts struct {
+	Formats []string `json:"formats,omitempty" maxItems:"8" enum:"markdown,text,html,raw_html,links,record,screenshot,pdf" doc:"What the answer has, beside metadata: markdown and html of the main content, the text and raw_html of all of the page, links, records, or pictures by a browser. markdown, links and record by default."`
+	Offset  int      `json:"offset,omitempty" minimum:"0" doc:"Leave out so many characters of markdown, text, html and raw_html."`
+	Limit   int      `json:"limit,omitempty" minimum:"1" doc:"At most so many characters of each; next_offset is where the rest begins."`
+}
+
+func (p *Parts) has(format string) bool { return slices.Contains(p.Formats, format) }
+
+// applyTo returns a spec whose pages have the pictures that are asked for.
+func (p *Parts) applyTo(spec *crawlspec.Spec) *crawlspec.Spec {
+	out := *spec
+	if p.has("screenshot") || p.has("pdf") {
+		out.Render.Screenshot, out.Render.PDF = p.has("screenshot"), p.has("pdf")
+		if out.Render.Mode == crawlspec.RenderNever {
+			out.Render.Mode = crawlspec.RenderAlways
+		}
+	}
+	return &out
+}
+
+// keep leaves the parts of a page that were asked for.
+func (p *Parts) keep(page *Page) {
+	if len(p.Formats) > 0 {
+		if !p.has("links") {
+			page.Links = nil
+		}
+		if !p.has("record") {
+			page.Records, page.Rules, page.Notes = nil, nil, nil
+		}
+	}
+	for _, text := range []struct {
+		format string
+		of     **string
+	}{{"markdown", &page.Markdown}, {"text", &page.Text}, {"html", &page.HTML}, {"raw_html", &page.RawHTML}} {
+		switch {
+		case *text.of == nil:
+		case !p.has(text.format) && (len(p.Formats) > 0 || text.format != "markdown"):
+			*text.of = nil
+		default:
+			part, more := p.cut(**text.of)
+			if *text.of = &part; more {
+				page.NextOffset = p.Offset + p.Limit
+			}
+		}
+	}
+}
+
+// cut returns the part of a text that was asked for, and whether there is more.
+func (p *Parts) cut(s string) (part string, more bool) {
+	s = s[bytesOf(s, p.Offset):]
+	if p.Limit == 0 {
+		return s, false
+	}
+	end := bytesOf(s, p.Limit)
+	return s[:end], end < len(s)
+}
+
+// bytesOf returns the length of the first n characters of a text.
+func bytesOf(s string, n int) (end int) {
+	for ; n > 0 && end < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	return end
+}
+
+// mainHTML returns the main content of a page as HTML, "" for none.
+func mainHTML(d *document.Document) *string {
+	nodes, _ := d.MainNodes() // a page that cannot be read has none
+	var b strings.Builder
+	for _, n := range nodes {
+		_ = html.Render(&b, n) // to memory
+	}
+	return new(b.String())
+}
