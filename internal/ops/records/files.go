@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ type File struct {
 	Bytes   int64          `json:"bytes"`
 	SHA256  string         `json:"sha256"`
 	Stored  time.Time      `json:"stored" doc:"When the last of what is in it was made."`
-	Cursor  string         `json:"cursor" doc:"Of its first record, for GET …/records?file=."`
+	Cursor  string         `json:"cursor" doc:"For GET …/records?file=, and for GET …/files/content."`
 }
 
 // FilePage is a part of the files of an output. Next is the cursor of older ones, "" at the end; a part may have no
@@ -62,6 +63,31 @@ func Files(ctx context.Context, o output.Output, crawl, cursor string, most int)
 	}
 	page.Next = b.String()
 	return page, ctx.Err()
+}
+
+// Open opens the file of a File's cursor. An object that was removed since is fs.ErrNotExist.
+func Open(o output.Output, cursor string) (f output.File, in io.ReadCloser, err error) {
+	if _, database := o.Log.(output.Reader); database {
+		return f, nil, ErrDatabase
+	}
+	at, err := parse(cursor)
+	if err != nil {
+		return f, nil, err
+	}
+	refs, err := refsFrom(o, at.entry)
+	if err != nil {
+		return f, nil, err
+	}
+	commit, err := o.Read(refs[0])
+	if err != nil {
+		return f, nil, fmt.Errorf("read commit %s: %w", refs[0], err)
+	}
+	if at.file >= len(commit.Files) {
+		return f, nil, ErrCursor
+	}
+	f = commit.Files[at.file]
+	in, err = o.Open(f)
+	return f, in, err
 }
 
 // backwards goes through a commit log from the newest entry to the oldest, whatever its partition.

@@ -83,18 +83,27 @@ func Read(ctx context.Context, o output.Output, c Choice, cursor string, most in
 			return Page{}, err
 		}
 	}
-	refs, err := o.List(-1)
+	refs, err := refsFrom(o, from.entry)
 	if err != nil {
-		return Page{}, fmt.Errorf("read commits: %w", err)
-	}
-	if from.entry != "" {
-		at := slices.IndexFunc(refs, func(ref output.Ref) bool { return ref.String() == from.entry })
-		if at < 0 {
-			return Page{}, ErrCursor
-		}
-		refs = refs[at:]
+		return Page{}, err
 	}
 	return r.read(refs, from)
+}
+
+// refsFrom returns the entries of the log from one on, all for "".
+func refsFrom(o output.Output, entry string) ([]output.Ref, error) {
+	refs, err := o.List(-1)
+	if err != nil {
+		return nil, fmt.Errorf("read commits: %w", err)
+	}
+	if entry == "" {
+		return refs, nil
+	}
+	at := slices.IndexFunc(refs, func(ref output.Ref) bool { return ref.String() == entry })
+	if at < 0 {
+		return nil, ErrCursor
+	}
+	return refs[at:], nil
 }
 
 func (r *reader) read(refs []output.Ref, from position) (Page, error) {

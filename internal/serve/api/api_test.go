@@ -3,11 +3,13 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"seine/internal/serve"
 	"seine/internal/serve/api"
 	"seine/internal/testing/await"
+	"seine/pkg/crawlspec"
 )
 
 // list is a page of anything.
@@ -45,7 +48,9 @@ func TestCrawlIsLookedInto(t *testing.T) {
 	if s.want(200, &crawls, "GET", "/crawls", ""); !slices.Equal(crawls.strings("name"), []string{"shop"}) {
 		t.Errorf("%+v", crawls)
 	}
-	first := s.want(200, nil, "GET", "/crawls/shop", "")
+	first := s.want(200, nil, "GET", "/crawls/shop?wait=60s", "") // which has ended
+	s.want(422, nil, "GET", "/crawls/shop?wait=61s", "")
+	s.want(422, nil, "GET", "/crawls/shop?wait=soon", "")
 	if a := s.do("GET", "/crawls/shop", "", "If-None-Match", `"old", W/`+first.header.Get("ETag")); a.status != http.StatusNotModified || len(a.text) > 0 {
 		t.Errorf("nothing has changed, and it says %v", a)
 	}
@@ -199,30 +204,37 @@ func testFiles(t *testing.T, s *server) {
 	t.Helper()
 	var urls []string
 	var seen time.Time
-	for path := "/files?limit=1"; path != ""; {
+	for next := "/files?limit=1"; next != ""; {
 		var l struct {
 			Items []struct {
-				Path, Cursor string
-				Records      int
-				Stored       time.Time
+				Path, Cursor, SHA256 string
+				Records              int
+				Stored               time.Time
 			}
 			Next string
 		}
-		s.want(200, &l, "GET", path, "")
+		s.want(200, &l, "GET", next, "")
 		for _, f := range l.Items {
 			var of list
 			s.want(200, &of, "GET", "/records?file="+url.QueryEscape(f.Path)+"&cursor="+f.Cursor, "")
 			if len(of.Items) != f.Records || of.Next != "" {
 				t.Errorf("%s has %d records, %q; want %d", f.Path, len(of.Items), of.Next, f.Records)
 			}
+			content := s.want(200, nil, "GET", "/files/content?cursor="+f.Cursor, "")
+			if sum := fmt.Sprintf("%x", sha256.Sum256(content.text)); sum != f.SHA256 || !strings.Contains(content.header.Get("Content-Disposition"), path.Base(f.Path)) {
+				t.Errorf("%s is downloaded as %v with the sum %s, want %s", f.Path, content.header, sum, f.SHA256)
+			}
 			if urls = append(urls, of.strings("url")...); !seen.IsZero() && f.Stored.After(seen) {
 				t.Errorf("%s is newer than the file before it", f.Path)
 			}
 			seen = f.Stored
 		}
-		if path = ""; l.Next != "" {
-			path = "/files?limit=1&cursor=" + l.Next
+		if next = ""; l.Next != "" {
+			next = "/files?limit=1&cursor=" + l.Next
 		}
+	}
+	for cursor, status := range map[string]int{"": 422, "x": 422, "a/0/0": 422} {
+		s.want(status, nil, "GET", "/files/content?cursor="+cursor, "")
 	}
 	if slices.Sort(urls); len(urls) != 10 || len(slices.Compact(urls)) != 10 {
 		t.Errorf("the files have records of %v", urls)
@@ -530,5 +542,27 @@ func TestReadOnlyServerRefusesEveryWrite(t *testing.T) {
 		if a := s.do(method, fill.Replace(path), "{}"); a.status == http.StatusForbidden {
 			t.Errorf("%s: %v", w, a)
 		}
+	}
+}
+
+// A program waits for the end of a crawl by one request.
+func TestCrawlIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	spec := shop(site(t))
+	spec.Schedule, spec.State = "", crawlspec.Paused
+	runCrawl(t, data, "shop", spec)
+	s := newServer(t, data)
+	var c struct{ State string }
+	if s.want(200, &c, "GET", "/crawls/shop?wait=60s", ""); c.State != "paused" { // it does not run
+		t.Errorf("%+v", c)
+	}
+	s.want(200, nil, "POST", "/crawls/shop/resume", "")
+	await.Eventually(t, "the crawl runs or has run", func() bool {
+		s.want(200, &c, "GET", "/crawls/shop?wait=1ms", "")
+		return c.State != "paused"
+	})
+	if s.want(200, &c, "GET", "/crawls/shop?wait=60s", ""); c.State != "complete" {
+		t.Errorf("%+v", c)
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"seine/internal/base/sleep"
 	"seine/internal/ops/lookup"
 	"seine/internal/ops/overview"
 	"seine/internal/serve/caller"
@@ -59,9 +61,9 @@ func (c crawlOperations) registerCrawls() {
 		summary: "List crawls", about: "Crawls by name, with how they stand.",
 	}, c.listCrawls)
 	register(c.API, operation{
-		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
-		summary: "How a crawl stands", about: "Its state and counts. The ETag changes with them.",
-	}, c.getCrawl)
+		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", tag: "crawls", scope: caller.Read, errors: []int{404},
+		summary: "How a crawl stands", about: "Its state and counts. The ETag changes with them.", time: maxWait + askTime,
+	}, c.waitForCrawl)
 	register(c.API, operation{
 		method: http.MethodPost, path: "/crawls", id: "create-crawl", tag: "crawls", scope: caller.Write, status: http.StatusCreated, body: 4 << 20, errors: []int{409},
 		summary: "Begin a crawl", about: "Stores the spec, in YAML or JSON, and adds the seeds.",
@@ -119,6 +121,7 @@ func (a *API) markIdle(bus *stages.Bus, crawls []overview.Crawl) {
 
 type crawlInput struct {
 	CrawlPath
+	Wait        string `query:"wait" maxLength:"16" default:"0s" doc:"Answer when the state of a crawl that runs changes, or after this time, such as 30s; 60s at most."`
 	IfNoneMatch string `header:"If-None-Match" doc:"The ETag of an earlier answer: 304 if nothing has changed."`
 }
 
@@ -137,7 +140,33 @@ type crawlOutput struct {
 	Body overview.Crawl
 }
 
-func (c crawlOperations) getCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
+// maxWait bounds a wait for a change.
+const maxWait = time.Minute
+
+// waitForCrawl is getCrawl once the crawl does not run any more, or after a time.
+func (c crawlOperations) waitForCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
+	wait, err := time.ParseDuration(in.Wait)
+	if err != nil || wait < 0 || wait > maxWait {
+		return nil, problemf(http.StatusUnprocessableEntity, "wait %q: must be 60s at most, such as 30s", in.Wait)
+	}
+	for until := time.Now().Add(wait); ; {
+		out, err := share(c.API, "get-crawl", c.getCrawl)(ctx, &in.CrawlPath)
+		switch {
+		case err != nil:
+			return nil, err
+		case out.Body.State == overview.Running && time.Now().Before(until):
+			if err := sleep.For(ctx, min(fresh, time.Until(until))); err != nil {
+				return nil, err
+			}
+		case in.has(out.ETag):
+			return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
+		default:
+			return out, nil
+		}
+	}
+}
+
+func (c crawlOperations) getCrawl(ctx context.Context, in *CrawlPath) (*crawlOutput, error) {
 	var out crawlOutput
 	err := c.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		crawls, err := overview.Crawls(ctx, bus, in.Crawl)
@@ -150,9 +179,7 @@ func (c crawlOperations) getCrawl(ctx context.Context, in *crawlInput) (*crawlOu
 	if err != nil {
 		return nil, err
 	}
-	if out.ETag = etagOf(out.Body); in.has(out.ETag) {
-		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
-	}
+	out.ETag = etagOf(out.Body)
 	return &out, nil
 }
 

@@ -200,6 +200,18 @@ type siteProblem struct {
 	Site *Answered `json:"site,omitempty" doc:"Of a page that could not be fetched: how its site answered."`
 }
 
+// problemIn returns a problem as it stands in an answer with others.
+func problemIn(err error) *siteProblem {
+	if p, ok := errors.AsType[*siteProblem](err); ok {
+		return p
+	}
+	p := new(siteProblem)
+	if other, ok := errors.AsType[*huma.ErrorModel](err); ok {
+		p.ErrorModel = *other
+	}
+	return p
+}
+
 // ofSite are what to do about a page that could not be fetched, by the class of the result.
 var ofSite = map[messages.Class]string{
 	messages.Gone:            "the site does not have this page: check the URL",

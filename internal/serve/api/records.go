@@ -3,7 +3,12 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
+	"io/fs"
+	"mime"
 	"net/http"
+	"path"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -29,6 +34,7 @@ func (o recordOperations) registerRecords() {
 		method: http.MethodGet, path: "/files", id: "list-files", tag: "records", scope: caller.Records, errors: []int{404, 409},
 		summary: "Files of the output", about: "Those that are committed, the newest first. A page looks at so many commits; one with none and a cursor is not the last.",
 	}, o.listFiles)
+	o.registerContent()
 	o.registerTail()
 }
 
@@ -64,6 +70,47 @@ func (o recordOperations) listFiles(ctx context.Context, in *filesInput) (*body[
 	return answerOf(pageOf(part.Files, part.Next), problemOfRecords(err))
 }
 
+type contentInput struct {
+	Cursor string `query:"cursor" required:"true" maxLength:"4096" doc:"cursor of a file of GET …/files."`
+	WriterQuery
+}
+
+func (o recordOperations) registerContent() {
+	op := o.describe(&operation{
+		method: http.MethodGet, path: "/files/content", id: "download-file", tag: "records", scope: caller.Records, errors: []int{404, 409},
+		summary: "A file of the output", about: "As it was committed.",
+	})
+	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string"}}}}}
+	huma.Register(o.huma, op, func(ctx context.Context, in *contentInput) (*huma.StreamResponse, error) {
+		end := o.tails.Begin(ctx, caller.Of(ctx).Name)
+		if end == nil {
+			return nil, retryLater(http.StatusTooManyRequests, "too many downloads and streams are open: close some")
+		}
+		out, err := o.output(ctx, in.Writer)
+		if err != nil {
+			end()
+			return nil, o.problemOf(err)
+		}
+		f, content, err := records.Open(out, in.Cursor)
+		if err != nil {
+			end()
+			_ = out.Close() // nothing was written
+			return nil, o.problemOf(problemOfRecords(err))
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer end()
+			defer out.Close()
+			defer content.Close()
+			ctx.SetHeader("Content-Type", "application/octet-stream")
+			ctx.SetHeader("Content-Length", strconv.FormatInt(f.Bytes, 10))
+			ctx.SetHeader("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(f.Path)}))
+			if _, err := io.Copy(newStream(ctx), content); err != nil {
+				o.Log.Debug("a download ended early", "file", f.Path, "error", err)
+			}
+		}}, nil
+	})
+}
+
 // checkThere reports that there is no crawl of a name of which the output has nothing: that of a deleted crawl stays. No name is
 // every crawl.
 func (o recordOperations) checkThere(ctx context.Context, crawl string) error {
@@ -82,6 +129,8 @@ func problemOfRecords(err error) error {
 	switch {
 	case errors.Is(err, records.ErrCursor):
 		return badCursor()
+	case errors.Is(err, fs.ErrNotExist):
+		return problemf(http.StatusNotFound, "the file was removed: %v", err)
 	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase), errors.Is(err, records.ErrFormat):
 		return problemf(http.StatusConflict, "%v", err)
 	}

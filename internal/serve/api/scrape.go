@@ -52,6 +52,10 @@ func (p pageOperations) registerScrape() {
 		return answerOf(p.Scraper.Fetch(ctx, spec, in.Body.URL, &in.Body.Parts))
 	})
 	register(p.API, operation{
+		method: http.MethodPost, path: "/scrape/batch", id: "scrape-batch", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404}, time: batchTime,
+		summary: "Several pages", about: "Each as POST /scrape, hosts beside each other, the pages of a host one after the other at its pace. Pages that do not come within four minutes are problems.",
+	}, p.scrapeBatch)
+	register(p.API, operation{
 		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
 		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read. With a crawl, which needs the scope `read` too, also what it knows of the host, a part at a time, in the order of a hash.",
 	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
@@ -67,6 +71,60 @@ func (p pageOperations) registerScrape() {
 		}
 		return answerOf(p.Scraper.Map(ctx, spec, in.Body.URL, in.Body.Limit))
 	})
+}
+
+const (
+	batchTime = 4 * time.Minute
+	// maxBatch bounds the texts of a batch in bytes: all are in memory.
+	maxBatch = 64 << 20
+)
+
+// BatchAsk is what several pages are fetched by.
+type BatchAsk struct {
+	URLs  []string `json:"urls" minItems:"1" maxItems:"100"`
+	Spec  raw      `json:"spec,omitempty" doc:"A string of YAML, or an object: whose rules, access and pace hold. The default without it."`
+	Crawl string   `json:"crawl,omitempty" maxLength:"64" doc:"Instead of a spec: that of this crawl."`
+	scrape.Parts
+}
+
+// Batch has a result for each URL, in their order.
+type Batch struct {
+	Results []BatchResult `json:"results" nullable:"false"`
+}
+
+// BatchResult is a page, or why there is none.
+type BatchResult struct {
+	URL     string       `json:"url"`
+	Page    *scrape.Page `json:"page,omitempty"`
+	Problem *siteProblem `json:"problem,omitempty"`
+}
+
+func (p pageOperations) scrapeBatch(ctx context.Context, in *struct{ Body BatchAsk }) (*body[Batch], error) {
+	asked := Ask{Spec: in.Body.Spec, Crawl: in.Body.Crawl}
+	if bad := asked.Resolve(nil); len(bad) > 0 {
+		return nil, newProblem(http.StatusUnprocessableEntity, invalid, bad...)
+	}
+	spec, err := p.specFor(ctx, &asked)
+	if err != nil {
+		return nil, err
+	}
+	out, bytes := Batch{Results: make([]BatchResult, len(in.Body.URLs))}, 0
+	ctx, cancel := context.WithTimeout(ctx, batchTime-askTime)
+	defer cancel()
+	p.Scraper.FetchAll(ctx, spec, in.Body.URLs, &in.Body.Parts, func(i int, page *scrape.Page, err error) {
+		r := &out.Results[i]
+		if r.URL = in.Body.URLs[i]; err == nil {
+			if bytes += page.Size(); bytes > maxBatch {
+				err = problemf(http.StatusRequestEntityTooLarge, "the pages of this batch have more than 64 MiB: ask for fewer pages, or set formats and limit")
+			}
+		}
+		if err == nil {
+			r.Page = page
+		} else {
+			r.Problem = problemIn(p.problemOf(err))
+		}
+	})
+	return answerOf(out, nil)
 }
 
 // mapKnown maps a site with what a crawl knows of it.

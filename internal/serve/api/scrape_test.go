@@ -247,3 +247,47 @@ func TestSinglePagesSayHowTheirSiteAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Several pages are fetched by one request, with a result for each in its order, and the pace of a host holds.
+func TestBatchOfPages(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, filepath.Join(t.TempDir(), "data"))
+	seed := site(t)
+	other := strings.Replace(seed, "127.0.0.1", "localhost", 1)
+	urls := []string{seed + "/1", "nonsense", other + "/2", seed + "/broken", seed + "/3", seed + "/1"}
+	text, err := json.Marshal(map[string]any{"urls": urls, "formats": []string{"markdown"}, "spec": "allow_private: true\ndelay: 100ms"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch struct {
+		Results []struct {
+			URL  string
+			Page *struct {
+				URL, Markdown string
+				Links         []any
+			}
+			Problem *struct {
+				Status int
+				Detail string
+				Site   struct{ Class string }
+			}
+		}
+	}
+	s.want(200, &batch, "POST", "/scrape/batch", string(text))
+	for i, r := range batch.Results {
+		switch {
+		case r.URL != urls[i]:
+			t.Errorf("%d is of %s, want %s", i, r.URL, urls[i])
+		case i == 1 && (r.Problem == nil || r.Problem.Status != 422), i == 3 && (r.Problem == nil || r.Problem.Site.Class != "gone" || r.Problem.Detail == ""):
+			t.Errorf("%s: %+v", r.URL, r.Problem)
+		case i != 1 && i != 3 && (r.Page == nil || r.Problem != nil || r.Page.URL != urls[i] || !strings.Contains(r.Page.Markdown, "Product") || r.Page.Links != nil):
+			t.Errorf("%s: %+v %+v", r.URL, r.Page, r.Problem)
+		}
+	}
+	if len(batch.Results) != len(urls) {
+		t.Errorf("%d results", len(batch.Results))
+	}
+	for _, body := range []string{`{"urls": []}`, `{}`, `{"urls": ["http://a.test/"], "crawl": "a b"}`, `{"urls": ["http://a.test/"], "spec": "colour: red"}`} {
+		s.want(422, nil, "POST", "/scrape/batch", body)
+	}
+}

@@ -28,3 +28,11 @@ func (s *stream) send(part []byte) bool {
 	}
 	return s.c.Flush() == nil
 }
+
+// Write implements io.Writer.
+func (s *stream) Write(part []byte) (int, error) {
+	if !s.send(part) {
+		return 0, io.ErrClosedPipe
+	}
+	return len(part), nil
+}

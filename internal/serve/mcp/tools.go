@@ -33,7 +33,7 @@ type askFor struct {
 type pageFor struct {
 	askFor
 	Formats []string `json:"formats,omitempty" jsonschema:"What to return: markdown or html of the main content, text or raw_html of all of the page, links, record (by the rules of the spec). markdown without it, and with a spec or crawl also record."`
-	Offset  int      `json:"offset,omitempty" jsonschema:"Where to go on in a long page: the offset that the part before names."`
+	Offset  int      `json:"offset,omitempty" jsonschema:"Offset of the next part of a long page, as the previous answer has it."`
 	Limit   int      `json:"limit,omitempty" jsonschema:"At most so many characters of text; 20000 without it."`
 }
 
@@ -45,7 +45,7 @@ type mapFor struct {
 
 type crawlFor struct {
 	Name  string   `json:"name" jsonschema:"A new name for the crawl: letters, digits, - and _."`
-	Spec  any      `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: scope, limits, rules; the resource seine://spec has the keys. Without max_pages, the crawl ends after 1000 pages; 0 is no limit."`
+	Spec  any      `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: scope, limits, rules; the resource seine://spec has the keys. Without max_pages, the crawl ends after 1000 pages; 0 removes the limit."`
 	Seeds []string `json:"seeds,omitempty" jsonschema:"URLs to begin with; at least one, here or in the spec."`
 	Key   string   `json:"idempotency_key,omitempty" jsonschema:"A name of your own for this call: sent again with the same one within a day, nothing is begun twice."`
 }

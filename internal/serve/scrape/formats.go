@@ -32,6 +32,23 @@ func (p *Parts) applyTo(spec *crawlspec.Spec) *crawlspec.Spec {
 	return &out
 }
 
+// Size is about how many bytes a page has in an answer.
+func (p *Page) Size() int {
+	n := len(p.Metadata) + len(p.Screenshot) + len(p.PDF)
+	for _, text := range []*string{p.Markdown, p.Text, p.HTML, p.RawHTML} {
+		if text != nil {
+			n += len(*text)
+		}
+	}
+	for _, r := range p.Records {
+		n += len(r)
+	}
+	for _, l := range p.Links {
+		n += len(l.URL)
+	}
+	return n
+}
+
 // keep leaves the parts of a page that were asked for.
 func (p *Parts) keep(page *Page) {
 	if len(p.Formats) > 0 {

@@ -32,7 +32,7 @@ type Page struct {
 	HTML       *string         `json:"html,omitempty"`     // of its main content
 	Text       *string         `json:"text,omitempty"`     // of all of it
 	RawHTML    *string         `json:"raw_html,omitempty" doc:"The document as it was received or rendered, in UTF-8."`
-	NextOffset int             `json:"next_offset,omitempty" doc:"Where the texts go on that limit has cut; absent if there is no more."`
+	NextOffset int             `json:"next_offset,omitempty" doc:"Offset of the next part of texts that limit has cut; absent at the end."`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 	// Withheld says which credentials of the spec were not sent, and why.
 	Withheld string `json:"withheld,omitempty"`

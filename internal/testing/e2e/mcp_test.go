@@ -129,7 +129,7 @@ func (c *toolClient) wantPage(url string) {
 			c.t.Errorf("no %q in %s\n%v", part, text, result.StructuredContent)
 		}
 	}
-	if _, part := c.try("scrape", map[string]any{"url": url, "formats": []string{"markdown"}, "limit": 20, "spec": map[string]any{"allow_private": true, "delay": "0s"}}); !strings.Contains(part, "goes on at offset 20.") || strings.Contains(part, "record: ") {
+	if _, part := c.try("scrape", map[string]any{"url": url, "formats": []string{"markdown"}, "limit": 20, "spec": map[string]any{"allow_private": true, "delay": "0s"}}); !strings.Contains(part, "continues at offset 20.") || strings.Contains(part, "record: ") {
 		c.t.Error(part)
 	}
 }
