@@ -25,7 +25,7 @@ type mcpCmd struct {
 
 // Help is shown below the list of flags.
 func (c *mcpCmd) Help() string {
-	return `An MCP client starts this command and gets the tools scrape, map, status, explain and records, and with --allow-write also crawl. The
+	return `An MCP client starts this command and gets the tools scrape, map, status, explain and records, and with --allow-write also crawl and cancel. The
 command logs to standard error and ends when standard input closes. A crawl that it ran resumes with seine crawl --data. Use absolute
 paths. docs/reference/api.md shows how to configure a client.
 
