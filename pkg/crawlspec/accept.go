@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
 )
 
@@ -18,6 +19,8 @@ var documentMedia = map[string][]string{
 	"csv":     {"text/csv", "text/tab-separated-values", "application/csv"},
 	"text":    {"text/plain"},
 	"sitemap": {"application/xml", "text/xml"},
+	"pdf":     {"application/pdf"},
+	"office":  append([]string{"text/rtf"}, mediatype.OfficeMedia...),
 }
 
 // sitemapMedia are what sitemaps come as.
@@ -30,12 +33,19 @@ var NamedMedia = append([]string{"application/rss+xml", "application/atom+xml", 
 // fetcher keeps anyhow: those of Accept, those that its rules are for, and those
 // of sitemaps.
 func (s *Spec) Accepts() []string {
-	media := slices.Clone([]string(s.Accept))
+	var media []string
 	add := func(types []string) {
 		for _, t := range types {
 			if !slices.Contains(media, t) {
 				media = append(media, t)
 			}
+		}
+	}
+	for _, t := range s.Accept {
+		if types := documentMedia[t]; types != nil {
+			add(types)
+		} else {
+			media = append(media, t)
 		}
 	}
 	if s.Sitemaps {
@@ -123,8 +133,8 @@ func InMediaRanges(ranges []string, t string) bool {
 
 func checkAccept(types []string) error {
 	for i, t := range types {
-		if !IsMediaRange(t) {
-			return &FieldError{Path: fmt.Sprintf("accept[%d]", i), Err: fmt.Errorf("%q: must be a media type without parameters, such as text/calendar or image/*", messages.Clip(t))}
+		if documentMedia[t] == nil && !IsMediaRange(t) {
+			return &FieldError{Path: fmt.Sprintf("accept[%d]", i), Err: fmt.Errorf("%q: must be a type of document, such as pdf or office, or a media type without parameters, such as text/calendar or image/*", messages.Clip(t))}
 		}
 	}
 	return nil

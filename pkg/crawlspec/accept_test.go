@@ -18,6 +18,8 @@ func TestAcceptsWhatTheRulesAreFor(t *testing.T) {
 		"follow: [{when: {not: {jq: .last}}, css: a}]":                       documentMedia["json"],
 		"follow: [{paginate: {parameter: p, while: {any: [{jq: .items}]}}}]": documentMedia["json"],
 		"links: {follow: [feed]}":                                            documentMedia["feed"],
+		"accept: [pdf, image/png]":                                           {"application/pdf", "image/png"},
+		"accept: [office]":                                                   documentMedia["office"],
 		"sitemaps: true":                                                     sitemapMedia,
 	} {
 		s, err := parseSpec([]byte(text))
@@ -32,7 +34,7 @@ func TestAcceptsWhatTheRulesAreFor(t *testing.T) {
 }
 
 func TestAcceptIsChecked(t *testing.T) {
-	if _, err := parseSpec([]byte("accept: [pdf]")); err == nil || FieldErrors(err)[0].Path != "accept[0]" {
+	if _, err := parseSpec([]byte("accept: [docx]")); err == nil || FieldErrors(err)[0].Path != "accept[0]" {
 		t.Errorf("got %v", err)
 	}
 }

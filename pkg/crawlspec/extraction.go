@@ -31,7 +31,7 @@ var PageFields = []string{
 	"url", "status", "content_type", "media_type", "type_mismatch", "title", "description", "canonical", "language",
 	"text_language", "charset", "noindex", "text", "headings", "author", "published", "modified", "main", "markdown", "json_ld", "microdata",
 	"rdfa", "open_graph", "twitter", "links", "digest", "simhash", "duplicate_of", "fetched_at", "fetch_ms", "bytes", "depth",
-	"rendered", "referrer", "crawl", "visit", "run", "metadata",
+	"rendered", "referrer", "crawl", "visit", "run", "metadata", "pages", "no_text",
 }
 
 // PageFieldsOfRules are those of PageFields that rules can have with "from: page:NAME": not

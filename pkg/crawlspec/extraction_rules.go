@@ -5,15 +5,15 @@ type Target struct {
 	// Match lists patterns, as in Spec.Include; the URL must match one. If it is empty, every URL matches. Named
 	// groups of "re:…" are values for templates.
 	Match Strings `json:"match,omitempty"`
-	// Types of document, of DocumentTypes. If it is empty, the selectors of the rule decide: CSS reads html;
-	// XPath html, xml, feed and sitemap; jq json, csv, feed and sitemap.
+	// Types of document, of DocumentTypes. If it is empty, the selectors of the rule decide: CSS reads html, pdf and office;
+	// XPath also xml, feed and sitemap; jq json, csv, feed and sitemap.
 	Types Strings `json:"types,omitempty"`
 	// When is a condition for the page.
 	When *Condition `json:"when,omitempty"`
 }
 
 // DocumentTypes are the types that a rule may be for. NDJSON counts as json.
-var DocumentTypes = []string{"html", "xml", "json", "feed", "csv", "text", "sitemap"}
+var DocumentTypes = []string{"html", "xml", "json", "feed", "csv", "text", "sitemap", "pdf", "office"}
 
 // RecordRule makes records of the pages it applies to: one for each element that
 // Each selects, or one of the page.

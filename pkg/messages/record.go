@@ -39,6 +39,10 @@ type Record struct {
 	DuplicateOf Visit `json:"duplicate_of,omitzero"`
 	// Metadata is that of the seed which the page is of, if it has any: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`
+	// Pages is how many pages a PDF has, slides a presentation or sheets a workbook.
+	Pages int `json:"pages,omitempty"`
+	// NoText is why a PDF or an office file has no text: scanned, empty, encrypted, damaged, unsupported or too_large.
+	NoText string `json:"no_text,omitempty"`
 	// Truncated names the fields that are cut: the text, if it is longer than --max-text.
 	Truncated []string `json:"truncated,omitempty"`
 }

@@ -52,7 +52,7 @@ func Envelope() []Column {
 
 // pageTypes are the types of the fields of a page that are no texts.
 var pageTypes = map[string]Type{
-	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "run": Integer, "noindex": Bool,
+	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "run": Integer, "noindex": Bool, "pages": Integer,
 	"fetched_at": Time, "published": Time, "modified": Time,
 	"headings": JSON, "json_ld": JSON, "microdata": JSON, "rdfa": JSON, "open_graph": JSON, "twitter": JSON, "links": JSON,
 	"metadata": JSON,

@@ -2,8 +2,10 @@ package document
 
 import (
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"seine/internal/page/article"
+	"seine/internal/page/dom"
 )
 
 // Main returns the main content of a page, empty if it has none.
@@ -12,6 +14,13 @@ func (d *Document) Main() (article.Content, error) {
 		root, err := d.Root()
 		if err != nil {
 			return article.Content{}, err
+		}
+		if d.made != nil { // it has nothing else
+			for n := range dom.Descendants(root) {
+				if n.DataAtom == atom.Body {
+					return article.Content{Node: n, Text: article.Text(n)}, nil
+				}
+			}
 		}
 		content, _ := article.Main(root)
 		return content, nil

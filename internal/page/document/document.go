@@ -55,6 +55,7 @@ type Document struct {
 
 	raw     []byte
 	broken  string
+	made    []byte // HTML that was made of it
 	decoded lazy[decoded]
 	dom     lazy[*goquery.Document]
 	json    lazy[any]
@@ -105,6 +106,12 @@ func New(s Source) *Document {
 // IsXHTML reports whether the document is a page that is XML.
 func (d *Document) IsXHTML() bool { return d.Type.Media == "application/xhtml+xml" }
 
+// SetHTML gives a document that is no page the HTML that was made of it: from then on it has what a page has.
+func (d *Document) SetHTML(page []byte) { d.made = page }
+
+// IsHTML reports whether the document is a page, or has one.
+func (d *Document) IsHTML() bool { return d.Type.Class == mediatype.HTML || d.made != nil }
+
 // Raw returns the body as it was fetched.
 func (d *Document) Raw() []byte { return d.raw }
 
@@ -120,6 +127,10 @@ func (d *Document) decode() decoded {
 	v, _ := d.decoded.get(func() (decoded, error) {
 		contentType := http.Header(d.Header).Get("Content-Type")
 		var v decoded
+		if d.made != nil {
+			v.body, v.encoding = charset.Decode(d.made, "text/html; charset=utf-8")
+			return v, nil
+		}
 		switch d.Type.Class {
 		case mediatype.HTML:
 			if d.IsXHTML() { // is XML, and so is how it is encoded

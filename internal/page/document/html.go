@@ -10,7 +10,6 @@ import (
 
 	"seine/internal/page/dom"
 	"seine/internal/page/htmlpage"
-	"seine/internal/page/mediatype"
 )
 
 // MaxHTML is the longest page, in bytes, of which a DOM is made. The longest pages
@@ -21,7 +20,7 @@ const MaxHTML = 16 << 20
 // DOM returns the tree of a page. Its node may be used without goquery, too: see [Document.Root].
 func (d *Document) DOM() (*goquery.Document, error) {
 	return d.dom.get(func() (*goquery.Document, error) {
-		if d.Type.Class != mediatype.HTML {
+		if !d.IsHTML() {
 			return nil, fmt.Errorf("%w: %s is not HTML", ErrForm, d.Type.Class)
 		}
 		body := d.Body()

@@ -6,14 +6,13 @@ import (
 	"seine/internal/page/article"
 	"seine/internal/page/dom"
 	"seine/internal/page/htmlpage"
-	"seine/internal/page/mediatype"
 )
 
 // Text returns the text of the document: of a page what a reader sees, as its
 // record has it; of anything else the body.
 func (d *Document) Text() (string, error) {
 	return d.text.get(func() (string, error) {
-		if d.Type.Class != mediatype.HTML {
+		if !d.IsHTML() {
 			return string(d.Body()), nil
 		}
 		page, err := htmlpage.Scan(d.Body(), d.URL, "text/html; charset=utf-8", htmlpage.Options{XML: d.IsXHTML()})

@@ -119,7 +119,7 @@ func (c *compiler) get(m *crawlspec.Field, path string, in inputKind) {
 	case bare && in == amongPage && strings.HasPrefix(m.Get, "@"):
 		c.failed(path+".get", fmt.Errorf("the document has no attributes: give css or xpath"))
 	case m.Get == getMarkdown:
-		c.needs(path+".get", getMarkdown, typeHTML)
+		c.needs(path+".get", getMarkdown, treeTypes)
 	}
 }
 

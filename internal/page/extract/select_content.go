@@ -4,7 +4,7 @@ import "golang.org/x/net/html"
 
 // selectContent yields the main content of the page, or its sections. The nodes are copies.
 func (r *run) selectContent(what string, yield func(item) bool) error {
-	if typeOf(r.doc) != typeHTML {
+	if !r.doc.IsHTML() {
 		return nil
 	}
 	var nodes []*html.Node

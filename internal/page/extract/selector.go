@@ -35,7 +35,7 @@ func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*s
 	if s.CSS != "" {
 		out.css, err = compileCSS(s.CSS)
 		note("css")
-		c.markup(path+".css", "css", in, typeHTML)
+		c.markup(path+".css", "css", in, treeTypes)
 		found = amongNodes
 	}
 	if s.XPath != "" {
@@ -47,11 +47,11 @@ func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*s
 	if s.JSONLD != "" {
 		out.ld, err = compileJQ(s.JSONLD)
 		note("json_ld")
-		c.needs(path+".json_ld", "json_ld", typeHTML)
+		c.needs(path+".json_ld", "json_ld", treeTypes)
 		found = amongValues
 	}
 	if s.Meta != "" {
-		c.needs(path+".meta", "meta", typeHTML)
+		c.needs(path+".meta", "meta", treeTypes)
 		found = amongTexts
 	}
 	if s.Regex != "" {
@@ -78,7 +78,7 @@ func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
 	case m.From == "":
 		return c.selector(m.Selector, path, amongPage)
 	}
-	c.needs(path+".from", "from", typeHTML)
+	c.needs(path+".from", "from", treeTypes)
 	return &selector{from: m.From}, amongNodes
 }
 
@@ -243,7 +243,7 @@ func (r *run) root(in item) (*html.Node, error) {
 	switch {
 	case in.kind == itemNode:
 		return in.node, nil
-	case in.kind == itemPage && typeOf(r.doc) == typeHTML:
+	case in.kind == itemPage && r.doc.IsHTML():
 		return r.doc.Root()
 	}
 	return nil, nil
@@ -256,7 +256,7 @@ func (r *run) tree(in item) (item, error) {
 		return in, nil
 	case in.kind != itemPage:
 		return item{}, nil
-	case typeOf(r.doc) == typeHTML:
+	case r.doc.IsHTML():
 		n, err := r.doc.Root()
 		return nodeItem(n), err
 	case typeOf(r.doc)&(typeXML|typeFeed|typeSitemap) != 0 && !r.jsonFeed():
@@ -296,7 +296,7 @@ func (r *run) value(in item) (v any, ok bool, err error) {
 // selectLD yields what jq makes of the objects of the page's JSON-LD, the first
 // object that gives something first.
 func (r *run) selectLD(q *query, yield func(item) bool) error {
-	if typeOf(r.doc) != typeHTML {
+	if !r.doc.IsHTML() {
 		return nil
 	}
 	objects, err := r.doc.JSONLD()

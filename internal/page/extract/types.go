@@ -22,10 +22,13 @@ const (
 	typeCSV
 	typeText
 	typeSitemap
+	typePDF
+	typeOffice
 	typeOther
 
 	anyType   = typeOther<<1 - 1
-	xpathable = typeHTML | typeXML | typeFeed | typeSitemap
+	treeTypes = typeHTML | typePDF | typeOffice // have the tree of a page
+	xpathable = treeTypes | typeXML | typeFeed | typeSitemap
 	jqable    = typeJSON | typeCSV | typeFeed | typeSitemap
 )
 

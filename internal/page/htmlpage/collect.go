@@ -37,7 +37,7 @@ func (s *scanner) endHeading() {
 		return
 	}
 	if text := s.heading.String(); text != "" {
-		s.page.Headings = append(s.page.Headings, Heading{Level: s.headingLevel, Text: text})
+		s.page.Headings = append(s.page.Headings, Heading{Level: s.headingLevel, Text: text, Page: s.links.page})
 	}
 	s.headingLevel = 0
 	s.collecting = s.anchorRef != noReference

@@ -99,6 +99,8 @@ type Link struct {
 	// Rel has the link types of the first link to URL that has any, in lower case,
 	// separated by one space. See Options.LinkTexts.
 	Rel string
+	// Page is the number of the page that the first link to URL is on, 0 if there are no numbers.
+	Page int
 }
 
 // ShouldFollow reports whether one of the links to the URL is of these kinds and, if

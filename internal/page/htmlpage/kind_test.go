@@ -164,16 +164,16 @@ func TestHeadings(t *testing.T) {
 		rule, html string
 		want       []Heading
 	}{
-		{"levels", "<h1>a</h1><H2> b <i>c</i>\n</H2><h6>d</h6><h7>e</h7>", []Heading{{1, "a"}, {2, "b c"}, {6, "d"}}},
-		{"text is decoded", "<h1>a &amp; b&nbsp;</h1>", []Heading{{1, "a & b"}}},
-		{"blocks in one", "<h1><div>a</div><div>b</div></h1>", []Heading{{1, "a b"}}},
-		{"a heading ends one left open", "<h1>a<h2>b</h1>c", []Heading{{1, "a"}, {2, "b"}}},
-		{"left open to the end", "<h1>a", []Heading{{1, "a"}}},
+		{"levels", "<h1>a</h1><H2> b <i>c</i>\n</H2><h6>d</h6><h7>e</h7>", []Heading{{1, "a", 0}, {2, "b c", 0}, {6, "d", 0}}},
+		{"text is decoded", "<h1>a &amp; b&nbsp;</h1>", []Heading{{1, "a & b", 0}}},
+		{"blocks in one", "<h1><div>a</div><div>b</div></h1>", []Heading{{1, "a b", 0}}},
+		{"a heading ends one left open", "<h1>a<h2>b</h1>c", []Heading{{1, "a", 0}, {2, "b", 0}}},
+		{"left open to the end", "<h1>a", []Heading{{1, "a", 0}}},
 		{"empty ones", "<h1></h1><h2> <img alt=x></h2>", nil},
-		{"with a link", "<h1>a <a href=b>c</a> d</h1>e", []Heading{{1, "a c d"}}},
-		{"a link over one", "<a href=b>x<h1>a</h1>y</a>", []Heading{{1, "a"}}},
+		{"with a link", "<h1>a <a href=b>c</a> d</h1>e", []Heading{{1, "a c d", 0}}},
+		{"a link over one", "<a href=b>x<h1>a</h1>y</a>", []Heading{{1, "a", 0}}},
 		{"hidden ones", "<noscript><h1>a</h1></noscript><template><h1>b</h1></template><script><h1>c</h1></script>", nil},
-		{"a long one", "<h1>" + strings.Repeat("x", 2*maxHeading), []Heading{{1, strings.Repeat("x", maxHeading)}}},
+		{"a long one", "<h1>" + strings.Repeat("x", 2*maxHeading), []Heading{{1, strings.Repeat("x", maxHeading), 0}}},
 	}
 	for _, tt := range tests {
 		p := scan(t, tt.html, Options{Headings: true, LinkTexts: true})

@@ -13,6 +13,7 @@ type reference struct {
 	kind            Kind   // of the first
 	kinds, unmarked Kinds
 	text, rel       string
+	page            int
 }
 
 // maxPooled bounds the maps kept for reuse: clearing a map costs its capacity,
@@ -25,13 +26,14 @@ type linkSet struct {
 	byRef map[string]int
 	byURL map[string]int
 	limit int
+	page  int // the number of the page that is read
 }
 
 // reset empties the set. Up to twice the links asked for are collected, as some
 // will not resolve or turn out the same: only a page with more distinct ones
 // than that can yield fewer than it has.
 func (s *linkSet) reset(maxLinks int) {
-	s.limit = 2 * maxLinks
+	s.limit, s.page = 2*maxLinks, 0
 	clear(s.refs)
 	s.refs = s.refs[:0]
 	s.byRef = emptied(s.byRef)
@@ -74,7 +76,7 @@ func (s *linkSet) add(ref []byte, kind Kind, noFollow bool) int {
 		return noReference
 	}
 	i := len(s.refs)
-	r := reference{ref: string(ref), kind: kind, kinds: bit, unmarked: unmarked}
+	r := reference{ref: string(ref), kind: kind, kinds: bit, unmarked: unmarked, page: s.page}
 	s.byRef[r.ref] = i
 	s.refs = append(s.refs, r)
 	return i
@@ -100,7 +102,7 @@ func (s *linkSet) resolve(base *weburl.Base, self string, maxLinks int) []Link {
 		if len(links) < maxLinks {
 			s.byURL[u] = len(links)
 			links = append(links, Link{
-				URL: u, Kind: r.kind, NoFollow: r.unmarked == 0, Kinds: r.kinds, Unmarked: r.unmarked, Text: r.text, Rel: r.rel,
+				URL: u, Kind: r.kind, NoFollow: r.unmarked == 0, Kinds: r.kinds, Unmarked: r.unmarked, Text: r.text, Rel: r.rel, Page: r.page,
 			})
 		}
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	LinkTexts bool
 	// Headings asks for Page.Headings.
 	Headings bool
+	// Numbers says that sections have an attribute data-page, the number of their page: it is told
+	// of headings and links.
+	Numbers bool
 }
 
 func (o Options) withDefaults() Options {
@@ -107,4 +110,5 @@ type Page struct {
 type Heading struct {
 	Level int    // from 1 to 6
 	Text  string // whitespace folded, on one line
+	Page  int    // that it is on, 0 if there are no numbers
 }

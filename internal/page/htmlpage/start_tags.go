@@ -1,6 +1,10 @@
 package htmlpage
 
-import "seine/internal/base/ascii"
+import (
+	"strconv"
+
+	"seine/internal/base/ascii"
+)
 
 // open takes a start tag.
 func (s *scanner) open(e element) {
@@ -12,6 +16,9 @@ func (s *scanner) open(e element) {
 	case elemBlock:
 		s.leaveForeign()
 		s.separate(gapLine)
+		if s.opts.Numbers {
+			s.readNumber()
+		}
 	case elemCell:
 		s.separate(gapSpace)
 	case elemHeading:
@@ -32,6 +39,13 @@ func (s *scanner) open(e element) {
 		if s.templates == 0 {
 			s.openMeta(e)
 		}
+	}
+}
+
+// readNumber takes the number of a page from its section.
+func (s *scanner) readNumber() {
+	if v, ok := s.value("data-page", first); ok {
+		s.links.page, _ = strconv.Atoi(string(v))
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	CSV    // or values separated by tabs
 	Text   // for people to read
 	PDF
+	Office // and books: DOCX, XLSX, PPTX, ODT, EPUB, RTF and their kin
 	Image
 	Audio
 	Video
@@ -28,7 +29,7 @@ const (
 )
 
 var classNames = [...]string{
-	"other", "html", "xml", "feed", "sitemap", "json", "ndjson", "csv", "text", "pdf", "image", "audio", "video", "archive",
+	"other", "html", "xml", "feed", "sitemap", "json", "ndjson", "csv", "text", "pdf", "office", "image", "audio", "video", "archive",
 }
 
 // String returns the name of the class in lower case.
@@ -56,11 +57,21 @@ var classes = classesByName(map[Class]string{
 	Other:  "text/css text/javascript text/ecmascript text/jscript text/livescript",
 	Text:   "application/yaml application/toml",
 	PDF:    "application/pdf",
+	Office: strings.Join(OfficeMedia, " ") + " text/rtf",
 	Audio:  "application/ogg",
 	Archive: "application/zip application/zip-compressed application/gzip application/tar application/gtar application/compressed-tar application/7z-compressed " +
 		"application/vnd.rar application/rar-compressed application/bzip application/bzip2 application/xz application/zstd application/compress " +
 		"application/java-archive application/lzip application/vnd.ms-cab-compressed",
 })
+
+// OfficeMedia are the types of office files and books. The first ones of Microsoft are sent for the later ones, too.
+var OfficeMedia = []string{
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	"application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation",
+	"application/epub+zip", "application/rtf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint",
+}
 
 func classesByName(names map[Class]string) map[string]Class {
 	byName := make(map[string]Class)

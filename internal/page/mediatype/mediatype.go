@@ -103,6 +103,8 @@ func (t Type) agrees(found finding) bool {
 	switch {
 	case t.Class == Image || t.Class == Archive:
 		return same(t.Media, found.media)
+	case t.Class == Office && found.media == "application/zip":
+		return true // most are archives
 	case t.Class == Audio || t.Class == Video: // one container holds either
 		return found.class == Audio || found.class == Video
 	case t.Class == Feed && found.class == XML, t.Class == NDJSON && found.class == JSON:

@@ -73,7 +73,11 @@ var cases = []struct{ header, body, want string }{
 	{"application/zip", zip, "application/zip archive"},
 	{"application/x-gzip", gzip, "application/x-gzip archive"},
 	{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", zip,
-		"application/vnd.openxmlformats-officedocument.wordprocessingml.document other"},
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document office"},
+	{"", "PK\x03\x04\x14\x00\x00\x00\x00\x00                \x08\x00\x00\x00mimetypeapplication/epub+zipPK", "application/epub+zip office"},
+	{"application/zip", "PK\x03\x04\x14\x00\x08\x00_rels/.rels\x00PK\x01\x02word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document office !application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+	{"application/octet-stream", `{\rtf1\ansi`, "application/rtf office"},
+	{"application/msword", `{\rtf1\ansi`, "application/msword office"},
 	// Headers as people write them.
 	{"text/html charset=utf-8", "x", "text/html html"},
 	{`"text/html"`, "x", "text/html html"},

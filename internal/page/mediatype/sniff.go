@@ -60,6 +60,9 @@ func find(head []byte, cut bool, declared Class) finding {
 	if len(start) == 0 {
 		return finding{}
 	}
+	if found := findOffice(head); found.media != "" {
+		return found
+	}
 	switch start[0] {
 	case '<':
 		return findMarkup(start, declared)
@@ -98,6 +101,30 @@ func findBinary(head []byte) finding {
 		return finding{}
 	}
 	return finding{media, class}
+}
+
+// findOffice looks for RTF, and for what the first entries of a ZIP archive tell: the media type in the one of that name,
+// or a folder of Office Open XML.
+func findOffice(head []byte) finding {
+	if bytes.HasPrefix(head, []byte(`{\rtf`)) {
+		return finding{"application/rtf", Office}
+	}
+	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return finding{}
+	}
+	if _, media, ok := bytes.Cut(head[:min(len(head), 200)], []byte("mimetypeapplication/")); ok {
+		for _, one := range OfficeMedia {
+			if bytes.HasPrefix(media, []byte(strings.TrimPrefix(one, "application/"))) {
+				return finding{one, Office}
+			}
+		}
+	}
+	for i, folder := range []string{"word/", "xl/", "ppt/"} {
+		if bytes.Contains(head, []byte(folder)) && bytes.Contains(head, []byte(".xml")) {
+			return finding{OfficeMedia[i], Office}
+		}
+	}
+	return finding{}
 }
 
 // signatures that net/http does not know, or by another name, by the specifications of the formats.

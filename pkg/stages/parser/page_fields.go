@@ -9,6 +9,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/truncate"
 	"seine/internal/page/article"
+	"seine/internal/page/convert"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/language"
 	"seine/internal/page/mediatype"
@@ -70,6 +71,8 @@ var pageFields = map[string]func(r pageEncoder, b []byte, maxText int) []byte{
 	"metadata":     func(r pageEncoder, b []byte, _ int) []byte { return r.page.Metadata.AppendJSON(b) },
 	"visit":        text(func(r pageEncoder) string { return r.page.Visit.String() }),
 	"run":          number(func(r pageEncoder) int64 { return r.page.Run }),
+	"pages":        number(func(r pageEncoder) int64 { return int64(r.converted().Pages) }),
+	"no_text":      text(func(r pageEncoder) string { return r.converted().NoText }),
 }
 
 func text(value func(pageEncoder) string) func(pageEncoder, []byte, int) []byte {
@@ -94,6 +97,14 @@ func long(name string) func(pageEncoder, []byte, int) []byte {
 
 func number(value func(pageEncoder) int64) func(pageEncoder, []byte, int) []byte {
 	return func(r pageEncoder, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
+}
+
+// converted is what was made of a file, zero for a page.
+func (pe pageEncoder) converted() convert.Result {
+	if pe.file == nil {
+		return convert.Result{}
+	}
+	return *pe.file
 }
 
 // typeMismatch is what the bytes are, if that is not what the header says.
@@ -180,6 +191,9 @@ func (pe pageEncoder) appendHeadings(b []byte, _ int) []byte {
 		o := jsontext.Object{B: b}
 		o.Int("level", int64(h.Level))
 		o.Text("text", h.Text)
+		if h.Page > 0 {
+			o.Int("page", int64(h.Page))
+		}
 		return o.End()
 	})
 }
@@ -192,6 +206,9 @@ func (pe pageEncoder) appendLinks(b []byte, _ int) []byte {
 		o.Text("kind", l.Kind.String())
 		o.TextSet("text", pe.plan.mask.Field("text", l.Text))
 		o.TextSet("rel", l.Rel)
+		if l.Page > 0 {
+			o.Int("page", int64(l.Page))
+		}
 		if l.NoFollow {
 			o.Bool("nofollow", true)
 		}

@@ -11,6 +11,7 @@ import (
 	"seine/internal/base/truncate"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
+	"seine/internal/page/convert"
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
 	"seine/internal/page/feed"
@@ -53,6 +54,8 @@ type parsedPage struct {
 	hash *uint64
 	// detected is the language of the text.
 	detected *string
+
+	file *convert.Result // what was made of a PDF or an office file
 
 	treeless bool // it was told that there is no tree
 }
@@ -114,6 +117,8 @@ func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) err
 	switch r.doc.Type.Class {
 	case mediatype.HTML:
 		return r.readHTML(body)
+	case mediatype.PDF, mediatype.Office:
+		return readFile(ctx, r, body)
 	case mediatype.Sitemap, mediatype.Archive, mediatype.XML:
 		return sitemapPage{r}.read(body)
 	case mediatype.Feed:
@@ -125,12 +130,28 @@ func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) err
 	}
 }
 
+// readFile reads the page that is made of a PDF or an office file.
+func readFile(ctx context.Context, r *parsedPage, body []byte) (err error) {
+	if r.file, err = convert.HTML(ctx, body); err != nil {
+		return err
+	}
+	r.doc.SetHTML(r.file.HTML)
+	r.warning = r.file.Warning
+	err = r.readHTML(r.file.HTML)
+	r.scanned.Charset = ""
+	return err
+}
+
 // readHTML takes what one pass over the page finds.
 func (r *parsedPage) readHTML(body []byte) error {
 	scan := r.plan.scan
 	scan.Now, scan.XML = r.page.FetchedAt, r.doc.IsXHTML()
+	contentType := r.page.ContentType
+	if scan.Numbers = r.file != nil; scan.Numbers {
+		contentType = "text/html; charset=utf-8"
+	}
 	var err error
-	if r.scanned, err = htmlpage.Scan(body, r.page.URL, r.page.ContentType, scan); err != nil {
+	if r.scanned, err = htmlpage.Scan(body, r.page.URL, contentType, scan); err != nil {
 		return err
 	}
 	urls := make([]string, 0, len(r.scanned.Links))

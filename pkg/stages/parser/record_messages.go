@@ -102,7 +102,7 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		Canonical: r.scanned.Canonical, Language: r.scanned.Language, Charset: r.scanned.Charset, NoIndex: r.scanned.NoIndex,
 		Text: truncate.To(masked("text", r.scanned.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, Run: r.page.Run, DuplicateOf: r.duplicateOf,
-		Metadata: r.metadata(),
+		Metadata: r.metadata(), Pages: pageEncoder{r}.converted().Pages, NoText: pageEncoder{r}.converted().NoText,
 	}
 	if isCut(r.scanned.Text, maxText) {
 		rec.Truncated = []string{"text"}

@@ -21,7 +21,7 @@ type ownRecord struct {
 // applyRules adds what the spec's rules make of the page. A URL that a rule finds
 // as well as a link is followed as the rule says.
 func (r *parsedPage) applyRules(ctx context.Context) error {
-	own := &parsedPage{page: r.page, plan: r.plan, doc: r.doc, scanned: r.scanned} // makes what rules ask of the page
+	own := &parsedPage{page: r.page, plan: r.plan, doc: r.doc, scanned: r.scanned, file: r.file} // makes what rules ask of the page
 	r.doc.TellPageFields(own.field)
 	result, err := r.plan.rules.Apply(ctx, r.doc)
 	if err != nil {
@@ -29,6 +29,9 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 	}
 	if result.Abandoned { // what is busy may still read the old one
 		r.doc = newDocument(r.page, r.doc.Raw())
+		if r.file != nil {
+			r.doc.SetHTML(r.file.HTML)
+		}
 	} else {
 		r.take(own)
 	}

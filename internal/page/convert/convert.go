@@ -1,0 +1,119 @@
+// Package convert makes a page of HTML of a PDF or an office file, so that whatever reads
+// pages reads these as well: DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB and RTF.
+//
+// A file is foreign and may be hostile. PDFs are read by PDFium, compiled to WebAssembly, in
+// an instance of its own without files, clock or network, with at most [maxMemory] bytes and
+// [maxTime]. The others are read by this package, in time and memory linear in what they
+// unpack to, which is bounded. Where a bound ends the reading, the part before it counts.
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Reasons why a file has no text.
+const (
+	Scanned     = "scanned"     // its pages are pictures
+	Empty       = "empty"       // its pages have neither text nor pictures
+	Encrypted   = "encrypted"   // it needs a password or a license
+	Damaged     = "damaged"     // it cannot be read
+	Unsupported = "unsupported" // it is of a format that is not read, as of Word before 2007
+	TooLarge    = "too_large"   // it exceeds a bound of this package
+)
+
+const (
+	maxFile = 64 << 20 // bytes of a file
+	maxHTML = 8 << 20  // bytes that are made of it
+)
+
+// Result is what was made of a file.
+type Result struct {
+	HTML   []byte // a page, in UTF-8; a section with the attribute data-page for each page, slide or sheet
+	Pages  int    // pages of a PDF, slides or sheets, as the file has them; 0 if it has none
+	NoText string // why there is no text, "" if there is
+	// Warning says what was wrong, "" if nothing was.
+	Warning string
+}
+
+// failure is why a file, or the rest of it, cannot be read.
+type failure struct{ class, reason string }
+
+func (f *failure) Error() string { return f.reason }
+
+func fail(class, format string, args ...any) error {
+	return &failure{class, fmt.Sprintf(format, args...)}
+}
+
+// HTML converts a file. Of one that cannot be read there is a page without text, and the result says why. The
+// error is that of ctx.
+func HTML(ctx context.Context, file []byte) (*Result, error) {
+	p := &page{ctx: ctx}
+	err := p.guarded(file)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return p.result(err), nil
+}
+
+// guarded reads a file. A mistake of a reader costs no more than the file.
+func (p *page) guarded(file []byte) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fail(Damaged, "its reader failed: %v", v)
+		}
+	}()
+	return p.read(file)
+}
+
+// read reads a file by what it begins with.
+func (p *page) read(file []byte) error {
+	switch {
+	case len(file) > maxFile:
+		return fail(TooLarge, "the file has more than %d MiB", maxFile>>20)
+	case bytes.Contains(file[:min(len(file), 1024)], []byte("%PDF-")):
+		return readPDF(p, file)
+	case bytes.HasPrefix(file, []byte("PK")):
+		return readArchive(p, file)
+	case bytes.HasPrefix(file, []byte(`{\rtf`)):
+		return readRTF(p, file)
+	case bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // compound file, [MS-CFB] section 2.2
+		if bytes.Contains(file, []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")) {
+			return fail(Encrypted, "it needs a password")
+		}
+		return fail(Unsupported, "files of Office before 2007 are not read")
+	}
+	return fail(Damaged, "it does not begin as a PDF or an office file does")
+}
+
+// result ends the page.
+func (p *page) result(err error) *Result {
+	r := &Result{HTML: p.html(), Pages: p.pages}
+	if err == nil && p.full {
+		err = fail(TooLarge, "it has more than %d MiB of text", maxHTML>>20)
+	}
+	f, _ := errors.AsType[*failure](err)
+	switch {
+	case err == nil:
+	case f == nil:
+		f = &failure{Damaged, err.Error()}
+		fallthrough
+	case true:
+		r.Warning = f.reason
+	}
+	switch {
+	case p.hasText:
+		if r.Warning != "" {
+			r.Warning = "only a part was read: " + r.Warning
+		}
+	case f != nil:
+		r.NoText = f.class
+	case p.pictures:
+		r.NoText = Scanned
+	default:
+		r.NoText = Empty
+	}
+	return r
+}

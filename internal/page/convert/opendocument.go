@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// openDocument reads a text, a sheet or slides of OpenDocument (ISO/IEC 26300).
+type openDocument struct{ *archive }
+
+func (o openDocument) read() error {
+	if bytes.Contains(o.open("META-INF/manifest.xml"), []byte("encryption-data")) {
+		return fail(Encrypted, "it needs a password")
+	}
+	first, last := "", ""
+	o.properties(o.open("meta.xml"), map[string]*string{
+		"title": &o.title, "initial-creator": &first, "creator": &last, "description": &o.description,
+		"language": &o.language, "creation-date": &o.created, "date": &o.modified,
+	})
+	if o.author = first; first == "" {
+		o.author = last
+	}
+	if o.language == "" {
+		o.elements(o.open("styles.xml"), func(e *element) {
+			if l := e.attr("language"); e.name() == "text-properties" && o.language == "" && l != "none" {
+				o.language = l
+			}
+		}, nil, nil)
+	}
+	r := &odReader{openDocument: o}
+	o.elements(o.open("content.xml"), r.start, r.end, func(s string) {
+		if r.open > 0 && r.hidden == 0 {
+			o.text(s)
+		}
+	})
+	return nil
+}
+
+// odReader reads the content.
+type odReader struct {
+	openDocument
+	hidden, open int // elements that are not read; paragraphs
+	level        int // of the heading
+	links        []bool
+	sheets       bool
+	repeat       int // how often the cell is there
+	from         int // where its content begins
+}
+
+// odUnread are elements of no text.
+var odUnread = map[string]bool{
+	"tracked-changes": true, "annotation": true, "notes": true, "forms": true, "index-title-template": true, "shapes": true,
+	"note-citation": true, "sequence-decls": true, "desc": true,
+}
+
+// odTags are what elements become.
+var odTags = map[string]string{"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table", "table-row": "tr"}
+
+func (r *odReader) start(e *element) {
+	name := e.name()
+	if odUnread[name] {
+		r.hidden++
+	}
+	if r.hidden > 0 {
+		return
+	}
+	switch name {
+	case "h":
+		r.level, _ = strconv.Atoi(e.attr("outline-level"))
+		r.startHeading(r.level)
+		r.open++
+		return
+	case "p":
+		r.open++
+	case "spreadsheet":
+		r.sheets = true
+	case "page":
+		r.pages++
+		r.section(r.pages)
+	case "a":
+		r.links = append(r.links, r.link(e.attr("href")))
+	case "s":
+		r.text(" ")
+	case "tab":
+		r.text(" ")
+	case "line-break":
+		r.tag("<br>")
+	case "table":
+		if r.sheets {
+			r.pages++
+			r.section(r.pages)
+			r.startHeading(2)
+			r.text(e.attr("name"))
+			r.endHeading(2)
+		}
+	case "table-cell", "covered-table-cell":
+		r.repeat, _ = strconv.Atoi(e.attr("number-columns-repeated"))
+		r.tag("<td" + span(e, "number-columns-spanned", "colspan") + span(e, "number-rows-spanned", "rowspan") + ">")
+		r.from = r.body.Len()
+		return
+	}
+	if tag := odTags[name]; tag != "" {
+		r.tag("<" + tag + ">")
+	}
+}
+
+// span returns an attribute of a cell that is wider or higher than others.
+func span(e *element, name, as string) string {
+	if n, err := strconv.Atoi(e.attr(name)); err == nil && n > 1 && n <= 1000 {
+		return " " + as + `="` + strconv.Itoa(n) + `"`
+	}
+	return ""
+}
+
+func (r *odReader) end(name string) {
+	if odUnread[name] {
+		r.hidden = max(r.hidden-1, 0)
+		return
+	}
+	if r.hidden > 0 {
+		return
+	}
+	switch name {
+	case "h":
+		r.endHeading(r.level)
+		r.open = max(r.open-1, 0)
+		return
+	case "p":
+		r.open = max(r.open-1, 0)
+	case "a":
+		if n := len(r.links); n > 0 {
+			if r.links[n-1] {
+				r.endLink()
+			}
+			r.links = r.links[:n-1]
+		}
+	case "table-cell", "covered-table-cell":
+		r.endCell()
+		return
+	}
+	if tag := odTags[name]; tag != "" {
+		r.tag("</" + tag + ">\n")
+	}
+}
+
+// endCell ends a cell, and repeats it, unless the rest of a row is empty.
+func (r *odReader) endCell() {
+	content := r.body.String()[min(r.from, r.body.Len()):]
+	r.tag("</td>")
+	if strings.Contains(content, "<table") || r.repeat > maxGap {
+		return
+	}
+	for range r.repeat - 1 {
+		r.tag("<td>" + content + "</td>")
+	}
+	r.repeat = 0
+}

@@ -1,0 +1,141 @@
+package convert
+
+import (
+	"context"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// page is HTML that is being made.
+type page struct {
+	ctx      context.Context
+	body     strings.Builder
+	full     bool // it has maxHTML bytes: no more is written
+	hasText  bool
+	pictures bool
+	pages    int
+	heading  string // the first
+	fresh    bool   // a heading begins with what is written next
+
+	title, description, author, language, created, modified string
+}
+
+// tag writes markup.
+func (p *page) tag(markup string) {
+	if p.full || p.body.Len()+len(markup) > maxHTML {
+		p.full = true
+		return
+	}
+	p.body.WriteString(markup)
+}
+
+// text writes text.
+func (p *page) text(s string) {
+	if s == "" {
+		return
+	}
+	if !p.hasText && strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		p.hasText = true
+	}
+	if p.fresh && len(p.heading) < 200 {
+		p.heading += s
+	}
+	p.tag(html.EscapeString(strings.ToValidUTF8(strings.Map(visible, s), "\ufffd")))
+}
+
+// visible drops control characters.
+func visible(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return -1
+	}
+	return r
+}
+
+// startHeading begins a heading, from level 1, which endHeading ends.
+func (p *page) startHeading(level int) {
+	p.fresh = p.heading == ""
+	p.tag("<h" + strconv.Itoa(min(max(level, 1), 6)) + ">")
+}
+
+func (p *page) endHeading(level int) {
+	p.fresh = false
+	p.tag("</h" + strconv.Itoa(min(max(level, 1), 6)) + ">\n")
+}
+
+// section begins the next page, slide or sheet, and ends the one before it.
+func (p *page) section(number int) {
+	if number > 1 {
+		p.tag("</section>\n")
+	}
+	p.tag(`<section data-page="` + strconv.Itoa(number) + "\">\n")
+}
+
+// link begins a link, and reports whether it does: to another file than this one. endLink ends it.
+func (p *page) link(url string) bool {
+	if !absolute.MatchString(url) {
+		return false
+	}
+	p.tag(`<a href="` + html.EscapeString(url) + `">`)
+	return true
+}
+
+var absolute = regexp.MustCompile(`(?i)^(https?://|mailto:)`)
+
+func (p *page) endLink() { p.tag("</a>") }
+
+// html returns the page.
+func (p *page) html() []byte {
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE html>\n<html")
+	if p.language != "" {
+		b.WriteString(` lang="` + html.EscapeString(p.language) + `"`)
+	}
+	b.WriteString(`><head><meta charset="utf-8">`)
+	title := strings.TrimSpace(p.title)
+	if title == "" {
+		title = p.heading
+	}
+	b.WriteString("<title>" + html.EscapeString(strings.Map(visible, title)) + "</title>")
+	for _, m := range [...][2]string{
+		{"description", p.description}, {"author", p.author}, {"dcterms.created", date(p.created)}, {"dcterms.modified", date(p.modified)},
+	} {
+		if m[1] != "" {
+			b.WriteString(`<meta name="` + m[0] + `" content="` + html.EscapeString(m[1]) + `">`)
+		}
+	}
+	b.WriteString("</head><body>\n" + p.body.String() + "</body></html>\n")
+	return []byte(b.String())
+}
+
+// pdfDate is a date of PDF 32000-1, section 7.9.4: D:YYYYMMDDHHmmSSOHH'mm'.
+var pdfDate = regexp.MustCompile(`^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?`)
+
+// date returns a date of a PDF, or one of ISO 8601, as RFC 3339 has it.
+func date(s string) string {
+	s = strings.TrimSpace(s)
+	m := pdfDate.FindStringSubmatch(s)
+	if m == nil || strings.Contains(s[:min(len(s), 5)], "-") {
+		return s
+	}
+	at := func(i, least int) int {
+		n, err := strconv.Atoi(m[i])
+		if err != nil {
+			return least
+		}
+		return n
+	}
+	offset := (at(8, 0)*60 + at(9, 0)) * 60
+	if m[7] == "-" {
+		offset = -offset
+	}
+	zone := time.FixedZone("", offset)
+	t := time.Date(at(1, 0), time.Month(at(2, 1)), at(3, 1), at(4, 0), at(5, 0), at(6, 0), 0, zone)
+	if m[3] == "" || t.Year() != at(1, 0) {
+		return m[1]
+	}
+	return t.Format(time.RFC3339)
+}
