@@ -62,8 +62,19 @@ func (bs blocks) find() (main int32, ok bool) {
 			return bs.around(cards), true
 		}
 	}
+	if ok && bs.isIndex(text.words) {
+		return 0, true
+	}
 	bs.restoreTo(text)
 	return main, ok
+}
+
+// isIndex reports whether a page, without boilerplate, has far more text than what was found, and so is an index, whose
+// entries are all links. What calls itself an article is one only if next to no text was found. It drops the boilerplate.
+func (bs blocks) isIndex(found int32) bool {
+	bs.restore()
+	bs.dropBoilerplate(true)
+	return bs[0].text > 3*found && (bs[0].kind != kindArticle || found < enough)
 }
 
 // isThread reports whether the posts of a page are its content, beside a text that was found: because they are in the text,

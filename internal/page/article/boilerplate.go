@@ -67,7 +67,15 @@ func (bs blocks) isChrome(i, whole int32, trust bool) bool {
 
 // isNamedBoilerplate reports whether the words in class and id name a block as boilerplate.
 func (b *block) isNamedBoilerplate() bool {
-	return b.sign == signStrong || b.sign == signWeak && b.link*3 >= b.text
+	switch b.sign {
+	case signStrong:
+		return true
+	case signAuthor:
+		return !b.isPost || b.link*3 >= b.text
+	case signWeak:
+		return b.link*3 >= b.text
+	}
+	return false
 }
 
 // isChromeElement believes elements and roles.

@@ -15,6 +15,7 @@ const (
 	signNone   classHint = iota
 	signNote             // a remark that belongs to the text, wherever it stands
 	signWeak             // no content if it is short or full of links
+	signAuthor           // who wrote: no content, unless it is something that somebody posted
 	signStrong           // no content
 
 	signPost classHint = 1 << 7 // beside one of these: something that somebody posted
@@ -40,8 +41,9 @@ func makeSigns() map[string]classHint {
 	add(signWeak, `nav navi navigation menu menubar submenu banner header kopf entete cabecera masthead topbar toolbar tools
 		tags tag taglist topics categories meta actions action act buttons button widget promo pr bottom
 		search searchbox profile login account print pages hidden noprint mobile announcements
-		follow follows sitemap legal copyright credits imprint author bio jumpbox online
+		follow follows sitemap legal copyright credits imprint jumpbox online
 		ranking popular trending trends latest older newer filter filters facet facets links linklist votecell signature`)
+	add(signAuthor, `author bio`)
 	add(signStrong, `ad ads adslot advert adverts advertisement advertising adsense adthrive sponsor sponsored
 		breadcrumb breadcrumbs crumbs cookie cookies consent gdpr
 		share sharing shares sharedaddy social sns
