@@ -100,20 +100,31 @@ func classKey(n *html.Node) uint64 {
 	return h.Sum64()
 }
 
-// posts returns the posts of a page if they have at least half of its text. If the posts have inner elements of one
-// class with nearly all of their text, these are returned.
-func (bs blocks) posts() (best repeated, ok bool) {
-	var all, inner groups
-	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.isPost })
-	for _, r := range all.all {
-		if len(r.at) >= leastPosts && r.words > best.words {
+// largest returns the group of at least some blocks that has the most text.
+func (g *groups) largest(least int) (best repeated) {
+	for _, r := range g.all {
+		if len(r.at) >= least && r.words > best.words {
 			best = r
 		}
 	}
+	return best
+}
+
+// posts returns the posts of a page if they have at least half of its text.
+func (bs blocks) posts() (best repeated, ok bool) {
+	var all groups
+	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.isPost })
+	best = all.largest(leastPosts)
 	if best.words < enough || best.words*2 < words(&bs[0]) {
 		return best, false
 	}
-	whole := best
+	return bs.inner(best), true
+}
+
+// inner returns the elements of one class in posts that have nearly all of their text, or the posts if there are none.
+func (bs blocks) inner(whole repeated) repeated {
+	var inner groups
+	best := whole
 	for _, i := range whole.at {
 		inner.group(bs, i+1, bs[i].end, func(*block) bool { return true })
 	}
@@ -122,7 +133,7 @@ func (bs blocks) posts() (best repeated, ok bool) {
 			best = r
 		}
 	}
-	return best, true
+	return best
 }
 
 // keepPosts drops what is beside posts, but for the title before them and long texts, and returns the block around them.
