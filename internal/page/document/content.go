@@ -13,7 +13,7 @@ func (d *Document) Main() (article.Content, error) {
 		if err != nil {
 			return article.Content{}, err
 		}
-		content, _ := article.Main(root)
+		content, _ := d.options.Main(root)
 		return content, nil
 	})
 }
