@@ -147,7 +147,7 @@ func (bs blocks) dropLinkLists(main int32) {
 		switch {
 		case b.dropped:
 			i = b.end
-		case isGroup(b.node) && b.text > 0 && !b.hasH1 && bs.isLinks(b) && child(b.node, atom.Code) == nil:
+		case isGroup(b.node) && b.text > 0 && !b.hasH1 && bs.isLinks(b) && !bs.hasLinkedHeading(i) && child(b.node, atom.Code) == nil:
 			b.dropped = true
 			i = b.end
 		default:
@@ -155,6 +155,16 @@ func (bs blocks) dropLinkLists(main int32) {
 		}
 	}
 	bs.sum()
+}
+
+// hasLinkedHeading reports whether a heading in a block has links and other words, as the signature of a function has.
+func (bs blocks) hasLinkedHeading(i int32) bool {
+	for j := i + 1; j < min(bs[i].end, i+8); j++ {
+		if b := &bs[j]; isHeading(b.node) && b.ownLink > 0 && b.own > b.ownLink {
+			return true
+		}
+	}
+	return false
 }
 
 // isLinks says whether a block is so much of links that the rest is their

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"seine/internal/page/dom"
 )
@@ -65,6 +66,9 @@ func signOf(n *html.Node) classHint { return hintOf(n) &^ signPost }
 func hintOf(n *html.Node) classHint {
 	s := signNone
 	for _, name := range [...]string{"class", "id"} {
+		if name == "id" && isTitled(n) {
+			break
+		}
 		v := dom.Attribute(n, name)
 		if len(v) > maxClass {
 			v = v[:maxClass]
@@ -72,6 +76,18 @@ func hintOf(n *html.Node) classHint {
 		s = s.and(signOfWords(v))
 	}
 	return s
+}
+
+// isTitled reports whether an element is a section that begins with a heading: its id is made from that, for links to it.
+func isTitled(n *html.Node) bool {
+	if n.DataAtom != atom.Section {
+		return false
+	}
+	first := n.FirstChild
+	for first != nil && first.Type != html.ElementNode {
+		first = first.NextSibling
+	}
+	return first != nil && isHeading(first)
 }
 
 // signOfWords reads the names in a value, and the words in each name. Words are
