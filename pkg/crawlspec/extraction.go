@@ -108,6 +108,35 @@ const (
 	MaxDistance = 7
 )
 
+// MainContent says what the main content of a page has: of the fields main and markdown, and where rules are "from: main".
+type MainContent struct {
+	// Comments below an article: with keep they follow its text, in a section with the heading Comments. The posts of a
+	// forum or the answers to a question are main content, and always kept.
+	Comments Comments `json:"comments"`
+	// Prefer is precision to have the text alone, without its title, standfirst, captions and links to other texts, and
+	// recall rather to have too much. Balanced lies between.
+	Prefer Prefer `json:"prefer"`
+}
+
+// Comments is the treatment of comments below an article.
+type Comments string
+
+// What is done with comments.
+const (
+	CommentsDrop Comments = "drop"
+	CommentsKeep Comments = "keep"
+)
+
+// Prefer is which fault of a main content is the smaller one.
+type Prefer string
+
+// What is preferred.
+const (
+	PreferBalanced  Prefer = "balanced"
+	PreferPrecision Prefer = "precision"
+	PreferRecall    Prefer = "recall"
+)
+
 // Mask replaces personal data in texts before they are stored.
 type Mask struct {
 	Kinds Strings `json:"kinds,omitempty"` // of MaskKinds; none means all of them
@@ -129,7 +158,9 @@ type Extraction struct {
 	Duplicates Duplicates   `json:"duplicates"`
 	// Gone is the treatment of a page that has records and no longer exists.
 	Gone WhenGone `json:"gone"`
-	Mask Mask     `json:"mask"`
+	// Content says what the main content of a page has.
+	Content MainContent `json:"content"`
+	Mask    Mask        `json:"mask"`
 }
 
 // DefaultExtraction makes one record of each page and follows what a reader
@@ -140,6 +171,7 @@ func DefaultExtraction() Extraction {
 		Links:      LinkRules{Follow: append(Strings(nil), LinkKinds[:defaultLinkKinds]...), NoFollow: RobotsObey},
 		Duplicates: Duplicates{Exact: DuplicateKeep, Near: DuplicateKeep, Distance: DefaultDistance, Unchanged: UnchangedKeep},
 		Gone:       WhenGoneDrop,
+		Content:    MainContent{Comments: CommentsDrop, Prefer: PreferBalanced},
 	}
 }
 

@@ -52,6 +52,8 @@ func (e *Extraction) check() error {
 	e.checkLinks(&p)
 	e.checkDuplicates(&p)
 	e.checkGone(&p)
+	p.oneOf("content.comments", string(e.Content.Comments), []string{string(CommentsDrop), string(CommentsKeep)})
+	p.oneOf("content.prefer", string(e.Content.Prefer), []string{string(PreferBalanced), string(PreferPrecision), string(PreferRecall)})
 	e.checkMask(&p)
 	if len(e.Follow) > MaxRules {
 		p.Addf("follow", "%d rules: at most %d", len(e.Follow), MaxRules)

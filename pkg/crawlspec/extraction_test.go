@@ -40,6 +40,7 @@ func everyExtraction() Extraction {
 		}},
 		Duplicates: Duplicates{Exact: DuplicateMark, Near: DuplicateDrop, Distance: 5, Unchanged: UnchangedDrop},
 		Gone:       WhenGoneRecord,
+		Content:    MainContent{Comments: CommentsKeep, Prefer: PreferPrecision},
 		Mask:       Mask{Kinds: Strings{"email", "phone"}, Fields: Strings{"*"}},
 	}
 }
@@ -79,6 +80,8 @@ func TestExtractionErrors(t *testing.T) {
 		{"duplicates: {exact: forget}", `duplicates.exact: "forget"`},
 		{"duplicates: {near: forget}", `duplicates.near: "forget"`},
 		{"duplicates: {unchanged: mark}", `duplicates.unchanged: "mark": must be one of keep, drop`},
+		{"content: {comments: hide}", `content.comments: "hide": must be one of drop, keep`},
+		{"content: {prefer: speed}", `content.prefer: "speed": must be one of balanced, precision, recall`},
 		{"gone: keep", `gone: "keep": must be one of drop, record`},
 		{"records: [{kind: gone, fields: {a: b}}, {kind: visit, fields: {a: b}}]", `records[0].kind: "gone": is the kind of records of visits that make no others: choose another name`},
 		{"duplicates: {distance: 9}", `duplicates.distance: 9: must be from 0 to 7`},

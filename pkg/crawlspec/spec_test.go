@@ -121,6 +121,7 @@ records:
     schema: {type: object, required: [price]}
 duplicates: {exact: mark, near: drop, distance: 5, unchanged: drop}
 gone: record
+content: {comments: keep, prefer: precision}
 mask: {kinds: [email, phone], fields: "*"}
 group_by: ip
 traps:

@@ -18,10 +18,13 @@ type Content struct {
 	Text string
 }
 
+// Main is Options.Main without options.
+func Main(root *html.Node) (Content, bool) { return Options{}.Main(root) }
+
 // Main returns the main content of a page. It is false for a page that has
 // none, such as a form, an empty shell or a page of links without a word about
 // them, and for one beyond the bounds of the package.
-func Main(root *html.Node) (Content, bool) {
+func (o Options) Main(root *html.Node) (Content, bool) {
 	if root == nil {
 		return Content{}, false
 	}
@@ -29,11 +32,11 @@ func Main(root *html.Node) (Content, bool) {
 	if bs == nil {
 		return Content{}, false
 	}
-	main, ok := bs.find()
+	main, ok := bs.find(o.Prefer)
 	seen, all := words(&bs[main]), false
 	if hidden > enough && (!ok || seen < littleText) { // a script shows it
 		if whole, _ := measure(root, true); whole != nil {
-			if at, found := whole.find(); found && (!ok || words(&whole[at]) > 2*seen) {
+			if at, found := whole.find(o.Prefer); found && (!ok || words(&whole[at]) > 2*seen) {
 				bs, main, ok, all = whole, at, true, true
 			}
 		}
@@ -41,14 +44,18 @@ func Main(root *html.Node) (Content, bool) {
 	if !ok {
 		return Content{}, false
 	}
-	node := bs.copyMain(main, mathScript(root), all)
+	bs.trim(main, o.Prefer)
+	node := bs.copyMain(main, mathScript(root), all, o.Prefer)
+	if o.Comments {
+		bs.addComments(node, main)
+	}
 	return Content{Node: node, Text: Text(node)}, true
 }
 
 // find drops what is no content and returns the block that has the content: one text, the posts of a thread, or the
 // entries of a list.
-func (bs blocks) find() (main int32, ok bool) {
-	main, ok = bs.findText()
+func (bs blocks) find(prefer Preference) (main int32, ok bool) {
+	main, ok = bs.findText(prefer)
 	text := bs.drops(main)
 	bs.restore()
 	bs.dropElements()
@@ -57,13 +64,24 @@ func (bs blocks) find() (main int32, ok bool) {
 	}
 	if bs[0].kind != kindArticle {
 		bs.restore()
-		bs.dropBoilerplate(true)
+		bs.dropBoilerplate(trustNames)
 		if cards, is := bs.cards(); is && (!ok || text.words*2 < cards.text) {
 			return bs.around(cards), true
 		}
 	}
+	if ok && bs.isIndex(text.words) {
+		return 0, true
+	}
 	bs.restoreTo(text)
 	return main, ok
+}
+
+// isIndex reports whether a page, without boilerplate, has far more text than what was found, and so is an index, whose
+// entries are all links. What calls itself an article is one only if next to no text was found. It drops the boilerplate.
+func (bs blocks) isIndex(found int32) bool {
+	bs.restore()
+	bs.dropBoilerplate(trustNames)
+	return bs[0].text > 3*found && (bs[0].kind != kindArticle || found < enough)
 }
 
 // isThread reports whether the posts of a page are its content, beside a text that was found: because they are in the text,
@@ -111,16 +129,18 @@ func (bs blocks) restoreTo(d drops) {
 
 // findText returns the block that has the text of the page. It
 // trusts less of what a page says about itself from one attempt to the next.
-func (bs blocks) findText() (main int32, ok bool) {
-	for _, trust := range []bool{true, false} {
+func (bs blocks) findText(prefer Preference) (main int32, ok bool) {
+	for trust := prefer.trust(); ; trust = trustElements {
 		bs.dropBoilerplate(trust)
 		main = bs.choose()
-		if trust && words(&bs[main]) < littleText && bs.hasMoreUntrusted(main) {
+		if trust > trustElements && words(&bs[main]) < littleText && bs.hasMoreUntrusted(main) {
 			continue
 		}
 		if words(&bs[main]) >= leastMain {
 			whole := bs[main].text
-			bs.dropLinkLists(main)
+			if prefer != Recall {
+				bs.dropLinkLists(main)
+			}
 			if bs[main].text*4 < whole {
 				bs.restore()
 				bs.dropBoilerplate(trust)
@@ -128,8 +148,10 @@ func (bs blocks) findText() (main int32, ok bool) {
 			return main, true
 		}
 		bs.restore()
+		if trust == trustElements {
+			return 0, false
+		}
 	}
-	return 0, false
 }
 
 // hasMoreUntrusted reports whether the page has a main content many times as large as a small one where words in class
@@ -137,7 +159,7 @@ func (bs blocks) findText() (main int32, ok bool) {
 func (bs blocks) hasMoreUntrusted(main int32) bool {
 	d := bs.drops(main)
 	bs.restore()
-	bs.dropBoilerplate(false)
+	bs.dropBoilerplate(trustElements)
 	if whole := bs.choose(); words(&bs[whole]) > 3*d.words {
 		bs.restore()
 		return true

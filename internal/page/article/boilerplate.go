@@ -11,9 +11,17 @@ import (
 // letters and digits.
 const enough = 250
 
-// dropBoilerplate drops what says that it is no content. With trust, words in class
-// and id count.
-func (bs blocks) dropBoilerplate(trust bool) {
+// trust is how much of what a page says about its elements is believed.
+type trust uint8
+
+const (
+	trustElements  trust = iota // elements and roles
+	trustNames                  // words in class and id too
+	trustWeakNames              // and words that are often wrong, where little is lost
+)
+
+// dropBoilerplate drops what says that it is no content.
+func (bs blocks) dropBoilerplate(trust trust) {
 	whole := bs[0].text
 	for i := int32(1); i < int32(len(bs)); {
 		b := &bs[i]
@@ -51,23 +59,31 @@ func isContentRoot(n *html.Node) bool {
 	return dom.Attribute(n, "role") == "main"
 }
 
-func (bs blocks) isChrome(i, whole int32, trust bool) bool {
+func (bs blocks) isChrome(i, whole int32, trust trust) bool {
 	b := &bs[i]
 	if b.node.DataAtom == atom.Form {
-		return words(b) < leastMain || trust && words(b) < enough
+		return words(b) < leastMain || trust > trustElements && words(b) < enough
 	}
 	if bs.isChromeElement(b) {
 		return true
 	}
-	if !trust || bs.hasMain(i) || b.text > whole/5*3 {
+	if trust == trustElements || bs.hasMain(i) || b.text > whole/5*3 {
 		return false
 	}
-	return !b.hasH1 && b.isNamedBoilerplate()
+	return !b.hasH1 && (b.isNamedBoilerplate() || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
 }
 
 // isNamedBoilerplate reports whether the words in class and id name a block as boilerplate.
 func (b *block) isNamedBoilerplate() bool {
-	return b.sign == signStrong || b.sign == signWeak && b.link*3 >= b.text
+	switch b.sign {
+	case signStrong:
+		return true
+	case signAuthor:
+		return !b.isPost || b.link*3 >= b.text
+	case signWeak:
+		return b.link*3 >= b.text
+	}
+	return false
 }
 
 // isChromeElement believes elements and roles.
@@ -131,7 +147,7 @@ func (bs blocks) dropLinkLists(main int32) {
 		switch {
 		case b.dropped:
 			i = b.end
-		case isGroup(b.node) && b.text > 0 && !b.hasH1 && bs.isLinks(b) && child(b.node, atom.Code) == nil:
+		case isGroup(b.node) && b.text > 0 && !b.hasH1 && bs.isLinks(b) && !bs.hasLinkedHeading(i) && child(b.node, atom.Code) == nil:
 			b.dropped = true
 			i = b.end
 		default:
@@ -139,6 +155,16 @@ func (bs blocks) dropLinkLists(main int32) {
 		}
 	}
 	bs.sum()
+}
+
+// hasLinkedHeading reports whether a heading in a block has links and other words, as the signature of a function has.
+func (bs blocks) hasLinkedHeading(i int32) bool {
+	for j := i + 1; j < min(bs[i].end, i+8); j++ {
+		if b := &bs[j]; isHeading(b.node) && b.ownLink > 0 && b.own > b.ownLink {
+			return true
+		}
+	}
+	return false
 }
 
 // isLinks says whether a block is so much of links that the rest is their

@@ -39,7 +39,8 @@ func (bs blocks) choose() int32 {
 		return best
 	}
 	return bs.best(best, func(b *block, _ int32) bool {
-		return b.node.DataAtom == atom.Td && !b.inData && b.value*5 >= whole*3 || b.value*20 >= whole*19
+		return b.node.DataAtom == atom.Td && !b.inData && b.value*5 >= whole*3 ||
+			b.value*20 >= whole*19 && bs[best].node.DataAtom != atom.Article
 	})
 }
 

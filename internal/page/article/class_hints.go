@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"seine/internal/page/dom"
 )
@@ -15,6 +16,7 @@ const (
 	signNone   classHint = iota
 	signNote             // a remark that belongs to the text, wherever it stands
 	signWeak             // no content if it is short or full of links
+	signAuthor           // who wrote: no content, unless it is something that somebody posted
 	signStrong           // no content
 
 	signPost classHint = 1 << 7 // beside one of these: something that somebody posted
@@ -40,8 +42,9 @@ func makeSigns() map[string]classHint {
 	add(signWeak, `nav navi navigation menu menubar submenu banner header kopf entete cabecera masthead topbar toolbar tools
 		tags tag taglist topics categories meta actions action act buttons button widget promo pr bottom
 		search searchbox profile login account print pages hidden noprint mobile announcements
-		follow follows sitemap legal copyright credits imprint author bio jumpbox online
+		follow follows sitemap legal copyright credits imprint jumpbox online
 		ranking popular trending trends latest older newer filter filters facet facets links linklist votecell signature`)
+	add(signAuthor, `author bio`)
 	add(signStrong, `ad ads adslot advert adverts advertisement advertising adsense adthrive sponsor sponsored
 		breadcrumb breadcrumbs crumbs cookie cookies consent gdpr
 		share sharing shares sharedaddy social sns
@@ -63,6 +66,9 @@ func signOf(n *html.Node) classHint { return hintOf(n) &^ signPost }
 func hintOf(n *html.Node) classHint {
 	s := signNone
 	for _, name := range [...]string{"class", "id"} {
+		if name == "id" && isTitled(n) {
+			break
+		}
 		v := dom.Attribute(n, name)
 		if len(v) > maxClass {
 			v = v[:maxClass]
@@ -70,6 +76,18 @@ func hintOf(n *html.Node) classHint {
 		s = s.and(signOfWords(v))
 	}
 	return s
+}
+
+// isTitled reports whether an element is a section that begins with a heading: its id is made from that, for links to it.
+func isTitled(n *html.Node) bool {
+	if n.DataAtom != atom.Section {
+		return false
+	}
+	first := n.FirstChild
+	for first != nil && first.Type != html.ElementNode {
+		first = first.NextSibling
+	}
+	return first != nil && isHeading(first)
 }
 
 // signOfWords reads the names in a value, and the words in each name. Words are

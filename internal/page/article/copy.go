@@ -10,20 +10,14 @@ import (
 // copyMain copies the block at main, or all blocks that are to be kept of it,
 // into a document of its own: html, with the script that makes formulas of its
 // text in its head, and body, with the content.
-func (bs blocks) copyMain(main int32, math *html.Node, all bool) *html.Node {
-	c := copier{dropped: map[*html.Node]bool{}, all: all}
-	for i := main + 1; i < bs[main].end; i++ {
-		if bs[i].dropped {
-			c.dropped[bs[i].node] = true
-			i = bs[i].end - 1
-		}
-	}
+func (bs blocks) copyMain(main int32, math *html.Node, all bool, prefer Preference) *html.Node {
+	c := bs.copier(main, all)
 	root := bs[main].node
 	content := element(atom.Div)
 	if isContainer(root) {
 		content = uncovered(root)
 	}
-	if h := bs.heading(main); h != nil {
+	if h := bs.heading(main); h != nil && prefer != Precision {
 		c.copy(content, h)
 	}
 	if isContainer(root) || root.Type == html.DocumentNode || root.DataAtom == atom.Body || root.DataAtom == atom.Html {
@@ -33,6 +27,18 @@ func (bs blocks) copyMain(main int32, math *html.Node, all bool) *html.Node {
 	}
 	document(math).AppendChild(content)
 	return content
+}
+
+// copier returns what copies a block without what is dropped in it.
+func (bs blocks) copier(at int32, all bool) copier {
+	c := copier{dropped: map[*html.Node]bool{}, all: all}
+	for i := at + 1; i < bs[at].end; i++ {
+		if bs[i].dropped {
+			c.dropped[bs[i].node] = true
+			i = bs[i].end - 1
+		}
+	}
+	return c
 }
 
 // isContainer says whether an element can take a heading before what is in it.

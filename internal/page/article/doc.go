@@ -23,7 +23,8 @@
 //  4. In it, groups that are nearly all links go.
 //  5. Elements of one class that have most of the text are the content instead:
 //     the posts of a thread, without what stands beside each, or the entries of
-//     a list, with their links. Comments below an article are not.
+//     a list, with their links. Comments below an article are not. A page that has more than three times the text of what
+//     was found is an index, and the content is all but the boilerplate.
 //
 // Measured by bench/article, words of the text: on 34 pages of as many shapes,
 // by which the rules were made, a mean F1 of 0.995; on six written afterwards

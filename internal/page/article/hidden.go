@@ -27,7 +27,7 @@ func isUnseen(n *html.Node) bool {
 	case atom.Button, atom.Input, atom.Select, atom.Textarea, atom.Option, atom.Optgroup, atom.Label, atom.Datalist,
 		atom.Object, atom.Embed, atom.Canvas, atom.Audio, atom.Video, atom.Map, atom.Area, atom.Meta, atom.Link,
 		atom.Progress, atom.Meter, atom.Dialog:
-		return n.DataAtom != atom.Input || !isTask(n)
+		return !isTask(n) && !isToggle(n)
 	case atom.A:
 		if isPermalink(n) {
 			return true
@@ -42,6 +42,11 @@ func isUnseen(n *html.Node) bool {
 	return isSilent(n) || isHidden(n) || classesUnseen.has(n)
 }
 
+// isToggle says whether a control is the heading of what it shows.
+func isToggle(n *html.Node) bool {
+	return n.DataAtom == atom.Button && n.Parent != nil && (isHeading(n.Parent) || n.Parent.DataAtom == atom.Dt)
+}
+
 // isTask says whether a control is the box of a task list.
 func isTask(n *html.Node) bool {
 	return n.DataAtom == atom.Input && strings.EqualFold(dom.Attribute(n, "type"), "checkbox") &&
@@ -53,7 +58,7 @@ func isHidden(n *html.Node) bool {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "hidden":
-			return true
+			return a.Val != "until-found"
 		case "aria-hidden":
 			if a.Val == "true" {
 				return true

@@ -100,20 +100,31 @@ func classKey(n *html.Node) uint64 {
 	return h.Sum64()
 }
 
-// posts returns the posts of a page if they have at least half of its text. If the posts have inner elements of one
-// class with nearly all of their text, these are returned.
-func (bs blocks) posts() (best repeated, ok bool) {
-	var all, inner groups
-	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.isPost })
-	for _, r := range all.all {
-		if len(r.at) >= leastPosts && r.words > best.words {
+// largest returns the group of at least some blocks that has the most text.
+func (g *groups) largest(least int) (best repeated) {
+	for _, r := range g.all {
+		if len(r.at) >= least && r.words > best.words {
 			best = r
 		}
 	}
+	return best
+}
+
+// posts returns the posts of a page if they have at least half of its text.
+func (bs blocks) posts() (best repeated, ok bool) {
+	var all groups
+	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.isPost })
+	best = all.largest(leastPosts)
 	if best.words < enough || best.words*2 < words(&bs[0]) {
 		return best, false
 	}
-	whole := best
+	return bs.inner(best), true
+}
+
+// inner returns the elements of one class in posts that have nearly all of their text, or the posts if there are none.
+func (bs blocks) inner(whole repeated) repeated {
+	var inner groups
+	best := whole
 	for _, i := range whole.at {
 		inner.group(bs, i+1, bs[i].end, func(*block) bool { return true })
 	}
@@ -122,7 +133,7 @@ func (bs blocks) posts() (best repeated, ok bool) {
 			best = r
 		}
 	}
-	return best, true
+	return best
 }
 
 // keepPosts drops what is beside posts, but for the title before them and long texts, and returns the block around them.
@@ -172,8 +183,8 @@ func (bs blocks) cleanPost(post int32) {
 	}
 }
 
-// cards returns the entries of a list, such as the products of a shop, if they have more than half of the page's text.
-// Each has a link.
+// cards returns the entries of a list, such as the products of a shop: elements of one class that have links, or
+// teasers side by side.
 func (bs blocks) cards() (best repeated, ok bool) {
 	var all groups
 	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.link > 0 })
@@ -182,7 +193,56 @@ func (bs blocks) cards() (best repeated, ok bool) {
 			best = r
 		}
 	}
-	return best, best.text > enough && best.text*2 > bs[0].text
+	for p := int32(0); p < int32(len(bs)); p++ {
+		if bs[p].dropped {
+			p = bs[p].end - 1
+		} else if r := bs.teasers(p); len(r.at) >= leastCards && r.text > best.text {
+			best = r
+		}
+	}
+	return best, best.text > enough
+}
+
+// teasers returns the children of a block that are teasers.
+func (bs blocks) teasers(p int32) (r repeated) {
+	for i := p + 1; i < bs[p].end; i = bs[i].end {
+		if b := &bs[i]; !b.dropped && b.isTeaser() {
+			r.add(bs, i)
+		}
+	}
+	return r
+}
+
+// maxTeaser and maxInTeaser are the weight of the text of a teaser, and how many of its nodes are looked at.
+const (
+	maxTeaser   = 300
+	maxInTeaser = 200
+)
+
+// isTeaser reports whether a block leads to another page: a picture or a heading is a link, beside a few words.
+func (b *block) isTeaser() bool {
+	if b.link == 0 || b.text > maxTeaser {
+		return false
+	}
+	nodes, links, headings := 0, 0, 0
+	for w := dom.Walk(b.node); w.Next() && nodes < maxInTeaser; nodes++ {
+		step := 1
+		if w.Leaving {
+			step = -1
+		}
+		switch n := w.Node; {
+		case isLink(n):
+			links += step
+		case isHeading(n):
+			headings += step
+		case n.DataAtom == atom.Img && links > 0:
+			return true
+		}
+		if links > 0 && headings > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // around returns the innermost block around some.

@@ -22,7 +22,7 @@ func (d *Document) Main() (article.Content, error) {
 				}
 			}
 		}
-		content, _ := article.Main(root)
+		content, _ := d.options.Main(root)
 		return content, nil
 	})
 }

@@ -44,6 +44,8 @@ type Source struct {
 	Status int                 // of the response
 	Header map[string][]string // of the response; names in canonical form
 	Body   []byte              // as fetched, content codings removed
+
+	Content article.Options // of the main content
 }
 
 // Document is a fetched thing and the forms made of it so far.
@@ -53,6 +55,7 @@ type Document struct {
 	Header map[string][]string
 	Type   mediatype.Type
 
+	options article.Options
 	raw     []byte
 	broken  string
 	made    []byte // HTML that was made of it
@@ -98,7 +101,7 @@ func New(s Source) *Document {
 	h := http.Header(s.Header)
 	nosniff := strings.EqualFold(strings.TrimSpace(h.Get("X-Content-Type-Options")), "nosniff")
 	return &Document{
-		URL: s.URL, Status: s.Status, Header: s.Header, raw: s.Body,
+		URL: s.URL, Status: s.Status, Header: s.Header, raw: s.Body, options: s.Content,
 		Type: mediatype.Of(h.Get("Content-Type"), s.Body, nosniff),
 	}
 }

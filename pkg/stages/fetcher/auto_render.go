@@ -146,7 +146,9 @@ func (a *autoRender) find(ctx context.Context, t *fetchJob, body []byte, content
 		return nil
 	}
 	header := map[string][]string{"Content-Type": {contentType}}
-	result, err := rules.Apply(ctx, document.New(document.Source{URL: t.req.URL, Status: t.reply.Status, Header: header, Body: body}))
+	result, err := rules.Apply(ctx, document.New(document.Source{
+		URL: t.req.URL, Status: t.reply.Status, Header: header, Body: body, Content: extract.ContentOptions(&t.spec.Spec.Content),
+	}))
 	if err != nil {
 		return nil
 	}

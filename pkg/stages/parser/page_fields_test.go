@@ -53,3 +53,19 @@ func TestTextIsItsOwnMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// What belongs to the main content is as the spec says, in fields of the page and of rules.
+func TestContentOptions(t *testing.T) {
+	html := "<main><h1>A heading</h1><div class=body><p>" + inEnglish + "</p><p>" + inEnglish + "</p></div></main><ol>" +
+		strings.Repeat("<li class=comment>Somebody says that this is a good text, and says so at length.</li>", 3) + "</ol>"
+	const rest = "page: {emit: always, fields: [main]}\nrecords: [{kind: own, fields: {text: {from: page:main}}}]"
+	for spec, want := range map[string][2]bool{ // the heading, and comments
+		"": {true, false}, "content: {prefer: precision}\n": {false, false}, "content: {comments: keep}\n": {true, true},
+	} {
+		for _, line := range parserOf(t, spec+rest).lines(t, page("text/html"), html) {
+			if got := [2]bool{strings.Contains(line, "A heading"), strings.Contains(line, "Somebody")}; got != want {
+				t.Errorf("%q: %v in %s", spec, got, line)
+			}
+		}
+	}
+}

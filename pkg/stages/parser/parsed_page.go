@@ -11,6 +11,7 @@ import (
 	"seine/internal/base/truncate"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
+	"seine/internal/page/article"
 	"seine/internal/page/convert"
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
@@ -68,7 +69,7 @@ type discoveredLink struct {
 
 // read reads a page.
 func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, plan *parsePlan) (*parsedPage, error) {
-	r := &parsedPage{page: page, plan: plan, doc: newDocument(page, body)}
+	r := &parsedPage{page: page, plan: plan, doc: newDocument(page, body, plan.content)}
 	if err := p.readByType(ctx, r, body); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 func (r *parsedPage) mayFollow() bool { return !r.plan.respectNofollow || !r.scanned.NoFollow }
 
 // newDocument is the page for those who select from it.
-func newDocument(page *messages.Page, body []byte) *document.Document {
+func newDocument(page *messages.Page, body []byte, content article.Options) *document.Document {
 	header := page.Header
 	if v := header[contentType]; page.ContentType != "" && (len(v) != 1 || v[0] != page.ContentType) {
 		// The field was left out, or says nothing and the fetcher has looked, or came
@@ -102,7 +103,7 @@ func newDocument(page *messages.Page, body []byte) *document.Document {
 		}
 		header[contentType] = []string{page.ContentType}
 	}
-	return document.New(document.Source{URL: page.URL, Status: page.Status, Header: header, Body: body})
+	return document.New(document.Source{URL: page.URL, Status: page.Status, Header: header, Body: body, Content: content})
 }
 
 const contentType = "Content-Type"

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"seine/internal/base/weburl"
+	"seine/internal/page/article"
 	"seine/internal/page/extract"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/pii"
@@ -31,6 +32,7 @@ type parsePlan struct {
 	simhash bool
 	// maxRecord bounds a record in bytes.
 	maxRecord int
+	content   article.Options
 	mask      *pii.Masking // nil if nothing is masked
 	err       error        // of the spec, if its rules cannot be used
 }
@@ -42,6 +44,7 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 		p.err = fmt.Errorf("rules of the spec: %w", p.err)
 		return p
 	}
+	p.content = extract.ContentOptions(&spec.Content)
 	p.follow = kindsOf(spec.Links.Follow)
 	if len(spec.Links.Attributes) > 0 {
 		p.follow |= htmlpage.KindsOf(htmlpage.KindAttribute)

@@ -28,7 +28,7 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 		return err
 	}
 	if result.Abandoned { // what is busy may still read the old one
-		r.doc = newDocument(r.page, r.doc.Raw())
+		r.doc = newDocument(r.page, r.doc.Raw(), r.plan.content)
 		if r.file != nil {
 			r.doc.SetHTML(r.file.HTML)
 		}

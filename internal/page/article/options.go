@@ -1,0 +1,141 @@
+package article
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Options say what belongs to a main content.
+type Options struct {
+	// Comments has the comments below a text kept: behind it, in a section with the heading Comments. The posts of a
+	// thread are its content, and no comments.
+	Comments bool
+	Prefer   Preference
+}
+
+// Preference is which fault is the smaller one.
+type Preference uint8
+
+const (
+	Balanced  Preference = iota
+	Precision            // what is missing: the text alone, without title, standfirst, captions and links to other texts
+	Recall               // what is too much: names in class and id are not believed, and lists of links are kept
+)
+
+// trust is how much is believed at first.
+func (p Preference) trust() trust {
+	switch p {
+	case Precision:
+		return trustWeakNames
+	case Recall:
+		return trustElements
+	}
+	return trustNames
+}
+
+// trim drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
+// and what is behind it, in what calls itself an article too.
+func (bs blocks) trim(main int32, prefer Preference) {
+	first, end := main, bs[main].end
+	switch {
+	case prefer == Precision:
+		first, end = bs.body(main, 5)
+	case prefer == Balanced && bs[0].kind == kindArticle:
+		_, end = bs.body(main, 2)
+	default:
+		return
+	}
+	for i := main + 1; i < bs[main].end; i++ {
+		b := &bs[i]
+		if b.dropped || b.end <= first || i >= end || prefer == Precision && b.isBesideText() {
+			b.dropped = true
+			i = b.end - 1
+		}
+	}
+	bs.sum()
+}
+
+// isBesideText reports whether a block is a title, a caption or a line of links.
+func (b *block) isBesideText() bool {
+	switch b.node.DataAtom {
+	case atom.H1, atom.Figcaption:
+		return true
+	case atom.Li:
+		return false
+	}
+	return !b.inData && b.text > 0 && b.link*4 >= b.text*3
+}
+
+// body returns where in main the body begins, and its end. It is from the first to the last of the elements of one class
+// whose own paragraphs have the most text; all of main if less than one of so many parts of its text is in them.
+func (bs blocks) body(main, parts int32) (first, end int32) {
+	own := make(map[uint64]int32)
+	var best uint64
+	for i := main; i < bs[main].end; i++ {
+		b := &bs[i]
+		if b.dropped {
+			i = b.end - 1
+		} else if key := bs.bodyKey(i); key != 0 {
+			if own[key] += b.own - b.ownLink; own[key] > own[best] {
+				best = key
+			}
+		}
+	}
+	if own[best]*parts < words(&bs[main]) {
+		return main, bs[main].end
+	}
+	for i := main; i < bs[main].end; i++ {
+		if b := &bs[i]; b.dropped {
+			i = b.end - 1
+		} else if bs.bodyKey(i) == best {
+			if first == 0 {
+				first = i
+			}
+			end = max(end, bs[b.parent].end)
+		}
+	}
+	return first, end
+}
+
+// bodyKey is the same for the paragraphs in elements of one class, 0 for what is no paragraph.
+func (bs blocks) bodyKey(i int32) uint64 {
+	b := &bs[i]
+	if b.node.DataAtom != atom.P || b.parent < 0 {
+		return 0
+	}
+	if key := classKey(bs[b.parent].node); key != 0 {
+		return key
+	}
+	return uint64(b.parent) + 1
+}
+
+// addComments adds to a content the comments that are on its page and not in it.
+func (bs blocks) addComments(content *html.Node, main int32) {
+	kept := bs.drops(main)
+	bs.restore()
+	bs.dropElements()
+	var all groups
+	isPost := func(b *block) bool { return b.isPost && b.end <= main }
+	all.group(bs, 1, main, isPost)
+	isPost = func(b *block) bool { return b.isPost }
+	for i := main + 1; i < bs[main].end; i++ {
+		if kept.dropped[i] {
+			all.group(bs, i, bs[i].end, isPost)
+			i = bs[i].end - 1
+		}
+	}
+	all.group(bs, bs[main].end, int32(len(bs)), isPost)
+	comments := bs.inner(all.largest(leastPosts))
+	if len(comments.at) == 0 {
+		return
+	}
+	section, heading := element(atom.Section), element(atom.H2)
+	heading.AppendChild(&html.Node{Type: html.TextNode, Data: "Comments"})
+	section.AppendChild(heading)
+	for _, i := range comments.at {
+		bs.cleanPost(i)
+		c := bs.copier(i, false)
+		c.copy(section, bs[i].node)
+	}
+	content.AppendChild(section)
+}

@@ -1,0 +1,19 @@
+package extract
+
+import (
+	"seine/internal/page/article"
+	"seine/pkg/crawlspec"
+)
+
+// ContentOptions are the options of main contents that a spec has.
+func ContentOptions(c *crawlspec.MainContent) article.Options {
+	o := article.Options{Comments: c.Comments == crawlspec.CommentsKeep}
+	switch c.Prefer {
+	case crawlspec.PreferPrecision:
+		o.Prefer = article.Precision
+	case crawlspec.PreferRecall:
+		o.Prefer = article.Recall
+	case crawlspec.PreferBalanced:
+	}
+	return o
+}
