@@ -11,6 +11,14 @@ type Column struct {
 	List bool // of such values
 }
 
+// String returns the type of the column as the log has it.
+func (c Column) String() string {
+	if c.List {
+		return listOfType + c.Type.String()
+	}
+	return c.Type.String()
+}
+
 // Type is what the values of a column are.
 type Type int
 
@@ -51,31 +59,23 @@ func usable(columns []Column) []Column {
 	return out
 }
 
-// join returns the column for values of both, which have one name.
+// join returns the column for values of both, which have one name: scalars of several types are texts.
 func (c Column) join(o Column) Column {
-	switch {
+	switch low, high := min(c.Type, o.Type), max(c.Type, o.Type); {
 	case c == o:
-		return c
-	case c.List != o.List:
+	case c.List != o.List || high == JSON:
 		return Column{Name: c.Name, Type: JSON}
-	case c.isOf(o, Integer, Number):
+	case low == Integer && high == Number:
 		c.Type = Number
-	case c.isOf(o, Time, Text):
-		c.Type = Text
 	default:
-		return Column{Name: c.Name, Type: JSON}
+		c.Type = Text
 	}
 	return c
 }
 
-// isOf reports whether one of both is of the one type, and one of the other.
-func (c Column) isOf(o Column, a, b Type) bool {
-	return c.Type == a && o.Type == b || c.Type == b && o.Type == a
-}
-
-// Union adds columns to others, joining those of one name: the joined one can have the
-// values of both.
+// Union returns columns and others, joining those of one name: the joined one can have the values of both.
 func Union(columns, others []Column) []Column {
+	columns = slices.Clone(columns)
 	for _, o := range others {
 		i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == o.Name })
 		if i < 0 {

@@ -147,7 +147,7 @@ func (f *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parq
 		if string(raw) == "null" {
 			to = append(to, parquet.NullValue().Level(repetition, 2, i))
 		} else {
-			c.Type.read(raw, &element) // it fits, or the list would not be here
+			c.readScalar(raw, &element) // it fits, or the list would not be here
 			to = append(to, f.value(c.Type, &element).Level(repetition, 3, i))
 		}
 		repetition = 1
@@ -169,6 +169,9 @@ func (f *parquetFile) value(t Type, v *cell) parquet.Value {
 	case JSON:
 		return f.bytes(v.raw)
 	default:
+		if v.raw[0] != '"' {
+			return f.bytes(v.raw)
+		}
 		from := len(f.texts)
 		f.texts = jsontext.AppendText(f.texts, v.raw[1:len(v.raw)-1])
 		return parquet.ByteArrayValue(f.texts[from:])

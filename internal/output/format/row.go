@@ -110,6 +110,15 @@ func (c *Column) read(raw []byte, out *cell) bool {
 	case c.Type == Time && string(raw) == `""`:
 		return true
 	}
+	return c.readScalar(raw, out)
+}
+
+// readScalar is Type.read, but a column of texts takes numbers and booleans: it may have been joined with one of them.
+func (c *Column) readScalar(raw []byte, out *cell) bool {
+	if c.Type == Text && raw[0] != '{' && raw[0] != '[' {
+		out.raw = raw
+		return true
+	}
 	return c.Type.read(raw, out)
 }
 
@@ -121,7 +130,7 @@ func (c *Column) fitAll(raw []byte) bool {
 	var element cell
 	m := jsontext.MembersOf(raw)
 	for e, ok := m.Element(); ok; e, ok = m.Element() {
-		if string(e) != "null" && !c.Type.read(e, &element) {
+		if string(e) != "null" && !c.readScalar(e, &element) {
 			return false
 		}
 	}
