@@ -1,7 +1,10 @@
 package format
 
 import (
+	"bytes"
 	"slices"
+
+	"seine/internal/base/weburl"
 )
 
 // Column is what the records of a kind have under one name.
@@ -71,6 +74,36 @@ func (c Column) join(o Column) Column {
 		c.Type = Text
 	}
 	return c
+}
+
+// Host is the column after that of the URL that WithHost adds. It is made of the URL, and no member of the record.
+const Host = "host"
+
+// WithHost returns columns with Host, unless the records have a member of that name, or no URL.
+func WithHost(columns []Column) []Column {
+	url := slices.IndexFunc(columns, func(c Column) bool { return c == Column{Name: "url"} })
+	if url < 0 || slices.ContainsFunc(columns, func(c Column) bool { return c.Name == Host }) {
+		return columns
+	}
+	return slices.Insert(slices.Clone(columns), url+1, Column{Name: Host})
+}
+
+// isHost reports whether a column is that of WithHost.
+func isHost(columns []Column, i int) bool {
+	return i > 0 && columns[i] == Column{Name: Host} && columns[i-1] == Column{Name: "url"}
+}
+
+// hostOf returns the host of a URL, "" for another text.
+func hostOf(url []byte) string {
+	if !bytes.Contains(url, []byte("://")) {
+		return ""
+	}
+	return weburl.Host(string(url))
+}
+
+// isMade reports whether a value of column i is what WithHost makes of that of the column before.
+func isMade(columns []Column, i int, value, before []byte) bool {
+	return isHost(columns, i) && len(value) > 0 && string(value) == hostOf(before)
 }
 
 // Union returns columns and others, joining those of one name: the joined one can have the values of both.

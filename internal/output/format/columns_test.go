@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -108,6 +109,35 @@ func TestWhatIsNoRecordIsKept(t *testing.T) {
 				t.Errorf("%s: %q becomes %#v", name, line, got)
 			}
 		}
+	}
+}
+
+// The host of a URL is a column, which is no member of the record that is read back. A field of that name stays.
+func TestHostIsAColumn(t *testing.T) {
+	own := []Column{{Name: "url"}, {Name: "a"}, {Name: Host}}
+	for name, read := range tabular {
+		for line, want := range map[string]any{
+			`{"url":"https://a.example:81/\"","a":"b"}`: "a.example:81", `{"url":"","a":"b"}`: nil, `{"url":1}`: nil, `{"a":"b"}`: nil,
+			`{"url":"https://a.example/","host":"other"}`: "other",
+		} {
+			columns := WithHost([]Column{{Name: "url"}, {Name: "a"}})
+			chunk := encode(t, newFormat(t, name, with(columns)), linesOf(line)...)
+			if got := read(t, chunk, columns); got[0][Host] != want {
+				t.Errorf("%s: %s: host %v, want %v", name, line, got[0][Host], want)
+			}
+			if name != "parquet" {
+				continue
+			}
+			fatal(t, rowsIn(bytes.NewReader(chunk), func(back []byte) error {
+				if !reflect.DeepEqual(decode(t, string(back)), decode(t, strings.Replace(line, ":1}", `:"1"}`, 1))) {
+					t.Errorf("%s comes back as %s", line, back)
+				}
+				return nil
+			}))
+		}
+	}
+	if got := WithHost(own); !reflect.DeepEqual(got, own) {
+		t.Errorf("%v", got)
 	}
 }
 

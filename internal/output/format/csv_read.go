@@ -125,7 +125,7 @@ func recordOf(to []byte, fields []csvField, columns []Column) []byte {
 	}
 	for i, c := range columns {
 		switch f := fields[i]; {
-		case len(f.text) == 0 && !f.quoted:
+		case len(f.text) == 0 && !f.quoted, i > 0 && isMade(columns, i, f.text, fields[i-1].text):
 		case c.List || c.Type == Integer || c.Type == Number || c.Type == Bool:
 			record.Raw(c.Name, f.text)
 		default:

@@ -88,6 +88,7 @@ func (s *schema) of(crawl, kind string, rev uint64) ([]format.Column, error) {
 	if err != nil {
 		return nil, err
 	}
+	declared = format.WithHost(declared)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := output.Group{Crawl: crawl, Kind: kind}
