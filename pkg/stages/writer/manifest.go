@@ -72,7 +72,7 @@ func (m *manifests) keep(ctx, soon context.Context) {
 		<-ctx.Done()
 		return
 	}
-	defer m.close()
+	defer func() { _ = m.close() }()
 	for wait := m.w.manifestEvery; ; {
 		select {
 		case <-ctx.Done():
