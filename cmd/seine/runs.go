@@ -38,10 +38,11 @@ A schedule or seine crawl --again starts a run; other crawls have one run. NEW, 
 previous visit. GONE counts pages that were fetched before and now return 404 or 410; FAILED includes them. Visits planned by recrawl
 rules belong to no run.
 
-The URLs behind the counts: seine failures lists those that failed; the records of new and changed pages have the time of the visit.
+The URLs behind the counts: seine failures lists those that failed, and seine cat --changes those that are new, changed, the same and
+gone, if the crawl has records of pages:
 
   seine failures --crawl shop
-  seine cat ./seine-out | jq -r 'select(.fetched_at >= "2026-11-28T03:00") | .url'`
+  seine cat ./seine-out --changes --kind page --run last | jq -r 'select(.change == "gone") | .url'`
 }
 
 // Run shows the figures of the runs of crawls.

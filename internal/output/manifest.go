@@ -96,6 +96,8 @@ type Manifests struct {
 	size   int64
 	// pending is how many bytes are in memory that are not in the spool yet.
 	pending int
+	// Each is called for each file of an entry that is read, if it is set.
+	Each func(*File)
 }
 
 // crawlManifest is a manifest whose files are in parts of the spool.
@@ -195,6 +197,9 @@ func (m *Manifests) add(c *Commit) error {
 		records[f.Crawl] += f.Records
 		cm := m.crawl(f.Crawl)
 		cm.count(f)
+		if m.Each != nil {
+			m.Each(f)
+		}
 		cm.pending.WriteString(",\n    ")
 		cm.pending.Write(lines[i])
 		m.pending += len(lines[i])

@@ -30,8 +30,9 @@ type Key struct{ template }
 // keyPart is a text, or what stands for a value of the record.
 type keyPart struct {
 	text string
-	name string // of the value; empty for a text
-	arg  string // of {field:arg}
+	name string         // of the value; empty for a text
+	arg  string         // of {field:arg}
+	zone *time.Location // of {date} and {hour}
 }
 
 // DefaultKey gives every record a path of its own.
@@ -47,7 +48,7 @@ var (
 )
 
 var (
-	keyToken = regexp.MustCompile(`\{([a-z_]+)(?::([^{}/]+))?\}|[A-Za-z0-9=._-]+`)
+	keyToken = regexp.MustCompile(`\{([a-z_]+)(?::([^{}]+))?\}|[A-Za-z0-9=._-]+`)
 	keyStart = regexp.MustCompile(`^[A-Za-z0-9{]`)
 )
 
@@ -108,9 +109,9 @@ func (v *keyValues) get(p keyPart) (string, error) {
 	case "partition":
 		return fmt.Sprintf("%03d", v.Partition), nil
 	case "date":
-		return v.Stored.UTC().Format(time.DateOnly), nil
+		return v.Stored.In(p.zone).Format(time.DateOnly), nil
 	case "hour":
-		return v.Stored.UTC().Format("15"), nil
+		return v.Stored.In(p.zone).Format("15"), nil
 	case "id":
 		return v.id(), nil
 	case "key", "visit", "run":

@@ -33,17 +33,18 @@ func TestPath(t *testing.T) {
 		Data: []byte(`{"url":"https://shop.example/a/b","run":17,"brand":"Zürich / Bern..","empty":"","list":[1],"up":"../..","CON":"con"}`),
 	}
 	for template, want := range map[string]Group{
-		"{crawl}":                         {Crawl: "c", Dir: "c"},
-		"/{crawl}/{kind}/":                {Crawl: "c", Kind: "k", Dir: "c/k"},
-		"data/{crawl}-{kind}/dt={date}":   {Crawl: "c", Kind: "k", Dir: "data/c-k/dt=2026-11-22"},
-		"{crawl}/p{partition}":            {Crawl: "c", Dir: "c/p007"},
-		"{crawl}/{host}/h={hour}":         {Crawl: "c", Dir: "c/shop.example/h=01"},
-		"{crawl}/run={run}":               {Crawl: "c", Dir: "c/run=17"},
-		"{crawl}/b={field:brand}":         {Crawl: "c", Dir: "c/b=Zürich%20%2F%20Bern.%2E"},
-		"{crawl}/{field:up}":              {Crawl: "c", Dir: "c/%2E.%2F.%2E"},
-		"{crawl}/{field:CON}":             {Crawl: "c", Dir: "c/%63on"},
-		"{crawl}/{field:empty}":           {Crawl: "c", Dir: "c/none"},
-		"{crawl}/{field:list}-{field:no}": {Crawl: "c", Dir: "c/none-none"},
+		"{crawl}":                       {Crawl: "c", Dir: "c"},
+		"/{crawl}/{kind}/":              {Crawl: "c", Kind: "k", Dir: "c/k"},
+		"data/{crawl}-{kind}/dt={date}": {Crawl: "c", Kind: "k", Dir: "data/c-k/dt=2026-11-22"},
+		"{crawl}/p{partition}":          {Crawl: "c", Dir: "c/p007"},
+		"{crawl}/{host}/h={hour}":       {Crawl: "c", Dir: "c/shop.example/h=01"},
+		"{crawl}/run={run}":             {Crawl: "c", Dir: "c/run=17"},
+		"{crawl}/{date:Asia/Kolkata}/{hour:America/New_York}": {Crawl: "c", Dir: "c/2026-11-22/20"},
+		"{crawl}/b={field:brand}":                             {Crawl: "c", Dir: "c/b=Zürich%20%2F%20Bern.%2E"},
+		"{crawl}/{field:up}":                                  {Crawl: "c", Dir: "c/%2E.%2F.%2E"},
+		"{crawl}/{field:CON}":                                 {Crawl: "c", Dir: "c/%63on"},
+		"{crawl}/{field:empty}":                               {Crawl: "c", Dir: "c/none"},
+		"{crawl}/{field:list}-{field:no}":                     {Crawl: "c", Dir: "c/none-none"},
 	} {
 		p, err := ParsePath(template)
 		if err != nil {
@@ -64,6 +65,7 @@ func TestPath(t *testing.T) {
 	}
 	for _, template := range []string{
 		"", "/", "{kind}", "{crawl}//x", "{crawl}/..", "../{crawl}", "_x/{crawl}", ".{crawl}", "{crawl}/{id}", "{crawl}/{field}", "{crawl}/a b", "{crawl}/{", "{crawl}\\x",
+		"{crawl}/{date:}", "{crawl}/{date:Europe/Nowhere}", "{crawl}/{hour:Local}", "{crawl}/{run:UTC}",
 	} {
 		if _, err := ParsePath(template); err == nil {
 			t.Errorf("%q is taken for a path", template)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Path is a template for the folders of chunks, below that of the output. The
@@ -65,7 +66,7 @@ type template struct {
 // parseTemplate reads a template that can have some names in braces, and {field:NAME}.
 func parseTemplate(text string, names []string) (template, error) {
 	t := template{text: strings.Trim(text, "/")}
-	for segment := range strings.SplitSeq(t.text, "/") {
+	for _, segment := range segmentsOf(t.text) {
 		parts, err := parseSegment(segment, names)
 		if err != nil {
 			return t, fmt.Errorf("%q: %w", text, err)
@@ -73,6 +74,20 @@ func parseTemplate(text string, names []string) (template, error) {
 		t.segments = append(t.segments, parts)
 	}
 	return t, nil
+}
+
+// segmentsOf splits a template at its slashes, but for those in braces, as time zones have.
+func segmentsOf(text string) (all []string) {
+	begin, inside := 0, false
+	for i, c := range text {
+		switch {
+		case c == '{' || c == '}':
+			inside = c == '{'
+		case c == '/' && !inside:
+			all, begin = append(all, text[begin:i]), i+1
+		}
+	}
+	return append(all, text[begin:])
 }
 
 func parseSegment(segment string, names []string) ([]keyPart, error) {
@@ -90,12 +105,19 @@ func parseSegment(segment string, names []string) ([]keyPart, error) {
 			parts = append(parts, keyPart{text: segment[m[0]:m[1]]})
 			continue
 		}
-		p := keyPart{name: segment[m[2]:m[3]]}
+		p := keyPart{name: segment[m[2]:m[3]], zone: time.UTC}
 		if m[4] >= 0 {
 			p.arg = segment[m[4]:m[5]]
 		}
+		if p.arg != "" && (p.name == "date" || p.name == "hour") {
+			var err error
+			if p.zone, err = time.LoadLocation(p.arg); err != nil || p.zone == time.Local {
+				return nil, fmt.Errorf("{%s:%s}: must be a time zone by its IANA name, such as Europe/Paris", p.name, p.arg)
+			}
+			p.arg = ""
+		}
 		if isField := p.name == "field"; isField != (p.arg != "") || !isField && !slices.Contains(names, p.name) {
-			return nil, fmt.Errorf("it can have {%s} and {field:NAME}, nothing else in braces", strings.Join(names, "}, {"))
+			return nil, fmt.Errorf("it can have {%s}, {field:NAME}, {date:ZONE} and {hour:ZONE}, nothing else in braces", strings.Join(names, "}, {"))
 		}
 		parts = append(parts, p)
 	}

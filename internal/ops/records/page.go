@@ -183,7 +183,7 @@ func (r *reader) file(f *output.File, at position) (full bool, err error) {
 	}
 	defer in.Close()
 	n := 0
-	_, err = format.EachRecord(f.Path, in, ageencrypt.Identities{}, func(line []byte) error {
+	_, err = format.EachRecordOf(f, in, ageencrypt.Identities{}, func(line []byte) error {
 		if n++; n <= at.record {
 			return nil
 		}

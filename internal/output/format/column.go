@@ -1,7 +1,10 @@
 package format
 
 import (
+	"bytes"
 	"slices"
+
+	"seine/internal/base/weburl"
 )
 
 // Column is what the records of a kind have under one name.
@@ -9,6 +12,14 @@ type Column struct {
 	Name string
 	Type Type
 	List bool // of such values
+}
+
+// String returns the type of the column as the log has it.
+func (c Column) String() string {
+	if c.List {
+		return listOfType + c.Type.String()
+	}
+	return c.Type.String()
 }
 
 // Type is what the values of a column are.
@@ -51,31 +62,53 @@ func usable(columns []Column) []Column {
 	return out
 }
 
-// join returns the column for values of both, which have one name.
+// join returns the column for values of both, which have one name: scalars of several types are texts.
 func (c Column) join(o Column) Column {
-	switch {
+	switch low, high := min(c.Type, o.Type), max(c.Type, o.Type); {
 	case c == o:
-		return c
-	case c.List != o.List:
+	case c.List != o.List || high == JSON:
 		return Column{Name: c.Name, Type: JSON}
-	case c.isOf(o, Integer, Number):
+	case low == Integer && high == Number:
 		c.Type = Number
-	case c.isOf(o, Time, Text):
-		c.Type = Text
 	default:
-		return Column{Name: c.Name, Type: JSON}
+		c.Type = Text
 	}
 	return c
 }
 
-// isOf reports whether one of both is of the one type, and one of the other.
-func (c Column) isOf(o Column, a, b Type) bool {
-	return c.Type == a && o.Type == b || c.Type == b && o.Type == a
+// Host is the column after that of the URL that WithHost adds. It is made of the URL, and no member of the record.
+const Host = "host"
+
+// WithHost returns columns with Host, unless the records have a member of that name, or no URL.
+func WithHost(columns []Column) []Column {
+	url := slices.IndexFunc(columns, func(c Column) bool { return c == Column{Name: "url"} })
+	if url < 0 || slices.ContainsFunc(columns, func(c Column) bool { return c.Name == Host }) {
+		return columns
+	}
+	return slices.Insert(slices.Clone(columns), url+1, Column{Name: Host})
 }
 
-// Union adds columns to others, joining those of one name: the joined one can have the
-// values of both.
+// isHost reports whether a column is that of WithHost.
+func isHost(columns []Column, i int) bool {
+	return i > 0 && columns[i] == Column{Name: Host} && columns[i-1] == Column{Name: "url"}
+}
+
+// hostOf returns the host of a URL, "" for another text.
+func hostOf(url []byte) string {
+	if !bytes.Contains(url, []byte("://")) {
+		return ""
+	}
+	return weburl.Host(string(url))
+}
+
+// isMade reports whether a value of column i is what WithHost makes of that of the column before.
+func isMade(columns []Column, i int, value, before []byte) bool {
+	return isHost(columns, i) && len(value) > 0 && string(value) == hostOf(before)
+}
+
+// Union returns columns and others, joining those of one name: the joined one can have the values of both.
 func Union(columns, others []Column) []Column {
+	columns = slices.Clone(columns)
 	for _, o := range others {
 		i := slices.IndexFunc(columns, func(c Column) bool { return c.Name == o.Name })
 		if i < 0 {

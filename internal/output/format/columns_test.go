@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -35,22 +36,22 @@ func TestValuesAreInTheirColumnOrInMore(t *testing.T) {
 				`{"time":"2026-01-02T03:04:05.123456789+02:00"}`:                                                            ``,
 				`{"time":""}`:                          ``,
 				`{"other":1,"another":{"a":"\u0061"}}`: `{"other":1,"another":{"a":"\u0061"}}`,
-				`{"text":1,"integer":"1","number":"1","bool":0,"time":"soon"}`:                             `{"text":1,"integer":"1","number":"1","bool":0,"time":"soon"}`,
-				`{"text":["a"],"texts":"a","integer":[1]}`:                                                 `{"text":["a"],"texts":"a","integer":[1]}`,
-				`{"integer":1.5,"number":1e999}`:                                                           `{"integer":1.5,"number":1e999}`,
-				`{"integer":9223372036854775808}`:                                                          `{"integer":9223372036854775808}`,
-				`{"number":9007199254740993}`:                                                              `{"number":9007199254740993}`,
-				`{"number":9007199254740992}`:                                                              ``,
-				`{"texts":["a",1],"integers":[1,[2]],"bools":[null,"true"],"times":["2026-01-02","soon"]}`: `{"texts":["a",1],"integers":[1,[2]],"bools":[null,"true"],"times":["2026-01-02","soon"]}`,
-				`{"_more":{"a":1}}`:                                                                        `{"_more":{"a":1}}`,
-				`{"\u0074ext":"a"}`:                                                                        ``,
-				`{"text":"a,b\nc","json":"=1"}`:                                                            ``,
-				"{\"text\":\"\xff\",\"x\":\"\xff\"}":                                                       `{"x":"` + "\ufffd" + `"}`,
-				`{"bools":[],"json":null,"time":"2026-13-01"}`:                                             `{"time":"2026-13-01"}`,
-				`{"Text":"a","TEXT":"b","text":"c"}`:                                                       `{"Text":"a","TEXT":"b"}`,
-				`{"number":-0,"integer":0}`:                                                                ``,
-				`{"json":{"b":1,"a":2}, "text" : "spaces"}`:                                                ``,
-				`{"text":"` + strings.Repeat("x", 300<<10) + `"}`:                                          ``,
+				`{"text":1,"integer":"1","number":"1","bool":0,"time":"soon"}`: `{"integer":"1","number":"1","bool":0,"time":"soon"}`,
+				`{"text":["a"],"texts":"a","integer":[1]}`:                     `{"text":["a"],"texts":"a","integer":[1]}`,
+				`{"integer":1.5,"number":1e999}`:                               `{"integer":1.5,"number":1e999}`,
+				`{"integer":9223372036854775808}`:                              `{"integer":9223372036854775808}`,
+				`{"number":9007199254740993}`:                                  `{"number":9007199254740993}`,
+				`{"number":9007199254740992}`:                                  ``,
+				`{"texts":["a",1.50],"integers":[1,[2]],"bools":[null,"true"],"times":["2026-01-02","soon"]}`: `{"integers":[1,[2]],"bools":[null,"true"],"times":["2026-01-02","soon"]}`,
+				`{"_more":{"a":1}}`:                               `{"_more":{"a":1}}`,
+				`{"\u0074ext":"a"}`:                               ``,
+				`{"text":"a,b\nc","json":"=1"}`:                   ``,
+				"{\"text\":\"\xff\",\"x\":\"\xff\"}":              `{"x":"` + "\ufffd" + `"}`,
+				`{"bools":[],"json":null,"time":"2026-13-01"}`:    `{"time":"2026-13-01"}`,
+				`{"Text":"a","TEXT":"b","text":"c"}`:              `{"Text":"a","TEXT":"b"}`,
+				`{"number":-0,"integer":0}`:                       ``,
+				`{"json":{"b":1,"a":2}, "text" : "spaces"}`:       ``,
+				`{"text":"` + strings.Repeat("x", 300<<10) + `"}`: ``,
 			} {
 				got := read(t, encode(t, f, linesOf(line)...), everyType)
 				if len(got) != 1 {
@@ -108,6 +109,35 @@ func TestWhatIsNoRecordIsKept(t *testing.T) {
 				t.Errorf("%s: %q becomes %#v", name, line, got)
 			}
 		}
+	}
+}
+
+// The host of a URL is a column, which is no member of the record that is read back. A field of that name stays.
+func TestHostIsAColumn(t *testing.T) {
+	own := []Column{{Name: "url"}, {Name: "a"}, {Name: Host}}
+	for name, read := range tabular {
+		for line, want := range map[string]any{
+			`{"url":"https://a.example:81/\"","a":"b"}`: "a.example:81", `{"url":"","a":"b"}`: nil, `{"url":1}`: nil, `{"a":"b"}`: nil,
+			`{"url":"https://a.example/","host":"other"}`: "other",
+		} {
+			columns := WithHost([]Column{{Name: "url"}, {Name: "a"}})
+			chunk := encode(t, newFormat(t, name, with(columns)), linesOf(line)...)
+			if got := read(t, chunk, columns); got[0][Host] != want {
+				t.Errorf("%s: %s: host %v, want %v", name, line, got[0][Host], want)
+			}
+			if name != "parquet" {
+				continue
+			}
+			fatal(t, rowsIn(bytes.NewReader(chunk), func(back []byte) error {
+				if !reflect.DeepEqual(decode(t, string(back)), decode(t, strings.Replace(line, ":1}", `:"1"}`, 1))) {
+					t.Errorf("%s comes back as %s", line, back)
+				}
+				return nil
+			}))
+		}
+	}
+	if got := WithHost(own); !reflect.DeepEqual(got, own) {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -10,25 +11,21 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// ReadRows is ReadFile for a file that is to be written again in its format. Of CSV, which has no types, the values
-// are those that come out as they are written, in the columns that the log tells.
-func ReadRows(o output.Output, f *output.File, do func(line []byte) error) error {
-	name := NameOf(f.Path)
-	if !strings.HasPrefix(name, "csv") {
-		return ReadFile(o, f, ageencrypt.Identities{}, do)
+// EachRecordOf is EachRecord for a committed file, whose columns the log has: CSV has no types.
+func EachRecordOf(f *output.File, r io.Reader, ids ageencrypt.Identities, do func(line []byte) error) (n int, err error) {
+	if !strings.HasPrefix(NameOf(f.Path), "csv") || len(f.Columns) == 0 {
+		return EachRecord(f.Path, r, ids, do)
 	}
-	return readChecked(o, f, func(r io.Reader) (n int, err error) {
-		in, closer, err := unpack(name, r)
-		if err != nil {
-			return 0, cutAt(err)
-		}
-		defer closer()
-		err = csvRowsIn(bufio.NewReaderSize(in, 64<<10), ColumnsNamed(f.Columns), func(line []byte) error {
-			n++
-			return do(line)
-		})
-		return n, cutAt(err)
+	in, closer, err := unpack(NameOf(f.Path), r)
+	if err != nil {
+		return 0, cutAt(err)
+	}
+	defer closer()
+	err = csvRowsIn(bufio.NewReaderSize(in, 64<<10), ColumnsNamed(f.Columns), func(line []byte) error {
+		n++
+		return do(line)
 	})
+	return n, cutAt(err)
 }
 
 // HasByteOrderMark reports whether a committed file is CSV with a byte order mark.
@@ -125,8 +122,9 @@ func recordOf(to []byte, fields []csvField, columns []Column) []byte {
 	}
 	for i, c := range columns {
 		switch f := fields[i]; {
-		case len(f.text) == 0 && !f.quoted:
-		case c.List || c.Type == Integer || c.Type == Number || c.Type == Bool:
+		case len(f.text) == 0 && !f.quoted, i > 0 && isMade(columns, i, f.text, fields[i-1].text):
+		case c.List || c.Type == Integer || c.Type == Number || c.Type == Bool,
+			c.Type == JSON && len(f.text) > 0 && (f.text[0] == '{' || f.text[0] == '[') && json.Valid(f.text):
 			record.Raw(c.Name, f.text)
 		default:
 			record.Text(c.Name, string(f.text))

@@ -19,10 +19,12 @@ func TestCSVIsWrittenAgainAsItWas(t *testing.T) {
 	columns := []Column{
 		{Name: "t"}, {Name: "i", Type: Integer}, {Name: "n", Type: Number}, {Name: "b", Type: Bool}, {Name: "d", Type: Time},
 		{Name: "j", Type: JSON}, {Name: "l", List: true}, {Name: `odd "name", é`}, {Name: "ln", Type: Number, List: true},
+		{Name: "url"}, {Name: Host},
 	}
 	values := []string{
 		`""`, `"x"`, `"a,b"`, `"\"q\""`, `"l\r\nm"`, `" "`, `"=1+1"`, `"\u0000"`, `"\ud83d\ude00 é"`, `"12"`, `12`, `-0`, `1.50`, `1e400`, `9007199254740993`,
 		`true`, `false`, `null`, `"2026-01-02"`, `"2026-01-02T03:04:05Z"`, `[]`, `["a","b,c"]`, `[1,2.5]`, `{"a":[1,"x"]}`, `["a",null]`, `"{}"`, `"[1]"`, `"null"`,
+		`"https://a.example/x"`, `"a.example"`,
 	}
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))

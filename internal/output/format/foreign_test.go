@@ -144,6 +144,18 @@ func TestDuckDBReadsRowGroups(t *testing.T) {
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	// What a reader that looks for a URL may skip: both row groups, or all but that one.
+	for url, want := range map[string]string{ofPage[0].URL: `{"excluded":1}`, "https://nowhere.example/": `{"excluded":2}`} {
+		got := duckdb.Query(t, "", fmt.Sprintf(`SELECT count(*) AS excluded FROM parquet_bloom_probe('%s', 'url', '%s') WHERE bloom_filter_excludes`, path, url))
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %s, want %s", url, got, want)
+		}
+	}
+	got = duckdb.Query(t, "", fmt.Sprintf(`SELECT min(stats_min_value) AS lowest, (SELECT min(url) FROM read_parquet('%s')) AS url FROM parquet_metadata('%[1]s')
+		WHERE path_in_schema = 'url' GROUP BY ALL HAVING lowest IS DISTINCT FROM url`, path))
+	if len(got) != 0 {
+		t.Errorf("the smallest URL is not that of the statistics: %s", got)
+	}
 }
 
 func TestDuckDBReadsTheOthers(t *testing.T) {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -53,6 +54,10 @@ func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
 	return z.EncodeAll(src, dst[:0]), nil
 }
 
+// searched are the columns that readers look for one value in. Their row groups have the smallest and the largest value,
+// and a Bloom filter: rows are in the order of the crawl.
+var searched = []string{"url", "key"}
+
 func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 	columns, err := f.columns(g)
 	if err != nil {
@@ -64,7 +69,10 @@ func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) 
 		parquet.DataPageVersion(1), parquet.DataPageStatistics(false), parquet.PageBufferSize(pageSize),
 	}
 	for _, c := range columns {
-		if c.Type == Text || c.Type == JSON { // the smallest and the largest page of a crawl are no bounds to search by
+		switch {
+		case !c.List && slices.Contains(searched, c.Name):
+			options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, c.Name)))
+		case c.Type == Text || c.Type == JSON: // the smallest and the largest page of a crawl are no bounds to search by
 			options = append(options, parquet.SkipPageBounds(leafPath(c)...))
 		}
 	}
@@ -147,7 +155,7 @@ func (f *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parq
 		if string(raw) == "null" {
 			to = append(to, parquet.NullValue().Level(repetition, 2, i))
 		} else {
-			c.Type.read(raw, &element) // it fits, or the list would not be here
+			c.readScalar(raw, &element) // it fits, or the list would not be here
 			to = append(to, f.value(c.Type, &element).Level(repetition, 3, i))
 		}
 		repetition = 1
@@ -169,6 +177,9 @@ func (f *parquetFile) value(t Type, v *cell) parquet.Value {
 	case JSON:
 		return f.bytes(v.raw)
 	default:
+		if v.raw[0] != '"' {
+			return f.bytes(v.raw)
+		}
 		from := len(f.texts)
 		f.texts = jsontext.AppendText(f.texts, v.raw[1:len(v.raw)-1])
 		return parquet.ByteArrayValue(f.texts[from:])

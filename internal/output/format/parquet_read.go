@@ -48,7 +48,7 @@ func rowsIn(r io.Reader, do func([]byte) error) (err error) {
 			err = fmt.Errorf("it is damaged: %v", p)
 		}
 	}()
-	file, err := parquet.OpenFile(f, info.Size())
+	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("read the Parquet file: %w", err)
 	}
@@ -151,6 +151,9 @@ func (r *rowReader) record(row parquet.Row) []byte {
 		return bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
 	}
 	for i, values := range cells {
+		if isHost(r.columns, i) && isMade(r.columns, i, values[0].ByteArray(), cells[i-1][0].ByteArray()) {
+			continue
+		}
 		if c := r.columns[i]; i != r.more && (values[0].DefinitionLevel() > 0 || !values[0].IsNull()) {
 			o.Key(c.Name)
 			o.B = c.appendCell(o.B, values)

@@ -44,11 +44,6 @@ var ErrDamaged = errors.New("it differs from the committed file: seine verify li
 // its end. It returns an error that is ErrDamaged if the file is another than the
 // log says, which it may find after do has had its records.
 func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do func(line []byte) error) error {
-	return readChecked(o, f, func(r io.Reader) (int, error) { return EachRecord(f.Path, r, ids, do) })
-}
-
-// readChecked has a committed file read, whose number of records read returns, and compares it with what the log says.
-func readChecked(o output.Output, f *output.File, read func(io.Reader) (int, error)) error {
 	in, err := o.Open(*f)
 	if errors.Is(err, fs.ErrNotExist) && output.IsChunk(f.Path) {
 		err = fmt.Errorf("%w (if seine compact has merged it meanwhile, run this command again)", err)
@@ -59,7 +54,7 @@ func readChecked(o output.Output, f *output.File, read func(io.Reader) (int, err
 	defer in.Close()
 	sum := sha256.New()
 	all := io.TeeReader(in, sum)
-	n, err := read(all)
+	n, err := EachRecordOf(f, all, ids, do)
 	if err == nil { // what a decoder leaves
 		_, err = io.Copy(io.Discard, all)
 	}

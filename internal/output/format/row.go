@@ -16,6 +16,8 @@ type row struct {
 	byName  map[string]int
 	cells   []cell // one for each column
 	more    []byte // what they cannot have, a JSON object; empty if that is nothing
+	host    int    // the column of WithHost, 0 if there is none
+	text    []byte // of host
 }
 
 // cell is the value that a record has in a column.
@@ -29,6 +31,9 @@ func newRow(columns []Column) *row {
 	r := &row{columns: columns, byName: make(map[string]int, len(columns)), cells: make([]cell, len(columns))}
 	for i, c := range columns {
 		r.byName[c.Name] = i
+		if isHost(columns, i) {
+			r.host = i
+		}
 	}
 	return r
 }
@@ -67,6 +72,21 @@ func (r *row) read(data []byte) {
 	}
 	if len(r.more) > 0 {
 		r.more = append(r.more, '}')
+	}
+	if r.host > 0 && r.cells[r.host].raw == nil {
+		r.readHost(r.cells[r.host-1].raw)
+	}
+}
+
+// readHost sets the cell of the host of a URL, a text of JSON.
+func (r *row) readHost(url []byte) {
+	if len(url) == 0 || url[0] != '"' {
+		return
+	}
+	r.text = jsontext.AppendText(r.text[:0], url[1:len(url)-1])
+	if host := hostOf(r.text); host != "" {
+		r.text = jsontext.AppendString(r.text[:0], host)
+		r.cells[r.host].raw = r.text
 	}
 }
 
@@ -110,6 +130,15 @@ func (c *Column) read(raw []byte, out *cell) bool {
 	case c.Type == Time && string(raw) == `""`:
 		return true
 	}
+	return c.readScalar(raw, out)
+}
+
+// readScalar is Type.read, but a column of texts takes numbers and booleans: it may have been joined with one of them.
+func (c *Column) readScalar(raw []byte, out *cell) bool {
+	if c.Type == Text && raw[0] != '{' && raw[0] != '[' {
+		out.raw = raw
+		return true
+	}
 	return c.Type.read(raw, out)
 }
 
@@ -121,7 +150,7 @@ func (c *Column) fitAll(raw []byte) bool {
 	var element cell
 	m := jsontext.MembersOf(raw)
 	for e, ok := m.Element(); ok; e, ok = m.Element() {
-		if string(e) != "null" && !c.Type.read(e, &element) {
+		if string(e) != "null" && !c.readScalar(e, &element) {
 			return false
 		}
 	}

@@ -115,7 +115,7 @@ records:
 	}
 	for kind, want := range map[string][]Column{
 		"offer": append(Envelope(),
-			Column{"title", JSON, false}, Column{"price", Number, false}, Column{"stock", Integer, false}, Column{"used", Bool, false},
+			Column{"title", Text, false}, Column{"price", Number, false}, Column{"stock", Integer, false}, Column{"used", Bool, false},
 			Column{"day", Text, false}, Column{"image", Text, false}, Column{"data", JSON, false}, Column{"any", JSON, false},
 			Column{"ld", JSON, false}, Column{"known", Text, false}, Column{"tags", Text, true}, Column{"prices", Number, true},
 			Column{"specs", JSON, false}, Column{"sellers", JSON, false}, Column{"more", Text, false}),

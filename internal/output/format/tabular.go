@@ -16,11 +16,7 @@ func (f *parquetFile) Columns() []output.Column { return f.row.described() }
 func (r *row) described() []output.Column {
 	all := make([]output.Column, 0, len(r.columns)+1)
 	for _, c := range r.columns {
-		name := c.Type.String()
-		if c.List {
-			name = listOfType + name
-		}
-		all = append(all, output.Column{Name: c.Name, Type: name})
+		all = append(all, output.Column{Name: c.Name, Type: c.String()})
 	}
 	return append(all, output.Column{Name: More, Type: JSON.String()})
 }

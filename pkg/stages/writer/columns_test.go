@@ -23,6 +23,7 @@ import (
 	"seine/internal/output/format"
 	"seine/internal/run/specfile"
 	"seine/internal/testing/await"
+	"seine/internal/testing/duckdb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -146,6 +147,49 @@ func TestColumnsAreThoseOfTheSpec(t *testing.T) {
 	} {
 		if rows := rowsOfKind(t, cfg, kind); len(rows) != 1 || rows[0] != want {
 			t.Errorf("%s: %q, want %q", kind, rows, want)
+		}
+	}
+}
+
+// The spec of a kind changes its mind, and another crawl has the kind too. Each file has all columns of those before it,
+// with types that fit their values, so DuckDB reads all files as one table: with the columns of the first file, or of all.
+func TestFilesOfAKindHaveOneSchema(t *testing.T) {
+	t.Parallel()
+	bus := startBus(t, false)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	check(t, err)
+	cfg := testConfig(t)
+	cfg.Format, cfg.ChunkAge = "parquet", crawlspec.Duration(time.Minute)
+	for n, v := range []struct{ crawl, fields, record string }{
+		{"a", "price: .p, stock: {css: .s, as: integer}, tags: {css: .t, all: true}", `"price":"19.90","stock":1,"tags":["x"]`},
+		{"a", "price: {css: .p, as: number}, stock: {css: .s, as: number}, tags: {css: .t, all: true, as: integer}", `"price":9.5,"stock":2.5,"tags":[1,2]`},
+		{"b", "price: {css: .p, as: boolean}, extra: {css: .e, as: date}", `"price":true,"extra":"2026-11-28"`},
+		{"a", "name: .n", `"name":"last"`},
+	} {
+		spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: product, fields: {"+v.fields+"}}]"))
+		check(t, err)
+		_, err = specs.Put(t.Context(), v.crawl, spec)
+		check(t, err)
+		cfg.State = filepath.Join(t.TempDir(), "state") // it is on another machine
+		w := start(t, bus, cfg)
+		m := record(v.crawl, n*partitions, 0)
+		m.Data = fmt.Appendf(nil, `{"kind":"product","url":"u","key":"%d",%s}`, n, v.record)
+		check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), m))
+		w.catchUp()
+		w.end()
+	}
+	for _, q := range [][2]string{
+		{"SELECT key, price, stock FROM read_parquet('a/product/*.parquet') ORDER BY key",
+			`{"key":"0","price":"19.90","stock":1} {"key":"1","price":"9.5","stock":2} {"key":"3","price":null,"stock":null}`},
+		{"SELECT key FROM read_parquet('*/product/*.parquet') WHERE TRY_CAST(price AS DOUBLE) < 15", `{"key":"1"}`},
+		{"SELECT key, price, stock, tags, extra::DATE AS extra, name, _more FROM read_parquet('*/product/*.parquet', union_by_name=true) ORDER BY key",
+			`{"key":"0","price":"19.90","stock":1.0,"tags":["x"],"extra":null,"name":null,"_more":null} ` +
+				`{"key":"1","price":"9.5","stock":2.5,"tags":["1","2"],"extra":null,"name":null,"_more":null} ` +
+				`{"key":"2","price":"true","stock":null,"tags":null,"extra":"2026-11-28","name":null,"_more":null} ` +
+				`{"key":"3","price":null,"stock":null,"tags":null,"extra":null,"name":"last","_more":null}`},
+	} {
+		if got := strings.Join(duckdb.Query(t, cfg.Out, q[0]), " "); got != q[1] {
+			t.Errorf("%s\n%s, want\n%s", q[0], got, q[1])
 		}
 	}
 }

@@ -136,7 +136,7 @@ func checkReadable(source output.Output, refs []output.Ref, from string) error {
 		if err != nil || len(c.Files) == 0 {
 			continue // it is told when it is its turn
 		}
-		if err := format.CheckReadable(ageencrypt.PlainName(c.Files[0].Path)); err != nil {
+		if err := format.CheckReadable(ageencrypt.PlainName(c.Files[0].Path)); err != nil && len(c.Files[0].Columns) == 0 {
 			return fmt.Errorf("%s: %s: %w", from, c.Files[0].Path, err)
 		}
 		return nil

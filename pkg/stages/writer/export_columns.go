@@ -46,6 +46,6 @@ func (x *export) columns(crawl, kind string, _ uint64) ([]format.Column, error) 
 	if x.inferred == nil {
 		x.inferred = make(map[output.Group][]format.Column)
 	}
-	x.inferred[key] = infer.Columns()
+	x.inferred[key] = format.WithHost(infer.Columns())
 	return x.inferred[key], nil
 }

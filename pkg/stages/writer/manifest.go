@@ -4,9 +4,11 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/output/format"
 )
 
 const (
@@ -22,7 +24,9 @@ const (
 // the log: when one cannot be stored, the output is as good.
 type manifests struct {
 	w     *Writer
+	mu    sync.Mutex // of made and kinds
 	made  *output.Manifests
+	kinds map[string][]format.Column // of all files that made has read
 	store output.ManifestStore
 	// compared is set once it is known which manifests a process that was killed
 	// left without its last commits.
@@ -40,7 +44,25 @@ func (w *Writer) openManifests() (*manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &manifests{w: w, made: made, store: store}, nil
+	m := &manifests{w: w, made: made, store: store, kinds: make(map[string][]format.Column)}
+	made.Each = func(f *output.File) { m.kinds[f.Kind] = format.Union(m.kinds[f.Kind], format.ColumnsNamed(f.Columns)) }
+	return m, nil
+}
+
+// close lets go of the file.
+func (m *manifests) close() error {
+	if m == nil {
+		return nil
+	}
+	return m.made.Close()
+}
+
+// columns returns those of all committed files, by kind, unless stop returns an error meanwhile.
+func (m *manifests) columns(stop func() error) (map[string][]format.Column, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.made.Update(stop)
+	return maps.Clone(m.kinds), err
 }
 
 // keep stores manifests now and then until ctx is done, and once more when the
@@ -50,7 +72,7 @@ func (m *manifests) keep(ctx, soon context.Context) {
 		<-ctx.Done()
 		return
 	}
-	defer m.made.Close()
+	defer func() { _ = m.close() }()
 	for wait := m.w.manifestEvery; ; {
 		select {
 		case <-ctx.Done():
@@ -73,6 +95,8 @@ func (m *manifests) storeAll(ctx context.Context, end bool) {
 	if len(crawls) == 0 && m.compared {
 		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	err := m.made.Update(ctx.Err)
 	if err == nil && !m.compared {
 		crawls, m.compared = append(crawls, m.made.Outdated(m.store)...), true

@@ -174,12 +174,11 @@ func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func()
 	if err != nil {
 		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
 	}
-	if unfollow, err = (specColumns{w}).follow(ctx); err != nil {
+	if lists, err = w.openManifests(); err != nil {
 		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
 	}
-	if lists, err = w.openManifests(); err != nil {
-		unfollow()
-		return nil, nil, errors.Join(err, w.index.Close(), closeSink(w.sink))
+	if unfollow, err = (specColumns{w}).follow(ctx, lists); err != nil {
+		return nil, nil, errors.Join(err, lists.close(), w.index.Close(), closeSink(w.sink))
 	}
 	w.pub = stages.NewPublisher(w.bus, messages.StageWriter)
 	return lists, unfollow, nil

@@ -183,6 +183,7 @@ CREATE VIEW sightings AS SELECT e.rowid AS place, e.* FROM events e WHERE e.foun
 -- What the planner expects, rows and rows of a value: without figures it reads all rows of a kind to find a key.
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+	('records', 'sqlite_autoindex_records_1', '1000000 500000 200000 1'), ('pages', 'sqlite_autoindex_pages_1', '1000000 500000 1'),
 	('records', 'records_fetched_at', '1000000 200000 10'), ('records', 'records_key', '1000000 2'),
 	('records', 'records_url', '1000000 10'), ('records', 'records_host', '1000000 10000'),
 	('events', 'events_run', '10000000 100000 50000'), ('events', 'events_item', '10000000 20 1'),
