@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
 )
 
@@ -20,7 +19,7 @@ var documentMedia = map[string][]string{
 	"text":    {"text/plain"},
 	"sitemap": {"application/xml", "text/xml"},
 	"pdf":     {"application/pdf"},
-	"office":  append([]string{"text/rtf"}, mediatype.OfficeMedia...),
+	"office":  mediaOf("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub", "rtf", "doc", "xls", "ppt"),
 }
 
 // sitemapMedia are what sitemaps come as.

@@ -30,12 +30,20 @@ var extensionMedia = map[string]string{
 	"oga": "audio/ogg", "ogg": "audio/ogg", "ogv": "video/ogg", "opus": "audio/ogg", "otf": "font/otf",
 	"pdf": "application/pdf", "png": "image/png", "ppt": "application/vnd.ms-powerpoint",
 	"pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-	"psd":  "image/vnd.adobe.photoshop", "rar": "application/vnd.rar", "rpm": "application/x-rpm", "svg": "image/svg+xml",
+	"psd":  "image/vnd.adobe.photoshop", "rar": "application/vnd.rar", "rpm": "application/x-rpm", "rtf": "application/rtf", "svg": "image/svg+xml",
 	"swf": "application/x-shockwave-flash", "tar": "application/x-tar", "tgz": "application/gzip", "tif": "image/tiff",
 	"tiff": "image/tiff", "ttf": "font/ttf", "wasm": "application/wasm", "wav": "audio/wav", "webm": "video/webm",
 	"webp": "image/webp", "wma": "audio/x-ms-wma", "wmv": "video/x-ms-wmv", "woff": "font/woff", "woff2": "font/woff2",
 	"xls": "application/vnd.ms-excel", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 	"xz": "application/x-xz", "zip": "application/zip", "zst": "application/zstd",
+}
+
+// mediaOf returns the media types of some extensions.
+func mediaOf(extensions ...string) (media []string) {
+	for _, e := range extensions {
+		media = append(media, extensionMedia[e])
+	}
+	return media
 }
 
 // Extensions are those of files, in lower case and without a dot.

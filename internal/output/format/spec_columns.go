@@ -61,7 +61,7 @@ var pageTypes = map[string]Type{
 // defaultPage are the fields of a messages.Record.
 var defaultPage = []string{
 	"url", "status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text",
-	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata",
+	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata", "pages", "no_text",
 }
 
 // truncated is the column that names the fields which are cut.

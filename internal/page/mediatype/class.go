@@ -57,15 +57,15 @@ var classes = classesByName(map[Class]string{
 	Other:  "text/css text/javascript text/ecmascript text/jscript text/livescript",
 	Text:   "application/yaml application/toml",
 	PDF:    "application/pdf",
-	Office: strings.Join(OfficeMedia, " ") + " text/rtf",
+	Office: strings.Join(officeMedia, " ") + " text/rtf",
 	Audio:  "application/ogg",
 	Archive: "application/zip application/zip-compressed application/gzip application/tar application/gtar application/compressed-tar application/7z-compressed " +
 		"application/vnd.rar application/rar-compressed application/bzip application/bzip2 application/xz application/zstd application/compress " +
 		"application/java-archive application/lzip application/vnd.ms-cab-compressed",
 })
 
-// OfficeMedia are the types of office files and books. The first ones of Microsoft are sent for the later ones, too.
-var OfficeMedia = []string{
+// officeMedia are the types of office files and books. The first ones of Microsoft are sent for the later ones, too.
+var officeMedia = []string{
 	"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 	"application/vnd.openxmlformats-officedocument.presentationml.presentation",

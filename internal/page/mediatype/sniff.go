@@ -113,7 +113,7 @@ func findOffice(head []byte) finding {
 		return finding{}
 	}
 	if _, media, ok := bytes.Cut(head[:min(len(head), 200)], []byte("mimetypeapplication/")); ok {
-		for _, one := range OfficeMedia {
+		for _, one := range officeMedia {
 			if bytes.HasPrefix(media, []byte(strings.TrimPrefix(one, "application/"))) {
 				return finding{one, Office}
 			}
@@ -121,7 +121,7 @@ func findOffice(head []byte) finding {
 	}
 	for i, folder := range []string{"word/", "xl/", "ppt/"} {
 		if bytes.Contains(head, []byte(folder)) && bytes.Contains(head, []byte(".xml")) {
-			return finding{OfficeMedia[i], Office}
+			return finding{officeMedia[i], Office}
 		}
 	}
 	return finding{}
