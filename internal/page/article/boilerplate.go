@@ -82,6 +82,7 @@ func (b *block) isNamedBoilerplate() bool {
 		return !b.isPost || b.link*3 >= b.text
 	case signWeak:
 		return b.link*3 >= b.text
+	case signNone, signNote, signPost:
 	}
 	return false
 }

@@ -16,6 +16,7 @@ type Options struct {
 // Preference is which fault is the smaller one.
 type Preference uint8
 
+// What is preferred.
 const (
 	Balanced  Preference = iota
 	Precision            // what is missing: the text alone, without title, standfirst, captions and links to other texts
@@ -29,6 +30,7 @@ func (p Preference) trust() trust {
 		return trustWeakNames
 	case Recall:
 		return trustElements
+	case Balanced:
 	}
 	return trustNames
 }
@@ -36,7 +38,7 @@ func (p Preference) trust() trust {
 // trimContent drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
 // and what is behind it, in what calls itself an article too.
 func trimContent(bs blocks, main int32, prefer Preference) {
-	first, end := main, bs[main].end
+	first, end := main, int32(0)
 	switch {
 	case prefer == Precision:
 		first, end = bs.body(main, 5)
