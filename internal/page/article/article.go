@@ -44,10 +44,10 @@ func (o Options) Main(root *html.Node) (Content, bool) {
 	if !ok {
 		return Content{}, false
 	}
-	bs.trim(main, o.Prefer)
+	trimContent(bs, main, o.Prefer)
 	node := bs.copyMain(main, mathScript(root), all, o.Prefer)
 	if o.Comments {
-		bs.addComments(node, main)
+		addComments(bs, node, main)
 	}
 	return Content{Node: node, Text: Text(node)}, true
 }
@@ -69,7 +69,7 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 			return bs.around(cards), true
 		}
 	}
-	if ok && bs.isIndex(text.words) {
+	if ok && isIndex(bs, text.words) {
 		return 0, true
 	}
 	bs.restoreTo(text)
@@ -78,7 +78,7 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 
 // isIndex reports whether a page, without boilerplate, has far more text than what was found, and so is an index, whose
 // entries are all links. What calls itself an article is one only if next to no text was found. It drops the boilerplate.
-func (bs blocks) isIndex(found int32) bool {
+func isIndex(bs blocks, found int32) bool {
 	bs.restore()
 	bs.dropBoilerplate(trustNames)
 	return bs[0].text > 3*found && (bs[0].kind != kindArticle || found < enough)

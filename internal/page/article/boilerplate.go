@@ -67,7 +67,7 @@ func (bs blocks) isChrome(i, whole int32, trust trust) bool {
 	if bs.isChromeElement(b) {
 		return true
 	}
-	if trust == trustElements || bs.hasMain(i) || b.text > whole/5*3 {
+	if trust == trustElements || hasMain(bs, i) || b.text > whole/5*3 {
 		return false
 	}
 	return !b.hasH1 && (b.isNamedBoilerplate() || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
@@ -82,6 +82,7 @@ func (b *block) isNamedBoilerplate() bool {
 		return !b.isPost || b.link*3 >= b.text
 	case signWeak:
 		return b.link*3 >= b.text
+	case signNone, signNote, signPost:
 	}
 	return false
 }
@@ -131,7 +132,7 @@ func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 
 // hasMain says whether a block holds the place of the content, as wrappers do
 // that are named after what else is in them ("content-sidebar-wrap").
-func (bs blocks) hasMain(i int32) bool {
+func hasMain(bs blocks, i int32) bool {
 	for j := i + 1; j < min(bs[i].end, i+64); j++ {
 		if n := bs[j].node; n.DataAtom == atom.Main || dom.Attribute(n, "role") == "main" {
 			return true
@@ -147,7 +148,7 @@ func (bs blocks) dropLinkLists(main int32) {
 		switch {
 		case b.dropped:
 			i = b.end
-		case isGroup(b.node) && b.text > 0 && !b.hasH1 && bs.isLinks(b) && !bs.hasLinkedHeading(i) && child(b.node, atom.Code) == nil:
+		case isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b) && !hasLinkedHeading(bs, i) && child(b.node, atom.Code) == nil:
 			b.dropped = true
 			i = b.end
 		default:
@@ -158,7 +159,7 @@ func (bs blocks) dropLinkLists(main int32) {
 }
 
 // hasLinkedHeading reports whether a heading in a block has links and other words, as the signature of a function has.
-func (bs blocks) hasLinkedHeading(i int32) bool {
+func hasLinkedHeading(bs blocks, i int32) bool {
 	for j := i + 1; j < min(bs[i].end, i+8); j++ {
 		if b := &bs[j]; isHeading(b.node) && b.ownLink > 0 && b.own > b.ownLink {
 			return true
@@ -169,7 +170,7 @@ func (bs blocks) hasLinkedHeading(i int32) bool {
 
 // isLinks says whether a block is so much of links that the rest is their
 // labels. A list in a text may be one of links.
-func (bs blocks) isLinks(b *block) bool {
+func isLinks(b *block) bool {
 	switch b.node.DataAtom {
 	case atom.Ul, atom.Ol, atom.Table:
 		return b.link*10 >= b.text*9

@@ -115,9 +115,16 @@ func (r *renderer) block(n *html.Node, depth int) {
 	}
 }
 
-// note writes an element, as a footnote if it is the target of one.
+// remarks are the classes of remarks, such as warnings, in what common generators of documentation write.
+var remarks = classes(`admonition admonitionblock callout theme-admonition notecard`)
+
+// note writes an element, as a footnote if it is the target of one, and as a quote if it is a remark.
 func (r *renderer) note(n *html.Node, depth int) {
 	label := r.notes.label(n)
+	if label == "" && (remarks.has(n) || dom.Attribute(n, "role") == "note") && isBlock(n) {
+		r.nested("> ", "> ", n, depth)
+		return
+	}
 	if label == "" {
 		r.children(n, depth)
 		return

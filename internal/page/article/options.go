@@ -16,6 +16,7 @@ type Options struct {
 // Preference is which fault is the smaller one.
 type Preference uint8
 
+// What is preferred.
 const (
 	Balanced  Preference = iota
 	Precision            // what is missing: the text alone, without title, standfirst, captions and links to other texts
@@ -29,14 +30,15 @@ func (p Preference) trust() trust {
 		return trustWeakNames
 	case Recall:
 		return trustElements
+	case Balanced:
 	}
 	return trustNames
 }
 
-// trim drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
+// trimContent drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
 // and what is behind it, in what calls itself an article too.
-func (bs blocks) trim(main int32, prefer Preference) {
-	first, end := main, bs[main].end
+func trimContent(bs blocks, main int32, prefer Preference) {
+	first, end := main, int32(0)
 	switch {
 	case prefer == Precision:
 		first, end = bs.body(main, 5)
@@ -75,7 +77,7 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 		b := &bs[i]
 		if b.dropped {
 			i = b.end - 1
-		} else if key := bs.bodyKey(i); key != 0 {
+		} else if key := bodyKey(bs, i); key != 0 {
 			if own[key] += b.own - b.ownLink; own[key] > own[best] {
 				best = key
 			}
@@ -87,7 +89,7 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 	for i := main; i < bs[main].end; i++ {
 		if b := &bs[i]; b.dropped {
 			i = b.end - 1
-		} else if bs.bodyKey(i) == best {
+		} else if bodyKey(bs, i) == best {
 			if first == 0 {
 				first = i
 			}
@@ -98,7 +100,7 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 }
 
 // bodyKey is the same for the paragraphs in elements of one class, 0 for what is no paragraph.
-func (bs blocks) bodyKey(i int32) uint64 {
+func bodyKey(bs blocks, i int32) uint64 {
 	b := &bs[i]
 	if b.node.DataAtom != atom.P || b.parent < 0 {
 		return 0
@@ -110,7 +112,7 @@ func (bs blocks) bodyKey(i int32) uint64 {
 }
 
 // addComments adds to a content the comments that are on its page and not in it.
-func (bs blocks) addComments(content *html.Node, main int32) {
+func addComments(bs blocks, content *html.Node, main int32) {
 	kept := bs.drops(main)
 	bs.restore()
 	bs.dropElements()

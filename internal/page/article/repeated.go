@@ -196,15 +196,15 @@ func (bs blocks) cards() (best repeated, ok bool) {
 	for p := int32(0); p < int32(len(bs)); p++ {
 		if bs[p].dropped {
 			p = bs[p].end - 1
-		} else if r := bs.teasers(p); len(r.at) >= leastCards && r.text > best.text {
+		} else if r := teasersIn(bs, p); len(r.at) >= leastCards && r.text > best.text {
 			best = r
 		}
 	}
 	return best, best.text > enough
 }
 
-// teasers returns the children of a block that are teasers.
-func (bs blocks) teasers(p int32) (r repeated) {
+// teasersIn returns the children of a block that are teasers.
+func teasersIn(bs blocks, p int32) (r repeated) {
 	for i := p + 1; i < bs[p].end; i = bs[i].end {
 		if b := &bs[i]; !b.dropped && b.isTeaser() {
 			r.add(bs, i)

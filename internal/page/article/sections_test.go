@@ -48,7 +48,7 @@ func TestContentIsTakenApartAtItsHeadings(t *testing.T) {
 		}},
 		{"no headings", "some <b>text</b> <p>and more", []string{"1|0|||some **text**\n\nand more\n"}},
 		{"headings that are parts", "<h1>A</h1><ul><li><h2>B</h2>b</ul><blockquote><h3>C</h3></blockquote><div class='admonition note'><h3>D</h3><p>d</div>",
-			[]string{"1|1|top||# A\n\n- ## B\n\n  b\n\n> ### C\n\n### D\n\nd\n"}},
+			[]string{"1|1|top||# A\n\n- ## B\n\n  b\n\n> ### C\n\n> ### D\n>\n> d\n"}},
 		{"empty headings", "<h1>A</h1>a<h2> </h2>b<h2><img src=x.png></h2>c", []string{"1|1|top||# A\n\na\n\nb\n\n## ![](https://docs.example.org/guide/4.2/x.png)\n\nc\n"}},
 		{"inline on both sides of a group", "a<div>b<h2>C</h2>c</div>d<b>e</b>", []string{"1|0|||a\n\nb\n", "2|2|top||## C\n\nc\n\nd**e**\n"}},
 		{"anchors", "<p>x<h2><a name=a></a>A</h2>a<a id=b></a>\n<h2>B</h2>b<div id=w>text<h2>C</h2>c</div><h2 id=d>D</h2>d<div id=e><header><h2>E</h2></header>e<h2>F</h2>f</div>", []string{
