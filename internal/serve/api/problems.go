@@ -30,7 +30,7 @@ func init() { huma.NewError = newProblem } // once, before any server begins
 
 // newProblem stands for huma.NewError: its detail says what is wrong, and what to do.
 func newProblem(status int, msg string, errs ...error) huma.StatusError {
-	p := new(siteProblem)
+	p := new(Problem)
 	p.Status, p.Title = status, http.StatusText(status)
 	var all []string
 	for _, err := range told(status, errs) {
@@ -194,18 +194,18 @@ type Answered struct {
 	Status int            `json:"status,omitempty" doc:"Of the site's response; absent if there was none."`
 }
 
-// siteProblem is a problem with what a site answers.
-type siteProblem struct {
+// Problem is what an operation answers that fails (RFC 9457).
+type Problem struct {
 	huma.ErrorModel
 	Site *Answered `json:"site,omitempty" doc:"Of a page that could not be fetched: how its site answered."`
 }
 
 // problemIn returns a problem as it stands in an answer with others.
-func problemIn(err error) *siteProblem {
-	if p, ok := errors.AsType[*siteProblem](err); ok {
+func problemIn(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	p := new(siteProblem)
+	p := new(Problem)
 	if other, ok := errors.AsType[*huma.ErrorModel](err); ok {
 		p.ErrorModel = *other
 	}
@@ -243,7 +243,7 @@ func (a *API) fetchProblem(e *fetcher.FetchError) error {
 	case e.Class == messages.RefusedAddress:
 		status, advice = http.StatusForbidden, "start the server with --allow-private"
 	}
-	p := &siteProblem{Site: &Answered{URL: e.URL, Class: e.Class, Status: e.Status}}
+	p := &Problem{Site: &Answered{URL: e.URL, Class: e.Class, Status: e.Status}}
 	p.Status, p.Title, p.Detail = status, http.StatusText(status), fmt.Sprintf("%v: %s", e, advice)
 	return p
 }

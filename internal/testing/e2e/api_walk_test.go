@@ -28,20 +28,25 @@ func TestNewcomerUsesTheAPI(t *testing.T) {
 	if status, made := ask(t, http.MethodPost, at+"/crawls", crawl); status != http.StatusCreated {
 		t.Fatalf("%d %v", status, made)
 	}
-	state := ""
+	state, pages := "", 0
 	eventually(t, patience, "end", func() (bool, string) {
 		_, c := ask(t, http.MethodGet, at+"/crawls/site?wait=30s", "")
 		state, _ = c["state"].(string)
+		n, _ := c["pages"].(float64)
+		pages = int(n)
 		return state != "running", fmt.Sprint(c)
 	})
 	if state != "complete" {
 		t.Errorf("the crawl is %s", state)
 	}
-	_, files := ask(t, http.MethodGet, at+"/files?crawl=site", "")
-	items, _ := files["items"].([]any)
-	if len(items) == 0 {
-		t.Fatalf("no files: %v", files)
-	}
+	var items []any
+	eventually(t, patience, "have committed a file for each partition with records", func() (bool, string) {
+		_, list := ask(t, http.MethodGet, at+"/records?crawl=site&limit=200", "")
+		all, _ := list["items"].([]any)
+		_, files := ask(t, http.MethodGet, at+"/files?crawl=site", "")
+		items, _ = files["items"].([]any)
+		return len(all) == pages, fmt.Sprint(len(all), files)
+	})
 	records := 0
 	for _, item := range items {
 		f, _ := item.(map[string]any)

@@ -9,7 +9,7 @@ import createClient from "openapi-fetch";
 
 import type { components, paths } from "./api.js";
 
-type Problem = components["schemas"]["ErrorModel"];
+type Problem = components["schemas"]["Problem"];
 type Record = components["schemas"]["PageRecord"]["items"][number];
 
 const [server, crawl, seed] = process.argv.slice(2) as [string, string, string];
