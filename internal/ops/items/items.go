@@ -34,7 +34,6 @@ type Store struct {
 	places    map[string]int // the number of records by visit and kind
 	waiting   map[output.Group][]*format.Record
 	added     int
-	run       int64 // of what is waiting
 }
 
 // New returns a store without records. Close removes it.
@@ -61,12 +60,6 @@ func (s *Store) Close() error { return errors.Join(s.Sink.Close(), os.RemoveAll(
 func (s *Store) Add(crawl, kind string, line []byte) error {
 	var r record
 	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
-	if s.added > 0 && r.Run != s.run {
-		if err := s.Flush(); err != nil {
-			return err
-		}
-	}
-	s.run = r.Run
 	s.n++
 	g := output.Group{Crawl: crawl, Kind: kind, Dir: crawl + "/" + kind}
 	s.waiting[g] = append(s.waiting[g], &format.Record{
@@ -82,7 +75,6 @@ func (s *Store) Add(crawl, kind string, line []byte) error {
 type record struct {
 	Visit      string `json:"visit"`
 	Generation string `json:"generation"`
-	Run        int64  `json:"run"`
 }
 
 // identity returns that of a record as the parser names it: files have no headers.

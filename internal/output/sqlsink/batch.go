@@ -63,27 +63,45 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	return b, nil
 }
 
-// inWaves puts the visits of each page into different lists, in the order of their times: chunks have kinds apart.
+// inWaves puts the visits of each page, and the runs of a crawl, into different lists, in the order of their times: chunks
+// have kinds apart, and an unchanged page has what was there before the next run.
 func inWaves(all []*Row) (waves [][]*Row) {
 	type last struct {
 		visit string
 		wave  int
 	}
-	pages := make(map[pageKey]last)
+	type run struct {
+		run         int64
+		first, next int // waves of the run, and of the next one
+	}
+	pages, runs := make(map[pageKey]last), make(map[string]*run)
 	rows := slices.SortedStableFunc(slices.Values(all), func(a, b *Row) int {
 		return cmp.Or(a.FetchedAt.Compare(b.FetchedAt), cmp.Compare(a.Round, b.Round))
 	})
 	for _, r := range rows {
-		wave := 0
+		of := runs[r.Crawl]
+		if of == nil {
+			of = &run{run: r.Run}
+			runs[r.Crawl] = of
+		}
+		if r.Run > of.run {
+			of.run, of.first = r.Run, of.next
+		}
+		wave := of.first
 		if r.URL != "" && r.Visit != "" {
 			page := pageKey{crawl: r.Crawl, url: r.URL}
 			at, known := pages[page]
 			if known && at.visit != r.Visit {
 				at.wave++
 			}
-			pages[page], wave = last{r.Visit, at.wave}, at.wave
+			if !known || at.visit != r.Visit {
+				at = last{r.Visit, max(at.wave, of.first)}
+				pages[page] = at
+			}
+			wave = at.wave
 		}
-		if wave == len(waves) {
+		of.next = max(of.next, wave+1)
+		for wave >= len(waves) {
 			waves = append(waves, nil)
 		}
 		waves[wave] = append(waves[wave], r)

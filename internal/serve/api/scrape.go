@@ -96,7 +96,7 @@ type Batch struct {
 type BatchResult struct {
 	URL     string       `json:"url"`
 	Page    *scrape.Page `json:"page,omitempty"`
-	Problem *Problem `json:"problem,omitempty"`
+	Problem *Problem     `json:"problem,omitempty"`
 }
 
 func (p pageOperations) scrapeBatch(ctx context.Context, in *struct{ Body BatchAsk }) (*body[Batch], error) {

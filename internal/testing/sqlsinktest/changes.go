@@ -201,6 +201,33 @@ func testChanges(t *testing.T, p Fixture) {
 	p.wants(t, fmt.Sprintf(`SELECT CASE WHEN count(*) < 100 THEN 'few' END FROM events WHERE data IS NOT NULL AND kind = 'item' AND run < %d`, end), "few")
 }
 
+// testRunsOfABatch commits two runs at once: that a page is unchanged in the first counts, although its item is found on
+// another page in the second.
+func testRunsOfABatch(t *testing.T, p Fixture) {
+	spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: item, key: '{sku}', fields: {sku: .s}}]\n"))
+	check(t, err)
+	f := sqlsink.Format{Columns: func(_, kind string, _ uint64) ([]format.Column, error) { return format.ColumnsOf(spec, kind), nil }}
+	stay := Enter(t, p.open(t, sqlsink.FromRecords), Created)
+	visit := func(page string, run int) (url, at string, v messages.Visit) {
+		url = "https://a.example/" + page
+		return url, Created.Add(time.Duration(run)*time.Hour + time.Duration('b'-page[0])*time.Minute).Format(time.RFC3339Nano), messages.Visit{URL: messages.HashURL(url), Round: uint64(run)}
+	}
+	found := func(page string, run int) *format.Record {
+		url, at, v := visit(page, run)
+		line := fmt.Sprintf(`{"kind":"item","url":%q,"fetched_at":%q,"crawl":"a","visit":%q,"run":%d,"key":"i"}`, url, at, v, run)
+		return raw(messages.VisitID("a", v)+".item.0", "item", line)
+	}
+	same := func(page string, run int) *format.Record {
+		url, at, v := visit(page, run)
+		line := fmt.Sprintf(`{"kind":"visit","url":%q,"fetched_at":%q,"crawl":"a","visit":%q,"run":%d,"same":true}`, url, at, v, run)
+		return raw(messages.VisitID("a", v)+".visit.0", "visit", line)
+	}
+	check(t, stay.CommitAs(f, Created, 1, found("b", 1), found("a", 1)))
+	check(t, stay.CommitAs(f, Created, 3, same("a", 2), found("b", 3), same("a", 3)))
+	p.wants(t, `SELECT count(*) FROM changes_item WHERE run = 2 AND change = 'same'`, "1")
+	p.wants(t, `SELECT count(*) FROM changes_item WHERE change <> 'same'`, "1")
+}
+
 func sum(prices map[string]int) (n int) {
 	for _, price := range prices {
 		n += price

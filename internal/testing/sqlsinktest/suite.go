@@ -40,7 +40,7 @@ var Created = time.Date(2026, 11, 21, 1, 2, 3, 456789123, time.UTC)
 func Run(t *testing.T, place func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"latest": testLatest, "records": testRecords, "results": testResults, "strange": testStrange, "taken": testTaken,
-		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "changes": testChanges, "parts": testParts, "trouble": testViewsAfterTrouble, "runs": testRuns,
+		"repeat": testRepeat, "writers": testWriters, "verify": testVerify, "log": testLog, "stages": testFields, "views": testViews, "gone": testGone, "changes": testChanges, "batched runs": testRunsOfABatch, "parts": testParts, "trouble": testViewsAfterTrouble, "runs": testRuns,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, place(t)) })
 	}
