@@ -94,13 +94,11 @@ func (p *page) result(err error) *Result {
 	if err == nil && p.full {
 		err = fail(TooLarge, "it has more than %d MiB of text", maxHTML>>20)
 	}
-	f, _ := errors.AsType[*failure](err)
-	switch {
-	case err == nil:
-	case f == nil:
+	f, known := errors.AsType[*failure](err)
+	if err != nil && !known {
 		f = &failure{Damaged, err.Error()}
-		fallthrough
-	case true:
+	}
+	if f != nil {
 		r.Warning = f.reason
 	}
 	switch {
