@@ -168,7 +168,7 @@ func listing(language string, tokens []token) block {
 func admonition(text string) block {
 	return block{
 		template.HTML(`<div class="admonition note">` + "\n" + `<p class="admonition-title">Note</p>` + "\n<p>" + html.EscapeString(text) + "</p>\n</div>\n"),
-		"Note\n\n" + text, "Note\n" + text,
+		"> Note\n>\n> " + text, "Note\n" + text,
 	}
 }
 
