@@ -23,7 +23,7 @@ type exportCmd struct {
 	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" xor:"to" placeholder:"DIR"`
 	Single  string         `env:"-" help:"Instead, write one file of all records, such as items.csv: its name says the format. An existing file is replaced." required:"" xor:"to" placeholder:"FILE"`
 	Format  string         `help:"Output format, as in seine crawl --format (default jsonl.zst)." placeholder:"NAME"`
-	Path    string         `help:"Directory template of the files, with {crawl}, {kind}, {date}, {hour}, {run}, {host}, {partition} and {field:NAME} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
+	Path    string         `help:"Directory template of the files, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {host}, {partition} and {field:NAME} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path template of each object, with --format objects." placeholder:"TEMPLATE"`
 	CSVBOM  bool           `name:"csv-bom" help:"Start each CSV file with a byte order mark, so that Excel reads it as UTF-8."`
 	CSVSafe bool           `name:"csv-safe" help:"In CSV, prefix values that a spreadsheet would run as a formula with an apostrophe."`
