@@ -102,7 +102,7 @@ type Group struct {
 // Log is what of a Sink its readers need. It is safe for concurrent use.
 type Log interface {
 	// List returns the entries of partition p, in order, or of all partitions
-	// for a negative p, without merged ones. Before the first commit, there are none.
+	// for a negative p, without merged ones. Before the first commit, the list is empty.
 	List(p int) ([]Ref, error)
 	// Read returns an entry, or an error that is ErrCorrupt.
 	Read(Ref) (*Commit, error)

@@ -23,8 +23,8 @@ import (
 // perCommit bounds the records of a transaction.
 const perCommit = 10_000
 
-// Store has the records of an output. The order in which they are added does not matter, but for those of one visit, and
-// that a run comes after those before it: what an unchanged page has depends on them.
+// Store has the records of an output. Records of one visit are added in their order, and a run after those before it:
+// what an unchanged page has depends on them.
 type Store struct {
 	*sqlsink.Sink
 	dir       string
@@ -58,12 +58,10 @@ func (s *Store) Close() error { return errors.Join(s.Sink.Close(), os.RemoveAll(
 
 // Add adds a record, a line of JSON. A record without a time is older than those that have one.
 func (s *Store) Add(crawl, kind string, line []byte) error {
-	var r record
-	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
 	s.n++
 	g := output.Group{Crawl: crawl, Kind: kind, Dir: crawl + "/" + kind}
 	s.waiting[g] = append(s.waiting[g], &format.Record{
-		ID: s.identity(crawl, kind, &r), Kind: kind, Stored: s.created.Add(time.Duration(s.n)), Data: append([]byte(nil), line...),
+		ID: s.identity(crawl, kind, line), Kind: kind, Stored: s.created.Add(time.Duration(s.n)), Data: append([]byte(nil), line...),
 	})
 	if s.added++; s.added < perCommit {
 		return nil
@@ -71,14 +69,13 @@ func (s *Store) Add(crawl, kind string, line []byte) error {
 	return s.Flush()
 }
 
-// record is what a line says of its visit.
-type record struct {
-	Visit      string `json:"visit"`
-	Generation string `json:"generation"`
-}
-
 // identity returns that of a record as the parser names it: files have no headers.
-func (s *Store) identity(crawl, kind string, r *record) string {
+func (s *Store) identity(crawl, kind string, line []byte) string {
+	var r struct {
+		Visit      string `json:"visit"`
+		Generation string `json:"generation"`
+	}
+	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
 	var visit messages.Visit
 	if r.Visit == "" || visit.UnmarshalText([]byte(r.Visit)) != nil {
 		return "line." + strconv.FormatUint(s.n, 10)

@@ -76,8 +76,8 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	return main, ok
 }
 
-// isIndex reports whether a page, without boilerplate, has far more text than what was found, and so is an index, whose
-// entries are all links. What calls itself an article is one only if next to no text was found. It drops the boilerplate.
+// isIndex drops the boilerplate, and reports whether the rest of the page has more than three times the text that was found:
+// such a page is an index of links. A page that its markup calls an article is an index only if the text found is short.
 func isIndex(bs blocks, found int32) bool {
 	bs.restore()
 	bs.dropBoilerplate(trustNames)

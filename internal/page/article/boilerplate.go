@@ -20,7 +20,7 @@ const (
 	trustWeakNames              // and words that are often wrong, where little is lost
 )
 
-// dropBoilerplate drops what says that it is no content.
+// dropBoilerplate drops elements that their names or roles mark as boilerplate.
 func (bs blocks) dropBoilerplate(trust trust) {
 	whole := bs[0].text
 	for i := int32(1); i < int32(len(bs)); {

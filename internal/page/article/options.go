@@ -16,7 +16,7 @@ type Options struct {
 // Preference is which fault is the smaller one.
 type Preference uint8
 
-// What is preferred.
+// Preferences.
 const (
 	Balanced  Preference = iota
 	Precision            // what is missing: the text alone, without title, standfirst, captions and links to other texts
@@ -99,7 +99,7 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 	return first, end
 }
 
-// bodyKey is the same for the paragraphs in elements of one class, 0 for what is no paragraph.
+// bodyKey returns a key that paragraphs in elements of one class share, 0 for other elements.
 func bodyKey(bs blocks, i int32) uint64 {
 	b := &bs[i]
 	if b.node.DataAtom != atom.P || b.parent < 0 {

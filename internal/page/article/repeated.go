@@ -121,7 +121,7 @@ func (bs blocks) posts() (best repeated, ok bool) {
 	return bs.inner(best), true
 }
 
-// inner returns the elements of one class in posts that have nearly all of their text, or the posts if there are none.
+// inner returns the elements of one class that hold nearly all text of the posts, or the posts if no class does.
 func (bs blocks) inner(whole repeated) repeated {
 	var inner groups
 	best := whole

@@ -85,7 +85,7 @@ func (a *archive) open(name string) []byte {
 	return b
 }
 
-// note keeps the first error, behind which the reading goes on.
+// note keeps the first error; the reading continues.
 func (a *archive) note(err error) {
 	if a.err == nil {
 		a.err = err
@@ -122,6 +122,30 @@ func (a *archive) elements(b []byte, start func(e *element), end func(name strin
 			}
 		}
 	}
+}
+
+// elementsBut is elements without those of some names, and what is in them.
+func (a *archive) elementsBut(skipped map[string]bool, b []byte, start func(e *element), end func(name string), text func(string)) {
+	inside := 0 // skipped elements that are open
+	a.elements(b, func(e *element) {
+		if skipped[e.name()] {
+			inside++
+		}
+		if inside == 0 {
+			start(e)
+		}
+	}, func(name string) {
+		switch {
+		case skipped[name]:
+			inside = max(inside-1, 0)
+		case inside == 0:
+			end(name)
+		}
+	}, func(s string) {
+		if inside == 0 {
+			text(s)
+		}
+	})
 }
 
 // element is the start of an element.

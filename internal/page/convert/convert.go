@@ -33,7 +33,7 @@ const (
 type Result struct {
 	HTML   []byte // a page, in UTF-8; a section with the attribute data-page for each page, slide or sheet
 	Pages  int    // pages of a PDF, slides or sheets, as the file has them; 0 if it has none
-	NoText string // why there is no text, "" if there is
+	NoText string // one of the reasons above, "" for a file with text
 	// Warning says what was wrong, "" if nothing was.
 	Warning string
 }

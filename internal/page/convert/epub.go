@@ -97,7 +97,7 @@ func known(t html.Token) bool {
 	return true
 }
 
-// plain returns a start tag with the attributes that bear on its text. What is within the book cannot be fetched.
+// plain returns a start tag with the attributes that its text needs, and of links those that lead out of the book.
 func plain(t html.Token) string {
 	var kept []html.Attribute
 	for _, a := range t.Attr {

@@ -106,10 +106,8 @@ type office struct {
 	levels map[string]int // of headings, by style
 	slide  bool
 
-	hidden  int  // elements that are open and not read
-	inText  bool // within an element whose text counts
-	list    bool // a list is open
-	links   []bool
+	inText  bool   // within an element whose text counts
+	list    bool   // a list is open
 	pending string // URL of a field whose text comes
 	inField bool   // within its instruction
 	field   bool   // its link is open
@@ -123,9 +121,8 @@ type office struct {
 }
 
 func (o *office) read(b []byte) {
-	o.elements(b, o.start, o.end, func(s string) {
+	o.elementsBut(skippedOffice, b, o.start, o.end, func(s string) {
 		switch {
-		case o.hidden > 0:
 		case o.inText:
 			o.write(s)
 		case o.inField && len(o.pending) < 1<<13:
@@ -136,20 +133,13 @@ func (o *office) read(b []byte) {
 	o.endList()
 }
 
-// unread are elements of no text: deleted text, what is shown where a program knows no better, positions.
-var unread = map[string]bool{"del": true, "movefrom": true, "fallback": true, "posoffset": true, "pctwidth": true, "pctheight": true}
+// skippedOffice are deleted and moved text, alternatives for older programs, and positions.
+var skippedOffice = map[string]bool{"del": true, "movefrom": true, "fallback": true, "posoffset": true, "pctwidth": true, "pctheight": true}
 
 var hyperlink = regexp.MustCompile(`(?i)HYPERLINK\s+"([^"]+)"`)
 
 func (o *office) start(e *element) {
-	name := e.name()
-	if unread[name] || o.hidden > 0 {
-		if unread[name] {
-			o.hidden++
-		}
-		return
-	}
-	switch name {
+	switch e.name() {
 	case "p":
 		o.endParagraph()
 		o.paragraph, o.level, o.item = true, 0, false
@@ -178,7 +168,7 @@ func (o *office) start(e *element) {
 		o.write("\u2011")
 	case "hyperlink":
 		o.begin()
-		o.links = append(o.links, o.link(o.rels.url(e.prefixed("id"))))
+		o.startLink(o.rels.url(e.prefixed("id")))
 	case "hlinkclick":
 		o.run = o.rels.url(e.prefixed("id"))
 	case "instrtext":
@@ -231,13 +221,6 @@ func (o *office) closeField() {
 }
 
 func (o *office) end(name string) {
-	if unread[name] {
-		o.hidden = max(o.hidden-1, 0)
-		return
-	}
-	if o.hidden > 0 {
-		return
-	}
 	switch name {
 	case "p":
 		o.endParagraph()
@@ -248,12 +231,7 @@ func (o *office) end(name string) {
 	case "r":
 		o.run = ""
 	case "hyperlink":
-		if n := len(o.links); n > 0 {
-			if o.links[n-1] {
-				o.endLink()
-			}
-			o.links = o.links[:n-1]
-		}
+		o.closeLink()
 	case "fldsimple":
 		o.closeField()
 	case "tbl", "tr", "tc":

@@ -29,8 +29,8 @@ func (o openDocument) read() error {
 		}, nil, nil)
 	}
 	r := &odReader{openDocument: o}
-	o.elements(o.open("content.xml"), r.start, r.end, func(s string) {
-		if r.open > 0 && r.hidden == 0 {
+	o.elementsBut(skippedOpenDocument, o.open("content.xml"), r.start, r.end, func(s string) {
+		if r.open > 0 {
 			o.text(s)
 		}
 	})
@@ -40,16 +40,15 @@ func (o openDocument) read() error {
 // odReader reads the content.
 type odReader struct {
 	openDocument
-	hidden, open int // elements that are not read; paragraphs
-	level        int // of the heading
-	links        []bool
-	sheets       bool
-	repeat       int // how often the cell is there
-	from         int // where its content begins
+	open   int // paragraphs
+	level  int // of the heading
+	sheets bool
+	repeat int // how often the cell is there
+	from   int // where its content begins
 }
 
-// odUnread are elements of no text.
-var odUnread = map[string]bool{
+// skippedOpenDocument are deleted text, remarks, notes of speakers, templates and numbers.
+var skippedOpenDocument = map[string]bool{
 	"tracked-changes": true, "annotation": true, "notes": true, "forms": true, "index-title-template": true, "shapes": true,
 	"note-citation": true, "sequence-decls": true, "desc": true,
 }
@@ -59,12 +58,6 @@ var odTags = map[string]string{"p": "p", "list": "ul", "list-item": "li", "list-
 
 func (r *odReader) start(e *element) {
 	name := e.name()
-	if odUnread[name] {
-		r.hidden++
-	}
-	if r.hidden > 0 {
-		return
-	}
 	switch name {
 	case "h":
 		r.level, _ = strconv.Atoi(e.attr("outline-level"))
@@ -79,7 +72,7 @@ func (r *odReader) start(e *element) {
 		r.pages++
 		r.section(r.pages)
 	case "a":
-		r.links = append(r.links, r.link(e.attr("href")))
+		r.startLink(e.attr("href"))
 	case "s":
 		r.text(" ")
 	case "tab":
@@ -114,13 +107,6 @@ func span(e *element, name, as string) string {
 }
 
 func (r *odReader) end(name string) {
-	if odUnread[name] {
-		r.hidden = max(r.hidden-1, 0)
-		return
-	}
-	if r.hidden > 0 {
-		return
-	}
 	switch name {
 	case "h":
 		r.endHeading(r.level)
@@ -129,12 +115,7 @@ func (r *odReader) end(name string) {
 	case "p":
 		r.open = max(r.open-1, 0)
 	case "a":
-		if n := len(r.links); n > 0 {
-			if r.links[n-1] {
-				r.endLink()
-			}
-			r.links = r.links[:n-1]
-		}
+		r.closeLink()
 	case "table-cell", "covered-table-cell":
 		r.endCell()
 		return

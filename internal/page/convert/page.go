@@ -19,6 +19,7 @@ type page struct {
 	pictures bool
 	pages    int
 	heading  string // the first
+	links    []bool // that are open, and whether each was written
 	fresh    bool   // a heading begins with what is written next
 
 	title, description, author, language, created, modified string
@@ -86,6 +87,18 @@ func (p *page) link(url string) bool {
 var absolute = regexp.MustCompile(`(?i)^(https?://|mailto:)`)
 
 func (p *page) endLink() { p.tag("</a>") }
+
+// startLink begins an element with a URL, which need be no link; closeLink ends the one that began last.
+func (p *page) startLink(url string) { p.links = append(p.links, p.link(url)) }
+
+func (p *page) closeLink() {
+	if n := len(p.links); n > 0 {
+		if p.links[n-1] {
+			p.endLink()
+		}
+		p.links = p.links[:n-1]
+	}
+}
 
 // html returns the page.
 func (p *page) html() []byte {

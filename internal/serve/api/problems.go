@@ -187,8 +187,8 @@ func specProblem(broken *specfile.Errors) error {
 	return p
 }
 
-// Answered is how the request for a page ended.
-type Answered struct {
+// SiteResponse is how the request for a page ended.
+type SiteResponse struct {
 	URL    string         `json:"url"` // of the page, or of what it redirects to
 	Class  messages.Class `json:"class" doc:"How the request ended, as in docs/reference/wire.md: gone, throttled, timeout and so on."`
 	Status int            `json:"status,omitempty" doc:"Of the site's response; absent if there was none."`
@@ -197,7 +197,7 @@ type Answered struct {
 // Problem is what an operation answers that fails (RFC 9457).
 type Problem struct {
 	huma.ErrorModel
-	Site *Answered `json:"site,omitempty" doc:"Of a page that could not be fetched: how its site answered."`
+	Site *SiteResponse `json:"site,omitempty" doc:"Of a page that could not be fetched: how its site answered."`
 }
 
 // problemIn returns a problem as it stands in an answer with others.
@@ -243,7 +243,7 @@ func (a *API) fetchProblem(e *fetcher.FetchError) error {
 	case e.Class == messages.RefusedAddress:
 		status, advice = http.StatusForbidden, "start the server with --allow-private"
 	}
-	p := &Problem{Site: &Answered{URL: e.URL, Class: e.Class, Status: e.Status}}
+	p := &Problem{Site: &SiteResponse{URL: e.URL, Class: e.Class, Status: e.Status}}
 	p.Status, p.Title, p.Detail = status, http.StatusText(status), fmt.Sprintf("%v: %s", e, advice)
 	return p
 }

@@ -20,6 +20,14 @@ type Parts struct {
 
 func (p *Parts) has(format string) bool { return slices.Contains(p.Formats, format) }
 
+// wants is has; without a choice, of the formats of the default.
+func (p *Parts) wants(format string) bool {
+	if len(p.Formats) == 0 {
+		return format == "markdown" || format == "links" || format == "record"
+	}
+	return p.has(format)
+}
+
 // applyTo returns a spec whose pages have the pictures that are asked for.
 func (p *Parts) applyTo(spec *crawlspec.Spec) *crawlspec.Spec {
 	out := *spec
@@ -51,27 +59,19 @@ func (p *Page) Size() int {
 
 // keep leaves the parts of a page that were asked for.
 func (p *Parts) keep(page *Page) {
-	if len(p.Formats) > 0 {
-		if !p.has("links") {
-			page.Links = nil
-		}
-		if !p.has("record") {
-			page.Records, page.Rules, page.Notes = nil, nil, nil
-		}
+	if !p.wants("links") {
+		page.Links = nil
 	}
-	for _, text := range []struct {
-		format string
-		of     **string
-	}{{"markdown", &page.Markdown}, {"text", &page.Text}, {"html", &page.HTML}, {"raw_html", &page.RawHTML}} {
-		switch {
-		case *text.of == nil:
-		case !p.has(text.format) && (len(p.Formats) > 0 || text.format != "markdown"):
-			*text.of = nil
-		default:
-			part, more := p.cut(**text.of)
-			if *text.of = &part; more {
-				page.NextOffset = p.Offset + p.Limit
-			}
+	if !p.wants("record") {
+		page.Records, page.Rules, page.Notes = nil, nil, nil
+	}
+	for _, text := range []*string{page.Markdown, page.Text, page.HTML, page.RawHTML} {
+		if text == nil {
+			continue
+		}
+		part, more := p.cut(*text)
+		if *text = part; more {
+			page.NextOffset = p.Offset + p.Limit
 		}
 	}
 }
@@ -96,11 +96,11 @@ func bytesOf(s string, n int) (end int) {
 }
 
 // mainHTML returns the main content of a page as HTML, "" for none.
-func mainHTML(d *document.Document) *string {
+func mainHTML(d *document.Document) string {
 	nodes, _ := d.MainNodes() // a page that cannot be read has none
 	var b strings.Builder
 	for _, n := range nodes {
 		_ = html.Render(&b, n) // to memory
 	}
-	return new(b.String())
+	return b.String()
 }

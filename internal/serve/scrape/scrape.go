@@ -113,15 +113,15 @@ func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, p
 		return nil, err
 	}
 	out := &Page{Result: *result, Withheld: got.Withheld}
-	if err := out.describe(ctx, got, spec); err != nil {
+	if err := out.describe(ctx, got, spec, parts); err != nil {
 		return nil, err
 	}
 	parts.keep(out)
 	return out, nil
 }
 
-// describe adds the texts and the metadata, which are fields of a record of the page.
-func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) error {
+// describe adds the texts that were asked for and the metadata, which are fields of a record of the page.
+func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec, parts *Parts) error {
 	about := *spec
 	about.Records, about.Follow = nil, nil
 	about.Page.Emit, about.Page.When, about.Page.Fields = crawlspec.EmitAlways, nil, append([]string{"markdown", "text"}, described...)
@@ -136,13 +136,23 @@ func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlsp
 	if err := jsontext.Unmarshal(made.Records[0], &fields); err != nil {
 		return fmt.Errorf("describe a page: %w", err)
 	}
-	p.Markdown, p.Text, p.HTML = new(""), new(""), mainHTML(made.Document)
-	_ = jsontext.Unmarshal(fields["markdown"], p.Markdown) // a page without text has none
-	_ = jsontext.Unmarshal(fields["text"], p.Text)
-	if fetcher.IsHTML(p.ContentType) {
+	var markdown, text string // a page without text has no Markdown
+	_ = jsontext.Unmarshal(fields["markdown"], &markdown)
+	_ = jsontext.Unmarshal(fields["text"], &text)
+	isHTML := fetcher.IsHTML(p.ContentType)
+	if parts.wants("markdown") {
+		p.Markdown = &markdown
+	}
+	if parts.wants("text") {
+		p.Text = &text
+	}
+	if parts.wants("html") {
+		p.HTML = new(mainHTML(made.Document))
+	}
+	if parts.wants("raw_html") && isHTML {
 		p.RawHTML = new(string(made.Document.Body()))
 	}
-	if *p.Text == "" && p.Rendered == "" && fetcher.IsHTML(p.ContentType) && fetcher.HasScript(got.Body) {
+	if text == "" && p.Rendered == "" && isHTML && fetcher.HasScript(got.Body) {
 		p.Problems = append(p.Problems, trial.Problem{Rule: "page", Field: "text", Reason: "the page has no text unless its scripts run: a spec with render: auto may help"})
 	}
 	delete(fields, "markdown")
