@@ -55,7 +55,7 @@ func (c *catCmd) printItems(to io.Writer, ids ageencrypt.Identities, choice sqls
 			return err
 		}
 	}
-	if err := store.Flush(); err != nil {
+	if err := store.Finish(); err != nil {
 		return err
 	}
 	lines := newLineWriter(to)

@@ -23,11 +23,11 @@ import (
 // perCommit bounds the records of a transaction.
 const perCommit = 10_000
 
-// Store has the records of an output. Records of one visit are added in their order, and a run after those before it:
-// what an unchanged page has depends on them.
+// Store has the records of an output. They are added in any order, but those of one visit in theirs.
 type Store struct {
 	*sqlsink.Sink
 	dir       string
+	staged    *staging
 	partition output.Partition
 	created   time.Time
 	n         uint64
@@ -47,6 +47,9 @@ func New() (*Store, error) {
 	if err == nil {
 		s.partition, _, err = s.OpenPartition(0, s.created)
 	}
+	if err == nil {
+		s.staged, err = newStaging(filepath.Join(dir, "staged.db"))
+	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -54,28 +57,48 @@ func New() (*Store, error) {
 }
 
 // Close removes the store.
-func (s *Store) Close() error { return errors.Join(s.Sink.Close(), os.RemoveAll(s.dir)) }
+func (s *Store) Close() error {
+	return errors.Join(s.staged.close(), s.Sink.Close(), os.RemoveAll(s.dir))
+}
+
+// head is what of a record says when it was made, and in which visit.
+type head struct {
+	FetchedAt  string `json:"fetched_at"`
+	Visit      string `json:"visit"`
+	Generation string `json:"generation"`
+}
 
 // Add adds a record, a line of JSON. A record without a time is older than those that have one.
 func (s *Store) Add(crawl, kind string, line []byte) error {
 	s.n++
-	g := output.Group{Crawl: crawl, Kind: kind, Dir: crawl + "/" + kind}
-	s.waiting[g] = append(s.waiting[g], &format.Record{
-		ID: s.identity(crawl, kind, line), Kind: kind, Stored: s.created.Add(time.Duration(s.n)), Data: append([]byte(nil), line...),
-	})
+	var r head
+	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
+	at, _ := time.Parse(time.RFC3339Nano, r.FetchedAt)
+	return s.staged.add(&stagedLine{at: at, crawl: crawl, kind: kind, id: s.identity(crawl, kind, r), data: line})
+}
+
+// Finish has all records that were added be read.
+func (s *Store) Finish() error {
+	s.n = 0
+	if err := s.staged.each(s.take); err != nil {
+		return fmt.Errorf("sort the records by time: %w", err)
+	}
+	return s.flush()
+}
+
+// take adds the next record in the order of time.
+func (s *Store) take(l *stagedLine) error {
+	s.n++
+	g := output.Group{Crawl: l.crawl, Kind: l.kind, Dir: l.crawl + "/" + l.kind}
+	s.waiting[g] = append(s.waiting[g], &format.Record{ID: l.id, Kind: l.kind, Stored: s.created.Add(time.Duration(s.n)), Data: l.data})
 	if s.added++; s.added < perCommit {
 		return nil
 	}
-	return s.Flush()
+	return s.flush()
 }
 
 // identity returns that of a record as the parser names it: files have no headers.
-func (s *Store) identity(crawl, kind string, line []byte) string {
-	var r struct {
-		Visit      string `json:"visit"`
-		Generation string `json:"generation"`
-	}
-	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
+func (s *Store) identity(crawl, kind string, r head) string {
 	var visit messages.Visit
 	if r.Visit == "" || visit.UnmarshalText([]byte(r.Visit)) != nil {
 		return "line." + strconv.FormatUint(s.n, 10)
@@ -96,8 +119,8 @@ func (s *Store) identity(crawl, kind string, line []byte) string {
 	return id
 }
 
-// Flush commits what was added.
-func (s *Store) Flush() error {
+// flush commits what was taken.
+func (s *Store) flush() error {
 	c := &output.Commit{Partition: 0, Created: s.created, FirstSeq: s.n - uint64(s.added) + 1, LastSeq: s.n, Stored: s.created}
 	for g, records := range s.waiting {
 		chunk, err := s.partition.Create(c.Name(), g, sqlsink.Ext)
