@@ -18,9 +18,10 @@ type compactCmd struct {
 
 // Help is shown below the list of flags.
 func (c *compactCmd) Help() string {
-	return `Merges consecutive small files of each directory into files of up to 256 MiB of records, before compression, in the order and
-with the columns of all. It can run during a crawl, and again after a kill. Programs that read the files meanwhile find some
-missing, and must read the commit log or the manifest again. Encrypted files, archives and objects stay as they are. Examples:
+	return `Merges consecutive small files of each directory into files of up to 256 MiB of records, before compression, with the
+columns of all, in the order of all; each row group of Parquet is sorted by URL. It can run during a crawl, and again after a kill.
+Programs that read the files meanwhile find some missing, and must read the commit log or the manifest again. Encrypted files, archives
+and objects stay as they are. Examples:
 
   seine compact ./seine-out
   seine compact s3://pages/crawls --s3-region eu-central-1`

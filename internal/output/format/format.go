@@ -78,6 +78,8 @@ type Options struct {
 	CSVSafe bool
 	// CSVBOM begins each file of CSV with a byte order mark.
 	CSVBOM bool
+	// SortedByURL sorts the records of each row group of Parquet, which are held in memory until then: 4 MiB.
+	SortedByURL bool
 }
 
 // columns returns the columns of a chunk.

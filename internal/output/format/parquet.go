@@ -3,6 +3,7 @@ package format
 import (
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -79,6 +80,9 @@ func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) 
 	out := parquet.NewGenericWriter[any](w, append(options, parquet.SkipPageBounds(More))...)
 	e := &parquetFile{out: out, writers: out.ColumnWriters(), row: newRow(columns)}
 	e.values = make([][]parquet.Value, len(e.writers))
+	if f.SortedByURL {
+		return &sortedFile{parquetFile: e}, nil
+	}
 	return e, nil
 }
 
@@ -115,6 +119,51 @@ func (f *parquetFile) Append(r *Record) error {
 	}
 	f.raw = 0
 	return f.out.Flush()
+}
+
+// sortedFile sorts the records of each row group by their URL. It holds them until then.
+type sortedFile struct {
+	*parquetFile
+	group []sortedRecord
+	raw   int // bytes of the records of the group
+}
+
+type sortedRecord struct {
+	url string
+	*Record
+}
+
+func (f *sortedFile) Append(r *Record) error {
+	var head struct {
+		URL string `json:"url"`
+	}
+	_ = jsontext.Unmarshal(r.Data, &head) // one without a URL comes first
+	held := *r
+	held.Data = slices.Clone(r.Data)
+	f.group = append(f.group, sortedRecord{head.URL, &held})
+	if f.raw += len(r.Data) + 1; f.raw < rowGroup {
+		return nil
+	}
+	return f.sort()
+}
+
+func (f *sortedFile) sort() error {
+	slices.SortStableFunc(f.group, func(a, b sortedRecord) int { return strings.Compare(a.url, b.url) })
+	for _, r := range f.group {
+		if err := f.parquetFile.Append(r.Record); err != nil {
+			return err
+		}
+	}
+	clear(f.group)
+	f.group, f.raw = f.group[:0], 0
+	return nil
+}
+
+func (f *sortedFile) Close() error {
+	if err := f.sort(); err != nil {
+		return err
+	}
+	return f.parquetFile.Close()
 }
 
 func (f *parquetFile) flushBatch() error {

@@ -44,9 +44,10 @@ type CompactTotals struct {
 }
 
 // Compact merges the small files of an output. Consecutive entries of the log become one more entry, which stands for
-// them and names files with the same records in the same order: storing it is the commit, and it is one file or object
-// as every entry is. Then the merged files are removed. The entries stay in the log, where owners of partitions find
-// them, so a writer may be at work meanwhile. Encrypted files, archives and objects are left alone.
+// them and names files with the same records: storing it is the commit, and it is one file or object as every entry is.
+// The records are in the same order; those of Parquet are sorted by URL in each row group. Then the merged files are
+// removed. The entries stay in the log, where owners of partitions find them, so a writer may be at work meanwhile.
+// Encrypted files, archives and objects are left alone.
 func Compact(ctx context.Context, o CompactOptions) (CompactTotals, error) {
 	if IsDatabase(o.Out) {
 		return CompactTotals{}, fmt.Errorf("%s: is a database, which has no files to merge", Redact(o.Out))
@@ -225,7 +226,7 @@ func (c *compaction) write(ctx context.Context, to output.Partition, made *outpu
 	if err != nil {
 		return output.File{}, err
 	}
-	form, _ := format.New(p.format, format.Options{CSVBOM: bom, Columns: func(string, string) ([]format.Column, error) { return columns, nil }})
+	form, _ := format.New(p.format, format.Options{CSVBOM: bom, SortedByURL: true, Columns: func(string, string) ([]format.Column, error) { return columns, nil }})
 	var open atomic.Int64
 	files := newFileSet(&fileLayout{format: form}, to, made.Name(), &open, made.Created)
 	defer files.abandon()
