@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"seine/internal/base/safeprint"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/internal/run/process"
@@ -36,7 +35,6 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 	if data == "" || !errors.Is(err, connect.ErrNoCrawl) {
 		return err
 	}
-	safeprint.Fprintf(os.Stderr, "no crawl is running in %s; reading its stored state\n", data)
 	c.stored = data
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()

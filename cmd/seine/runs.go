@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/jsontext"
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/overview"
 	"seine/internal/run/crawl"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
@@ -23,6 +25,7 @@ type runsCmd struct {
 	Crawl string `help:"Only this crawl." placeholder:"NAME"`
 	Last  int    `help:"Newest runs to show of each crawl. The frontier keeps 100." default:"20"`
 	JSON  bool   `name:"json" help:"Print one JSON object per run."`
+	URLs  string `name:"urls" help:"Also list the pages of the newest run that are new, changed, the same or gone, a line each, from this output." placeholder:"OUTPUT"`
 	To    string `help:"Also store the runs in the table runs of this database: sqlite:FILE or postgres://…" placeholder:"DATABASE"`
 }
 
@@ -32,17 +35,15 @@ func (c *runsCmd) Help() string {
 
   seine runs                        # newest first
   seine runs --crawl shop --json | jq '{started, ended, records}'
+  seine runs --crawl shop --last 1 --urls ./seine-out | grep ^gone
   seine runs --last 100 --to postgres://seine@db.example/crawls
 
 A schedule or seine crawl --again starts a run; other crawls have one run. NEW, CHANGED and SAME count pages in comparison with their
 previous visit. GONE counts pages that were fetched before and now return 404 or 410; FAILED includes them. Visits planned by recrawl
 rules belong to no run.
 
-The URLs behind the counts: seine failures lists those that failed, and seine cat --changes those that are new, changed, the same and
-gone, if the crawl has records of pages:
-
-  seine failures --crawl shop
-  seine cat ./seine-out --changes --kind page --run last | jq -r 'select(.change == "gone") | .url'`
+The URLs behind the counts: seine failures lists those that failed, and --urls the others, if the crawl has records of pages. For those of
+an earlier run, and for what has changed: seine cat ./seine-out --changes --kind page --run RUN.`
 }
 
 // Run shows the figures of the runs of crawls.
@@ -100,11 +101,40 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 			}
 			err = printRuns(os.Stdout, name, runs)
 		}
+		if err == nil && c.URLs != "" {
+			err = c.printURLs(name)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printURLs lists the pages of the newest run by what changed.
+func (c *runsCmd) printURLs(crawl string) error {
+	changes := catCmd{Paths: []string{c.URLs}, Changes: true, Crawl: crawl, Kind: messages.KindPage, RunOnly: lastRun}
+	if c.JSON {
+		return changes.printTo(dataOut())
+	}
+	pages := 0
+	lines := &recordFilter{pass: func(_, _ string, line []byte) error {
+		var r struct {
+			Change string `json:"change"`
+			URL    string `json:"url"`
+		}
+		if err := jsontext.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		pages++
+		safeprint.Printf("%s\t%s\n", r.Change, r.URL)
+		return nil
+	}}
+	err := changes.printTo(lines)
+	if err == nil && pages == 0 {
+		safeprint.Fprintf(os.Stderr, "%s has no records of pages of crawl %s\n", writer.Redact(c.URLs), crawl)
+	}
+	return err
 }
 
 // runLine is a run as JSON has it.
