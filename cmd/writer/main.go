@@ -38,6 +38,7 @@ func (o *options) run(ctx context.Context, env process.Env) error {
 	}
 	env.Health.Add("sink", w.Err)
 	env.Health.Add("lag", w.Lagging)
+	env.Vitals.WaitsBy(w.Waiting)
 	env.Vitals.AddDisk("state", o.State)
 	if dir := o.Directory(); dir != "" {
 		env.Vitals.AddDisk("out", dir)

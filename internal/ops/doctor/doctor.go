@@ -64,7 +64,7 @@ func Examine(ctx context.Context, bus *stages.Bus, browser string) []Finding {
 	}
 	vitals, err := procstats.Collect(ctx, bus.NC)
 	if add("ready", nil, err) {
-		findings = append(findings, unready(vitals)...)
+		findings = append(append(findings, unready(vitals)...), waiting(vitals)...)
 	}
 	found, err := objects(ctx, bus, running)
 	add("objects", found, err)
@@ -147,6 +147,19 @@ func unready(all []procstats.Process) (found []Finding) {
 	}
 	if len(found) == 0 {
 		found = []Finding{{Level: OK, Check: "ready", What: "all processes can do their work"}}
+	}
+	return found
+}
+
+// waiting reports writers that write records, but cannot bring views up to date.
+func waiting(all []procstats.Process) (found []Finding) {
+	for i := range all {
+		if p := &all[i]; p.Waits != "" {
+			found = append(found, Finding{
+				Level: Warn, Check: "views", What: p.Name() + " writes records, but cannot replace a view: " + p.Waits,
+				Do: "end the transaction that reads the view: the writer tries again each minute",
+			})
+		}
 	}
 	return found
 }

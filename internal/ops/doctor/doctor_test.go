@@ -46,6 +46,15 @@ func TestProcessThatCannotWork(t *testing.T) {
 	}
 }
 
+// A view that a reader of the database locks is named, and what ends that.
+func TestViewsThatWait(t *testing.T) {
+	all := []procstats.Process{{Stage: "fetcher", Host: "a", PID: 1}, {Stage: "writer rows", Host: "b", PID: 2, Waits: "records_product: lock timeout"}}
+	f := waiting(all)
+	if len(f) != 1 || f[0].Level != Warn || !strings.HasSuffix(f[0].What, "cannot replace a view: records_product: lock timeout") {
+		t.Errorf("found %+v", f)
+	}
+}
+
 // What a person has stored by hand in the bucket of specs, and nothing can use, is named.
 func TestSlipsInTheBucketOfSpecs(t *testing.T) {
 	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())

@@ -4,6 +4,7 @@
 package procstats
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,13 +41,16 @@ type Process struct {
 	Disks    []Disk `json:"disks,omitempty"`
 	// Unready is what keeps it from its work, as its /readyz says; "" if nothing does.
 	Unready string `json:"unready,omitempty"`
+	// Waits is what has to wait while the process does its work, as a view that a reader of the database locks; "" if
+	// nothing does.
+	Waits string `json:"waits,omitempty"`
 	// Drains says that it ends by Drain; one that is a whole crawl is ended where it runs.
 	Drains bool `json:"drains,omitempty"`
 	// Draining says that it takes nothing new, and ends when it has finished what it has.
 	Draining bool `json:"draining,omitempty"`
 }
 
-// maxUnready bounds Unready, in bytes.
+// maxUnready bounds Unready and Waits, in bytes.
 const maxUnready = 1 << 10
 
 // Name tells a process from others.
@@ -70,6 +74,7 @@ type Reporter struct {
 	stage    string
 	disks    []watchedDir
 	ready    func() error
+	waits    []func() string
 	drain    func()
 	draining bool
 }
@@ -103,6 +108,13 @@ func (s *Reporter) ReadyBy(check func() error) {
 	s.ready = check
 }
 
+// WaitsBy adds what a check returns to Process.Waits.
+func (s *Reporter) WaitsBy(check func() string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits = append(s.waits, check)
+}
+
 // Now returns how the process is.
 func (s *Reporter) Now() Process {
 	s.mu.Lock()
@@ -114,6 +126,9 @@ func (s *Reporter) Now() Process {
 		if err := s.ready(); err != nil {
 			p.Unready = truncate.To(strings.ReplaceAll(err.Error(), "\n", "; "), maxUnready)
 		}
+	}
+	for _, waits := range s.waits {
+		p.Waits = cmp.Or(p.Waits, truncate.To(waits(), maxUnready))
 	}
 	for _, d := range s.disks {
 		if at, err := diskOf(d.path); err == nil {

@@ -396,6 +396,9 @@ func TestOpenTransactionOnAViewHoldsUpNoRecord(t *testing.T) {
 	if got := p.Ask(`SELECT count(*) FROM records_product`); got != "2" {
 		t.Errorf("%s rows, want 2", got)
 	}
+	if got := s.Waiting(); !strings.HasPrefix(got, "records_product: ") || !strings.Contains(got, "lock") {
+		t.Errorf("waiting: %q", got)
+	}
 	check(t, errors.Join(reader.Close(t.Context()), s.Close()))
 	s, err = Open(dsn, "default", sqlsink.FromRecords, slog.New(slog.DiscardHandler), nil)
 	check(t, err)
@@ -403,6 +406,9 @@ func TestOpenTransactionOnAViewHoldsUpNoRecord(t *testing.T) {
 	put(3)
 	if got := p.Ask(`SELECT count(colour) FROM records_product`); got != "3" {
 		t.Errorf("%s colours, want 3", got)
+	}
+	if got := s.Waiting(); got != "" {
+		t.Errorf("waiting: %q", got)
 	}
 	check(t, s.Close())
 }

@@ -261,6 +261,7 @@ func merged(have []field, columns []format.Column, rev int64) []field {
 type described struct {
 	columns []format.Column
 	again   time.Time // of a view that cannot be made now: when that is tried again
+	waits   string    // the view that cannot be made now, and why
 }
 
 // retryViews is the wait before views that could not be made are tried again: a reader may hold them.
@@ -294,9 +295,23 @@ func (s *Sink) describeKind(ctx context.Context, c *Chunk, columns []format.Colu
 	}
 	err := s.db.Describe(ctx, c.group.Kind, columns, int64(c.rev))
 	if s.views[of] = (described{columns: columns}); err != nil {
-		s.views[of] = described{again: time.Now().Add(retryViews)}
+		s.views[of] = described{again: time.Now().Add(retryViews), waits: ViewOf(c.group.Kind) + ": " + err.Error()}
 	}
 	return err
+}
+
+// Waiting returns the views that cannot be made now, and why; "" if there are none.
+func (s *Sink) Waiting() string {
+	s.viewsLock.Lock()
+	defer s.viewsLock.Unlock()
+	var all []string
+	for _, v := range s.views {
+		if v.waits != "" {
+			all = append(all, v.waits)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
 }
 
 // forgetViews has all views looked at again with the next records of their kinds.

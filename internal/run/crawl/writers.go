@@ -108,6 +108,7 @@ func (o outputs) open(ctx context.Context, own []*stages.Bus) error {
 		if err != nil {
 			return err
 		}
+		o.Vitals.WaitsBy(w.Waiting)
 		o.writers = append(o.writers, w)
 	}
 	if o.server != nil {

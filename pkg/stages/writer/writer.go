@@ -56,6 +56,7 @@ type Writer struct {
 	ixErr          error                     // why the index is waiting
 	lagging        error                     // that the writer holds back the crawl
 	presses        map[int]chan struct{}     // by partition that is read: finish what is open
+	place          interface{ Waiting() string }
 	totals         Totals
 	staleManifests map[string]bool // crawls whose manifests are older than their commits
 	complete       map[string]bool // crawls that have ended, with all records read
@@ -69,6 +70,18 @@ type Totals struct {
 	RawBytes int64 // of the records in them, before compression
 	Repeats  int64 // records that came again and were dropped
 	Bad      int64 // messages that were no records and went to DEAD
+}
+
+// Waiting returns what waits in the place of the output while records are written, as the views of a database; "" if
+// nothing does.
+func (w *Writer) Waiting() string {
+	w.mu.Lock()
+	place := w.place
+	w.mu.Unlock()
+	if place == nil {
+		return ""
+	}
+	return place.Waiting()
 }
 
 // New returns a writer, which does nothing before Run.
@@ -165,6 +178,9 @@ func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func()
 	if w.sink, err = openSink(&w.cfg, w.log, w.hook); err != nil {
 		return nil, nil, err
 	}
+	w.mu.Lock()
+	w.place, _ = w.sink.(interface{ Waiting() string })
+	w.mu.Unlock()
 	if w.index, err = openIndex(w.cfg.State, w.log, w.indexTrouble); err != nil {
 		return nil, nil, errors.Join(err, closeSink(w.sink))
 	}
