@@ -277,6 +277,9 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 			continue
 		}
 		u, err := weburl.Canonicalize(arg)
+		if _, missing := os.Stat(arg); err != nil && missing == nil {
+			return nil, fmt.Errorf("%s is a file: a spec is named by --spec %s, and a list of URLs is read by seine crawl - < %s", arg, arg, arg)
+		}
 		if err != nil {
 			return nil, err
 		}
