@@ -35,7 +35,7 @@ func (a pageActions) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		return &Error{NoStart, "the script \"after\" fails: " + err.Error()}
+		return &unfinished{"the script \"after\" failed: " + err.Error()}
 	}
 	return a.idle(ctx, idleTime)
 }

@@ -122,11 +122,14 @@ func (v *visit) complete(p *Page) error {
 	defer cancel()
 	for _, step := range []func(context.Context) error{v.open, v.wait, (pageActions{v}).run} {
 		err := step(ctx)
+		var left *unfinished
 		switch {
 		case v.ctx.Err() != nil:
 			return context.Cause(v.ctx)
 		case ctx.Err() != nil:
 			return v.cut(p)
+		case errors.As(err, &left):
+			p.Cut = left.what
 		case err != nil:
 			return err
 		}

@@ -80,6 +80,9 @@ type Page struct {
 	// Rendered says why the page was shown in a browser, for a person, "" if it was not. Then the body is the document as its
 	// scripts have made it.
 	Rendered string `json:"rendered,omitempty"`
+	// Cut says why a page that was to be rendered may be incomplete, for a person, "" if it is not: what was not waited for, or
+	// why the body is the document as it was received.
+	Cut string `json:"cut,omitempty"`
 	// Part says which part of a rendered page it is.
 	Part Part `json:"part,omitempty"`
 	// Class is of an answer that is no page: how its request ended, RobotsFetched if it
@@ -166,7 +169,7 @@ func (pg *Page) AnswerMsg(p, n int, body []byte) *nats.Msg {
 }
 
 func (pg *Page) msg(subject, id string, body []byte) *nats.Msg {
-	pg.V, pg.Rendered = Version, Clip(pg.Rendered)
+	pg.V, pg.Rendered, pg.Cut = Version, Clip(pg.Rendered), Clip(pg.Cut)
 	m := nats.NewMsg(subject)
 	m.Header.Set(nats.MsgIdHdr, id)
 	text := asciiJSON(Encode(pg))
@@ -209,7 +212,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if err := checkExchange(pg.Crawl, pg.URL, visited, pg.Visit, pg.Attempt); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
-	if err := cmp.Or(checkDepth(pg.Depth), checkText("rendered", pg.Rendered), pg.Metadata.Check(pg.Inherit)); err != nil {
+	if err := cmp.Or(checkDepth(pg.Depth), checkText("rendered", pg.Rendered), checkText("cut", pg.Cut), pg.Metadata.Check(pg.Inherit)); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	switch {

@@ -161,7 +161,8 @@ func (j *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 // pageOf is a page, but for where its body is.
 func (j *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
 	p := j.answerOf(r)
-	p.Header, p.BodySize, p.Digest, p.Rendered = keptHeader(r.Header, j.inline/keptShare), r.Body.Size, r.Digest, j.rendered.why
+	p.Header, p.BodySize, p.Digest = keptHeader(r.Header, j.inline/keptShare), r.Body.Size, r.Digest
+	p.Rendered, p.Cut = j.rendered.why, j.rendered.cut
 	return p
 }
 
@@ -185,8 +186,10 @@ func (j *fetchJob) result(name string) *messages.Result {
 		res.Age = messages.Millis(max(0, time.Since(r.Started)-time.Duration(r.Timings.Total)))
 	}
 	res.NotRendered = j.rendered.whyNot
-	if j.rendered.why != "" { // the host was asked until then
+	if j.rendered.why != "" {
 		res.Rendered, res.Requisites = j.rendered.why, j.rendered.requests
+	}
+	if !j.rendered.ended.IsZero() { // the host was asked until then
 		res.Age = messages.Millis(time.Since(j.rendered.ended))
 	}
 	if r.Class == messages.OK {

@@ -120,9 +120,7 @@ func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wa
 		case messages.OK:
 			out.Page, out.Body, out.Withheld = t.pageOf(r), r.Body.Data, t.ask.Policy.Withheld(t.ask.URL)
 			out.Page.V = messages.Version
-			if out.NotRendered = t.rendered.whyNot; t.rendered.why != "" {
-				out.Cut = r.Text
-			}
+			out.NotRendered, out.Cut = t.rendered.whyNot, t.rendered.cut
 			out.Screenshot, out.PDF = t.rendered.screenshot, t.rendered.pdf
 			return out, nil
 		case messages.Redirect:

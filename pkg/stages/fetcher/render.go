@@ -90,6 +90,9 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 		return httpclient.ErrNotSent
 	case err != nil && t.reply == nil: // the document was not fetched again
 		return err
+	case t.keepsDocument(err):
+		t.keepDocument(err)
+		return nil
 	case err != nil:
 		t.failRender(err)
 		return nil
@@ -164,6 +167,7 @@ func (rd rendering) showPage(ctx context.Context, t *fetchJob, document *pagepro
 type renderedVisit struct {
 	why      string // "" if it was not
 	whyNot   string
+	cut      string    // why the page may be incomplete
 	ended    time.Time // when the browser had done with the host
 	requests int       // beside the one for the document
 
@@ -281,6 +285,27 @@ func renderFailure(err error) *httpclient.Failure {
 	return &httpclient.Failure{Class: class, Text: "rendering: " + page.Text, Detail: messages.DetailRender}
 }
 
+// renderTries is how often a page is shown that cannot be rendered before its document is kept as it was received.
+const renderTries = 2
+
+// keepsDocument reports whether the document as it was received stands for a page that could not be shown: it fails each time, or
+// nothing else would come of it. A document from before a login does not.
+func (j *fetchJob) keepsDocument(err error) bool {
+	var page *render.Error
+	if !errors.As(err, &page) || loginFailure(page) != nil || j.spec.Render.Login != nil {
+		return false
+	}
+	most := min(renderTries, j.spec.HostLimits(weburl.Hostname(j.req.URL)).MaxAttempts)
+	return page.Kind == render.TooLarge || j.req.Attempt == 0 || j.req.Attempt >= most // 0 is a request of no crawl, which is sent once
+}
+
+// keepDocument has the reply be the document as it was received, and say why.
+func (j *fetchJob) keepDocument(err error) {
+	why := string(j.ask.Policy.Hide([]byte(renderFailure(err).Text)))
+	j.rendered = renderedVisit{whyNot: why, cut: why + "; the document is as it was received", ended: j.rendered.ended}
+	j.reply.Text = j.rendered.cut
+}
+
 // failRender makes the reply the end of a page that could not be shown. What its scripts say has no secrets.
 func (j *fetchJob) failRender(err error) {
 	f := *renderFailure(err)
@@ -312,5 +337,5 @@ func (j *fetchJob) show(page *render.Page) {
 	r.Header.Set("Content-Type", r.ContentType)
 	r.Body = httpclient.Body{Data: page.HTML, Size: int64(len(page.HTML))}
 	r.Request, r.Head = nil, nil
-	r.Text = page.Cut
+	r.Text, j.rendered.cut = page.Cut, page.Cut
 }

@@ -266,5 +266,8 @@ func (pe pageEncoder) encodeFields(maxText int, without []string) []byte {
 	if len(truncated) > 0 {
 		o.Texts("truncated", truncated)
 	}
+	if pe.page.Cut != "" {
+		o.Text("cut", pe.page.Cut)
+	}
 	return o.End()
 }
