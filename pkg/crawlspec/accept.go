@@ -53,8 +53,8 @@ func (s *Spec) Accepts() []string {
 	if slices.Contains(s.Links.Follow, "feed") {
 		add(documentMedia["feed"])
 	}
-	for i := range s.Records {
-		for _, t := range s.Records[i].documentTypes() {
+	for _, r := range s.Rules() {
+		for _, t := range r.documentTypes() {
 			add(documentMedia[t])
 		}
 	}

@@ -11,7 +11,7 @@ type Emit string
 
 // When the record of a page is made.
 const (
-	EmitAuto   Emit = "auto" // unless the spec has record rules
+	EmitAuto   Emit = "auto" // unless the spec has record rules or chunks
 	EmitAlways Emit = "always"
 	EmitNever  Emit = "never"
 )
@@ -154,8 +154,10 @@ type Extraction struct {
 	Links  LinkRules    `json:"links"`
 	Follow []FollowRule `json:"follow,omitempty"`
 	// Records make records of the pages that they match, each its own.
-	Records    []RecordRule `json:"records,omitempty"`
-	Duplicates Duplicates   `json:"duplicates"`
+	Records []RecordRule `json:"records,omitempty"`
+	// Chunks splits the main content of pages into records; nil makes none.
+	Chunks     *Chunks    `json:"chunks,omitempty"`
+	Duplicates Duplicates `json:"duplicates"`
 	// Gone is the treatment of a page that has records and no longer exists.
 	Gone WhenGone `json:"gone"`
 	// Content says what the main content of a page has.
@@ -180,9 +182,9 @@ func (e *Extraction) Kinds() (kinds []string) {
 	if e.EmitsPage() {
 		kinds = append(kinds, messages.KindPage)
 	}
-	for i := range e.Records {
-		if kind := e.Records[i].Kind; !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
+	for _, r := range e.Rules() {
+		if !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
 		}
 	}
 	return kinds
@@ -193,8 +195,8 @@ func (e *Extraction) KindsWithoutKey() (kinds []string) {
 	if e.EmitsPage() {
 		kinds = append(kinds, messages.KindPage)
 	}
-	for i := range e.Records {
-		if r := &e.Records[i]; r.Key == "" && !slices.Contains(kinds, r.Kind) {
+	for _, r := range e.Rules() {
+		if r.Key == "" && !slices.Contains(kinds, r.Kind) {
 			kinds = append(kinds, r.Kind)
 		}
 	}
@@ -203,5 +205,5 @@ func (e *Extraction) KindsWithoutKey() (kinds []string) {
 
 // EmitsPage reports whether a page has a record of its own.
 func (e *Extraction) EmitsPage() bool {
-	return e.Page.Emit == EmitAlways || e.Page.Emit == EmitAuto && len(e.Records) == 0
+	return e.Page.Emit == EmitAlways || e.Page.Emit == EmitAuto && len(e.Records) == 0 && e.Chunks == nil
 }

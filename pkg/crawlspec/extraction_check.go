@@ -54,6 +54,7 @@ func (e *Extraction) check() error {
 	e.checkGone(&p)
 	p.oneOf("content.comments", string(e.Content.Comments), []string{string(CommentsDrop), string(CommentsKeep)})
 	p.oneOf("content.prefer", string(e.Content.Prefer), []string{string(PreferBalanced), string(PreferPrecision), string(PreferRecall)})
+	e.checkChunks(&p)
 	e.checkMask(&p)
 	if len(e.Follow) > MaxRules {
 		p.Addf("follow", "%d rules: at most %d", len(e.Follow), MaxRules)
@@ -113,7 +114,7 @@ func (e *Extraction) checkMask(p *Problems) {
 	p.list("mask.kinds", e.Mask.Kinds, MaskKinds)
 	for i, name := range e.Mask.Fields {
 		known := name == "*" || name == "key" || slices.Contains(PageFields, name) ||
-			slices.ContainsFunc(e.Records, func(r RecordRule) bool { return r.Fields.has(name) })
+			e.hasField(name)
 		if !known {
 			p.Addf(fmt.Sprintf("mask.fields[%d]", i), `%q: must be the name of a field of the page or of a record rule, or "*"`, messages.Clip(name))
 		}
@@ -121,6 +122,15 @@ func (e *Extraction) checkMask(p *Problems) {
 	if len(e.Mask.Kinds) > 0 && len(e.Mask.Fields) == 0 {
 		p.Addf("mask.fields", `is missing: say which fields to mask, or "*"`)
 	}
+}
+
+func (e *Extraction) hasField(name string) bool {
+	for _, r := range e.Rules() {
+		if r.Fields.has(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // list reports what is not one of those, and what is there twice.

@@ -36,7 +36,7 @@ func (s *Spec) Ineffective() (found []string) {
 type noter func(is bool, key, format string, a ...any)
 
 func (k idleKeys) idleSeeds(note noter) {
-	hidden := len(k.Records) == 0 && len(k.Page.Fields) > 0 && !slices.Contains(k.Page.Fields, FieldMetadata)
+	hidden := len(k.Records) == 0 && k.Chunks == nil && len(k.Page.Fields) > 0 && !slices.Contains(k.Page.Fields, FieldMetadata)
 	for i := range k.Seeds {
 		seed, key := &k.Seeds[i], fmt.Sprintf("seeds[%d].metadata", i)
 		switch {
@@ -83,8 +83,8 @@ func (k idleKeys) idlePatterns(note noter) {
 	for i := range k.Requests {
 		match("requests", i, k.Requests[i].Match)
 	}
-	for i := range k.Records {
-		match("records", i, k.Records[i].Match...)
+	for path, r := range k.Rules() {
+		look(path+".match", r.Match...)
 	}
 	for i := range k.Follow {
 		match("follow", i, k.Follow[i].Match...)
@@ -169,7 +169,7 @@ func (k idleKeys) idleFetch(note noter) {
 }
 
 func (k idleKeys) idleRecords(note noter) {
-	note(k.Page.Emit == EmitNever && len(k.Page.Fields) == 0 && len(k.Records) == 0 && !k.Archive, "page.emit", "but keep pages from making records, as never without rules in records: the crawl makes none at all")
+	note(k.Page.Emit == EmitNever && len(k.Page.Fields) == 0 && len(k.Kinds()) == 0 && !k.Archive, "page.emit", "but keep pages from making records, as never without rules in records: the crawl makes none at all")
 	note(k.Page.Emit == EmitNever && len(k.Page.Fields) > 0, "page.fields", "beside emit: never, which makes no records of pages")
 	note(!k.EmitsPage() && k.Page.When != nil, "page.when", "where pages have no records of their own: it is not for those of rules, which have a when each")
 	note(k.Page.When.isLanguage(), "page.when",

@@ -21,8 +21,8 @@ func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	if kind == messages.KindGone || kind == messages.KindVisit {
 		columns = append(Envelope(), Column{Name: "status", Type: Integer}, Column{Name: "class"}, Column{Name: "location"}, Column{Name: "same", Type: Bool})
 	}
-	for i := range spec.Records {
-		if r := &spec.Records[i]; r.Kind == kind {
+	for _, r := range spec.Rules() {
+		if r.Kind == kind {
 			columns = Union(columns, ruleColumns(r))
 		}
 	}

@@ -16,6 +16,8 @@ const (
 	AttrLevel    = "level"    // of its heading, 1 to 6; 0 of what comes before the first
 	AttrPath     = "path"     // the headings that it is under, from the outermost
 	AttrPosition = "position" // its number on the page, from 1
+
+	AttrBreadcrumb = "breadcrumb" // the path and its own heading
 )
 
 // pathSeparator is between the headings of a path.
@@ -31,7 +33,14 @@ const maxInPath = 256
 // section of its own: it is in the path of those below it.
 //
 // A heading in a list, a quote, a table or a remark is a part of that.
-func Sections(content *html.Node) []*html.Node {
+func Sections(content *html.Node) []*html.Node { return sections(content, (*splitter).isKept) }
+
+// Parts are like [Sections], but with those that have a heading only: each text of the content is in one of them.
+func Parts(content *html.Node) []*html.Node {
+	return sections(content, func(s *splitter, i int) bool { return s.sections[i].FirstChild != nil })
+}
+
+func sections(content *html.Node, isKept func(s *splitter, i int) bool) []*html.Node {
 	if content == nil {
 		return nil
 	}
@@ -39,7 +48,7 @@ func Sections(content *html.Node) []*html.Node {
 	s.begin(nil, "")
 	s.split(content)
 	s.end()
-	return s.number(document(mathScript(headOf(content))))
+	return s.number(document(mathScript(headOf(content))), isKept)
 }
 
 // headings is where a content is taken apart.
@@ -180,11 +189,12 @@ func (s *splitter) begin(h *html.Node, anchor string) {
 		s.now.Attr = append(s.now.Attr, html.Attribute{Key: "id", Val: anchor})
 	}
 	s.now.Attr = append(s.now.Attr, html.Attribute{Key: AttrLevel, Val: strconv.Itoa(level)})
-	var above []string
-	for i := 0; i < len(s.path)-1; i++ {
-		above = append(above, s.path[i].text)
+	var path []string
+	for i := range s.path {
+		path = append(path, s.path[i].text)
 	}
-	s.now.Attr = append(s.now.Attr, html.Attribute{Key: AttrPath, Val: strings.Join(above, pathSeparator)})
+	s.now.Attr = append(s.now.Attr, html.Attribute{Key: AttrPath, Val: strings.Join(path[:max(len(path)-1, 0)], pathSeparator)},
+		html.Attribute{Key: AttrBreadcrumb, Val: strings.Join(path, pathSeparator)})
 }
 
 // add copies what is no heading to the end of the section.
@@ -208,9 +218,9 @@ func (s *splitter) add(n *html.Node) {
 func (s *splitter) end() { s.sections = append(s.sections, s.now) }
 
 // number puts the sections that say something into a document, in their order.
-func (s *splitter) number(body *html.Node) (kept []*html.Node) {
+func (s *splitter) number(body *html.Node, isKept func(s *splitter, i int) bool) (kept []*html.Node) {
 	for i, n := range s.sections {
-		if !s.isKept(i) {
+		if !isKept(s, i) {
 			continue
 		}
 		body.AppendChild(n)

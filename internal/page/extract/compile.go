@@ -20,9 +20,12 @@ func Compile(spec *crawlspec.Spec) (*Rules, error) {
 		out.targets = append(out.targets, out.page)
 	}
 	hosts := make(map[string]*keyHosts)
-	for i := range spec.Records {
+	for path, r := range spec.Rules() {
 		c := &compiler{problems: &problems, inferred: anyType}
-		rule := c.record(&spec.Records[i], fmt.Sprintf("records[%d]", i))
+		rule := c.record(r, path)
+		if spec.Chunks != nil && r.Kind == crawlspec.KindChunk {
+			rule.each.chunks = chunkOptions(spec.Chunks)
+		}
 		if hosts[rule.kind] == nil {
 			hosts[rule.kind] = newKeyHosts()
 		}

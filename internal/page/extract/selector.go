@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"seine/internal/page/chunk"
 	"seine/internal/page/css"
 	"seine/internal/page/document"
 	"seine/internal/page/dom"
@@ -16,13 +17,15 @@ import (
 
 // selector is a compiled crawlspec.Selector.
 type selector struct {
-	from  string // of an Each: main, sections
-	css   *css.Selector
-	xpath *xpathExpr
-	ld    *query
-	meta  string
-	regex *pattern
-	jq    *query
+	from string // of an Each: main, sections, chunks
+	// chunks are the options for those.
+	chunks chunk.Options
+	css    *css.Selector
+	xpath  *xpathExpr
+	ld     *query
+	meta   string
+	regex  *pattern
+	jq     *query
 }
 
 // selector compiles a selector that is relative to items of a kind, and says of
@@ -78,7 +81,11 @@ func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
 	case m.From == "":
 		return c.selector(m.Selector, path, amongPage)
 	}
-	c.needs(path+".from", "from", treeTypes)
+	if t := treeTypes; m.From == crawlspec.EachChunk {
+		c.needs(path+".from", "from", t|typeText)
+	} else {
+		c.needs(path+".from", "from", t)
+	}
 	return &selector{from: m.From}, amongNodes
 }
 
@@ -106,7 +113,7 @@ func (s *selector) jqFirst(r *run, in item) bool {
 func (s *selector) source(r *run, in item, yield func(item) bool) error {
 	switch {
 	case s.from != "":
-		return r.selectContent(s.from, yield)
+		return r.selectContent(s, yield)
 	case s.css != nil:
 		root, err := r.root(in)
 		if err != nil || root == nil {

@@ -8,7 +8,6 @@ import (
 
 	"seine/internal/output/format"
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
 )
 
 // mostLacking bounds the fields that an error names.
@@ -40,7 +39,7 @@ func (p *messageCopier) checkFields(ctx context.Context, crawl string, spec *cra
 // lackingFields names the fields of the records by a spec that another spec has no column
 // for, or one of another type.
 func lackingFields(have, spec *crawlspec.Spec) (lacking []string) {
-	for _, kind := range kindsOf(spec) {
+	for _, kind := range spec.Kinds() {
 		columns := format.ColumnsOf(have, kind)
 		for _, c := range format.ColumnsOf(spec, kind) {
 			i := slices.IndexFunc(columns, func(h format.Column) bool { return h.Name == c.Name })
@@ -53,19 +52,6 @@ func lackingFields(have, spec *crawlspec.Spec) (lacking []string) {
 		}
 	}
 	return lacking
-}
-
-// kindsOf returns the kinds of the records that a spec makes, each once.
-func kindsOf(spec *crawlspec.Spec) (kinds []string) {
-	if spec.EmitsPage() {
-		kinds = append(kinds, messages.KindPage)
-	}
-	for i := range spec.Records {
-		if kind := spec.Records[i].Kind; !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 func typeOf(c format.Column) string {

@@ -14,8 +14,8 @@ import (
 func textLanguages(spec *crawlspec.Spec) error {
 	var p crawlspec.Problems
 	ofCondition(&p, "page.when", spec.Page.When)
-	for i := range spec.Records {
-		ofCondition(&p, fmt.Sprintf("records[%d].when", i), spec.Records[i].When)
+	for path, r := range spec.Rules() {
+		ofCondition(&p, path+".when", r.When)
 	}
 	for i := range spec.Follow {
 		path := fmt.Sprintf("follow[%d]", i)

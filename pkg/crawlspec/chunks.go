@@ -1,0 +1,110 @@
+package crawlspec
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"seine/pkg/messages"
+)
+
+// KindChunk is the kind of the records of Chunks.
+const KindChunk = "chunk"
+
+// EachChunk is what their rule is from. Only Extraction.Rules has it.
+const EachChunk = "chunks"
+
+// Chunks splits the main content of pages by headings and paragraphs, into records of KindChunk.
+type Chunks struct {
+	Target
+	// Size is the size of a chunk at most; 0 is DefaultChunkSize.
+	Size int `json:"size,omitempty"`
+	// Overlap is how much of the chunk before a chunk repeats at most; it counts as a part of Size.
+	Overlap int `json:"overlap,omitempty"`
+	// Unit is that of both: characters, words or tokens (the default).
+	Unit Unit `json:"unit,omitempty"`
+	// Fields are further fields of the records, by selectors on the chunk, and values of the page.
+	Fields Fields `json:"fields,omitempty"`
+}
+
+// Unit is what the size of a text is counted in.
+type Unit string
+
+// Units. Tokens are those of the encoding cl100k_base.
+const (
+	UnitCharacters Unit = "characters"
+	UnitWords      Unit = "words"
+	UnitTokens     Unit = "tokens"
+)
+
+// Bounds of the size of chunks, and what it is if nothing is said.
+const (
+	MinChunkSize     = 20
+	MaxChunkSize     = 100_000
+	DefaultChunkSize = 500
+)
+
+// none is the value of a field that a chunk lacks.
+var none = Value(`""`)
+
+// chunkFields are the fields of a chunk.
+var chunkFields = Fields{
+	{"id", Field{Get: "@key"}},
+	{"title", Field{From: "page:title", Default: none}},
+	{"breadcrumb", Field{Get: "@breadcrumb", Default: none}},
+	{"anchor", Field{Get: "@id", Default: none}},
+	{"position", Field{Get: "@position", As: "integer"}},
+	{"size", Field{Get: "@size", As: "integer"}},
+	{"text", Field{Get: "raw", Trim: new(bool)}},
+}
+
+// MaxSize returns the size of a chunk at most.
+func (c *Chunks) MaxSize() int { return cmp.Or(c.Size, DefaultChunkSize) }
+
+// SizeUnit returns the unit of sizes.
+func (c *Chunks) SizeUnit() Unit { return cmp.Or(c.Unit, UnitTokens) }
+
+func (c *Chunks) rule() *RecordRule {
+	return &RecordRule{Kind: KindChunk, Target: c.Target, Each: &Each{From: EachChunk}, Key: "{id}", Fields: slices.Concat(chunkFields, c.Fields)}
+}
+
+// Rules are the rules for records, each with its path in the spec: Records, and that of Chunks.
+func (e *Extraction) Rules() iter.Seq2[string, *RecordRule] {
+	return func(yield func(string, *RecordRule) bool) {
+		for i := range e.Records {
+			if !yield(fmt.Sprintf("records[%d]", i), &e.Records[i]) {
+				return
+			}
+		}
+		if e.Chunks != nil {
+			yield("chunks", e.Chunks.rule())
+		}
+	}
+}
+
+func (e *Extraction) checkChunks(p *Problems) {
+	c := e.Chunks
+	if c == nil {
+		return
+	}
+	c.Target.check(p, "chunks")
+	size := c.MaxSize()
+	if size < MinChunkSize || size > MaxChunkSize {
+		p.Addf("chunks.size", "%d: must be from %d to %d", size, MinChunkSize, MaxChunkSize)
+	} else if c.Overlap < 0 || 2*c.Overlap > size {
+		p.Addf("chunks.overlap", "%d: must be from 0 to half of the size, %d", c.Overlap, size/2)
+	}
+	p.oneOf("chunks.unit", string(c.SizeUnit()), []string{string(UnitCharacters), string(UnitWords), string(UnitTokens)})
+	c.Fields.check(p, "chunks.fields", 1)
+	for i := range c.Fields {
+		if name := c.Fields[i].Name; slices.Contains(ReservedFields, name) || chunkFields.has(name) {
+			p.Addf("chunks.fields."+name, "every chunk has %q already: choose another name", name)
+		}
+	}
+	for i := range e.Records {
+		if e.Records[i].Kind == KindChunk {
+			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: is the kind of the records of chunks: choose another name", messages.Clip(KindChunk))
+		}
+	}
+}
