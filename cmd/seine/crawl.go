@@ -24,6 +24,7 @@ import (
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/seeds"
 	"seine/internal/output/bucket"
+	"seine/internal/output/format"
 	"seine/internal/render"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
@@ -101,6 +102,7 @@ type crawlPace struct {
 type crawlRecords struct {
 	Fields  []string        `basic:"" help:"Fields of a page's record, such as url,title,markdown. docs/reference/spec.md lists all fields." placeholder:"NAME"`
 	MaxText crawlspec.Bytes `help:"Maximum text kept of a page." default:"512KiB"`
+	Chunks  *int            `help:"Instead of pages, write chunks of their main content, of at most N tokens each." placeholder:"N"`
 }
 
 // crawlArchive is what is written beside the records.
@@ -182,7 +184,7 @@ func (c *crawlCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := errors.Join(c.checkKey(spec), c.Tracing.Validate()); err != nil {
+	if err := errors.Join(c.checkKey(spec), c.checkMarkdown(spec), c.Tracing.Validate()); err != nil {
 		return usageError{err}
 	}
 	if c.DryRun {
@@ -323,10 +325,32 @@ func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 	if c.WARC != "" {
 		s.Archive = true
 	}
+	if c.Chunks != nil {
+		s.Chunks = &crawlspec.Chunks{Size: *c.Chunks}
+	}
 	if len(c.Fields) > 0 {
 		s.Page.Emit, s.Page.Fields = crawlspec.EmitAlways, c.Fields
 	}
+	if c.Format == format.Markdown && len(s.Page.Fields) == 0 {
+		s.Page.Fields = format.MarkdownFields
+	}
 	return s, s.Validate()
+}
+
+// checkMarkdown reports that a spec makes records that are no files of Markdown.
+func (c *crawlCmd) checkMarkdown(spec *crawlspec.Spec) error {
+	kinds := spec.Kinds()
+	switch {
+	case c.Format != format.Markdown:
+		return nil
+	case !slices.Contains(kinds, messages.KindPage):
+		return errors.New("--format markdown: is for pages, and the spec makes no records of them: leave its records and chunks out, or take another format")
+	case len(kinds) > 1:
+		return fmt.Errorf("--format markdown: is for pages, and the spec makes records of kind %s as well: leave them out, or take another format", kinds[1])
+	case !slices.Contains(spec.Page.Fields, "markdown"):
+		return errors.New("--format markdown: needs the field markdown: add it to --fields, or to page.fields of the spec")
+	}
+	return nil
 }
 
 func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {

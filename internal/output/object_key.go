@@ -41,10 +41,13 @@ const DefaultKey = "{crawl}/{kind}/{id}.json"
 // RawKey is the default for bodies of pages: the latest of each URL.
 const RawKey = "{crawl}/{host}/{url_hash}.{ext}"
 
+// MarkdownKey is the default for pages as Markdown.
+const MarkdownKey = "{host}/{path}.md"
+
 // keyNames are what the template of a key can have in braces, besides {field:NAME}; the last ones tell records apart.
 var (
 	keyNames     = append([]string{"crawl", "kind", "date", "hour", "run", "partition", "host", "ext"}, tellingNames...)
-	tellingNames = []string{"id", "key", "visit", "url_hash"}
+	tellingNames = []string{"id", "key", "visit", "url_hash", placePath}
 )
 
 var (
@@ -56,7 +59,7 @@ var (
 func ParseKey(text string) (Key, error) {
 	t, err := parseTemplate(text, keyNames)
 	if err == nil && !slices.ContainsFunc(append(tellingNames, "field"), t.has) {
-		err = fmt.Errorf("%q: must have {id}, {key}, {visit}, {url_hash} or {field:NAME} in it, or all records would replace each other", text)
+		err = fmt.Errorf("%q: must have {path}, {id}, {key}, {visit}, {url_hash} or {field:NAME} in it, or all records would replace each other", text)
 	}
 	return Key{t}, err
 }
@@ -118,6 +121,8 @@ func (v *keyValues) get(p keyPart) (string, error) {
 		return v.field(p.name)
 	case "url_hash":
 		return v.urlHash()
+	case placePath:
+		return v.field("url")
 	case "ext":
 		return v.ext(), nil
 	case "host":

@@ -140,10 +140,10 @@ func (t template) String() string { return t.text }
 // expand puts the values of a record in. Lacking is called for one that the record does not have.
 func (t template) expand(r *KeyRecord, lacking func(error) (string, error)) (string, error) {
 	v := keyValues{KeyRecord: r}
-	segments := make([]string, len(t.segments))
-	for i, parts := range t.segments {
+	var segments []string
+	for _, parts := range t.segments {
 		var b strings.Builder
-		for _, p := range parts {
+		for i, p := range parts {
 			if p.name == "" {
 				b.WriteString(p.text)
 				continue
@@ -155,11 +155,19 @@ func (t template) expand(r *KeyRecord, lacking func(error) (string, error)) (str
 			if err != nil {
 				return "", err
 			}
-			b.WriteString(escapeValue(value, t.foldCase))
+			if p.name == placePath {
+				b.WriteString(escapePath(value, textAfter(parts[i:]), t.foldCase))
+			} else {
+				b.WriteString(escapeValue(value, t.foldCase))
+			}
 		}
-		segments[i] = escapeSegment(b.String())
-		if len(segments[i]) > maxSegment {
-			return "", fmt.Errorf("a folder or name of %d bytes, where %d is the most", len(segments[i]), maxSegment)
+		for s := range strings.SplitSeq(b.String(), "/") {
+			segments = append(segments, escapeSegment(s))
+		}
+	}
+	for _, s := range segments {
+		if len(s) > maxSegment {
+			return "", fmt.Errorf("a folder or name of %d bytes, where %d is the most", len(s), maxSegment)
 		}
 	}
 	p := strings.Join(segments, "/")

@@ -155,6 +155,9 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// FromRecords is what --from must be for formats of records of pages.
+const FromRecords = "records"
+
 // FromPages is what --from must be for formats of whole pages.
 const FromPages = "pages"
 
@@ -164,6 +167,8 @@ func OfPages(name string) bool { return IsArchive(name) || name == rawName }
 // CheckSource says why a format cannot be that of a stream, as --from names it.
 func CheckSource(name, from string) error {
 	switch {
+	case name == Markdown && from != FromRecords:
+		return errors.New("is made of the records of pages: writer --from records takes it")
 	case OfPages(name) && from != FromPages:
 		return errors.New("is made of pages: writer --from pages takes it; seine crawl archives pages with --warc DIR")
 	case !OfPages(name) && from == FromPages:

@@ -15,7 +15,7 @@ import (
 )
 
 func TestNamesOfFormats(t *testing.T) {
-	if got, want := Names(), "jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, warc, warc.gz, warc.zst, objects, objects.pretty or objects.raw"; got != want {
+	if got, want := Names(), "jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, warc, warc.gz, warc.zst, objects, objects.pretty, objects.raw or markdown"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if _, ok := New("xls", Options{}); ok {

@@ -34,6 +34,7 @@ var bodies = []struct {
 	{"objects", object{}},
 	{"objects.pretty", object{pretty: true}},
 	{rawName, rawBody{}},
+	{Markdown, markdownBody{}},
 }
 
 // NewBody returns the body of the objects that a format of that name makes, and

@@ -33,9 +33,9 @@ type Config struct {
 // OutputConfig is where the output goes, and in which form.
 type OutputConfig struct {
 	Out     string         `basic:"" group:"output" help:"Output: a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
-	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, or objects or objects.pretty for one file per record (default jsonl.zst). With writer --from pages: objects.raw, warc, warc.gz (default) or warc.zst." placeholder:"NAME"`
+	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, objects or objects.pretty for one file per record, or markdown for one file per page (default jsonl.zst). With writer --from pages: objects.raw, warc, warc.gz (default) or warc.zst." placeholder:"NAME"`
 	Path    string         `group:"output" help:"Directory template of the files, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {host}, {partition} and {field:NAME} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
-	Key     string         `group:"output" help:"Path template of each object, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {partition}, {host}, {ext}, {id}, {key}, {visit}, {url_hash} and {field:NAME} (default {crawl}/{kind}/{id}.json; {crawl}/{host}/{url_hash}.{ext} for pages)." placeholder:"TEMPLATE"`
+	Key     string         `group:"output" help:"Path template of each object, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {partition}, {host}, {ext}, {path}, {id}, {key}, {visit}, {url_hash} and {field:NAME} (default {crawl}/{kind}/{id}.json; {host}/{path}.md for markdown; {crawl}/{host}/{url_hash}.{ext} for pages)." placeholder:"TEMPLATE"`
 	Encrypt []string       `group:"output" help:"Encrypt files for this recipient: an age or SSH public key, or @FILE with keys. Repeatable." sep:"none" placeholder:"RECIPIENT"`
 	CSVBOM  bool           `group:"output" name:"csv-bom" help:"Start each CSV file with a byte order mark, so that Excel reads it as UTF-8."`
 	CSVSafe bool           `group:"output" name:"csv-safe" help:"In CSV, prefix values that a spreadsheet would run as a formula with an apostrophe."`

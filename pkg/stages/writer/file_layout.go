@@ -65,8 +65,11 @@ func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*
 	template := p.Key
 	if template == "" {
 		template = output.DefaultKey
-		if format.OfPages(p.Format) {
+		switch {
+		case format.OfPages(p.Format):
 			template = output.RawKey
+		case p.Format == format.Markdown:
+			template = output.MarkdownKey
 		}
 	}
 	key, err := output.ParseKey(template)

@@ -151,7 +151,11 @@ func (s *fileSet) put(o output.Object, rec *format.Record) error {
 	if !s.form.sealed {
 		o.URL = urlOf(knownOf(rec))
 	}
-	return s.objects.Put(o, func(w io.Writer) error { return s.form.body.Write(w, rec) })
+	err = s.objects.Put(o, func(w io.Writer) error { return s.form.body.Write(w, rec) })
+	if unfit, ok := errors.AsType[*format.UnfitError](err); ok {
+		return &noKeyError{unfit}
+	}
+	return err
 }
 
 // urlOf returns the URL that a record names, "" if it names none.

@@ -1,0 +1,73 @@
+package format
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"seine/internal/base/jsontext"
+	"seine/pkg/messages"
+)
+
+// Markdown is the name of the format of markdownBody.
+const Markdown = "markdown"
+
+// MarkdownFields are the fields of a page that its file has, unless others are asked for. The last one is its text.
+var MarkdownFields = []string{"url", "title", "description", "author", "language", "published", "modified", "fetched_at", markdownField}
+
+const markdownField = "markdown"
+
+// UnfitError says why a record can never have an object of a format.
+type UnfitError struct{ error }
+
+var errNoMarkdown = &UnfitError{errors.New("the record has no Markdown of a page: --format markdown needs records of pages with the field markdown")}
+
+// markdownBody is the Markdown of a page, behind its other fields as YAML. Records of removed pages are JSON.
+type markdownBody struct{ object }
+
+func (b markdownBody) Type(r *Record) string {
+	if isAbsence(r) {
+		return b.object.Type(r)
+	}
+	return "text/markdown; charset=utf-8"
+}
+
+// Write implements Body. JSON is YAML, too.
+func (b markdownBody) Write(w io.Writer, r *Record) error {
+	if isAbsence(r) {
+		return b.object.Write(w, r)
+	}
+	var text []byte
+	front := []byte("---\n")
+	fields := jsontext.MembersOf(r.Data)
+	for quoted, value, ok := fields.Next(); ok; quoted, value, ok = fields.Next() {
+		switch name := string(jsontext.AppendText(nil, quoted)); {
+		case name == markdownField && value[0] == '"':
+			var md string
+			_ = jsontext.Unmarshal(value, &md) // it is a text
+			text = []byte("---\n\n" + md + "\n")
+		case string(value) != `""` && string(value) != "null":
+			front = append(append(append(front, name...), ": "...), escapeControls(value)...)
+			front = append(front, '\n')
+		}
+	}
+	if text == nil {
+		return errNoMarkdown
+	}
+	_, err := w.Write(append(front, text...))
+	return err
+}
+
+// escapeControls escapes what JSON has as it is, and YAML has not.
+func escapeControls(json []byte) string { return yamlControls.Replace(string(json)) }
+
+var yamlControls = strings.NewReplacer(controlPairs()...)
+
+func controlPairs() (pairs []string) {
+	for c := rune(0x7f); c < 0xa0; c++ {
+		pairs = append(pairs, string(c), `\u00`+string("0123456789abcdef"[c>>4])+string("0123456789abcdef"[c&15]))
+	}
+	return append(pairs, "\u2028", `\u2028`, "\u2029", `\u2029`, "\ufeff", `\ufeff`, "\ufffe", `\ufffe`, "\uffff", `\uffff`)
+}
+
+func isAbsence(r *Record) bool { return r.Kind == messages.KindGone || r.Kind == messages.KindVisit }
