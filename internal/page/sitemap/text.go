@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"seine/internal/base/weburl"
@@ -48,6 +49,18 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 		return nil, fmt.Errorf("%w: it is empty", ErrNotSitemap)
 	}
 	return site, nil
+}
+
+// markdownLink has the target of a link in its first or second group.
+var markdownLink = regexp.MustCompile(`\]\(\s*<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)|<(https?://[^\s<>]+)>`)
+
+// ParseMarkdown reads the links of a Markdown document, such as llms.txt, as entries. They may be relative.
+func ParseMarkdown(body []byte) *Sitemap {
+	site := new(Sitemap)
+	for _, m := range markdownLink.FindAllSubmatch(body[:min(len(body), MaxBytes)], MaxEntries) {
+		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(m[1])+string(m[2])), Priority: -1})
+	}
+	return site
 }
 
 // ParseAny reads a file that is known for a sitemap: XML, or else a list of URLs as text,

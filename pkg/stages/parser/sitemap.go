@@ -24,7 +24,7 @@ func (sp sitemapPage) read(body []byte) error {
 		return nil
 	}
 	parse := sitemap.Parse
-	if sp.page.Sitemap {
+	if sp.page.Sitemap || sp.page.Depth == 0 {
 		parse = sitemap.ParseAny // it may be a text in gzip
 	}
 	site, err := parse(body, sp.page.ContentType)
@@ -34,8 +34,8 @@ func (sp sitemapPage) read(body []byte) error {
 	return sp.followEntries(site, err)
 }
 
-// readText does so for a list of URLs. Any text may be one by chance, so who named
-// it, or its name, has to say that it is a sitemap. It reports whether it was.
+// readText does so for a list of URLs, or an llms.txt. Any text may be a list by chance, so who named it, or its name, has to
+// say that it is a sitemap; a seed may have nothing but URLs instead. It reports whether it was one.
 func (sp sitemapPage) readText(body []byte) (bool, error) {
 	if !sp.named() {
 		return false, nil
@@ -43,12 +43,16 @@ func (sp sitemapPage) readText(body []byte) (bool, error) {
 	if sp.page.Sitemap {
 		return sp.readKnown(body)
 	}
-	if !strings.Contains(strings.ToLower(sp.page.URL), "sitemap") {
-		return false, nil
-	}
+	url, _, _ := strings.Cut(strings.ToLower(sp.page.URL), "?")
 	site, err := sitemap.ParseText(body)
-	if err != nil {
+	switch isNamed := strings.Contains(url, "sitemap"); {
+	case strings.HasSuffix(url, "/llms.txt"):
+		site = sitemap.ParseMarkdown(body)
+	case err != nil || !isNamed && (sp.page.Depth > 0 || site.Unreadable > 0):
 		return false, nil //nolint:nilerr // then it is a text
+	}
+	if len(site.Entries) == 0 {
+		return false, nil
 	}
 	return true, sp.followEntries(site, nil)
 }

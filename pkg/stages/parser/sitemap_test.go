@@ -261,3 +261,30 @@ func TestNamedDocumentsAreRead(t *testing.T) {
 		}
 	}
 }
+
+// A seed needs no setting: a text of URLs leads to them, and so does an llms.txt.
+func TestSeedsThatListPages(t *testing.T) {
+	const llms = "# Site\n\n> What it is\n\n- [A](a.md): first\n- [B](</b> \"title\")\n- [C](https://site.test/c_(x))\n\nSee <https://site.test/d>.\n"
+	for _, c := range []struct {
+		url, body string
+		depth     int
+		want      int // links
+	}{
+		{"https://site.test/llms.txt", llms, 0, 4},
+		{"https://site.test/docs/LLMS.txt?v=1", llms, 0, 4},
+		{"https://site.test/llms.txt", "# Site\n\nNo links.\n", 0, 0},
+		{"https://site.test/llms.txt", llms, 1, 0},
+		{"https://site.test/readme.txt", llms, 0, 0},
+		{"https://site.test/urls.txt", "https://site.test/a\n\nhttps://site.test/b\n", 0, 2},
+		{"https://site.test/urls.txt", "https://site.test/a\nhttps://site.test/b\nand more\n", 0, 0},
+		{"https://site.test/urls.txt", "https://site.test/a\nhttps://site.test/b\n", 1, 0},
+	} {
+		p := newParser(t, nil)
+		pg := page("text/plain")
+		pg.URL, pg.Depth = c.url, c.depth
+		pg.Visit.URL = messages.HashURL(pg.URL)
+		if got := p.parsed(t, pg, []byte(c.body)); len(got.links) != c.want || (got.record.URL == "") != (c.want > 0) {
+			t.Errorf("%s at depth %d: links %v, record %+v", c.url, c.depth, got.links, got.record)
+		}
+	}
+}
