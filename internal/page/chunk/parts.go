@@ -38,3 +38,13 @@ func breadcrumb(headings []string) string {
 	}
 	return strings.Join(all, " > ")
 }
+
+// Title returns the first heading of a text in Markdown.
+func Title(markdown string) string {
+	for line, inCode := range linesOf(markdown) {
+		if m := headingLine.FindStringSubmatch(line); m != nil && !inCode {
+			return m[2]
+		}
+	}
+	return ""
+}

@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
 	"seine/internal/page/article"
+	"seine/internal/page/chunk"
 	"seine/internal/page/convert"
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
@@ -300,6 +301,9 @@ func (r *parsedPage) readText(body []byte) error {
 	}
 	text, charset, err := htmlpage.Plain(body, r.page.ContentType)
 	r.scanned.Text, r.scanned.Charset = text, charset
+	if r.doc.Type.Media == "text/markdown" {
+		r.scanned.Title = chunk.Title(text)
+	}
 	return err
 }
 

@@ -10,14 +10,17 @@ import (
 // accepts is the list of content types that are kept.
 type accepts []string
 
-// keeps reports whether a type without parameters is in the list.
-func (a accepts) keeps(t string) bool { return crawlspec.InMediaRanges(a, t) }
+// keeps reports whether a type without parameters is in the list. Markdown is a text; it is in the list only if a spec asks
+// for it, since some sites send it instead of a page to whoever names it.
+func (a accepts) keeps(t string) bool {
+	return crawlspec.InMediaRanges(a, t) || t == "text/markdown" && crawlspec.InMediaRanges(a, "text/plain")
+}
 
 // and returns the list with more types.
 func (a accepts) and(types []string) accepts {
 	all := slices.Clone(a)
 	for _, t := range types {
-		if !all.keeps(t) {
+		if !crawlspec.InMediaRanges(all, t) {
 			all = append(all, t)
 		}
 	}
