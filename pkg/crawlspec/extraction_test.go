@@ -40,8 +40,11 @@ func everyExtraction() Extraction {
 		}},
 		Duplicates: Duplicates{Exact: DuplicateMark, Near: DuplicateDrop, Distance: 5, Unchanged: UnchangedDrop},
 		Gone:       WhenGoneRecord,
-		Content:    MainContent{Comments: CommentsKeep, Prefer: PreferPrecision},
-		Mask:       Mask{Kinds: Strings{"email", "phone"}, Fields: Strings{"*"}},
+		Chunks: &Chunks{
+			Target: Target{Match: Strings{"/docs/*"}}, Size: 300, Overlap: 20, Unit: UnitWords, Fields: Fields{{"author", Field{From: "page:author"}}},
+		},
+		Content: MainContent{Comments: CommentsKeep, Prefer: PreferPrecision},
+		Mask:    Mask{Kinds: Strings{"email", "phone"}, Fields: Strings{"*"}},
 	}
 }
 

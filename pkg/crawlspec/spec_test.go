@@ -121,6 +121,7 @@ records:
     schema: {type: object, required: [price]}
 duplicates: {exact: mark, near: drop, distance: 5, unchanged: drop}
 gone: record
+chunks: {size: 300, overlap: 20, unit: words, match: "/docs/*", fields: {author: {from: "page:author"}}}
 content: {comments: keep, prefer: precision}
 mask: {kinds: [email, phone], fields: "*"}
 group_by: ip

@@ -101,14 +101,13 @@ func isHeading(text string) bool {
 func (s *splitter) split(p Part) {
 	groups := s.atoms.pack(s.atoms.of(p.Markdown, 0))
 	for i, g := range groups {
-		switch {
-		case i == 0:
-			if len(groups) == 1 || !isHeading(textOf(g)) {
-				s.emit(p, "", g)
-			}
-		default:
-			s.emit(p, s.tail(groups[i-1]), g)
+		before := ""
+		if i > 0 {
+			before = s.tail(groups[i-1])
+		} else if len(groups) > 1 && isHeading(textOf(g)) {
+			continue
 		}
+		s.emit(p, before, g)
 	}
 }
 

@@ -58,7 +58,7 @@ var markdownLink = regexp.MustCompile(`\]\(\s*<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s
 func ParseMarkdown(body []byte) *Sitemap {
 	site := new(Sitemap)
 	for _, m := range markdownLink.FindAllSubmatch(body[:min(len(body), MaxBytes)], MaxEntries) {
-		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(m[1])+string(m[2])), Priority: -1})
+		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(m[1]) + string(m[2])), Priority: -1})
 	}
 	return site
 }

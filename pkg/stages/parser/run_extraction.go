@@ -40,6 +40,9 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 	}
 	for i := range result.Records {
 		rec := &result.Records[i]
+		if r.noRecord && rec.Kind == crawlspec.KindChunk {
+			continue // of a list of pages
+		}
 		if r.plan.mask != nil {
 			rec.MapTexts(r.plan.mask.Field)
 		}

@@ -279,7 +279,7 @@ func TestSeedsThatListPages(t *testing.T) {
 		{"https://site.test/urls.txt", "https://site.test/a\nhttps://site.test/b\nand more\n", 0, 0},
 		{"https://site.test/urls.txt", "https://site.test/a\nhttps://site.test/b\n", 1, 0},
 	} {
-		p := newParser(t, nil)
+		p := newParser(t, func(s *crawlspec.Spec) { s.Page.Emit, s.Chunks = crawlspec.EmitAlways, new(crawlspec.Chunks) })
 		pg := page("text/plain")
 		pg.URL, pg.Depth = c.url, c.depth
 		pg.Visit.URL = messages.HashURL(pg.URL)
