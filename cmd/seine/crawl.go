@@ -339,15 +339,15 @@ func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 
 // checkMarkdown reports that a spec makes records that are no files of Markdown.
 func (c *crawlCmd) checkMarkdown(spec *crawlspec.Spec) error {
-	kinds := spec.Kinds()
-	switch {
-	case c.Format != format.Markdown:
+	if c.Format != format.Markdown {
 		return nil
-	case !slices.Contains(kinds, messages.KindPage):
-		return errors.New("--format markdown: is for pages, and the spec makes no records of them: leave its records and chunks out, or take another format")
-	case len(kinds) > 1:
-		return fmt.Errorf("--format markdown: is for pages, and the spec makes records of kind %s as well: leave them out, or take another format", kinds[1])
-	case !slices.Contains(spec.Page.Fields, "markdown"):
+	}
+	for _, kind := range spec.Kinds() {
+		if kind != messages.KindPage {
+			return fmt.Errorf("--format markdown: is for pages, and the spec makes records of kind %s: leave them out, or take another format", kind)
+		}
+	}
+	if !slices.Contains(spec.Page.Fields, "markdown") {
 		return errors.New("--format markdown: needs the field markdown: add it to --fields, or to page.fields of the spec")
 	}
 	return nil

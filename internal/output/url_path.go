@@ -17,7 +17,7 @@ const indexName = "index"
 // Bounds of a path in bytes: the hash of the URL stands for one that is longer.
 const (
 	maxPath = 600
-	maxName = 220 // of a folder, or the name
+	maxName = 220 // of the name
 )
 
 // escapePath makes the path and the query of a URL folders and a name, so that different URLs of a host have different
@@ -27,25 +27,21 @@ func escapePath(u, after string, foldCase bool) string {
 	_, rest, _ = strings.Cut(rest, "/")
 	path, query, hasQuery := strings.Cut(rest, "?")
 	segments := strings.Split(path, "/")
-	last := len(segments) - 1
-	longest := 0
 	for i, s := range segments {
-		value, err := url.PathUnescape(s)
-		if err != nil {
-			value = s
+		if value, err := url.PathUnescape(s); err == nil {
+			s = value
 		}
-		if s = escapeValue(value, foldCase); i < last {
+		if s = escapeValue(s, foldCase); i < len(segments)-1 {
 			segments[i] = escapeFolder(s, after)
 		} else {
 			segments[i] = escapeName(s)
 		}
-		longest = max(longest, len(segments[i]))
 	}
 	p := strings.Join(segments, "/")
 	if hasQuery { // no name has this sign before
 		p += "~" + escapeValue(query, foldCase)
 	}
-	if len(p) > maxPath || max(longest, len(p)-strings.LastIndex(p, "/")) > maxName {
+	if len(p) > maxPath || len(p)-strings.LastIndex(p, "/") > maxName {
 		return "~" + messages.HashURL(u).String()
 	}
 	return p

@@ -88,7 +88,9 @@ func (e *Extraction) checkChunks(p *Problems) {
 	if c == nil {
 		return
 	}
-	c.Target.check(p, "chunks")
+	r := c.rule()
+	r.Each = nil // which no other rule may have
+	r.check(p, "chunks")
 	size := c.MaxSize()
 	if size < MinChunkSize || size > MaxChunkSize {
 		p.Addf("chunks.size", "%d: must be from %d to %d", size, MinChunkSize, MaxChunkSize)
@@ -96,12 +98,6 @@ func (e *Extraction) checkChunks(p *Problems) {
 		p.Addf("chunks.overlap", "%d: must be from 0 to half of the size, %d", c.Overlap, size/2)
 	}
 	p.oneOf("chunks.unit", string(c.SizeUnit()), []string{string(UnitCharacters), string(UnitWords), string(UnitTokens)})
-	c.Fields.check(p, "chunks.fields", 1)
-	for i := range c.Fields {
-		if name := c.Fields[i].Name; slices.Contains(ReservedFields, name) || chunkFields.has(name) {
-			p.Addf("chunks.fields."+name, "every chunk has %q already: choose another name", name)
-		}
-	}
 	for i := range e.Records {
 		if e.Records[i].Kind == KindChunk {
 			p.Addf(fmt.Sprintf("records[%d].kind", i), "%q: is the kind of the records of chunks: choose another name", messages.Clip(KindChunk))

@@ -18,8 +18,8 @@ func TestChunks(t *testing.T) {
 		{`{"chunks": {"overlap": -1}}`, "chunks.overlap: -1: must be from 0 to half of the size, 250"},
 		{`{"chunks": {"size": 100, "overlap": 51}}`, "chunks.overlap: 51: must be from 0 to half of the size, 50"},
 		{`{"chunks": {"unit": "bytes"}}`, `chunks.unit: "bytes": must be one of characters, words, tokens`},
-		{`{"chunks": {"fields": {"text": "p"}}}`, `chunks.fields.text: every chunk has "text" already: choose another name`},
-		{`{"chunks": {"fields": {"url": "p"}}}`, `chunks.fields.url: every chunk has "url" already: choose another name`},
+		{`{"chunks": {"fields": {"text": "p"}}}`, `chunks.fields.text: is there twice`},
+		{`{"chunks": {"fields": {"url": "p"}}}`, `chunks.fields.url: every record has "url" already: choose another name`},
 		{`{"chunks": {}, "records": [{"kind": "chunk", "fields": {"a": "p"}}]}`, `records[0].kind: "chunk": is the kind of the records of chunks: choose another name`},
 		{`{"chunks": {"match": "re:("}}`, "chunks.match"},
 	} {

@@ -2,8 +2,10 @@ package format
 
 import (
 	"errors"
+	"fmt"
 	"io"
-	"strings"
+	"strconv"
+	"unicode/utf8"
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
@@ -59,15 +61,15 @@ func (b markdownBody) Write(w io.Writer, r *Record) error {
 }
 
 // escapeControls escapes what JSON has as it is, and YAML has not.
-func escapeControls(json []byte) string { return yamlControls.Replace(string(json)) }
-
-var yamlControls = strings.NewReplacer(controlPairs()...)
-
-func controlPairs() (pairs []string) {
-	for c := rune(0x7f); c < 0xa0; c++ {
-		pairs = append(pairs, string(c), `\u00`+string("0123456789abcdef"[c>>4])+string("0123456789abcdef"[c&15]))
+func escapeControls(json []byte) (b []byte) {
+	for _, r := range string(json) {
+		if r <= 0xffff && !strconv.IsPrint(r) {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
 	}
-	return append(pairs, "\u2028", `\u2028`, "\u2029", `\u2029`, "\ufeff", `\ufeff`, "\ufffe", `\ufffe`, "\uffff", `\uffff`)
+	return b
 }
 
 func isAbsence(r *Record) bool { return r.Kind == messages.KindGone || r.Kind == messages.KindVisit }

@@ -134,21 +134,24 @@ func isEmpty(s string) bool { return s == "" }
 
 var sentenceEnd = regexp.MustCompile(`[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*`)
 
-func sentences(text string) (all []string) {
-	begin := 0
-	for _, m := range sentenceEnd.FindAllStringIndex(text, -1) {
-		if m[1] < len(text) {
-			all, begin = append(all, text[begin:m[1]]), m[1]
+func sentences(text string) []string {
+	return splitAt(text, func(yield func(int) bool) {
+		for _, m := range sentenceEnd.FindAllStringIndex(text, -1) {
+			if !yield(m[1]) {
+				return
+			}
 		}
-	}
-	return append(all, text[begin:])
+	})
 }
 
 // words splits before each word. A character of Chinese or Japanese is one.
-func words(text string) (all []string) {
+func words(text string) []string { return splitAt(text, wordStarts(text)) }
+
+// splitAt splits a text at some places, so that no piece is white space.
+func splitAt(text string, places iter.Seq[int]) (all []string) {
 	begin := 0
-	for at := range wordStarts(text) {
-		if strings.TrimSpace(text[begin:at]) != "" {
+	for at := range places {
+		if strings.TrimSpace(text[begin:at]) != "" && at < len(text) {
 			all, begin = append(all, text[begin:at]), at
 		}
 	}
