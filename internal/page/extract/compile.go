@@ -23,7 +23,7 @@ func Compile(spec *crawlspec.Spec) (*Rules, error) {
 	for path, r := range spec.Rules() {
 		c := &compiler{problems: &problems, inferred: anyType}
 		rule := c.record(r, path)
-		if spec.Chunks != nil && r.Kind == crawlspec.KindChunk {
+		if r.Each != nil && r.Each.From == crawlspec.EachChunk {
 			rule.each.chunks = chunkOptions(spec.Chunks)
 		}
 		if hosts[rule.kind] == nil {

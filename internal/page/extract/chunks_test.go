@@ -1,0 +1,17 @@
+package extract
+
+import (
+	"testing"
+
+	"seine/pkg/crawlspec"
+)
+
+// A spec that is invalid is compiled all the same, to report all that is wrong.
+func TestRuleOfTheKindOfChunksBesideChunks(t *testing.T) {
+	spec := crawlspec.Default()
+	spec.Chunks = new(crawlspec.Chunks)
+	spec.Records = []crawlspec.RecordRule{{Kind: crawlspec.KindChunk, Fields: crawlspec.Fields{{Name: "a", Field: crawlspec.Field{Selector: crawlspec.Selector{CSS: "b"}}}}}}
+	if rules, err := Compile(&spec); err != nil || len(rules.records) != 2 {
+		t.Errorf("got %+v, %v", rules, err)
+	}
+}
