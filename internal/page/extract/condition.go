@@ -41,6 +41,7 @@ func (c *compiler) condition(m *crawlspec.Condition, path string) *condition {
 	}
 	if !m.Selector.None() {
 		out.selector, _ = c.selector(m.Selector, path, amongPage)
+		out.selector.first()
 	}
 	if m.Not == nil && len(m.Any) == 0 {
 		return out

@@ -37,9 +37,8 @@
 // A jq program that is more than a path runs in a worker: a process of the same
 // program, which this package serves in before anything else runs, if
 // SEINE_JQ_WORKER is in its environment. It ends itself when an evaluation takes
-// too much processor time or memory. A jqPool has the workers of a process; a rule
-// keeps the one that it needs until it ends, so that programs which are evaluated for
-// results of another need no second one.
+// too much processor time or memory. It keeps nothing of an evaluation: the results that
+// are wanted are sent at once. A jqPool has the workers of a process.
 package extract
 
 import (
@@ -182,7 +181,6 @@ type run struct {
 	field     string // that is being found
 	pool      *jqPool
 	worker    *jqProcess // nil until a rule needs one
-	level     int        // of evaluations within each other
 }
 
 func newRun(ctx context.Context, doc *document.Document) *run {

@@ -69,7 +69,9 @@ func (c *compiler) field(m *crawlspec.Field, path string, in inputKind) *field {
 		required: m.Required, object: len(m.Fields) > 0,
 	}
 	var found inputKind
-	f.selector, found = c.selector(m.Selector, path, in)
+	if f.selector, found = c.selector(m.Selector, path, in); !f.all && m.Map == nil {
+		f.selector.first()
+	}
 	f.convert = c.conversion(m, path)
 	c.get(m, path, in)
 	if m.Value != nil {

@@ -21,6 +21,8 @@ type jqRun struct{ *run }
 type query struct {
 	text string
 	path []step // of a plain path such as ".a.b[]", which needs no interpreter; nil for other programs
+	// first says that the first result is mostly enough.
+	first bool
 }
 
 // step of a path is the name of a member, or "" for all members.
@@ -56,7 +58,7 @@ func compileJQ(text string) (*query, error) {
 	if _, err := gojq.Compile(parsed); err != nil {
 		return nil, fmt.Errorf("jq %q: %w", text, err)
 	}
-	return &query{text, plainPath(parsed)}, nil
+	return &query{text: text, path: plainPath(parsed)}, nil
 }
 
 // called is a call of a function in a parsed program, as JSON. A string of the program cannot look so: its quotes are escaped.
@@ -206,37 +208,36 @@ func (j jqRun) deliver(b *batch, yield func(item) bool) (more bool, err error) {
 	return b.more, b.err
 }
 
-// interpret has a worker evaluate a program, and yields its results but for the first ones.
+// interpret has a worker evaluate a program, and yields its results but for the first ones. A program that is asked for
+// further results begins again.
 func (j jqRun) interpret(q *query, v any, skip int, yield func(item) bool) error {
-	w, err := j.interpreter()
-	if err == nil && tooLarge(v) {
-		err = fmt.Errorf("%w: %w", errBound, errLarge)
+	if tooLarge(v) {
+		return fmt.Errorf("%w: %w", errBound, errLarge)
 	}
-	if err == nil {
-		err = j.spend(1 + w.give(v)/bytesAWork)
-	}
-	if err != nil {
+	text := appendValue(nil, v)
+	if err := j.spend(1 + len(text)/bytesAWork); err != nil {
 		return err
 	}
-	level := j.level
-	j.level++
-	defer func() { j.level-- }()
-	w.begin(q.text, level)
-	for n := 1; ; n = min(8*n, maxAsked) {
-		w.next(level, n)
-		b := w.exchange()[0]
-		skipped := min(skip, len(b.values))
-		b.values, skip = b.values[skipped:], skip-skipped
+	for {
+		w, err := j.interpreter()
+		if err != nil {
+			return err
+		}
+		p := jqProgram{Text: q.text, Skip: skip, Most: maxAsked}
+		if q.first && skip == 0 {
+			p.Most = 1
+		}
+		b := w.exchange(&jqRequest{Most: maxResult, Tasks: []jqTask{{Value: text, Programs: []jqProgram{p}}}})[0]
+		skip += len(b.values)
 		if more, err := j.deliver(b, yield); !more {
 			return err
 		}
 	}
 }
 
-// interpreter returns the worker of the run, which it keeps until the end of a rule. Programs that are evaluated for results
-// of another have the same worker, so that none waits for what it holds itself.
+// interpreter returns the worker of the run, which it keeps until the end of a rule.
 func (j jqRun) interpreter() (w *jqProcess, err error) {
-	if j.worker != nil && j.worker.ended != nil && j.level == 0 {
+	if j.worker != nil && j.worker.ended != nil {
 		j.release()
 	}
 	if j.worker == nil {

@@ -1,25 +1,18 @@
 package extract
 
-// program is one that fields have evaluated for each item, and how many results they take.
-type program struct {
-	query *query
-	most  int
-}
-
-// maxAhead is how many items are looked at before the fields of the first one are found.
-const maxAhead = 100
+// maxAhead is how many items are looked at before the fields of the first one are found, and maxBatch how long requests for
+// them, and the answers, become before there is another one.
+const (
+	maxAhead = 100
+	maxBatch = 64 << 10
+)
 
 // programsOf returns the programs that fields apply to an item itself, and that a worker must evaluate.
-func programsOf(fields []*field) (out []program) {
+func programsOf(fields []*field) (out []*query) {
 	for _, f := range fields {
-		if f.value != nil || f.from != "" || f.selector.jq == nil || !f.selector.bare() || f.selector.jq.path != nil {
-			continue
+		if f.value == nil && f.from == "" && f.selector.jq != nil && f.selector.bare() && f.selector.jq.path == nil {
+			out = append(out, f.selector.jq)
 		}
-		most := 1
-		if f.all || f.key != nil {
-			most = maxAsked
-		}
-		out = append(out, program{f.selector.jq, most})
 	}
 	return out
 }
@@ -52,31 +45,37 @@ func (j jqRun) allAhead(s *selector, in item, fields []*field, yield func(item) 
 }
 
 // askAhead evaluates programs for items. What it does not find out is left for later, also an error.
-func (j jqRun) askAhead(items []item, programs []program) {
+func (j jqRun) askAhead(items []item, programs []*query) {
+	tasks := make([]jqProgram, len(programs))
+	for i, q := range programs {
+		tasks[i] = jqProgram{Text: q.text, Most: maxAsked}
+		if q.first {
+			tasks[i].Most = 1
+		}
+	}
 	for len(items) > 0 {
-		w, err := j.interpreter()
-		if err != nil {
+		request, asked, size := jqRequest{Most: maxBatch}, []*item(nil), 0
+		for len(items) > 0 && size < maxBatch {
+			if v, ok, err := j.value(items[0]); err == nil && ok && !tooLarge(v) {
+				text := appendValue(nil, v)
+				size += len(text)
+				request.Tasks, asked = append(request.Tasks, jqTask{Value: text, Programs: tasks}), append(asked, &items[0])
+			}
+			items = items[1:]
+		}
+		if len(asked) == 0 {
 			return
 		}
-		n := 0
-		for n < len(items) && len(w.request) < maxBatch {
-			v, ok, err := j.value(items[n])
-			if n++; err == nil && ok && !tooLarge(v) && j.spend(1+w.give(v)/bytesAWork) == nil {
-				items[n-1].ahead = make(map[*query]*batch, len(programs))
-				for _, p := range programs {
-					w.begin(p.query.text, j.level)
-					w.next(j.level, p.most)
-				}
-			}
+		w, err := j.interpreter()
+		if err != nil || j.spend(1+size/bytesAWork) != nil {
+			return
 		}
-		answers := w.exchange()
-		for i := range items[:n] {
-			for _, p := range programs {
-				if items[i].ahead != nil && len(answers) > 0 {
-					items[i].ahead[p.query], answers = answers[0], answers[1:]
-				}
+		for i, answer := range w.exchange(&request) {
+			of := asked[i/len(programs)]
+			if of.ahead == nil {
+				of.ahead = make(map[*query]*batch, len(programs))
 			}
+			of.ahead[programs[i%len(programs)]] = answer
 		}
-		items = items[n:]
 	}
 }

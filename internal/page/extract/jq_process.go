@@ -3,6 +3,7 @@ package extract
 import (
 	"bufio"
 	"cmp"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -17,18 +18,16 @@ import (
 
 // jqProcess is a worker as its parent sees it. One goroutine uses it at a time.
 type jqProcess struct {
-	limits  jqLimits
-	cmd     *exec.Cmd
-	to      io.WriteCloser
-	from    *bufio.Reader
-	keep    func() bool // ends the watch over the context that get was given; false if the worker was killed
-	timer   *time.Timer // ends it when it is idle
-	request []byte      // a frame that next and others append to
-	asked   int         // answers that it asks for
-	program string      // the latest that it has
-	value   uint64      // hash of the latest value that it has
-	since   time.Time   // when it became idle
-	ended   error       // why it has ended
+	limits jqLimits
+	cmd    *exec.Cmd
+	input  io.Closer
+	to     *gob.Encoder
+	from   *gob.Decoder
+	keep   func() bool // ends the watch over the context that get was given; false if the worker was killed
+	timer  *time.Timer // ends it when it is idle
+	value  uint64      // hash of the latest value that it has
+	since  time.Time   // when it became idle
+	ended  error       // why it has ended
 }
 
 // workerProgram is the program of this process, also if an upgrade has replaced its file.
@@ -53,9 +52,7 @@ func startWorker(program string, limits jqLimits) (*jqProcess, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the process that interprets it: %w", err)
 	}
-	w := &jqProcess{limits: limits, cmd: cmd, to: to, from: bufio.NewReaderSize(from, maxBatch)}
-	w.reset()
-	return w, nil
+	return &jqProcess{limits: limits, cmd: cmd, input: to, to: gob.NewEncoder(to), from: gob.NewDecoder(bufio.NewReaderSize(from, maxBatch))}, nil
 }
 
 func (w *jqProcess) kill() { _ = w.cmd.Process.Kill() }
@@ -83,74 +80,40 @@ func (w *jqProcess) fail(cause error) {
 
 var valueSeed = maphash.MakeSeed()
 
-// give adds a value to the request, for the evaluations that begin from now on, and returns its size in bytes of JSON.
-func (w *jqProcess) give(v any) (size int) {
-	start := len(w.request)
-	w.request = appendValue(appendFrame(w.request, frameValue), v)
-	endFrame(w.request, start)
-	text := w.request[start+frameHead:]
-	if hash := maphash.Bytes(valueSeed, text); hash != w.value {
-		w.value = hash
-	} else {
-		w.request = w.request[:start]
+// exchange sends a request, and returns a batch for each program of each task. If the worker has ended, the last one says why, and
+// others are missing.
+func (w *jqProcess) exchange(r *jqRequest) (answers []*batch) {
+	last := maphash.Bytes(valueSeed, r.Tasks[len(r.Tasks)-1].Value)
+	if maphash.Bytes(valueSeed, r.Tasks[0].Value) == w.value {
+		r.Tasks[0].Value = nil
 	}
-	return len(text)
-}
-
-// begin adds an evaluation within so many others.
-func (w *jqProcess) begin(program string, level int) {
-	if program != w.program {
-		w.request = appendFrame(w.request, frameProgram, []byte(program)...)
-		w.program = program
-	}
-	w.request = appendFrame(w.request, frameBegin, byte(level))
-}
-
-// next adds that up to n results of an evaluation are wanted.
-func (w *jqProcess) next(level, n int) {
-	w.request = appendFrame(w.request, frameNext, byte(level), byte(n))
-	w.asked++
-}
-
-// exchange sends the request, and returns what next asked for. If the worker has ended, the last one says why, and others are missing.
-func (w *jqProcess) exchange() []*batch {
-	answers := make([]*batch, 0, w.asked)
+	w.value = last
 	if w.ended == nil {
-		endFrame(w.request, 0)
-		if _, err := w.to.Write(w.request); err != nil {
+		if err := w.to.Encode(r); err != nil {
 			w.fail(err)
 		}
 	}
-	for len(answers) < w.asked && w.ended == nil {
-		b := new(batch)
-		answers = append(answers, b)
-		if err := b.readAll(w.from); err != nil {
-			w.fail(err)
+	for i := range r.Tasks {
+		for range r.Tasks[i].Programs {
+			b := new(batch)
+			answers = append(answers, b)
+			if w.ended == nil {
+				if err := b.readAll(w.from); err != nil {
+					w.fail(err)
+				}
+			}
+			if w.ended != nil {
+				b.more, b.err = false, w.ended
+				return answers
+			}
 		}
 	}
-	if w.ended != nil {
-		if len(answers) == 0 {
-			answers = append(answers, new(batch))
-		}
-		last := answers[len(answers)-1]
-		last.more, last.err = false, w.ended
-	}
-	w.reset()
 	return answers
-}
-
-func (w *jqProcess) reset() {
-	if cap(w.request) > 16*maxBatch {
-		w.request = nil
-	}
-	w.request, w.asked = appendFrame(w.request[:0], frameRequest), 0
 }
 
 // alive reports whether a worker that was idle is there.
 func (w *jqProcess) alive() bool {
-	w.begin("0", 0)
-	w.next(0, 1)
-	return w.exchange()[0].err == nil
+	return w.exchange(&jqRequest{Tasks: []jqTask{{Value: []byte("0"), Programs: []jqProgram{{Text: "."}}}}})[0].err == nil
 }
 
 // programError is an error of a jq program.
@@ -166,36 +129,39 @@ type batch struct {
 	err    error // that ended the evaluation, behind the values
 }
 
-// readAll reads the answer to a frameNext. The error is that of the pipe.
-func (b *batch) readAll(from *bufio.Reader) error {
+// readAll reads the results of a program. The error is that of the pipe.
+func (b *batch) readAll(from *gob.Decoder) error {
 	for {
-		kind, payload, err := readFrame(from, maxResult)
-		if err != nil {
+		var a jqAnswer
+		if err := from.Decode(&a); err != nil {
 			return err
 		}
-		switch kind {
-		case frameResult:
-			b.add(payload)
+		for _, text := range a.Values {
+			b.add(text)
+		}
+		switch a.End {
+		case endNone:
 			continue
-		case frameMore:
+		case endMore:
 			b.more = b.err == nil
-		case frameFailed:
-			b.err = programError(payload)
-		case frameBound:
-			b.err = fmt.Errorf("%w: %s", errBound, payload)
+		case endFailed:
+			b.err = programError(a.Error)
+		case endBound:
+			b.err = fmt.Errorf("%w: %s", errBound, a.Error)
+		case endAll:
 		}
 		return nil
 	}
 }
 
-func (b *batch) add(payload []byte) {
-	v, _, err := document.Value(payload)
+func (b *batch) add(text []byte) {
+	v, _, err := document.Value(text)
 	switch {
 	case b.err != nil:
 	case err != nil:
 		b.err = fmt.Errorf("%w: a result: %w", errBound, err)
 	default:
 		b.values = append(b.values, v)
-		b.size += len(payload)
+		b.size += len(text)
 	}
 }

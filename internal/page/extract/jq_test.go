@@ -421,12 +421,15 @@ func TestWorkerEndsWithItsInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.to.Close(); err != nil {
+	if err := w.input.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := io.ReadAll(w.from)
-	if err := errors.Join(err, w.cmd.Wait()); err != nil || len(rest) > 0 {
-		t.Errorf("%v, wrote %q", err, rest)
+	var a jqAnswer
+	if err := w.from.Decode(&a); !errors.Is(err, io.EOF) {
+		t.Errorf("wrote %v, %v", a, err)
+	}
+	if err := w.cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

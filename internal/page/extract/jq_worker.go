@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bufio"
+	"encoding/gob"
 	"fmt"
 	"os"
 	"os/signal"
@@ -46,22 +47,67 @@ func init() {
 	}
 }
 
+// jqRequest asks a worker to evaluate programs.
+type jqRequest struct {
+	Most  int // bytes of results, together
+	Tasks []jqTask
+}
+
+// jqTask is the programs for a value, which is that of the task before if there is none.
+type jqTask struct {
+	Value    []byte // JSON
+	Programs []jqProgram
+}
+
+// jqProgram is a program, and how many of its results are wanted behind some that are not. Null is no result.
+type jqProgram struct {
+	Text       string
+	Skip, Most int
+}
+
+// jqAnswer is results of a program, and what is behind them. It may come in several parts.
+type jqAnswer struct {
+	Values [][]byte // JSON
+	End    jqEnd
+	Error  string
+}
+
+type jqEnd int
+
+const (
+	endNone   jqEnd = iota // another part
+	endMore                // there may be more
+	endAll                 // there are no more
+	endFailed              // the program failed: its error
+	endBound               // a result exceeds a bound: which
+)
+
+const (
+	// maxAsked is how many results are asked for at once: one more than a rule may have records or values.
+	maxAsked = MaxValues + 1
+	// maxResult is the longest result.
+	maxResult = document.MaxData
+	// watchEvery is how often a worker looks at the memory and time of an evaluation.
+	watchEvery = 5 * time.Millisecond
+	// maxPrograms is how many compiled programs a worker keeps, with the regular expressions that they have compiled.
+	maxPrograms = 1000
+)
+
 // worker interprets jq.
 type worker struct {
 	limits jqLimits
 	parent int
-	in     *bufio.Reader
-	mu     sync.Mutex // of out and busy
+	mu     sync.Mutex // of out, part and busy
 	out    *bufio.Writer
-	busy   bool // a request is not answered yet
+	to     *gob.Encoder // to out
+	part   jqAnswer     // that is not sent yet
+	size   int          // of its values, in bytes
+	busy   bool         // a request is not answered yet
 
 	programs map[string]*gojq.Code
-	program  *gojq.Code
 	value    any
 	failed   error // the value cannot be read
-	stack    []*evaluation
-	text     []byte
-	sent     int // bytes, since the request
+	left     int   // bytes that the results of the request may still have
 
 	running atomic.Pointer[evaluation]
 	timer   *time.Timer   // of look
@@ -71,39 +117,28 @@ type worker struct {
 
 // evaluation is a program that runs on a value.
 type evaluation struct {
-	failed  error // the value cannot be read
-	results gojq.Iter
-	heap    uint64        // of the process when it began, in bytes
-	cpu     time.Duration // that it may still use
+	heap uint64        // of the process when it began, in bytes
+	cpu  time.Duration // that it may still use
 }
-
-const (
-	// watchEvery is how often a worker looks at the memory and time of an evaluation.
-	watchEvery = 5 * time.Millisecond
-	// maxPrograms is how many compiled programs a worker keeps, with the regular expressions that they have compiled.
-	maxPrograms = 1000
-	// maxBatch is how long requests and their answers become before there is another one.
-	maxBatch = 64 << 10
-)
 
 // serveJQ serves until the parent closes the pipe or has ended.
 func serveJQ(limits jqLimits) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the parent drains, and needs its worker
 	limitWorker(limits)
 	debug.SetGCPercent(400)
-	w := &worker{
-		limits: limits, parent: os.Getppid(), in: bufio.NewReaderSize(os.Stdin, maxBatch), out: bufio.NewWriterSize(os.Stdout, maxBatch),
-		programs: make(map[string]*gojq.Code),
-	}
+	w := &worker{limits: limits, parent: os.Getppid(), out: bufio.NewWriterSize(os.Stdout, maxBatch), programs: make(map[string]*gojq.Code)}
+	w.to = gob.NewEncoder(w.out)
 	w.timer = time.AfterFunc(time.Hour, w.look)
+	in := gob.NewDecoder(bufio.NewReaderSize(os.Stdin, maxBatch))
 	for {
-		_, request, err := readFrame(w.in, maxRequest)
-		if err != nil {
+		var r jqRequest
+		if err := in.Decode(&r); err != nil {
 			return
 		}
 		w.watch(true)
-		for len(request) > 0 {
-			request = w.do(request)
+		w.left = r.Most
+		for _, task := range r.Tasks {
+			w.do(&task)
 		}
 		w.watch(false)
 	}
@@ -114,7 +149,6 @@ func (w *worker) watch(on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy = on; on {
-		w.sent = 0
 		w.timer.Reset(watchEvery)
 		return
 	}
@@ -122,20 +156,17 @@ func (w *worker) watch(on bool) {
 	_ = w.out.Flush() // the next read finds out whether there is a parent
 }
 
-// do does what the first frame of a request says, and returns the others.
-func (w *worker) do(request []byte) (rest []byte) {
-	kind, payload, rest := cutFrame(request)
-	switch kind {
-	case frameProgram:
-		w.program = w.compiled(string(payload))
-	case frameValue:
-		w.value, _, w.failed = document.Value(payload)
-	case frameBegin:
-		w.begin(int(payload[0]))
-	case frameNext:
-		w.next(int(payload[0]), int(payload[1]))
+// do sends the results of the programs of a task.
+func (w *worker) do(task *jqTask) {
+	if task.Value != nil {
+		w.value, _, w.failed = document.Value(task.Value)
 	}
-	return rest
+	for _, p := range task.Programs {
+		w.begin()
+		end, reason := w.results(&p)
+		w.running.Store(nil)
+		w.send(end, reason)
+	}
 }
 
 // compiled returns a program, which the parent has compiled before.
@@ -159,7 +190,7 @@ func (w *worker) compiled(text string) *gojq.Code {
 }
 
 // begin begins an evaluation. Garbage of those before it does not count.
-func (w *worker) begin(level int) {
+func (w *worker) begin() {
 	heap := memoryUsed()
 	if heap > w.limits.memory/4 {
 		clear(w.programs)
@@ -167,68 +198,64 @@ func (w *worker) begin(level int) {
 		heap = memoryUsed()
 	}
 	debug.SetMemoryLimit(int64(heap + w.limits.memory))
-	e := &evaluation{heap: heap, cpu: w.limits.cpu, failed: w.failed}
-	if e.failed == nil {
-		e.results = w.program.Run(w.value)
-	}
-	clear(w.stack[level:])
-	w.stack = append(w.stack[:level], e)
+	w.running.Store(&evaluation{heap: heap, cpu: w.limits.cpu})
 }
 
-// next sends results of an evaluation. Those within it have ended.
-func (w *worker) next(level, n int) {
-	clear(w.stack[level+1:])
-	w.stack = w.stack[:level+1]
-	e := w.stack[level]
-	w.running.Store(e)
-	kind, text := w.results(e, n)
-	w.running.Store(nil)
-	if cap(w.text) > 16*maxBatch {
-		w.text = nil
-	}
-	w.send(appendFrame(w.text[:0], kind, []byte(messages.Clip(text))...))
-}
-
-// results sends up to n results, fewer where the answers to a request become long, and returns the frame behind them.
-func (w *worker) results(e *evaluation, n int) (kind byte, text string) {
+// results adds results of a program, fewer where the answers to a request become long, and returns what is behind them.
+func (w *worker) results(p *jqProgram) (end jqEnd, reason string) {
 	defer func() {
-		if p := recover(); p != nil {
-			kind, text = frameBound, fmt.Sprint("panic: ", p)
+		if v := recover(); v != nil {
+			end, reason = endBound, fmt.Sprint("panic: ", v)
 		}
 	}()
-	if e.failed != nil {
-		return frameBound, e.failed.Error()
+	if w.failed != nil {
+		return endBound, w.failed.Error()
 	}
-	for ; n > 0 && w.sent < maxBatch; n-- {
-		v, ok := e.results.Next()
+	results := w.compiled(p.Text).Run(w.value)
+	for n := 0; n < p.Skip+p.Most && w.left > 0; {
+		v, ok := results.Next()
 		if err, failed := v.(error); failed {
-			return frameFailed, err.Error()
+			return endFailed, err.Error()
 		}
 		if !ok {
-			return frameEnd, ""
+			return endAll, ""
 		}
 		if nothing(v) {
-			n++
 			continue
 		}
-		if tooLarge(v) {
-			return frameBound, errLarge.Error()
+		if n++; n <= p.Skip {
+			continue
 		}
-		w.text = appendValue(appendFrame(w.text[:0], frameResult), v)
-		if len(w.text) > maxResult {
-			return frameBound, errLarge.Error()
+		if tooLarge(v) || !w.add(appendValue(nil, v)) {
+			return endBound, errLarge.Error()
 		}
-		endFrame(w.text, 0)
-		w.send(w.text)
 	}
-	return frameMore, ""
+	return endMore, ""
 }
 
-func (w *worker) send(frame []byte) {
+// add adds a result to the answer, unless it is too large.
+func (w *worker) add(text []byte) bool {
+	if len(text) > maxResult {
+		return false
+	}
+	w.left -= len(text)
+	w.mu.Lock()
+	w.part.Values = append(w.part.Values, text)
+	w.size += len(text)
+	w.mu.Unlock()
+	if w.size > maxBatch {
+		w.send(endNone, "")
+	}
+	return true
+}
+
+// send sends what there is of an answer.
+func (w *worker) send(end jqEnd, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = w.out.Write(frame)
-	w.sent += len(frame)
+	w.part.End, w.part.Error = end, messages.Clip(reason)
+	_ = w.to.Encode(&w.part)
+	w.part, w.size = jqAnswer{}, 0
 }
 
 // memoryUsed is the size of the heap and of stacks.
@@ -260,6 +287,7 @@ func (w *worker) look() {
 		w.timer.Reset(watchEvery)
 		return
 	}
+	_ = w.to.Encode(&w.part) // an answer without an end
 	_ = w.out.Flush()
 	os.Exit(code)
 }

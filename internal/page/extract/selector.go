@@ -73,6 +73,15 @@ func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*s
 	return out, found
 }
 
+// first says that what the selector finds first is mostly enough.
+func (s *selector) first() {
+	for _, q := range []*query{s.jq, s.ld} {
+		if q != nil {
+			q.first = true
+		}
+	}
+}
+
 // each compiles what there is a record, or a link, of, and says of what kind the items are.
 func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
 	switch {
