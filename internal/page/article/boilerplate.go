@@ -67,7 +67,7 @@ func (bs blocks) isChrome(i, whole int32, trust trust) bool {
 	if bs.isChromeElement(b) {
 		return true
 	}
-	if trust == trustElements || hasMain(bs, i) || b.text > whole/5*3 {
+	if trust == trustElements || b.text > whole/5*3 {
 		return false
 	}
 	return !b.hasH1 && (b.isNamedBoilerplate() || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
@@ -130,17 +130,6 @@ func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 	return false
 }
 
-// hasMain says whether a block holds the place of the content, as wrappers do
-// that are named after what else is in them ("content-sidebar-wrap").
-func hasMain(bs blocks, i int32) bool {
-	for j := i + 1; j < min(bs[i].end, i+64); j++ {
-		if n := bs[j].node; n.DataAtom == atom.Main || dom.Attribute(n, "role") == "main" {
-			return true
-		}
-	}
-	return false
-}
-
 // dropLinkLists drops the groups in a block that are nearly all links.
 func (bs blocks) dropLinkLists(main int32) {
 	for i := main + 1; i < bs[main].end; {
@@ -148,7 +137,7 @@ func (bs blocks) dropLinkLists(main int32) {
 		switch {
 		case b.dropped:
 			i = b.end
-		case isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b) && !hasLinkedHeading(bs, i) && child(b.node, atom.Code) == nil:
+		case isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b) && child(b.node, atom.Code) == nil:
 			b.dropped = true
 			i = b.end
 		default:
@@ -156,16 +145,6 @@ func (bs blocks) dropLinkLists(main int32) {
 		}
 	}
 	bs.sum()
-}
-
-// hasLinkedHeading reports whether a heading in a block has links and other words, as the signature of a function has.
-func hasLinkedHeading(bs blocks, i int32) bool {
-	for j := i + 1; j < min(bs[i].end, i+8); j++ {
-		if b := &bs[j]; isHeading(b.node) && b.ownLink > 0 && b.own > b.ownLink {
-			return true
-		}
-	}
-	return false
 }
 
 // isLinks says whether a block is so much of links that the rest is their

@@ -183,8 +183,7 @@ func (bs blocks) cleanPost(post int32) {
 	}
 }
 
-// cards returns the entries of a list, such as the products of a shop: elements of one class that have links, or
-// teasers side by side.
+// cards returns the entries of a list, such as the products of a shop: elements of one class that have links.
 func (bs blocks) cards() (best repeated, ok bool) {
 	var all groups
 	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.link > 0 })
@@ -193,56 +192,7 @@ func (bs blocks) cards() (best repeated, ok bool) {
 			best = r
 		}
 	}
-	for p := int32(0); p < int32(len(bs)); p++ {
-		if bs[p].dropped {
-			p = bs[p].end - 1
-		} else if r := teasersIn(bs, p); len(r.at) >= leastCards && r.text > best.text {
-			best = r
-		}
-	}
 	return best, best.text > enough
-}
-
-// teasersIn returns the children of a block that are teasers.
-func teasersIn(bs blocks, p int32) (r repeated) {
-	for i := p + 1; i < bs[p].end; i = bs[i].end {
-		if b := &bs[i]; !b.dropped && b.isTeaser() {
-			r.add(bs, i)
-		}
-	}
-	return r
-}
-
-// maxTeaser and maxInTeaser are the weight of the text of a teaser, and how many of its nodes are looked at.
-const (
-	maxTeaser   = 300
-	maxInTeaser = 200
-)
-
-// isTeaser reports whether a block leads to another page: a picture or a heading is a link, beside a few words.
-func (b *block) isTeaser() bool {
-	if b.link == 0 || b.text > maxTeaser {
-		return false
-	}
-	nodes, links, headings := 0, 0, 0
-	for w := dom.Walk(b.node); w.Next() && nodes < maxInTeaser; nodes++ {
-		step := 1
-		if w.Leaving {
-			step = -1
-		}
-		switch n := w.Node; {
-		case isLink(n):
-			links += step
-		case isHeading(n):
-			headings += step
-		case n.DataAtom == atom.Img && links > 0:
-			return true
-		}
-		if links > 0 && headings > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // around returns the innermost block around some.
