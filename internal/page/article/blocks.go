@@ -1,6 +1,7 @@
 package article
 
 import (
+	"iter"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -14,6 +15,7 @@ import (
 type block struct {
 	node   *html.Node
 	kind   pageKind // of the page, in the first
+	at     int32    // index
 	parent int32    // index; -1 for the first
 	end    int32    // index behind the last block in this one
 
@@ -31,6 +33,21 @@ type block struct {
 
 // blocks is the block elements of a tree in the order of the page.
 type blocks []block
+
+// kept yields the blocks from from to to, without those that are dropped, or in one that is.
+func (bs blocks) kept(from, to int32) iter.Seq[*block] {
+	return func(yield func(*block) bool) {
+		for i := from; i < to; {
+			b := &bs[i]
+			if !b.dropped && !yield(b) {
+				return
+			}
+			if i++; b.dropped {
+				i = b.end
+			}
+		}
+	}
+}
 
 // measure reads the tree once, with what is hidden if all is set, and returns the weight of the hidden text. It returns
 // nil if there is more of the tree than maxNodes.
@@ -108,15 +125,16 @@ func (m *measurer) enter(n *html.Node) {
 		m.links++
 	}
 	if isBlock(n) {
-		m.blocks = append(m.blocks, newBlock(n, m.at))
-		m.at = int32(len(m.blocks) - 1)
+		at := int32(len(m.blocks))
+		m.blocks = append(m.blocks, newBlock(n, at, m.at))
+		m.at = at
 		m.noteTable(n)
 	}
 }
 
-func newBlock(n *html.Node, parent int32) block {
+func newBlock(n *html.Node, at, parent int32) block {
 	hint := hintOf(n)
-	return block{node: n, parent: parent, sign: hint &^ signPost, isPost: hint&signPost != 0}
+	return block{node: n, at: at, parent: parent, sign: hint &^ signPost, isPost: hint&signPost != 0}
 }
 
 // noteTable notes which tables hold data, and the cells in them.

@@ -23,30 +23,21 @@ const (
 // dropBoilerplate drops elements that their names or roles mark as boilerplate.
 func (bs blocks) dropBoilerplate(trust trust) {
 	whole := bs[0].text
-	for i := int32(1); i < int32(len(bs)); {
-		b := &bs[i]
-		if isContentRoot(b.node) || !bs.isChrome(i, whole, trust) {
-			i++
-			continue
-		}
-		b.dropped = true
-		i = b.end
-	}
+	drop(bs, 0, func(b *block) bool { return !isContentRoot(b.node) && bs.isChrome(b, whole, trust) })
 	bs.sum()
 }
 
 // dropElements drops what is no content by its element or role.
 func (bs blocks) dropElements() {
-	for i := int32(1); i < int32(len(bs)); {
-		b := &bs[i]
-		if isContentRoot(b.node) || !bs.isChromeElement(b) {
-			i++
-			continue
-		}
-		b.dropped = true
-		i = b.end
-	}
+	drop(bs, 0, func(b *block) bool { return !isContentRoot(b.node) && bs.isChromeElement(b) })
 	bs.sum()
+}
+
+// drop drops the blocks in at that are to be, in addition to those that are dropped.
+func drop(bs blocks, at int32, is func(b *block) bool) {
+	for b := range bs.kept(at+1, bs[at].end) {
+		b.dropped = is(b)
+	}
 }
 
 // isContentRoot says whether an element is content, or where content is, whatever it is
@@ -59,8 +50,7 @@ func isContentRoot(n *html.Node) bool {
 	return dom.Attribute(n, "role") == "main"
 }
 
-func (bs blocks) isChrome(i, whole int32, trust trust) bool {
-	b := &bs[i]
+func (bs blocks) isChrome(b *block, whole int32, trust trust) bool {
 	if b.node.DataAtom == atom.Form {
 		return words(b) < leastMain || trust > trustElements && words(b) < enough
 	}
@@ -132,18 +122,9 @@ func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 
 // dropLinkLists drops the groups in a block that are nearly all links.
 func (bs blocks) dropLinkLists(main int32) {
-	for i := main + 1; i < bs[main].end; {
-		b := &bs[i]
-		switch {
-		case b.dropped:
-			i = b.end
-		case isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b) && child(b.node, atom.Code) == nil:
-			b.dropped = true
-			i = b.end
-		default:
-			i++
-		}
-	}
+	drop(bs, main, func(b *block) bool {
+		return isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b) && child(b.node, atom.Code) == nil
+	})
 	bs.sum()
 }
 

@@ -47,18 +47,12 @@ func (bs blocks) choose() int32 {
 // best returns the last block in at, or at, that is better than the one before.
 func (bs blocks) best(at int32, better func(b *block, best int32) bool) int32 {
 	best := at
-	for i := at + 1; i < bs[at].end; {
-		b := &bs[i]
+	for b := range bs.kept(at+1, bs[at].end) {
 		switch {
-		case b.dropped:
-			i = b.end
-			continue
-		case isHolder(b.node) && i < bs[best].end && better(b, bs[best].value):
-			best = i
-		case isHolder(b.node) && i >= bs[best].end && b.value > bs[best].value:
-			best = i
+		case !isHolder(b.node):
+		case b.at < bs[best].end && better(b, bs[best].value), b.at >= bs[best].end && b.value > bs[best].value:
+			best = b.at
 		}
-		i++
 	}
 	return best
 }

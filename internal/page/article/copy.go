@@ -55,12 +55,7 @@ func (bs blocks) heading(main int32) *html.Node {
 	if bs[main].hasH1 {
 		return nil
 	}
-	for i := int32(0); i < main; i++ {
-		b := &bs[i]
-		if b.dropped {
-			i = b.end - 1
-			continue
-		}
+	for b := range bs.kept(0, main) {
 		if b.node.DataAtom == atom.H1 && b.hasH1 {
 			return b.node
 		}

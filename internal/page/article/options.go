@@ -47,13 +47,9 @@ func trimContent(bs blocks, main int32, prefer Preference) {
 	default:
 		return
 	}
-	for i := main + 1; i < bs[main].end; i++ {
-		b := &bs[i]
-		if b.dropped || b.end <= first || i >= end || prefer == Precision && b.isBesideText() {
-			b.dropped = true
-			i = b.end - 1
-		}
-	}
+	drop(bs, main, func(b *block) bool {
+		return b.end <= first || b.at >= end || prefer == Precision && b.isBesideText()
+	})
 	bs.sum()
 }
 
@@ -73,11 +69,8 @@ func (b *block) isBesideText() bool {
 func (bs blocks) body(main, parts int32) (first, end int32) {
 	own := make(map[uint64]int32)
 	var best uint64
-	for i := main; i < bs[main].end; i++ {
-		b := &bs[i]
-		if b.dropped {
-			i = b.end - 1
-		} else if key := bodyKey(bs, i); key != 0 {
+	for b := range bs.kept(main, bs[main].end) {
+		if key := bodyKey(bs, b); key != 0 {
 			if own[key] += b.own - b.ownLink; own[key] > own[best] {
 				best = key
 			}
@@ -86,12 +79,10 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 	if own[best]*parts < words(&bs[main]) {
 		return main, bs[main].end
 	}
-	for i := main; i < bs[main].end; i++ {
-		if b := &bs[i]; b.dropped {
-			i = b.end - 1
-		} else if bodyKey(bs, i) == best {
+	for b := range bs.kept(main, bs[main].end) {
+		if bodyKey(bs, b) == best {
 			if first == 0 {
-				first = i
+				first = b.at
 			}
 			end = max(end, bs[b.parent].end)
 		}
@@ -100,8 +91,7 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 }
 
 // bodyKey returns a key that paragraphs in elements of one class share, 0 for other elements.
-func bodyKey(bs blocks, i int32) uint64 {
-	b := &bs[i]
+func bodyKey(bs blocks, b *block) uint64 {
 	if b.node.DataAtom != atom.P || b.parent < 0 {
 		return 0
 	}

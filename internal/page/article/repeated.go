@@ -25,11 +25,11 @@ type repeated struct {
 	text  int32 // with links
 }
 
-func (r *repeated) add(bs blocks, i int32) {
-	if n := len(r.at); n > 0 && i < bs[r.at[n-1]].end {
+func (r *repeated) add(bs blocks, b *block) {
+	if n := len(r.at); n > 0 && b.at < bs[r.at[n-1]].end {
 		return
 	}
-	r.at, r.words, r.text = append(r.at, i), r.words+words(&bs[i]), r.text+bs[i].text
+	r.at, r.words, r.text = append(r.at, b.at), r.words+words(b), r.text+b.text
 }
 
 // has reports whether a block is one of r. Blocks are asked for in their order.
@@ -54,12 +54,7 @@ func (g *groups) group(bs blocks, from, to int32, is func(*block) bool) {
 	if g.index == nil {
 		g.index = make(map[uint64]int)
 	}
-	for i := from; i < to; i++ {
-		b := &bs[i]
-		if b.dropped {
-			i = b.end - 1
-			continue
-		}
+	for b := range bs.kept(from, to) {
 		if b.text == 0 || !isHolder(b.node) && b.node.DataAtom != atom.Li || !is(b) {
 			continue
 		}
@@ -72,7 +67,7 @@ func (g *groups) group(bs blocks, from, to int32, is func(*block) bool) {
 			n = len(g.all)
 			g.index[key], g.all = n, append(g.all, repeated{})
 		}
-		g.all[n].add(bs, i)
+		g.all[n].add(bs, b)
 	}
 }
 
@@ -170,17 +165,9 @@ func (bs blocks) titles(before int32) (all repeated) {
 // cleanPost drops what says that it is beside the text of a post, unless it is most of it.
 func (bs blocks) cleanPost(post int32) {
 	whole := words(&bs[post])
-	for i := post + 1; i < bs[post].end; {
-		b := &bs[i]
-		if b.isNamedBoilerplate() && !isContentRoot(b.node) && words(b)*5 < whole*3 {
-			b.dropped = true
-		}
-		if b.dropped {
-			i = b.end
-		} else {
-			i++
-		}
-	}
+	drop(bs, post, func(b *block) bool {
+		return b.isNamedBoilerplate() && !isContentRoot(b.node) && words(b)*5 < whole*3
+	})
 }
 
 // cards returns the entries of a list, such as the products of a shop: elements of one class that have links.
