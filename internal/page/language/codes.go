@@ -13,13 +13,13 @@ var Codes = sync.OnceValue(func() []string {
 	for _, l := range lists {
 		codes = append(codes, l.tag)
 	}
-	for _, code := range alone {
-		if code != "" {
-			codes = append(codes, code)
+	for _, b := range blocks {
+		if isAlone(b.script) {
+			codes = append(codes, b.script)
 		}
 	}
 	slices.Sort(codes)
-	return codes
+	return slices.Compact(codes)
 })
 
 // takenFor are languages that Detect does not tell from another.

@@ -73,7 +73,7 @@ func sample(text string) []string {
 type detector struct {
 	tables  *tables
 	letters int
-	scripts [scriptCount]int
+	blocks  [len(blocks)]int
 	words   int
 	known   [languageCount]int
 	scores  [languageCount]float64
@@ -102,7 +102,7 @@ func (d *detector) read(text string) {
 
 func (d *detector) letter(r rune) {
 	d.letters++
-	d.scripts[scriptOf(r)]++
+	d.blocks[blockOf(r)]++
 	if r >= utf8.RuneSelf {
 		having := d.tables.letters[unicode.ToLower(r)]
 		for _, l := range having {
@@ -131,25 +131,30 @@ func (d *detector) word(word string) {
 }
 
 func (d *detector) result() string {
-	script, count := scriptOther, 0
-	for s, n := range d.scripts {
-		if s != int(scriptOther) && n > count {
-			script, count = scriptIndex(s), n
+	scripts := make(map[string]int, 4)
+	script, count := "", 0
+	for i, n := range d.blocks {
+		name := blocks[i].script
+		if n == 0 || name == "" {
+			continue
+		}
+		if scripts[name] += n; scripts[name] > count {
+			script, count = name, scripts[name]
 		}
 	}
-	if han := d.scripts[scriptHan] + d.scripts[scriptKana]; han > count {
+	if han := scripts[scriptHan] + scripts[scriptKana]; han > count {
 		script, count = scriptHan, han
 	}
 	if count < minSigns || float64(count) < minScript*float64(d.letters) {
 		return ""
 	}
 	switch {
-	case script == scriptKana || script == scriptHan && float64(d.scripts[scriptKana]) > minKana*float64(count):
+	case script == scriptKana || script == scriptHan && float64(scripts[scriptKana]) > minKana*float64(count):
 		return "ja"
 	case script == scriptHan:
 		return "zh"
-	case alone[script] != "":
-		return alone[script]
+	case isAlone(script):
+		return script
 	case count < minLetters:
 		return ""
 	}

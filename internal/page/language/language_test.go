@@ -81,7 +81,11 @@ func TestLists(t *testing.T) {
 // FuzzDetect: any text has one answer, a known one.
 func FuzzDetect(f *testing.F) {
 	known := map[string]bool{"": true, "ja": true, "zh": true}
-	for _, tag := range alone {
+	for _, b := range blocks {
+		tag := b.script
+		if !isAlone(tag) {
+			continue
+		}
 		known[tag] = true
 	}
 	for _, l := range lists {
