@@ -139,19 +139,10 @@ func (s *spans) element(n *html.Node, depth int) {
 
 // words adds text with its whitespace folded.
 func (s *spans) words(text string) {
-	start := 0
-	for i := 0; i < len(text); {
-		size, space := spaceAt(text, i)
-		if size == 0 {
-			i++
-			continue
-		}
-		s.word(text[start:i])
+	for word, space := range wordsOf(text) {
+		s.word(word)
 		s.space = s.space || space
-		i += size
-		start = i
 	}
-	s.word(text[start:])
 }
 
 func (s *spans) word(w string) {

@@ -1,6 +1,7 @@
 package article
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -167,21 +168,32 @@ type folder struct {
 // write adds text. ASCII whitespace and the no-break space fold; NUL is dropped, and so is what
 // only says where a word may be broken.
 func (f *folder) write(s string) {
-	start := 0
-	for i := 0; i < len(s); {
-		size, space := spaceAt(s, i)
-		if size == 0 {
-			i++
-			continue
-		}
-		f.put(s[start:i])
+	for word, space := range wordsOf(s) {
+		f.put(word)
 		if space {
 			f.gap = max(f.gap, gapSpace)
 		}
-		i += size
-		start = i
 	}
-	f.put(s[start:])
+}
+
+// wordsOf yields the words of a text, some of them empty, and whether a space follows.
+func wordsOf(s string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		start := 0
+		for i := 0; i < len(s); {
+			size, space := spaceAt(s, i)
+			if size == 0 {
+				i++
+				continue
+			}
+			if !yield(s[start:i], space) {
+				return
+			}
+			i += size
+			start = i
+		}
+		yield(s[start:], false)
+	}
 }
 
 func (f *folder) put(run string) {

@@ -1,7 +1,5 @@
 package htmlpage
 
-import "seine/internal/base/ascii"
-
 // relation is the set of link types of a rel attribute that matter here.
 type relation uint8
 
@@ -27,43 +25,17 @@ func parseRel(b []byte) (r relation) {
 		if len(token) == 0 {
 			return r
 		}
-		r |= relationOf(token)
+		r |= relations[string(lowered(token))]
 	}
 }
 
-func relationOf(token []byte) relation {
-	switch {
-	case ascii.Is(token, "nofollow"), ascii.Is(token, "ugc"), ascii.Is(token, "sponsored"):
-		return relNoFollow
-	case ascii.Is(token, "canonical"):
-		return relCanonical
-	case ascii.Is(token, "next"):
-		return relNext
-	case ascii.Is(token, "prev"), ascii.Is(token, "previous"):
-		return relPrev
-	case ascii.Is(token, "alternate"):
-		return relAlternate
-	case ascii.Is(token, "stylesheet"):
-		return relStylesheet
-	case ascii.Is(token, "feed"):
-		return relFeed
-	case isResource(token):
-		return relResource
-	}
-	return 0
-}
-
-// isResource knows the link types that the table of section 4.6.7 has as
-// external resources, besides stylesheet.
-func isResource(token []byte) bool {
-	for _, name := range [...]string{
-		"dns-prefetch", "expect", "icon", "manifest", "modulepreload", "pingback", "preconnect", "prefetch", "preload",
-	} {
-		if ascii.Is(token, name) {
-			return true
-		}
-	}
-	return false
+// relations are the link types that matter, by name. Those that the table of section 4.6.7 has as external resources make
+// no hyperlink.
+var relations = map[string]relation{
+	"nofollow": relNoFollow, "ugc": relNoFollow, "sponsored": relNoFollow,
+	"canonical": relCanonical, "next": relNext, "prev": relPrev, "previous": relPrev, "alternate": relAlternate, "feed": relFeed,
+	"stylesheet": relStylesheet, "dns-prefetch": relResource, "expect": relResource, "icon": relResource, "manifest": relResource,
+	"modulepreload": relResource, "pingback": relResource, "preconnect": relResource, "prefetch": relResource, "preload": relResource,
 }
 
 // relTokens writes a rel attribute as Link.Rel has it, as much as maxRel allows.
@@ -78,8 +50,6 @@ func relTokens(b []byte) string {
 		if len(out) > 0 {
 			out = append(out, ' ')
 		}
-		for _, c := range token {
-			out = append(out, ascii.Lower(c))
-		}
+		out = append(out, lowered(token)...)
 	}
 }
