@@ -1,6 +1,9 @@
 package pii
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Numbers of digits, by ITU-T E.164: at most 15 with the country code, and the
 // shortest have 8. National numbers have 9 to 12 with the leading zero; shorter
@@ -85,7 +88,7 @@ func decimal(g *groups) bool {
 // national reads a number without a plus sign; cued says that a word for a phone
 // stands before.
 func national(s string, i int, cued bool) int {
-	bracket := s[i] == '('
+	start, bracket := i, s[i] == '('
 	if bracket {
 		i++
 	}
@@ -101,72 +104,44 @@ func national(s string, i int, cued bool) int {
 		return 0
 	case cued && g.total >= minCued && g.total <= maxInternational+2:
 		return g.last()
-	case northAmerican(&g, bracket), abroad(&g), trunk(&g), bracketed(&g), russian(&g):
+	case g.n > 1 && isForm(s[start:g.last()], g.total):
 		return g.last()
 	}
 	return 0
 }
 
-// northAmerican knows "(212) 555-0123", "212-555-0123", "212.555.0123" and those
-// with 1 before; neither area nor exchange begin with 0 or 1.
-func northAmerican(g *groups, bracket bool) bool {
-	first := 0
-	if g.sizes(1, 3, 3, 4) && g.all[0] == '1' {
-		first = 1
-	} else if !g.sizes(3, 3, 4) {
-		return false
-	}
-	gap := g.before[first+2]
-	if g.all[first] < '2' || g.all[first+3] < '2' {
-		return false
-	}
-	return bracket || first == 1 && g.before[1] == "-" && gap == "-" || g.before[first+1] == gap && (gap == "-" || gap == ".")
+// forms are those of national numbers, with so many digits. "_" is what separates groups, "~" that without a dot.
+var forms = []struct {
+	form     *regexp.Regexp
+	min, max int
+}{
+	// "(212) 555-0123", "212-555-0123", "212.555.0123" and those with 1 before; neither area nor exchange begin with 0 or 1.
+	{form(`\((?:1_)?[2-9]\d\d_[2-9]\d\d_\d{4}`), 10, 11},
+	{form(`1-[2-9]\d\d_[2-9]\d\d-\d{4}`), 11, 11},
+	{form(`(?:1_)?[2-9]\d\d(?:-[2-9]\d\d-|\.[2-9]\d\d\.)\d{4}`), 10, 11},
+	// A prefix of one digit and an area code in brackets: "1 (800) 555-0199", "8 (495) 123-45-67", "0 (532) 123 45 67". The
+	// volume, year and pages of a journal are written like that too: "8 (1998) 123-134".
+	{form(`\(?0~?\([1-9]\d*\)~?\d+(?:~\d+)*`), minNational, maxNational},
+	{form(`\(?1~?\([2-9]\d\d\)~?[2-9]\d\d~\d{4}`), 11, 11},
+	{form(`\(?8~?\((?:[34789]\d{2,4}|0\d\d)\)~?\d+(?:~\d+)*`), 11, 11},
+	// "8 800 555-35-35" and "8-495-123-45-67", as in Russia, Kazakhstan or, with a zero, Belarus.
+	{form(`\(?8~[034789]\d\d~\d{3}~\d\d~\d\d`), 11, 11},
+	// "0049 30 1234567".
+	{form(`\(?0~?0~?[1-9]\d*(?:~\d+)*`), minInternational + 3, maxInternational + 2},
+	// With a leading zero: "030/1234567", "020 7946 0958", "01.23.45.67.89".
+	{form(`\(?0[1-9]\d{0,4}(?:~\d+)+`), minNational, maxNational},
+	{form(`\(?0[1-9](?:_\d\d){4}`), minNational, maxNational},
 }
 
-// bracketed knows numbers with a prefix of one digit and an area code in brackets:
-// "1 (800) 555-0199", "8 (495) 123-45-67", "0 (532) 123 45 67". The volume, year and
-// pages of a journal are written like that too: "8 (1998) 123-134".
-func bracketed(g *groups) bool {
-	if g.n < 3 || g.size[0] != 1 || !strings.HasSuffix(g.before[1], "(") || !strings.HasPrefix(g.before[2], ")") || dotted(g) {
-		return false
-	}
-	switch g.all[0] {
-	case '0':
-		return g.all[1] != '0' && g.total >= minNational && g.total <= maxNational
-	case '1':
-		return g.sizes(1, 3, 3, 4) && g.all[1] >= '2' && g.all[4] >= '2'
-	}
-	return russianArea(g)
+func form(text string) *regexp.Regexp {
+	const marks = `-/() \x{a0}\x{202f}\x{2010}\x{2011}\x{2013}`
+	return regexp.MustCompile("^" + strings.NewReplacer("_", "(?:["+marks+".]{1,3})", "~", "(?:["+marks+"]{1,3})").Replace(text) + "$")
 }
 
-// russian knows "8 800 555-35-35" and "8-495-123-45-67".
-func russian(g *groups) bool { return g.sizes(1, 3, 3, 2, 2) && russianArea(g) && !dotted(g) }
-
-// russianArea says that a number has the prefix 8 and an area code as in Russia,
-// Kazakhstan or, with a zero, Belarus. None begins as a year does.
-func russianArea(g *groups) bool {
-	area := g.size[1]
-	return g.all[0] == '8' && g.total == 11 && area >= 3 && area <= 5 &&
-		(strings.IndexByte("34789", g.all[1]) >= 0 || area == 3 && g.all[1] == '0')
-}
-
-// abroad knows "0049 30 1234567".
-func abroad(g *groups) bool {
-	return g.n > 1 && g.all[0] == '0' && g.all[1] == '0' && g.all[2] != '0' &&
-		g.total >= minInternational+3 && g.total <= maxInternational+2 && !dotted(g)
-}
-
-// trunk knows national numbers with their leading zero: "030/1234567", "020 7946
-// 0958", "01.23.45.67.89".
-func trunk(g *groups) bool {
-	return g.n > 1 && g.size[0] >= 2 && g.size[0] <= 6 && g.all[0] == '0' && g.all[1] != '0' &&
-		g.total >= minNational && g.total <= maxNational && (!dotted(g) || g.sizes(2, 2, 2, 2, 2))
-}
-
-// dotted says that a dot is among the separators.
-func dotted(g *groups) bool {
-	for _, gap := range g.before[1:g.n] {
-		if strings.Contains(gap, ".") {
+// isForm reports whether a number is written as a national one.
+func isForm(text string, digits int) bool {
+	for _, f := range forms {
+		if digits >= f.min && digits <= f.max && f.form.MatchString(text) {
 			return true
 		}
 	}
