@@ -12,8 +12,11 @@ GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
+# The demo site comes from testweb; a crawl of your own needs seine only.
 .PHONY: crawl
-crawl: build ## crawl SEED=URL into OUT, or a bundled demo site without SEED
+crawl: ## crawl SEED=URL into OUT, or a bundled demo site without SEED
+	@[ -x $(BIN)/seine ] || echo "compiling seine$(if $(SEED),, and testweb): some minutes the first time, seconds later"
+	@CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./cmd/seine $(if $(SEED),,./cmd/testweb)
 	@if [ -n "$(SEED)" ]; then $(BIN)/seine crawl "$(SEED)" --delay $(DELAY) --data "$(DATA)" --out "$(OUT)"; \
 	else scripts/demo; fi
 
