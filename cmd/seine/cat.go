@@ -48,14 +48,19 @@ func (c *catCmd) Help() string {
 // Run prints the records of output files, a line each unless they are wanted in another format.
 func (c *catCmd) Run() error {
 	if c.Format == "jsonl" {
-		return c.printTo(dataOut())
+		out := bufio.NewWriterSize(dataOut(), 64<<10)
+		err := c.each(func(line []byte) error {
+			_, err := out.Write(line)
+			return errors.Join(err, out.WriteByte('\n'))
+		})
+		return errors.Join(err, out.Flush())
 	}
 	f, err := newSingleFile(c.Format, format.Options{})
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	if err := c.printTo(f); err != nil {
+	if err := c.each(f.add); err != nil {
 		return err
 	}
 	if c.Format != "csv" && c.Format != "json" {
@@ -64,8 +69,8 @@ func (c *catCmd) Run() error {
 	return f.writeTo(dataOut())
 }
 
-// printTo prints the records that are wanted.
-func (c *catCmd) printTo(to io.Writer) error {
+// each calls take with the records that are wanted, a line of JSON each.
+func (c *catCmd) each(take func(line []byte) error) error {
 	choice, err := c.choice()
 	if err != nil {
 		return err
@@ -74,11 +79,12 @@ func (c *catCmd) printTo(to io.Writer) error {
 	if err != nil {
 		return err
 	}
+	pass := func(_, _ string, line []byte) error { return take(line) }
 	switch {
 	case c.Latest || c.Changes:
-		return c.printItems(to, ids, choice)
+		return c.eachOfItems(take, ids, choice)
 	case c.Crawl == "" && c.Kind == "" && c.RunOnly == "":
-		return c.printAll(to, ids)
+		return recordReader{c, ids, &recordFilter{all: true, pass: pass}}.readAll()
 	}
 	if choice.LastRun {
 		choice.Run = new(int64)
@@ -86,18 +92,17 @@ func (c *catCmd) printTo(to io.Writer) error {
 			*choice.Run = max(*choice.Run, runOf(line))
 			return nil
 		}}
-		if err := c.printAll(find, ids); err != nil {
+		if err := (recordReader{c, ids, find}).readAll(); err != nil {
 			return err
 		}
 	}
-	lines := newLineWriter(to)
 	wanted := &recordFilter{crawl: c.Crawl, kind: c.Kind, pass: func(_, _ string, line []byte) error {
 		if choice.Run != nil && runOf(line) != *choice.Run {
 			return nil
 		}
-		return lines.write(line)
+		return take(line)
 	}}
-	if err := errors.Join(c.printAll(wanted, ids), lines.Flush()); err != nil {
+	if err := (recordReader{c, ids, wanted}).readAll(); err != nil {
 		return err
 	}
 	return wanted.met.check(c.Crawl, c.Kind)
@@ -112,38 +117,45 @@ func runOf(line []byte) int64 {
 	return r.Run
 }
 
-func (c *catCmd) printAll(w io.Writer, ids ageencrypt.Identities) error {
-	for _, p := range c.Paths {
-		if err := c.print(w, p, ids); err != nil {
+// recordReader gives a filter the records of outputs, files and databases.
+type recordReader struct {
+	*catCmd
+	ids ageencrypt.Identities
+	to  *recordFilter
+}
+
+func (r recordReader) readAll() error {
+	for _, p := range r.Paths {
+		if err := r.readPath(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *catCmd) print(w io.Writer, p string, ids ageencrypt.Identities) error {
+func (r recordReader) readPath(p string) error {
 	if writer.IsDatabase(p) {
-		return c.printRows(w, p)
+		return r.rows(p)
 	}
 	if err := checkPath(p); err != nil {
 		return usageError{err}
 	}
 	if info, err := os.Stat(p); err == nil && !info.IsDir() {
-		return c.printChunk(w, p, ids)
+		return r.chunk(p)
 	}
-	o, below, err := c.find(p)
+	o, below, err := r.find(p)
 	switch {
-	case errors.Is(err, output.ErrNoLog) && !bucket.Is(p) && c.Writer == "":
-		return printFolder(w, p, ids)
+	case errors.Is(err, output.ErrNoLog) && !bucket.Is(p) && r.Writer == "":
+		return r.folder(p)
 	case err != nil:
 		return err
 	}
-	return printOutput(w, o, below, ids)
+	return r.output(o, below)
 }
 
-// printRows prints the records of a database.
-func (c *catCmd) printRows(w io.Writer, out string) error {
-	o, err := c.open(out)
+// rows reads the records of a database.
+func (r recordReader) rows(out string) error {
+	o, err := r.open(out)
 	if err != nil {
 		return err
 	}
@@ -152,34 +164,23 @@ func (c *catCmd) printRows(w io.Writer, out string) error {
 	if !ok {
 		return fmt.Errorf("print %s: it has no records", writer.Redact(out))
 	}
-	lines := newLineWriter(w)
-	wanted, _ := w.(*recordFilter)
-	err = records.EachRecord(func(crawl string, line []byte) error {
-		if wanted != nil && wanted.crawlOfPlace != crawl {
-			err := lines.Flush() // what is left is of another
-			if wanted.crawlOfPlace = crawl; err != nil {
-				return err
-			}
-		}
-		return lines.write(line)
-	})
-	return errors.Join(err, lines.Flush())
+	return records.EachRecord(r.to.take)
 }
 
-// printChunk prints a file, and compares it with the commit log if it is a chunk that
+// chunk reads a file, and compares it with the commit log if it is a chunk that
 // an entry of that names.
-func (c *catCmd) printChunk(w io.Writer, p string, ids ageencrypt.Identities) error {
+func (r recordReader) chunk(p string) error {
 	name, _, ok := output.ParseName(filepath.Base(p))
 	if !ok {
-		return printFile(w, p, ids)
+		return r.file(p)
 	}
 	abs, err := filepath.Abs(p)
 	if err != nil {
 		return err
 	}
-	o, dir, err := c.find(filepath.Dir(abs))
+	o, dir, err := r.find(filepath.Dir(abs))
 	if errors.Is(err, output.ErrNoLog) {
-		return printFile(w, p, ids)
+		return r.file(p)
 	}
 	if err != nil {
 		return err
@@ -187,21 +188,21 @@ func (c *catCmd) printChunk(w io.Writer, p string, ids ageencrypt.Identities) er
 	entry, err := o.Read(output.Ref{Name: name})
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // not committed yet, or not any more
-		return printFile(w, p, ids)
+		return r.file(p)
 	case err != nil:
 		return err
 	}
 	below := path.Join(dir, filepath.Base(p))
 	for i := range entry.Files {
 		if f := &entry.Files[i]; f.Path == below && f.IndexOf == "" {
-			return printCommitted(w, o, f, ids)
+			return r.committed(o, f)
 		}
 	}
-	return printFile(w, p, ids)
+	return r.file(p)
 }
 
-// printOutput prints what is committed in a folder of an output, or as that file.
-func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Identities) error {
+// output reads what is committed in a folder of an output, or as that file.
+func (r recordReader) output(o output.Output, below string) error {
 	var latest *output.Expected // made when there is an object
 	return o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
@@ -209,7 +210,7 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 			if f.IndexOf != "" {
 				continue
 			}
-			if outside := below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/"); !takesFrom(w, f, outside) {
+			if outside := below != "" && f.Path != below && !strings.HasPrefix(f.Path, below+"/"); !r.to.takesFrom(f, outside) {
 				continue
 			}
 			if !output.IsChunk(f.Path) {
@@ -224,7 +225,7 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 					continue // it was replaced
 				}
 			}
-			if err := printCommitted(w, o, f, ids); err != nil {
+			if err := r.committed(o, f); err != nil {
 				return err
 			}
 		}
@@ -232,45 +233,28 @@ func printOutput(w io.Writer, o output.Output, below string, ids ageencrypt.Iden
 	})
 }
 
-// takesFrom reports whether w takes the records of a file, which may be outside of the selected folder.
-func takesFrom(w io.Writer, f *output.File, outside bool) bool {
-	s, ok := w.(*recordFilter)
-	if ok && s.crawl != "" && f.Crawl != "" && f.Crawl != s.crawl {
-		s.met.add(f.Crawl, f.Kind, s)
-		return false
-	}
-	if ok {
-		s.beside = outside
-		s.tookBeside = s.tookBeside || outside
-	}
-	return !outside || ok && s.takesBeside
-}
-
-// printCommitted prints a file that the commit log names. A chunk is compared with the
+// committed reads a file that the commit log names. A chunk is compared with the
 // log on the way; an object may be replaced at any moment, and is whole JSON or none.
-func printCommitted(w io.Writer, o output.Output, f *output.File, ids ageencrypt.Identities) error {
-	if s, ok := w.(*recordFilter); ok {
-		s.crawlOfPlace = f.Crawl
-	}
-	lines := newLineWriter(w)
+func (r recordReader) committed(o output.Output, f *output.File) error {
+	take := func(line []byte) error { return r.to.take(f.Crawl, line) }
 	var err error
 	if output.IsChunk(f.Path) {
-		err = format.ReadFile(o, f, ids, lines.write)
+		err = format.ReadFile(o, f, r.ids, take)
 	} else {
 		var in io.ReadCloser
 		if in, err = o.Open(*f); err == nil {
-			_, err = format.EachRecord(f.Path, in, ids, lines.write)
+			_, err = format.EachRecord(f.Path, in, r.ids, take)
 			err = errors.Join(err, in.Close())
 		}
 	}
-	if err := errors.Join(err, lines.Flush()); err != nil {
+	if err != nil {
 		return fmt.Errorf("print %s: %w", f.Path, err)
 	}
 	return nil
 }
 
-// printFolder prints the files below a directory that look like records.
-func printFolder(w io.Writer, dir string, ids ageencrypt.Identities) error {
+// folder reads the files below a directory that look like records.
+func (r recordReader) folder(dir string) error {
 	var files []string
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -290,7 +274,7 @@ func printFolder(w io.Writer, dir string, ids ageencrypt.Identities) error {
 	}
 	slices.Sort(files)
 	for _, f := range files {
-		if err := printFile(w, f, ids); err != nil && !errors.Is(err, format.ErrNoRecords) {
+		if err := r.file(f); err != nil && !errors.Is(err, format.ErrNoRecords) {
 			return err
 		}
 	}
@@ -304,36 +288,14 @@ func looksLikeRecords(file string) bool {
 	})
 }
 
-func printFile(w io.Writer, path string, ids ageencrypt.Identities) error {
+func (r recordReader) file(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	lines := newLineWriter(w)
-	_, err = format.EachRecord(path, f, ids, lines.write)
-	if err := errors.Join(err, lines.Flush()); err != nil {
+	if _, err := format.EachRecord(path, f, r.ids, func(line []byte) error { return r.to.take("", line) }); err != nil {
 		return fmt.Errorf("print %s: %w", path, err)
 	}
 	return nil
-}
-
-// lineWriter writes records, a line each. A single file takes one record with each call.
-type lineWriter struct {
-	*bufio.Writer
-	single *singleFile
-}
-
-func newLineWriter(w io.Writer) lineWriter {
-	single, _ := w.(*singleFile)
-	return lineWriter{bufio.NewWriterSize(w, 64<<10), single}
-}
-
-func (w lineWriter) write(line []byte) error {
-	if w.single != nil {
-		_, err := w.single.Write(append(line[:len(line):len(line)], '\n'))
-		return err
-	}
-	_, err := w.Write(line)
-	return errors.Join(err, w.WriteByte('\n'))
 }

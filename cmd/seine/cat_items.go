@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -37,19 +36,20 @@ func (c *catCmd) choice() (sqlsink.Choice, error) {
 	return choice, nil
 }
 
-// printItems prints the items that are there, or what changed of them. Files are put into a store first.
-func (c *catCmd) printItems(to io.Writer, ids ageencrypt.Identities, choice sqlsink.Choice) error {
+// eachOfItems calls take with the items that are there, or with what changed of them. Files are put into a store first.
+func (c *catCmd) eachOfItems(take func(line []byte) error, ids ageencrypt.Identities, choice sqlsink.Choice) error {
 	store, err := items.New()
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	wanted := &recordFilter{crawl: c.Crawl, takesBeside: true, pass: store.Add}
+	files := recordReader{c, ids, wanted}
 	for _, p := range c.Paths {
 		if writer.IsDatabase(p) {
-			err = c.itemsOfDatabase(to, p, choice)
+			err = c.itemsOfDatabase(take, p, choice)
 		} else {
-			err = c.print(wanted, p, ids)
+			err = files.readPath(p)
 		}
 		if err != nil {
 			return err
@@ -58,18 +58,14 @@ func (c *catCmd) printItems(to io.Writer, ids ageencrypt.Identities, choice sqls
 	if err := store.Finish(); err != nil {
 		return err
 	}
-	lines := newLineWriter(to)
 	err = c.eachItem(store, choice, func(crawl string, line []byte) error {
 		if wanted.tookBeside && !(wanted.met.crawls[crawl] && wanted.met.kinds[messages.RecordKind(nil, line)]) {
 			return nil
 		}
-		return lines.write(line)
+		return take(line)
 	})
-	if err := errors.Join(err, lines.Flush()); err != nil {
+	if err != nil || !slices.ContainsFunc(c.Paths, func(p string) bool { return !writer.IsDatabase(p) }) {
 		return err
-	}
-	if !slices.ContainsFunc(c.Paths, func(p string) bool { return !writer.IsDatabase(p) }) {
-		return nil
 	}
 	return wanted.met.check(c.Crawl, c.Kind)
 }
@@ -81,7 +77,7 @@ func (c *catCmd) eachItem(of itemReader, choice sqlsink.Choice, do func(crawl st
 	return of.EachItem(choice, do)
 }
 
-func (c *catCmd) itemsOfDatabase(to io.Writer, place string, choice sqlsink.Choice) error {
+func (c *catCmd) itemsOfDatabase(take func(line []byte) error, place string, choice sqlsink.Choice) error {
 	o, err := c.open(place)
 	if err != nil {
 		return err
@@ -90,7 +86,6 @@ func (c *catCmd) itemsOfDatabase(to io.Writer, place string, choice sqlsink.Choi
 	if !ok {
 		return errors.Join(fmt.Errorf("print %s: it has no records", writer.Redact(place)), o.Close())
 	}
-	lines := newLineWriter(to)
-	err = c.eachItem(of, choice, func(_ string, line []byte) error { return lines.write(line) })
-	return errors.Join(err, lines.Flush(), o.Close())
+	err = c.eachItem(of, choice, func(_ string, line []byte) error { return take(line) })
+	return errors.Join(err, o.Close())
 }

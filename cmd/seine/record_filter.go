@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/output"
 	"seine/pkg/messages"
 )
 
@@ -61,41 +61,38 @@ func listedIn(name string, set map[string]bool) string {
 
 // recordFilter passes on those records, a line of JSON each, that are asked for.
 type recordFilter struct {
+	all         bool // of any crawl and kind, and whose they are does not matter
 	crawl, kind string
 	met         namesSeen
-	// crawlOfPlace is the crawl that the place of the lines is of, "" if nobody knows: records
-	// need not say it.
-	crawlOfPlace string
 	// takesBeside is set to take records outside of the selected folder too. Their kinds do not count as met.
 	takesBeside, tookBeside, beside bool
 
 	pass func(crawl, kind string, line []byte) error
-	line []byte // the beginning of one whose end has not come
 }
 
-// Write implements io.Writer.
-func (s *recordFilter) Write(text []byte) (int, error) {
-	for rest := text; len(rest) > 0; {
-		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		rest = after
-		if s.line = append(s.line, line...); !whole {
-			break
-		}
-		if err := s.take(s.line); err != nil {
-			return 0, err
-		}
-		s.line = s.line[:0]
+// takesFrom reports whether the records of a file are taken, which may be outside of the selected folder.
+func (s *recordFilter) takesFrom(f *output.File, outside bool) bool {
+	if s.crawl != "" && f.Crawl != "" && f.Crawl != s.crawl {
+		s.met.add(f.Crawl, f.Kind, s)
+		return false
 	}
-	return len(text), nil
+	s.beside = outside
+	s.tookBeside = s.tookBeside || outside
+	return !outside || s.takesBeside
 }
 
-func (s *recordFilter) take(line []byte) error {
+// take passes a record on if it is asked for. The crawl is that of its place, "" if nobody knows: records need not
+// say it.
+func (s *recordFilter) take(crawl string, line []byte) error {
+	if s.all {
+		return s.pass(crawl, "", line)
+	}
 	var r struct {
 		Crawl string `json:"crawl"`
 	}
 	_ = jsontext.Unmarshal(line, &r) // one that is none is of no crawl
-	if s.crawlOfPlace != "" {
-		r.Crawl = s.crawlOfPlace
+	if crawl != "" {
+		r.Crawl = crawl
 	}
 	kind := messages.RecordKind(nil, line)
 	if !s.beside {

@@ -113,12 +113,12 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 
 // printURLs lists the pages of the newest run by what changed.
 func (c *runsCmd) printURLs(crawl string) error {
-	changes := catCmd{Paths: []string{c.URLs}, Changes: true, Crawl: crawl, Kind: messages.KindPage, RunOnly: lastRun}
+	changes := catCmd{Paths: []string{c.URLs}, Changes: true, Crawl: crawl, Kind: messages.KindPage, RunOnly: lastRun, Format: "jsonl"}
 	if c.JSON {
-		return changes.printTo(dataOut())
+		return changes.Run()
 	}
 	pages := 0
-	lines := &recordFilter{pass: func(_, _ string, line []byte) error {
+	err := changes.each(func(line []byte) error {
 		var r struct {
 			Change string `json:"change"`
 			URL    string `json:"url"`
@@ -129,8 +129,7 @@ func (c *runsCmd) printURLs(crawl string) error {
 		pages++
 		safeprint.Printf("%s\t%s\n", r.Change, r.URL)
 		return nil
-	}}
-	err := changes.printTo(lines)
+	})
 	if err == nil && pages == 0 {
 		safeprint.Fprintf(os.Stderr, "%s has no records of pages of crawl %s\n", writer.Redact(c.URLs), crawl)
 	}

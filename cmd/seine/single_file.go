@@ -45,14 +45,15 @@ func newSingleFile(name string, opts format.Options) (*singleFile, error) {
 	return f, nil
 }
 
-// Write implements io.Writer: of one record, with its line end.
-func (f *singleFile) Write(line []byte) (int, error) {
+// add keeps a record, a line of JSON.
+func (f *singleFile) add(line []byte) error {
 	f.n++
 	f.kinds[messages.RecordKind(nil, line)] = true
 	if format.HasColumns(f.name) {
-		f.infer.Add(line[:len(line)-1])
+		f.infer.Add(line)
 	}
-	return f.buf.Write(line)
+	_, err := f.buf.Write(line)
+	return errors.Join(err, f.buf.WriteByte('\n'))
 }
 
 // writeTo writes the file.
@@ -118,7 +119,7 @@ func (c *exportCmd) single() error {
 	}
 	defer f.close()
 	cat := catCmd{Paths: []string{c.From}, identities: c.identities, outputFlags: outputFlags{S3: c.FromS3}, Crawl: c.Crawl, Kind: c.Kind}
-	if err := cat.printTo(f); err != nil {
+	if err := cat.each(f.add); err != nil {
 		return err
 	}
 	if err := f.store(c.Single); err != nil {
