@@ -118,8 +118,7 @@ func Insist(ctx context.Context, what string, try func(context.Context) error) e
 func (c *Crawl) ended(ctx context.Context, bus *stages.Bus) (bool, frontierapi.Counters) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	client := frontierapi.Client{Bus: bus}
-	end, n, err := client.CheckEnded(ctx, c.Name, &c.Spec)
+	end, n, err := frontierapi.Client{Bus: bus}.CheckEnded(ctx, c.Name, &c.Spec)
 	return err == nil && end == frontierapi.Complete, n.Counters
 }
 
@@ -130,13 +129,12 @@ func (c *Crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.
 	if open := n.Pending(); open != 0 || n.Done < int64(len(c.pages)) {
 		t.Violation("%s: complete with %d URLs open and %d done, of %d pages", c.Name, open, n.Done, len(c.pages))
 	}
-	client := frontierapi.Client{Bus: bus}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for url, want := range c.ends {
 		g.Go(func() error {
 			return Insist(gctx, "explain "+url, func(ctx context.Context) error {
-				e, err := client.Explain(ctx, c.Name, url)
+				e, err := frontierapi.Client{Bus: bus}.Explain(ctx, c.Name, url)
 				if err == nil && e.Behind {
 					return errBehind
 				}

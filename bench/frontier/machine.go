@@ -95,9 +95,8 @@ func (m *testbed) join(ctx context.Context, url string) error {
 
 // served waits until the frontier serves every partition.
 func (m *testbed) served(ctx context.Context) error {
-	client := frontierapi.Client{Bus: m.bus}
 	for {
-		_, err := client.Status(ctx, crawl)
+		_, err := frontierapi.Client{Bus: m.bus}.Status(ctx, crawl)
 		if err == nil {
 			return nil
 		}

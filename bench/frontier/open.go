@@ -30,7 +30,6 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 	if err := stages.NewPublisher(m.bus, "bench").Publish(ctx, seeds...); err != nil {
 		return fmt.Errorf("publish seeds: %w", err)
 	}
-	client := frontierapi.Client{Bus: m.bus}
 	most, before, moved := int64(0), int64(-1), time.Now()
 	for sleep.For(ctx, lookEvery) == nil {
 		used, err := m.costs()
@@ -38,7 +37,7 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 			return err
 		}
 		most = max(most, used.rss)
-		c, err := client.Status(ctx, crawl)
+		c, err := frontierapi.Client{Bus: m.bus}.Status(ctx, crawl)
 		if err != nil {
 			return fmt.Errorf("ask how the crawl stands: %w", err)
 		}

@@ -150,8 +150,7 @@ func (c *cluster) join(ctx context.Context) error {
 
 // shared reports what is missing until every frontier and writer has its part.
 func (c *cluster) shared(ctx context.Context) error {
-	client := frontierapi.Client{Bus: c.bus}
-	if _, err := client.Status(ctx, crawlName); err != nil {
+	if _, err := (frontierapi.Client{Bus: c.bus}).Status(ctx, crawlName); err != nil {
 		return err //nolint:wrapcheck // says all
 	}
 	kv, err := c.bus.JS.KeyValue(ctx, messages.BucketLeases)

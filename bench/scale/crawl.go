@@ -140,9 +140,8 @@ func (c *cluster) seed(ctx context.Context, hosts int) error {
 
 // finish waits until the crawl is complete and all of it is committed, and checks that each page is there once.
 func (c *cluster) finish(ctx context.Context) (frontierapi.Counters, error) {
-	client := frontierapi.Client{Bus: c.bus}
 	for {
-		end, n, err := client.CheckEnded(ctx, crawlName, new(crawlspec.Spec))
+		end, n, err := frontierapi.Client{Bus: c.bus}.CheckEnded(ctx, crawlName, new(crawlspec.Spec))
 		if err == nil && end == frontierapi.Complete {
 			found, err := fleet.Records(c.out())
 			records := int64(found)

@@ -63,7 +63,7 @@ func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
 		return err
 	}
 	if rev == 0 {
-		warning := func() (string, error) { return c.warning(ctx, &client, c.where(bus)) }
+		warning := func() (string, error) { return c.warning(ctx, client, c.where(bus)) }
 		if err := c.confirm(ctx, warning, "Type the name of the crawl to delete it", c.Name); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
 			return err
 		}
 	}
-	return c.follow(ctx, bus, &client, rev)
+	return c.follow(ctx, bus, client, rev)
 }
 
 // begun returns the revision of a deletion of the crawl that is not done yet, 0 if
@@ -107,7 +107,7 @@ func deletionOf(ctx context.Context, bus *stages.Bus, crawl string) (*messages.D
 }
 
 // warning says what a deletion of the crawl would delete.
-func (c *deleteCmd) warning(ctx context.Context, client *frontierapi.Client, where string) (string, error) {
+func (c *deleteCmd) warning(ctx context.Context, client frontierapi.Client, where string) (string, error) {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	standing, err := client.Status(asking, c.Name)
@@ -122,7 +122,7 @@ func (c *deleteCmd) warning(ctx context.Context, client *frontierapi.Client, whe
 const followEvery = 250 * time.Millisecond
 
 // follow waits until nothing is left of the crawl, and tells how far that is.
-func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client *frontierapi.Client, rev uint64) error {
+func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client frontierapi.Client, rev uint64) error {
 	line := newStatusLine(os.Stderr, false)
 	defer line.done()
 	waiting, cancel := context.WithTimeout(ctx, c.Wait)
@@ -159,7 +159,7 @@ type deletionProgress struct {
 }
 
 // progress looks how far the deletion of a revision is.
-func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client *frontierapi.Client, rev uint64) (at deletionProgress) {
+func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client frontierapi.Client, rev uint64) (at deletionProgress) {
 	total := bus.Layout.Partitions
 	left, err := client.Remaining(ctx, c.Name, rev)
 	switch {

@@ -61,7 +61,7 @@ func (c *hostsCmd) Run() error {
 		}
 		for _, name := range c.Hosts {
 			var h frontierapi.HostStatus
-			if h, err = lookup.Host(ctx, &client, name); err != nil {
+			if h, err = lookup.Host(ctx, client, name); err != nil {
 				err = notFound(err, "")
 				break
 			}

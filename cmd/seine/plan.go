@@ -75,8 +75,7 @@ func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontierapi.Counters, err
 			return err
 		}
 		spec = *have.Spec
-		client := frontierapi.Client{Bus: bus}
-		status, err := client.Status(ctx, c.Name)
+		status, err := frontierapi.Client{Bus: bus}.Status(ctx, c.Name)
 		urls = status.Counters
 		return err
 	})

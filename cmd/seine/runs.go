@@ -78,13 +78,12 @@ func (c *runsCmd) each(ctx context.Context, bus *stages.Bus, names []string) err
 	if len(names) == 0 {
 		safeprint.Fprintln(os.Stderr, "there is no crawl")
 	}
-	client := frontierapi.Client{Bus: bus}
 	for i, name := range names {
 		spec, err := specs.Get(ctx, name, 0)
 		if err != nil {
 			return err
 		}
-		runs, err := client.Runs(ctx, name, spec.Spec, c.Last)
+		runs, err := frontierapi.Client{Bus: bus}.Runs(ctx, name, spec.Spec, c.Last)
 		if err != nil {
 			return err
 		}

@@ -142,12 +142,11 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string
 	if err := checkThere(f.ctx, bus, crawl); err != nil {
 		return err
 	}
-	client := frontierapi.Client{Bus: bus}
 	if len(classes) == 0 {
 		classes = []string{""}
 	}
 	for _, class := range classes {
-		err := client.Failed(f.ctx, crawl, class, func(u *frontierapi.FailedURL) error {
+		err := frontierapi.Client{Bus: bus}.Failed(f.ctx, crawl, class, func(u *frontierapi.FailedURL) error {
 			return f.Publisher.Add(messages.Seed{URL: u.URL})
 		})
 		if err != nil {

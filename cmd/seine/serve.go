@@ -213,7 +213,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	s.API, s.Harmless = a, append(a.Harmless(), pages.Harmless...)
 	s.Style = pages.StyleSheet()
 	s.Pages = pages.New(pages.Deps{
-		Cluster: s.cluster, Feed: s.feed, Figures: s.figures, API: a, Audit: o.Audit, Prefix: c.PathPrefix, ReadOnly: c.ReadOnly, Log: log,
+		Cluster: s.cluster, Feed: s.feed, Figures: s.figures, API: a, Prefix: c.PathPrefix, ReadOnly: c.ReadOnly, Log: log,
 	})
 	s.MCP = mcp.Handler(s.tools())
 	return s, nil

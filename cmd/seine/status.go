@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
@@ -268,20 +266,7 @@ func printHosts(w io.Writer, s *frontierapi.Survey) {
 	}
 }
 
-// row writes a line with a name before it, broken at spaces where it would be
-// longer than a terminal.
-func row(w io.Writer, name, text string) {
-	const indent, width = "            ", 80
-	line := fmt.Sprintf("  %-9s", name)
-	for word := range strings.SplitSeq(text, " ") {
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width && strings.TrimSpace(line) != "" {
-			safeprint.Fprintln(w, line)
-			line = indent[:len(indent)-1]
-		}
-		line += " " + word
-	}
-	safeprint.Fprintln(w, line)
-}
+func row(w io.Writer, name, text string) { safeprint.Row(w, 9, name, text) }
 
 // in says how long it is until a time, Unix ms.
 func in(ms int64) string {

@@ -33,6 +33,32 @@ func (b *Bus) ReadOrdered(ctx context.Context, stream string, config jetstream.O
 	return do(c)
 }
 
+// EachOrdered calls do with the messages that an ordered consumer of a stream would get now, until it returns false.
+func (b *Bus) EachOrdered(ctx context.Context, stream string, config jetstream.OrderedConsumerConfig, ahead int, do func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
+	return b.ReadOrdered(ctx, stream, config, func(c jetstream.Consumer) error {
+		info, err := c.Info(ctx)
+		if err != nil || info.NumPending == 0 {
+			return err //nolint:wrapcheck // callers add the context
+		}
+		it, err := c.Messages(jetstream.PullMaxMessages(ahead))
+		if err != nil {
+			return err //nolint:wrapcheck // callers add the context
+		}
+		defer it.Stop()
+		for left := info.NumPending; left > 0; left-- { // do may cause more
+			m, err := it.Next(jetstream.NextContext(ctx))
+			if err != nil {
+				return err //nolint:wrapcheck // callers add the context
+			}
+			at, err := m.Metadata()
+			if err != nil || !do(m, at) || at.NumPending == 0 {
+				return err //nolint:wrapcheck // callers add the context
+			}
+		}
+		return nil
+	})
+}
+
 // ForgetConsumer deletes a consumer that is not used any more, also when ctx has ended. If that fails, the server does
 // so after the consumer's inactivity threshold.
 func (b *Bus) ForgetConsumer(ctx context.Context, stream string, name string) {

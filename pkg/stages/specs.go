@@ -67,6 +67,15 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 	return newSpecs(b, kv), nil
 }
 
+// SpecOf reads the spec that a crawl has now.
+func SpecOf(ctx context.Context, b *Bus, crawl string) (crawlspec.Revision, error) {
+	specs, err := OpenSpecs(ctx, b)
+	if err != nil {
+		return crawlspec.Revision{}, err
+	}
+	return specs.Get(ctx, crawl, 0)
+}
+
 func newSpecs(b *Bus, kv jetstream.KeyValue) *Specs {
 	s := &Specs{
 		bus: b, kv: kv, byCrawl: make(map[string]storedSpec), deletions: make(map[string]*messages.Deletion),

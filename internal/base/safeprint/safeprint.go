@@ -161,3 +161,25 @@ func (d *dataWriter) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// rowWidth is how many columns a terminal has.
+const rowWidth = 80
+
+// Row writes a text beside its name, which takes so many columns, on several lines if it is long. Only a word that is too
+// long for a line goes beyond it, so that URLs can be copied.
+func Row(w io.Writer, columns int, name, text string) {
+	line := fmt.Sprintf("  %-*s ", columns, name)
+	width, begun := utf8.RuneCountInString(line), false
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		if begun && width+1+n > rowWidth {
+			Fprintln(w, line)
+			line, width, begun = strings.Repeat(" ", columns+3), columns+3, false
+		}
+		if begun {
+			line, width = line+" ", width+1
+		}
+		line, width, begun = line+word, width+n, true
+	}
+	Fprintln(w, line)
+}

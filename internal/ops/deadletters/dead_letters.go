@@ -93,33 +93,14 @@ const ahead = 256
 func each(ctx context.Context, bus *stages.Bus, f Filter, config jetstream.OrderedConsumerConfig, end uint64, do func(*DeadLetter) error) error {
 	config.FilterSubjects = []string{f.subject()}
 	var failed error // of do
-	err := bus.ReadOrdered(ctx, messages.StreamDead, config, func(c jetstream.Consumer) error {
-		info, err := c.Info(ctx)
-		if err != nil || info.NumPending == 0 {
-			return err
+	err := bus.EachOrdered(ctx, messages.StreamDead, config, ahead, func(m jetstream.Msg, at *jetstream.MsgMetadata) bool {
+		if at.Sequence.Stream >= end {
+			return false
 		}
-		it, err := c.Messages(jetstream.PullMaxMessages(ahead))
-		if err != nil {
-			return err
+		if l := read(at.Sequence.Stream, m.Subject(), m.Headers(), m.Data()); f.matches(l) {
+			failed = do(l)
 		}
-		defer it.Stop()
-		for left := info.NumPending; left > 0 && failed == nil; left-- { // do may cause more
-			m, err := it.Next(jetstream.NextContext(ctx))
-			if err != nil {
-				return err
-			}
-			meta, err := m.Metadata()
-			if err != nil || meta.Sequence.Stream >= end {
-				return err
-			}
-			if l := read(meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data()); f.matches(l) {
-				failed = do(l)
-			}
-			if meta.NumPending == 0 {
-				return nil
-			}
-		}
-		return nil
+		return failed == nil
 	})
 	if err != nil {
 		return fmt.Errorf("read DEAD: %w", err)

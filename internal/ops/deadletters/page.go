@@ -97,6 +97,9 @@ type Counts struct {
 	Total   uint64            `json:"total"`
 	ByStage map[string]uint64 `json:"by_stage,omitempty"`
 	ByCrawl map[string]uint64 `json:"by_crawl,omitempty"`
+	// Of counts those of a crawl by stage.
+	Of   map[string]map[string]uint64 `json:"-"`
+	Last uint64                       `json:"-"` // sequence of the last letter that DEAD had
 }
 
 // Count counts the letters of a stage and a crawl, of all for "". It reads none.
@@ -109,13 +112,22 @@ func Count(ctx context.Context, bus *stages.Bus, f Filter) (c Counts, err error)
 	if err != nil {
 		return c, fmt.Errorf("count DEAD: %w", err)
 	}
-	c.ByStage, c.ByCrawl = make(map[string]uint64), make(map[string]uint64)
+	c.ByStage, c.ByCrawl, c.Of = make(map[string]uint64), make(map[string]uint64), make(map[string]map[string]uint64)
+	c.Last = info.State.LastSeq
 	for subject, n := range info.State.Subjects {
 		if tokens := strings.Split(subject, "."); len(tokens) == 4 {
-			c.Total += n
-			c.ByStage[tokens[2]] += n
-			c.ByCrawl[tokens[3]] += n
+			c.add(tokens[2], tokens[3], n)
 		}
 	}
 	return c, nil
+}
+
+func (c *Counts) add(stage, crawl string, n uint64) {
+	c.Total += n
+	c.ByStage[stage] += n
+	c.ByCrawl[crawl] += n
+	if c.Of[crawl] == nil {
+		c.Of[crawl] = make(map[string]uint64)
+	}
+	c.Of[crawl][stage] += n
 }

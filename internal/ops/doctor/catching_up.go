@@ -13,8 +13,7 @@ import (
 
 // catchingUp reports partitions that have an owner which does not work on them yet.
 func catchingUp(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
-	client := frontierapi.Client{Bus: bus}
-	behind, err := client.Replaying(ctx)
+	behind, err := frontierapi.Client{Bus: bus}.Replaying(ctx)
 	if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) { // that is said of the owners
 		return nil, fmt.Errorf("ask for partitions that catch up: %w", err)
 	}

@@ -48,9 +48,8 @@ var errEnough = errors.New("enough was looked at")
 
 // Find looks for failures. An error is that of the frontiers.
 func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
-	client := frontierapi.Client{Bus: bus}
 	found, hosts := new(Found), make(map[string]*Host)
-	err := client.Failed(ctx, q.Crawl, q.Class, func(u *frontierapi.FailedURL) error {
+	err := frontierapi.Client{Bus: bus}.Failed(ctx, q.Crawl, q.Class, func(u *frontierapi.FailedURL) error {
 		if found.Looked == q.Look {
 			found.Partial = true
 			return errEnough

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -94,47 +95,21 @@ func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefi
 	config := jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &w.From, HeadersOnly: true,
 	}
-	return bus.ReadOrdered(ctx, s.Stream, config, func(c jetstream.Consumer) error { return s.scanMessages(ctx, c, prefix, w, found) })
-}
-
-func (s *Search) scanMessages(ctx context.Context, c jetstream.Consumer, prefix string, w timeRange, found func(StoredMessage, nats.Header) error) error {
-	info, err := c.Info(ctx)
-	if err != nil || info.NumPending == 0 {
-		return err
-	}
-	it, err := c.Messages(jetstream.PullMaxMessages(1024))
-	if err != nil {
-		return err
-	}
-	defer it.Stop()
-	for {
-		m, err := it.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return err
-		}
-		md, err := m.Metadata()
-		if err != nil {
-			return err
-		}
+	var failed error // of found
+	err := bus.EachOrdered(ctx, s.Stream, config, 1024, func(m jetstream.Msg, md *jetstream.MsgMetadata) bool {
 		if md.Timestamp.After(w.To) {
-			return nil
+			return false
 		}
 		s.Looked++
 		for _, at := range stored(s.Stream, md.Sequence.Stream, md.Timestamp, m.Headers()) {
-			if strings.HasPrefix(at.ID, prefix) {
-				if err := found(at, m.Headers()); err != nil {
-					return err
-				}
+			if strings.HasPrefix(at.ID, prefix) && failed == nil {
+				failed = found(at, m.Headers())
 			}
 		}
-		if md.NumPending == 0 {
-			return nil
-		}
-		if s.Looked >= maxLooked {
-			s.Cut = true
-			return nil
-		}
-	}
+		s.Cut = s.Cut || s.Looked >= maxLooked && md.NumPending > 0
+		return failed == nil && !s.Cut
+	})
+	return errors.Join(err, failed)
 }
 
 // stored describes the messages that one of a stream holds: several if it is a batch.

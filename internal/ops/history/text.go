@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
@@ -21,12 +20,15 @@ import (
 // RFC 3339. Texts of sites are in it as received.
 type Row struct{ Name, Text string }
 
+// nameWidth is that of the names of rows, in columns.
+const nameWidth = 11
+
 // Write writes the history for a person to read, in 80 columns.
 func (h *History) Write(w io.Writer) error {
 	var b bytes.Buffer
 	safeprint.Fprintln(&b, cmp.Or(h.URL, h.Asked))
 	for _, r := range h.Rows() {
-		writeRow(&b, r.Name, r.Text)
+		safeprint.Row(&b, nameWidth, r.Name, r.Text)
 	}
 	_, err := b.WriteTo(w)
 	return err
@@ -400,27 +402,3 @@ func times(n int) string {
 func moment(ms int64) string { return clock(time.UnixMilli(ms)) }
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-const (
-	rowWidth = 80 // columns of a terminal
-	rowName  = 12 // columns of the names, and the space around them
-)
-
-// writeRow writes a value beside its name, on several lines if it is long. Only a
-// word that is too long for a line goes beyond it, so that URLs can be copied.
-func writeRow(w io.Writer, name, value string) {
-	line := fmt.Sprintf("  %-*s ", rowName-1, name)
-	width, begun := utf8.RuneCountInString(line), false
-	for word := range strings.FieldsSeq(value) {
-		n := utf8.RuneCountInString(word)
-		if begun && width+1+n > rowWidth {
-			safeprint.Fprintln(w, line)
-			line, width, begun = strings.Repeat(" ", rowName+2), rowName+2, false
-		}
-		if begun {
-			line, width = line+" ", width+1
-		}
-		line, width, begun = line+word, width+n, true
-	}
-	safeprint.Fprintln(w, line)
-}

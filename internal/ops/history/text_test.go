@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/base/safeprint"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -38,7 +39,7 @@ func TestUnknownURLMayHaveBeenLinkedTo(t *testing.T) {
 func TestRowsHaveASpaceBehindTheirNames(t *testing.T) {
 	for name, want := range map[string]string{"state": "  state       a b\n", "read in part": "  read in part a b\n"} {
 		var b strings.Builder
-		if writeRow(&b, name, "a b"); b.String() != want {
+		if safeprint.Row(&b, nameWidth, name, "a b"); b.String() != want {
 			t.Errorf("%q, want %q", b.String(), want)
 		}
 	}

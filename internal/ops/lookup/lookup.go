@@ -57,15 +57,14 @@ func Crawl(ctx context.Context, bus *stages.Bus, crawl string) error {
 		return err
 	}
 	// One that was fed without a spec, and of whose seeds the streams have none any more.
-	client := frontierapi.Client{Bus: bus}
-	if c, err := client.Status(ctx, crawl); err == nil && c.Known() > 0 {
+	if c, err := (frontierapi.Client{Bus: bus}).Status(ctx, crawl); err == nil && c.Known() > 0 {
 		return nil
 	}
 	return &NotFoundError{Kind: KindCrawl, Name: crawl, Meant: suggest.Name(crawl, names), Others: names}
 }
 
 // Host returns what is known of a host; a NotFoundError if no frontier has ever wanted anything of it.
-func Host(ctx context.Context, client *frontierapi.Client, name string) (frontierapi.HostStatus, error) {
+func Host(ctx context.Context, client frontierapi.Client, name string) (frontierapi.HostStatus, error) {
 	h, err := client.Host(ctx, name)
 	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
 		return h, err
@@ -75,7 +74,7 @@ func Host(ctx context.Context, client *frontierapi.Client, name string) (frontie
 
 // HostOf returns a NotFoundError for a host that neither a frontier nor the spec of a crawl knows: what it is
 // said to do would wait in the spec for a host that never comes.
-func HostOf(ctx context.Context, client *frontierapi.Client, spec *crawlspec.Spec, given string) error {
+func HostOf(ctx context.Context, client frontierapi.Client, spec *crawlspec.Spec, given string) error {
 	name, err := crawlspec.HostName(given)
 	if err != nil || namesHost(spec, name) {
 		return err
@@ -109,7 +108,7 @@ func withoutPort(host string) string {
 }
 
 // hostNames are some of the hosts there are, for a hint: none if they cannot be had.
-func hostNames(ctx context.Context, client *frontierapi.Client) (names []string) {
+func hostNames(ctx context.Context, client frontierapi.Client) (names []string) {
 	const most = 1000
 	hosts, err := client.Slowest(ctx, "", most)
 	if err != nil {

@@ -108,8 +108,7 @@ func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]b
 	first := r.First
 	switch {
 	case r.Specs != nil:
-		client := frontierapi.Client{Bus: r.Bus}
-		awake, _ := client.Awake(ctx) // without an answer, any up to Most
+		awake, _ := frontierapi.Client{Bus: r.Bus}.Awake(ctx) // without an answer, any up to Most
 		first, names = slices.Concat(awake, first), r.Specs.Crawls()
 	case r.Crawl != "":
 		names = []string{r.Crawl}
@@ -145,7 +144,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	if err != nil {
 		return err
 	}
-	c.Rev, c.renders = spec.Rev, spec.MayRender()
+	c.Rev, c.Spec = spec.Rev, spec.Spec
 	defer c.setState(spec.State)
 	if spec.State == crawlspec.Running {
 		c.NextRun, _ = spec.NextRun(time.Now()) // a schedule that is none is told with the spec
@@ -168,6 +167,11 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 		c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
 	}
 	return err
+}
+
+// StillEnded reports whether a crawl has ended, and stands as it did at an earlier look.
+func (c *Crawl) StillEnded(earlier *Crawl) bool {
+	return c.End != frontierapi.NotEnded && c.ended() == earlier.ended()
 }
 
 func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(), c.Pending(), c.Pages} }

@@ -34,12 +34,12 @@ func TestDeadLettersAreCountedByCrawlAndStage(t *testing.T) {
 		}
 	}
 	var o Overview
-	byStage, ofCrawl := make(map[string]uint64), make(map[string]map[string]uint64)
-	if err := (&Reader{Bus: bus}).readDead(t.Context(), &o, byStage, ofCrawl); err != nil {
+	dead, err := (&Reader{Bus: bus}).readDead(t.Context(), &o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]map[string]uint64{"shop": {"parser": 2, "fetcher": 1}, "news": {"parser": 1}}
-	if !reflect.DeepEqual(ofCrawl, want) || byStage["parser"] != 3 || o.Dead != 4 {
-		t.Errorf("by crawl %v, by stage %v, %d in all", ofCrawl, byStage, o.Dead)
+	if !reflect.DeepEqual(dead.Of, want) || dead.ByStage["parser"] != 3 || o.Dead != 4 {
+		t.Errorf("by crawl %v, by stage %v, %d in all", dead.Of, dead.ByStage, o.Dead)
 	}
 }

@@ -129,7 +129,7 @@ type Crawl struct {
 	// Unasked says that there are so many crawls that this one was left out.
 	Unasked bool `json:"unasked,omitempty"`
 
-	renders bool // its spec may want pages rendered
+	Spec *crawlspec.Spec `json:"-"` // nil if it was not read
 }
 
 // Read returns how everything stands now. What cannot be known of a crawl is its
@@ -171,13 +171,12 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	g.Go(func() (err error) { services, err = discover(gctx, r.Bus.NC); return err })
 	consumers := make(map[string]*Stage)
 	g.Go(func() error { return o.readStreams(gctx, r.Bus, consumers) })
-	dead, deadOf := make(map[string]uint64), make(map[string]map[string]uint64)
-	g.Go(func() error { return r.readDead(gctx, o, dead, deadOf) })
+	var dead deadletters.Counts
+	g.Go(func() (err error) { dead, err = r.readDead(gctx, o); return err })
 	g.Go(func() error { return r.readCrawls(gctx, o) })
 	if r.Hosts > 0 {
 		g.Go(func() error {
-			client := frontierapi.Client{Bus: r.Bus}
-			o.Hosts, _ = client.Survey(gctx, r.Crawl, r.Hosts) // without a frontier the crawls say so
+			o.Hosts, _ = frontierapi.Client{Bus: r.Bus}.Survey(gctx, r.Crawl, r.Hosts) // without a frontier the crawls say so
 			return nil
 		})
 	}
@@ -185,13 +184,13 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 		return nil, err
 	}
 	for i := range o.Crawls {
-		o.Crawls[i].Dead = deadOf[o.Crawls[i].Name]
+		o.Crawls[i].Dead = dead.Of[o.Crawls[i].Name]
 	}
 	o.Stages = merge(consumers, services, len(o.Rendering()) > 0)
 	for i := range o.Stages {
 		stage := kindOf(o.Stages[i].Name)
-		o.Stages[i].Dead = dead[stage]
-		delete(dead, stage)
+		o.Stages[i].Dead = dead.ByStage[stage]
+		delete(dead.ByStage, stage)
 		o.readOutput(ctx, r.Bus, o.Stages[i].Name)
 	}
 	return o, nil

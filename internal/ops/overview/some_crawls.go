@@ -11,11 +11,17 @@ import (
 // Crawls returns how some crawls stand, in the order of their names. What cannot be known of one is its
 // Problem. It asks about those alone, however many there are.
 func Crawls(ctx context.Context, bus *stages.Bus, names ...string) ([]Crawl, error) {
-	specs, err := stages.OpenSpecs(ctx, bus)
+	r := Reader{Bus: bus}
+	return r.Some(ctx, names)
+}
+
+// Some does the same, and asks less the next time about crawls that have ended.
+func (r *Reader) Some(ctx context.Context, names []string) ([]Crawl, error) {
+	specs, err := stages.OpenSpecs(ctx, r.Bus)
 	if err != nil {
 		return nil, err
 	}
-	r, all := Reader{Bus: bus}, make([]Crawl, len(names))
+	all := make([]Crawl, len(names))
 	var g errgroup.Group
 	g.SetLimit(asking)
 	for i, name := range names {
@@ -27,5 +33,7 @@ func Crawls(ctx context.Context, bus *stages.Bus, names ...string) ([]Crawl, err
 			return nil
 		})
 	}
-	return all, g.Wait()
+	err = g.Wait()
+	r.remember(all)
+	return all, err
 }

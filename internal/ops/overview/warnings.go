@@ -55,7 +55,7 @@ func (o *Overview) needsRenderer(s *Stage) bool {
 // rendered.
 func (o *Overview) Rendering() (names []string) {
 	for i := range o.Crawls {
-		if c := &o.Crawls[i]; c.renders && c.State == Running {
+		if c := &o.Crawls[i]; c.Spec != nil && c.Spec.MayRender() && c.State == Running {
 			names = append(names, c.Name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"seine/pkg/crawlspec"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -29,7 +30,7 @@ func TestWarnings(t *testing.T) {
 		o.Crawls = []Crawl{c}
 		return o
 	}
-	wants := Crawl{State: Running, renders: true}
+	wants := Crawl{State: Running, Spec: &crawlspec.Spec{Render: &crawlspec.Render{Mode: crawlspec.RenderAlways}}}
 	paused, over := wants, wants
 	paused.State, over.State = Paused, State(frontierapi.Complete)
 	filled := func(bytes uint64) *Overview {

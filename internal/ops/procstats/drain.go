@@ -19,7 +19,7 @@ func SubjectDrain(id string) string { return "seine.drain." + id }
 // Errors of Drain.
 var (
 	ErrNoProcess = errors.New("no process of that ID answers")
-	ErrNoDrain   = errors.New("the process cannot be drained from afar")
+	ErrNoDrain   = errors.New("it is a whole crawl in one process")
 )
 
 // DrainBy has ServeDrain call drain, which is as the first signal, when somebody asks for it.
@@ -79,7 +79,7 @@ func Drain(ctx context.Context, nc *nats.Conn, id string) (p Process, err error)
 		return p, err
 	}
 	if i := slices.IndexFunc(all, func(p Process) bool { return p.ID == id }); i >= 0 {
-		return all[i], ErrNoDrain
+		return all[i], fmt.Errorf("%s: %w", all[i].Name(), ErrNoDrain)
 	}
 	return p, ErrNoProcess
 }

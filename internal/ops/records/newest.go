@@ -39,12 +39,7 @@ func Newest(ctx context.Context, bus *stages.Bus, c Choice, most int) (found []R
 	}
 	for look := uint64(lookMessages); ; look /= 4 {
 		from := max(last, look) - look + 1
-		var found []Recent
-		var whole bool
-		err := bus.ReadOrdered(ctx, messages.StreamRecords, c.from(from), func(consumer jetstream.Consumer) (err error) {
-			found, whole, err = c.upto(ctx, consumer, last)
-			return err
-		})
+		found, whole, err := c.upto(ctx, bus, from, last)
 		if err != nil {
 			return nil, false, wrapped(err)
 		}
@@ -80,27 +75,15 @@ func lastOf(ctx context.Context, s jetstream.Stream, crawl string, partitions in
 
 // upto returns the records that are chosen of a consumer up to a message, the oldest first, and whether it has read all
 // of them.
-func (c Choice) upto(ctx context.Context, consumer jetstream.Consumer, last uint64) (found []Recent, whole bool, err error) {
-	it, err := consumer.Messages(jetstream.PullMaxMessages(tailPull))
-	if err != nil {
-		return nil, false, err //nolint:wrapcheck // by Newest
-	}
-	defer it.Stop()
-	for left := lookBytes; left > 0; {
-		m, err := it.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return nil, false, err //nolint:wrapcheck // by Newest
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return nil, false, err //nolint:wrapcheck // by Newest
-		}
+func (c Choice) upto(ctx context.Context, bus *stages.Bus, from, last uint64) (found []Recent, whole bool, err error) {
+	left := lookBytes
+	err = bus.EachOrdered(ctx, messages.StreamRecords, c.from(from), tailPull, func(m jetstream.Msg, at *jetstream.MsgMetadata) bool {
 		for _, p := range c.parts(m) {
-			found = append(found, Recent{meta.Timestamp, messages.RecordKind(p.Header, p.Data), p.Data})
+			found = append(found, Recent{at.Timestamp, messages.RecordKind(p.Header, p.Data), p.Data})
 		}
-		if left -= len(m.Data()); meta.Sequence.Stream >= last || meta.NumPending == 0 {
-			return found, true, nil
-		}
-	}
-	return found, false, nil
+		left -= len(m.Data())
+		whole = at.Sequence.Stream >= last || at.NumPending == 0
+		return !whole && left > 0
+	})
+	return found, whole, err
 }

@@ -60,7 +60,7 @@ func Set(ctx context.Context, bus *stages.Bus, o Order) (Done, error) {
 		if done.Host, err = crawlspec.HostName(o.Host); err != nil {
 			return done, err
 		}
-		if err := o.checkHost(ctx, &client, specs); err != nil {
+		if err := o.checkHost(ctx, client, specs); err != nil {
 			return done, err
 		}
 	}
@@ -73,7 +73,7 @@ func Set(ctx context.Context, bus *stages.Bus, o Order) (Done, error) {
 	return done, err
 }
 
-func (o *Order) checkHost(ctx context.Context, client *frontierapi.Client, specs *stages.Specs) error {
+func (o *Order) checkHost(ctx context.Context, client frontierapi.Client, specs *stages.Specs) error {
 	if o.NewHost {
 		return nil
 	}

@@ -34,8 +34,7 @@ func (s *source) refresh(ctx context.Context, first []string) Looked {
 }
 
 func (s *source) host(ctx context.Context, name string) HostLooked {
-	client := frontierapi.Client{Bus: s.bus}
-	status, err := client.Host(ctx, name)
+	status, err := frontierapi.Client{Bus: s.bus}.Host(ctx, name)
 	if err != nil {
 		return HostLooked{Name: name, Err: err}
 	}
@@ -44,10 +43,9 @@ func (s *source) host(ctx context.Context, name string) HostLooked {
 }
 
 func (s *source) steer(ctx context.Context, order Steer) Steered {
-	client := frontierapi.Client{Bus: s.bus}
 	var errs []error
 	for _, crawl := range order.Crawls {
-		_, err := client.SetState(ctx, crawl, order.Host, order.State)
+		_, err := frontierapi.Client{Bus: s.bus}.SetState(ctx, crawl, order.Host, order.State)
 		errs = append(errs, err)
 	}
 	return Steered{order, errors.Join(errs...)}

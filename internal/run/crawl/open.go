@@ -116,9 +116,8 @@ func readSpecs(ctx context.Context, specs *stages.Specs) {
 // settled waits until the frontier answers questions about every partition, by all that
 // is stored.
 func settled(ctx context.Context, bus *stages.Bus) error {
-	client := frontierapi.Client{Bus: bus}
 	for began := time.Now(); ; {
-		done, err := client.Settled(ctx)
+		done, err := frontierapi.Client{Bus: bus}.Settled(ctx)
 		if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) {
 			return err
 		}

@@ -204,8 +204,7 @@ type Deletion struct {
 
 func (c crawlOperations) deleteCrawl(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
 	return ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
-		client := frontierapi.Client{Bus: bus}
-		rev, err := client.Delete(ctx, in.Crawl)
+		rev, err := frontierapi.Client{Bus: bus}.Delete(ctx, in.Crawl)
 		return Deletion{Crawl: in.Crawl, Revision: rev, Left: bus.Layout.Partitions}, err
 	})
 }
@@ -213,7 +212,7 @@ func (c crawlOperations) deleteCrawl(ctx context.Context, in *CrawlPath) (*body[
 func (c crawlOperations) getDeletion(ctx context.Context, in *CrawlPath) (*body[Deletion], error) {
 	return ask(ctx, c.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (Deletion, error) {
 		d := Deletion{Crawl: in.Crawl}
-		have, err := specOf(ctx, bus, in.Crawl)
+		have, err := stages.SpecOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return d, err
 		}
@@ -222,8 +221,7 @@ func (c crawlOperations) getDeletion(ctx context.Context, in *CrawlPath) (*body[
 		}
 		d.Revision, d.Done = have.Deletion.Rev, have.Deletion.Done
 		if !d.Done {
-			client := frontierapi.Client{Bus: bus}
-			d.Left, err = client.Remaining(ctx, in.Crawl, d.Revision)
+			d.Left, err = frontierapi.Client{Bus: bus}.Remaining(ctx, in.Crawl, d.Revision)
 		}
 		return d, err
 	})
@@ -231,20 +229,18 @@ func (c crawlOperations) getDeletion(ctx context.Context, in *CrawlPath) (*body[
 
 func (c crawlOperations) listRuns(ctx context.Context, in *CrawlPath) (*body[page[frontierapi.Run]], error) {
 	return ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (p page[frontierapi.Run], err error) {
-		spec, err := specOf(ctx, bus, in.Crawl)
+		spec, err := stages.SpecOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return p, err
 		}
-		client := frontierapi.Client{Bus: bus}
-		runs, err := client.Runs(ctx, in.Crawl, spec.Spec, frontierapi.MaxRuns)
+		runs, err := frontierapi.Client{Bus: bus}.Runs(ctx, in.Crawl, spec.Spec, frontierapi.MaxRuns)
 		return pageOf(runs, ""), err
 	})
 }
 
 func (c crawlOperations) getReasons(ctx context.Context, in *CrawlPath) (*body[frontierapi.Reasons], error) {
 	return ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (frontierapi.Reasons, error) {
-		client := frontierapi.Client{Bus: bus}
-		return client.Reasons(ctx, in.Crawl)
+		return frontierapi.Client{Bus: bus}.Reasons(ctx, in.Crawl)
 	})
 }
 

@@ -45,8 +45,7 @@ func (u urlOperations) listHosts(ctx context.Context, in *hostsInput) (*body[Hos
 		look = u.ofCrawl(in.Crawl)
 	}
 	return ask(ctx, look, func(ctx context.Context, bus *stages.Bus) (out Hosts, err error) {
-		client := frontierapi.Client{Bus: bus}
-		s, err := client.Survey(ctx, in.Crawl, in.Limit)
+		s, err := frontierapi.Client{Bus: bus}.Survey(ctx, in.Crawl, in.Limit)
 		if err != nil {
 			return out, err
 		}
@@ -60,7 +59,6 @@ func (u urlOperations) getHost(ctx context.Context, in *hostInput) (*body[fronti
 		return nil, problemf(http.StatusUnprocessableEntity, "host %q: must be a name, with a port if need be, such as www.example.org or 127.0.0.1:8080", in.Host)
 	}
 	return ask(ctx, u.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (frontierapi.HostStatus, error) {
-		client := frontierapi.Client{Bus: bus}
-		return lookup.Host(ctx, &client, in.Host)
+		return lookup.Host(ctx, frontierapi.Client{Bus: bus}, in.Host)
 	})
 }

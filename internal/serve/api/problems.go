@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
 
@@ -13,12 +14,16 @@ import (
 	"seine/internal/ops/deadletters"
 	"seine/internal/ops/history"
 	"seine/internal/ops/lookup"
+	"seine/internal/ops/procstats"
+	"seine/internal/ops/records"
 	"seine/internal/ops/seeds"
 	"seine/internal/run/embedded"
 	"seine/internal/run/specfile"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/problem"
+	"seine/internal/serve/replays"
 	"seine/internal/serve/scrape"
+	"seine/internal/serve/webhooks"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -104,20 +109,16 @@ func (a *API) problemOf(err error) error {
 	if _, ok := errors.AsType[huma.StatusError](err); ok {
 		return err
 	}
-	if p := problemOfName(err); p != nil {
-		return p
-	}
-	if p := problemOfCluster(err); p != nil {
-		return p
-	}
-	if p := a.problemOfInput(err); p != nil {
-		return p
+	for _, find := range []func(error) error{problemOfName, problemOfRight, problemByKind, a.problemOfInput} {
+		if p := find(err); p != nil {
+			return p
+		}
 	}
 	a.logged.Do(func() { a.Log.Warn("an operation of the API failed", "error", err) })
 	return problemf(http.StatusInternalServerError, "%v", err)
 }
 
-// problemOfName is for what there is none of.
+// problemOfName is for crawls and hosts that do not exist.
 func problemOfName(err error) error {
 	none, is := lookup.IsNotFound(err)
 	switch {
@@ -125,34 +126,86 @@ func problemOfName(err error) error {
 		return problemf(http.StatusNotFound, "%v: GET %s/crawls lists the crawls, POST %[2]s/crawls creates one", err, Base)
 	case is:
 		return problemf(http.StatusNotFound, "%v: GET %s/hosts lists some; \"new\": true takes one that nothing is known of yet", err, Base)
-	case errors.Is(err, deadletters.ErrNone):
-		return problemf(http.StatusNotFound, "dead letter %v: GET %s/dead-letters lists those there are", err, Base)
-	case errors.Is(err, cluster.ErrEmpty):
-		return problemf(http.StatusNotFound, "%v: POST %s/crawls or seine crawl URL creates one", err, Base)
 	}
 	return nil
 }
 
-// problemOfCluster is for what NATS or the frontiers do not answer.
-func problemOfCluster(err error) error {
-	_, refused := errors.AsType[*stages.PermissionError](err)
-	switch {
-	case refused:
+// problemOfRight is for what NATS refuses to the server.
+func problemOfRight(err error) error {
+	if _, told := errors.AsType[*webhooks.RecordsRefusedError](err); told {
 		return problemf(http.StatusForbidden, "%v", err)
-	case errors.Is(err, cluster.ErrAway):
-		return retryLater(http.StatusServiceUnavailable, err.Error()+": try again in a moment; if it stays so, start NATS and the stages (docs/guides/stages.md)")
-	case errors.Is(err, cluster.ErrBusy):
-		return retryLater(http.StatusTooManyRequests, err.Error())
-	case errors.Is(err, frontierapi.ErrUnanswered):
-		return retryLater(http.StatusServiceUnavailable, err.Error()+": start a frontier, or try again in a moment if one has just started")
-	case errors.Is(err, embedded.ErrInUse):
-		return retryLater(http.StatusServiceUnavailable, "another command has the directory open: try again in a moment")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return retryLater(http.StatusGatewayTimeout, "the cluster did not answer in time: try again, or run seine doctor")
-	case errors.Is(err, stages.ErrRevision):
-		return problemf(http.StatusPreconditionFailed, "%v: get the spec again, and change that", err)
-	case errors.Is(err, deadletters.ErrNoOrigin), errors.Is(err, deadletters.ErrForgotten), errors.Is(err, deadletters.ErrForeign), errors.Is(err, deadletters.ErrTooSoon):
-		return problemf(http.StatusConflict, "%v (drop it if it is of no use)", err)
+	}
+	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
+		return problemf(http.StatusForbidden, "%v: have this server connect as a user who may, such as operator", err)
+	}
+	return nil
+}
+
+// kinds are errors with the status that they have, and what the caller can do: {error} stands for the error, {api} for
+// Base.
+var kinds = []struct {
+	err    error
+	status int
+	detail string
+	passes bool // it can be tried again soon
+}{
+	{err: deadletters.ErrNone, status: http.StatusNotFound, detail: "dead letter {error}: GET {api}/dead-letters lists those there are"},
+	{err: cluster.ErrEmpty, status: http.StatusNotFound, detail: "{error}: POST {api}/crawls or seine crawl URL creates one"},
+	{err: webhooks.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/webhooks lists those there are"},
+	{err: replays.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/crawls/{crawl}/replays lists those there are"},
+	{err: procstats.ErrNoProcess, status: http.StatusNotFound, detail: "{error}: GET {api}/processes lists those there are"},
+	{err: fs.ErrNotExist, status: http.StatusNotFound, detail: "the file was removed: {error}"},
+
+	{err: cluster.ErrAway, status: http.StatusServiceUnavailable, passes: true, detail: "{error}: try again in a moment; if it stays so, start NATS and the stages (docs/guides/stages.md)"},
+	{err: cluster.ErrBusy, status: http.StatusTooManyRequests, passes: true, detail: "{error}"},
+	{err: scrape.ErrBusy, status: http.StatusTooManyRequests, passes: true, detail: "{error}: ask for it later, or for pages of other hosts meanwhile"},
+	{err: frontierapi.ErrUnanswered, status: http.StatusServiceUnavailable, passes: true, detail: "{error}: start a frontier, or try again in a moment if one has just started"},
+	{err: embedded.ErrInUse, status: http.StatusServiceUnavailable, passes: true, detail: "another command has the directory open: try again in a moment"},
+	{err: context.DeadlineExceeded, status: http.StatusGatewayTimeout, passes: true, detail: lateDetail},
+	{err: context.Canceled, status: http.StatusGatewayTimeout, passes: true, detail: lateDetail},
+
+	{err: stages.ErrRevision, status: http.StatusPreconditionFailed, detail: "{error}: get the spec again, and change that"},
+	{err: crawlspec.ErrStandsStill, status: http.StatusConflict, detail: "{error}: PUT another spec"},
+	{err: deadletters.ErrNoOrigin, status: http.StatusConflict, detail: dropDetail},
+	{err: deadletters.ErrForgotten, status: http.StatusConflict, detail: dropDetail},
+	{err: deadletters.ErrForeign, status: http.StatusConflict, detail: dropDetail},
+	{err: deadletters.ErrTooSoon, status: http.StatusConflict, detail: dropDetail},
+	{err: procstats.ErrNoDrain, status: http.StatusConflict, detail: "{error}: pause the crawl, or end the process where it runs (SIGTERM)"},
+	{err: webhooks.ErrThere, status: http.StatusConflict, detail: "{error}: DELETE {api}/webhooks/{webhook} ends it, or give another name"},
+	{err: webhooks.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/webhooks/{webhook} ends one"},
+	{err: webhooks.ErrElsewhere, status: http.StatusConflict, detail: elsewhereDetail},
+	{err: replays.ErrElsewhere, status: http.StatusConflict, detail: elsewhereDetail},
+	{err: replays.ErrFolder, status: http.StatusConflict, detail: "{error}: name another, or none to have one made"},
+	{err: replays.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/crawls/{crawl}/replays/{replay} forgets one"},
+	{err: replays.ErrRuns, status: http.StatusConflict, detail: "{error}"},
+	{err: replays.ErrDropped, status: http.StatusConflict, detail: "{error}"},
+	{err: replays.ErrOff, status: http.StatusConflict, detail: "{error}"},
+	{err: records.ErrEncrypted, status: http.StatusConflict, detail: "{error}"},
+	{err: records.ErrDatabase, status: http.StatusConflict, detail: "{error}"},
+	{err: records.ErrFormat, status: http.StatusConflict, detail: "{error}"},
+
+	{err: records.ErrCursor, status: http.StatusUnprocessableEntity, detail: cursorDetail},
+	{err: history.ErrNotURL, status: http.StatusUnprocessableEntity, detail: "{error}"},
+	{err: scrape.ErrURL, status: http.StatusUnprocessableEntity, detail: "{error}"},
+}
+
+const (
+	lateDetail      = "the cluster did not answer in time: try again, or run seine doctor"
+	dropDetail      = "{error} (drop it if it is of no use)"
+	elsewhereDetail = "{error}: use that server, or give this one another --state"
+	cursorDetail    = "invalid cursor: use next of the previous page, or omit the cursor to start"
+)
+
+func problemByKind(err error) error {
+	for _, k := range kinds {
+		if !errors.Is(err, k.err) {
+			continue
+		}
+		detail := strings.NewReplacer("{error}", err.Error(), "{api}", Base).Replace(k.detail)
+		if k.passes {
+			return retryLater(k.status, detail)
+		}
+		return newProblem(k.status, detail)
 	}
 	return nil
 }
@@ -164,15 +217,12 @@ func (a *API) problemOfInput(err error) error {
 	}
 	_, format := errors.AsType[*seeds.FormatError](err)
 	failed, fetch := errors.AsType[*fetcher.FetchError](err)
+	_, replay := errors.AsType[*replays.InputError](err)
 	switch {
-	case errors.Is(err, scrape.ErrBusy):
-		return retryLater(http.StatusTooManyRequests, err.Error()+": ask for it later, or for pages of other hosts meanwhile")
-	case format, errors.Is(err, history.ErrNotURL), errors.Is(err, scrape.ErrURL):
+	case format, replay:
 		return problemf(http.StatusUnprocessableEntity, "%v", err)
 	case fetch:
 		return a.fetchProblem(failed)
-	case errors.Is(err, crawlspec.ErrStandsStill):
-		return problemf(http.StatusConflict, "%v: PUT another spec", err)
 	}
 	return nil
 }

@@ -36,16 +36,7 @@ func (o serverOperations) listProcesses(ctx context.Context, _ *struct{}) (*body
 func (o serverOperations) drainProcess(ctx context.Context, in *struct {
 	ID string `path:"id" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+$" patternDescription:"letters and digits" doc:"ID of the process."`
 }) (*body[procstats.Process], error) {
-	var p procstats.Process
-	err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-		p, err = procstats.Drain(ctx, bus.NC, in.ID)
-		return err
+	return ask(ctx, o.Cluster.Do, func(ctx context.Context, bus *stages.Bus) (procstats.Process, error) {
+		return procstats.Drain(ctx, bus.NC, in.ID)
 	})
-	switch {
-	case errors.Is(err, procstats.ErrNoProcess):
-		err = problemf(http.StatusNotFound, "%v: GET %s/processes lists those there are", err, Base)
-	case errors.Is(err, procstats.ErrNoDrain):
-		err = problemf(http.StatusConflict, "%s is a whole crawl in one process: pause the crawl, or end the process where it runs (SIGTERM)", p.Name())
-	}
-	return answerOf(p, err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -67,7 +66,7 @@ func (o recordOperations) listFiles(ctx context.Context, in *filesInput) (*body[
 	if err == nil && len(part.Files) == 0 && part.Next == "" && in.Cursor == "" {
 		err = o.checkThere(ctx, in.Crawl)
 	}
-	return answerOf(pageOf(part.Files, part.Next), problemOfRecords(err))
+	return answerOf(pageOf(part.Files, part.Next), err)
 }
 
 type contentInput struct {
@@ -76,38 +75,28 @@ type contentInput struct {
 }
 
 func (o recordOperations) registerContent() {
-	op := o.describe(&operation{
+	registerStream(o.API, operation{
 		method: http.MethodGet, path: "/files/content", id: "download-file", tag: "records", scope: caller.Records, errors: []int{404, 409},
 		summary: "A file of the output", about: "As it was committed.",
-	})
-	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string"}}}}}
-	huma.Register(o.huma, op, func(ctx context.Context, in *contentInput) (*huma.StreamResponse, error) {
-		end := o.tails.Begin(ctx, caller.Of(ctx).Name)
-		if end == nil {
-			return nil, retryLater(http.StatusTooManyRequests, "too many downloads and streams are open: close some")
-		}
+	}, "application/octet-stream", o.tails, func(ctx context.Context, in *contentInput) (func(huma.Context), error) {
 		out, err := o.output(ctx, in.Writer)
 		if err != nil {
-			end()
-			return nil, o.problemOf(err)
+			return nil, err
 		}
 		f, content, err := records.Open(out, in.Cursor)
 		if err != nil {
-			end()
 			_ = out.Close() // nothing was written
-			return nil, o.problemOf(problemOfRecords(err))
+			return nil, err
 		}
-		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer end()
+		return func(ctx huma.Context) {
 			defer out.Close()
 			defer content.Close()
-			ctx.SetHeader("Content-Type", "application/octet-stream")
 			ctx.SetHeader("Content-Length", strconv.FormatInt(f.Bytes, 10))
 			ctx.SetHeader("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(f.Path)}))
 			if _, err := io.Copy(newStream(ctx), content); err != nil {
 				o.Log.Debug("a download ended early", "file", f.Path, "error", err)
 			}
-		}}, nil
+		}, nil
 	})
 }
 
@@ -124,19 +113,6 @@ func (o recordOperations) checkThere(ctx context.Context, crawl string) error {
 	return nil // the output is there, whatever else is not
 }
 
-// problemOfRecords is for what of an output cannot be read.
-func problemOfRecords(err error) error {
-	switch {
-	case errors.Is(err, records.ErrCursor):
-		return badCursor()
-	case errors.Is(err, fs.ErrNotExist):
-		return problemf(http.StatusNotFound, "the file was removed: %v", err)
-	case errors.Is(err, records.ErrEncrypted), errors.Is(err, records.ErrDatabase), errors.Is(err, records.ErrFormat):
-		return problemf(http.StatusConflict, "%v", err)
-	}
-	return err
-}
-
 func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
 	p := page[record]{Items: []record{}}
 	out, err := o.output(ctx, in.Writer)
@@ -151,7 +127,7 @@ func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*b
 	if p.Next = part.Next; err == nil && len(p.Items) == 0 && p.Next == "" && in.Cursor == "" {
 		err = o.checkThere(ctx, in.Crawl)
 	}
-	return answerOf(p, problemOfRecords(err))
+	return answerOf(p, err)
 }
 
 // output opens where a writer writes, as the cluster knows it.
@@ -185,24 +161,12 @@ type tailInput struct {
 }
 
 func (o recordOperations) registerTail() {
-	op := o.describe(&operation{
+	registerStream(o.API, operation{
 		method: http.MethodGet, path: "/records/tail", id: "tail-records", tag: "records", scope: caller.Records, errors: []int{404},
 		summary: "Records as they are made", about: "Newline-delimited JSON, a record a line, from now on. A client that does not take it in time is dropped.",
-	})
-	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: &huma.Schema{Type: "string"}}}}}
-	huma.Register(o.huma, op, func(ctx context.Context, in *tailInput) (*huma.StreamResponse, error) {
-		end := o.tails.Begin(ctx, caller.Of(ctx).Name)
-		if end == nil {
-			return nil, retryLater(http.StatusTooManyRequests, "too many streams of records are open: close some")
-		}
-		if err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, o.API, bus, in.Crawl) }); err != nil {
-			end()
-			return nil, o.problemOf(err)
-		}
-		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer end()
-			o.sendTail(ctx, in)
-		}}, nil
+	}, "application/x-ndjson", o.tails, func(ctx context.Context, in *tailInput) (func(huma.Context), error) {
+		err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, o.API, bus, in.Crawl) })
+		return func(ctx huma.Context) { o.sendTail(ctx, in) }, err
 	})
 }
 
@@ -218,7 +182,6 @@ func checkTail(ctx context.Context, a *API, bus *stages.Bus, crawl string) error
 }
 
 func (o recordOperations) sendTail(ctx huma.Context, in *tailInput) {
-	ctx.SetHeader("Content-Type", "application/x-ndjson")
 	s := newStream(ctx)
 	s.send(nil) // the head, so that the client knows that it is heard
 	err := o.Cluster.Do(ctx.Context(), func(ctx context.Context, bus *stages.Bus) error {

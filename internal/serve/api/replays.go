@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -70,18 +69,15 @@ func (r replayOperations) createReplay(ctx context.Context, in *newReplayInput) 
 	}
 	st, err := r.Replays.Begin(in.asked(ctx))
 	if err != nil {
-		return nil, problemOfReplay(err, in.Crawl)
+		return nil, err
 	}
-	return &createdReplay{r.PathPrefix + replaysOf(in.Crawl) + "/" + st.ID, st}, nil
+	return &createdReplay{r.PathPrefix + Base + "/crawls/" + in.Crawl + "/replays/" + st.ID, st}, nil
 }
 
-func replaysOf(crawl string) string { return Base + "/crawls/" + crawl + "/replays" }
-
 func (r replayOperations) checkReplay(ctx context.Context, in *newReplayInput) (*body[*replay.Preview], error) {
-	out, err := ask(ctx, r.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*replay.Preview, error) {
+	return ask(ctx, r.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*replay.Preview, error) {
 		return r.Replays.Look(ctx, bus, in.asked(ctx))
 	})
-	return out, problemOfReplay(err, in.Crawl)
 }
 
 func (r replayOperations) listReplays(_ context.Context, in *struct {
@@ -103,7 +99,7 @@ func (r replayOperations) listReplays(_ context.Context, in *struct {
 		s.Spec = "" // that of one may be long
 		p.Items = append(p.Items, s)
 	}
-	return answerOf(p, problemOfReplay(err, in.Crawl))
+	return answerOf(p, err)
 }
 
 type replayPath struct {
@@ -116,37 +112,13 @@ func (r replayOperations) getReplay(ctx context.Context, in *replayPath) (*body[
 	if c := caller.Of(ctx); !c.May(caller.Write) {
 		st.Spec = "" // it may name a webhook
 	}
-	return answerOf(st, problemOfReplay(err, in.Crawl))
+	return answerOf(st, err)
 }
 
 func (r replayOperations) resumeReplay(_ context.Context, in *replayPath) (*body[replays.Replay], error) {
-	st, err := r.Replays.Resume(in.Crawl, in.ID)
-	return answerOf(st, problemOfReplay(err, in.Crawl))
+	return answerOf(r.Replays.Resume(in.Crawl, in.ID))
 }
 
 func (r replayOperations) deleteReplay(_ context.Context, in *replayPath) (*struct{}, error) {
-	return nil, problemOfReplay(r.Replays.Remove(in.Crawl, in.ID), in.Crawl)
-}
-
-// problemOfReplay says what to do about a replay that cannot be had.
-func problemOfReplay(err error, crawl string) error {
-	input, wrong := errors.AsType[*replays.InputError](err)
-	refused, denied := errors.AsType[*stages.PermissionError](err)
-	switch {
-	case denied:
-		return problemf(http.StatusForbidden, "replay: this server may not read what is stored (%v); have it connect as a user who may, such as operator", refused)
-	case wrong:
-		return problemf(http.StatusUnprocessableEntity, "%v", input)
-	case errors.Is(err, replays.ErrNone):
-		return problemf(http.StatusNotFound, "%v: GET %s lists those there are", err, replaysOf(crawl))
-	case errors.Is(err, replays.ErrFolder):
-		return problemf(http.StatusConflict, "%v: name another, or none to have one made", err)
-	case errors.Is(err, replays.ErrTooMany):
-		return problemf(http.StatusConflict, "%v: DELETE %s/crawls/{crawl}/replays/{replay} forgets one", err, Base)
-	case errors.Is(err, replays.ErrElsewhere):
-		return problemf(http.StatusConflict, "%v: use that server, or give this one another --state", err)
-	case errors.Is(err, replays.ErrRuns), errors.Is(err, replays.ErrDropped), errors.Is(err, replays.ErrOff):
-		return problemf(http.StatusConflict, "%v", err)
-	}
-	return err
+	return nil, r.Replays.Remove(in.Crawl, in.ID)
 }

@@ -141,8 +141,7 @@ func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, e
 	}
 	return p.Scraper.MapKnown(ctx, spec, q.URL, q.Cursor, q.Limit, func(ctx context.Context, host, after string, most int) (part frontierapi.KnownPage, err error) {
 		err = p.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
-			client := frontierapi.Client{Bus: bus}
-			part, err = client.KnownPage(ctx, q.Crawl, host, after, most)
+			part, err = frontierapi.Client{Bus: bus}.KnownPage(ctx, q.Crawl, host, after, most)
 			return err
 		})
 		return part, err
@@ -156,7 +155,7 @@ func (p pageOperations) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Sp
 		return nil, problemf(http.StatusUnprocessableEntity, "give either spec or crawl: a page is fetched by one spec")
 	case q.Crawl != "":
 		err = p.ofCrawl(q.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
-			have, err := specOf(ctx, bus, q.Crawl)
+			have, err := stages.SpecOf(ctx, bus, q.Crawl)
 			spec = have.Spec
 			return err
 		})

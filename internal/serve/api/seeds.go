@@ -7,7 +7,6 @@ import (
 
 	"seine/internal/ops/seeds"
 	"seine/internal/serve/caller"
-	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 )
 
@@ -54,7 +53,7 @@ func (u urlOperations) registerSeeds() {
 func (u urlOperations) judgeSeeds(ctx context.Context, in *seedsInput, feed bool) (*body[SeedVerdicts], error) {
 	out := SeedVerdicts{Verdicts: []seeds.Verdict{}}
 	err := u.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		spec, err := specOf(ctx, bus, in.Crawl)
+		spec, err := stages.SpecOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return err
 		}
@@ -111,13 +110,4 @@ func (s *SeedVerdicts) count(v seeds.Verdict, told string) {
 	default:
 		s.Verdicts = append(s.Verdicts, v)
 	}
-}
-
-// specOf returns the spec that a crawl has.
-func specOf(ctx context.Context, bus *stages.Bus, crawl string) (crawlspec.Revision, error) {
-	specs, err := stages.OpenSpecs(ctx, bus)
-	if err != nil {
-		return crawlspec.Revision{}, err
-	}
-	return specs.Get(ctx, crawl, 0)
 }

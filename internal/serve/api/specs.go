@@ -76,7 +76,7 @@ func revisionTag(rev uint64) string { return fmt.Sprintf(`"%d"`, rev) }
 func (s specOperations) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) {
 	var out specOutput
 	err := s.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		have, err := specOf(ctx, bus, in.Crawl)
+		have, err := stages.SpecOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (s specOperations) diffSpec(ctx context.Context, in *specInput) (*body[Spec
 		return nil, err
 	}
 	return ask(ctx, s.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (c SpecChange, err error) {
-		have, err := specOf(ctx, bus, in.Crawl)
+		have, err := stages.SpecOf(ctx, bus, in.Crawl)
 		if err != nil {
 			return c, err
 		}

@@ -121,7 +121,7 @@ func number(cursor string) (uint64, error) {
 }
 
 func badCursor() error {
-	return problemf(http.StatusUnprocessableEntity, "invalid cursor: use next of the previous page, or omit the cursor to start")
+	return newProblem(http.StatusUnprocessableEntity, cursorDetail)
 }
 
 // Times of the stream of events.
@@ -133,29 +133,22 @@ const (
 // maxEvents bounds the streams that are open.
 const maxEvents = 500
 
+type eventsInput struct {
+	Brief bool `query:"brief" doc:"Leave out the overview: the event says only that there is another."`
+}
+
 // registerEvents adds the stream of events. Its events are encoded once for all who listen.
 func (o serverOperations) registerEvents() {
-	open := turns.New(maxEvents, maxEvents, 0)
-	op := o.describe(&operation{
+	registerStream(o.API, operation{
 		method: http.MethodGet, path: "/events", id: "stream-events", tag: "server", scope: caller.Read,
 		summary: "How everything stands, as it happens",
 		about:   "Server-sent events of the type `stats`, every 2 s, each as `GET /api/v1/stats` answers. One connection is enough for all tabs of a browser.",
-	})
-	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}}}}
-	huma.Register(o.huma, op, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
-		end := open.Begin(ctx, "")
-		if end == nil {
-			return nil, retryLater(http.StatusServiceUnavailable, "too many streams of events are open: close some, or share one among tabs")
-		}
-		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer end()
-			o.sendEvents(ctx)
-		}}, nil
+	}, "text/event-stream", turns.New(maxEvents, maxEvents, 0), func(_ context.Context, in *eventsInput) (func(huma.Context), error) {
+		return func(ctx huma.Context) { o.sendEvents(ctx, in) }, nil
 	})
 }
 
-func (o serverOperations) sendEvents(ctx huma.Context) {
-	ctx.SetHeader("Content-Type", "text/event-stream")
+func (o serverOperations) sendEvents(ctx huma.Context, in *eventsInput) {
 	ctx.SetHeader("X-Accel-Buffering", "no") // of nginx
 	s := newStream(ctx)
 	news, end := o.Feed.Watch()
@@ -169,7 +162,11 @@ func (o serverOperations) sendEvents(ctx huma.Context) {
 		case <-beat.C:
 			ok = s.send([]byte(": still here\n\n"))
 		case snapshot := <-news:
-			ok = s.send(bytes.Join([][]byte{[]byte("event: stats\ndata: "), snapshot.JSON(), []byte("\n\n")}, nil))
+			text := snapshot.JSON()
+			if in.Brief {
+				text = []byte("{}")
+			}
+			ok = s.send(bytes.Join([][]byte{[]byte("event: stats\ndata: "), text, []byte("\n\n")}, nil))
 		}
 	}
 }

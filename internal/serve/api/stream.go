@@ -1,12 +1,16 @@
 package api
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/turns"
 )
 
 // stream is an answer without an end that is known: each part is sent at once, and must be taken in time.
@@ -35,4 +39,27 @@ func (s *stream) Write(part []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	return len(part), nil
+}
+
+// registerStream adds an operation that answers with a stream, of which a few are open at a time. prepare returns what
+// sends it.
+func registerStream[I any](a *API, op operation, media string, open *turns.Turns, prepare func(context.Context, *I) (send func(huma.Context), err error)) {
+	spec := a.describe(&op)
+	spec.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: "string"}}}}}
+	huma.Register(a.huma, spec, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		end := open.Begin(ctx, caller.Of(ctx).Name)
+		if end == nil {
+			return nil, retryLater(http.StatusTooManyRequests, "too many downloads and streams are open: close some, or share a stream")
+		}
+		send, err := prepare(ctx, in)
+		if err != nil {
+			end()
+			return nil, a.problemOf(err)
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer end()
+			ctx.SetHeader("Content-Type", media)
+			send(ctx)
+		}}, nil
+	})
 }

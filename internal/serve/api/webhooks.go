@@ -82,7 +82,7 @@ func (w webhookOperations) createWebhook(ctx context.Context, in *struct{ Body N
 		return nil, err
 	}
 	made, err := w.Webhooks.Add(ctx, h)
-	return answerOf(webhookOf(&made), problemOfWebhook(err))
+	return answerOf(webhookOf(&made), err)
 }
 
 func webhookOf(h *webhooks.Hook) Webhook { return Webhook{h.Name, h.Secret, h.Events, h.OldUntil} }
@@ -96,7 +96,7 @@ func (w webhookOperations) rotateWebhook(_ context.Context, in *struct {
 		return nil, problemf(http.StatusUnprocessableEntity, "overlap %q: must be from 0s to 720h, such as 24h", in.Overlap)
 	}
 	made, err := w.Webhooks.Rotate(in.Name, overlap)
-	return answerOf(webhookOf(&made), problemOfWebhook(err))
+	return answerOf(webhookOf(&made), err)
 }
 
 // checkWebhook reports what may not be: to reach private addresses, and to be told what the caller may not read.
@@ -116,29 +116,11 @@ func (w webhookOperations) checkWebhook(who *caller.Caller, h *webhooks.Hook) er
 
 func (w webhookOperations) listWebhooks(context.Context, *struct{}) (*body[page[webhooks.Listed]], error) {
 	all, err := w.Webhooks.List()
-	return answerOf(pageOf(all, ""), problemOfWebhook(err))
+	return answerOf(pageOf(all, ""), err)
 }
 
 func (w webhookOperations) deleteWebhook(_ context.Context, in *struct {
 	Name string `path:"webhook" maxLength:"64" doc:"Name of the webhook."`
 }) (*struct{}, error) {
-	return nil, problemOfWebhook(w.Webhooks.Remove(in.Name))
-}
-
-// problemOfWebhook says what to do about a webhook that cannot be had.
-func problemOfWebhook(err error) error {
-	_, records := errors.AsType[*webhooks.RecordsRefusedError](err)
-	switch {
-	case records:
-		return problemf(http.StatusForbidden, "%v", err)
-	case errors.Is(err, webhooks.ErrNone):
-		return problemf(http.StatusNotFound, "%v: GET %s/webhooks lists those there are", err, Base)
-	case errors.Is(err, webhooks.ErrThere):
-		return problemf(http.StatusConflict, "%v: DELETE %s/webhooks/{webhook} ends it, or give another name", err, Base)
-	case errors.Is(err, webhooks.ErrTooMany):
-		return problemf(http.StatusConflict, "%v: DELETE %s/webhooks/{webhook} ends one", err, Base)
-	case errors.Is(err, webhooks.ErrElsewhere):
-		return problemf(http.StatusConflict, "%v: use that server, or give this one another --state", err)
-	}
-	return err
+	return nil, w.Webhooks.Remove(in.Name)
 }

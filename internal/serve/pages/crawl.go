@@ -96,7 +96,7 @@ type restOfCrawl struct {
 
 func (cp crawlPages) tellMore(ctx context.Context, p *crawlPage) error {
 	rest, err := asked(ctx, cp.server, "rest of "+p.Name, 2*fresh, func(ctx context.Context, bus *stages.Bus) (rest restOfCrawl, err error) {
-		spec, err := specOf(ctx, bus, p.Name)
+		spec, err := stages.SpecOf(ctx, bus, p.Name)
 		if err != nil {
 			return rest, err
 		}
@@ -114,15 +114,6 @@ func (cp crawlPages) tellMore(ctx context.Context, p *crawlPage) error {
 	})
 	p.Reasons, p.Runs, p.Stopped = rest.reasons, rest.runs, rest.sources
 	return err
-}
-
-// specOf returns the spec that a crawl has now.
-func specOf(ctx context.Context, bus *stages.Bus, crawl string) (crawlspec.Revision, error) {
-	specs, err := stages.OpenSpecs(ctx, bus)
-	if err != nil {
-		return crawlspec.Revision{}, err
-	}
-	return specs.Get(ctx, crawl, 0)
 }
 
 // answersOf lists how the requests of a crawl ended, the commonest first.

@@ -54,8 +54,7 @@ func (sp specPages) excludePage(r *http.Request) (*excludePage, error) {
 		return p, nil
 	}
 	p.Dropped, err = asked(r.Context(), sp.server, "drop "+p.Crawl+" "+p.Pattern, fresh, func(ctx context.Context, bus *stages.Bus) (frontierapi.Dropped, error) {
-		client := frontierapi.Client{Bus: bus}
-		return client.WouldDrop(ctx, p.Crawl, p.Pattern)
+		return frontierapi.Client{Bus: bus}.WouldDrop(ctx, p.Crawl, p.Pattern)
 	})
 	if p.Waiting > 0 {
 		p.Estimate = int64(float64(p.URLs) / float64(p.Waiting) * float64(c.Queued+c.Waiting))
@@ -66,7 +65,7 @@ func (sp specPages) excludePage(r *http.Request) (*excludePage, error) {
 // specNow returns the spec of a crawl as it is stored.
 func (sp specPages) specNow(r *http.Request, crawl string) (rev crawlspec.Revision, err error) {
 	err = sp.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
-		rev, err = specOf(ctx, bus, crawl)
+		rev, err = stages.SpecOf(ctx, bus, crawl)
 		return err
 	})
 	return rev, err

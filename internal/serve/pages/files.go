@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"path"
 	"strconv"
 
@@ -32,13 +31,7 @@ func (rp recordPages) files(r *http.Request) (any, error) {
 	if look := rp.look(r.Context()).Overview; look != nil {
 		p.Outputs = look.Outputs
 	}
-	q := url.Values{"writer": {p.Writer}, "limit": {strconv.Itoa(perPage)}}
-	for name, value := range map[string]string{"crawl": p.Crawl, "cursor": r.FormValue("before")} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	return p, p.refused(rp.carryOut(r, http.MethodGet, "/files?"+q.Encode(), nil, "", p))
+	return p, p.refused(rp.get(r, "/files", p, "writer", p.Writer, "limit", strconv.Itoa(perPage), "crawl", p.Crawl, "cursor", r.FormValue("before")))
 }
 
 // refused keeps why there is nothing to list: the page says so, and others can be asked for there.
@@ -64,15 +57,12 @@ const perPreview = 20
 
 func (rp recordPages) file(r *http.Request) (any, error) {
 	p := filePage{Path: r.FormValue("path"), Crawl: r.FormValue("crawl"), Writer: r.FormValue("writer")}
-	q := url.Values{"file": {p.Path}, "writer": {cmp.Or(p.Writer, defaultWriter)}, "limit": {strconv.Itoa(perPreview)}}
-	if at := r.FormValue("at"); at != "" {
-		q.Set("cursor", at)
-	}
 	var found struct {
 		Items []json.RawMessage `json:"items"`
 		Next  string            `json:"next"`
 	}
-	if err := rp.carryOut(r, http.MethodGet, "/records?"+q.Encode(), nil, "", &found); err != nil {
+	err := rp.get(r, "/records", &found, "file", p.Path, "writer", cmp.Or(p.Writer, defaultWriter), "limit", strconv.Itoa(perPreview), "cursor", r.FormValue("at"))
+	if err != nil {
 		return nil, err
 	}
 	for _, line := range found.Items {

@@ -87,7 +87,7 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	a := api.New(api.Options{Cluster: looked, Feed: c.feed, Scraper: scraper, Replays: again, Audit: written, AllowPrivate: true, ReadOnly: o.ReadOnly, PathPrefix: o.PathPrefix, Log: log})
 	o.API, o.Harmless = a, append(a.Harmless(), Harmless...)
 	o.Style = StyleSheet()
-	o.Pages = New(Deps{Cluster: looked, Feed: c.feed, Figures: drawn, API: a, Audit: written, Prefix: o.PathPrefix, ReadOnly: o.ReadOnly, Log: log})
+	o.Pages = New(Deps{Cluster: looked, Feed: c.feed, Figures: drawn, API: a, Prefix: o.PathPrefix, ReadOnly: o.ReadOnly, Log: log})
 	l, err := o.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -82,8 +82,7 @@ func (up urlPages) survey(r *http.Request, crawl string) (*frontierapi.Survey, e
 		return nil, nil
 	}
 	return asked(r.Context(), up.server, "hosts of "+crawl, fresh, func(ctx context.Context, bus *stages.Bus) (*frontierapi.Survey, error) {
-		client := frontierapi.Client{Bus: bus}
-		return client.Survey(ctx, crawl, surveyed)
+		return frontierapi.Client{Bus: bus}.Survey(ctx, crawl, surveyed)
 	})
 }
 
@@ -152,8 +151,7 @@ func (up urlPages) host(r *http.Request) (any, error) {
 		return nil, badInput{err}
 	}
 	return asked(r.Context(), up.server, "host "+name, fresh, func(ctx context.Context, bus *stages.Bus) (p hostPage, err error) {
-		client := frontierapi.Client{Bus: bus}
-		if p.HostStatus, err = lookup.Host(ctx, &client, name); err != nil {
+		if p.HostStatus, err = lookup.Host(ctx, frontierapi.Client{Bus: bus}, name); err != nil {
 			return p, err
 		}
 		p.Robots, err = overview.RobotsOf(ctx, bus, p.Host)

@@ -21,7 +21,6 @@ import (
 	xrate "golang.org/x/time/rate"
 
 	"seine/internal/serve/answers"
-	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/figures"
@@ -34,8 +33,7 @@ type Deps struct {
 	Feed    *snapshots.Feed
 	Figures *figures.Sampler
 	// API carries out what forms ask for: it knows who may do what, and how.
-	API   http.Handler
-	Audit *audit.Log
+	API http.Handler
 	// Prefix is where the pages are behind a proxy, as "/seine"; "" is the root. Requests come without it.
 	Prefix string
 	// ReadOnly leaves out whatever would change something.
@@ -59,7 +57,6 @@ func New(d Deps) http.Handler {
 	s := &server{Deps: d, answers: answers.Cache{Within: askTime}, logged: xrate.Sometimes{Interval: time.Second}, mux: http.NewServeMux()}
 	s.templates = parse(s)
 	s.mux.Handle("GET /static/", http.HandlerFunc(serveStatic))
-	s.mux.HandleFunc("GET /events", s.events)
 	s.mux.HandleFunc("GET /figures", s.chart)
 	s.mux.HandleFunc("POST /settings/theme", s.setTheme)
 	for path, p := range s.readers() {

@@ -50,8 +50,7 @@ func (rp recordPages) listReplays(r *http.Request, p *replayPage) error {
 	if err := messages.CheckCrawl(p.Crawl); err != nil {
 		return badInput{err}
 	}
-	q := url.Values{"limit": {strconv.Itoa(perPage)}, "cursor": {r.FormValue("before")}}
-	err := rp.carryOut(r, http.MethodGet, pathOfReplays(p.Crawl)+"?"+q.Encode(), nil, "", p)
+	err := rp.get(r, pathOfReplays(p.Crawl), p, "limit", strconv.Itoa(perPage), "cursor", r.FormValue("before"))
 	if no, ok := errors.AsType[*refusal](err); ok && no.Status == http.StatusConflict {
 		p.Unknown = no.Detail
 		return nil

@@ -164,8 +164,7 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 		return ""
 	}
 	err := r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		client := frontierapi.Client{Bus: bus}
-		names, err := client.Awake(ctx)
+		names, err := frontierapi.Client{Bus: bus}.Awake(ctx)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"seine/internal/ops/overview"
 	"seine/internal/ops/records"
 	"seine/internal/serve/cluster"
-	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -52,6 +51,7 @@ const (
 type ends struct {
 	cluster *cluster.Cluster
 	log     *slog.Logger
+	reader  overview.Reader
 	turn    int // in the names, of those that are looked at in turn
 	looked  time.Time
 
@@ -61,10 +61,8 @@ type ends struct {
 
 // known is what is known of a crawl.
 type known struct {
-	counters frontierapi.Counters
-	rev      uint64 // of its spec
-	over     bool   // then it is looked at again when one of these has changed
-	ended    []End  // the oldest first
+	crawl overview.Crawl
+	ended []End // the oldest first
 }
 
 func newEnds(c *cluster.Cluster, log *slog.Logger) *ends {
@@ -130,7 +128,7 @@ func (e *ends) choose(crawls []string) []string {
 	defer e.mu.Unlock()
 	var chosen []string
 	for name, k := range e.known {
-		if !k.over && len(chosen) < mostLooked/2 {
+		if k.crawl.End == frontierapi.NotEnded && len(chosen) < mostLooked/2 {
 			chosen = append(chosen, name)
 		}
 	}
@@ -142,20 +140,42 @@ func (e *ends) choose(crawls []string) []string {
 	return slices.Compact(chosen)
 }
 
-func (e *ends) lookAt(ctx context.Context, bus *stages.Bus, crawls []string) error {
-	return eachCrawl(ctx, bus, crawls, func(ctx context.Context, specs *stages.Specs, crawl string) error {
-		e.mu.Lock()
-		was := e.known[crawl]
-		e.mu.Unlock()
-		k, err := lookAt(ctx, bus, specs, crawl, was)
-		if err != nil || k == was {
+// lookAt learns how crawls stand, and which of their runs have ended.
+func (e *ends) lookAt(ctx context.Context, bus *stages.Bus, names []string) error {
+	e.reader.Bus = bus
+	crawls, err := e.reader.Some(ctx, names)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(asking)
+	for i := range crawls {
+		g.Go(func() error { return e.learn(ctx, bus, &crawls[i]) })
+	}
+	return g.Wait()
+}
+
+// learn learns which runs of a crawl have ended, unless it stands as before.
+func (e *ends) learn(ctx context.Context, bus *stages.Bus, c *overview.Crawl) (err error) {
+	if c.Problem != "" {
+		return errors.New(c.Problem)
+	}
+	e.mu.Lock()
+	was := e.known[c.Name]
+	e.mu.Unlock()
+	if was != nil && c.StillEnded(&was.crawl) {
+		return nil
+	}
+	k := &known{crawl: *c}
+	if c.End != frontierapi.NotEnded || c.Spec.Schedule != "" || c.Run > 0 {
+		if k.ended, err = runsOf(ctx, bus, c); err != nil {
 			return err
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.known[crawl] = k
-		return nil
-	})
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known[c.Name] = k
+	return nil
 }
 
 // next returns the first end that is to be told to a webhook, nil if there is none.
@@ -180,67 +200,9 @@ func (e *ends) next(h *Hook, have map[string]told) *End {
 	return first
 }
 
-// eachCrawl calls do for crawls, some at a time.
-func eachCrawl(ctx context.Context, bus *stages.Bus, crawls []string, do func(context.Context, *stages.Specs, string) error) error {
-	specs, err := stages.OpenSpecs(ctx, bus)
-	if err != nil {
-		return err
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(asking)
-	for _, crawl := range crawls {
-		g.Go(func() error { return do(ctx, specs, crawl) })
-	}
-	return g.Wait()
-}
-
-// endsOf returns the runs that have ended of crawls, the oldest first; nothing of crawls that have none.
-func endsOf(ctx context.Context, bus *stages.Bus, crawls []string) (map[string][]End, error) {
-	var mu sync.Mutex
-	all := make(map[string][]End)
-	err := eachCrawl(ctx, bus, crawls, func(ctx context.Context, specs *stages.Specs, crawl string) error {
-		k, err := lookAt(ctx, bus, specs, crawl, nil)
-		if err == nil && len(k.ended) > 0 {
-			mu.Lock()
-			defer mu.Unlock()
-			all[crawl] = k.ended
-		}
-		return err
-	})
-	return all, err
-}
-
-// lookAt looks at a crawl, and returns what was known of it if that is so still.
-func lookAt(ctx context.Context, bus *stages.Bus, specs *stages.Specs, crawl string, was *known) (*known, error) {
-	spec, err := specs.Get(ctx, crawl, 0)
-	if err != nil {
-		return nil, err
-	}
-	client := frontierapi.Client{Bus: bus}
-	if was != nil && was.over {
-		now, err := client.Status(ctx, crawl)
-		if err != nil {
-			return nil, err
-		}
-		if was.rev == spec.Rev && was.counters.Changed == now.Changed && was.counters.SameStates(&now.Counters) {
-			return was, nil
-		}
-	}
-	reason, status, err := client.CheckEnded(ctx, crawl, spec.Spec)
-	if err != nil {
-		return nil, err
-	}
-	k := &known{counters: status.Counters, rev: spec.Rev, over: reason != frontierapi.NotEnded}
-	if k.over || spec.Schedule != "" || status.Run > 0 {
-		k.ended, err = runsOf(ctx, bus, crawl, spec.Spec, reason, &status)
-	}
-	return k, err
-}
-
 // runsOf returns the runs of a crawl that have ended. One that has come to its end without a request has one, too.
-func runsOf(ctx context.Context, bus *stages.Bus, crawl string, spec *crawlspec.Spec, reason frontierapi.EndReason, status *frontierapi.CrawlStatus) ([]End, error) {
-	client := frontierapi.Client{Bus: bus}
-	runs, err := client.Runs(ctx, crawl, spec, mostRuns)
+func runsOf(ctx context.Context, bus *stages.Bus, c *overview.Crawl) ([]End, error) {
+	runs, err := frontierapi.Client{Bus: bus}.Runs(ctx, c.Name, c.Spec, mostRuns)
 	if err != nil {
 		return nil, err
 	}
@@ -248,15 +210,15 @@ func runsOf(ctx context.Context, bus *stages.Bus, crawl string, spec *crawlspec.
 	if err != nil {
 		return nil, err
 	}
-	if len(runs) == 0 && reason != frontierapi.NotEnded && reason != frontierapi.Empty {
-		changed := time.UnixMilli(status.Changed).UTC()
-		runs = []frontierapi.Run{{Run: status.Run, Last: changed, Ended: changed}}
+	if len(runs) == 0 && c.End != frontierapi.NotEnded && c.End != frontierapi.Empty {
+		changed := time.UnixMilli(c.Changed).UTC()
+		runs = []frontierapi.Run{{Run: c.Run, Last: changed, Ended: changed}}
 	}
 	var all []End
 	for i := range slices.Backward(runs) {
-		end := End{Crawl: crawl, Run: runs[i], upto: at.Sequence}
+		end := End{Crawl: c.Name, Run: runs[i], upto: at.Sequence}
 		if i == 0 {
-			end.Reason = reason
+			end.Reason = c.End
 		}
 		if !end.Run.Ended.IsZero() {
 			all = append(all, end)

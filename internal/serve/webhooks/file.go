@@ -91,9 +91,12 @@ func (f *file) beginNow(ctx context.Context, bus *stages.Bus) (err error) {
 			return err
 		}
 	}
-	found, err := endsOf(ctx, bus, crawls)
-	for crawl, all := range found {
-		f.Progress.Told[crawl] = all[len(all)-1].key()
+	now := newEnds(nil, nil)
+	err = now.lookAt(ctx, bus, crawls)
+	for crawl, k := range now.known {
+		if n := len(k.ended); n > 0 {
+			f.Progress.Told[crawl] = k.ended[n-1].key()
+		}
 	}
 	return err
 }

@@ -44,8 +44,7 @@ func (f *Frontier) owns(p int) bool {
 
 // finish purges what streams and buckets have of a deleted crawl, if no partition has anything of it.
 func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl string, d *messages.Deletion) error {
-	client := frontierapi.Client{Bus: ds.bus}
-	left, err := client.Remaining(ctx, crawl, d.Rev)
+	left, err := frontierapi.Client{Bus: ds.bus}.Remaining(ctx, crawl, d.Rev)
 	if err != nil || left > 0 {
 		return err
 	}

@@ -88,8 +88,7 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 	if first := spec.Time.Add(time.Duration(spec.Keep)); e.before(first) {
 		return first, nil
 	}
-	client := frontierapi.Client{Bus: e.bus}
-	c, err := client.Status(ctx, crawl)
+	c, err := frontierapi.Client{Bus: e.bus}.Status(ctx, crawl)
 	if err != nil {
 		return next, err
 	}

@@ -23,7 +23,7 @@ function open(url, port) {
     tell("error");
     if (source?.readyState === EventSource.CLOSED) setTimeout(() => ports.size && open(url, port), 5000);
   };
-  source.addEventListener("look", () => tell("look"));
+  source.addEventListener("stats", () => tell("look"));
 }
 
 function close() {

@@ -51,7 +51,7 @@ function ownSource(url, on) {
       source = new EventSource(url);
       source.onopen = on.open;
       source.onerror = on.error;
-      source.addEventListener("look", on.look);
+      source.addEventListener("stats", on.look);
     },
   };
 }

@@ -36,7 +36,7 @@ const (
 
 // Status returns how a crawl stands, over all partitions. Whether it has come to an end is
 // another question: see CheckEnded.
-func (c *Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) {
+func (c Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) {
 	parts, err := c.partitions(ctx, crawl)
 	return sum(parts), err
 }
@@ -44,7 +44,7 @@ func (c *Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) 
 // Awake returns the crawls in which something is to happen in some partition, sorted.
 // The others have ended, were never fed, or wait for what the partition has not read
 // yet. Of a hundred thousand it may leave some out.
-func (c *Client) Awake(ctx context.Context) ([]string, error) {
+func (c Client) Awake(ctx context.Context) ([]string, error) {
 	parts, err := c.statuses(ctx, Query{Awake: true})
 	if err != nil {
 		return nil, err
@@ -60,21 +60,21 @@ func (c *Client) Awake(ctx context.Context) ([]string, error) {
 }
 
 // Due reports whether some host could be asked now for a crawl.
-func (c *Client) Due(ctx context.Context, crawl string) (bool, error) {
+func (c Client) Due(ctx context.Context, crawl string) (bool, error) {
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Due: true})
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
 }
 
 // Settled reports whether all partitions have applied the messages that were stored when they
 // were opened. Until then they may report a crawl that has ended as running.
-func (c *Client) Settled(ctx context.Context) (bool, error) {
+func (c Client) Settled(ctx context.Context) (bool, error) {
 	parts, err := c.statuses(ctx, Query{})
 	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err
 }
 
 // Replaying returns the partitions whose owner still applies what the streams hold beyond
 // their state.
-func (c *Client) Replaying(ctx context.Context) (all []int, err error) {
+func (c Client) Replaying(ctx context.Context) (all []int, err error) {
 	parts, err := c.statuses(ctx, Query{})
 	for i := range parts {
 		if parts[i].Replaying {
@@ -108,17 +108,17 @@ func sum(parts []PartitionStatus) (total CrawlStatus) {
 }
 
 // Partition returns how a crawl stands in one partition.
-func (c *Client) Partition(ctx context.Context, crawl string, p int) (st PartitionStatus, err error) {
+func (c Client) Partition(ctx context.Context, crawl string, p int) (st PartitionStatus, err error) {
 	err = c.queryPartition(ctx, OpStatus, p, Query{Crawl: crawl}, &st)
 	return st, err
 }
 
-func (c *Client) partitions(ctx context.Context, crawl string) ([]PartitionStatus, error) {
+func (c Client) partitions(ctx context.Context, crawl string) ([]PartitionStatus, error) {
 	return c.statuses(ctx, Query{Crawl: crawl})
 }
 
 // statuses asks all partitions.
-func (c *Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, error) {
+func (c Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, error) {
 	parts := make([]PartitionStatus, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
@@ -129,7 +129,7 @@ func (c *Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, erro
 
 // Slowest returns the hosts with the longest mean request, over all partitions, of one crawl
 // unless that is empty.
-func (c *Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatus, error) {
+func (c Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatus, error) {
 	var all []HostStatus
 	for p := range c.Bus.Layout.Partitions {
 		var hs []HostStatus
@@ -142,7 +142,7 @@ func (c *Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStat
 }
 
 // Explain returns what became of a URL, which is made canonical first.
-func (c *Client) Explain(ctx context.Context, crawl, url string) (Explanation, error) {
+func (c Client) Explain(ctx context.Context, crawl, url string) (Explanation, error) {
 	var e Explanation
 	canonical, err := weburl.Canonicalize(url)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Client) Explain(ctx context.Context, crawl, url string) (Explanation, e
 }
 
 // queryPartition asks a partition, again while nobody answers.
-func (c *Client) queryPartition(ctx context.Context, op string, p int, q Query, reply any) error {
+func (c Client) queryPartition(ctx context.Context, op string, p int, q Query, reply any) error {
 	ctx, cancel := context.WithTimeout(ctx, QuestionTimeout)
 	defer cancel()
 	for wait := firstAnswer; ; wait *= 2 {
@@ -172,7 +172,7 @@ func (c *Client) queryPartition(ctx context.Context, op string, p int, q Query, 
 	}
 }
 
-func (c *Client) request(ctx context.Context, subject string, q, reply any) error {
+func (c Client) request(ctx context.Context, subject string, q, reply any) error {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
@@ -192,7 +192,7 @@ func (c *Client) request(ctx context.Context, subject string, q, reply any) erro
 }
 
 // Host returns what is known of a host, "www.example.org" or with a port.
-func (c *Client) Host(ctx context.Context, host string) (HostStatus, error) {
+func (c Client) Host(ctx context.Context, host string) (HostStatus, error) {
 	var st HostStatus
 	url, err := weburl.Canonicalize("http://" + host + "/")
 	if err != nil {
@@ -205,11 +205,11 @@ func (c *Client) Host(ctx context.Context, host string) (HostStatus, error) {
 
 // SetState pauses, resumes or cancels a crawl, or, if host is not empty, what
 // it wants of one host. It returns the revision of the spec that says so.
-func (c *Client) SetState(ctx context.Context, crawl, host string, state crawlspec.RunState) (uint64, error) {
+func (c Client) SetState(ctx context.Context, crawl, host string, state crawlspec.RunState) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Host: host, State: state})
 }
 
-func (c *Client) control(ctx context.Context, order Control) (uint64, error) {
+func (c Client) control(ctx context.Context, order Control) (uint64, error) {
 	var reply struct {
 		Rev uint64 `json:"rev"`
 	}
@@ -221,13 +221,13 @@ func (c *Client) control(ctx context.Context, order Control) (uint64, error) {
 
 // Delete deletes a crawl everywhere but in outputs, and returns the revision of the
 // deletion. It is done when Remaining says so; that takes no caller.
-func (c *Client) Delete(ctx context.Context, crawl string) (uint64, error) {
+func (c Client) Delete(ctx context.Context, crawl string) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Delete: true})
 }
 
 // Remaining returns how many partitions still have something of a crawl that was
 // deleted at a revision, or have not heard of it.
-func (c *Client) Remaining(ctx context.Context, crawl string, rev uint64) (n int, err error) {
+func (c Client) Remaining(ctx context.Context, crawl string, rev uint64) (n int, err error) {
 	parts, err := c.partitions(ctx, crawl)
 	if err != nil {
 		return len(parts), err

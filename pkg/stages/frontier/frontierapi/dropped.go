@@ -20,7 +20,7 @@ const MaxDropped = 5
 
 // WouldDrop returns what a pattern of exclude would drop of a crawl; nothing is changed. Each partition looks at 10,000
 // URLs at most, which takes it 20 ms.
-func (c *Client) WouldDrop(ctx context.Context, crawl, pattern string) (all Dropped, err error) {
+func (c Client) WouldDrop(ctx context.Context, crawl, pattern string) (all Dropped, err error) {
 	if _, err := crawlspec.CompilePattern(pattern); err != nil {
 		return all, err //nolint:wrapcheck // says all
 	}

@@ -27,7 +27,7 @@ const (
 // been applied, and that comes after everything that was found on the page. So
 // when no URL is open in any partition, nothing waits in the streams, and no
 // partition has moved while that was looked at, nothing can happen any more.
-func (c *Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Spec) (EndReason, CrawlStatus, error) {
+func (c Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Spec) (EndReason, CrawlStatus, error) {
 	before, err := c.partitions(ctx, crawl)
 	if err != nil {
 		return NotEnded, CrawlStatus{}, err
@@ -93,7 +93,7 @@ func endOf(parts []PartitionStatus, c *Counters, spec *crawlspec.Spec) EndReason
 
 // drained reports whether the partitions have applied everything that the
 // streams hold for the crawl.
-func (c *Client) drained(ctx context.Context, crawl string, parts []PartitionStatus) (bool, error) {
+func (c Client) drained(ctx context.Context, crawl string, parts []PartitionStatus) (bool, error) {
 	seeds, err := c.Bus.LastSequence(ctx, messages.StreamSeeds, messages.SubjectSeeds(crawl))
 	if err != nil {
 		return false, err

@@ -25,7 +25,7 @@ func LastChange(spec crawlspec.Revision, c *Counters) time.Time {
 // Expiry returns when a crawl that has come to an end is deleted, if it is not fed and
 // its spec is not changed before; the zero time for never. It counts from the end, from
 // when the crawl was last fed, or from when its spec last changed, whichever is latest.
-func (c *Client) Expiry(ctx context.Context, crawl string, spec crawlspec.Revision, end EndReason, n *Counters) (time.Time, error) {
+func (c Client) Expiry(ctx context.Context, crawl string, spec crawlspec.Revision, end EndReason, n *Counters) (time.Time, error) {
 	if spec.Keep == 0 || end == NotEnded || end == Empty {
 		return time.Time{}, nil
 	}

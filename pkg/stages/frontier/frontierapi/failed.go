@@ -40,7 +40,7 @@ func CheckFailure(class string) error {
 
 // Failed calls do for every URL of a crawl whose last visit failed, by a class
 // or, for "", by any, until do returns an error.
-func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*FailedURL) error) error {
+func (c Client) Failed(ctx context.Context, crawl, class string, do func(*FailedURL) error) error {
 	if class != "" {
 		if err := CheckFailure(class); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (c *Client) Failed(ctx context.Context, crawl, class string, do func(*Faile
 // FailedPage returns a part of the failed URLs of a crawl in a partition, by a class or, for "", by any: most at
 // most, or as many as an answer has for 0. After is Next of the part before, "" for the first. A part may have
 // none and not be the last: a frontier looks at so many URLs for one answer.
-func (c *Client) FailedPage(ctx context.Context, crawl, class string, partition int, after string, most int) (page FailedPage, err error) {
+func (c Client) FailedPage(ctx context.Context, crawl, class string, partition int, after string, most int) (page FailedPage, err error) {
 	err = c.queryPartition(ctx, OpFailed, partition, Query{Crawl: crawl, Class: class, After: after, Top: most}, &page)
 	return page, err
 }

@@ -23,7 +23,7 @@ type KnownPage struct {
 // order of their hash: most at most, or as many as an answer has for 0. After is the hash, in hexadecimal digits,
 // behind which the part begins, "" for the first. A part may have none and not be the last: a frontier looks at
 // so many URLs for one answer.
-func (c *Client) KnownPage(ctx context.Context, crawl, host, after string, most int) (page KnownPage, err error) {
+func (c Client) KnownPage(ctx context.Context, crawl, host, after string, most int) (page KnownPage, err error) {
 	p := messages.Partition("http://"+host+"/", c.Bus.Layout.Partitions)
 	err = c.queryPartition(ctx, OpURLs, p, Query{Crawl: crawl, Host: host, After: after, Top: most}, &page)
 	return page, err

@@ -57,7 +57,7 @@ type Reasons struct {
 }
 
 // Reasons returns why URLs of a crawl ended without a page, over all partitions.
-func (c *Client) Reasons(ctx context.Context, crawl string) (all Reasons, err error) {
+func (c Client) Reasons(ctx context.Context, crawl string) (all Reasons, err error) {
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Examples: true})
 	if err != nil {
 		return all, err

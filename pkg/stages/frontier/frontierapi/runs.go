@@ -100,7 +100,7 @@ func (r *Run) AddRecords(kind string, n int64) {
 
 // Runs returns the figures of the newest runs of a crawl, MaxRuns at most, over all
 // partitions, the newest first.
-func (c *Client) Runs(ctx context.Context, crawl string, spec *crawlspec.Spec, most int) ([]Run, error) {
+func (c Client) Runs(ctx context.Context, crawl string, spec *crawlspec.Spec, most int) ([]Run, error) {
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Runs: most})
 	if err != nil {
 		return nil, err

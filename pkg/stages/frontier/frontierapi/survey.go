@@ -44,7 +44,7 @@ func (s *Survey) Cut(top int) {
 // Survey returns how the hosts that a crawl has work for stand, those of all
 // crawls for "", with at most top in each list. Asking often costs little: an
 // answer may be some seconds old where there are many hosts.
-func (c *Client) Survey(ctx context.Context, crawl string, top int) (*Survey, error) {
+func (c Client) Survey(ctx context.Context, crawl string, top int) (*Survey, error) {
 	parts := make([]Survey, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
