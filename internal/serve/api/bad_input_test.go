@@ -134,7 +134,7 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "to": "records", "generation": "G 2"}`, 422, "a-z", nil},
 		{"POST", "/crawls/shop/replays", `{"of": "pages", "to": "records", "beyond_spec": true}`, 422, "beyond_spec is for", nil},
 		{"POST", "/crawls/shop/replays/check", `{"of": "pages", "host": "bad host"}`, 422, "the name of a host", nil},
-		{"GET", "/crawls/shop/replays/none", "", 404, "GET /api/v1/crawls/shop/replays lists", nil},
+		{"GET", "/crawls/shop/replays/none", "", 404, "GET /api/v1/crawls/{crawl}/replays lists", nil},
 		{"POST", "/crawls/shop/replays/none/resume", "", 404, "lists", nil},
 		{"DELETE", "/crawls/shop/replays/..%2f..%2fetc", "", 404, "lists", nil},
 		// Seeds.

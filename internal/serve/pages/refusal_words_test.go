@@ -47,7 +47,7 @@ func TestRefusalsSpeakOfThePages(t *testing.T) {
 			t.Errorf("%s %v: %s, without %q:\n%s", ask.path, ask.form, resp.Status, ask.says, text)
 		}
 		for _, no := range []string{"/api/", "openapi", "body.", "PUT ", "POST ", "If-Match"} {
-			if strings.Contains(string(text), no) {
+			if said := strings.ReplaceAll(string(text), `data-events="/api/`, ""); strings.Contains(said, no) {
 				t.Errorf("%s %v speaks of %q:\n%s", ask.path, ask.form, no, text)
 			}
 		}
