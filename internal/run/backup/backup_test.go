@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,23 +183,25 @@ func TestRestoreHasAllThatWasCopied(t *testing.T) {
 	wantContents(t, contents(t, restored), want)
 }
 
+// restoreSteps are what a restore reports before it begins its last steps.
+var restoreSteps = []string{"restoring the state of", "restoring " + metaStream, "installing", "completing"}
+
 // A restore that was ended after any step is begun anew by the next, and none is taken for whole before it is.
 func TestRestoreIsBegunAnewAfterEachStep(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
 	want := contents(t, b)
 	dir := takeBackup(t, b)
-	errEnded := errors.New("ended by the test")
 	restored := emptyServer(t)
-	for _, last := range []string{stepStreams, stepObjects, stepMeta, stepInstalled} {
-		_, err := (&Restore{Bus: restored, Dir: dir, At: func(step string) error {
-			if step == last {
-				return errEnded
+	for _, last := range restoreSteps {
+		ctx, end := context.WithCancel(t.Context())
+		_, err := (&Restore{Bus: restored, Dir: dir, Progress: func(step string) {
+			if strings.HasPrefix(step, last) {
+				end()
 			}
-			return nil
-		}}).Run(t.Context())
-		if !errors.Is(err, errEnded) {
-			t.Fatalf("ended after %s with %v", last, err)
+		}}).Run(ctx)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("ended while %s with %v", last, err)
 		}
 	}
 	_, err := (&Restore{Bus: restored, Dir: dir}).Run(t.Context())
@@ -365,18 +368,20 @@ func TestRestoreKeepsOthersAway(t *testing.T) {
 			t.Errorf("a frontier, %s: %v, want %v", when, err, stages.ErrRestoring)
 		}
 	}
-	errEnded := errors.New("ended by the test")
-	_, err := (&Restore{Bus: b, Dir: dir, At: func(step string) error {
+	ctx, end := context.WithCancel(t.Context())
+	_, err := (&Restore{Bus: b, Dir: dir, Progress: func(step string) {
+		if !slices.ContainsFunc(restoreSteps, func(last string) bool { return strings.HasPrefix(step, last) }) {
+			return
+		}
 		frontier("at " + step)
 		if _, err := (&Restore{Bus: b, Dir: dir}).Run(t.Context()); !errors.Is(err, works.ErrExcluded) {
 			t.Errorf("a second restore, at %s: %v, want %v", step, err, works.ErrExcluded)
 		}
-		if step == stepInstalled {
-			return errEnded
+		if strings.HasPrefix(step, "completing") {
+			end()
 		}
-		return nil
-	}}).Run(t.Context())
-	if !errors.Is(err, errEnded) {
+	}}).Run(ctx)
+	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	frontier("after an interruption")

@@ -41,23 +41,6 @@ type Restore struct {
 	Replicas int
 	// Progress is told what is being done.
 	Progress progress.Func
-	// At is called after each step, for tests to end there. It may be nil.
-	At func(step string) error
-}
-
-// steps of a restore, in order: see Restore.At.
-const (
-	stepStreams   = "streams"
-	stepObjects   = "objects"
-	stepMeta      = "meta"
-	stepInstalled = "installed"
-)
-
-func (r *Restore) at(step string) error {
-	if r.At == nil {
-		return nil
-	}
-	return r.At(step)
 }
 
 // Check verifies the files of the backup, and that it can be restored here. It changes nothing.
@@ -144,9 +127,6 @@ func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
 			return err
 		}
 	}
-	if err := r.at(stepStreams); err != nil {
-		return err
-	}
 	return r.installSnapshots(ctx, manager, m)
 }
 
@@ -220,9 +200,6 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 			return err //nolint:wrapcheck // says all
 		}
 	}
-	if err := r.at(stepObjects); err != nil {
-		return err
-	}
 	if err := r.stream(ctx, manager, metaStream, ""); err != nil {
 		return err
 	}
@@ -233,9 +210,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster has no leader of the stream yet
 		return err //nolint:wrapcheck // says all
 	}
-	if err := r.at(stepMeta); err != nil {
-		return err
-	}
+	r.Progress.Say("installing the states")
 	store := "backup-" + nuid.Next()
 	for p := range m.Layout.Partitions {
 		if snap, ok := stored[p]; ok {
@@ -247,7 +222,8 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 			return err //nolint:wrapcheck // says all
 		}
 	}
-	return r.at(stepInstalled)
+	r.Progress.Say("completing the restore")
+	return nil
 }
 
 // copyOf writes a file.
