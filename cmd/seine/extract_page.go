@@ -24,7 +24,10 @@ type fetched struct {
 	file string // it was read from; "" is none
 }
 
-func isURL(s string) bool { return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") }
+func isURL(s string) bool {
+	scheme, _, found := strings.Cut(s, "://")
+	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
 
 // get has the page.
 func (c *extractCmd) get(ctx context.Context, spec *crawlspec.Spec) (*fetched, error) {

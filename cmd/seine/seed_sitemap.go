@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"seine/internal/base/safeprint"
 	"seine/internal/page/sitemap"
@@ -15,7 +14,7 @@ import (
 // asks for it as politely as for any page, and the parser follows it. A file is
 // read here.
 func (f *seedPublisher) sitemap(from string) error {
-	if isWebURL(from) {
+	if isURL(from) {
 		return f.entries("", &sitemap.Sitemap{Index: true, Entries: []sitemap.Entry{{URL: from, Priority: -1}}})
 	}
 	site, err := readSitemap(from)
@@ -48,11 +47,6 @@ func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
 		}
 	}
 	return nil
-}
-
-func isWebURL(s string) bool {
-	s = strings.ToLower(s)
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
 // readSitemap reads a file: XML, plain or in gzip, or a URL on each line.
