@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,13 +38,12 @@ type replayCmd struct {
 // streamFlags is where the streams are that are replayed: of a cluster, or of a
 // `seine crawl` that is running or not.
 type streamFlags struct {
-	connect.Options `embed:""`
-	Data            string `name:"data" help:"Directory of a seine crawl, running or not (default ./seine-data if it exists and no server is given)." placeholder:"DIR"`
-	Quiet           bool   `short:"q" help:"Do not show progress."`
-	LogLevel        string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
-	LogFormat       string `help:"Log format: text or json." enum:"text,json" default:"text"`
+	connect.Operator `embed:""`
+	Quiet            bool   `short:"q" help:"Do not show progress."`
+	LogLevel         string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+	LogFormat        string `help:"Log format: text or json." enum:"text,json" default:"text"`
 
-	key *stateencryption.Key // of Data; nil if it is in the clear
+	key *stateencryption.Key // of the directory; nil if it is in the clear
 }
 
 func (s *streamFlags) logger(w io.Writer) *slog.Logger {
@@ -54,18 +52,26 @@ func (s *streamFlags) logger(w io.Writer) *slog.Logger {
 
 // open connects to the streams. The function that it returns ends that.
 func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
-	s.useDefault()
-	if err := s.check(); err != nil {
+	if err := s.Validate(); err != nil {
 		return nil, nil, usageError{err}
 	}
-	stop := func() {}
-	if s.Data == "" {
-		bus, err = s.Dial("seine-replay", log)
-	} else {
-		bus, stop, err = s.openData(log)
+	data, stop := s.Stored(), func() {}
+	if data != "" {
+		if s.key, err = stateencryption.Open(data, ""); err != nil {
+			return nil, nil, err
+		}
 	}
-	if err != nil {
+	bus, err = s.Dial("seine-replay", log)
+	switch {
+	case err == nil:
+	case !errors.Is(err, connect.ErrNoCrawl):
 		return nil, nil, err
+	case data == "":
+		return nil, nil, usageError{err}
+	default:
+		if bus, stop, err = s.openData(data, log); err != nil {
+			return nil, nil, err
+		}
 	}
 	joining, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -77,38 +83,9 @@ func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.B
 	return bus, func() { bus.Close(); stop() }, nil
 }
 
-// useDefault takes the directory that seine crawl has by itself, where no place is named.
-func (s *streamFlags) useDefault() {
-	if s.Data == "" && s.Options == (connect.Options{}) && connect.HasStreams(connect.DefaultData) {
-		s.Data = connect.DefaultData
-	}
-}
-
-func (s *streamFlags) check() error {
-	if s.Data == "" {
-		return s.Validate()
-	}
-	if s.Options != (connect.Options{}) {
-		return errors.New("--data has the streams: leave out --nats and the other --nats-… flags (and SEINE_NATS_URL)")
-	}
-	if _, err := os.Stat(filepath.Join(s.Data, "nats", "jetstream")); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--data %s: has no streams of a crawl (one with --nats is replayed with the same --nats)", s.Data)
-	}
-	return nil
-}
-
-// openData starts a server on what a crawl has stored, or connects to the one of
-// the crawl if that is running.
-func (s *streamFlags) openData(log *slog.Logger) (bus *stages.Bus, end func(), err error) {
-	if s.key, err = stateencryption.Open(s.Data, ""); err != nil {
-		return nil, nil, err
-	}
-	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(s.Data, "nats"), Private: true, Key: s.key.NATS()})
-	if errors.Is(err, embedded.ErrInUse) {
-		running := connect.Operator{Data: s.Data}
-		bus, err := running.Dial("seine-replay", log)
-		return bus, func() {}, err
-	}
+// openData starts a server on what a crawl has stored that does not run.
+func (s *streamFlags) openData(data string, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: s.key.NATS()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,11 +187,10 @@ func (c *replayFlags) run(o replay.Options) error {
 // replay replays. If the crawl in --data ends meanwhile, and its server with it, it
 // continues with a separate server.
 func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
-	c.useDefault()
-	o.Ends = c.Data != ""
+	o.Ends = c.Stored() != ""
 	for tries := 0; ; tries++ {
 		bus, end, err := c.open(ctx, o.Log)
-		if errors.Is(err, connect.ErrNoCrawl) && 0 < tries && tries < 20 { // it is about to end
+		if errors.Is(err, embedded.ErrInUse) && 0 < tries && tries < 20 { // it is about to end
 			if err := sleep.For(ctx, time.Second); err != nil {
 				return nil, err
 			}
