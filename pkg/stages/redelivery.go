@@ -72,7 +72,23 @@ const clockSkew = 5 * time.Second
 // knows that there are no other workers may call it.
 func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 	b.MarkStale()
-	return b.resetWorkers(ctx)
+	for _, c := range []struct{ stream, durable string }{
+		{messages.StreamSeeds, messages.ConsumerSeeds}, {messages.StreamFetch, messages.ConsumerFetch}, {messages.StreamFetch, messages.ConsumerRender},
+		{messages.StreamPages, messages.ConsumerParse},
+	} {
+		// A reset of a consumer that was never made gets no answer (2.15.2).
+		_, err := b.JS.Consumer(ctx, c.stream, c.durable)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) {
+			continue
+		}
+		if err == nil {
+			_, err = b.JS.ResetConsumer(ctx, c.stream, c.durable)
+		}
+		if err != nil {
+			return fmt.Errorf("release %s: %w", c.durable, err)
+		}
+	}
+	return nil
 }
 
 // StoreAcks has the server store which messages stages have acknowledged: a reset does so at
@@ -91,27 +107,6 @@ func (b *Bus) StoreAcks(ctx context.Context) error {
 			if _, err := b.JS.ResetConsumer(ctx, stream, c.Name); err != nil {
 				return fmt.Errorf("store the acknowledgements of %s: %w", c.Name, err)
 			}
-		}
-	}
-	return nil
-}
-
-// resetWorkers lets the consumers that workers share deliver anew what is not acknowledged.
-func (b *Bus) resetWorkers(ctx context.Context) error {
-	for _, c := range []struct{ stream, durable string }{
-		{messages.StreamSeeds, messages.ConsumerSeeds}, {messages.StreamFetch, messages.ConsumerFetch}, {messages.StreamFetch, messages.ConsumerRender},
-		{messages.StreamPages, messages.ConsumerParse},
-	} {
-		// A reset of a consumer that was never made gets no answer (2.15.2).
-		_, err := b.JS.Consumer(ctx, c.stream, c.durable)
-		if errors.Is(err, jetstream.ErrConsumerNotFound) {
-			continue
-		}
-		if err == nil {
-			_, err = b.JS.ResetConsumer(ctx, c.stream, c.durable)
-		}
-		if err != nil {
-			return fmt.Errorf("release %s: %w", c.durable, err)
 		}
 	}
 	return nil
