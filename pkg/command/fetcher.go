@@ -52,41 +52,36 @@ func (o *fetcherOptions) Validate() error {
 }
 
 func (o *fetcherOptions) run(ctx context.Context, env process.Env) error {
-	specs, stop, err := join(ctx, env.Bus)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	o.limitMemory()
-	f, err := fetcher.New(o.Config, env.Bus, specs)
-	if err != nil {
-		return err
-	}
-	if !o.Chain {
-		if err := env.Started(""); err != nil {
-			return err
+	return work(ctx, env, func(specs *stages.Specs) (worker, error) {
+		f, err := fetcher.New(o.Config, env.Bus, specs)
+		if err != nil || !o.Chain {
+			return f, err
 		}
-		return f.Run(ctx)
-	}
-	return o.runChained(ctx, env, f, specs)
+		p, err := parser.New(o.Parser, env.Bus, specs, o.extractors...)
+		if err != nil {
+			return nil, err
+		}
+		f.Chain(p.Chain())
+		return chained{f, p, env.Bus}, nil
+	})
 }
 
-// runChained runs the fetcher and a parser. The one that ends by itself ends the other.
-func (o *fetcherOptions) runChained(ctx context.Context, env process.Env, f *fetcher.Fetcher, specs *stages.Specs) error {
-	p, err := parser.New(o.Parser, env.Bus, specs, o.extractors...)
-	if err != nil {
-		return err
-	}
-	f.Chain(p.Chain())
-	if err := env.Started(""); err != nil {
-		return err
-	}
-	if err := stages.Announce(env.Bus, messages.StageParser, version.Number, ""); err != nil {
+// chained is a fetcher and the parser that it hands its pages to.
+type chained struct {
+	fetcher *fetcher.Fetcher
+	parser  *parser.Parser
+	bus     *stages.Bus
+}
+
+// Run runs both. The one that ends by itself ends the other.
+func (c chained) Run(ctx context.Context) error {
+	if err := stages.Announce(c.bus, messages.StageParser, version.Number, ""); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return f.Run(ctx) })
-	g.Go(func() error { return p.Run(ctx) })
+	g.Go(func() error { return c.fetcher.Run(ctx) })
+	g.Go(func() error { return c.parser.Run(ctx) })
 	return g.Wait()
 }
 

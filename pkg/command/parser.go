@@ -5,6 +5,7 @@ import (
 
 	"seine/internal/run/process"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
 )
 
@@ -22,17 +23,7 @@ type parserOptions struct {
 }
 
 func (o *parserOptions) run(ctx context.Context, env process.Env) error {
-	specs, stop, err := join(ctx, env.Bus)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	s, err := parser.New(o.Config, env.Bus, specs, o.extractors...)
-	if err != nil {
-		return err
-	}
-	if err := env.Started(""); err != nil {
-		return err
-	}
-	return s.Run(ctx)
+	return work(ctx, env, func(specs *stages.Specs) (worker, error) {
+		return parser.New(o.Config, env.Bus, specs, o.extractors...)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"seine/internal/render"
 	"seine/internal/run/process"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher"
 )
 
@@ -32,20 +33,13 @@ func (o *rendererOptions) run(ctx context.Context, env process.Env) error {
 	if err := o.Browser.Check(); err != nil {
 		return err
 	}
-	specs, stop, err := join(ctx, env.Bus)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	f, err := fetcher.New(o.Config, env.Bus, specs)
-	if err != nil {
-		return err
-	}
 	browser := render.New(o.Browser, env.Bus.Log)
 	defer browser.Close()
-	f.Render(browser, true)
-	if err := env.Started(""); err != nil {
-		return err
-	}
-	return f.Run(ctx)
+	return work(ctx, env, func(specs *stages.Specs) (worker, error) {
+		f, err := fetcher.New(o.Config, env.Bus, specs)
+		if err == nil {
+			f.Render(browser, true)
+		}
+		return f, err
+	})
 }

@@ -16,7 +16,6 @@ import (
 
 	"seine/internal/base/filelock"
 	"seine/internal/base/jsontext"
-	"seine/internal/base/progress"
 	"seine/internal/base/version"
 	"seine/internal/run/works"
 	"seine/pkg/messages"
@@ -34,7 +33,7 @@ type Backup struct {
 	// Dir is made; one that has anything in it is refused.
 	Dir string
 	// Progress is told what is being done.
-	Progress progress.Func
+	Progress Progress
 }
 
 // Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix. The next backup to Dir removes a folder that a
@@ -119,7 +118,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	for _, name := range all {
-		b.Progress.Say("copying %s", name)
+		b.Progress.say("copying %s", name)
 		if name == snapshotsStream { // whose objects are copied, but not by the server: they are replaced all the time
 			err = b.copyConfig(ctx, dir, name)
 		} else {
@@ -178,7 +177,7 @@ func configFile(dir string) string { return filepath.Join(dir, "snapshots", "buc
 func (b *Backup) copySnapshots(ctx context.Context, dir string, m *Manifest) error {
 	snapshots := partition.NewSnapshots(b.Bus)
 	for p := range m.Layout.Partitions {
-		b.Progress.Say("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
+		b.Progress.say("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
 		snap, found, err := b.copySnapshot(ctx, snapshots, snapshotFile(dir, p), p)
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (all []
 // consumers makes the consumers of a stream again. Each continues behind what it has acknowledged.
 func (r *Restore) consumers(ctx context.Context, s Stream) error {
 	for _, c := range s.Consumers {
-		r.Progress.Say("restoring consumer %s of %s", c.Config.Durable, s.Name)
+		r.Progress.say("restoring consumer %s of %s", c.Config.Durable, s.Name)
 		err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return r.consumer(ctx, s.Name, c) })
 		if err != nil {
 			return fmt.Errorf("restore consumer %s of stream %s: %w", c.Config.Durable, s.Name, err)

@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/jsontext"
-	"seine/internal/base/progress"
 	"seine/internal/ops/procstats"
 	"seine/internal/run/works"
 	"seine/pkg/messages"
@@ -40,7 +39,7 @@ type Restore struct {
 	// Replicas is how many replicas streams and buckets are to have, 0 for as many as they had.
 	Replicas int
 	// Progress is told what is being done.
-	Progress progress.Func
+	Progress Progress
 }
 
 // Check verifies the files of the backup, and that it can be restored here. It changes nothing.
@@ -49,7 +48,7 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Progress.Say("verifying the files of the backup")
+	r.Progress.say("verifying the files of the backup")
 	if err := m.Verify(r.Dir); err != nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ func notEmpty(have []string) error {
 
 // stream has the server make a stream again, which is known by when the one was made that was copied.
 func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made string) error {
-	r.Progress.Say("restoring %s", name)
+	r.Progress.say("restoring %s", name)
 	config, err := storedConfig(streamDir(r.Dir, name))
 	if err != nil {
 		return err
@@ -194,7 +193,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	snapshots := partition.NewSnapshots(r.Bus)
 	stored := make(map[int]partition.Snapshot, len(m.Snapshots))
 	for _, snap := range m.Snapshots {
-		r.Progress.Say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
+		r.Progress.say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
 		snap.Epoch = epoch
 		if stored[snap.Partition], err = snapshots.Put(ctx, snap.Partition, snap, copyOf(snapshotFile(r.Dir, snap.Partition))); err != nil {
 			return err //nolint:wrapcheck // says all
@@ -210,7 +209,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster has no leader of the stream yet
 		return err //nolint:wrapcheck // says all
 	}
-	r.Progress.Say("installing the states")
+	r.Progress.say("installing the states")
 	store := "backup-" + nuid.Next()
 	for p := range m.Layout.Partitions {
 		if snap, ok := stored[p]; ok {
@@ -222,7 +221,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 			return err //nolint:wrapcheck // says all
 		}
 	}
-	r.Progress.Say("completing the restore")
+	r.Progress.say("completing the restore")
 	return nil
 }
 
