@@ -58,12 +58,12 @@ func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time)
 		w.FirstTime = st.FirstTime
 	}
 	if since, _ := c.Since.At(now); !since.IsZero() { // Validate has seen it
-		if w.From, err = s.at(ctx, since, &st); err != nil {
+		if w.From, err = s.at(ctx, since); err != nil {
 			return w, err
 		}
 	}
 	if until, _ := c.Until.At(now); !until.IsZero() {
-		end, err := s.at(ctx, until, &st)
+		end, err := s.at(ctx, until)
 		if err != nil {
 			return w, err
 		}
@@ -74,34 +74,24 @@ func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time)
 }
 
 // at returns the first sequence that was stored at t or later, the one after the
-// last if none was. Times of a stream never go back.
-func (s *replayStream) at(ctx context.Context, t time.Time, st *jetstream.StreamState) (uint64, error) {
-	low, high := max(st.FirstSeq, 1), st.LastSeq+1
-	for low < high {
-		mid := low + (high-low)/2
-		m, err := s.next(ctx, mid, ">")
-		if err != nil {
-			return 0, err
-		}
-		if m == nil || !m.Time.Before(t) {
-			high = mid
-		} else {
-			low = m.Sequence + 1
-		}
+// last if none was.
+func (s *replayStream) at(ctx context.Context, t time.Time) (uint64, error) {
+	info, err := s.probe(ctx, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &t})
+	if err != nil {
+		return 0, err
 	}
-	return low, nil
+	return info.Delivered.Stream + 1, nil
 }
 
-// next returns the first message from seq on for a filter, nil if there is none.
-func (s *replayStream) next(ctx context.Context, seq uint64, subject string) (*jetstream.RawStreamMsg, error) {
-	m, err := s.stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
+// probe has the server say where a consumer would begin, and how many messages it would get.
+func (s *replayStream) probe(ctx context.Context, config jetstream.ConsumerConfig) (*jetstream.ConsumerInfo, error) {
+	config.AckPolicy, config.MemoryStorage, config.InactiveThreshold = jetstream.AckNonePolicy, true, time.Minute
+	c, err := s.stream.CreateConsumer(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("look at stream %s: %w", s.name, err)
 	}
-	return m, nil
+	s.bus.ForgetConsumer(ctx, s.name, c.CachedInfo().Name)
+	return c.CachedInfo(), nil
 }
 
 // countTries is how often count looks again, because the stream has changed.
@@ -134,15 +124,11 @@ func (s *replayStream) count(ctx context.Context, from, to uint64) (n int64, err
 }
 
 func (s *replayStream) pending(ctx context.Context, from uint64) (uint64, error) {
-	c, err := s.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		FilterSubjects: s.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: time.Minute,
-	})
+	info, err := s.probe(ctx, jetstream.ConsumerConfig{FilterSubjects: s.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from})
 	if err != nil {
-		return 0, fmt.Errorf("count messages of stream %s: %w", s.name, err)
+		return 0, err
 	}
-	s.bus.ForgetConsumer(ctx, s.name, c.CachedInfo().Name)
-	return c.CachedInfo().NumPending, nil
+	return info.NumPending, nil
 }
 
 // Reads ahead of whoever takes the messages, and waits for one.
@@ -250,11 +236,11 @@ var errQuiet = errors.New("the server sends nothing, though there is more")
 // over reports whether there is nothing to read from one sequence to another.
 func (s *replayStream) over(ctx context.Context, from, to uint64) (bool, error) {
 	for _, subject := range s.subjects {
-		left, err := s.next(ctx, from, subject)
-		if err != nil {
+		left, err := s.stream.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
+		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 			return false, failed(err)
 		}
-		if left != nil && left.Sequence <= to {
+		if err == nil && left.Sequence <= to {
 			return false, nil
 		}
 	}
