@@ -229,28 +229,33 @@ func (e text) message(at StoredMessage, text string) {
 // written tells how far the writers are.
 func (e text) written() {
 	for _, w := range e.Writers {
-		var seqs []uint64
-		for _, r := range e.Records {
-			seqs = append(seqs, r.Seq)
-		}
-		if w.Stream == messages.StreamPages {
-			seqs = nil
-			for _, p := range e.Pages {
-				seqs = append(seqs, p.Seq)
+		stored, done := 0, 0
+		for _, at := range e.messages() {
+			if at.Stream != w.Stream {
+				continue
 			}
-		}
-		if len(seqs) == 0 {
-			continue
-		}
-		done := 0
-		for _, seq := range seqs {
-			if seq <= w.Committed {
+			if stored++; at.Seq <= w.Committed {
 				done++
 			}
 		}
-		text := fmt.Sprintf("%s has committed %d of %d (%s up to %d)", w.Name, done, len(seqs), w.Stream, w.Committed)
-		e.row("writer", text)
+		if stored > 0 {
+			e.row("writer", fmt.Sprintf("%s has committed %d of %d (%s up to %d)", w.Name, done, stored, w.Stream, w.Committed))
+		}
 	}
+}
+
+// messages are those that the streams have of its visits.
+func (e text) messages() (all []StoredMessage) {
+	for _, r := range e.Results {
+		all = append(all, r.StoredMessage)
+	}
+	for _, p := range e.Pages {
+		all = append(all, p.StoredMessage)
+	}
+	for _, r := range e.Records {
+		all = append(all, r.StoredMessage)
+	}
+	return all
 }
 
 func (e text) letters() {
@@ -263,13 +268,7 @@ func (e text) letters() {
 // searched tells where nothing was found, and why that may be.
 func (e text) searched() {
 	found := make(map[string]int)
-	for _, at := range e.Results {
-		found[at.Stream]++
-	}
-	for _, at := range e.Pages {
-		found[at.Stream]++
-	}
-	for _, at := range e.Records {
+	for _, at := range e.messages() {
 		found[at.Stream]++
 	}
 	for _, s := range e.Searches {
