@@ -17,7 +17,9 @@ type failingRenderer struct{ err error }
 
 func (r failingRenderer) Warm(context.Context) {}
 
-func (r failingRenderer) Render(context.Context, *render.Job) (*render.Page, error) { return nil, r.err }
+func (r failingRenderer) Render(context.Context, *render.Job) (*render.Page, error) {
+	return nil, r.err
+}
 
 // A page that cannot be rendered is tried again. When that fails as well, the document is kept as it was received, and says so.
 func TestDocumentOfAPageThatCannotBeRendered(t *testing.T) {
