@@ -115,6 +115,7 @@ const (
 	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
 	minPoll    = 2 * time.Millisecond
 	maxPoll    = 30 * time.Millisecond
+	idlePoll   = 250 * time.Millisecond // while nothing changes
 	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
 )
 
@@ -699,7 +700,7 @@ func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *c
 	}
 	wait := min(max(time.Duration(left)*leastOfURL, minPoll), maxPoll)
 	if now.Changed == c.last.Changed {
-		wait = min(max(wait, 2*last), maxPoll)
+		wait = min(max(wait, 2*last), idlePoll)
 	}
 	return wait
 }
