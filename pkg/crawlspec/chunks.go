@@ -17,7 +17,12 @@ const EachChunk = "chunks"
 
 // Chunks splits the main content of pages by headings and paragraphs, into records of KindChunk.
 type Chunks struct {
-	Target
+	// Match lists patterns, as in Spec.Include; the URL must match one. If it is empty, every URL matches.
+	Match Strings `json:"match,omitempty"`
+	// Types of document, of ChunkTypes; all of these if it is empty.
+	Types Strings `json:"types,omitempty"`
+	// When is a condition for the page.
+	When *Condition `json:"when,omitempty"`
 	// Size is the size of a chunk at most; 0 is DefaultChunkSize.
 	Size int `json:"size,omitempty"`
 	// Overlap is how much of the chunk before a chunk repeats at most; it counts as a part of Size.
@@ -27,6 +32,9 @@ type Chunks struct {
 	// Fields are further fields of the records, by selectors on the chunk, and values of the page.
 	Fields Fields `json:"fields,omitempty"`
 }
+
+// ChunkTypes are the types of document that have a main content, or are text.
+var ChunkTypes = []string{"html", "text", "pdf", "office"}
 
 // Unit is what the size of a text is counted in.
 type Unit string
@@ -66,7 +74,10 @@ func (c *Chunks) MaxSize() int { return cmp.Or(c.Size, DefaultChunkSize) }
 func (c *Chunks) SizeUnit() Unit { return cmp.Or(c.Unit, UnitTokens) }
 
 func (c *Chunks) rule() *RecordRule {
-	return &RecordRule{Kind: KindChunk, Target: c.Target, Each: &Each{From: EachChunk}, Key: "{id}", Fields: slices.Concat(chunkFields, c.Fields)}
+	return &RecordRule{
+		Kind: KindChunk, Target: Target{Match: c.Match, Types: c.Types, When: c.When},
+		Each: &Each{From: EachChunk}, Key: "{id}", Fields: slices.Concat(chunkFields, c.Fields),
+	}
 }
 
 // Rules are the rules for records, each with its path in the spec: Records, and that of Chunks.
@@ -89,8 +100,9 @@ func (e *Extraction) checkChunks(p *Problems) {
 		return
 	}
 	r := c.rule()
-	r.Each = nil // which no other rule may have
+	r.Each, r.Types = nil, nil // no other rule may have these
 	r.check(p, "chunks")
+	p.list("chunks.types", c.Types, ChunkTypes)
 	size := c.MaxSize()
 	if size < MinChunkSize || size > MaxChunkSize {
 		p.Addf("chunks.size", "%d: must be from %d to %d", size, MinChunkSize, MaxChunkSize)

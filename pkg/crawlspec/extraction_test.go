@@ -41,7 +41,7 @@ func everyExtraction() Extraction {
 		Duplicates: Duplicates{Exact: DuplicateMark, Near: DuplicateDrop, Distance: 5, Unchanged: UnchangedDrop},
 		Gone:       WhenGoneRecord,
 		Chunks: &Chunks{
-			Target: Target{Match: Strings{"/docs/*"}}, Size: 300, Overlap: 20, Unit: UnitWords, Fields: Fields{{"author", Field{From: "page:author"}}},
+			Match: Strings{"/docs/*"}, Size: 300, Overlap: 20, Unit: UnitWords, Fields: Fields{{"author", Field{From: "page:author"}}},
 		},
 		Content: MainContent{Comments: CommentsKeep, Prefer: PreferPrecision},
 		Mask:    Mask{Kinds: Strings{"email", "phone"}, Fields: Strings{"*"}},

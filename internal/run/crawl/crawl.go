@@ -116,7 +116,7 @@ const (
 	minPoll    = 2 * time.Millisecond
 	maxPoll    = 30 * time.Millisecond
 	idlePoll   = 250 * time.Millisecond // while nothing changes
-	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
+	leastOfURL = 50 * time.Microsecond  // no crawl takes less time for a URL
 )
 
 // settlePoll is the wait between looks at whether the writer has every record,

@@ -28,6 +28,7 @@ var choices = map[string][]string{
 	"LinkRules.Follow":   crawlspec.LinkKinds,
 	"Mask.Kinds":         crawlspec.MaskKinds,
 	"Target.Types":       crawlspec.DocumentTypes,
+	"Chunks.Types":       crawlspec.ChunkTypes,
 	"Field.As":           crawlspec.Conversions,
 	"Field.Decimal":      {".", ","},
 	"RequestRule.Method": crawlspec.Methods,

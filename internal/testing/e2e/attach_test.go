@@ -69,7 +69,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 		t.Helper()
 		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"runs"}, {"dead", "list"}, {"spec", "get"}} {
 			out := runSeine(t, append(args, "--data", p.data)...)
-			if out.code() != 0 || !strings.Contains(out.stderr.String(), "no crawl is running in "+p.data) {
+			if out.code() != 0 || out.stderr.String() != "" {
 				t.Errorf("%s when no crawl runs: %d, %s", args, out.code(), out.said())
 			}
 			if args[0] == "status" && (!strings.Contains(out.stdout.String(), "crawl default: "+state) || strings.Contains(out.stdout.String(), "WARNING")) {
