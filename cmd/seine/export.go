@@ -31,6 +31,8 @@ type exportCmd struct {
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 	Crawl   string         `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind    string         `help:"Only records of this kind." placeholder:"NAME"`
+	Latest  bool           `env:"-" help:"With --single: as in seine cat --latest."`
+	RunOnly string         `name:"run" env:"-" help:"With --single: as in seine cat --run." placeholder:"RUN"`
 	Quiet   bool           `short:"q" help:"Do not show progress."`
 	identities
 }
@@ -38,19 +40,22 @@ type exportCmd struct {
 // Help is shown below the list of flags.
 func (c *exportCmd) Help() string {
 	return `Exports each commit once. Run the command again to resume, or to export what was committed since. A destination holds the export of
-one output, with one --crawl, --kind and format. All records are exported; seine cat --latest prints only the last of each page and key.
+one output, with one --crawl, --kind and format. All records are exported, unless --single goes with --latest or --run.
 Examples:
 
   seine export ./seine-out --to ./by-kind --format jsonl.gz --path '{crawl}/{kind}'
   seine export s3://pages/crawls --to ./games --format objects --key '{field:season}/{key}.json' --kind game
   seine export ./secret --identity key.txt --to ./plain
-  seine export ./seine-out --kind product --single products.csv`
+  seine export ./seine-out --kind product --latest --single products.csv`
 }
 
 // Run exports.
 func (c *exportCmd) Run() error {
 	if c.Single != "" {
 		return c.single()
+	}
+	if c.Latest || c.RunOnly != "" {
+		return usageError{errors.New("--latest and --run: choose records for --single FILE; --to copies all commits, as they are")}
 	}
 	o, err := c.options()
 	if err != nil {

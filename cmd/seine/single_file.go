@@ -118,7 +118,7 @@ func (c *exportCmd) single() error {
 		return err
 	}
 	defer f.close()
-	cat := catCmd{Paths: []string{c.From}, identities: c.identities, outputFlags: outputFlags{S3: c.FromS3}, Crawl: c.Crawl, Kind: c.Kind}
+	cat := catCmd{Paths: []string{c.From}, identities: c.identities, outputFlags: outputFlags{S3: c.FromS3}, Crawl: c.Crawl, Kind: c.Kind, Latest: c.Latest, RunOnly: c.RunOnly}
 	if err := cat.each(f.add); err != nil {
 		return err
 	}
