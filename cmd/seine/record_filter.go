@@ -81,8 +81,7 @@ func (s *recordFilter) takesFrom(f *output.File, outside bool) bool {
 	return !outside || s.takesBeside
 }
 
-// take passes a record on if it is asked for. The crawl is that of its place, "" if nobody knows: records need not
-// say it.
+// take passes a selected record on. Crawl is the crawl of its place, "" if unknown: records may lack it.
 func (s *recordFilter) take(crawl string, line []byte) error {
 	if s.all {
 		return s.pass(crawl, "", line)

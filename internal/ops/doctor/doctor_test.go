@@ -46,7 +46,7 @@ func TestProcessThatCannotWork(t *testing.T) {
 	}
 }
 
-// A view that a reader of the database locks is named, and what ends that.
+// The finding names a view that a reader of the database locks, and what to do.
 func TestViewsThatWait(t *testing.T) {
 	all := []procstats.Process{{Stage: "fetcher", Host: "a", PID: 1}, {Stage: "writer rows", Host: "b", PID: 2, Waits: "records_product: lock timeout"}}
 	f := waiting(all)

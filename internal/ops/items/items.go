@@ -72,7 +72,7 @@ type head struct {
 func (s *Store) Add(crawl, kind string, line []byte) error {
 	s.n++
 	var r head
-	_ = jsontext.Unmarshal(line, &r) // one that is none has no visit
+	_ = jsontext.Unmarshal(line, &r) // text that is not JSON has no visit
 	at, _ := time.Parse(time.RFC3339Nano, r.FetchedAt)
 	return s.staged.add(&stagedLine{at: at, crawl: crawl, kind: kind, id: s.identity(crawl, kind, r), data: line})
 }

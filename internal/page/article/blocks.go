@@ -34,7 +34,7 @@ type block struct {
 // blocks is the block elements of a tree in the order of the page.
 type blocks []block
 
-// kept yields the blocks from from to to, without those that are dropped, or in one that is.
+// kept yields the blocks of a range, without dropped ones and what is in them.
 func (bs blocks) kept(from, to int32) iter.Seq[*block] {
 	return func(yield func(*block) bool) {
 		for i := from; i < to; {

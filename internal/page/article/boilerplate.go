@@ -33,7 +33,7 @@ func (bs blocks) dropElements() {
 	bs.sum()
 }
 
-// drop drops the blocks in at that are to be, in addition to those that are dropped.
+// drop drops further blocks of at, beside those that are dropped already.
 func drop(bs blocks, at int32, is func(b *block) bool) {
 	for b := range bs.kept(at+1, bs[at].end) {
 		b.dropped = is(b)

@@ -48,7 +48,7 @@ const maxPerUnit = 16
 
 func (a atomizer) mayFit(text string, limit int) bool { return len(text) <= maxPerUnit*limit }
 
-// of returns the atoms of a text, split by the levels from that one on.
+// of returns the atoms of a text, split by this level and those after it.
 func (a atomizer) of(text string, level int) []atom {
 	if a.mayFit(text, a.limit) {
 		if n := a.count(text); n <= a.limit {

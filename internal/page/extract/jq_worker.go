@@ -53,7 +53,7 @@ type jqRequest struct {
 	Tasks []jqTask
 }
 
-// jqTask is the programs for a value, which is that of the task before if there is none.
+// jqTask has the programs for a value. Without a value, it is for that of the previous task.
 type jqTask struct {
 	Value    []byte // JSON
 	Programs []jqProgram

@@ -2,7 +2,7 @@ package backup
 
 import "fmt"
 
-// Progress is told in words what is being done. It may be nil, which tells nobody.
+// Progress is called with a text about each step that begins; nil is not called.
 type Progress func(text string)
 
 func (p Progress) say(format string, args ...any) {
