@@ -12,11 +12,11 @@ import (
 // Problem. It asks about those alone, however many there are.
 func Crawls(ctx context.Context, bus *stages.Bus, names ...string) ([]Crawl, error) {
 	r := Reader{Bus: bus}
-	return r.Some(ctx, names)
+	return r.ReadNamed(ctx, names)
 }
 
-// Some does the same, and asks less the next time about crawls that have ended.
-func (r *Reader) Some(ctx context.Context, names []string) ([]Crawl, error) {
+// ReadNamed does the same, and asks less the next time about crawls that have ended.
+func (r *Reader) ReadNamed(ctx context.Context, names []string) ([]Crawl, error) {
 	specs, err := stages.OpenSpecs(ctx, r.Bus)
 	if err != nil {
 		return nil, err

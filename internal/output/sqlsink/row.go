@@ -18,7 +18,7 @@ import (
 
 // Sources that a database takes, as --from has them.
 const (
-	FromRecords = "records"
+	FromRecords = format.FromRecords
 	FromResults = "results"
 )
 

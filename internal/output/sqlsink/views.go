@@ -300,7 +300,7 @@ func (s *Sink) describeKind(ctx context.Context, c *Chunk, columns []format.Colu
 	return err
 }
 
-// Waiting returns the views that cannot be made now, and why; "" if there are none.
+// Waiting names the views that cannot be made now, and why; "" means that all are made.
 func (s *Sink) Waiting() string {
 	s.viewsLock.Lock()
 	defer s.viewsLock.Unlock()

@@ -219,7 +219,7 @@ func (f frame) around(part string) string {
 	return strings.TrimRight(f.before+strings.TrimSuffix(part, "\n")+"\n"+f.after, "\n") + "\n\n"
 }
 
-// framed returns the parts of code or a table, each with the lines that it needs. Without room for these, there are none.
+// framed returns the parts of code or a table, each with its fences or header. If these take half of the limit, parts lack them.
 func (a atomizer) framed(block string, f frame) (all []atom) {
 	in := atomizer{a.count, a.limit - a.count(f.around(""))}
 	if 2*in.limit < a.limit {

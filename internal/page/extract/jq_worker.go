@@ -59,7 +59,7 @@ type jqTask struct {
 	Programs []jqProgram
 }
 
-// jqProgram is a program, and how many of its results are wanted behind some that are not. Null is no result.
+// jqProgram is a program. Of its results, the first Skip are left out and up to Most are sent. Null does not count.
 type jqProgram struct {
 	Text       string
 	Skip, Most int

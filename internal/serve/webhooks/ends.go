@@ -143,7 +143,7 @@ func (e *ends) choose(crawls []string) []string {
 // lookAt learns how crawls stand, and which of their runs have ended.
 func (e *ends) lookAt(ctx context.Context, bus *stages.Bus, names []string) error {
 	e.reader.Bus = bus
-	crawls, err := e.reader.Some(ctx, names)
+	crawls, err := e.reader.ReadNamed(ctx, names)
 	if err != nil {
 		return err
 	}

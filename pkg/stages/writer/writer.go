@@ -72,8 +72,7 @@ type Totals struct {
 	Bad      int64 // messages that were no records and went to DEAD
 }
 
-// Waiting returns what waits in the place of the output while records are written, as the views of a database; "" if
-// nothing does.
+// Waiting names the views of a database that cannot be updated while records are written, and why; "" means all are up to date.
 func (w *Writer) Waiting() string {
 	w.mu.Lock()
 	place := w.place
