@@ -16,6 +16,7 @@ import (
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
 	"seine/internal/run/embedded"
+	"seine/internal/testing/await"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/parser"
@@ -77,12 +78,16 @@ func (k *kit) forgetful(bus *stages.Bus, stream string) {
 	k.must(err)
 }
 
-// publish returns the sequence of a message.
-func (k *kit) publish(bus *stages.Bus, m *nats.Msg) uint64 {
+// publish returns the sequence of a message. One that was there waits until a forgetful stream takes it again.
+func (k *kit) publish(bus *stages.Bus, m *nats.Msg) (sequence uint64) {
 	k.t.Helper()
-	ack, err := bus.JS.PublishMsg(k.t.Context(), m)
-	k.must(err)
-	return ack.Sequence
+	await.Eventually(k.t, "the stream takes the message", func() bool {
+		ack, err := bus.JS.PublishMsg(k.t.Context(), m)
+		k.must(err)
+		sequence = ack.Sequence
+		return !ack.Duplicate
+	})
+	return sequence
 }
 
 // page stores a small page of a crawl.

@@ -199,7 +199,6 @@ func TestRepeatedRecordsAreWrittenOnce(t *testing.T) {
 		for i := range 70 { // more than a batch
 			record(i)
 		}
-		time.Sleep(150 * time.Millisecond) // JetStream forgets
 	}
 	k.publish(k.bus, &nats.Msg{Subject: messages.SubjectRecords("a", 0), Data: []byte("no record")})
 	o := k.options()
