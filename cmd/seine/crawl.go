@@ -221,7 +221,8 @@ func (c *crawlCmd) Run() error {
 		}
 		defer stop()
 	}
-	stopServing, err := c.serve(ctx, o.Log)
+	o.Flusher = new(crawl.Flusher)
+	stopServing, err := c.serve(ctx, o.Flusher, o.Log)
 	if err != nil {
 		return err
 	}

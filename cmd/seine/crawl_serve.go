@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/run/crawl"
 	"seine/internal/serve"
 )
 
@@ -27,11 +28,11 @@ func (s *serveAt) Decode(ctx *kong.DecodeContext) error {
 }
 
 // serve begins to serve pages and the API beside the crawl, if that is asked for, until stop is called.
-func (c *crawlCmd) serve(ctx context.Context, log *slog.Logger) (stop func(), err error) {
+func (c *crawlCmd) serve(ctx context.Context, flusher *crawl.Flusher, log *slog.Logger) (stop func(), err error) {
 	if c.Serve == "" {
 		return func() {}, nil
 	}
-	s := serveCmd{Listen: string(c.Serve), AllowPrivate: c.AllowPrivate != nil && *c.AllowPrivate, Secrets: c.Secrets, Browser: c.Browser}
+	s := serveCmd{Listen: string(c.Serve), AllowPrivate: c.AllowPrivate != nil && *c.AllowPrivate, Secrets: c.Secrets, Browser: c.Browser, flush: flusher.Flush}
 	if s.Rate = serve.DefaultRate; c.NATS.Given() {
 		s.Operator.Options = c.NATS
 	} else {

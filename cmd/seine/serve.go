@@ -57,7 +57,8 @@ type serveCmd struct {
 	Out          string        `help:"Output to read records from, and to write the API's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
 	Browser      render.Config `embed:""`
 	auditDir     string        // "" for State
-	Secrets      string        `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
+	flush        func(context.Context)
+	Secrets      string `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 	process.Logging
 }
 
@@ -201,11 +202,11 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	s.replays.Off = c.ReadOnly
 	ao := api.Options{
 		Cluster: s.cluster, Webhooks: s.webhooks, Replays: s.replays, Feed: s.feed, Scraper: s.scraper, Audit: o.Audit, ReadOnly: c.ReadOnly, AllowPrivate: c.AllowPrivate, PathPrefix: c.PathPrefix, Out: c.Out,
-		Keys: filepath.Join(c.stateDir(), "keys"), Log: log,
+		Keys: filepath.Join(c.stateDir(), "keys"), Flush: c.flush, Log: log,
 	}
 	if crawls && c.Options == (connect.Options{}) && !c.ReadOnly {
 		s.runner = runner.New(s.cluster, c.crawlOptions, log)
-		ao.Starter = s.runner
+		ao.Starter, ao.Flush = s.runner, s.runner.Flush
 	}
 	a := api.New(ao)
 	s.figures = figures.New(filepath.Join(c.stateDir(), "figures"), log)

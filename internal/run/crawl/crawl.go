@@ -78,10 +78,15 @@ type Options struct {
 	Opened func() error
 	// Progress, if set, is told how the crawl stands, a few times a second.
 	Progress func(Progress)
-	Log      *slog.Logger
-	Tracer   *tracing.Tracer     // nil for no traces
-	Vitals   *procstats.Reporter // of this process; it is told of the disks
-	Health   *stages.Health      // of this process; it is told when the crawl has begun
+	// Others, if set, returns the crawls of the directory that have work. When the crawl has ended, the stages go on
+	// until there are none.
+	Others func(context.Context) ([]string, error)
+	// Flusher, if set, has the writers of this crawl commit while it runs.
+	Flusher *Flusher
+	Log     *slog.Logger
+	Tracer  *tracing.Tracer     // nil for no traces
+	Vitals  *procstats.Reporter // of this process; it is told of the disks
+	Health  *stages.Health      // of this process; it is told when the crawl has begun
 }
 
 // DefaultOptions are those of a crawl whose state is in a directory, with everything else as the stages have it by default.
@@ -118,6 +123,9 @@ const (
 	idlePoll   = 250 * time.Millisecond // while nothing changes
 	leastOfURL = 50 * time.Microsecond  // no crawl takes less time for a URL
 )
+
+// othersPoll is the wait between questions which other crawls have work.
+const othersPoll = time.Second
 
 // settlePoll is the wait between looks at whether the writer has every record,
 // which take some requests to the server.
@@ -556,6 +564,8 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	gctx := g.Context()
 	told, out := report{c}, outputs{c}
 	stopRuns := told.keepRuns(gctx)
+	c.Flusher.follow(c.writers)
+	defer c.Flusher.follow(nil)
 	end, err := c.watch(ctx, gctx)
 	var slowest []frontierapi.HostStatus
 	if err == nil {
@@ -563,14 +573,13 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
 		told.explainNothing(gctx)
 		c.expiry = told.keptUntil(gctx, end)
+		err = c.awaitOthers(ctx, gctx)
 	}
 	if end != frontierapi.NotEnded && err == nil {
 		err = out.await(ctx, gctx)
 	}
 	if end == frontierapi.Complete && err == nil && ctx.Err() == nil {
-		for _, w := range c.writers {
-			w.MarkComplete(c.Crawl)
-		}
+		out.markComplete(c.Crawl)
 	}
 	stopRuns()
 	stopped, werr := g.Stop(err != nil)
@@ -579,6 +588,44 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		err = out.ended(werr)
 	}
 	return told.summarise(end, ctx.Err() != nil, slowest, err)
+}
+
+// awaitOthers waits until the other crawls have no work, ctx is done, or a stage has failed. The records of a crawl that
+// has ended are committed then, and its manifest says at the end whether it is complete.
+func (c *crawl) awaitOthers(ctx, stages context.Context) error {
+	before := []string{c.Crawl}
+	for c.Others != nil && ctx.Err() == nil && stages.Err() == nil {
+		if err := c.fatalCondition(); err != nil {
+			return err
+		}
+		now, err := c.Others(stages)
+		if err == nil {
+			c.ended(stages, slices.DeleteFunc(before, func(name string) bool { return slices.Contains(now, name) }), len(now) > 0)
+			before = now
+		}
+		if err == nil && len(now) == 0 {
+			return nil
+		}
+		_ = sleep.For(stages, othersPoll) // an error means that the loop ends
+	}
+	return nil
+}
+
+// ended marks those crawls that are complete, and commits the records of all unless the stages end soon, which does that.
+func (c *crawl) ended(ctx context.Context, names []string, goOn bool) {
+	if len(names) > 0 && goOn {
+		flush(ctx, c.writers)
+	}
+	for _, name := range names {
+		spec, err := c.specs.Get(ctx, name, 0)
+		if err != nil {
+			continue
+		}
+		end, _, err := c.client.CheckEnded(ctx, name, spec.Spec)
+		if err == nil && end == frontierapi.Complete {
+			outputs{c}.markComplete(name)
+		}
+	}
 }
 
 // keptUntil returns when a crawl that has ended is deleted, the zero time for never.

@@ -154,6 +154,13 @@ func (o outputs) caughtUp(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// markComplete says that a crawl has ended, and that the writers have read all of it.
+func (o outputs) markComplete(crawl string) {
+	for _, w := range o.writers {
+		w.MarkComplete(crawl)
+	}
+}
+
 // run runs the writers. Each begins when the one before has its place: of two crawls that
 // begin at one moment and write in the same places, one has them all. With a server elsewhere
 // another process may have the place for as long as it lives.

@@ -61,6 +61,8 @@ type Options struct {
 	Keys string
 	// Starter begins crawls where nothing runs; nil for nobody.
 	Starter Starter
+	// Flush has the crawl that runs in this process, if any, commit its records; nil where none can.
+	Flush func(context.Context)
 	// Out is the output that records are read from, "" for that of the writer of the name default.
 	Out string
 	Log *slog.Logger

@@ -129,7 +129,11 @@ func (c crawlOperations) begin(ctx context.Context, crawl string, spec *crawlspe
 			return err
 		}
 	}
-	return c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return storeCrawl(ctx, bus, crawl, spec, first) })
+	err := c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return storeCrawl(ctx, bus, crawl, spec, first) })
+	if err == nil && c.Starter != nil { // what ran may have ended meanwhile
+		c.Starter.Resume(crawl)
+	}
+	return err
 }
 
 // checkNew reports that there is a crawl of a name.

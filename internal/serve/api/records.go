@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -57,6 +58,7 @@ type recordsInput struct {
 }
 
 func (o recordOperations) listFiles(ctx context.Context, in *filesInput) (*body[page[records.File]], error) {
+	o.flush(ctx, in.Cursor)
 	out, err := o.output(ctx, in.Writer)
 	if err != nil {
 		return nil, err
@@ -115,6 +117,7 @@ func (o recordOperations) checkThere(ctx context.Context, crawl string) error {
 
 func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
 	p := page[record]{Items: []record{}}
+	o.flush(ctx, in.Cursor)
 	out, err := o.output(ctx, in.Writer)
 	if err != nil {
 		return nil, err
@@ -128,6 +131,19 @@ func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*b
 		err = o.checkThere(ctx, in.Crawl)
 	}
 	return answerOf(p, err)
+}
+
+// flushTime bounds how long a list waits for the writers.
+const flushTime = 2 * time.Second
+
+// flush has a crawl of this process commit what a list begins with.
+func (o recordOperations) flush(ctx context.Context, cursor string) {
+	if o.Flush == nil || cursor != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	o.Flush(ctx)
 }
 
 // output opens where a writer writes, as the cluster knows it.

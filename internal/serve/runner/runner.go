@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"seine/internal/base/sleep"
@@ -33,6 +34,7 @@ type Runner struct {
 	Cluster *cluster.Cluster
 	Log     *slog.Logger
 
+	crawl.Flusher
 	starts chan *start
 	wakes  chan string
 }
@@ -134,7 +136,7 @@ func (r *Runner) work(ctx context.Context, s *start) {
 		s.begun <- nil
 		return nil
 	}
-	o.Seeds, o.Log = s.seeds, r.Log
+	o.Seeds, o.Log, o.Others, o.Flusher = s.seeds, r.Log, r.running, &r.Flusher
 	o.Spec = func(have crawlspec.Spec) (*crawlspec.Spec, error) {
 		if s.spec == nil {
 			return &have, have.Validate()
@@ -163,26 +165,34 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 	if r.Cluster.Mode(ctx) != cluster.Stored {
 		return ""
 	}
-	err := r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		names, err := frontierapi.Client{Bus: bus}.Awake(ctx)
-		if err != nil {
-			return err
-		}
-		if also != "" {
-			names = append(names, also)
-		}
-		crawls, err := overview.Crawls(ctx, bus, names...)
-		for i := range crawls {
-			if c := &crawls[i]; c.Problem == "" && c.State == overview.Running {
-				name = c.Name
-				break
-			}
-		}
-		return err
-	})
+	all, err := r.among(ctx, slices.DeleteFunc([]string{also}, func(s string) bool { return s == "" })...)
 	if err != nil && sleep.For(ctx, retryWait) == nil {
 		r.Log.Debug("cannot determine yet whether a crawl must be resumed", "error", err)
 		r.Resume(also)
 	}
+	if len(all) > 0 {
+		name = all[0]
+	}
 	return name
+}
+
+// running returns the crawls in which something is to happen.
+func (r *Runner) running(ctx context.Context) ([]string, error) { return r.among(ctx) }
+
+// among returns the crawls, and those of the names, in which something is to happen.
+func (r *Runner) among(ctx context.Context, also ...string) (all []string, err error) {
+	err = r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+		names, err := frontierapi.Client{Bus: bus}.Awake(ctx)
+		if err != nil {
+			return err
+		}
+		crawls, err := overview.Crawls(ctx, bus, append(names, also...)...)
+		for i := range crawls {
+			if c := &crawls[i]; c.Problem == "" && c.State == overview.Running {
+				all = append(all, c.Name)
+			}
+		}
+		return err
+	})
+	return all, err
 }

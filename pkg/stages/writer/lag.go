@@ -140,22 +140,33 @@ func (w *Writer) consumer(p int) jetstream.ConsumerConfig {
 	return messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.cfg.Name, w.from.subject, p)
 }
 
-// Flush has all open files finished, as soon as their partitions come to it.
-func (w *Writer) Flush() {
+// Flush has all open files finished, as soon as their partitions come to it. Await waits for that, or until ctx is done.
+func (w *Writer) Flush() (await func(ctx context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	var all []<-chan struct{}
 	for _, c := range w.presses {
+		done := make(chan struct{})
 		select {
-		case c <- struct{}{}:
+		case c <- done:
+			all = append(all, done)
 		default: // it was told already
+		}
+	}
+	return func(ctx context.Context) {
+		for _, done := range all {
+			select {
+			case <-done:
+			case <-ctx.Done():
+			}
 		}
 	}
 }
 
 // flushSignal returns what tells partition p to finish its files, until leave is
-// called.
-func (w *Writer) flushSignal(p int) (told <-chan struct{}, leave func()) {
-	c := make(chan struct{}, 1)
+// called. It closes what it receives when it has.
+func (w *Writer) flushSignal(p int) (told <-chan chan struct{}, leave func()) {
+	c := make(chan chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.presses[p] = c

@@ -136,7 +136,7 @@ func (w *partitionWriter) run(ctx context.Context) error {
 	return err
 }
 
-func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.ReaderMessage, pressed <-chan struct{}) error {
+func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.ReaderMessage, pressed <-chan chan struct{}) error {
 	for {
 		if w.to != nil && w.to.Created.Equal(w.handled.Created) && w.handled.Sequence >= w.to.Sequence {
 			return w.commit()
@@ -147,8 +147,9 @@ func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 			return w.commit()
 		case <-w.full.C:
 			err = w.commitAged()
-		case <-pressed:
+		case done := <-pressed:
 			err = w.commit()
+			close(done)
 		case m := <-messages:
 			err = w.handle(ctx, m)
 		}

@@ -49,13 +49,13 @@ type Writer struct {
 	inexact sync.Map
 
 	mu             sync.Mutex
-	handled        map[int]messages.Position // by partition that is owned: read up to there
-	partitionErr   map[int]error             // by partition: why it is waiting
-	committedAt    map[int]messages.Position // by partition: the end of the last commit that is known
-	troubleSince   time.Time                 // any of them waits
-	ixErr          error                     // why the index is waiting
-	lagging        error                     // that the writer holds back the crawl
-	presses        map[int]chan struct{}     // by partition that is read: finish what is open
+	handled        map[int]messages.Position  // by partition that is owned: read up to there
+	partitionErr   map[int]error              // by partition: why it is waiting
+	committedAt    map[int]messages.Position  // by partition: the end of the last commit that is known
+	troubleSince   time.Time                  // any of them waits
+	ixErr          error                      // why the index is waiting
+	lagging        error                      // that the writer holds back the crawl
+	presses        map[int]chan chan struct{} // by partition that is read: finish what is open
 	place          interface{ Waiting() string }
 	totals         Totals
 	staleManifests map[string]bool // crawls whose manifests are older than their commits
@@ -93,7 +93,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	w := &Writer{
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
 		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
-		entered: make(chan struct{}), lagEvery: lagEvery, presses: make(map[int]chan struct{}),
+		entered: make(chan struct{}), lagEvery: lagEvery, presses: make(map[int]chan chan struct{}),
 		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), committedAt: make(map[int]messages.Position), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error
