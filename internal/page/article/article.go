@@ -56,6 +56,9 @@ func (o Options) Main(root *html.Node) (Content, bool) {
 // entries of a list.
 func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	main, ok = bs.findText(prefer)
+	if description := bs.described(main); description != main {
+		return description, true
+	}
 	text := bs.drops(main)
 	bs.restore()
 	bs.dropElements()

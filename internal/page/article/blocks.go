@@ -15,6 +15,7 @@ import (
 type block struct {
 	node   *html.Node
 	kind   pageKind // of the page, in the first
+	about  string   // letters of the JSON-LD of a product, in the first
 	at     int32    // index
 	parent int32    // index; -1 for the first
 	end    int32    // index behind the last block in this one
@@ -85,7 +86,12 @@ func (m *measurer) readHead(head *html.Node) {
 }
 
 // noteKind notes what an element says about the page.
-func (m *measurer) noteKind(n *html.Node) { m.blocks[0].kind = max(m.blocks[0].kind, kindOf(n)) }
+func (m *measurer) noteKind(n *html.Node) {
+	b, kind := &m.blocks[0], kindOf(n)
+	if b.kind = max(b.kind, kind); kind == kindProduct && n.FirstChild != nil {
+		b.about += letters(n.FirstChild.Data, maxAbout-len(b.about))
+	}
+}
 
 func (m *measurer) visit(w *dom.Walker) {
 	n := w.Node

@@ -14,6 +14,7 @@ type pageKind uint8
 
 const (
 	kindUnknown pageKind = iota
+	kindProduct          // something for sale
 	kindArticle          // one text, perhaps with comments below
 	kindThread           // a discussion, or a question with answers
 )
@@ -24,6 +25,7 @@ var kindsOfTypes = []struct {
 	kind pageKind
 }{
 	{"DiscussionForumPosting", kindThread}, {"QAPage", kindThread}, {"Article", kindArticle}, {"BlogPosting", kindArticle},
+	{`"Product"`, kindProduct}, // in JSON-LD only
 }
 
 // kindOf reads the kind from an element: JSON-LD, microdata, or the property og:type.
