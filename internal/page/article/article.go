@@ -67,12 +67,12 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	}
 	if bs[0].kind != kindArticle {
 		bs.restore()
-		bs.dropBoilerplate(trustNames)
+		bs.dropBoilerplate(bs.names(prefer))
 		if cards, is := bs.cards(); is && (!ok || text.words*2 < cards.text) {
 			return bs.around(cards), true
 		}
 	}
-	if ok && isIndex(bs, text.words) {
+	if ok && isIndex(bs, text.words, bs.names(prefer)) {
 		return 0, true
 	}
 	bs.restoreTo(text)
@@ -81,9 +81,9 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 
 // isIndex drops the boilerplate, and reports whether the rest of the page has more than three times the text that was found:
 // such a page is an index of links. A page that its markup calls an article is an index only if the text found is short.
-func isIndex(bs blocks, found int32) bool {
+func isIndex(bs blocks, found int32, names trust) bool {
 	bs.restore()
-	bs.dropBoilerplate(trustNames)
+	bs.dropBoilerplate(names)
 	return bs[0].text > 3*found && (bs[0].kind != kindArticle || found < enough)
 }
 

@@ -15,9 +15,10 @@ const enough = 250
 type trust uint8
 
 const (
-	trustElements  trust = iota // elements and roles
-	trustNames                  // words in class and id too
-	trustWeakNames              // and words that are often wrong, where little is lost
+	trustElements    trust = iota // elements and roles
+	trustStrongNames              // words in class and id too, but for those that also name parts of an index
+	trustNames                    // all words in class and id
+	trustWeakNames                // and words that are often wrong, where little is lost
 )
 
 // dropBoilerplate drops elements that their names or roles mark as boilerplate.
@@ -60,7 +61,7 @@ func (bs blocks) isChrome(b *block, whole int32, trust trust) bool {
 	if trust == trustElements || b.text > whole/5*3 {
 		return false
 	}
-	return !b.hasH1 && (b.isNamedBoilerplate() || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
+	return !b.hasH1 && (b.isNamedBoilerplate() && (b.sign != signWeak || trust > trustStrongNames) || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
 }
 
 // isNamedBoilerplate reports whether the words in class and id name a block as boilerplate.

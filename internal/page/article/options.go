@@ -35,6 +35,15 @@ func (p Preference) trust() trust {
 	return trustNames
 }
 
+// names is how far words in class and id are believed where a page may be an index: weak ones, which name content there, only
+// if it says that it is a text, a thread or a product.
+func (bs blocks) names(p Preference) trust {
+	if p == Precision || bs[0].kind != kindUnknown {
+		return trustNames
+	}
+	return trustStrongNames
+}
+
 // trimContent drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
 // and what is behind it, in what calls itself an article too.
 func trimContent(bs blocks, main int32, prefer Preference) {
