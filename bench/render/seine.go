@@ -29,7 +29,7 @@ func startSeine(s setup) (browser, error) {
 		return nil, err //nolint:wrapcheck // says all
 	}
 	how := crawlspec.DefaultRender()
-	how.Wait.Until = crawlspec.RenderUntil(s.until)
+	how.Until = crawlspec.RenderUntil(s.until)
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return &seine{render.New(cfg, log), how}, nil
 }

@@ -25,7 +25,7 @@ func newCrawl(o options, n int) (*contract.Crawl, error) {
 	spec.Delay, spec.AllowPrivate, spec.Archive = crawlspec.Duration(o.Delay), true, true
 	if o.Renderers > 0 {
 		spec.SetRender(crawlspec.RenderAlways)
-		spec.Render.Wait.Until, spec.Render.Timeout = crawlspec.UntilLoad, renderTimeout
+		spec.Render.Until, spec.Render.Timeout = crawlspec.UntilLoad, renderTimeout
 	}
 	return contract.NewCrawl(fmt.Sprintf("soak-%03d", n), spec, web, server), nil
 }

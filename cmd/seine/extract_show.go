@@ -132,6 +132,7 @@ func (s *screen) rendering(x *trial.Result) {
 	}
 	row("rendered", x.Rendered)
 	row("not rendered", x.NotRendered)
+	row("actions", x.Actions)
 	row("cut", x.Cut)
 	row("screenshot", sizeOf(x.Screenshot))
 	row("pdf", sizeOf(x.PDF))

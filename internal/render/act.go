@@ -1,112 +1,304 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 
+	"seine/internal/base/humanize"
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 )
 
-// pageActions do what the spec has done on a page.
-type pageActions struct{ *visit }
-
-// run does with the page what the job says: it scrolls, clicks, and runs a script.
-func (a pageActions) run(ctx context.Context) error {
-	a.mu.Lock()
-	a.settled = true
-	a.mu.Unlock()
-	if err := a.scroll(ctx, a.job.How.Scroll); err != nil {
-		return err
-	}
-	for _, c := range a.job.How.Click {
-		if err := a.click(ctx, &c); err != nil {
-			return err
-		}
-	}
-	after := a.job.How.Scripts.After
-	if after == "" {
-		return nil
-	}
-	if _, err := a.tab.evaluate(ctx, "await (async () => {"+after+"\n})(), true"); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return &unfinished{"the script \"after\" failed: " + err.Error()}
-	}
-	return a.idle(ctx, idleTime)
+// pageActions do with a page what the spec wants done with it.
+type pageActions struct {
+	*visit
+	page *Page
 }
 
-// scrollDown scrolls by one screen, and yields whether that moved the page or there was more of it than before.
+// unmet is why an action could not be done, for a person.
+type unmet string
+
+func (u unmet) Error() string { return string(u) }
+
+// isCover reports whether something is in the way of an element.
+func (u unmet) isCover() bool { return strings.HasPrefix(string(u), "covered") }
+
+// run does one action after the other, and notes in the page what each has done. One that fails costs the page nothing else.
+func (a pageActions) run(ctx context.Context) error {
+	for i := range a.job.How.Actions {
+		how := &a.job.How.Actions[i]
+		if how.Wait == nil {
+			a.stay()
+		}
+		did, err := a.inTime(ctx, how)
+		if a.ctx.Err() != nil || a.tab.browser.ended() {
+			return errBrowserGone
+		}
+		name := fmt.Sprintf("%d %s: ", i+1, how)
+		if err != nil {
+			did = reason(err)
+			a.page.Cut = strings.TrimPrefix(a.page.Cut+"; action "+name+did, "; ")
+		}
+		if to := a.stayed(); to != "" {
+			did += "; the page stays, and does not lead to " + to
+		}
+		a.page.Actions = append(a.page.Actions, name+did)
+	}
+	a.stay()
+	return nil
+}
+
+// stay has the page stay: where it leads from now on is no redirect.
+func (a pageActions) stay() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settled = true
+}
+
+// stayed is where the page would have led since this was asked last, "" if nowhere.
+func (a pageActions) stayed() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	to := a.kept
+	a.kept = ""
+	return to
+}
+
+// reason is an error for a person.
+func reason(err error) string {
+	var thrown *runtime.ExceptionDetails
+	if errors.As(err, &thrown) {
+		return thrownText(thrown)
+	}
+	return err.Error()
+}
+
+// inTime does an action in the time that it has.
+func (a pageActions) inTime(ctx context.Context, how *crawlspec.RenderAction) (did string, err error) {
+	most := cmp.Or(how.Timeout, a.job.How.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(most))
+	defer cancel()
+	did, err = a.do(ctx, how)
+	if err != nil && ctx.Err() != nil && !errors.As(err, new(unmet)) {
+		err = unmet("not done within " + most.String())
+	}
+	return did, err
+}
+
+// do does an action, and waits until the page has done what that asks for.
+func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did string, err error) {
+	began := time.Now()
+	switch how.Kind() {
+	case "wait":
+		err = a.waitFor(ctx, how.Wait)
+		return "waited " + time.Since(began).Round(time.Millisecond).String(), err
+	case "screenshot":
+		return "taken", a.screenshot(ctx, a.page)
+	case "click":
+		did, err = a.click(ctx, how)
+	case "scroll":
+		did, err = a.scroll(ctx, how)
+	case "type":
+		did, err = a.typeText(ctx, how)
+	case "press":
+		did, err = "pressed", a.strike(ctx, how.Press, keys[how.Press])
+	case "script":
+		did = "ran"
+		_, err = a.tab.evaluate(ctx, "await (async () => {"+how.Script+"\n})(), true")
+	}
+	if err == nil {
+		a.rest(ctx, idleTime)
+	}
+	return did, err
+}
+
+// actTime is for how long nothing may be under way until the page has done what one step of an action asks for.
+const actTime = idleTime / 2
+
+// findTime is how long an element is waited for that an action needs, and for how long at most the page is waited for behind a step.
+const findTime = 5 * time.Second
+
+// rest waits until the page has done what a step of an action asks for. One that is never idle is waited for no longer than findTime.
+func (a pageActions) rest(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, findTime)
+	defer cancel()
+	_ = a.idle(ctx, d)
+}
+
+// scrollDown scrolls an element by one screen, and yields why there is an end to that: nothing moved, and there was no more in it than before.
 const scrollDown = `(() => {
-	const e = document.scrollingElement || document.documentElement
-	const top = e.scrollTop, high = e.scrollHeight, before = window.seineScrolled || 0
-	window.scrollBy({top: window.innerHeight, behavior: 'instant'})
-	window.seineScrolled = high
-	return e.scrollTop > top || high > before
+	const e = ELEMENT
+	if (!e) return 'not found'
+	const top = e.scrollTop, high = e.scrollHeight, before = e.seineScrolled || 0
+	e.scrollBy({top: e.clientHeight, behavior: 'instant'})
+	e.seineScrolled = high
+	return e.scrollTop > top || high > before ? '' : 'end'
 })()`
 
 // scroll scrolls down until nothing more comes.
-func (a pageActions) scroll(ctx context.Context, screens int) error {
-	for range screens {
-		more, err := a.tab.evaluate(ctx, scrollDown)
-		if err != nil || !more {
-			return err
-		}
-		if err := a.idle(ctx, actTime); err != nil {
-			return err
-		}
+func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
+	element := "document.scrollingElement || document.documentElement"
+	if how.In != "" {
+		element = found(how.In)
 	}
-	return nil
+	n := 0
+	for ; n < how.Scroll; n++ {
+		end := ""
+		if err := a.ask(ctx, strings.Replace(scrollDown, "ELEMENT", element, 1), &end); err != nil {
+			return "", err
+		}
+		if end == "not found" {
+			return "", unmet(end)
+		}
+		if end != "" {
+			break
+		}
+		a.rest(ctx, actTime)
+	}
+	return "scrolled " + humanize.Plural(n, "screen"), nil
 }
 
-// actTime is for how long nothing may be under way until the page has done what a scroll or a click asks for.
-const actTime = idleTime / 2
-
-// click clicks a button until it is not there any more, or often enough. It does so as a person would, by the mouse, since pages can
-// tell that from a script.
-func (a pageActions) click(ctx context.Context, c *crawlspec.RenderClick) error {
-	script := `(() => {
-		const e = document.querySelector(` + quote(c.Selector) + `)
-		if (!e || e.disabled || !e.checkVisibility()) return null
-		e.scrollIntoView({block: 'center', behavior: 'instant'})
-		const r = e.getBoundingClientRect()
-		return {x: r.x + r.width / 2, y: r.y + r.height / 2}
-	})()`
-	for range c.Most() {
-		value, _, err := runtime.Evaluate(script).WithReturnByValue(true).Do(a.tab.within(ctx))
-		if err != nil {
-			return err
-		}
-		var at *struct {
-			X float64 `json:"x"`
-			Y float64 `json:"y"`
-		}
-		if err := jsontext.Unmarshal(value.Value, &at); err != nil || at == nil {
-			return nil //nolint:nilerr // the button is not there
-		}
-		if err := a.press(ctx, at.X, at.Y); err != nil {
-			return err
-		}
-		if err := a.idle(ctx, actTime); err != nil {
-			return err
-		}
+// ask has the page evaluate a script, and reads what it yields.
+func (a pageActions) ask(ctx context.Context, script string, into any) error {
+	value, thrown, err := runtime.Evaluate(script).WithReturnByValue(true).Do(a.tab.within(ctx))
+	switch {
+	case err != nil:
+		return err
+	case thrown != nil:
+		return thrown
 	}
-	return nil
+	return jsontext.Unmarshal(value.Value, into)
 }
 
-// press presses the button of the mouse, and lets it go.
-func (a pageActions) press(ctx context.Context, x, y float64) error {
-	for _, kind := range []input.MouseType{input.MousePressed, input.MouseReleased} {
-		if err := input.DispatchMouseEvent(kind, x, y).WithButton(input.Left).WithClickCount(1).Do(a.tab.within(ctx)); err != nil {
-			return err
+// typeText clicks a field, and types a text in the place of what it has.
+func (a pageActions) typeText(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
+	if err := a.clickOne(ctx, found(how.Type), findTime); err != nil {
+		return "", err
+	}
+	takes := false
+	if err := a.ask(ctx, strings.Replace(selectAll, "ELEMENT", found(how.Type), 1), &takes); err != nil {
+		return "", err
+	}
+	if !takes {
+		return "", unmet("it takes no text")
+	}
+	for _, r := range how.Text {
+		code, k := "", key{string(r), string(r), 0}
+		if r == '\n' {
+			code, k = "Enter", keys["Enter"]
+		}
+		if err := a.strike(ctx, code, k); err != nil {
+			return "", err
 		}
 	}
-	return nil
+	return "typed " + humanize.Plural(utf8.RuneCountInString(how.Text), "character"), nil
 }
+
+// selectAll selects the text of a field, if that has the focus.
+const selectAll = `(() => {
+	const e = ELEMENT
+	if (!e?.matches('input, textarea, [contenteditable]') || e.readOnly) return false
+	e.focus()
+	e.select ? e.select() : document.execCommand('selectAll')
+	return true
+})()`
+
+// click clicks once, or each element that there is now, or the first one until there is none.
+func (a pageActions) click(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
+	most, element, of := max(how.Times, 1), found(how.Click), ""
+	wait, between := findTime, idleTime
+	if how.All {
+		if err := a.ask(ctx, "(window.seineFound = [...document.querySelectorAll("+quote(how.Click)+")]).length", &most); err != nil {
+			return "", err
+		}
+		of, between = fmt.Sprintf(" of %d", most), actTime
+	}
+	if how.All || how.Times > 0 {
+		wait = 0
+	}
+	n := 0
+	for i := range min(most, crawlspec.MaxClicks) {
+		if how.All {
+			element = fmt.Sprintf("window.seineFound?.[%d]", i)
+		}
+		if n > 0 {
+			a.rest(ctx, between)
+		}
+		err, why := a.clickOne(ctx, element, wait), unmet("")
+		switch missing := errors.As(err, &why) && !why.isCover(); {
+		case err == nil:
+			n++
+		case missing && how.All:
+		case missing && how.Times > 0:
+			return fmt.Sprintf("clicked %d, then %s", n, why), nil
+		default:
+			return "", fmt.Errorf("clicked %d%s, then %w", n, of, err)
+		}
+	}
+	return fmt.Sprintf("clicked %d%s", n, of), nil
+}
+
+// found is the first element that a selector finds, in JavaScript.
+func found(selector string) string { return "document.querySelector(" + quote(selector) + ")" }
+
+// spot is where an element can be clicked, in CSS pixels, or why it cannot.
+type spot struct {
+	X   float64 `json:"x"`
+	Y   float64 `json:"y"`
+	Why unmet   `json:"why"`
+}
+
+// clickOne clicks an element when it stands still in view and nothing is in its way, as a person would, by the mouse: pages can tell
+// that from a script. It waits for that; without time, only for the element to stand still, and for what covers it to go.
+func (a pageActions) clickOne(ctx context.Context, element string, wait time.Duration) error {
+	why := unmet("")
+	for began, last := time.Now(), (spot{Why: "?"}); ; {
+		now := spot{}
+		err := a.ask(ctx, strings.Replace(lookFor, "ELEMENT", element, 1), &now)
+		switch {
+		case err != nil && why != "" && ctx.Err() != nil:
+			return why
+		case err != nil:
+			return err
+		case now.Why == "" && now == last:
+			return a.press(ctx, now.X, now.Y)
+		}
+		most := wait
+		if why = now.Why; why == "" || why.isCover() {
+			most, why = findTime, cmp.Or(why, "it keeps moving")
+		}
+		if time.Since(began) >= most || sleep.For(ctx, pollTime) != nil {
+			return why
+		}
+		last = now
+	}
+}
+
+// lookFor brings an element into view, and yields where it can be clicked, or why it cannot.
+const lookFor = `(() => {
+	const e = ELEMENT
+	if (!e?.isConnected) return {why: 'not found'}
+	if (!e.checkVisibility({visibilityProperty: true})) return {why: 'not visible'}
+	if (e.matches(':disabled')) return {why: 'disabled'}
+	e.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'})
+	const r = [...e.getClientRects()].find(r => r.width > 0 && r.height > 0)
+	if (!r) return {why: 'not visible'}
+	const x = r.x + r.width / 2, y = r.y + r.height / 2
+	let top = e.getRootNode().elementFromPoint(x, y)
+	if (!top) return {why: 'outside the window'}
+	if (e.contains(top) || top.closest('label')?.control === e) return {x, y}
+	while (top.parentElement && !top.parentElement.contains(e)) top = top.parentElement
+	return {why: 'covered by ' + [top.localName + (top.id && '#' + top.id), ...top.classList].join('.').slice(0, 100)}
+})()`
 
 // quote writes a text as one of JavaScript.
 func quote(text string) string {

@@ -6,16 +6,13 @@ import (
 	"time"
 )
 
-// unfinished is what could not be done with a page, which is taken as it is.
-type unfinished struct{ what string }
-
-func (u *unfinished) Error() string { return u.what }
-
 // cut takes the page as it is when its time is over, and says so. A browser that hangs, or that is given no time to run, has made
 // nothing of the document yet, or the half of it. So a page that has not been parsed to its end gets some more time for that. After
 // it, the half is the page only where that waits for something that it has asked for: a script of a host that does not answer. Else it fails.
 func (v *visit) cut(p *Page) error {
-	p.Cut = "the wait condition of the page was not met within " + v.job.How.Timeout.String()
+	if p.Cut == "" {
+		p.Cut = "the page was not complete within " + v.job.How.Timeout.String()
+	}
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
 	err := v.await(ctx, eventDOM)

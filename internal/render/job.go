@@ -53,10 +53,14 @@ type Page struct {
 	Redirect string
 	// Gone says that Job.Again has returned no document: there is nothing else.
 	Gone bool
-	// Cut says what was not waited for, "" if the page was complete.
+	// Cut says what was not waited for, or which action failed, "" if the page is complete.
 	Cut string
-	// Screenshot is a PNG of the whole page, PDF the page as it is printed, if the job wants them.
-	Screenshot, PDF []byte
+	// Actions say what each of those of the job has done, for a person.
+	Actions []string
+	// Screenshots are PNGs of the whole page: those of actions, then that of the complete page, if the job wants them.
+	Screenshots [][]byte
+	// PDF is the page as it is printed, if the job wants it.
+	PDF []byte
 	// Totals are the requests that the page made.
 	Totals pageproxy.Totals
 }

@@ -68,7 +68,7 @@ func showLight(t *testing.T, r *Renderer, w *scriptweb.Web, from, to int) {
 	t.Helper()
 	slots := make(chan struct{}, 6) // more than there are tabs, so that some wait
 	for n := from; n <= to; n++ {
-		job := jobFor(t, w, scriptweb.Page{Path: fmt.Sprintf("/light/%d", n), Render: `{"wait":{"until":"load"}}`})
+		job := jobFor(t, w, scriptweb.Page{Path: fmt.Sprintf("/light/%d", n), Render: `{"until":"load"}`})
 		slots <- struct{}{}
 		go func() {
 			defer func() { <-slots }()

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,16 +88,15 @@ func (pl pageLogin) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := pl.settle(ctx, l.Wait.Until); err != nil {
+	wait := l.Wait
+	wait.Until = cmp.Or(wait.Until, crawlspec.UntilIdle)
+	if err := pl.settle(ctx, wait.Until); err != nil {
 		return err
 	}
 	if err := pl.fill(ctx, l); err != nil {
 		return err
 	}
-	if err := pl.settle(ctx, l.Wait.Until); err != nil {
-		return err
-	}
-	if err := pl.waitFor(ctx, &l.Wait); err != nil {
+	if err := pl.waitFor(ctx, &wait); err != nil {
 		return err
 	}
 	_, err = pl.tab.navigate(ctx, emptyPage)

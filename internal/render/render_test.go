@@ -219,7 +219,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 }
 
 // A script of the spec that fails costs the page nothing that it had before, and the page says so.
-func TestScriptAfterThatFails(t *testing.T) {
+func TestScriptThatFails(t *testing.T) {
 	t.Parallel()
 	r, w := start(t, Config{Tabs: 1, Pages: 1000}), scriptweb.Start(t)
 	job := jobFor(t, w, scriptweb.Named("fetch-list"))
@@ -228,7 +228,7 @@ func TestScriptAfterThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for script, why := range map[string]string{"throw new Error('no list')": "no list", "no script": "SyntaxError"} {
-		job.How.Scripts.After = script
+		job.How.Actions = []crawlspec.RenderAction{{Script: script}}
 		got, err := r.Render(t.Context(), job)
 		if err != nil || !bytes.Equal(got.HTML, whole.HTML) || !strings.Contains(got.Cut, why) {
 			t.Errorf("%s: %v, %+v", script, err, got)

@@ -30,7 +30,7 @@ func TestLateEndOfThePageBeforeIsNotThatOfThePage(t *testing.T) {
 	tab := s.tab
 	r.slots <- s
 	how := crawlspec.DefaultRender()
-	how.Wait.Until = crawlspec.UntilLoad
+	how.Until = crawlspec.UntilLoad
 	shown := make(chan struct{})
 	got, err := func() (*Page, error) {
 		defer close(shown)

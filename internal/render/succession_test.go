@@ -67,7 +67,7 @@ func TestPageHasNothingOfTheOneBefore(t *testing.T) {
 func showBare(t *testing.T, r *Renderer, origin, path, document string, until crawlspec.RenderUntil) (html string, asked []string) {
 	t.Helper()
 	how := crawlspec.DefaultRender()
-	how.Wait.Until = until
+	how.Until = until
 	var mu sync.Mutex
 	page, err := r.Render(t.Context(), &Job{
 		Crawl: "c", How: &how, UserAgent: "seine/test", MaxBody: 1 << 20, Transport: guarded{origin}, MaxRecorded: 1 << 10,

@@ -97,10 +97,10 @@ func (t *tab) prepare(ctx context.Context, job *Job) error {
 			return err
 		}
 	}
-	if how.Scripts.Before == "" {
+	if how.InitScript == "" {
 		return nil
 	}
-	_, err := page.AddScriptToEvaluateOnNewDocument(how.Scripts.Before).Do(ctx)
+	_, err := page.AddScriptToEvaluateOnNewDocument(how.InitScript).Do(ctx)
 	return err
 }
 

@@ -38,7 +38,8 @@ type visit struct {
 	reached  map[string]bool // events of its life
 	changed  chan struct{}   // closed when one more is reached
 	loads    int             // of the document
-	settled  bool            // scripts of the job are at work: where they lead is no redirect
+	settled  bool            // actions of the job are at work: where they lead is no redirect
+	kept     string          // where the page would have led, had it not been kept from that
 	redirect string
 	leads    string // where the main frame begins to navigate to
 	leaving  bool   // and what becomes of that is not known yet
@@ -120,16 +121,13 @@ func (v *visit) failure(ctx context.Context, err error) error {
 func (v *visit) complete(p *Page) error {
 	ctx, cancel := context.WithTimeoutCause(v.ctx, time.Duration(v.job.How.Timeout), errTimeout)
 	defer cancel()
-	for _, step := range []func(context.Context) error{v.open, v.wait, (pageActions{v}).run} {
+	for _, step := range []func(context.Context) error{v.open, v.wait, pageActions{v, p}.run} {
 		err := step(ctx)
-		var left *unfinished
 		switch {
 		case v.ctx.Err() != nil:
 			return context.Cause(v.ctx)
 		case ctx.Err() != nil:
 			return v.cut(p)
-		case errors.As(err, &left):
-			p.Cut = left.what
 		case err != nil:
 			return err
 		}
@@ -154,22 +152,23 @@ const (
 	eventLoad = "load"
 )
 
-// wait waits for what the job says. A page that shows that there is no session may never have what is waited for.
+// wait waits until the page is complete, and has a session.
 func (v *visit) wait(ctx context.Context) error {
-	w := &v.job.How.Wait
-	if err := v.settle(ctx, w.Until); err != nil {
+	if err := v.settle(ctx, v.job.How.Until); err != nil {
 		return err
 	}
-	if err := (pageLogin{v}).checkSession(ctx); err != nil {
-		return err
-	}
-	return v.waitFor(ctx, w)
+	return pageLogin{v}.checkSession(ctx)
 }
 
-// waitFor waits for what a page that has settled is to have.
+// waitFor waits for what a page is to have.
 func (v *visit) waitFor(ctx context.Context, w *crawlspec.RenderWait) error {
+	if w.Until != "" {
+		if err := v.settle(ctx, w.Until); err != nil {
+			return err
+		}
+	}
 	if w.Selector != "" {
-		if err := v.until(ctx, "document.querySelector("+quote(w.Selector)+")"); err != nil {
+		if err := v.until(ctx, found(w.Selector)); err != nil {
 			return err
 		}
 	}
@@ -352,6 +351,7 @@ func (v *visit) isOwn(r *network.Request) bool {
 		v.redirect = r.URL
 		v.stop(errRedirected)
 	}
+	v.kept = r.URL
 	return false
 }
 
@@ -383,12 +383,21 @@ func (v *visit) capture(p *Page) error {
 // pictures takes the page as people see it.
 func (v *visit) pictures(ctx context.Context, p *Page) (err error) {
 	if v.job.How.Screenshot {
-		if p.Screenshot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).Do(ctx); err != nil {
+		if err := v.screenshot(ctx, p); err != nil {
 			return err
 		}
 	}
 	if v.job.How.PDF {
 		p.PDF, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
+	}
+	return err
+}
+
+// screenshot takes a picture of the whole page.
+func (v *visit) screenshot(ctx context.Context, p *Page) error {
+	shot, err := page.CaptureScreenshot().WithCaptureBeyondViewport(true).Do(v.tab.within(ctx))
+	if err == nil {
+		p.Screenshots = append(p.Screenshots, shot)
 	}
 	return err
 }

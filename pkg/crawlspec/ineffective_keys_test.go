@@ -114,12 +114,12 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 			func(s *Spec) { s.Priorities = []PriorityRule{{Match: "*"}, {Match: "/a/*"}} }, "priorities[1]: does nothing after the rule before it",
 		},
 		"option of rendering": {
-			render(func(r *Render) { r.Scroll = 1 }), render(func(r *Render) { r.Mode, r.Scroll = RenderNever, 1 }),
-			"render.scroll: does nothing while no page is rendered",
+			render(func(r *Render) { r.InitScript = "f()" }), render(func(r *Render) { r.Mode, r.InitScript = RenderNever, "f()" }),
+			"render.init_script: does nothing while no page is rendered",
 		},
 		"option where a rule renders": {
 			render(func(r *Render) {
-				r.Mode, r.Scroll, r.Modes = RenderNever, 3, []RenderRule{{Match: Strings{"/app/*"}, Mode: RenderAuto}}
+				r.Mode, r.InitScript, r.Modes = RenderNever, "f()", []RenderRule{{Match: Strings{"/app/*"}, Mode: RenderAuto}}
 			}),
 			render(func(r *Render) {
 				r.Mode, r.Modes = RenderNever, []RenderRule{{Match: Strings{"/app/*"}, Mode: RenderNever}}

@@ -25,6 +25,9 @@ const (
 	UntilIdle RenderUntil = "idle" // and no request has been under way for half a second
 )
 
+// RenderUntils are all of them.
+var RenderUntils = []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)}
+
 // Render selects the pages that a browser renders before they are parsed, and configures the browser. In YAML
 // and JSON, a mode stands for that mode with the other defaults.
 type Render struct {
@@ -32,14 +35,12 @@ type Render struct {
 	Mode RenderMode `json:"mode"`
 	// Modes give URLs their mode; the first rule that matches decides.
 	Modes []RenderRule `json:"modes,omitempty"`
-	// Wait says when a page is complete.
-	Wait RenderWait `json:"wait"`
-	// Scroll is how many screens a page is scrolled down at most, for lists that grow
-	// and pictures that come late, 0 to 200. It ends where nothing more comes.
-	Scroll int `json:"scroll,omitempty"`
-	// Click lists buttons that are clicked, such as "more", one after the other.
-	Click   []RenderClick `json:"click,omitempty"`
-	Scripts RenderScripts `json:"scripts,omitzero"`
+	// Until is the event from which on a page counts as complete, and Actions may begin.
+	Until RenderUntil `json:"until"`
+	// Actions are done with a page that is complete, one after the other. One that fails costs the page nothing else.
+	Actions []RenderAction `json:"actions,omitempty"`
+	// InitScript is JavaScript that is run in each document before any script of the page.
+	InitScript string `json:"init_script,omitempty"`
 	// Storage says for how long cookies and all else that pages store in the browser is kept;
 	// beside Login always for the crawl.
 	Storage RenderStorage `json:"storage"`
@@ -77,36 +78,6 @@ type RenderRule struct {
 	compiled urlPatterns
 }
 
-// RenderWait says when a page is complete: when all that is given holds.
-type RenderWait struct {
-	// Until is the first event to wait for.
-	Until RenderUntil `json:"until"`
-	// Selector is a CSS selector that must find something.
-	Selector string `json:"selector,omitempty"`
-	// Expression is one of JavaScript that must become true; a promise is waited for.
-	Expression string `json:"expression,omitempty"`
-	// Time is waited after that.
-	Time Duration `json:"time,omitempty"`
-}
-
-// RenderClick clicks the first element that a CSS selector finds, up to this many times, while it finds one.
-type RenderClick struct {
-	Selector string `json:"selector"`
-	// Times is how often at most, 1 to 200; 1 if it is left out.
-	Times int `json:"times,omitempty"`
-}
-
-// Most is how often is clicked at most.
-func (c *RenderClick) Most() int { return max(c.Times, 1) }
-
-// RenderScripts are run in a page, in JavaScript.
-type RenderScripts struct {
-	// Before is run in each document before any script of the page.
-	Before string `json:"before,omitempty"`
-	// After is run once, when the page is complete; a promise is waited for.
-	After string `json:"after,omitempty"`
-}
-
 // RenderViewport is the size of a browser's window in CSS pixels, each side from 200 to 4096.
 type RenderViewport struct {
 	Width  int `json:"width"`
@@ -140,7 +111,7 @@ const (
 // rendered.
 func DefaultRender() Render {
 	return Render{
-		Mode: RenderNever, Wait: RenderWait{Until: UntilIdle}, Storage: StoragePage, Viewport: RenderViewport{Width: 1280, Height: 800},
+		Mode: RenderNever, Until: UntilIdle, Storage: StoragePage, Viewport: RenderViewport{Width: 1280, Height: 800},
 		Block:   RenderBlock{Types: Strings{"image", "media", "font"}},
 		Timeout: DefaultRenderTimeout, MaxRequests: DefaultRenderMaxRequests, MaxBytes: DefaultRenderMaxBytes,
 	}
@@ -151,7 +122,6 @@ func (r *Render) UnmarshalJSON(b []byte) error {
 	*r = DefaultRender()
 	type plain Render
 	err := textOr(b, &r.Mode, (*plain)(r))
-	r.Login.complete()
 	r.compile()
 	return err
 }

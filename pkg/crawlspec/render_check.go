@@ -8,11 +8,8 @@ import (
 
 // Bounds of a Render.
 const (
-	MaxScroll       = 200
-	MaxClicks       = 200
 	MaxRenderScript = 256 << 10 // bytes of each script
 
-	maxClickRules     = 20
 	maxRenderRules    = 500
 	maxRenderPatterns = 500
 	minViewport       = 200
@@ -35,10 +32,9 @@ func (r *Render) check() error {
 	var p Problems
 	p.oneOf("render.mode", string(r.Mode), RenderModes)
 	r.checkModes(&p)
-	r.checkWait(&p, "render.wait", &r.Wait)
-	r.checkClicks(&p)
-	p.script("render.scripts.before", r.Scripts.Before)
-	p.script("render.scripts.after", r.Scripts.After)
+	p.oneOf("render.until", string(r.Until), RenderUntils)
+	r.checkActions(&p)
+	p.script("render.init_script", r.InitScript)
 	r.checkLogin(&p)
 	p.between("render.viewport.width", r.Viewport.Width, minViewport, maxViewport)
 	p.between("render.viewport.height", r.Viewport.Height, minViewport, maxViewport)
@@ -67,35 +63,7 @@ func (r *Render) checkModes(p *Problems) {
 	}
 }
 
-func (r *Render) checkWait(p *Problems, path string, w *RenderWait) {
-	p.oneOf(path+".until", string(w.Until), []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)})
-	p.long(path+".selector", w.Selector)
-	p.long(path+".expression", w.Expression)
-	p.noSecret(path+".expression", w.Expression)
-	if w.Time < 0 || w.Time > 0 && w.Time >= r.Timeout {
-		p.Addf(path+".time", "%s: must be from 0s to less than the timeout of rendering, which is %s", w.Time, r.Timeout)
-	}
-}
-
-func (r *Render) checkClicks(p *Problems) {
-	if len(r.Click) > maxClickRules {
-		p.Addf("render.click", "%d buttons: at most %d", len(r.Click), maxClickRules)
-		return
-	}
-	for i := range r.Click {
-		c, path := &r.Click[i], fmt.Sprintf("render.click[%d]", i)
-		if c.Selector == "" {
-			p.Addf(path+".selector", "is missing: say what is clicked, as in button.more")
-		}
-		p.long(path+".selector", c.Selector)
-		if c.Times != 0 {
-			p.between(path+".times", c.Times, 1, MaxClicks)
-		}
-	}
-}
-
 func (r *Render) checkBounds(p *Problems) {
-	p.between("render.scroll", r.Scroll, 0, MaxScroll)
 	p.between("render.max_requests", r.MaxRequests, 0, maxRenderRequests)
 	if r.Timeout < minRenderTimeout || r.Timeout > maxRenderTimeout {
 		p.Addf("render.timeout", "%s: must be from 1s to 5m", r.Timeout)

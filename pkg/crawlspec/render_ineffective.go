@@ -1,6 +1,7 @@
 package crawlspec
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,8 +20,12 @@ func (k idleKeys) idleRender(note noter) {
 	}
 	blocks := func(name string) bool { return slices.Contains(r.Block.Types, name) }
 	note(len(r.Capture) > 0 && blocks("xhr") && blocks("fetch"), "render.capture", "beside xhr and fetch in block.types: the page asks for nothing")
-	note(r.Screenshot && !k.Archive, "render.screenshot", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
-	note(r.PDF && !k.Archive, "render.pdf", "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)")
+	const unkept = "without an archive, which keeps it: write archive: true (seine crawl --warc DIR)"
+	note(r.Screenshot && !k.Archive, "render.screenshot", unkept)
+	note(r.PDF && !k.Archive, "render.pdf", unkept)
+	for i := range r.Actions {
+		note(r.Actions[i].Screenshot && !k.Archive, fmt.Sprintf("render.actions[%d].screenshot", i), unkept)
+	}
 	note(r.MaxRequests == 0 && len(r.Capture) > 0, "render.capture", "beside max_requests: 0: the page asks for nothing")
 }
 

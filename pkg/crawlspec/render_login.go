@@ -30,8 +30,8 @@ type RenderLogin struct {
 	// Secrets are available to the script by name, each as "{secret:NAME}", never the secret itself.
 	Secrets map[string]string `json:"secrets,omitempty"`
 	// Wait says when the page of URL is complete, so that the script can run, and when the
-	// login is: until holds before and after the script, all else after it.
-	Wait RenderWait `json:"wait"`
+	// login is: until (idle if it is left out) holds before and after the script, all else after it.
+	Wait RenderWait `json:"wait,omitzero"`
 	// When is a JavaScript expression that is true on a page without a session; a promise is awaited.
 	When string `json:"when,omitempty"`
 }
@@ -42,13 +42,6 @@ const maxLoginSecrets = 20
 // KeepsStorage reports whether what pages store in the browser is there for the next ones: a
 // login is of no use otherwise.
 func (r *Render) KeepsStorage() bool { return r.Storage == StorageCrawl || r.Login != nil }
-
-// complete gives a login what it leaves out.
-func (l *RenderLogin) complete() {
-	if l != nil && l.Wait.Until == "" {
-		l.Wait.Until = UntilIdle
-	}
-}
 
 // Leads reports whether a canonical URL is that of the login, whatever their queries.
 func (l *RenderLogin) Leads(url string) bool {

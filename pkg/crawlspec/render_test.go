@@ -15,10 +15,14 @@ func everyRender() *Render {
 		Modes: []RenderRule{
 			{Match: Strings{"/app/*"}, Mode: RenderAlways}, {Match: Strings{"/print/*", "*.xml"}, Mode: RenderNever},
 		},
-		Wait:   RenderWait{Until: UntilLoad, Selector: "#done", Expression: "window.ready", Time: Duration(500 * time.Millisecond)},
-		Scroll: 20, Click: []RenderClick{{Selector: "button.more", Times: 5}, {Selector: "#accept"}},
-		Scripts: RenderScripts{Before: "window.a = 1", After: "await b()"},
-		Storage: StorageCrawl,
+		Until: UntilLoad,
+		Actions: []RenderAction{
+			{Wait: &RenderWait{Until: UntilIdle, Selector: "#done", Expression: "window.ready", Time: Duration(500 * time.Millisecond)}},
+			{Click: "button.more", Times: 5}, {Click: "summary", All: true, Timeout: Duration(2 * time.Second)},
+			{Type: "#q", Text: "rivers"}, {Press: "Enter"}, {Scroll: 20, In: ".list"}, {Script: "await b()"}, {Screenshot: true},
+		},
+		InitScript: "window.a = 1",
+		Storage:    StorageCrawl,
 		Login: &RenderLogin{
 			URL: "https://shop.example/login", Script: "send(secrets.word)", Secrets: map[string]string{"word": "{secret:WORD}"},
 			Wait: RenderWait{Until: UntilLoad, Selector: "#hello"}, When: "!window.user",
@@ -60,9 +64,9 @@ func TestWhatRenderLeavesOutHasItsDefault(t *testing.T) {
 		}
 	}
 	want := DefaultRender()
-	want.Wait.Selector, want.Block.URLs, want.Viewport.Width = "#done", Strings{"*/ads/*"}, 390
+	want.Actions, want.Block.URLs, want.Viewport.Width = []RenderAction{{Wait: &RenderWait{Selector: "#done"}}}, Strings{"*/ads/*"}, 390
 	want.compile()
-	s, err := parseSpec([]byte("render: {wait: {selector: '#done'}, block: {urls: '*/ads/*'}, viewport: {width: 390}}"))
+	s, err := parseSpec([]byte("render: {actions: [{wait: '#done'}], block: {urls: '*/ads/*'}, viewport: {width: 390}}"))
 	if err != nil || !reflect.DeepEqual(s.Render, &want) {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -146,45 +150,59 @@ func TestSetRender(t *testing.T) {
 
 func TestWhatRenderMustNotSay(t *testing.T) {
 	for text, want := range map[string]string{
-		"sometimes":                          `render.mode: "sometimes": must be one of never, auto, always`,
-		"{modes: [{match: x}]}":              `render.modes[0].mode: "": must be one of`,
-		"{modes: [{mode: auto}]}":            "render.modes[0].match: is missing",
-		"{modes: [{match: 're:('}]}":         "render.modes[0].match: pattern",
-		"{modes: [{match: [x, '']}]}":        "render.modes[0].match[1]: a pattern is empty",
-		"{wait: {until: networkidle}}":       `render.wait.until: "networkidle": must be one of dom, load, idle`,
-		"{wait: {time: -1s}}":                "render.wait.time: -1s: must be from 0s",
-		"{wait: {time: 30s}}":                "render.wait.time: 30s: must be from 0s to less than",
-		"{wait: {expression: '{secret:A}'}}": "render.wait.expression: secrets are for requests only",
-		"{scroll: -1}":                       "render.scroll: -1: must be from 0 to 200",
-		"{scroll: 201}":                      "render.scroll: 201",
-		"{click: [{times: 2}]}":              "render.click[0].selector: is missing",
-		"{click: [{selector: a, times: -1}, {selector: a, times: 201}]}": "render.click[0].times: -1: must be from 1 to 200",
-		"{scripts: {before: 'x = \"{secret:A}\"'}}":                      "render.scripts.before: secrets are for requests only",
-		"{scripts: {after: '" + strings.Repeat("x", 256<<10+1) + "'}}":   "render.scripts.after: has 262145 bytes: at most 262144",
-		"{storage: tab}":                      `render.storage: "tab": must be one of page, crawl`,
-		"{login: {script: f()}}":              "render.login.url: is missing",
-		"{login: {url: /login, script: f()}}": "render.login.url: ",
-		"{login: {url: 'https://a.example/{secret:A}', script: f()}}": "render.login.url: secrets are for requests only",
-		"{login: {url: 'https://a.example/', script: ' '}}":           "render.login.script: is missing",
-		"{login: {script: 'f(\"{secret:A}\")'}}":                      "render.login.script: secrets are for requests only",
-		"{login: {when: '\"{secret:A}\"'}}":                           "render.login.when: secrets are for requests only",
-		"{login: {wait: {until: never}}}":                             `render.login.wait.until: "never": must be one of`,
-		"{login: {wait: {time: 1m}}}":                                 "render.login.wait.time: 1m0s: must be",
-		"{login: {secrets: {a: plain}}}":                              `render.login.secrets.a: write the name of a secret`,
-		"{login: {secrets: {a: 'x{secret:A}'}}}":                      `render.login.secrets.a: write the name of a secret`,
-		"{viewport: {width: 100}}":                                    "render.viewport.width: 100: must be from 200 to 4096",
-		"{viewport: {height: 5000}}":                                  "render.viewport.height: 5000",
-		"{language: english}":                                         `render.language: "english": must be the tag of a language`,
-		"{block: {types: [picture]}}":                                 `render.block.types[0]: "picture": must be one of`,
-		"{block: {types: [image, image]}}":                            `render.block.types[1]: "image" is there twice`,
-		"{block: {urls: 're:('}}":                                     "render.block.urls: pattern",
-		"{capture: ['re:(']}":                                         "render.capture: pattern",
-		"{timeout: 500ms}":                                            "render.timeout: 500ms: must be from 1s to 5m",
-		"{timeout: 6m}":                                               "render.timeout: 6m0s",
-		"{max_requests: -1}":                                          "render.max_requests: -1: must be from 0 to 2000",
-		"{max_requests: 2001}":                                        "render.max_requests: 2001",
-		"{max_bytes: 0}":                                              "render.max_bytes: 0B: must be from 1B to 1GiB",
-		"{max_bytes: 2GiB}":                                           "render.max_bytes: 2GiB",
+		"sometimes":                                                       `render.mode: "sometimes": must be one of never, auto, always`,
+		"{modes: [{match: x}]}":                                           `render.modes[0].mode: "": must be one of`,
+		"{modes: [{mode: auto}]}":                                         "render.modes[0].match: is missing",
+		"{modes: [{match: 're:('}]}":                                      "render.modes[0].match: pattern",
+		"{modes: [{match: [x, '']}]}":                                     "render.modes[0].match[1]: a pattern is empty",
+		"{until: networkidle}":                                            `render.until: "networkidle": must be one of dom, load, idle`,
+		"{actions: [{wait: {until: networkidle}}]}":                       `render.actions[0].wait.until: "networkidle": must be one of dom, load, idle`,
+		"{actions: [{wait: {time: -1s}}]}":                                "render.actions[0].wait.time: -1s: must be from 0s",
+		"{actions: [{wait: {time: 30s}}]}":                                "render.actions[0].wait.time: 30s: must be from 0s to less than",
+		"{actions: [{wait: {expression: '{secret:A}'}}]}":                 "render.actions[0].wait.expression: secrets are for requests only",
+		"{actions: [{wait: {}}]}":                                         "render.actions[0].wait: must have one of until, selector, expression and time",
+		"{actions: [{}]}":                                                 "render.actions[0]: must have one of wait, click,",
+		"{actions: [{all: true}]}":                                        "render.actions[0]: must have one of wait, click,",
+		"{actions: [{scroll: 1}, {click: a, press: Enter}]}":              "render.actions[1]: must have one of wait, click,",
+		"{actions: [{scroll: -1}]}":                                       "render.actions[0].scroll: -1: must be from 1 to 200",
+		"{actions: [{scroll: 201}]}":                                      "render.actions[0].scroll: 201",
+		"{actions: [{click: a, times: 201}]}":                             "render.actions[0].times: 201: must be from 1 to 200",
+		"{actions: [{click: a, all: true, times: 2}]}":                    "render.actions[0].times: must not be beside all",
+		"{actions: [{click: a, in: b}]}":                                  "render.actions[0].in: is only for scroll",
+		"{actions: [{scroll: 2, all: true}]}":                             "render.actions[0].all: is only for click",
+		"{actions: [{press: Enter, times: 2}]}":                           "render.actions[0].times: is only for click",
+		"{actions: [{click: a, text: b}]}":                                "render.actions[0].text: is only for type",
+		"{actions: [{type: a}]}":                                          "render.actions[0].text: is missing",
+		"{actions: [{type: a, text: '{secret:A}'}]}":                      "render.actions[0].text: secrets are for requests only",
+		"{actions: [{press: F13}]}":                                       `render.actions[0].press: "F13": must be one of Enter, Tab,`,
+		"{actions: [{click: a, timeout: 31s}]}":                           "render.actions[0].timeout: 31s: must be from 0s to the timeout of rendering, which is 30s",
+		"{actions: [" + strings.Repeat("{scroll: 1},", 51) + "]}":         "render.actions: 51 actions: at most 50",
+		"{actions: [{script: '" + strings.Repeat("x", 256<<10+1) + "'}]}": "render.actions[0].script: has 262145 bytes: at most 262144",
+		"{init_script: 'x = \"{secret:A}\"'}":                             "render.init_script: secrets are for requests only",
+		"{storage: tab}":                                                  `render.storage: "tab": must be one of page, crawl`,
+		"{login: {script: f()}}":                                          "render.login.url: is missing",
+		"{login: {url: /login, script: f()}}":                             "render.login.url: ",
+		"{login: {url: 'https://a.example/{secret:A}', script: f()}}":     "render.login.url: secrets are for requests only",
+		"{login: {url: 'https://a.example/', script: ' '}}":               "render.login.script: is missing",
+		"{login: {script: 'f(\"{secret:A}\")'}}":                          "render.login.script: secrets are for requests only",
+		"{login: {when: '\"{secret:A}\"'}}":                               "render.login.when: secrets are for requests only",
+		"{login: {wait: {until: never}}}":                                 `render.login.wait.until: "never": must be one of`,
+		"{login: {wait: {time: 1m}}}":                                     "render.login.wait.time: 1m0s: must be",
+		"{login: {secrets: {a: plain}}}":                                  `render.login.secrets.a: write the name of a secret`,
+		"{login: {secrets: {a: 'x{secret:A}'}}}":                          `render.login.secrets.a: write the name of a secret`,
+		"{viewport: {width: 100}}":                                        "render.viewport.width: 100: must be from 200 to 4096",
+		"{viewport: {height: 5000}}":                                      "render.viewport.height: 5000",
+		"{language: english}":                                             `render.language: "english": must be the tag of a language`,
+		"{block: {types: [picture]}}":                                     `render.block.types[0]: "picture": must be one of`,
+		"{block: {types: [image, image]}}":                                `render.block.types[1]: "image" is there twice`,
+		"{block: {urls: 're:('}}":                                         "render.block.urls: pattern",
+		"{capture: ['re:(']}":                                             "render.capture: pattern",
+		"{timeout: 500ms}":                                                "render.timeout: 500ms: must be from 1s to 5m",
+		"{timeout: 6m}":                                                   "render.timeout: 6m0s",
+		"{max_requests: -1}":                                              "render.max_requests: -1: must be from 0 to 2000",
+		"{max_requests: 2001}":                                            "render.max_requests: 2001",
+		"{max_bytes: 0}":                                                  "render.max_bytes: 0B: must be from 1B to 1GiB",
+		"{max_bytes: 2GiB}":                                               "render.max_bytes: 2GiB",
 	} {
 		_, err := parseSpec([]byte("render: " + text))
 		if err == nil || !slices.ContainsFunc(FieldErrors(err), func(e *FieldError) bool { return strings.HasPrefix(e.Error(), want) }) {
@@ -196,9 +214,9 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 // Each bound of rendering itself is allowed.
 func TestWhatRenderMaySay(t *testing.T) {
 	for _, text := range []string{
-		"{scroll: 200}", "{click: [{selector: a, times: 200}]}", "{viewport: {width: 200, height: 4096}}", "{language: zh-Hans-CN}",
+		"{actions: [{scroll: 200}, {click: a, times: 200}, {script: '" + strings.Repeat("x", 256<<10) + "', timeout: 30s}]}", "{viewport: {width: 200, height: 4096}}", "{language: zh-Hans-CN}",
 		"{timeout: 1s}", "{timeout: 5m}", "{max_requests: 0}", "{max_requests: 2000}", "{max_bytes: 1B}", "{max_bytes: 1GiB}",
-		"{wait: {until: dom, time: 29s}}", "{scripts: {before: '" + strings.Repeat("x", 256<<10) + "'}}", "{}",
+		"{actions: [{wait: {until: dom, time: 29s}}]}", "{init_script: '" + strings.Repeat("x", 256<<10) + "'}", "{}",
 	} {
 		if _, err := parseSpec([]byte("render: " + text)); err != nil {
 			t.Errorf("%.80s: %v", text, err)
@@ -206,14 +224,14 @@ func TestWhatRenderMaySay(t *testing.T) {
 	}
 }
 
-// A login keeps what pages store, waits for an idle page, and names the secrets that a fetcher needs.
+// A login keeps what pages store, and names the secrets that a fetcher needs.
 func TestLogin(t *testing.T) {
 	s, err := parseSpec([]byte("render: {mode: always, login: {url: 'https://Shop.example/login?to=/', script: f(), secrets: {b: '{secret:B}', a: '{secret:A}'}}}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := s.Render.Login
-	if s.Render.Storage != StoragePage || !s.Render.KeepsStorage() || l.Wait.Until != UntilIdle {
+	if s.Render.Storage != StoragePage || !s.Render.KeepsStorage() {
 		t.Errorf("%+v", s.Render)
 	}
 	if names := s.Secrets(); !slices.Equal(names, []string{"A", "B"}) || l.SecretsTo() != "https://shop.example" {

@@ -57,9 +57,14 @@ func genRender(t *rapid.T) Render {
 	r.Mode = mode.Draw(t, "mode")
 	r.Modes = []RenderRule{{Match: rapid.SliceOfN(rapid.StringMatching(`[a-z*/.]{1,9}`), 1, 3).Draw(t, "match"), Mode: mode.Draw(t, "mode of a rule")}}
 	r.Block.Types = rapid.SliceOfNDistinct(rapid.SampledFrom(BlockTypes), 0, len(BlockTypes), rapid.ID).Draw(t, "types")
-	r.Wait.Expression = rapid.StringMatching(`[a-z(){} ]{0,20}`).Draw(t, "expression")
-	r.Wait.Time = Duration(rapid.Int64Range(0, int64(29*time.Second)).Draw(t, "time"))
-	r.Scroll = rapid.IntRange(0, MaxScroll).Draw(t, "scroll")
+	r.Until = RenderUntil(rapid.SampledFrom(RenderUntils).Draw(t, "until"))
+	r.Actions = []RenderAction{
+		{Wait: &RenderWait{
+			Expression: rapid.StringMatching(`[a-z(){} ]{0,20}`).Draw(t, "expression"),
+			Time:       Duration(rapid.Int64Range(1, int64(29*time.Second)).Draw(t, "time")),
+		}},
+		{Scroll: rapid.IntRange(1, MaxScroll).Draw(t, "scroll")},
+	}
 	r.MaxRequests = rapid.IntRange(0, 2000).Draw(t, "max_requests")
 	r.PDF = rapid.Bool().Draw(t, "pdf")
 	r.Storage = rapid.SampledFrom([]RenderStorage{StoragePage, StorageCrawl}).Draw(t, "storage")

@@ -75,7 +75,7 @@ func eachText(field string, v any, do func(field, text string) string) any {
 
 var (
 	headerField     = regexp.MustCompile(`^(?:(?:sources|requests)\[\d+\]\.)?headers\.(.+)$`)
-	credentialField = regexp.MustCompile(`^requests\[\d+\]\.(?:query\.|body$)|^render\.(?:scripts\.|login\.script$)`)
+	credentialField = regexp.MustCompile(`^requests\[\d+\]\.(?:query\.|body$)|^render\.(?:init_script$|login\.script$|actions\[\d+\]\.(?:script|text)$)`)
 	// placeOnly are values without plain text, but for a scheme.
 	placeOnly = regexp.MustCompile(`^(?:(?:Basic|Bearer) )?\{(?:secret:)?[\w.-]+\}$`)
 	userInfo  = regexp.MustCompile(`://[^/?#\s]*@`)

@@ -32,8 +32,12 @@ var credentials = map[string]func(*Spec){
 	"requests[0].match": func(s *Spec) {
 		s.Requests = []RequestRule{{Match: "https://a:" + credential + "@a.example/*", Method: "GET"}}
 	},
-	"alerts.webhook":        func(s *Spec) { s.Alerts.Webhook = "https://a.example/" + credential },
-	"render.scripts.before": func(s *Spec) { s.Render = &Render{Scripts: RenderScripts{Before: "f('" + credential + "')"}} },
+	"alerts.webhook":     func(s *Spec) { s.Alerts.Webhook = "https://a.example/" + credential },
+	"render.init_script": func(s *Spec) { s.Render = &Render{InitScript: "f('" + credential + "')"} },
+	"render.actions[1].script": func(s *Spec) {
+		s.Render = &Render{Actions: []RenderAction{{Scroll: 1}, {Script: "f('" + credential + "')"}}}
+	},
+	"render.actions[0].text": func(s *Spec) { s.Render = &Render{Actions: []RenderAction{{Type: "#q", Text: credential}}} },
 	"render.login.script": func(s *Spec) {
 		s.Render = &Render{Login: &RenderLogin{URL: "https://a.example/", Script: "f('" + credential + "')"}}
 	},

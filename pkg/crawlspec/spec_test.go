@@ -167,10 +167,17 @@ render:
   modes:
     - {match: "/app/*", mode: always}
     - {match: ["/print/*", "*.xml"], mode: never}
-  wait: {until: load, selector: "#done", expression: window.ready, time: 500ms}
-  scroll: 20
-  click: [{selector: button.more, times: 5}, {selector: "#accept"}]
-  scripts: {before: "window.a = 1", after: "await b()"}
+  until: load
+  actions:
+    - wait: {until: idle, selector: "#done", expression: window.ready, time: 500ms}
+    - {click: button.more, times: 5}
+    - {click: summary, all: true, timeout: 2s}
+    - {type: "#q", text: rivers}
+    - press: Enter
+    - {scroll: 20, in: .list}
+    - script: await b()
+    - screenshot: true
+  init_script: window.a = 1
   storage: crawl
   login:
     url: https://shop.example/login

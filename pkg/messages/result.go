@@ -56,6 +56,8 @@ type Result struct {
 	// made beside the one for its document. BytesWire has their bodies too.
 	Rendered   string `json:"rendered,omitempty"`
 	Requisites int    `json:"requisites,omitempty"`
+	// Actions say what those of the spec have done with it, for a person.
+	Actions string `json:"actions,omitempty"`
 	// NotRendered says why a page was not shown in a browser that the spec may want rendered, for a person.
 	NotRendered string `json:"not_rendered,omitempty"`
 	// GoneRecord says that a VisitRecord of KindGone was published.
@@ -78,7 +80,7 @@ func (r *Result) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
 // Encode returns the message's payload.
 func (r *Result) Encode() []byte {
 	r.V = Version
-	r.Error, r.Rendered, r.NotRendered = Clip(r.Error), Clip(r.Rendered), Clip(r.NotRendered)
+	r.Error, r.Rendered, r.NotRendered, r.Actions = Clip(r.Error), Clip(r.Rendered), Clip(r.NotRendered), Clip(r.Actions)
 	return Encode(r)
 }
 
@@ -106,7 +108,7 @@ func DecodeResult(payload []byte) (*Result, error) {
 		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
 	}
 	if err := cmp.Or(checkText("error", r.Error), checkText("rendered", r.Rendered), checkText("not_rendered", r.NotRendered),
-		checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
+		checkText("actions", r.Actions), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	return r, nil

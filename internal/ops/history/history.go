@@ -74,6 +74,8 @@ type Result struct {
 	// Rendered says why the page was shown in a browser, Requisites how many requests it made beside the one for its document.
 	Rendered   string `json:"rendered,omitempty"`
 	Requisites int    `json:"requisites,omitempty"`
+	// Actions say what those of the spec have done with the page.
+	Actions string `json:"actions,omitempty"`
 	// NotRendered says why the page was not shown in a browser, if the spec may want it rendered.
 	NotRendered string `json:"not_rendered,omitempty"`
 }
@@ -273,7 +275,7 @@ func (f *finder) results() error {
 			if res, err = messages.DecodeResult(data); err == nil {
 				r.Visit, r.Attempt, r.Class, r.Status, r.Error = res.Visit, res.Attempt, res.Class, res.Status, res.Error
 				r.Location, r.Started, r.Timings, r.IP, r.Fetcher = res.Location, res.Started, res.Timings, res.IP, res.Fetcher
-				r.Rendered, r.Requisites, r.NotRendered = res.Rendered, res.Requisites, res.NotRendered
+				r.Rendered, r.Requisites, r.Actions, r.NotRendered = res.Rendered, res.Requisites, res.Actions, res.NotRendered
 			}
 		}
 		f.Results = append(f.Results, r)

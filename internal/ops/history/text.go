@@ -174,6 +174,9 @@ func (e text) streams() {
 		if r.Rendered != "" {
 			e.row("rendered", fmt.Sprintf("%s; the page made %s beside the one for its document", r.Rendered, humanize.Plural(r.Requisites, "request")))
 		}
+		if r.Actions != "" {
+			e.row("actions", r.Actions)
+		}
 		if r.NotRendered != "" {
 			e.row("not rendered", r.NotRendered)
 		}

@@ -16,16 +16,22 @@ func renderSelectors(r *crawlspec.Render) error {
 		return nil
 	}
 	var p crawlspec.Problems
-	if text := r.Wait.Selector; text != "" {
-		p.Add("render.wait.selector", browserSelector(text))
-	}
-	if l := r.Login; l != nil && l.Wait.Selector != "" {
-		p.Add("render.login.wait.selector", browserSelector(l.Wait.Selector))
-	}
-	for i := range r.Click {
-		if text := r.Click[i].Selector; text != "" {
-			p.Add(fmt.Sprintf("render.click[%d].selector", i), browserSelector(text))
+	check := func(path, text string) {
+		if text != "" {
+			p.Add(path, browserSelector(text))
 		}
+	}
+	if r.Login != nil {
+		check("render.login.wait.selector", r.Login.Wait.Selector)
+	}
+	for i := range r.Actions {
+		a, path := &r.Actions[i], fmt.Sprintf("render.actions[%d].", i)
+		if a.Wait != nil {
+			check(path+"wait.selector", a.Wait.Selector)
+		}
+		check(path+"click", a.Click)
+		check(path+"type", a.Type)
+		check(path+"in", a.In)
 	}
 	return p.Err()
 }

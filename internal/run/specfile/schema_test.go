@@ -35,13 +35,14 @@ var choices = map[string][]string{
 	"TLS.MinVersion":     crawlspec.TLSVersions,
 	"Spec.Schemes":       {"http", "https"},
 	"RenderBlock.Types":  crawlspec.BlockTypes,
+	"RenderAction.Press": crawlspec.RenderKeys,
 }
 
 // required are the keys without which a rule is none.
 var required = map[string][]string{
 	"HostRule": {"hosts"}, "RecordRule": {"kind", "fields"}, "RequestRule": {"match"}, "PriorityRule": {"match"},
 	"RecrawlRule": {"match"}, "Replace": {"regex"}, "Paginate": {"parameter", "while"},
-	"RenderRule": {"match", "mode"}, "RenderClick": {"selector"},
+	"RenderRule":  {"match", "mode"},
 	"RenderLogin": {"url", "script"},
 }
 

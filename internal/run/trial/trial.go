@@ -30,7 +30,8 @@ type Result struct {
 	Rendered    string            `json:"rendered,omitempty" doc:"Why the page was rendered in a browser; absent if it was not."`
 	NotRendered string            `json:"not_rendered,omitempty" doc:"Why the page was not rendered, if the spec may want it."`
 	Cut         string            `json:"cut,omitempty" doc:"Why the rendered page may be incomplete."`
-	Screenshot  []byte            `json:"screenshot,omitempty" doc:"PNG, if render.screenshot of the spec is true."`
+	Actions     string            `json:"actions,omitempty" doc:"What the actions of the spec have done."`
+	Screenshot  []byte            `json:"screenshot,omitempty" doc:"PNG, if render.screenshot of the spec is true, or the last one by an action."`
 	PDF         []byte            `json:"pdf,omitempty" doc:"If render.pdf of the spec is true."`
 	Records     []json.RawMessage `json:"records,omitzero"`
 	Links       []Link            `json:"links,omitzero"`
@@ -80,7 +81,8 @@ func Apply(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) (*Re
 		Links: found, Problems: problems(read.Problems), Notes: problems(result.Notes), Rules: verdicts,
 	}
 	out.Mismatch = read.Document.Type.Mismatch
-	out.Rendered, out.NotRendered, out.Cut, out.Screenshot, out.PDF = page.Rendered, got.NotRendered, got.Cut, got.Screenshot, got.PDF
+	out.Rendered, out.NotRendered, out.Cut, out.Actions = page.Rendered, got.NotRendered, got.Cut, got.Actions
+	out.Screenshot, out.PDF = got.Screenshot, got.PDF
 	for _, r := range read.Records {
 		out.Records = append(out.Records, r)
 	}

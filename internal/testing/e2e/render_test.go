@@ -79,8 +79,7 @@ allow_private: true
 delay: 0s
 render:
   mode: always
-  scroll: 20
-  click: [{selector: button.more, times: 20}]
+  actions: [{scroll: 20}, {click: button.more, times: 20}]
 `)
 	p.crawl("--spec", spec, "--browser-tabs", "4").within(renderTime, 0)
 	all := byPath(t, records(t, p.out, "default"), app.URL())

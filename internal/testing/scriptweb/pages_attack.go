@@ -55,6 +55,6 @@ func secrets(targets []string) (paths []string) {
 }
 
 func clicked(p Page) Page {
-	p.Render = `{"click":[{"selector":"button","times":1}]}`
+	p.Render = `{"actions":[{"click":"button"}]}`
 	return p
 }

@@ -17,7 +17,7 @@ func dataPages() []Page {
 			Text:    []string{"paged entry 1 of 10", "paged entry 4 of 10", "paged entry 6 of 10"},
 			Links:   []string{"/leaf/paged-entry-1", "/leaf/paged-entry-6"},
 			Without: []string{"paged entry 7 of 10"},
-			Render:  `{"click":[{"selector":"#more","times":2}]}`,
+			Render:  `{"actions":[{"click":"#more","times":2}]}`,
 		}),
 		at("websocket-data", Page{Text: []string{"message one of the socket", "message two of the socket"}, Asked: []string{"/websocket-data/socket"}}),
 		at("sse-data", Page{Text: []string{"event one of the server", "event two of the server"}, Asked: []string{"/sse-data/events"}}),

@@ -9,12 +9,12 @@ func dialogPages() []Page {
 		at("permissions", Page{Text: []string{"shown beside questions"}}),
 		at("beforeunload", Page{Text: []string{"a page to stay on"}}),
 		at("beforeunload-clicked", Page{
-			Text: []string{"used and to stay on"}, Render: `{"click":[{"selector":"button","times":1}]}`,
+			Text: []string{"used and to stay on"}, Render: `{"actions":[{"click":"button"}]}`,
 		}),
 		at("popup", Page{Text: []string{"the opener remains"}, Without: []string{"inside the popup"}}),
 		at("popup-by-click", Page{
 			Text: []string{"the clicked opener remains"}, Without: []string{"inside the popup"},
-			Render: `{"click":[{"selector":"button","times":1}]}`,
+			Render: `{"actions":[{"click":"button"}]}`,
 		}),
 		at("download", Page{Text: []string{"the page beside the download"}, Links: []string{"/download/archive.bin"}}),
 		at("download-blob", Page{Text: []string{"the page beside the made file"}}),

@@ -4,7 +4,7 @@ package scriptweb
 func heavyPages() []Page {
 	return []Page{
 		at("endless-loop", Page{Fails: true, Render: bounded}),
-		at("endless-loop-later", Page{Fails: true, Render: `{"wait":{"time":"2s"},"timeout":"3s"}`}),
+		at("endless-loop-later", Page{Fails: true, Render: `{"actions":[{"wait":{"time":"2s"}}],"timeout":"3s"}`}),
 		at("endless-promises", Page{Fails: true, Render: bounded}),
 		at("out-of-memory", Page{Fails: true, Render: `{"timeout":"20s"}`}),
 		at("out-of-memory-buffers", Page{Fails: true, Render: `{"timeout":"20s"}`}),

@@ -7,7 +7,7 @@ func policyPages() []Page {
 	return []Page{
 		at("csp-nonce", Page{Text: []string{"shown under a strict policy"}, Without: []string{"shown against the policy"}}),
 		at("csp-nonce-expression", Page{
-			Text: []string{"waited under a strict policy"}, Render: `{"wait":{"expression":"window.pageIsReady === true"}}`,
+			Text: []string{"waited under a strict policy"}, Render: `{"actions":[{"wait":{"expression":"window.pageIsReady === true"}}]}`,
 		}),
 		at("csp-sandbox", Page{Text: []string{"shown in a policy sandbox"}}),
 		at("trusted-types", Page{

@@ -3,11 +3,11 @@ package scriptweb
 // waitPages need an option each: what to wait for, scripts of the user, what not to load.
 func waitPages() []Page {
 	return []Page{
-		at("wait-selector", Page{Text: []string{"late by selector"}, Render: `{"wait":{"selector":"#late"}}`}),
-		at("wait-expression", Page{Text: []string{"late by expression"}, Render: `{"wait":{"expression":"window.pageIsReady === true"}}`}),
-		at("wait-time", Page{Text: []string{"late by time"}, Render: `{"wait":{"time":"2s"}}`}),
-		at("script-before", Page{Text: []string{"greeting given: hello"}, Render: `{"scripts":{"before":"window.greeting = 'hel' + 'lo'"}}`}),
-		at("script-after", Page{Text: []string{"revealed by a call"}, Render: `{"scripts":{"after":"reveal()"}}`}),
+		at("wait-selector", Page{Text: []string{"late by selector"}, Render: `{"actions":[{"wait":"#late"}]}`}),
+		at("wait-expression", Page{Text: []string{"late by expression"}, Render: `{"actions":[{"wait":{"expression":"window.pageIsReady === true"}}]}`}),
+		at("wait-time", Page{Text: []string{"late by time"}, Render: `{"actions":[{"wait":{"time":"2s"}}]}`}),
+		at("script-before", Page{Text: []string{"greeting given: hello"}, Render: `{"init_script":"window.greeting = 'hel' + 'lo'"}`}),
+		at("script-after", Page{Text: []string{"revealed by a call"}, Render: `{"actions":[{"script":"reveal()"}]}`}),
 		at("block-types", Page{
 			Text: []string{"shown without the other script"}, Without: []string{"tracked by the other script"},
 			NotAsked: []string{"/block-types/tracker.js"}, Render: `{"block":{"types":["script"]}}`,

@@ -187,7 +187,7 @@ func (j *fetchJob) result(name string) *messages.Result {
 	}
 	res.NotRendered = j.rendered.whyNot
 	if j.rendered.why != "" {
-		res.Rendered, res.Requisites = j.rendered.why, j.rendered.requests
+		res.Rendered, res.Requisites, res.Actions = j.rendered.why, j.rendered.requests, j.rendered.actions
 	}
 	if !j.rendered.ended.IsZero() { // the host was asked until then
 		res.Age = messages.Millis(time.Since(j.rendered.ended))

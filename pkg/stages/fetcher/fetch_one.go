@@ -32,7 +32,9 @@ type Fetched struct {
 	NotRendered string
 	// Cut says why a rendered page may be incomplete.
 	Cut string
-	// Screenshot (PNG) and PDF are those that the spec wants of a rendered page.
+	// Actions say what those of the spec have done.
+	Actions string
+	// Screenshot (PNG) and PDF are those that the spec wants of a rendered page: of several screenshots the last one.
 	Screenshot, PDF []byte
 }
 
@@ -121,7 +123,10 @@ func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wa
 			out.Page, out.Body, out.Withheld = t.pageOf(r), r.Body.Data, t.ask.Policy.Withheld(t.ask.URL)
 			out.Page.V = messages.Version
 			out.NotRendered, out.Cut = t.rendered.whyNot, t.rendered.cut
-			out.Screenshot, out.PDF = t.rendered.screenshot, t.rendered.pdf
+			out.Actions, out.PDF = t.rendered.actions, t.rendered.pdf
+			if n := len(t.rendered.screenshots); n > 0 {
+				out.Screenshot = t.rendered.screenshots[n-1]
+			}
 			return out, nil
 		case messages.Redirect:
 		default:

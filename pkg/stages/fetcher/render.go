@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strings"
 	"time"
 
 	"seine/internal/base/contentcoding"
@@ -98,7 +99,7 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 		return nil
 	}
 	t.rendered.requests = page.Totals.Requests
-	t.rendered.screenshot, t.rendered.pdf = page.Screenshot, page.PDF
+	t.rendered.screenshots, t.rendered.pdf = page.Screenshots, page.PDF
 	t.reply.BytesWire += page.Totals.Bytes
 	if err := rd.keepParts(ctx, t, page, requisites.exchanges); err != nil {
 		return err
@@ -170,8 +171,10 @@ type renderedVisit struct {
 	cut      string    // why the page may be incomplete
 	ended    time.Time // when the browser had done with the host
 	requests int       // beside the one for the document
+	actions  string    // what each of the spec has done
 
-	screenshot, pdf []byte
+	screenshots [][]byte
+	pdf         []byte
 }
 
 // IsHTML reports whether a content type is that of a page that a browser can show.
@@ -337,5 +340,7 @@ func (j *fetchJob) show(page *render.Page) {
 	r.Header.Set("Content-Type", r.ContentType)
 	r.Body = httpclient.Body{Data: page.HTML, Size: int64(len(page.HTML))}
 	r.Request, r.Head = nil, nil
-	r.Text, j.rendered.cut = page.Cut, page.Cut
+	hidden := func(text string) string { return string(j.ask.Policy.Hide([]byte(text))) }
+	j.rendered.cut, j.rendered.actions = hidden(page.Cut), hidden(strings.Join(page.Actions, "; "))
+	r.Text = j.rendered.cut
 }

@@ -57,16 +57,19 @@ func (rd rendering) keepParts(ctx context.Context, t *fetchJob, page *render.Pag
 	if !t.ask.Archive || page.Gone {
 		return nil
 	}
-	for part, picture := range map[messages.Part]httpclient.Reply{
-		messages.PartScreenshot: {ContentType: "image/png", Body: httpclient.Body{Data: page.Screenshot}},
-		messages.PartPDF:        {ContentType: "application/pdf", Body: httpclient.Body{Data: page.PDF}},
-	} {
-		picture.URL, picture.Status, picture.Started = t.ask.URL, t.reply.Status, t.reply.Started
-		if err := rd.keepPart(ctx, t, &picture, part, 0); err != nil {
+	for n, shot := range page.Screenshots {
+		if err := rd.keepPicture(ctx, t, messages.PartScreenshot, n, "image/png", shot); err != nil {
 			return err
 		}
 	}
-	return nil
+	return rd.keepPicture(ctx, t, messages.PartPDF, 0, "application/pdf", page.PDF)
+}
+
+// keepPicture is keepPart of what the page looks like.
+func (rd rendering) keepPicture(ctx context.Context, t *fetchJob, part messages.Part, n int, mediaType string, data []byte) error {
+	r := httpclient.Reply{ContentType: mediaType, Body: httpclient.Body{Data: data}}
+	r.URL, r.Status, r.Started = t.ask.URL, t.reply.Status, t.reply.Started
+	return rd.keepPart(ctx, t, &r, part, n)
 }
 
 // keepPart adds a part of the page to what is published. A large body is stored first.

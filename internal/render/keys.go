@@ -1,0 +1,49 @@
+package render
+
+import (
+	"context"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// key is one of a keyboard: what a page is told of it (UI Events, KeyboardEvent).
+type key struct {
+	key, text string // text is what it types
+	number    int64  // KeyboardEvent.keyCode
+}
+
+// keys are those of crawlspec.RenderKeys, by their codes.
+var keys = map[string]key{
+	"Enter": {"Enter", "\r", 13}, "Tab": {"Tab", "", 9}, "Escape": {"Escape", "", 27}, "Space": {" ", " ", 32},
+	"Backspace": {"Backspace", "", 8}, "Delete": {"Delete", "", 46},
+	"ArrowLeft": {"ArrowLeft", "", 37}, "ArrowUp": {"ArrowUp", "", 38}, "ArrowRight": {"ArrowRight", "", 39}, "ArrowDown": {"ArrowDown", "", 40},
+	"PageUp": {"PageUp", "", 33}, "PageDown": {"PageDown", "", 34}, "End": {"End", "", 35}, "Home": {"Home", "", 36},
+}
+
+// strike presses a key, and lets it go.
+func (a pageActions) strike(ctx context.Context, code string, k key) error {
+	for _, kind := range []input.KeyType{input.KeyDown, input.KeyUp} {
+		event := input.DispatchKeyEvent(kind).WithKey(k.key).WithCode(code).WithWindowsVirtualKeyCode(k.number)
+		if kind == input.KeyDown {
+			event = event.WithText(k.text)
+		}
+		if err := event.Do(a.tab.within(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// press moves the mouse to a place, presses its button, and lets it go.
+func (a pageActions) press(ctx context.Context, x, y float64) error {
+	for _, kind := range []input.MouseType{input.MouseMoved, input.MousePressed, input.MouseReleased} {
+		event := input.DispatchMouseEvent(kind, x, y)
+		if kind != input.MouseMoved {
+			event = event.WithButton(input.Left).WithClickCount(1)
+		}
+		if err := event.Do(a.tab.within(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
