@@ -17,7 +17,7 @@ import (
 const Hidden = "***hidden***"
 
 // Shown returns the spec for readers who may not change it, with Hidden in the place of all that may be a credential: values of
-// request headers other than harmless ones, of query parameters and bodies of request rules, scripts for the browser, user
+// request headers other than harmless ones, of query parameters and bodies of request rules, scripts and texts for the browser, user
 // information of URLs, and the path and query of the URL for alerts. Names of secrets stay.
 func (s *Spec) Shown() *Spec {
 	text, err := json.Marshal(eachText("", tree(s), shownText))

@@ -3,6 +3,7 @@ package specfile
 import (
 	"encoding"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -56,12 +57,16 @@ func (s *typeSchema) names() []string {
 	return out
 }
 
-// below returns the first key whose value is an object with a key of that name, "" if there
-// is none.
+// below says where a key of that name is: in the first key whose value is an object with one, or a list of such objects; "" if
+// there is none.
 func (s *typeSchema) below(name string) string {
 	for i := range s.keys {
-		if in := s.keys[i].shape; in.form == formObject && in.key(name) != nil {
-			return s.keys[i].name
+		key, in := s.keys[i].name, s.keys[i].shape
+		switch {
+		case in.form == formObject && in.key(name) != nil:
+			return fmt.Sprintf("%s.%s, as in %[1]s: {%[2]s: …}", key, name)
+		case in.form == formList && in.elem.key(name) != nil:
+			return fmt.Sprintf("%s[].%s, as in %[1]s: [{%[2]s: …}]", key, name)
 		}
 	}
 	return ""

@@ -271,7 +271,7 @@ var elsewhere = map[string]string{
 // or one that is spelt much the same.
 func unknown(name string, s *typeSchema) string {
 	if below := s.below(name); below != "" {
-		return fmt.Sprintf("unknown key: did you mean %s.%s, as in %[1]s: {%[2]s: …}?", below, name)
+		return fmt.Sprintf("unknown key: did you mean %s?", below)
 	}
 	known := s.names()
 	if other := elsewhere[name]; slices.Contains(known, other) {
