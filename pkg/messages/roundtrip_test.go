@@ -199,7 +199,7 @@ func TestEncodeBoundsText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := "https://example.org/"
 			v := Visit{HashURL(url), 1}
-			r := Result{Crawl: "c", URL: url, Visit: v, Attempt: 1, Class: Timeout, Error: text, Rendered: text, NotRendered: text}
+			r := Result{Crawl: "c", URL: url, Visit: v, Attempt: 1, Class: Timeout, Error: text, Rendered: text, NotRendered: text, Actions: text}
 			if got, err := DecodeResult(r.Encode()); err != nil || len(got.Error) > MaxText {
 				t.Errorf("result: %v", err)
 			}

@@ -107,7 +107,7 @@ allow_private: true
 robots: ignore
 render:
   mode: always
-  screenshot: true
+  actions: [{screenshot: true}, {click: "#missing", timeout: 100ms}]
   pdf: true
   capture: ["/fetch-list/*"]
 records:

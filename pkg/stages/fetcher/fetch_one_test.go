@@ -125,7 +125,7 @@ func TestOnceRefuses(t *testing.T) {
 	}
 }
 
-// A page of scripts is shown in a browser, with the pictures that the spec wants.
+// A page of scripts is shown in a browser, with the pictures that the spec wants, and says what its actions did.
 func TestOnce_SpecRenders_PageIsRendered(t *testing.T) {
 	browser.Path(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -140,12 +140,13 @@ func TestOnce_SpecRenders_PageIsRendered(t *testing.T) {
 	spec := localSpec()
 	spec.SetRender(crawlspec.RenderAlways)
 	spec.Render.Screenshot, spec.Render.PDF = true, true
+	spec.Render.Actions = []crawlspec.RenderAction{{Script: "document.title = 'acted'"}, {Screenshot: true}}
 	got, err := FetchOne(t.Context(), DefaultConfig(), render.DefaultConfig(), &spec, site.URL+"/app", func(time.Duration) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(got.Body), "made by a script") || got.Page.Rendered == "" || got.Cut != "" {
-		t.Errorf("rendered %q, cut %q: %s", got.Page.Rendered, got.Cut, got.Body)
+	if !strings.Contains(string(got.Body), "made by a script") || got.Page.Rendered == "" || got.Cut != "" || got.Actions != "1 script: ran; 2 screenshot: taken" {
+		t.Errorf("rendered %q, cut %q, actions %q: %s", got.Page.Rendered, got.Cut, got.Actions, got.Body)
 	}
 	if !strings.HasPrefix(string(got.Screenshot), "\x89PNG") || !strings.HasPrefix(string(got.PDF), "%PDF") {
 		t.Errorf("screenshot %.8q, PDF %.8q", got.Screenshot, got.PDF)
