@@ -132,6 +132,9 @@ records:
 			t.Errorf("%s is %.200q", target, r)
 		}
 	}
+	if text := runSeine(t, "explain", w.URL("/fetch-list"), "--data", p.data).stdout.String(); !strings.Contains(text, "1 screenshot: taken; 2 click #missing: clicked 0, then not found") {
+		t.Errorf("explain does not say what the actions did:\n%s", text)
+	}
 	var captured int
 	all := everyLine(t, p.out)
 	for _, r := range all {
