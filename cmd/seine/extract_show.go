@@ -134,6 +134,9 @@ func (s *screen) rendering(x *trial.Result) {
 	row("not rendered", x.NotRendered)
 	row("actions", x.Actions)
 	row("cut", x.Cut)
+	for _, p := range x.RenderProblems {
+		row("page lacks", p.String())
+	}
 	row("screenshot", sizeOf(x.Screenshot))
 	row("pdf", sizeOf(x.PDF))
 }

@@ -173,6 +173,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 		s.leave(ctx) // it may be in any state
 		return nil, err
 	}
+	p.addProblems(totals.Problems)
 	p.Totals, s.tab.shows = totals, weburl.Origin(job.Main.URL)
 	s.tab.giveCookies(ctx, job)
 	if job.How.KeepsStorage() && s.tab.leavePage(ctx) != nil {

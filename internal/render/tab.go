@@ -90,7 +90,7 @@ func (t *tab) prepare(ctx context.Context, job *Job) error {
 	all := []action{
 		page.Enable(), page.SetLifecycleEventsEnabled(true), inspector.Enable(), agent,
 		emulation.SetDeviceMetricsOverride(int64(how.Viewport.Width), int64(how.Viewport.Height), 1, false),
-		emulation.SetFocusEmulationEnabled(true), fetch.Enable().WithPatterns(pausedRequests(how)), reportRequests(),
+		emulation.SetFocusEmulationEnabled(true), fetch.Enable().WithPatterns(pausedRequests(how)), reportRequests(), runtime.Enable(),
 	}
 	for _, a := range all {
 		if err := a.Do(ctx); err != nil {

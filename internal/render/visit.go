@@ -1,8 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,10 +16,13 @@ import (
 	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 )
 
 // visit is a page while a tab shows it.
@@ -44,6 +49,7 @@ type visit struct {
 	leads    string // where the main frame begins to navigate to
 	leaving  bool   // and what becomes of that is not known yet
 	dialogs  int
+	errors   messages.RenderProblems // of scripts
 
 	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
 }
@@ -95,6 +101,9 @@ func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page
 	if err != nil {
 		return nil, v.failure(ctx, err)
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p.Problems = slices.Clone(v.errors)
 	return p, nil
 }
 
@@ -240,6 +249,12 @@ func (v *visit) heard(event any) {
 		v.dialog()
 	case *fetch.EventRequestPaused:
 		v.paused(e)
+	case *runtime.EventExceptionThrown:
+		v.scriptError(e.ExceptionDetails.URL, cmp.Or(e.ExceptionDetails.Exception, &runtime.RemoteObject{Description: e.ExceptionDetails.Text}))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError {
+			v.scriptError("", e.Args...)
+		}
 	case *inspector.EventTargetCrashed:
 		v.stop(errCrash)
 	default:
@@ -310,6 +325,22 @@ func (v *visit) reach(events ...string) {
 	}
 	close(v.changed)
 	v.changed = make(chan struct{})
+}
+
+// scriptError notes the first line of what a script has thrown, or written to the console as an error.
+func (v *visit) scriptError(url string, what ...*runtime.RemoteObject) {
+	words := make([]string, len(what))
+	for i, o := range what {
+		if words[i], _, _ = strings.Cut(o.Description, "\n"); words[i] == "" && jsontext.Unmarshal(o.Value, &words[i]) != nil {
+			words[i] = string(o.Value)
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.reached["init"] { // of the page before
+		return
+	}
+	v.errors.Add("script error: "+strings.Join(words, " "), url)
 }
 
 func (v *visit) dialog() {

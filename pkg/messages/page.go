@@ -83,6 +83,8 @@ type Page struct {
 	// Cut says why a page that was to be rendered may be incomplete, for a person, "" if it is not: what was not waited for, or
 	// why the body is the document as it was received.
 	Cut string `json:"cut,omitempty"`
+	// RenderProblems are what went wrong while the page was rendered.
+	RenderProblems RenderProblems `json:"render_problems,omitempty"`
 	// Part says which part of a rendered page it is.
 	Part Part `json:"part,omitempty"`
 	// Class is of an answer that is no page: how its request ended, RobotsFetched if it
@@ -212,7 +214,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 	if err := checkExchange(pg.Crawl, pg.URL, visited, pg.Visit, pg.Attempt); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
-	if err := cmp.Or(checkDepth(pg.Depth), checkText("rendered", pg.Rendered), checkText("cut", pg.Cut), pg.Metadata.Check(pg.Inherit)); err != nil {
+	if err := cmp.Or(checkDepth(pg.Depth), checkText("rendered", pg.Rendered), checkText("cut", pg.Cut), pg.RenderProblems.check(), pg.Metadata.Check(pg.Inherit)); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
 	switch {

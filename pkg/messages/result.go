@@ -60,6 +60,8 @@ type Result struct {
 	Actions string `json:"actions,omitempty"`
 	// NotRendered says why a page was not shown in a browser that the spec may want rendered, for a person.
 	NotRendered string `json:"not_rendered,omitempty"`
+	// RenderProblems are what went wrong while the page was rendered.
+	RenderProblems RenderProblems `json:"render_problems,omitempty"`
 	// GoneRecord says that a VisitRecord of KindGone was published.
 	GoneRecord bool   `json:"gone_record,omitempty"`
 	Fetcher    string `json:"fetcher,omitempty"` // instance, for a person
@@ -108,7 +110,7 @@ func DecodeResult(payload []byte) (*Result, error) {
 		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
 	}
 	if err := cmp.Or(checkText("error", r.Error), checkText("rendered", r.Rendered), checkText("not_rendered", r.NotRendered),
-		checkText("actions", r.Actions), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
+		r.RenderProblems.check(), checkText("actions", r.Actions), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	return r, nil

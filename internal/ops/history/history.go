@@ -78,6 +78,8 @@ type Result struct {
 	Actions string `json:"actions,omitempty"`
 	// NotRendered says why the page was not shown in a browser, if the spec may want it rendered.
 	NotRendered string `json:"not_rendered,omitempty"`
+	// RenderProblems are what went wrong while the page was rendered.
+	RenderProblems messages.RenderProblems `json:"render_problems,omitempty"`
 }
 
 // Page is a message of PAGES.
@@ -275,7 +277,7 @@ func (f *finder) results() error {
 			if res, err = messages.DecodeResult(data); err == nil {
 				r.Visit, r.Attempt, r.Class, r.Status, r.Error = res.Visit, res.Attempt, res.Class, res.Status, res.Error
 				r.Location, r.Started, r.Timings, r.IP, r.Fetcher = res.Location, res.Started, res.Timings, res.IP, res.Fetcher
-				r.Rendered, r.Requisites, r.Actions, r.NotRendered = res.Rendered, res.Requisites, res.Actions, res.NotRendered
+				r.Rendered, r.Requisites, r.Actions, r.NotRendered, r.RenderProblems = res.Rendered, res.Requisites, res.Actions, res.NotRendered, res.RenderProblems
 			}
 		}
 		f.Results = append(f.Results, r)

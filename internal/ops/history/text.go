@@ -81,7 +81,7 @@ func (e text) frontier() {
 		e.row("reason", e.Reason)
 	}
 	if e.Warning != "" {
-		e.row("read in part", e.Warning)
+		e.row("incomplete", e.Warning)
 	}
 	if e.LeftOut != "" {
 		e.row("left out", e.LeftOut)
@@ -179,6 +179,9 @@ func (e text) streams() {
 		}
 		if r.NotRendered != "" {
 			e.row("not rendered", r.NotRendered)
+		}
+		for _, p := range r.RenderProblems {
+			e.row("page lacks", p.String())
 		}
 	}
 	for _, p := range e.Pages {

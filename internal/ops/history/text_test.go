@@ -37,7 +37,7 @@ func TestUnknownURLMayHaveBeenLinkedTo(t *testing.T) {
 
 // A space follows each name, however long it is.
 func TestRowsHaveASpaceBehindTheirNames(t *testing.T) {
-	for name, want := range map[string]string{"state": "  state       a b\n", "read in part": "  read in part a b\n"} {
+	for name, want := range map[string]string{"state": "  state       a b\n", "incomplete": "  incomplete  a b\n"} {
 		var b strings.Builder
 		if safeprint.Row(&b, nameWidth, name, "a b"); b.String() != want {
 			t.Errorf("%q, want %q", b.String(), want)

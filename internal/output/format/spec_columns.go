@@ -61,8 +61,11 @@ var pageTypes = map[string]Type{
 // defaultPage are the fields of a messages.Record.
 var defaultPage = []string{
 	"url", "status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text",
-	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata", "pages", "no_text",
+	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata", "pages", "no_text", "cut", problems.Name,
 }
+
+// problems is the column of what went wrong while a page was rendered, which records have without being asked for it.
+var problems = Column{Name: "render_problems", Type: JSON}
 
 // truncated is the column that names the fields which are cut.
 var truncated = Column{Name: "truncated", List: true}
@@ -77,6 +80,9 @@ func pageColumns(fields []string) []Column {
 	columns := make([]Column, len(fields))
 	for i, name := range fields {
 		columns[i] = Column{Name: name, Type: pageTypes[name]}
+		if name == problems.Name {
+			columns[i] = problems
+		}
 	}
 	if slices.ContainsFunc(fields, func(name string) bool { return slices.Contains(cuttable, name) }) {
 		columns = append(columns, truncated)
@@ -127,6 +133,6 @@ func ResultColumns() []Column {
 		{Name: "error"}, {Name: "detail"}, {Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
 		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
 		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "age_ms", Type: Integer}, {Name: "etag"},
-		{Name: "last_modified"}, {Name: "digest"}, {Name: "rendered"}, {Name: "requisites", Type: Integer}, {Name: "not_rendered"}, {Name: "gone_record", Type: Bool}, {Name: "fetcher"},
+		{Name: "last_modified"}, {Name: "digest"}, {Name: "rendered"}, {Name: "requisites", Type: Integer}, {Name: "not_rendered"}, {Name: "render_problems", Type: JSON}, {Name: "gone_record", Type: Bool}, {Name: "fetcher"},
 	}
 }

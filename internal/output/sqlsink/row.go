@@ -161,7 +161,7 @@ func (r *Row) digest() {
 
 // Members that differ from visit to visit, whatever the page has.
 var (
-	pageOfVisit   = []string{"fetched_at", "visit", "run", "duplicate_of", "depth", "referrer", "fetch_ms", "cut"}
+	pageOfVisit   = []string{"fetched_at", "visit", "run", "duplicate_of", "depth", "referrer", "fetch_ms", "cut", "render_problems"}
 	recordOfVisit = []string{"url", "fetched_at", "visit", "run", "duplicate_of", "generation"}
 )
 

@@ -50,7 +50,7 @@ func showInChromium(t *testing.T, scheme, socket string) {
 			}
 		}
 		got := f.End()
-		if got.Main != 1 || got.Requests != 4 || got.Failed != 0 || got.Refusals != 1 || got.Refused[0].Reason != "robots.txt forbids it" {
+		if got.Main != 1 || got.Requests != 4 || got.Failed != 0 || got.Refusals != 1 || got.Problems[0].Reason != "robots.txt forbids it" {
 			t.Errorf("%+v", got)
 		}
 		wantExchanges(t, f.exchanges, scheme)

@@ -7,12 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"seine/internal/fetch/netguard"
 	"seine/internal/testing/await"
+	"seine/pkg/messages"
 )
 
 func TestLimitOfRequests(t *testing.T) {
@@ -20,9 +22,9 @@ func TestLimitOfRequests(t *testing.T) {
 	f.begin(Visit{MaxRequests: 2})
 	f.get("http://example.com/1")
 	f.get("https://example.com/2")
-	f.wantRefused(f.get("https://example.com/3"), http.StatusForbidden, "the page has reached its limit of 2 requests")
+	f.wantRefused(f.get("https://example.com/3"), http.StatusForbidden, "the page has reached its limit of 2 requests (render.max_requests)")
 	got := f.End()
-	if got.Requests != 2 || got.Refusals != 1 || got.Refused[0] != (Refusal{"https://example.com/3", "the page has reached its limit of 2 requests"}) {
+	if got.Requests != 2 || got.Refusals != 1 || got.Problems[0] != (messages.RenderProblem{Reason: "the page has reached its limit of 2 requests (render.max_requests)", Count: 1, URL: "https://example.com/3"}) {
 		t.Errorf("%+v", got)
 	}
 	if len(f.requestsOfWeb()) != 2 || len(f.exchanges) != 2 {
@@ -40,7 +42,7 @@ func TestLimitOfBytes(t *testing.T) {
 		if r := f.get(scheme + "://example.com/cut"); r.err == nil {
 			t.Errorf("the browser takes %d bytes for all", len(r.body))
 		}
-		f.wantRefused(f.get(scheme+"://example.com/none"), http.StatusForbidden, "the page has reached its limit of 150 bytes")
+		f.wantRefused(f.get(scheme+"://example.com/none"), http.StatusForbidden, "the page has reached its limit of 150 bytes (render.max_bytes)")
 		if got := f.End(); got.Requests != 2 || got.Bytes != 150 || got.Refusals != 2 || got.Failed != 0 {
 			t.Errorf("%+v", got)
 		}
@@ -81,14 +83,32 @@ func TestAllowRefuses(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreListedUpTo100(t *testing.T) {
-	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
-	f.begin(Visit{Allow: func(context.Context, *http.Request) error { return errors.New("no") }})
-	for range maxRefusals + 5 {
-		f.get("http://example.com/")
+// A page may make any number of requests that go wrong in any number of ways.
+func TestProblemsAreBounded(t *testing.T) {
+	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
+		status, _ := strconv.Atoi(r.URL.Path[1:])
+		w.WriteHeader(status)
+	})
+	f.begin(Visit{Allow: func(_ context.Context, r *http.Request) error {
+		if r.URL.Host == "no.example" {
+			return errors.New("no")
+		}
+		return nil
+	}})
+	for status := range 20 {
+		f.get("http://no.example/200")
+		f.get(fmt.Sprint("http://example.com/", 200+status)).Body.Close()
+		f.get(fmt.Sprint("http://example.com/", 400+status)).Body.Close()
 	}
-	if got := f.End(); got.Refusals != maxRefusals+5 || len(got.Refused) != maxRefusals {
-		t.Errorf("%d, %d listed", got.Refusals, len(got.Refused))
+	got := f.End()
+	if got.Refusals != 20 || len(got.Problems) != messages.MaxRenderProblems {
+		t.Fatalf("%+v", got)
+	}
+	if no := got.Problems[0]; no != (messages.RenderProblem{Reason: "no", Count: 20, URL: "http://no.example/200"}) {
+		t.Errorf("%+v", no)
+	}
+	if bad := got.Problems[1]; bad != (messages.RenderProblem{Reason: "the site answered 400 Bad Request", Count: 1, URL: "http://example.com/400"}) {
+		t.Errorf("%+v", bad)
 	}
 }
 
@@ -112,7 +132,7 @@ func TestAddressGuard(t *testing.T) {
 	f.wantRefused(f.get("https://rebound.example/"), http.StatusForbidden, "the address is not public: loopback (127.0.0.0/8, RFC 1122)")
 	f.wantRefused(f.get("http://169.254.169.254/"), http.StatusForbidden, "the address is not public: loopback (127.0.0.0/8, RFC 1122)")
 	got := f.End()
-	if got.Requests != 1 || got.Failed != 0 || got.Refusals != 2 || !strings.Contains(got.Refused[0].Reason, "allow_private") {
+	if got.Requests != 1 || got.Failed != 0 || got.Refusals != 2 || !strings.Contains(got.Problems[0].Reason, "allow_private") {
 		t.Errorf("%+v", got)
 	}
 	if x := f.recorded(); x.URL != "https://public.example/" {

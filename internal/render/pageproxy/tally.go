@@ -2,12 +2,12 @@ package pageproxy
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
-)
 
-// maxRefusals is how many refusals are listed.
-const maxRefusals = 100
+	"seine/pkg/messages"
+)
 
 // Totals says what a visit did.
 type Totals struct {
@@ -24,14 +24,8 @@ type Totals struct {
 	Failed int
 	// Refusals is how many requests were refused, or cut off by a limit.
 	Refusals int
-	// Refused are the first 100 of them.
-	Refused []Refusal
-}
-
-// Refusal is a request that was not sent to the web, or not to its end.
-type Refusal struct {
-	URL    string
-	Reason string
+	// Problems are why requests were refused, failed, or got the status of an error.
+	Problems messages.RenderProblems
 }
 
 // tally counts what a visit does.
@@ -48,7 +42,7 @@ func (t *tally) reserve() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.maxRequests > 0 && t.sum.Requests >= t.maxRequests {
-		return refusal(fmt.Sprintf("the page has reached its limit of %d requests", t.maxRequests))
+		return refusal(fmt.Sprintf("the page has reached its limit of %d requests (render.max_requests)", t.maxRequests))
 	}
 	if t.maxBytes > 0 && t.sum.Bytes >= t.maxBytes {
 		return t.tooManyBytes()
@@ -81,19 +75,28 @@ func (t *tally) take(n int) (int, error) {
 }
 
 func (t *tally) tooManyBytes() error {
-	return refusal(fmt.Sprintf("the page has reached its limit of %d bytes", t.maxBytes))
+	return refusal(fmt.Sprintf("the page has reached its limit of %d bytes (render.max_bytes)", t.maxBytes))
 }
 
 func (t *tally) refused(url, reason string) {
 	t.count(func(sum *Totals) {
 		sum.Refusals++
-		if len(sum.Refused) < maxRefusals {
-			sum.Refused = append(sum.Refused, Refusal{URL: url, Reason: reason})
-		}
+		sum.Problems.Add(reason, url)
 	})
 }
 
-func (t *tally) failed() { t.count(func(sum *Totals) { sum.Failed++ }) }
+func (t *tally) failed(url string, err error) {
+	t.count(func(sum *Totals) {
+		sum.Failed++
+		sum.Problems.Add("no response: "+err.Error(), url)
+	})
+}
+
+func (t *tally) erred(url string, status int) {
+	t.count(func(sum *Totals) {
+		sum.Problems.Add(fmt.Sprintf("the site answered %d %s", status, http.StatusText(status)), url)
+	})
+}
 
 func (t *tally) main() { t.count(func(sum *Totals) { sum.Main++ }) }
 
@@ -101,6 +104,6 @@ func (t *tally) totals() Totals {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	sum := t.sum
-	sum.Refused = slices.Clone(sum.Refused)
+	sum.Problems = slices.Clone(sum.Problems)
 	return sum
 }

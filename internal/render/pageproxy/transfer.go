@@ -209,7 +209,9 @@ func (t *transfer) end(ctx context.Context) {
 	case refused:
 		t.visit.tally.refused(t.url, reason)
 	case sent && x.Err != nil && t.over(ctx) == nil && !errors.Is(x.Err, errGaveUp):
-		t.visit.tally.failed()
+		t.visit.tally.failed(t.url, x.Err)
+	case x.Status >= 400:
+		t.visit.tally.erred(t.url, x.Status)
 	}
 	if sent && isGuards(x.Err) {
 		t.visit.tally.unreserve()

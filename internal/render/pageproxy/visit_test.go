@@ -24,7 +24,7 @@ func TestNothingPassesOutsideOfAVisit(t *testing.T) {
 	f.begin(Visit{})
 	f.End()
 	refused()
-	if got := f.End(); got.Requests != 0 || got.Refusals != 0 || got.Refused != nil {
+	if got := f.End(); got.Requests != 0 || got.Refusals != 0 || got.Problems != nil {
 		t.Errorf("%+v", got)
 	}
 	if asked := f.requestsOfWeb(); len(asked) != 0 {

@@ -53,7 +53,7 @@ type Summary struct {
 	URLs                URLCounts                `json:"urls"`
 	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
 	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
-	Warnings            int64                    `json:"warnings,omitempty"` // sitemaps, feeds and files that were read in part
+	Warnings            int64                    `json:"warnings,omitempty"` // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
 	Requests            map[messages.Class]int64 `json:"requests"`
 	DeadLetters         *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts        []frontierapi.HostStatus `json:"slowest_hosts"`
@@ -282,7 +282,7 @@ func (s *Summary) Write(w io.Writer) {
 		row("", "(try the rules on a page with seine extract URL)")
 	}
 	if s.Warnings > 0 {
-		row("warnings", "%s read only in part (sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))
+		row("warnings", "%s incomplete (rendered pages, sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))
 	}
 	if d := s.DeadLetters; d != nil {
 		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)

@@ -19,25 +19,26 @@ import (
 
 // Result is what comes of a page.
 type Result struct {
-	URL         string            `json:"url"`
-	Via         []string          `json:"via,omitempty"` // what redirected to it
-	Status      int               `json:"status"`
-	ContentType string            `json:"content_type"`
-	Type        string            `json:"type"`                    // what it was read as
-	Mismatch    bool              `json:"type_mismatch,omitempty"` // and not what it was sent as
-	Bytes       int64             `json:"bytes"`
-	FetchMS     messages.Millis   `json:"fetch_ms,omitzero"`
-	Rendered    string            `json:"rendered,omitempty" doc:"Why the page was rendered in a browser; absent if it was not."`
-	NotRendered string            `json:"not_rendered,omitempty" doc:"Why the page was not rendered, if the spec may want it."`
-	Cut         string            `json:"cut,omitempty" doc:"Why the rendered page may be incomplete."`
-	Actions     string            `json:"actions,omitempty" doc:"What the actions of the spec have done."`
-	Screenshot  []byte            `json:"screenshot,omitempty" doc:"PNG, if render.screenshot of the spec is true, or the last one by an action."`
-	PDF         []byte            `json:"pdf,omitempty" doc:"If render.pdf of the spec is true."`
-	Records     []json.RawMessage `json:"records,omitzero"`
-	Links       []Link            `json:"links,omitzero"`
-	Problems    []Problem         `json:"problems"`
-	Notes       []Problem         `json:"notes,omitempty"`
-	Rules       []extract.Verdict `json:"rules,omitzero"`
+	URL            string                  `json:"url"`
+	Via            []string                `json:"via,omitempty"` // what redirected to it
+	Status         int                     `json:"status"`
+	ContentType    string                  `json:"content_type"`
+	Type           string                  `json:"type"`                    // what it was read as
+	Mismatch       bool                    `json:"type_mismatch,omitempty"` // and not what it was sent as
+	Bytes          int64                   `json:"bytes"`
+	FetchMS        messages.Millis         `json:"fetch_ms,omitzero"`
+	Rendered       string                  `json:"rendered,omitempty" doc:"Why the page was rendered in a browser; absent if it was not."`
+	NotRendered    string                  `json:"not_rendered,omitempty" doc:"Why the page was not rendered, if the spec may want it."`
+	Cut            string                  `json:"cut,omitempty" doc:"Why the rendered page may be incomplete."`
+	RenderProblems messages.RenderProblems `json:"render_problems,omitempty" doc:"What went wrong while the page was rendered."`
+	Actions        string                  `json:"actions,omitempty" doc:"What the actions of the spec have done."`
+	Screenshot     []byte                  `json:"screenshot,omitempty" doc:"PNG, if render.screenshot of the spec is true, or the last one by an action."`
+	PDF            []byte                  `json:"pdf,omitempty" doc:"If render.pdf of the spec is true."`
+	Records        []json.RawMessage       `json:"records,omitzero"`
+	Links          []Link                  `json:"links,omitzero"`
+	Problems       []Problem               `json:"problems"`
+	Notes          []Problem               `json:"notes,omitempty"`
+	Rules          []extract.Verdict       `json:"rules,omitzero"`
 }
 
 // Link is a link that leads on.
@@ -83,6 +84,7 @@ func Apply(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) (*Re
 	out.Mismatch = read.Document.Type.Mismatch
 	out.Rendered, out.NotRendered, out.Cut, out.Actions = page.Rendered, got.NotRendered, got.Cut, got.Actions
 	out.Screenshot, out.PDF = got.Screenshot, got.PDF
+	out.RenderProblems = page.RenderProblems
 	for _, r := range read.Records {
 		out.Records = append(out.Records, r)
 	}

@@ -162,7 +162,7 @@ func (j *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 func (j *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
 	p := j.answerOf(r)
 	p.Header, p.BodySize, p.Digest = keptHeader(r.Header, j.inline/keptShare), r.Body.Size, r.Digest
-	p.Rendered, p.Cut = j.rendered.why, j.rendered.cut
+	p.Rendered, p.Cut, p.RenderProblems = j.rendered.why, j.rendered.cut, j.rendered.problems
 	return p
 }
 
@@ -185,7 +185,7 @@ func (j *fetchJob) result(name string) *messages.Result {
 	if !r.Started.IsZero() {
 		res.Age = messages.Millis(max(0, time.Since(r.Started)-time.Duration(r.Timings.Total)))
 	}
-	res.NotRendered = j.rendered.whyNot
+	res.NotRendered, res.RenderProblems = j.rendered.whyNot, j.rendered.problems
 	if j.rendered.why != "" {
 		res.Rendered, res.Requisites, res.Actions = j.rendered.why, j.rendered.requests, j.rendered.actions
 	}

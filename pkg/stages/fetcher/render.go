@@ -99,6 +99,10 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 		return nil
 	}
 	t.rendered.requests = page.Totals.Requests
+	for _, p := range page.Problems {
+		p.Reason, p.URL = string(t.ask.Policy.Hide([]byte(p.Reason))), t.ask.Policy.Redact(p.URL)
+		t.rendered.problems = append(t.rendered.problems, p)
+	}
 	t.rendered.screenshots, t.rendered.pdf = page.Screenshots, page.PDF
 	t.reply.BytesWire += page.Totals.Bytes
 	if err := rd.keepParts(ctx, t, page, requisites.exchanges); err != nil {
@@ -168,7 +172,8 @@ func (rd rendering) showPage(ctx context.Context, t *fetchJob, document *pagepro
 type renderedVisit struct {
 	why      string // "" if it was not
 	whyNot   string
-	cut      string    // why the page may be incomplete
+	cut      string // why the page may be incomplete
+	problems messages.RenderProblems
 	ended    time.Time // when the browser had done with the host
 	requests int       // beside the one for the document
 	actions  string    // what each of the spec has done
@@ -236,7 +241,7 @@ func (rd rendering) renderJob(t *fetchJob, document *pageproxy.Document, requisi
 
 // Why a requisite is not asked for.
 var (
-	errRequisiteRobots  = errors.New("robots.txt forbids it")
+	errRequisiteRobots  = errors.New("robots.txt forbids it (if its owner lets you, set robots: ignore)")
 	errRequisiteBlocked = errors.New("the spec blocks it (render.block.urls)")
 	errRequisiteNotSent = errors.New("another process may show the page by now")
 )

@@ -15,6 +15,7 @@ import (
 	"seine/internal/page/mediatype"
 	"seine/internal/page/simhash"
 	"seine/internal/page/structured"
+	"seine/pkg/messages"
 )
 
 // pageEncoder encodes what the record of a page says.
@@ -268,6 +269,10 @@ func (pe pageEncoder) encodeFields(maxText int, without []string) []byte {
 	}
 	if pe.page.Cut != "" {
 		o.Text("cut", pe.page.Cut)
+	}
+	if len(pe.page.RenderProblems) > 0 {
+		o.Key("render_problems")
+		o.B = append(o.B, messages.Encode(pe.page.RenderProblems)...)
 	}
 	return o.End()
 }

@@ -120,6 +120,9 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 		return stages.Output{}, poisonUnless(ctx, err)
 	}
 	r.rev = spec.Rev
+	if r.warning == "" {
+		r.warning = renderWarning(page, r.scanned.Text)
+	}
 	if err := p.checkDuplicate(ctx, r); err != nil {
 		return stages.Output{}, err
 	}
@@ -141,7 +144,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 			"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "records", y.Records, "found_nothing", y.Nothing, "not_of_their_type", y.Unfit)
 	}
 	if r.warning != "" {
-		p.bus.Log.Warn("page read in part", append(subjectOf(page).LogAttrs(ctx), "warning", r.warning)...)
+		p.bus.Log.Warn("page incomplete", append(subjectOf(page).LogAttrs(ctx), "warning", r.warning)...)
 	}
 	r.count()
 	return out, nil

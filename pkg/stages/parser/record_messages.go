@@ -103,6 +103,7 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		Text: truncate.To(masked("text", r.scanned.Text), maxText), FetchedAt: r.page.FetchedAt, Depth: r.page.Depth,
 		Referrer: r.page.Referrer, Crawl: r.page.Crawl, Visit: r.page.Visit, Run: r.page.Run, DuplicateOf: r.duplicateOf,
 		Metadata: r.metadata(), Pages: pageEncoder{r}.converted().Pages, NoText: pageEncoder{r}.converted().NoText,
+		Cut: r.page.Cut, RenderProblems: r.page.RenderProblems,
 	}
 	if isCut(r.scanned.Text, maxText) {
 		rec.Truncated = []string{"text"}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"seine/internal/base/humanize"
+	"seine/pkg/messages"
 )
 
 // warning is what is wrong with a sitemap or a feed that was read all the same.
@@ -14,6 +15,17 @@ type warning struct {
 	unreadable int   // entries without a URL that can be fetched
 	cut        bool  // it has more than is read
 	err        error // why the reading ended, if not at its end
+}
+
+// littleText is how many bytes of text a page has at most that may be an empty shell.
+const littleText = 200
+
+// renderWarning says what a rendered page may lack, "" if it seems complete.
+func renderWarning(page *messages.Page, text string) string {
+	if len(page.RenderProblems) > 0 && len(text) < littleText && page.Cut == "" {
+		return "the rendered page has little text: " + page.RenderProblems[0].String()
+	}
+	return page.Cut
 }
 
 // String tells it, "" if nothing is wrong.

@@ -89,7 +89,7 @@ type Counters struct {
 	// Pages were fetched and handed to the parser; Attempts are by class.
 	Pages    int64                    `json:"pages"`
 	Attempts map[messages.Class]int64 `json:"attempts,omitempty"`
-	// Warnings are pages that were read in part: sitemaps, feeds and files with errors.
+	// Warnings are incomplete pages: rendered ones that were cut; sitemaps, feeds and files with errors.
 	Warnings  int64 `json:"warnings,omitempty"`
 	BytesWire int64 `json:"bytes_wire"`
 	BytesBody int64 `json:"bytes_body"`

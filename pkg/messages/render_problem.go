@@ -1,0 +1,64 @@
+package messages
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/internal/base/truncate"
+)
+
+// RenderProblem is why a rendered page may lack something: requests of the page that went wrong in one way, or an error of its scripts.
+type RenderProblem struct {
+	Reason string `json:"reason"` // for a person, with what to do
+	Count  int    `json:"count"`
+	URL    string `json:"url,omitempty"` // of the first such request, or of the script
+}
+
+// Bounds of what a page says of its problems, so that they fit a header.
+const (
+	MaxRenderProblems   = 6
+	maxRenderReason     = 200 // bytes
+	maxRenderProblemURL = 300
+)
+
+// RenderProblems are the problems of a page, by their reasons.
+type RenderProblems []RenderProblem
+
+// Add counts a problem. One for a further reason than MaxRenderProblems is left out.
+func (p *RenderProblems) Add(reason, url string) {
+	reason = truncate.To(strings.ToValidUTF8(reason, "\ufffd"), maxRenderReason)
+	if i := slices.IndexFunc(*p, func(known RenderProblem) bool { return known.Reason == reason }); i >= 0 {
+		(*p)[i].Count++
+	} else if len(*p) < MaxRenderProblems {
+		*p = append(*p, RenderProblem{reason, 1, truncate.To(strings.ToValidUTF8(url, "\ufffd"), maxRenderProblemURL)})
+	}
+}
+
+// String describes the problem for a person.
+func (p RenderProblem) String() string {
+	text := p.Reason
+	if p.Count > 1 {
+		text += fmt.Sprintf(", %d times", p.Count)
+	}
+	if p.URL != "" {
+		text += ", such as " + p.URL
+	}
+	return text
+}
+
+func (p RenderProblems) check() error {
+	if len(p) > MaxRenderProblems {
+		return fmt.Errorf("render_problems has %d: at most %d", len(p), MaxRenderProblems)
+	}
+	for _, problem := range p {
+		if err := cmp.Or(checkText("render_problems.reason", problem.Reason), checkText("render_problems.url", problem.URL)); err != nil {
+			return err
+		}
+		if problem.Count < 1 {
+			return fmt.Errorf("render_problems.count %d: must be at least 1", problem.Count)
+		}
+	}
+	return nil
+}
