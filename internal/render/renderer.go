@@ -165,7 +165,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 	s.tab.sentSecrets.Store(false)
 	s.proxy.Begin(pageproxy.Visit{
 		Main: job.Main, Follows: s.tab.shows != "", Transport: job.Transport, Allow: job.allow(), Record: s.tab.record(job), MaxRecorded: job.MaxRecorded,
-		MaxRequests: job.How.MaxRequests, MaxBytes: int64(job.How.MaxBytes),
+		UserAgent: job.UserAgent, MaxRequests: job.How.MaxRequests, MaxBytes: int64(job.How.MaxBytes),
 	})
 	p, err := s.tab.showBehindLogin(ctx, s.proxy, job)
 	totals := s.proxy.End()

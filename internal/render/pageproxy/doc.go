@@ -16,7 +16,7 @@
 // It consumes requests by HTTP proxy: with absolute URLs, and tunnels (CONNECT),
 // which hold TLS (HTTP/1.1 or HTTP/2) or plain HTTP, as the browser does for
 // "ws:" URLs. It emits the requests as they were, save for hop-by-hop fields: no
-// Via, Forwarded, User-Agent or other field is added. Streams and WebSockets pass
+// Via, Forwarded or other field is added, and User-Agent is that of the visit. Streams and WebSockets pass
 // as they come.
 //
 // It guarantees that outside of a visit (before [Proxy.Begin], after [Proxy.End])

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
+	"strings"
 	"sync"
 	"time"
 )
@@ -121,6 +123,7 @@ func (t *transfer) begin(out *http.Request) *http.Request {
 	t.exchange = Exchange{
 		Method: out.Method, URL: t.url, Destination: out.Header.Get("Sec-Fetch-Dest"), Started: time.Now(),
 	}
+	t.visit.sign(out.Header)
 	if t.visit.Record != nil {
 		t.exchange.RequestHeader = out.Header.Clone()
 	}
@@ -131,6 +134,15 @@ func (t *transfer) begin(out *http.Request) *http.Request {
 		out.URL.Opaque = t.target // goes out as it is
 	}
 	return out.WithContext(httptrace.WithClientTrace(out.Context(), &httptrace.ClientTrace{GotConn: t.gotConn}))
+}
+
+// sign has a request present itself as those of the page. Client hints would say otherwise.
+func (v *visit) sign(h http.Header) {
+	if v.UserAgent == "" || h.Get("User-Agent") == v.UserAgent {
+		return
+	}
+	h.Set("User-Agent", v.UserAgent)
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return strings.HasPrefix(name, "Sec-Ch-") })
 }
 
 // startsLikeHost is true of a path that in url.URL.Opaque would be taken for a host.

@@ -30,6 +30,9 @@ type Visit struct {
 	// absolute URL, and Allow must neither change it nor read its body. An error refuses the request, and its text is the reason that the
 	// page is told. nil allows all.
 	Allow func(ctx context.Context, r *http.Request) error
+	// UserAgent is how every request presents itself, also those of windows and shared workers, which the browser sends under its own
+	// name. "" leaves all as they are.
+	UserAgent string
 	// Record is given each exchange with the web that has ended or failed, if set; not what was refused, nor Main. It is called
 	// by several goroutines at once.
 	Record func(Exchange)
