@@ -33,12 +33,12 @@ type snapshotDocument struct {
 }
 
 // snapshotHTML writes the documents of a snapshot as one, of at most so many bytes. Asked is the URL that the first one
-// was asked for by.
-func snapshotHTML(documents []*domsnapshot.DocumentSnapshot, text []string, asked string, most int) ([]byte, error) {
+// was asked for by; links are put at the end of its body.
+func snapshotHTML(documents []*domsnapshot.DocumentSnapshot, text []string, asked string, most int, links []string) ([]byte, error) {
 	if len(documents) == 0 {
 		return nil, fmt.Errorf("the browser has no document")
 	}
-	w := &snapshotTree{most: most}
+	w := &snapshotTree{most: most, links: links}
 	for i, d := range documents {
 		w.documents = append(w.documents, newSnapshotDocument(d, text, i > 0))
 		if i == 0 {
@@ -109,6 +109,7 @@ type snapshotTree struct {
 	documents []*snapshotDocument
 	moved     bool   // scripts have given the first document another URL
 	base      string // what its URLs are relative to
+	links     []string
 	most      int
 	size      int // bytes of names and texts so far
 }
@@ -178,6 +179,11 @@ func (w *snapshotTree) element(to *html.Node, d *snapshotDocument, n, depth int)
 	}
 	if !void[name] && name != "iframe" && (name != "object" || d.frames[n] == 0) {
 		w.nodes(e, d, n, depth)
+	}
+	if name == "body" && d == w.documents[0] {
+		for _, url := range w.links {
+			e.AppendChild(&html.Node{Type: html.ElementNode, Data: "a", Attr: []html.Attribute{{Key: "href", Val: url}}})
+		}
 	}
 	w.frame(to, d, n, depth)
 }

@@ -97,12 +97,18 @@ func (t *tab) prepare(ctx context.Context, job *Job) error {
 			return err
 		}
 	}
-	if how.InitScript == "" {
-		return nil
-	}
-	_, err := page.AddScriptToEvaluateOnNewDocument(how.InitScript).Do(ctx)
+	_, err := page.AddScriptToEvaluateOnNewDocument(stayOpen + how.InitScript).Do(ctx)
 	return err
 }
+
+// stayOpen has no script close the tab, or go back to what it showed before the page.
+const stayOpen = `{
+	const go = History.prototype.go
+	History.prototype.go = function (n) { if (!n || (navigation.currentEntry?.index ?? 0) + n >= 0) go.call(this, n) }
+	History.prototype.back = function () { this.go(-1) }
+	window.close = () => {}
+}
+`
 
 // pausedRequests are those that the browser asks about: documents, since a page may lead elsewhere, and what is blocked.
 func pausedRequests(how *crawlspec.Render) []*fetch.RequestPattern {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -45,10 +46,12 @@ type visit struct {
 	loads    int             // of the document
 	settled  bool            // actions of the job are at work: where they lead is no redirect
 	kept     string          // where the page would have led, had it not been kept from that
-	redirect string
+	redirect string          // where the page leads, "" if it stays
+	leadings int
 	leads    string // where the main frame begins to navigate to
 	leaving  bool   // and what becomes of that is not known yet
 	dialogs  int
+	opened   []string                // URLs of windows, and of downloads that the page led to
 	errors   messages.RenderProblems // of scripts
 
 	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
@@ -58,6 +61,8 @@ type visit struct {
 const (
 	maxLoads    = 3               // of a document that reloads itself
 	maxDialogs  = 20              // of a page that opens one after the other
+	maxOpened   = 100             // windows and downloads whose URLs are kept
+	maxLeads    = 5               // documents that the page leads to and that turn out to be none
 	maxNodes    = 1_000_000       // of a document
 	commandTime = 5 * time.Second // for a command that needs no answer of the page
 	snapTime    = 10 * time.Second
@@ -220,7 +225,7 @@ func (v *visit) until(ctx context.Context, script string) error {
 func (v *visit) await(ctx context.Context, name string) error {
 	for {
 		v.mu.Lock()
-		reached, changed := v.reached[name], v.changed
+		reached, changed := v.reached[name] && v.redirect == "", v.changed
 		v.mu.Unlock()
 		if reached {
 			return nil
@@ -249,6 +254,8 @@ func (v *visit) heard(event any) {
 		v.dialog()
 	case *fetch.EventRequestPaused:
 		v.paused(e)
+	case *page.EventWindowOpen:
+		v.opens(e.URL)
 	case *runtime.EventExceptionThrown:
 		v.scriptError(e.ExceptionDetails.URL, cmp.Or(e.ExceptionDetails.Exception, &runtime.RemoteObject{Description: e.ExceptionDetails.Text}))
 	case *runtime.EventConsoleAPICalled:
@@ -284,7 +291,9 @@ func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e.FrameID == v.frame {
-		v.leads, _, _ = strings.Cut(e.URL, "#")
+		if v.leads, _, _ = strings.Cut(e.URL, "#"); e.NavigationType == page.FrameStartedNavigatingNavigationTypeHistoryDifferentDocument {
+			v.leads = "" // back to the page before
+		}
 		v.leaving = e.NavigationType == page.FrameStartedNavigatingNavigationTypeDifferentDocument
 	}
 }
@@ -343,6 +352,21 @@ func (v *visit) scriptError(url string, what ...*runtime.RemoteObject) {
 	v.errors.Add("script error: "+strings.Join(words, " "), url)
 }
 
+// opens notes a URL that the page leads to without leaving.
+func (v *visit) opens(url string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.opened) < maxOpened && strings.HasPrefix(url, "http") && !slices.Contains(v.opened, url) {
+		v.opened = append(v.opened, url)
+	}
+}
+
+func (v *visit) alsoLeads() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.opened)
+}
+
 func (v *visit) dialog() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -358,15 +382,19 @@ func (v *visit) paused(e *fetch.EventRequestPaused) {
 		go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonBlockedByClient))
 		return
 	}
-	if e.FrameID != v.frame || v.isOwn(e.Request) {
+	switch {
+	case e.FrameID == v.frame && (e.ResponseStatusCode > 0 || e.ResponseErrorReason != ""):
+		v.answered(e)
+	case e.FrameID != v.frame || v.isOwn(e.Request):
 		go v.tab.do(fetch.ContinueRequest(e.RequestID))
-		return
+	case v.isLead(e):
+		go v.tab.do(fetch.ContinueRequest(e.RequestID).WithInterceptResponse(true))
+	default:
+		go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
 	}
-	go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
 }
 
-// isOwn reports whether the main frame asks for the document of the visit. Where it asks for another, that is where the
-// page leads, unless it is told to by the job, or sends a form there, or it is the page before that does.
+// isOwn reports whether the main frame asks for the document of the visit.
 func (v *visit) isOwn(r *network.Request) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -378,12 +406,70 @@ func (v *visit) isOwn(r *network.Request) bool {
 		v.loads++
 		return v.loads <= maxLoads
 	}
-	if v.loads > 0 && !v.settled && v.redirect == "" && r.Method == "GET" && r.URL == v.leads {
-		v.redirect = r.URL
+	return false
+}
+
+// isLead reports whether the main frame asks for a document that the page leads to: not where it is told to by the job, or sends a form,
+// or it is the page before that asks.
+func (v *visit) isLead(e *fetch.EventRequestPaused) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e.RedirectedRequestID != "" {
+		return v.redirect != ""
+	}
+	if v.leadings >= maxLeads || v.loads == 0 || v.settled || e.Request.Method != http.MethodGet || e.Request.URL != v.leads {
+		v.kept = e.Request.URL
+		return false
+	}
+	v.leadings++
+	v.redirect = e.Request.URL
+	time.AfterFunc(leadTime, v.leave)
+	return true
+}
+
+// leadTime is how long the document that a page leads to is waited for, to see whether it is one.
+const leadTime = 3 * time.Second
+
+// leave ends the visit of a page that leads elsewhere, unless it stays after all.
+func (v *visit) leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.redirect != "" {
 		v.stop(errRedirected)
 	}
-	v.kept = r.URL
-	return false
+}
+
+// answered decides by the answer whether the page leads elsewhere, or stays as nothing else is to be shown.
+func (v *visit) answered(e *fetch.EventRequestPaused) {
+	h := make(http.Header)
+	for _, f := range e.ResponseHeaders {
+		h.Add(f.Name, f.Value)
+	}
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	empty := e.ResponseStatusCode == http.StatusNoContent || e.ResponseStatusCode == http.StatusResetContent
+	shown := media == "" || strings.HasPrefix(media, "text/") || strings.Contains(media, "xml")
+	switch {
+	case e.ResponseStatusCode/100 == 3 && h.Get("Location") != "":
+		go v.tab.do(fetch.ContinueRequest(e.RequestID))
+		return
+	case !empty && shown && !strings.HasPrefix(h.Get("Content-Disposition"), "attachment"):
+		v.leave()
+	default:
+		v.stay(!empty)
+	}
+	go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
+}
+
+// stay has the page not lead elsewhere. What it leads to may be of interest.
+func (v *visit) stay(linked bool) {
+	v.mu.Lock()
+	url := v.redirect
+	v.redirect = ""
+	v.reach()
+	v.mu.Unlock()
+	if linked {
+		v.opens(url)
+	}
 }
 
 // capture takes the page as it is.
@@ -405,7 +491,7 @@ func (v *visit) capture(p *Page) error {
 	if err != nil {
 		return err
 	}
-	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody)); err != nil {
+	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), v.alsoLeads()); err != nil {
 		return err
 	}
 	return v.pictures(ctx, p)

@@ -11,7 +11,7 @@ func (o *Options) flags(profile string) []string {
 		"--disable-component-update", "--disable-component-extensions-with-background-pages", "--disable-background-networking",
 		"--disable-sync", "--disable-domain-reliability", "--disable-breakpad", "--disable-crash-reporter", "--metrics-recording-only",
 		"--disable-client-side-phishing-detection", "--no-pings", "--no-service-autorun", "--password-store=basic", "--use-mock-keychain",
-		"--disable-search-engine-choice-screen", "--propagate-iph-for-testing", "--mute-audio", "--hide-scrollbars", "--disable-gpu",
+		"--disable-search-engine-choice-screen", "--propagate-iph-for-testing", "--mute-audio", "--hide-scrollbars", "--disable-gpu", "--block-new-web-contents",
 		"--disable-dev-shm-usage", // /dev/shm has 64 MiB in a container
 		"--disable-prompt-on-repost", "--deny-permission-prompts", "--disable-hang-monitor",
 		// Tabs are never in front: their timers and frames must run all the same.

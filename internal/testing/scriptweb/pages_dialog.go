@@ -11,17 +11,22 @@ func dialogPages() []Page {
 		at("beforeunload-clicked", Page{
 			Text: []string{"used and to stay on"}, Render: `{"actions":[{"click":"button"}]}`,
 		}),
-		at("popup", Page{Text: []string{"the opener remains"}, Without: []string{"inside the popup"}}),
+		at("popup", Page{Text: []string{"the opener remains"}, Links: []string{"/popup/window"}, NotAsked: []string{"/popup/window"}, Without: []string{"inside the popup"}}),
 		at("popup-by-click", Page{
+<<<<<<< HEAD
 			Text: []string{"the clicked opener remains"}, Without: []string{"inside the popup"},
 			Render: `{"actions":[{"click":"button"}]}`,
+=======
+			Text: []string{"the clicked opener remains"}, Links: []string{"/popup/window"}, Without: []string{"inside the popup"},
+			Render: `{"click":[{"selector":"button","times":1}]}`,
+>>>>>>> 122cfc0f (render: keep pages that lead to no document, and link windows)
 		}),
 		at("download", Page{Text: []string{"the page beside the download"}, Links: []string{"/download/archive.bin"}}),
 		at("download-blob", Page{Text: []string{"the page beside the made file"}}),
 		at("download-iframe", Page{Text: []string{"the page around the download"}}),
-		at("download-redirect", Page{RedirectTo: "/download-redirect/archive.bin"}),
+		at("download-redirect", Page{Links: []string{"/download-redirect/archive.bin"}}),
 		at("pdf-link", Page{Text: []string{"a paper to read"}, Links: []string{"/pdf-link/paper.pdf"}, NotAsked: []string{"/pdf-link/paper.pdf"}}),
-		at("pdf-redirect", Page{RedirectTo: "/pdf-redirect/paper.pdf"}),
+		at("pdf-redirect", Page{Links: []string{"/pdf-redirect/paper.pdf"}}),
 		at("pdf-iframe", Page{Text: []string{"the page around the paper"}}),
 	}
 }
