@@ -11,6 +11,7 @@ const (
 	Crash    Kind = "crash"     // its process ended, for want of memory above all
 	TooLarge Kind = "too_large" // its document is larger than may be kept
 	NoStart  Kind = "no_start"  // the browser does not show it at all
+	HalfRead Kind = "half_read" // the browser stops reading it
 
 	LoginFailed Kind = "login_failed" // the login before it does not come to its end
 	NoSession   Kind = "no_session"   // it shows after a login that there is no session
@@ -28,6 +29,7 @@ func (e *Error) Error() string { return e.Text }
 var (
 	errTooLarge  = &Error{TooLarge, "the document that scripts have made is larger than max_body"}
 	errElements  = &Error{TooLarge, "the document that scripts have made has too many nodes: at most 1,000,000"}
+	errHalfRead  = &Error{HalfRead, "a script leads to an address without content before the document is read to its end"}
 	errCrash     = &Error{Crash, "the page crashed in the browser: its scripts may take 512 MB of memory, and all of it 1 GiB"}
 	errNoSession = &Error{NoSession, "the login has failed: the page after it matches render.login.when or redirects to render.login.url"}
 	errDialogs   = &Error{NoAnswer, "the page opens one dialog after the other"}

@@ -417,7 +417,7 @@ func (v *visit) isLead(e *fetch.EventRequestPaused) bool {
 	if e.RedirectedRequestID != "" {
 		return v.redirect != ""
 	}
-	if v.leadings >= maxLeads || v.loads == 0 || v.settled || e.Request.Method != http.MethodGet || e.Request.URL != v.leads {
+	if v.leadings >= maxLeads || v.loads == 0 || e.Request.URL == v.url || v.settled || e.Request.Method != http.MethodGet || e.Request.URL != v.leads {
 		v.kept = e.Request.URL
 		return false
 	}
@@ -454,10 +454,21 @@ func (v *visit) answered(e *fetch.EventRequestPaused) {
 		return
 	case !empty && shown && !strings.HasPrefix(h.Get("Content-Disposition"), "attachment"):
 		v.leave()
-	default:
+	case v.isRead():
 		v.stay(!empty)
+	case empty:
+		v.stop(errHalfRead)
+	default:
+		v.leave()
 	}
 	go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
+}
+
+// isRead reports whether the document was read to its end. Where it leads elsewhere before that, the browser reads no further.
+func (v *visit) isRead() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.reached[eventDOM]
 }
 
 // stay has the page not lead elsewhere. What it leads to may be of interest.

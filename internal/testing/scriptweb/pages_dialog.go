@@ -24,9 +24,9 @@ func dialogPages() []Page {
 		at("download", Page{Text: []string{"the page beside the download"}, Links: []string{"/download/archive.bin"}}),
 		at("download-blob", Page{Text: []string{"the page beside the made file"}}),
 		at("download-iframe", Page{Text: []string{"the page around the download"}}),
-		at("download-redirect", Page{Links: []string{"/download-redirect/archive.bin"}}),
+		at("download-redirect", Page{RedirectTo: "/download-redirect/archive.bin"}),
 		at("pdf-link", Page{Text: []string{"a paper to read"}, Links: []string{"/pdf-link/paper.pdf"}, NotAsked: []string{"/pdf-link/paper.pdf"}}),
-		at("pdf-redirect", Page{Links: []string{"/pdf-redirect/paper.pdf"}}),
+		at("pdf-redirect", Page{RedirectTo: "/pdf-redirect/paper.pdf"}),
 		at("pdf-iframe", Page{Text: []string{"the page around the paper"}}),
 	}
 }

@@ -304,7 +304,7 @@ func (j *fetchJob) keepsDocument(err error) bool {
 		return false
 	}
 	most := min(renderTries, j.spec.HostLimits(weburl.Hostname(j.req.URL)).MaxAttempts)
-	return page.Kind == render.TooLarge || j.req.Attempt == 0 || j.req.Attempt >= most // 0 is a request of no crawl, which is sent once
+	return page.Kind == render.TooLarge || page.Kind == render.HalfRead || j.req.Attempt == 0 || j.req.Attempt >= most // 0 is a request of no crawl, which is sent once
 }
 
 // keepDocument has the reply be the document as it was received, and say why.

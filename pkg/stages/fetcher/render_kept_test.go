@@ -34,6 +34,7 @@ func TestDocumentOfAPageThatCannotBeRendered(t *testing.T) {
 		"second time":       {&render.Error{Kind: render.NoAnswer, Text: "a script never ends"}, 2, false, true},
 		"crash":             {&render.Error{Kind: render.Crash, Text: "out of memory"}, 2, false, true},
 		"too large":         {&render.Error{Kind: render.TooLarge, Text: "too many nodes"}, 1, false, true},
+		"led nowhere":       {&render.Error{Kind: render.HalfRead, Text: "half of it"}, 1, false, true},
 		"login failed":      {&render.Error{Kind: render.LoginFailed, Text: "no button"}, 2, false, false},
 		"behind a login":    {&render.Error{Kind: render.NoAnswer, Text: "a script never ends"}, 2, true, false},
 		"no browser starts": {errors.New("no such file"), 2, false, false},
