@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -384,10 +383,10 @@ func (v *visit) paused(e *fetch.EventRequestPaused) {
 	}
 	switch {
 	case e.FrameID == v.frame && (e.ResponseStatusCode > 0 || e.ResponseErrorReason != ""):
-		v.answered(e)
+		leading{v}.answered(e)
 	case e.FrameID != v.frame || v.isOwn(e.Request):
 		go v.tab.do(fetch.ContinueRequest(e.RequestID))
-	case v.isLead(e):
+	case (leading{v}).isLead(e):
 		go v.tab.do(fetch.ContinueRequest(e.RequestID).WithInterceptResponse(true))
 	default:
 		go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
@@ -407,80 +406,6 @@ func (v *visit) isOwn(r *network.Request) bool {
 		return v.loads <= maxLoads
 	}
 	return false
-}
-
-// isLead reports whether the main frame asks for a document that the page leads to: not where it is told to by the job, or sends a form,
-// or it is the page before that asks.
-func (v *visit) isLead(e *fetch.EventRequestPaused) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if e.RedirectedRequestID != "" {
-		return v.redirect != ""
-	}
-	if v.leadings >= maxLeads || v.loads == 0 || e.Request.URL == v.url || v.settled || e.Request.Method != http.MethodGet || e.Request.URL != v.leads {
-		v.kept = e.Request.URL
-		return false
-	}
-	v.leadings++
-	v.redirect = e.Request.URL
-	time.AfterFunc(leadTime, v.leave)
-	return true
-}
-
-// leadTime is how long the document that a page leads to is waited for, to see whether it is one.
-const leadTime = 3 * time.Second
-
-// leave ends the visit of a page that leads elsewhere, unless it stays after all.
-func (v *visit) leave() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.redirect != "" {
-		v.stop(errRedirected)
-	}
-}
-
-// answered decides by the answer whether the page leads elsewhere, or stays as nothing else is to be shown.
-func (v *visit) answered(e *fetch.EventRequestPaused) {
-	h := make(http.Header)
-	for _, f := range e.ResponseHeaders {
-		h.Add(f.Name, f.Value)
-	}
-	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	empty := e.ResponseStatusCode == http.StatusNoContent || e.ResponseStatusCode == http.StatusResetContent
-	shown := media == "" || strings.HasPrefix(media, "text/") || strings.Contains(media, "xml")
-	switch {
-	case e.ResponseStatusCode/100 == 3 && h.Get("Location") != "":
-		go v.tab.do(fetch.ContinueRequest(e.RequestID))
-		return
-	case !empty && shown && !strings.HasPrefix(h.Get("Content-Disposition"), "attachment"):
-		v.leave()
-	case v.isRead():
-		v.stay(!empty)
-	case empty:
-		v.stop(errHalfRead)
-	default:
-		v.leave()
-	}
-	go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
-}
-
-// isRead reports whether the document was read to its end. Where it leads elsewhere before that, the browser reads no further.
-func (v *visit) isRead() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.reached[eventDOM]
-}
-
-// stay has the page not lead elsewhere. What it leads to may be of interest.
-func (v *visit) stay(linked bool) {
-	v.mu.Lock()
-	url := v.redirect
-	v.redirect = ""
-	v.reach()
-	v.mu.Unlock()
-	if linked {
-		v.opens(url)
-	}
 }
 
 // capture takes the page as it is.

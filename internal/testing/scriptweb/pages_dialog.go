@@ -13,13 +13,8 @@ func dialogPages() []Page {
 		}),
 		at("popup", Page{Text: []string{"the opener remains"}, Links: []string{"/popup/window"}, NotAsked: []string{"/popup/window"}, Without: []string{"inside the popup"}}),
 		at("popup-by-click", Page{
-<<<<<<< HEAD
-			Text: []string{"the clicked opener remains"}, Without: []string{"inside the popup"},
-			Render: `{"actions":[{"click":"button"}]}`,
-=======
 			Text: []string{"the clicked opener remains"}, Links: []string{"/popup/window"}, Without: []string{"inside the popup"},
-			Render: `{"click":[{"selector":"button","times":1}]}`,
->>>>>>> 122cfc0f (render: keep pages that lead to no document, and link windows)
+			Render: `{"actions":[{"click":"button"}]}`,
 		}),
 		at("download", Page{Text: []string{"the page beside the download"}, Links: []string{"/download/archive.bin"}}),
 		at("download-blob", Page{Text: []string{"the page beside the made file"}}),
