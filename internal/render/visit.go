@@ -360,7 +360,7 @@ func (v *visit) opens(url string) {
 	}
 }
 
-func (v *visit) alsoLeads() []string {
+func (v leading) alsoLeads() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.opened)
@@ -427,7 +427,7 @@ func (v *visit) capture(p *Page) error {
 	if err != nil {
 		return err
 	}
-	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), v.alsoLeads()); err != nil {
+	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), leading{v}.alsoLeads()); err != nil {
 		return err
 	}
 	return v.pictures(ctx, p)

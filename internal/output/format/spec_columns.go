@@ -133,6 +133,6 @@ func ResultColumns() []Column {
 		{Name: "error"}, {Name: "detail"}, {Name: "location"}, {Name: "content_type"}, {Name: "started", Type: Time}, {Name: "timings", Type: JSON},
 		{Name: "bytes_wire", Type: Integer}, {Name: "bytes_body", Type: Integer}, {Name: "ip"}, {Name: "protocol"},
 		{Name: "retry_after_ms", Type: Integer}, {Name: "crawl_delay_ms", Type: Integer}, {Name: "age_ms", Type: Integer}, {Name: "etag"},
-		{Name: "last_modified"}, {Name: "digest"}, {Name: "rendered"}, {Name: "requisites", Type: Integer}, {Name: "not_rendered"}, {Name: "render_problems", Type: JSON}, {Name: "gone_record", Type: Bool}, {Name: "fetcher"},
+		{Name: "last_modified"}, {Name: "digest"}, {Name: "rendered"}, {Name: "requisites", Type: Integer}, {Name: "actions"}, {Name: "not_rendered"}, {Name: "render_problems", Type: JSON}, {Name: "gone_record", Type: Bool}, {Name: "fetcher"},
 	}
 }

@@ -56,7 +56,7 @@ func TestMessagesFitTheirColumns(t *testing.T) {
 	result := messages.Result{
 		Crawl: "c", Rev: 1, URL: "u", Visit: visit, Attempt: 1, Run: 1, Depth: 1, Redirects: 1, Referrer: "r", Class: messages.OK, Status: 200, Error: "e", Location: "l",
 		ContentType: "t", Started: at, Timings: messages.Timings{Total: wait}, BytesWire: 1, BytesBody: 2, IP: "i", Protocol: "p",
-		RetryAfter: wait, CrawlDelay: &wait, Age: wait, ETag: "e", LastModified: "l", Digest: "d", Rendered: "w", Requisites: 1, NotRendered: "n", RenderProblems: messages.RenderProblems{{Reason: "r", Count: 1}}, GoneRecord: true, Fetcher: "f",
+		RetryAfter: wait, CrawlDelay: &wait, Age: wait, ETag: "e", LastModified: "l", Digest: "d", Rendered: "w", Requisites: 1, Actions: "a", NotRendered: "n", RenderProblems: messages.RenderProblems{{Reason: "r", Count: 1}}, GoneRecord: true, Fetcher: "f",
 	}
 	gone := messages.VisitRecord{Kind: messages.KindGone, Same: true, URL: "u", FetchedAt: at, Crawl: "c", Visit: visit, Status: 301, Class: messages.Redirect, Location: "l", Metadata: messages.Metadata{"a": "b"}}
 	_, lines := pages(1)
