@@ -37,8 +37,8 @@ func (p Preference) trust() trust {
 
 // names is how far words in class and id are believed where a page may be an index: weak ones, which name content there, only
 // if it says that it is a text, a thread or a product.
-func (bs blocks) names(p Preference) trust {
-	if p == Precision || bs[0].kind != kindUnknown {
+func (p Preference) names(of pageKind) trust {
+	if p == Precision || of != kindUnknown {
 		return trustNames
 	}
 	return trustStrongNames

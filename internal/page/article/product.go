@@ -18,7 +18,7 @@ const (
 
 // described returns the block that has most of the description of a product, as the JSON-LD of the page has it. It returns
 // main if the page has none, or less than a third of the text that was found.
-func (bs blocks) described(main int32) int32 {
+func described(bs blocks, main int32) int32 {
 	if bs[0].kind != kindProduct {
 		return main
 	}
