@@ -43,11 +43,11 @@ type Record struct {
 	Pages int `json:"pages,omitempty"`
 	// NoText is why a PDF or an office file has no text: scanned, empty, encrypted, damaged, unsupported or too_large.
 	NoText string `json:"no_text,omitempty"`
+	// Truncated names the fields that are cut: the text, if it is longer than --max-text.
+	Truncated []string `json:"truncated,omitempty"`
 	// Cut and RenderProblems are those of the Page.
 	Cut            string         `json:"cut,omitempty"`
 	RenderProblems RenderProblems `json:"render_problems,omitempty"`
-	// Truncated names the fields that are cut: the text, if it is longer than --max-text.
-	Truncated []string `json:"truncated,omitempty"`
 }
 
 // Msg returns the message for partition p.

@@ -17,6 +17,9 @@ func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	var columns []Column
 	if kind == messages.KindPage {
 		columns = pageColumns(spec.Page.Fields)
+		if spec.MayRender() {
+			columns = Union(columns, rendered)
+		}
 	}
 	if kind == messages.KindGone || kind == messages.KindVisit {
 		columns = append(Envelope(), Column{Name: "status", Type: Integer}, Column{Name: "class"}, Column{Name: "location"}, Column{Name: "same", Type: Bool})
@@ -61,11 +64,11 @@ var pageTypes = map[string]Type{
 // defaultPage are the fields of a messages.Record.
 var defaultPage = []string{
 	"url", "status", "content_type", "title", "description", "canonical", "language", "charset", "noindex", "text",
-	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata", "pages", "no_text", "cut", problems.Name,
+	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata", "pages", "no_text",
 }
 
-// problems is the column of what went wrong while a page was rendered, which records have without being asked for it.
-var problems = Column{Name: "render_problems", Type: JSON}
+// rendered are columns that pages have which may be rendered, without being asked for them.
+var rendered = []Column{{Name: "cut"}, {Name: "render_problems", Type: JSON}}
 
 // truncated is the column that names the fields which are cut.
 var truncated = Column{Name: "truncated", List: true}
@@ -80,9 +83,6 @@ func pageColumns(fields []string) []Column {
 	columns := make([]Column, len(fields))
 	for i, name := range fields {
 		columns[i] = Column{Name: name, Type: pageTypes[name]}
-		if name == problems.Name {
-			columns[i] = problems
-		}
 	}
 	if slices.ContainsFunc(fields, func(name string) bool { return slices.Contains(cuttable, name) }) {
 		columns = append(columns, truncated)

@@ -31,12 +31,14 @@ func namesOf(columns []Column) (all []string) {
 
 func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
 	spec := crawlspec.Default()
+	spec.SetRender(crawlspec.RenderAlways)
 	if got, want := namesOf(ColumnsOf(&spec, messages.KindPage)), names(messages.Record{}); !slices.Equal(got, want) {
 		t.Errorf("of a page: columns %q, want %q", got, want)
 	}
 	if got, want := namesOf(ResultColumns()), names(messages.Result{}); !slices.Equal(got, want) {
 		t.Errorf("of a result: columns %q, want %q", got, want)
 	}
+	spec = crawlspec.Default() // whose pages are not rendered
 	spec.Page.Fields = []string{"url", "markdown"}
 	if got, want := namesOf(ColumnsOf(&spec, messages.KindPage)), []string{"url", "markdown", "truncated"}; !slices.Equal(got, want) {
 		t.Errorf("of a page that may be cut: columns %q, want %q", got, want)
