@@ -10,7 +10,6 @@ import (
 
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
 )
 
 // Job is a page that is to be rendered.
@@ -63,16 +62,16 @@ type Page struct {
 	// PDF is the page as it is printed, if the job wants it.
 	PDF []byte
 	// Problems are requests that went wrong, and errors of scripts.
-	Problems messages.RenderProblems
+	Problems pageproxy.Problems
 	// Totals are the requests that the page made.
 	Totals pageproxy.Totals
 }
 
 // addProblems puts the problems of requests before those of scripts. Pictures are blocked by default, and say nothing.
-func (p *Page) addProblems(of messages.RenderProblems) {
-	of = slices.DeleteFunc(of, func(r messages.RenderProblem) bool { return r.Reason == errImage.Error() })
+func (p *Page) addProblems(of pageproxy.Problems) {
+	of = slices.DeleteFunc(of, func(r pageproxy.Problem) bool { return r.Reason == errImage.Error() })
 	all := append(of, p.Problems...)
-	p.Problems = all[:min(len(all), messages.MaxRenderProblems)]
+	p.Problems = all[:min(len(all), pageproxy.MaxProblems)]
 }
 
 // Reasons why a page may not make a request.

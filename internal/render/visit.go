@@ -22,7 +22,6 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
 )
 
 // visit is a page while a tab shows it.
@@ -50,8 +49,8 @@ type visit struct {
 	leads    string // where the main frame begins to navigate to
 	leaving  bool   // and what becomes of that is not known yet
 	dialogs  int
-	opened   []string                // URLs of windows, and of downloads that the page led to
-	errors   messages.RenderProblems // of scripts
+	opened   []string           // URLs of windows, and of downloads that the page led to
+	errors   pageproxy.Problems // of scripts
 
 	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
 }

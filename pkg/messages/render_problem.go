@@ -3,10 +3,6 @@ package messages
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-
-	"seine/internal/base/truncate"
 )
 
 // RenderProblem is why a rendered page may lack something: requests of the page that went wrong in one way, or an error of its scripts.
@@ -16,25 +12,11 @@ type RenderProblem struct {
 	URL    string `json:"url,omitempty"` // of the first such request, or of the script
 }
 
-// Bounds of what a page says of its problems, so that they fit a header.
-const (
-	MaxRenderProblems   = 6
-	maxRenderReason     = 200 // bytes
-	maxRenderProblemURL = 300
-)
+// MaxRenderProblems bounds the problems of a page.
+const MaxRenderProblems = 6
 
 // RenderProblems are the problems of a page, by their reasons.
 type RenderProblems []RenderProblem
-
-// Add counts a problem. One for a further reason than MaxRenderProblems is left out.
-func (p *RenderProblems) Add(reason, url string) {
-	reason = truncate.To(strings.ToValidUTF8(reason, "\ufffd"), maxRenderReason)
-	if i := slices.IndexFunc(*p, func(known RenderProblem) bool { return known.Reason == reason }); i >= 0 {
-		(*p)[i].Count++
-	} else if len(*p) < MaxRenderProblems {
-		*p = append(*p, RenderProblem{reason, 1, truncate.To(strings.ToValidUTF8(url, "\ufffd"), maxRenderProblemURL)})
-	}
-}
 
 // String describes the problem for a person.
 func (p RenderProblem) String() string {

@@ -147,7 +147,7 @@ func TestUpstreamFailureIs502(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	f.begin(Visit{})
 	f.wantRefused(f.get("https://example.com/"), http.StatusBadGateway, "the site cannot be reached")
-	if got := f.End(); got.Requests != 1 || got.Failed != 1 || got.Refusals != 0 || !strings.HasPrefix(got.Problems[0].String(), "no response: ") {
+	if got := f.End(); got.Requests != 1 || got.Failed != 1 || got.Refusals != 0 || !strings.HasPrefix(got.Problems[0].Reason, "no response: ") {
 		t.Errorf("%+v", got)
 	}
 	if x := f.recorded(); x.Status != 0 || x.Err == nil || x.Truncated {

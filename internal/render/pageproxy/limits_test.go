@@ -14,7 +14,6 @@ import (
 
 	"seine/internal/fetch/netguard"
 	"seine/internal/testing/await"
-	"seine/pkg/messages"
 )
 
 func TestLimitOfRequests(t *testing.T) {
@@ -24,7 +23,7 @@ func TestLimitOfRequests(t *testing.T) {
 	f.get("https://example.com/2")
 	f.wantRefused(f.get("https://example.com/3"), http.StatusForbidden, "the page has reached its limit of 2 requests (render.max_requests)")
 	got := f.End()
-	if got.Requests != 2 || got.Refusals != 1 || got.Problems[0] != (messages.RenderProblem{Reason: "the page has reached its limit of 2 requests (render.max_requests)", Count: 1, URL: "https://example.com/3"}) {
+	if got.Requests != 2 || got.Refusals != 1 || got.Problems[0] != (Problem{Reason: "the page has reached its limit of 2 requests (render.max_requests)", Count: 1, URL: "https://example.com/3"}) {
 		t.Errorf("%+v", got)
 	}
 	if len(f.requestsOfWeb()) != 2 || len(f.exchanges) != 2 {
@@ -101,13 +100,13 @@ func TestProblemsAreBounded(t *testing.T) {
 		f.get(fmt.Sprint("http://example.com/", 400+status)).Body.Close()
 	}
 	got := f.End()
-	if got.Refusals != 20 || len(got.Problems) != messages.MaxRenderProblems {
+	if got.Refusals != 20 || len(got.Problems) != MaxProblems {
 		t.Fatalf("%+v", got)
 	}
-	if no := got.Problems[0]; no != (messages.RenderProblem{Reason: "no", Count: 20, URL: "http://no.example/200"}) {
+	if no := got.Problems[0]; no != (Problem{Reason: "no", Count: 20, URL: "http://no.example/200"}) {
 		t.Errorf("%+v", no)
 	}
-	if bad := got.Problems[1]; bad != (messages.RenderProblem{Reason: "the site answered 400 Bad Request", Count: 1, URL: "http://example.com/400"}) {
+	if bad := got.Problems[1]; bad != (Problem{Reason: "the site answered 400 Bad Request", Count: 1, URL: "http://example.com/400"}) {
 		t.Errorf("%+v", bad)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-
-	"seine/pkg/messages"
 )
 
 // Totals says what a visit did.
@@ -25,7 +23,7 @@ type Totals struct {
 	// Refusals is how many requests were refused, or cut off by a limit.
 	Refusals int
 	// Problems are why requests were refused, failed, or got the status of an error.
-	Problems messages.RenderProblems
+	Problems Problems
 }
 
 // tally counts what a visit does.

@@ -101,7 +101,7 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 	t.rendered.requests = page.Totals.Requests
 	for _, p := range page.Problems {
 		p.Reason, p.URL = string(t.ask.Policy.Hide([]byte(p.Reason))), t.ask.Policy.Redact(p.URL)
-		t.rendered.problems = append(t.rendered.problems, p)
+		t.rendered.problems = append(t.rendered.problems, messages.RenderProblem(p))
 	}
 	t.rendered.screenshots, t.rendered.pdf = page.Screenshots, page.PDF
 	t.reply.BytesWire += page.Totals.Bytes

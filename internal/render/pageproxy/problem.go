@@ -1,0 +1,37 @@
+package pageproxy
+
+import (
+	"slices"
+	"strings"
+
+	"seine/internal/base/truncate"
+)
+
+// Problem is why a page may lack something: requests that went wrong in one way, or an error of its scripts.
+type Problem struct {
+	Reason string // for a person, with what to do
+	Count  int
+	URL    string // of the first such request, or of the script
+}
+
+// MaxProblems bounds the problems of a page.
+const MaxProblems = 6
+
+// Bounds of the texts, in bytes.
+const (
+	maxProblemReason = 200
+	maxProblemURL    = 300
+)
+
+// Problems are the problems of a page, by their reasons.
+type Problems []Problem
+
+// Add counts a problem. One for a further reason than MaxProblems is left out.
+func (p *Problems) Add(reason, url string) {
+	reason = truncate.To(strings.ToValidUTF8(reason, "\ufffd"), maxProblemReason)
+	if i := slices.IndexFunc(*p, func(known Problem) bool { return known.Reason == reason }); i >= 0 {
+		(*p)[i].Count++
+	} else if len(*p) < MaxProblems {
+		*p = append(*p, Problem{reason, 1, truncate.To(strings.ToValidUTF8(url, "\ufffd"), maxProblemURL)})
+	}
+}
