@@ -116,7 +116,7 @@ func (c *runsCmd) printURLs(crawl string) error {
 	if c.JSON {
 		return changes.Run()
 	}
-	pages := 0
+	pages := make(map[string]int64)
 	err := changes.each(func(line []byte) error {
 		var r struct {
 			Change string `json:"change"`
@@ -125,12 +125,16 @@ func (c *runsCmd) printURLs(crawl string) error {
 		if err := jsontext.Unmarshal(line, &r); err != nil {
 			return err
 		}
-		pages++
+		pages[r.Change]++
 		safeprint.Printf("%s\t%s\n", r.Change, r.URL)
 		return nil
 	})
-	if err == nil && pages == 0 {
+	switch {
+	case err != nil:
+	case len(pages) == 0:
 		safeprint.Fprintf(os.Stderr, "%s has no records of pages of crawl %s\n", writer.Redact(c.URLs), crawl)
+	default:
+		safeprint.Fprintf(os.Stderr, "%s: %s by their fields; the counts of the run compare bytes\n", crawl, humanize.ByCount(pages))
 	}
 	return err
 }
