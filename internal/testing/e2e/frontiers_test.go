@@ -335,7 +335,7 @@ func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontierapi.EndReas
 	f.t.Helper()
 	var last frontierapi.Counters
 	living := f.living()
-	eventually(f.t, 3*time.Minute, "end the crawl", func() (bool, string) {
+	eventually(f.t, 8*time.Minute, "end the crawl", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		end, n, err := f.client.CheckEnded(ctx, crawl, spec)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -295,7 +296,11 @@ func TestExamplesOfTheAPI(t *testing.T) {
 			continue
 		}
 		line = strings.TrimSpace(to.Replace(line))
-		out, err := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", line).CombinedOutput()
+		var out []byte
+		eventually(t, patience, "answer while crawls begin and end", func() (bool, string) {
+			out, err = exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", line).CombinedOutput()
+			return !bytes.Contains(out, []byte("try again in a moment")), string(out)
+		})
 		refused := strings.Contains(line, "nwes") || strings.Contains(line, "/drain") // no such crawl, and no such process
 		either := strings.Contains(line, "/tail")                                     // records may come until the last crawl has ended
 		if n++; err != nil || !either && isProblem.Match(out) != refused {
