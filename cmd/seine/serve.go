@@ -57,9 +57,10 @@ type serveCmd struct {
 	Out          string        `help:"Output to read records from, and to write the API's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
 	Browser      render.Config `embed:""`
 	auditDir     string        // "" for State
-	flush        func(context.Context)
-	Secrets      string `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
+	Secrets      string        `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 	process.Logging
+
+	flush func(context.Context) // commits the records of the crawl in this process; nil for none
 }
 
 // Help is shown below the list of flags.

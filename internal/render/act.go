@@ -18,7 +18,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// pageActions do with a page what the spec wants done with it.
+// pageActions perform the actions of the spec on a page.
 type pageActions struct {
 	*visit
 	page *Page
@@ -37,9 +37,9 @@ func (a pageActions) run(ctx context.Context) error {
 	for i := range a.job.How.Actions {
 		how := &a.job.How.Actions[i]
 		if how.Wait == nil {
-			a.stay()
+			a.ignoreNavigation()
 		}
-		did, err := a.inTime(ctx, how)
+		did, err := a.doWithin(ctx, how)
 		if a.ctx.Err() != nil || a.tab.browser.ended() {
 			return errBrowserGone
 		}
@@ -48,28 +48,28 @@ func (a pageActions) run(ctx context.Context) error {
 			did = reason(err)
 			a.page.Cut = strings.TrimPrefix(a.page.Cut+"; action "+name+did, "; ")
 		}
-		if to := a.stayed(); to != "" {
+		if to := a.takeIgnored(); to != "" {
 			did += "; the page stays, and does not lead to " + to
 		}
 		a.page.Actions = append(a.page.Actions, name+did)
 	}
-	a.stay()
+	a.ignoreNavigation()
 	return nil
 }
 
-// stay has the page stay: where it leads from now on is no redirect.
-func (a pageActions) stay() {
+// ignoreNavigation makes navigations from now on no redirects of the page.
+func (a pageActions) ignoreNavigation() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.settled = true
 }
 
-// stayed is where the page would have led since this was asked last, "" if nowhere.
-func (a pageActions) stayed() string {
+// takeIgnored returns and forgets the URL of the last navigation that was ignored, "" for none.
+func (a pageActions) takeIgnored() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	to := a.kept
-	a.kept = ""
+	to := a.ignored
+	a.ignored = ""
 	return to
 }
 
@@ -82,8 +82,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// inTime does an action in the time that it has.
-func (a pageActions) inTime(ctx context.Context, how *crawlspec.RenderAction) (did string, err error) {
+// doWithin performs an action within its timeout.
+func (a pageActions) doWithin(ctx context.Context, how *crawlspec.RenderAction) (did string, err error) {
 	most := cmp.Or(how.Timeout, a.job.How.Timeout)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(most))
 	defer cancel()
@@ -110,7 +110,7 @@ func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did s
 	case "type":
 		did, err = a.typeText(ctx, how)
 	case "press":
-		did, err = "pressed", a.strike(ctx, how.Press, keys[how.Press])
+		did, err = "pressed", a.pressKey(ctx, how.Press, keys[how.Press])
 	case "script":
 		did = "ran"
 		_, err = a.tab.evaluate(ctx, "await (async () => {"+how.Script+"\n})(), true")
@@ -153,7 +153,7 @@ func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (s
 	n := 0
 	for ; n < how.Scroll; n++ {
 		end := ""
-		if err := a.ask(ctx, strings.Replace(scrollDown, "ELEMENT", element, 1), &end); err != nil {
+		if err := a.evaluateInto(ctx, strings.Replace(scrollDown, "ELEMENT", element, 1), &end); err != nil {
 			return "", err
 		}
 		if end == "not found" {
@@ -167,8 +167,8 @@ func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (s
 	return "scrolled " + humanize.Plural(n, "screen"), nil
 }
 
-// ask has the page evaluate a script, and reads what it yields.
-func (a pageActions) ask(ctx context.Context, script string, into any) error {
+// evaluateInto evaluates a script in the page, and decodes its value.
+func (a pageActions) evaluateInto(ctx context.Context, script string, into any) error {
 	value, thrown, err := runtime.Evaluate(script).WithReturnByValue(true).Do(a.tab.within(ctx))
 	switch {
 	case err != nil:
@@ -185,7 +185,7 @@ func (a pageActions) typeText(ctx context.Context, how *crawlspec.RenderAction) 
 		return "", err
 	}
 	takes := false
-	if err := a.ask(ctx, strings.Replace(selectAll, "ELEMENT", found(how.Type), 1), &takes); err != nil {
+	if err := a.evaluateInto(ctx, strings.Replace(selectAll, "ELEMENT", found(how.Type), 1), &takes); err != nil {
 		return "", err
 	}
 	if !takes {
@@ -196,7 +196,7 @@ func (a pageActions) typeText(ctx context.Context, how *crawlspec.RenderAction) 
 		if r == '\n' {
 			code, k = "Enter", keys["Enter"]
 		}
-		if err := a.strike(ctx, code, k); err != nil {
+		if err := a.pressKey(ctx, code, k); err != nil {
 			return "", err
 		}
 	}
@@ -217,7 +217,7 @@ func (a pageActions) click(ctx context.Context, how *crawlspec.RenderAction) (st
 	most, element, of := max(how.Times, 1), found(how.Click), ""
 	wait, between := findTime, idleTime
 	if how.All {
-		if err := a.ask(ctx, "(window.seineFound = [...document.querySelectorAll("+quote(how.Click)+")]).length", &most); err != nil {
+		if err := a.evaluateInto(ctx, "(window.seineFound = [...document.querySelectorAll("+quote(how.Click)+")]).length", &most); err != nil {
 			return "", err
 		}
 		of, between = fmt.Sprintf(" of %d", most), actTime
@@ -257,20 +257,20 @@ type spot struct {
 	Why unmet   `json:"why"`
 }
 
-// clickOne clicks an element when it stands still in view and nothing is in its way, as a person would, by the mouse: pages can tell
-// that from a script. It waits for that; without time, only for the element to stand still, and for what covers it to go.
+// clickOne clicks an element with the mouse, since pages can detect clicks by scripts. It waits until the element is visible,
+// enabled, at rest and not covered: up to the given time, but up to findTime for one that moves or is covered.
 func (a pageActions) clickOne(ctx context.Context, element string, wait time.Duration) error {
 	why := unmet("")
 	for began, last := time.Now(), (spot{Why: "?"}); ; {
 		now := spot{}
-		err := a.ask(ctx, strings.Replace(lookFor, "ELEMENT", element, 1), &now)
+		err := a.evaluateInto(ctx, strings.Replace(lookFor, "ELEMENT", element, 1), &now)
 		switch {
 		case err != nil && why != "" && ctx.Err() != nil:
 			return why
 		case err != nil:
 			return err
 		case now.Why == "" && now == last:
-			return a.press(ctx, now.X, now.Y)
+			return a.clickAt(ctx, now.X, now.Y)
 		}
 		most := wait
 		if why = now.Why; why == "" || why.isCover() {

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// key is one of a keyboard: what a page is told of it (UI Events, KeyboardEvent).
+// key is a key of a keyboard, as the events of a page have it (UI Events, KeyboardEvent).
 type key struct {
 	key, text string // text is what it types
 	number    int64  // KeyboardEvent.keyCode
@@ -20,8 +20,8 @@ var keys = map[string]key{
 	"PageUp": {"PageUp", "", 33}, "PageDown": {"PageDown", "", 34}, "End": {"End", "", 35}, "Home": {"Home", "", 36},
 }
 
-// strike presses a key, and lets it go.
-func (a pageActions) strike(ctx context.Context, code string, k key) error {
+// pressKey presses a key, and lets it go.
+func (a pageActions) pressKey(ctx context.Context, code string, k key) error {
 	for _, kind := range []input.KeyType{input.KeyDown, input.KeyUp} {
 		event := input.DispatchKeyEvent(kind).WithKey(k.key).WithCode(code).WithWindowsVirtualKeyCode(k.number)
 		if kind == input.KeyDown {
@@ -34,8 +34,8 @@ func (a pageActions) strike(ctx context.Context, code string, k key) error {
 	return nil
 }
 
-// press moves the mouse to a place, presses its button, and lets it go.
-func (a pageActions) press(ctx context.Context, x, y float64) error {
+// clickAt moves the mouse to a place, presses its button, and lets it go.
+func (a pageActions) clickAt(ctx context.Context, x, y float64) error {
 	for _, kind := range []input.MouseType{input.MouseMoved, input.MousePressed, input.MouseReleased} {
 		event := input.DispatchMouseEvent(kind, x, y)
 		if kind != input.MouseMoved {

@@ -37,33 +37,33 @@ type visit struct {
 	ctx  context.Context // done when the page is to be left
 	stop context.CancelCauseFunc
 
-	mu       sync.Mutex
-	frame    cdp.FrameID     // the main one
-	reached  map[string]bool // events of its life
-	changed  chan struct{}   // closed when one more is reached
-	loads    int             // of the document
-	settled  bool            // actions of the job are at work: where they lead is no redirect
-	kept     string          // where the page would have led, had it not been kept from that
-	redirect string          // where the page leads, "" if it stays
-	leadings int
-	leads    string // where the main frame begins to navigate to
-	leaving  bool   // and what becomes of that is not known yet
-	dialogs  int
-	opened   []string           // URLs of windows, and of downloads that the page led to
-	errors   pageproxy.Problems // of scripts
+	mu          sync.Mutex
+	frame       cdp.FrameID     // the main one
+	reached     map[string]bool // events of its life
+	changed     chan struct{}   // closed when one more is reached
+	loads       int             // of the document
+	settled     bool            // actions of the job are at work: where they lead is no redirect
+	ignored     string          // URL of the last navigation that was ignored
+	redirect    string          // where the page leads, "" if it stays
+	navigations int
+	leads       string // where the main frame begins to navigate to
+	leaving     bool   // and what becomes of that is not known yet
+	dialogs     int
+	opened      []string           // URLs of windows, and of downloads that the page led to
+	errors      pageproxy.Problems // of scripts
 
 	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
 }
 
 // Bounds of a visit.
 const (
-	maxLoads    = 3               // of a document that reloads itself
-	maxDialogs  = 20              // of a page that opens one after the other
-	maxOpened   = 100             // windows and downloads whose URLs are kept
-	maxLeads    = 5               // documents that the page leads to and that turn out to be none
-	maxNodes    = 1_000_000       // of a document
-	commandTime = 5 * time.Second // for a command that needs no answer of the page
-	snapTime    = 10 * time.Second
+	maxLoads       = 3               // of a document that reloads itself
+	maxDialogs     = 20              // of a page that opens one after the other
+	maxOpened      = 100             // windows and downloads whose URLs are kept
+	maxNavigations = 5               // navigations of a page whose response is waited for
+	maxNodes       = 1_000_000       // of a document
+	commandTime    = 5 * time.Second // for a command that needs no answer of the page
+	snapTime       = 10 * time.Second
 )
 
 // errRedirected ends the wait for a page that leads elsewhere.
@@ -359,7 +359,7 @@ func (v *visit) opens(url string) {
 	}
 }
 
-func (v leading) alsoLeads() []string {
+func (v navigation) openedURLs() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.opened)
@@ -382,10 +382,10 @@ func (v *visit) paused(e *fetch.EventRequestPaused) {
 	}
 	switch {
 	case e.FrameID == v.frame && (e.ResponseStatusCode > 0 || e.ResponseErrorReason != ""):
-		leading{v}.answered(e)
+		navigation{v}.decide(e)
 	case e.FrameID != v.frame || v.isOwn(e.Request):
 		go v.tab.do(fetch.ContinueRequest(e.RequestID))
-	case (leading{v}).isLead(e):
+	case (navigation{v}).isByPage(e):
 		go v.tab.do(fetch.ContinueRequest(e.RequestID).WithInterceptResponse(true))
 	default:
 		go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
@@ -426,7 +426,7 @@ func (v *visit) capture(p *Page) error {
 	if err != nil {
 		return err
 	}
-	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), leading{v}.alsoLeads()); err != nil {
+	if p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), navigation{v}.openedURLs()); err != nil {
 		return err
 	}
 	return v.pictures(ctx, p)

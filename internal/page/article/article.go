@@ -56,7 +56,7 @@ func (o Options) Main(root *html.Node) (Content, bool) {
 // entries of a list.
 func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	main, ok = bs.findText(prefer)
-	if description := described(bs, main); description != main {
+	if description := findDescription(bs, main); description != main {
 		return description, true
 	}
 	text := bs.drops(main)
@@ -67,12 +67,12 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	}
 	if bs[0].kind != kindArticle {
 		bs.restore()
-		bs.dropBoilerplate(prefer.names(bs[0].kind))
+		bs.dropBoilerplate(prefer.trustOnIndex(bs[0].kind))
 		if cards, is := bs.cards(); is && (!ok || text.words*2 < cards.text) {
 			return bs.around(cards), true
 		}
 	}
-	if ok && isIndex(bs, text.words, prefer.names(bs[0].kind)) {
+	if ok && isIndex(bs, text.words, prefer.trustOnIndex(bs[0].kind)) {
 		return 0, true
 	}
 	bs.restoreTo(text)

@@ -35,9 +35,9 @@ func (p Preference) trust() trust {
 	return trustNames
 }
 
-// names is how far words in class and id are believed where a page may be an index: weak ones, which name content there, only
+// trustOnIndex is how far words in class and id are believed where a page may be an index: weak ones, which name content there, only
 // if it says that it is a text, a thread or a product.
-func (p Preference) names(of pageKind) trust {
+func (p Preference) trustOnIndex(of pageKind) trust {
 	if p == Precision || of != kindUnknown {
 		return trustNames
 	}

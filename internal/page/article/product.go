@@ -16,9 +16,9 @@ const (
 	maxQuotes = 1000
 )
 
-// described returns the block that has most of the description of a product, as the JSON-LD of the page has it. It returns
+// findDescription returns the block that has most of the description of a product, as the JSON-LD of the page has it. It returns
 // main if the page has none, or less than a third of the text that was found.
-func described(bs blocks, main int32) int32 {
+func findDescription(bs blocks, main int32) int32 {
 	if bs[0].kind != kindProduct {
 		return main
 	}

@@ -17,18 +17,15 @@ type Problem struct {
 // MaxProblems bounds the problems of a page.
 const MaxProblems = 6
 
-// Bounds of the texts, in bytes.
-const (
-	maxProblemReason = 200
-	maxProblemURL    = 300
-)
+// maxProblemURL bounds the URL of a problem, in bytes.
+const maxProblemURL = 300
 
 // Problems are the problems of a page, by their reasons.
 type Problems []Problem
 
 // Add counts a problem. One for a further reason than MaxProblems is left out.
 func (p *Problems) Add(reason, url string) {
-	reason = truncate.To(strings.ToValidUTF8(reason, "\ufffd"), maxProblemReason)
+	reason = truncate.To(strings.ToValidUTF8(reason, "\ufffd"), maxReason)
 	if i := slices.IndexFunc(*p, func(known Problem) bool { return known.Reason == reason }); i >= 0 {
 		(*p)[i].Count++
 	} else if len(*p) < MaxProblems {

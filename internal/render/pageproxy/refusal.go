@@ -13,7 +13,7 @@ const (
 	// refusedField is the header field of responses that the proxy makes itself
 	// in the place of the web. A response of the web never has it.
 	refusedField = "Seine-Refused"
-	// maxReason bounds what the field says, in bytes.
+	// maxReason bounds the reason in the field, and that of a Problem, in bytes.
 	maxReason = 200
 )
 

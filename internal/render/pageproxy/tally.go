@@ -90,7 +90,7 @@ func (t *tally) failed(url string, err error) {
 	})
 }
 
-func (t *tally) erred(url string, status int) {
+func (t *tally) errorStatus(url string, status int) {
 	t.count(func(sum *Totals) {
 		sum.Problems.Add(fmt.Sprintf("the site answered %d %s", status, http.StatusText(status)), url)
 	})

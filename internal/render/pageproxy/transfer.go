@@ -123,7 +123,7 @@ func (t *transfer) begin(out *http.Request) *http.Request {
 	t.exchange = Exchange{
 		Method: out.Method, URL: t.url, Destination: out.Header.Get("Sec-Fetch-Dest"), Started: time.Now(),
 	}
-	t.visit.sign(out.Header)
+	t.visit.setUserAgent(out.Header)
 	if t.visit.Record != nil {
 		t.exchange.RequestHeader = out.Header.Clone()
 	}
@@ -136,8 +136,8 @@ func (t *transfer) begin(out *http.Request) *http.Request {
 	return out.WithContext(httptrace.WithClientTrace(out.Context(), &httptrace.ClientTrace{GotConn: t.gotConn}))
 }
 
-// sign has a request present itself as those of the page. Client hints would say otherwise.
-func (v *visit) sign(h http.Header) {
+// setUserAgent gives a request the user agent of the visit, and removes client hints, which would contradict it.
+func (v *visit) setUserAgent(h http.Header) {
 	if v.UserAgent == "" || h.Get("User-Agent") == v.UserAgent {
 		return
 	}
@@ -223,7 +223,7 @@ func (t *transfer) end(ctx context.Context) {
 	case sent && x.Err != nil && t.over(ctx) == nil && !errors.Is(x.Err, errGaveUp):
 		t.visit.tally.failed(t.url, x.Err)
 	case x.Status >= 400:
-		t.visit.tally.erred(t.url, x.Status)
+		t.visit.tally.errorStatus(t.url, x.Status)
 	}
 	if sent && isGuards(x.Err) {
 		t.visit.tally.unreserve()

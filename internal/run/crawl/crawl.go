@@ -78,15 +78,15 @@ type Options struct {
 	Opened func() error
 	// Progress, if set, is told how the crawl stands, a few times a second.
 	Progress func(Progress)
-	// Others, if set, returns the crawls of the directory that have work. When the crawl has ended, the stages go on
-	// until there are none.
+	// Others, if set, returns the crawls of the directory that have work. The stages run until the crawl has ended and
+	// Others returns none.
 	Others func(context.Context) ([]string, error)
 	// Flusher, if set, has the writers of this crawl commit while it runs.
 	Flusher *Flusher
 	Log     *slog.Logger
 	Tracer  *tracing.Tracer     // nil for no traces
-	Vitals  *procstats.Reporter // of this process; it is told of the disks
-	Health  *stages.Health      // of this process; it is told when the crawl has begun
+	Vitals  *procstats.Reporter // of this process; reports the disks
+	Health  *stages.Health      // of this process; ready when the crawl has begun
 }
 
 // DefaultOptions are those of a crawl whose state is in a directory, with everything else as the stages have it by default.

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"seine/internal/base/sleep"
@@ -165,7 +164,7 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 	if r.Cluster.Mode(ctx) != cluster.Stored {
 		return ""
 	}
-	all, err := r.among(ctx, slices.DeleteFunc([]string{also}, func(s string) bool { return s == "" })...)
+	all, err := r.withWork(ctx, also)
 	if err != nil && sleep.For(ctx, retryWait) == nil {
 		r.Log.Debug("cannot determine yet whether a crawl must be resumed", "error", err)
 		r.Resume(also)
@@ -177,16 +176,19 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 }
 
 // running returns the crawls in which something is to happen.
-func (r *Runner) running(ctx context.Context) ([]string, error) { return r.among(ctx) }
+func (r *Runner) running(ctx context.Context) ([]string, error) { return r.withWork(ctx, "") }
 
-// among returns the crawls, and those of the names, in which something is to happen.
-func (r *Runner) among(ctx context.Context, also ...string) (all []string, err error) {
+// withWork returns the crawls in which something is to happen. The frontier may not know yet that also is one.
+func (r *Runner) withWork(ctx context.Context, also string) (all []string, err error) {
 	err = r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		names, err := frontierapi.Client{Bus: bus}.Awake(ctx)
 		if err != nil {
 			return err
 		}
-		crawls, err := overview.Crawls(ctx, bus, append(names, also...)...)
+		if also != "" {
+			names = append(names, also)
+		}
+		crawls, err := overview.Crawls(ctx, bus, names...)
 		for i := range crawls {
 			if c := &crawls[i]; c.Problem == "" && c.State == overview.Running {
 				all = append(all, c.Name)
