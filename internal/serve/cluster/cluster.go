@@ -53,7 +53,7 @@ const (
 
 // Times for which a request waits for a crawl that begins or ends (Passes).
 const (
-	PassTime = 3 * time.Second
+	PassTime = 10 * time.Second
 	PassPoll = 50 * time.Millisecond // between two tries
 )
 
