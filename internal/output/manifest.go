@@ -19,7 +19,7 @@ import (
 )
 
 // Manifest lists what one writer has committed of one crawl. It is made from the
-// commit log, and no more than a copy of it for those who read the output.
+// commit log, and no more than a copy of it for readers of the output.
 type Manifest struct {
 	V         int       `json:"v"`
 	Crawl     string    `json:"crawl"`

@@ -35,7 +35,7 @@ type keyPart struct {
 	zone *time.Location // of {date} and {hour}
 }
 
-// DefaultKey gives every record a path of its own.
+// DefaultKey gives every record a separate path.
 const DefaultKey = "{crawl}/{kind}/{id}.json"
 
 // RawKey is the default for bodies of pages: the latest of each URL.

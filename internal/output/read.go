@@ -51,13 +51,13 @@ func (o Output) All() ([]Commit, error) {
 // ErrNoLog is returned for a place where no writer has its log.
 var ErrNoLog = errors.New("no commit log is there (the directory of an output has one, in _commits)")
 
-// Verifier is a Log that checks its commits in a way of its own.
+// Verifier is a Log that checks its commits itself.
 type Verifier interface {
 	// VerifyCommit says what is wrong with what was committed by c.
 	VerifyCommit(c *Commit) error
 }
 
-// Reader is a Log that has its records in an order of its own.
+// Reader is a Log that reads its records in its order.
 type Reader interface {
 	// EachRecord calls do with each record, as JSON without a line break, and its crawl.
 	EachRecord(do func(crawl string, line []byte) error) error

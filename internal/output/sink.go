@@ -10,7 +10,7 @@ import (
 // It is safe for concurrent use.
 type Sink interface {
 	// OpenPartition lets the caller into partition p. It lets in one at a time, and then
-	// returns ErrHeld to everyone else, ErrInUse to who reads another stream, until
+	// returns ErrHeld to all others, ErrInUse to a writer of another stream, until
 	// Close or the end of the process; or it sees to it that of those who saw the same end of the log one alone can
 	// commit what comes next. It removes what the owner before left unfinished of
 	// the life of the stream that began at created, unless that owner can still
@@ -86,8 +86,8 @@ type Object struct {
 	// Sequence is that of its message. Of two objects of one path and one
 	// partition that of the later message stays.
 	Sequence uint64
-	// Type is the media type of the content, and URL that of its page, "" if it is not
-	// known or not to be told: for places that keep such beside the content.
+	// Type is the media type of the content, and URL that of its page, "" if it is unknown
+	// or secret: for places that keep such beside the content.
 	Type, URL string
 }
 
@@ -106,11 +106,11 @@ type Log interface {
 	List(p int) ([]Ref, error)
 	// Read returns an entry, or an error that is ErrCorrupt.
 	Read(Ref) (*Commit, error)
-	// Open returns the content of a committed file; whoever calls it closes it.
+	// Open returns the content of a committed file; the caller closes it.
 	Open(f File) (io.ReadCloser, error)
 }
 
-// Place is a Sink or a Log that can be told from every other one, by a name that is
+// Place is a Sink or a Log with an identity, a name that is
 // stored there: it is the same from wherever the place is reached, and whatever that
 // is called there, and it goes where the output is moved.
 type Place interface {
@@ -153,7 +153,7 @@ var (
 	// ErrMerging is returned while another process merges chunks.
 	ErrMerging = errors.New("another seine compact is at work there")
 	// ErrCorrupt is returned for an entry of the commit log that cannot be
-	// right. Without it nobody knows what was written: a person must decide.
+	// right. Without it, it is unknown what was written: a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")
 	// ErrExists is returned instead of replacing an entry or a chunk.
 	ErrExists = errors.New("already there, another process must have written it")

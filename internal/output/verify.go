@@ -54,7 +54,7 @@ type ProblemKind string
 const (
 	Missing    ProblemKind = "missing"    // a file is not there
 	Changed    ProblemKind = "changed"    // a file is not what was committed
-	Surplus    ProblemKind = "surplus"    // a file is nobody's
+	Surplus    ProblemKind = "surplus"    // a file belongs to no commit
 	Order      ProblemKind = "order"      // two entries have the same messages
 	Unreadable ProblemKind = "unreadable" // a file, a folder or an entry cannot be read
 )
@@ -182,7 +182,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 	return e, nil
 }
 
-// follow takes note of an entry, which must come after the one before.
+// follow records an entry, which must come after the one before.
 func (e *Expected) follow(n Name, first, last uint64) {
 	e.Commits++
 	e.entries[n] = true
@@ -196,7 +196,7 @@ func (e *Expected) follow(n Name, first, last uint64) {
 	e.ends[key] = max(e.ends[key], last)
 }
 
-// add takes note of a file. Of the entries of a partition that name it, the last
+// add records a file. Of the entries of a partition that name it, the last
 // one counts.
 func (e *Expected) add(f File, from Name) {
 	have := e.files[f.Path]
@@ -320,7 +320,7 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 	return Changed, errors.New("the content is not what was committed")
 }
 
-// known takes note of a file, if nobody expects it.
+// known records a file, if no entry names it.
 func (e *Expected) known(file string, r *Report) {
 	if len(e.files[file]) > 0 {
 		return
@@ -331,7 +331,7 @@ func (e *Expected) known(file string, r *Report) {
 	}
 	n, _, isChunk := ParseName(path.Base(file))
 	if isChunk && e.unread[n] {
-		return // its entry is told
+		return // its entry is reported
 	}
 	if isChunk && e.ends != nil && (n.Last > 0 || e.merged(n)) {
 		r.Merging++

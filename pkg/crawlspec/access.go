@@ -123,7 +123,7 @@ func (c specCheck) checkAccessSize() error {
 	return nil
 }
 
-// Credentials names what of the access only trusted origins may be told: "auth",
+// Credentials names what of the access goes only to trusted origins: "auth",
 // and the headers with a secret or with cookies, sorted.
 func (a *Access) Credentials() []string {
 	var names []string
@@ -139,7 +139,7 @@ func (a *Access) Credentials() []string {
 }
 
 // IsCredential reports whether a header that the spec sets is one that must not
-// be stored and, if a source sets it, that only trusted origins may be told.
+// be stored and, if a source sets it, that goes only to trusted origins.
 func IsCredential(name, value string) bool {
 	return strings.Contains(value, "{secret:") || strings.EqualFold(name, "Cookie")
 }

@@ -46,7 +46,7 @@ const (
 	UnitTokens     Unit = "tokens"
 )
 
-// Bounds of the size of chunks, and what it is if nothing is said.
+// Bounds and default of the size of chunks.
 const (
 	MinChunkSize     = 20
 	MaxChunkSize     = 100_000

@@ -203,7 +203,7 @@ func (e *Extraction) KindsWithoutKey() (kinds []string) {
 	return kinds
 }
 
-// EmitsPage reports whether a page has a record of its own.
+// EmitsPage reports whether a page itself has a record.
 func (e *Extraction) EmitsPage() bool {
 	return e.Page.Emit == EmitAlways || e.Page.Emit == EmitAuto && len(e.Records) == 0 && e.Chunks == nil
 }

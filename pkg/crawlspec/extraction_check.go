@@ -44,7 +44,7 @@ var (
 	attribute = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:\-]{0,63}$`)
 )
 
-// check reports everything that is wrong and can be told without compiling
+// check reports everything that is wrong and can be found without compiling
 // selectors and expressions, as FieldErrors.
 func (e *Extraction) check() error {
 	var p Problems

@@ -12,8 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// checkDefault reports a default of another type than what the field finds: nobody who
-// reads records expects both in one column.
+// checkDefault reports a default of another type than what the field finds: no reader
+// of records expects both in one column.
 func (f *Field) checkDefault(p *Problems, path string) {
 	if f.Default == nil {
 		return

@@ -72,7 +72,7 @@ type Candidates struct {
 	// LeftOutReasons and a colon.
 	LeftOut string `json:"left_out,omitempty"`
 	// Content tells pages apart by their text, without what says only which page
-	// it is; pages with nothing of their own share it. 0 is none.
+	// it is; pages without distinct text share it. 0 is none.
 	Content uint64 `json:"content,omitempty"`
 	// Records are how many records were made of that page, by kind, each kind once.
 	Records []KindCount `json:"records,omitempty"`
@@ -128,7 +128,7 @@ type KindCount struct {
 	N    int64  `json:"n"`
 }
 
-// MaxKinds is how many kinds of records are told apart where they are counted; what is
+// MaxKinds is how many kinds of records are counted separately; what is
 // of others counts as KindOther.
 const MaxKinds = 64
 
@@ -139,8 +139,8 @@ type Candidate struct {
 	// Metadata and Inherit are those of a Seed.
 	Metadata Metadata `json:"m,omitzero"`
 	Inherit  bool     `json:"i,omitempty"`
-	// Sitemap says that whoever found it knows it for a sitemap: robots.txt or an index of
-	// sitemaps names it, a sitemap redirects to it, or it was fed as one.
+	// Sitemap says that the URL is known as a sitemap: robots.txt or an index of
+	// sitemaps names it, a sitemap redirects to it, or it was submitted as one.
 	Sitemap bool `json:"s,omitempty"`
 }
 

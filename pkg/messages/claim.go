@@ -7,8 +7,8 @@ import "time"
 // The answer is ClaimReply.
 const OpClaim = "claim"
 
-// HeaderClaimant is a header of that question: a name for who asks, the same when it asks again.
-// Of those who ask for the same request, one at a time is granted it.
+// HeaderClaimant is a header of that query: the name of the fetcher, the same in each repeat.
+// Of the fetchers that ask for the same request, one at a time is granted it.
 const HeaderClaimant = "Seine-Claimant"
 
 // How long an answer counts. Two that hold the same request must not both send it.
@@ -19,8 +19,8 @@ const (
 	claimMargin      = 5 * time.Second
 )
 
-// ClaimTTL is for how long nobody else is granted a request that may take as
-// long as timeout: by then, who began at the end of ClaimStartWindow has ended, or died.
+// ClaimTTL is for how long no other fetcher is granted a request that may take as
+// long as timeout: by then, a fetcher that began at the end of ClaimStartWindow has ended, or died.
 func ClaimTTL(timeout time.Duration) time.Duration { return ClaimStartWindow + timeout + claimMargin }
 
 // ClaimReply answers OpClaim.

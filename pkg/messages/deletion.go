@@ -24,7 +24,7 @@ type Deletion struct {
 	Unfinished uint32 `json:"unfinished,omitempty"`
 	// Time is when, by the clock of the frontier that stored it.
 	Time time.Time `json:"time"`
-	// Timeout is how long a request of the crawl may be under way.
+	// Timeout is how long a request of the crawl may be in flight.
 	Timeout Millis `json:"timeout_ms,omitempty"`
 	// Streams holds where the streams ended for the crawl, by their names.
 	Streams map[string]StreamEnd `json:"streams,omitempty"`
@@ -55,7 +55,7 @@ func CrawlOfDeletion(key string) (crawl string, ok bool) {
 // store it.
 const fed = "=fed"
 
-// KeyFed is the key of BucketCrawls, without a value, that is stored whenever a crawl with a Spec.Keep was fed seeds.
+// KeyFed is the key of BucketCrawls, without a value, that is stored whenever a crawl with a Spec.Keep receives seeds.
 func KeyFed(crawl string) string { return KeyDeletion(crawl) + fed }
 
 // IsFed reports whether a key is KeyFed of a crawl.

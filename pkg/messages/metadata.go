@@ -12,8 +12,8 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Metadata is what whoever feeds a seed wants to find in its records again: names and
-// texts, of which the crawl knows nothing. In what replaces one, nil leaves it as it is,
+// Metadata is what comes with a seed and is copied to its records: names and
+// texts without a meaning for the crawl. In what replaces one, nil leaves it as it is,
 // and one without members takes it away.
 type Metadata map[string]string
 
@@ -26,7 +26,7 @@ const (
 )
 
 // UnmarshalJSON reads an object of texts. Numbers are not taken for texts: which text
-// 1e3 or 0.10 stands for is for whoever writes it to say.
+// 1e3 or 0.10 stands for is for the author to say.
 func (m *Metadata) UnmarshalJSON(b []byte) error {
 	var members map[string]json.RawMessage
 	if err := jsontext.Unmarshal(b, &members); err != nil {

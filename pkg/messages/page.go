@@ -106,7 +106,7 @@ const (
 	PartScreenshot Part = "screenshot" // the page as a picture
 	PartPDF        Part = "pdf"        // the page as it is printed
 
-	// PartCapture is no answer, but a page of its own: what a script of another page has asked for. No visit ends with it.
+	// PartCapture is no answer, but a separate page: what a script of another page has requested. No visit ends with it.
 	PartCapture Part = "capture"
 )
 

@@ -15,7 +15,7 @@ import (
 
 // Record is a message on RECORDS, and a line of the output: what the parser
 // makes of a page when the spec has no rules. A writer stores the payload
-// byte for byte, so a parser of one's own may send any JSON object, as long as
+// byte for byte, so a custom parser may send any JSON object, as long as
 // its Nats-Msg-Id is unique to the record and the same after a repeat.
 type Record struct {
 	URL         string    `json:"url"`

@@ -28,8 +28,8 @@ type Request struct {
 	// Interval is the least time from the start of one request to the host to
 	// that of the next, in milliseconds; 0 is none.
 	Interval Millis `json:"interval_ms,omitempty"`
-	// NoResend is set for a host that failed lately: the request must not reach it a
-	// second time of itself, as HTTP clients have it when a connection breaks.
+	// NoResend is set for a host that failed recently: the request must not reach it
+	// twice, as HTTP clients send again when a connection breaks.
 	NoResend bool `json:"no_resend,omitempty"`
 	// Follow is set where redirects from the URL led back to it: the fetcher follows
 	// those on the URL's origin itself, since it may have to be the same one that
@@ -50,7 +50,7 @@ type Request struct {
 	Recorded bool `json:"recorded,omitempty"`
 	// PageRound is the round of the visit in which the page came that the validators
 	// are of, set where the frontier has its links and this run needs them: an answer
-	// that it is unchanged is told to all partitions.
+	// that it is unchanged goes to all partitions.
 	PageRound uint64 `json:"page_round,omitempty"`
 	// Metadata and Inherit are for its page, and for what comes of that: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`

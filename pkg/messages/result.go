@@ -17,7 +17,7 @@ type Result struct {
 	Attempt int    `json:"attempt"`
 	Run     int64  `json:"run,omitempty"` // that of the request
 	// Depth, Redirects and Referrer are those of the request: how the URL was found,
-	// for who reads a log of requests.
+	// for the log of requests.
 	Depth     int    `json:"depth,omitempty"`
 	Redirects int    `json:"redirects,omitempty"`
 	Referrer  string `json:"referrer,omitempty"`

@@ -19,13 +19,13 @@ import (
 // A server delivers again what was not acknowledged within AckWait, and counts that by the time of day
 // (nats-server 2.15.2, checkPending). Its clock was ahead when it delivered, and is right again: then what a worker
 // took that died is due in an hour. The workers cannot know whose clock is wrong. But together they know whether
-// anybody holds the message that a consumer has been waiting for, and a sign of life for it (`+WPI`) has the server
-// count anew, by the clock that it has now: what nobody holds is due an AckWait later, and for what somebody holds
-// nothing has changed.
+// any of them holds the message that a consumer has been waiting for, and a sign of life for it (`+WPI`) has the server
+// count again, by the clock that it has now: a message that no worker holds is due an AckWait later, and for one that is held
+// nothing changes.
 //
-// What nobody holds may also wait because its last worker asked the server to deliver it later (`-NAK` with a delay),
-// and must not come sooner. The workers remember what they have given back so, and tell. One that has ended since
-// cannot, so nothing counts anew before the longest delay is over in which nobody held the message or knew of it.
+// A message that no worker holds may also wait because its last worker asked the server to deliver it later (`-NAK` with a delay),
+// and must not come sooner. The workers remember the messages that they have returned this way, and report them. One that has ended since
+// cannot, so nothing is reset before the longest delay has passed without a worker that held or reported the message.
 
 // holdReply is what a process says when it is asked about a message of a consumer.
 type holdReply struct {
@@ -35,22 +35,22 @@ type holdReply struct {
 	Delayed []uint64 `json:"delayed,omitempty"`
 }
 
-// maxReclaimed bounds for how many messages the server is to count anew at once. The rest follows.
+// maxReclaimed bounds for how many messages the server resets the wait at once. The rest follows.
 const maxReclaimed = 1 << 16
 
-// stuckDetector has the server count anew for what it waits for and no worker of a consumer holds.
+// stuckDetector resets the ack wait of messages that the server waits for and no worker of a consumer holds.
 type stuckDetector struct {
 	*Runner
 	id string
 	// The consumer has been waiting for the message after floor since a time, and had been sent those to top then. The
-	// clock is that of this process since its start, which nobody sets.
+	// clock is monotonic.
 	floor, top uint64
 	since      time.Time
-	unheld     time.Time // since when nobody holds it, or knows that it is to wait; zero if somebody does
+	unheld     time.Time // since when no worker holds or delays it; zero if one does
 	delayed    map[uint64]bool
 }
 
-// startStuckDetector tells who asks whether this process holds a message, until stop is called, and looks now and then until ctx
+// startStuckDetector answers queries whether this process holds a message, until stop is called, and checks regularly until ctx
 // is done.
 func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error) {
 	c := &stuckDetector{Runner: r, id: nuid.Next()}
@@ -96,8 +96,8 @@ func (d *stuckDetector) replyHolds(m *nats.Msg) {
 	}
 }
 
-// checkStuck finds out whether the consumer waits for the message that it waited for two AckWaits ago. If nobody has held that
-// for as long as any message has to wait, and an AckWait more, the server is to count anew for all that it had sent by then.
+// checkStuck finds out whether the consumer waits for the message that it waited for two AckWaits ago. If no worker has held that
+// for as long as any message has to wait, and an AckWait more, it resets the ack wait of all that the server had sent by then.
 func (d *stuckDetector) checkStuck(ctx context.Context) error {
 	consumer, err := d.Bus.JS.Consumer(ctx, d.Stream, d.Consumer.Durable)
 	if err != nil {

@@ -268,7 +268,7 @@ func (b *Bus) Join(ctx context.Context) error {
 }
 
 // joined returns the layout if everything is there. A cluster that has no leader
-// yet answers nothing, so each try has a time of its own; and one that is refused
+// yet answers nothing, so each try has a separate timeout; and one that is refused
 // would wait for an answer that cannot come.
 func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	ctx, cancel := b.Refusals.CancelOnDenied(ctx)

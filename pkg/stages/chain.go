@@ -12,7 +12,7 @@ import (
 )
 
 // Chain is a parser to which a fetcher in the same process hands its pages in memory, as stream processors chain
-// operators: the page is stored for all who read PAGES, but the server need not bring it back, nor keep track of who
+// operators: the page is stored for all readers of PAGES, but the server need not bring it back, nor keep track of who
 // works on it. What the parser makes of the page is published by the fetcher, before the result of its request; a
 // process that dies before that has its requests delivered again.
 type Chain struct {
@@ -71,7 +71,7 @@ func (c *Chain) message(msg, chained *nats.Msg) (m *Message, stored *bool) {
 	}, stored
 }
 
-// traced has a page parsed, in a span of its own if its visit is traced.
+// traced parses a page, in a separate span if its visit is traced.
 func (c *Chain) traced(ctx context.Context, page *messages.Page, m *Message) (Output, error) {
 	ctx, span := tracing.Child(ctx, verbs[messages.StageParser], trace.SpanKindInternal)
 	if span != nil {

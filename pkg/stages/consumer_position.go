@@ -12,7 +12,7 @@ import (
 	"seine/pkg/stages/jsclient"
 )
 
-// consumerPosition is how far a consumer had acknowledged its stream, under messages.KeyPosition: a consumer that somebody deletes
+// consumerPosition is how far a consumer had acknowledged its stream, under messages.KeyPosition: a consumer that was deleted
 // continues there when it is created again. From the beginning it would deliver messages that were handled, and whose bodies are gone.
 type consumerPosition struct {
 	Stream  string    `json:"stream"`  // when the stream was made, by jsclient.Made

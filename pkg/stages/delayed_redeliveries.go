@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// delayedRedeliveries knows the messages that this process has given back, for the server to
-// deliver again after a while: those that nobody holds, and rightly so. The zero
+// delayedRedeliveries are the messages that this process has returned for the server to
+// deliver again after a delay: no worker holds these meanwhile. The zero
 // value is ready for use.
 type delayedRedeliveries struct {
 	mu  sync.Mutex

@@ -94,8 +94,8 @@ func (sd SpecDeletions) All() map[string]*messages.Deletion {
 	return left
 }
 
-// Delete stores that a crawl is deleted, as of now, and returns the deletion. What it
-// is told of the crawl is stored with it.
+// Delete stores that a crawl is deleted, as of now, and returns the deletion. Its
+// arguments are stored with it.
 func (sd SpecDeletions) Delete(ctx context.Context, crawl string, d messages.Deletion) (*messages.Deletion, error) {
 	var stored uint64
 	err := jsclient.RetryConflicts(ctx, func() error {
@@ -141,7 +141,7 @@ func (sd SpecDeletions) note(crawl string, d messages.Deletion, rev uint64) *mes
 }
 
 // Done stores that nothing is left of a deleted crawl. It is no error if
-// somebody else did, or the name was deleted once more.
+// another process did, or the name was deleted once more.
 func (sd SpecDeletions) Done(ctx context.Context, crawl string, d *messages.Deletion) error {
 	e, err := sd.kv.Get(ctx, messages.KeyDeletion(crawl))
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// A connection that was lost is made again by the client, which tells nobody that a certificate is in the way: it keeps the
-// error until it tries once more. So somebody has to look.
+// The client reconnects by itself, but reports no error when a certificate is refused: it keeps the
+// error until the next attempt. So it must be polled.
 
-// handshakeEvery is how often that is looked at.
+// handshakeEvery is the time between two polls.
 const handshakeEvery = 500 * time.Millisecond
 
 // lostHandshake is why a connection that was lost cannot be made again, nil if no certificate is in the way.
 type lostHandshake struct{ why atomic.Pointer[string] }
 
-// err returns it for who asks what is wrong.
+// err returns the reason as an error.
 func (h *lostHandshake) err() error {
 	if why := h.why.Load(); why != nil {
 		return fmt.Errorf("not connected: %s", *why)
@@ -30,7 +30,7 @@ func (h *lostHandshake) err() error {
 	return errors.New("not connected")
 }
 
-// watchHandshake says in the log, and to Ready, which certificate keeps this process from its server, until ctx is done.
+// watchHandshake logs, and stores for Ready, which certificate keeps this process from its server, until ctx is done.
 func (rs Refusals) watchHandshake(ctx context.Context) {
 	for sleep.For(ctx, handshakeEvery) == nil {
 		if rs.NC.IsConnected() {

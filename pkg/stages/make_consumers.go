@@ -19,7 +19,7 @@ import (
 )
 
 // A consumer may push to any subject of its account, whatever its maker may publish:
-// stored messages to streams that are not his. Where a stage has an account of its own
+// stored messages to streams that it may not write. Where a stage has a separate account
 // (internal/run/roles), what it asks of $JS.API.CONSUMER.CREATE therefore comes to a
 // frontier, with the name of its user in the subject, which the server sets. The frontier
 // makes a consumer that pushes to the inboxes of the user or is pulled from, and that

@@ -19,7 +19,7 @@ import (
 // Refusals are what the server does not let this process do.
 type Refusals struct{ *Bus }
 
-// PermissionError is what the server does not let this user do. JetStream never hears of a
+// PermissionError is what the server does not let this user do. JetStream never receives a
 // request that was refused, so without it there would be nothing but a timeout.
 type PermissionError struct {
 	Verb    string
@@ -107,7 +107,7 @@ func (e *permissionErrors) publishing(subject string, since time.Time) error {
 	return nil
 }
 
-// refused takes note of an error that the server sent without being asked, and
+// refused records an asynchronous error of the server, and
 // reports whether it is a refusal.
 func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 	r := &PermissionError{Who: who(nc), Cause: err, at: time.Now()}
@@ -121,7 +121,7 @@ func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 		return false
 	}
 	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
-		// An answer that no one waits for any more: it was late, or permissions were made again.
+		// An answer that is not awaited any more: it was late, or permissions have changed.
 		rs.Log.Warn("NATS", "error", err)
 		return true
 	}
@@ -209,7 +209,7 @@ func (e *permissionErrors) add(r *PermissionError) bool {
 	return true
 }
 
-// expired reports whether nobody has tried for so long that it may be allowed by now. A
+// expired reports whether the last attempt is so old that it may be allowed by now. A
 // subscription is tried once for each connection.
 func (e *PermissionError) expired(now time.Time) bool {
 	return e.Verb != verbSubscribe && now.Sub(e.at) > refusalAge
@@ -289,8 +289,8 @@ func (rs Refusals) CancelOnDenied(ctx context.Context) (context.Context, context
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// WithErr returns err, or the refusal that is behind it: of what was refused, those
-// who wait see only that nothing comes.
+// WithErr returns err, or the refusal that caused it: of a refused request, the
+// caller sees only a timeout.
 func (rs Refusals) WithErr(err error) error {
 	if err == nil || errors.As(err, new(*PermissionError)) {
 		return err

@@ -21,7 +21,7 @@ const (
 
 // stallDetector reports whether this process was stalled. After a stall, a process still holds messages
 // that the server has given to others meanwhile.
-type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: nobody keeps it
+type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: not started
 
 func (d *stallDetector) tick() { d.last.Store(int64(bootclock.Now())) }
 
@@ -32,7 +32,7 @@ func (d *stallDetector) stalled() bool {
 	return last > 0 && bootclock.Now()-time.Duration(last) > stallThreshold
 }
 
-// watchStalls casts doubt on everything when the process was stalled, until ctx is
+// watchStalls marks everything as stale when the process was stalled, until ctx is
 // done.
 func (b *Bus) watchStalls(ctx context.Context) {
 	for b.pulse.tick(); sleep.For(ctx, pulseEvery) == nil; b.pulse.tick() {
@@ -43,8 +43,8 @@ func (b *Bus) watchStalls(ctx context.Context) {
 	}
 }
 
-// StableSince reports whether nothing has happened since began that makes suspect what
-// was not at that time. Who holds a request asks right before it is sent: whatever
+// StableSince reports whether nothing has happened since began that makes stale what
+// was not at that time. It is called right before a request is sent: whatever
 // was waited for may have taken long.
 func (b *Bus) StableSince(began time.Time) bool {
 	doubt := b.staleBefore.Load()

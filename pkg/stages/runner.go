@@ -125,7 +125,7 @@ type delivery struct {
 	reply string // where to tell the server of it
 }
 
-// What the server is told of a message (ADR-13).
+// Acknowledgements of a message (ADR-13).
 const (
 	ack     = "+ACK"
 	nak     = "-NAK" // another may have it at once
@@ -185,7 +185,7 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // pull keeps the queue full. It asks for as many messages as there are free
-// slots, so that no message waits where nobody keeps it alive.
+// slots, so that each delivered message is kept alive.
 func (r *Runner) pull(ctx context.Context) error {
 	var puller *jsclient.Puller // nil if the consumer may not be there
 	object := drift.ConsumerObject(r.Stream, r.Consumer.Durable)

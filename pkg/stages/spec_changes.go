@@ -66,7 +66,7 @@ func (s *Specs) Changes(since uint64) []crawlspec.Change {
 	return s.news.since(since)
 }
 
-// Crawls returns the crawls that have a spec of their own, as far as is known.
+// Crawls returns the crawls that have a spec, not the default, as far as is known.
 func (s *Specs) Crawls() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -80,7 +80,7 @@ func (s *Specs) Crawls() []string {
 	return names
 }
 
-// HasOwn reports whether a crawl has a spec of its own, as far as is known.
+// HasOwn reports whether a crawl has a spec, not the default, as far as is known.
 func (s *Specs) HasOwn(crawl string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

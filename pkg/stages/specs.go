@@ -32,7 +32,7 @@ type Specs struct {
 	mu         sync.RWMutex
 	byCrawl    map[string]storedSpec
 	deletions  map[string]*messages.Deletion
-	ignored    map[string]uint64 // revisions that were told as unusable, by crawl
+	ignored    map[string]uint64 // revisions that were logged as unusable, by crawl
 	lost       map[string]uint64 // revisions of specs that the bucket has no more, by crawl
 	watched    crawlspec.Progress
 	news       specNews
@@ -206,8 +206,8 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 }
 
 // Change changes the spec of a crawl, the default if it has none, and returns
-// its revision. The change is applied to the newest spec, again if somebody
-// else was faster. That of a key that was deleted is the one by which the stages
+// its revision. The change is applied to the newest spec, again if another
+// process was faster. That of a key that was deleted is the one by which the stages
 // still work: the newest before, which is stored again, changed.
 func (s *Specs) Change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
 	var stored uint64

@@ -12,13 +12,13 @@ import (
 
 // A spec may be stored that this build cannot use: a newer build or a person wrote it.
 // Its crawl continues by the newest spec before it that can be used. If there is none, the
-// crawl is stalled until somebody stores one: the defaults are not what was meant.
+// crawl is stalled until one is stored: the defaults are not what was meant.
 
 var specsIgnoredTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "seine_specs_ignored_total", Help: "Unusable specs, once for each revision.",
 })
 
-// Ignore tells that the spec of a crawl that is stored under a revision cannot be used,
+// Ignore logs that the spec of a crawl under a revision cannot be used,
 // once for each revision.
 func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 	s.mu.Lock()

@@ -76,8 +76,8 @@ func (t *specTexts) decode(text unique.Handle[string]) (*crawlspec.Spec, error) 
 	return spec, nil
 }
 
-// revised returns the spec that is kept, with the last deletion of its crawl. Nobody
-// changes it: crawls of equal specs share one.
+// revised returns the spec that is kept, with the last deletion of its crawl. It must not be
+// changed: crawls of equal specs share one.
 func (t *specTexts) revised(s storedSpec, d *messages.Deletion) crawlspec.Revision {
 	r := crawlspec.Revision{Rev: s.rev, Deletion: d}
 	if s.trouble != nil {
@@ -101,7 +101,7 @@ func (t *specTexts) revised(s storedSpec, d *messages.Deletion) crawlspec.Revisi
 	return r
 }
 
-// defaultSpec is the one of all crawls that have none. Nobody changes it.
+// defaultSpec is shared by all crawls without a spec. It must not be changed.
 var defaultSpec = sync.OnceValue(func() *crawlspec.Spec {
 	d := crawlspec.Default()
 	return &d

@@ -58,8 +58,8 @@ func endSpan(span trace.Span, outcome string) {
 	span.End()
 }
 
-// publishing starts the span of what comes of a message, and lets what is
-// published tell that it came of it.
+// publishing starts the span of the outputs of a message, and links
+// them to it.
 func (r *Runner) publishing(ctx context.Context, out Output) (context.Context, trace.Span) {
 	ctx, span := tracing.Child(ctx, "publish", trace.SpanKindProducer)
 	text := tracing.Text(ctx)

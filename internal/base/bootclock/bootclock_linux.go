@@ -1,4 +1,4 @@
-// Package bootclock tells time by a clock that nobody sets.
+// Package bootclock reads a monotonic clock that also counts suspended time.
 package bootclock
 
 import (
@@ -19,7 +19,7 @@ func Now() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// Clock names the clock that Now reads, and is "" where that cannot be told. Two
+// Clock names the clock that Now reads, and is "" where that is unknown. Two
 // readings in different processes can be compared if they are of the same clock: it
 // is that of one start of one machine, or of one of its time namespaces.
 var Clock = sync.OnceValue(func() string {

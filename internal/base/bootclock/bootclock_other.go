@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Package bootclock tells time by a clock that nobody sets.
+// Package bootclock reads a monotonic clock.
 package bootclock
 
 import "time"

@@ -24,7 +24,7 @@ func start(cmd *exec.Cmd, started chan<- error) {
 		return
 	}
 	for {
-		// How it ended is left to who waits for the command.
+		// The caller that waits for the command gets its error.
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
 			return

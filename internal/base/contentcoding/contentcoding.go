@@ -21,8 +21,8 @@ import (
 const Accept = "gzip, deflate, br, zstd"
 
 const (
-	// maxCodings bounds how many encodings may lie over one another; nobody
-	// means more than two.
+	// maxCodings bounds how many encodings may lie over one another; real servers use
+	// at most two.
 	maxCodings = 4
 	// ratioFree is what may come out before the ratio is looked at: a short page
 	// of blanks is no bomb.
@@ -34,7 +34,7 @@ const (
 // RatioError says that a body becomes more than Ratio times its size.
 type RatioError struct{ Ratio int64 }
 
-// Error says so.
+// Error implements error.
 func (e *RatioError) Error() string {
 	return fmt.Sprintf("the body decompresses to more than %d times its size", e.Ratio)
 }

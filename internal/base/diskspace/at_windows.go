@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// At tells of the disk that a path is on, which must exist.
+// At returns the space of the disk that a path is on, which must exist.
 func At(path string) (Disk, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

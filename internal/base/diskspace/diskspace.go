@@ -1,4 +1,4 @@
-// Package diskspace tells how much room a disk has.
+// Package diskspace returns how much room a disk has.
 package diskspace
 
 // Disk is the disk that a file or folder is on.

@@ -1,5 +1,5 @@
-// Package filelock lets one process at a time have something: whoever has the lock of a file. The system gives it
-// back when the process ends, however that happens.
+// Package filelock is a lock that one process at a time holds: that of a file. The system releases it
+// when the process ends, even by a kill.
 package filelock
 
 import (

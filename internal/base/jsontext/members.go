@@ -17,7 +17,7 @@ type Members struct {
 }
 
 // MembersOf begins with the object or the list that text is. Of anything else
-// there are none, and Bad says so.
+// there are none, and Bad is true.
 func MembersOf(text []byte) Members {
 	i := skipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' && text[i] != '[' {
@@ -110,7 +110,7 @@ func valueEnd(text []byte, i int) int {
 func isDelimiter(c byte) bool { return c == ',' || c == '}' || c == ']' || c <= ' ' }
 
 // nestedEnd returns the index behind the object or list that starts at i. It
-// counts, and does not call itself: nobody bounds how deep a record is.
+// counts, and does not call itself: the depth of a record is unbounded.
 func nestedEnd(text []byte, i int) int {
 	depth := 0
 	for i < len(text) {

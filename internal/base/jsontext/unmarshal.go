@@ -15,7 +15,7 @@ import (
 // would replace one of Seine's. Other members are ignored, and
 // of members of one name the later one is read over the earlier.
 //
-// Types with an UnmarshalJSON of their own must call Unmarshal in it.
+// Types with an UnmarshalJSON must call Unmarshal in it.
 //
 //nolint:wrapcheck // says all
 func Unmarshal(text []byte, v any) error { return json.Unmarshal(text, v, lenient) }

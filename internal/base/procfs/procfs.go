@@ -1,4 +1,4 @@
-// Package procfs finds processes by what /proc tells of them (proc(5)): by their group, parent and arguments. Elsewhere than on
+// Package procfs finds processes in /proc (proc(5)) by their group, parent and arguments. Elsewhere than on
 // Linux there are none.
 package procfs
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Regexp is an expression, and what each byte that it reads counts as: RE2 may have
-// all instructions of an expression under way at once.
+// all instructions of an expression active at once.
 type Regexp struct {
 	*regexp.Regexp
 	perByte int
@@ -149,17 +149,17 @@ func (re *Regexp) Find(text string, spend func(n int) error) ([]int, error) {
 type reader struct {
 	text string
 	at   int
-	told int // bytes that spend was told
+	told int // bytes that were reported to spend
 
 	perByte int
 	spend   func(n int) error
 	err     error
 }
 
-// often is after how many bytes the work is told.
+// often is after how many bytes the work is reported.
 const often = 256
 
-// end tells what was read since it was told last: something, however little that was.
+// end reports what was read since the last report: at least one byte.
 func (r *reader) end() {
 	if r.err == nil && (r.at > r.told || r.at == 0) {
 		r.err = r.spend(max(1, (r.at-r.told)*r.perByte))

@@ -128,8 +128,8 @@ func Data(f *os.File, terminal bool) io.Writer {
 	return EscapeJSON(f)
 }
 
-// EscapeJSON returns a writer that writes what is not plain as escapes of JSON. Whoever
-// decodes what is written finds no difference.
+// EscapeJSON returns a writer that writes what is not plain as escapes of JSON. A reader that
+// decodes the JSON finds no difference.
 func EscapeJSON(w io.Writer) io.Writer { return &dataWriter{w: w} }
 
 type dataWriter struct {

@@ -1,4 +1,4 @@
-// Package sleep waits, for a time or until somebody wants no more of it.
+// Package sleep waits, for a time or until a context ends.
 package sleep
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A file begins with a header: a mark, a salt, and by what the key is told from others.
+// A file begins with a header: a mark, a salt, and a check value of the key.
 // What follows is AES-256 in counter mode, with a key of the file's own that is derived of
 // the salt, so that no two files have a key stream in common. It hides what is in a file.
 // That a file is as it was written, Pebble's checksums tell.
@@ -104,7 +104,7 @@ func (fs encryptedFS) header(salt []byte) (head []byte, block cipher.Block) {
 // Stat implements vfs.FS.
 func (fs encryptedFS) Stat(name string) (vfs.FileInfo, error) { return shorter(fs.FS.Stat(name)) }
 
-// shorter is what is told of a file without its header.
+// shorter is the information of a file without its header.
 func shorter(info vfs.FileInfo, err error) (vfs.FileInfo, error) {
 	if err != nil || info.IsDir() {
 		return info, err

@@ -69,7 +69,7 @@ func (k *Key) NATS() string {
 }
 
 // noteName is the file in a state directory that says that it is encrypted: a salt, by
-// which the right key is told from a wrong one, and where the key was when it was last used.
+// which the key is checked, and where the key was when it was last used.
 const noteName = "ENCRYPTED"
 
 // ErrKey is returned for a state that is encrypted with another key, or with none.

@@ -23,7 +23,7 @@ var (
 
 // gate is a processor before the one that exports, and an exporter behind it:
 // between the two are never more spans than the queue has room for. What is over
-// that is dropped and counted, and no one waits.
+// that is dropped and counted. Nothing waits.
 type gate struct {
 	sdktrace.SpanProcessor
 	exporter sdktrace.SpanExporter

@@ -61,7 +61,7 @@ func (t *Tracer) Samples() bool { return t != nil && (t.all || t.bound > 0) }
 func (t *Tracer) sampled(v *Visit) bool { return t.all || v.number() < t.bound }
 
 // Dispatch starts the span of a request for the visit, if that is sampled. That of
-// the first attempt is the root of the trace; the others are below it, whoever
+// the first attempt is the root of the trace; the others are below it, whichever frontier
 // sends them.
 func (t *Tracer) Dispatch(ctx context.Context, v Visit, attempt int, began time.Time) (context.Context, trace.Span, bool) {
 	if t == nil || !t.sampled(&v) {

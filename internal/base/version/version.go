@@ -1,4 +1,4 @@
-// Package version says which Seine this is: what the linker was told of a release, else what the Go toolchain knows
+// Package version has the version of Seine: that of a release from the linker, else what the Go toolchain knows
 // of the source.
 package version
 
@@ -42,7 +42,7 @@ func Current() Build {
 }
 
 // fromToolchain reads what the toolchain has put down. Its commit is that of the main module, which is another one in a
-// stage that somebody extends.
+// custom stage.
 func fromToolchain(info *debug.BuildInfo) Build {
 	b := Build{Version: Number}
 	if info.Main.Path != module {

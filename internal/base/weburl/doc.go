@@ -26,7 +26,7 @@
 // [ErrInvalid].
 //
 // References are read as UTF-8. The standard encodes the query of a link in a
-// document of another charset by that charset; a caller who wants that encodes
+// document of another charset by that charset; a caller that needs this encodes
 // the query before calling [Base.Resolve].
 //
 // # Beyond the canonical form

@@ -25,8 +25,8 @@ var (
 const quoteLength = 100
 
 // inputError says why an input was refused. Its text is composed only when
-// asked for: on a page most refused links are mailto: and javascript:, and
-// no one reads those errors.
+// needed: on a page most refused links are mailto: and javascript:, and
+// those errors are not read.
 type inputError struct {
 	kind   error // one of the sentinels above
 	input  string
@@ -57,7 +57,7 @@ func shorten(s string) string {
 }
 
 // withHint replaces the error for an absolute URL whose scheme was left out by
-// one that says so. It returns every other error unchanged.
+// one with a hint. It returns every other error unchanged.
 func withHint(err error, text string) error {
 	if text == "" {
 		return newError(ErrInvalid, text, "empty")

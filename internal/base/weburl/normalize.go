@@ -99,7 +99,7 @@ type Normalizer struct {
 }
 
 // NewNormalizer compiles options: nil for those that do nothing. Options without lists
-// of their own share what is compiled, which takes 30 KiB.
+// share what is compiled, which takes 30 KiB.
 func NewNormalizer(o NormalizeOptions) *Normalizer {
 	if len(o.DropParameters) > 0 || len(o.DropMatching) > 0 {
 		return compileNormalizer(o)

@@ -1,13 +1,13 @@
-// Package challenge tells the pages by which a site finds out whether a person asks from
-// the pages that were asked for. It is for a crawler that wants to know that it is
+// Package challenge distinguishes the pages by which a site checks for a person from
+// the requested pages. It is for a crawler that needs to know that it is
 // blocked; nothing here helps to pass.
 //
-// What counts is in one table, by the marks that those who make such pages document, or
+// What counts is in one table, by the marks that the makers of such pages document, or
 // that public programs which read such pages go by, never by words that a page may have otherwise. A body is
 // looked at only if it is small HTML that says next to nothing: a page with a CAPTCHA in a
-// form, or about them, has text of its own. Gates for which there is no such mark are not
-// told: a "403 Access Denied" of a CDN is a 403, and a page that is nothing but a CAPTCHA
-// of the site's own making is a page.
+// form, or about them, has other text. Gates without such a mark are not
+// recognised: a "403 Access Denied" of a CDN is a 403, and a page that is nothing but a CAPTCHA
+// that the site made itself is a page.
 package challenge
 
 import (
@@ -46,7 +46,7 @@ var byBody = []struct {
 	{"DataDome", []string{"var dd=", "captcha-delivery.com"}},
 	// The element of a block page for the challenge, and the settings of its script.
 	{"HUMAN", []string{"px-captcha", "_pxAppId"}},
-	// The resource of a challenge, and the text for whoever does not run it.
+	// The resource of a challenge, and the text for clients that do not run it.
 	{"Imperva", []string{"_Incapsula_Resource", "Incapsula incident ID"}},
 	// The script of the firewall that sets a cookie and loads the page again.
 	{"Sucuri", []string{"sucuri_cloudproxy_js"}},
@@ -57,7 +57,7 @@ var byBody = []struct {
 	{"Anubis", []string{`id="anubis_challenge"`}},
 }
 
-// InHeader returns who challenges with an answer that has such a header, "" if nobody does.
+// InHeader returns the service that challenges with such a header, "" if none does.
 func InHeader(h http.Header) string {
 	for _, row := range byHeader {
 		if slices.Contains(row.values, strings.ToLower(strings.TrimSpace(h.Get(row.field)))) {
@@ -67,7 +67,7 @@ func InHeader(h http.Header) string {
 	return ""
 }
 
-// InBody returns who challenges with an HTML document, all of it, "" if nobody does. Of most
+// InBody returns the service that challenges with an HTML document, all of it, "" if none does. Of most
 // pages it reads no more than shows that they have text.
 func InBody(html []byte) string {
 	if len(html) > MaxBody || !saysNothing(html) {

@@ -86,7 +86,7 @@ func (c *cookie) keepsPrefix() bool {
 }
 
 // shadowsSecure reports whether c, which came in the clear, would stand in for a
-// secure cookie: somebody on the way could have set it.
+// secure cookie: an attacker on the way could have set it.
 func (j *jar) shadowsSecure(c *cookie) bool {
 	return slices.ContainsFunc(j.cookies, func(o *cookie) bool {
 		return o.secure && o.name == c.name && (domainMatch(o.domain, c.domain) || domainMatch(c.domain, o.domain)) && pathMatch(c.path, o.path)

@@ -12,7 +12,7 @@ import (
 
 // MaxCrawlDelay bounds what a Crawl-delay line may ask for; a longer delay,
 // however long, counts as this one. A crawler that waits a day between fetches
-// has given the host up, and a caller may well set a lower bound of its own.
+// has abandoned the host, and a caller may set a lower bound.
 const MaxCrawlDelay = 24 * time.Hour
 
 // duration is a number, with a point or a comma, and its unit.

@@ -134,7 +134,7 @@ func (p *parser) note(line, what string) {
 }
 
 // agent starts a section or names one more agent for it. A name without product
-// token still starts a section, for nobody, lest its rules fall to the one before.
+// token still starts a section, for no crawler, so that its rules do not belong to the one before.
 func (p *parser) agent(name string) {
 	if !p.naming {
 		p.open, p.naming = &section{}, true

@@ -28,7 +28,7 @@ const (
 // match returns where v ends if it begins at b[i], 0 if it does not. Each character
 // may be written as it is, percent-encoded, as a character reference of HTML or as
 // an escape of JSON, whether it needs that or not. It reports cut if b ends before
-// that can be told.
+// that is decided.
 func (v value) match(b []byte, i int) (end int, cut bool) {
 	for v != "" && i < len(b) && b[i] == v[0] && !begun[b[i]] { // there is no other way to read it
 		v, i = v[1:], i+1

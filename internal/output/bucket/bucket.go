@@ -41,24 +41,24 @@ import (
 // or its request is still on its way, when the next one starts. This is why
 // they do no harm.
 //
-//   - An owner reads on from where the log ends, so its next entry is named by
+//   - An owner continues from where the log ends, so its next entry is named by
 //     the first message after that. Owners who saw the same end of the log have
 //     the same name for it: its key is a slot that only one of them can take.
 //     The other gets output.ErrExists, drops what it has and looks at the log again. So
 //     the entries of a partition are one chain, and no record is in two.
 //   - The name of a chunk tells the slot of the only entry that can name it. A
 //     chunk is removed when an entry is in its slot, or behind it, and does not
-//     name it. Entries do not change, so no entry ever will: whoever removes it,
-//     and however late, takes nothing away. While the slot is free, everything
-//     with its name stays, whoever sent it.
+//     name it. Entries do not change, so no entry ever will: its removal,
+//     however late, loses nothing. While the slot is free, everything
+//     with its name stays, whichever owner sent it.
 //   - So a key may be taken when a chunk is to be sent: by a crash, by another
 //     owner, or by an attempt whose answer was lost. The chunk then gets a token
-//     into its name, which nobody else has. A chunk in parts always has one: not
+//     into its name, which is unique. A chunk in parts always has one: not
 //     every service heeds the condition there. Either way nothing is replaced,
 //     and an entry names the very object that its owner sent.
 //   - An attempt to store the entry whose answer was lost finds the slot taken by
 //     itself: what is there is byte for byte what was sent, and names chunks that
-//     nobody else could have sent. That is success.
+//     no other owner could have sent. That is success.
 //
 // # Leftovers
 //
@@ -67,7 +67,7 @@ import (
 // parts of its partition and life of the stream: an upload is no chunk before it
 // is complete, and if it belongs to a live owner, that one fails and starts
 // again. Two frozen owners of one slot, the later killed at the right moment,
-// can leave a chunk that nobody removes. It does not count: no entry names it.
+// can leave a chunk that is never removed. It does not count: no entry names it.
 //
 // What breaks the guarantee, beside what the package comment has: a service whose
 // listings or conditions are not consistent (Amazon's are); a rule of the bucket
@@ -521,7 +521,7 @@ func (c *chunk) send(sum []byte) (string, error) {
 	return file, c.sendOwn(dir+file, sum)
 }
 
-// sendOwn stores the chunk under a key that nobody else has. If the key is in
+// sendOwn stores the chunk under a unique key. If the key is in
 // use all the same, or there is no upload to complete, an attempt came through
 // whose answer was lost: what is there is whole, as all that is sent at once is.
 func (c *chunk) sendOwn(key string, sum []byte) error {
@@ -540,7 +540,7 @@ func (c *chunk) sendOwn(key string, sum []byte) error {
 	return nil
 }
 
-// newToken returns what nobody else has.
+// newToken returns a unique token.
 func newToken() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails

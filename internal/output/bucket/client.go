@@ -211,7 +211,7 @@ func (c *client) replace(key string, body io.Reader, k *keptObject, made, etag s
 	return err
 }
 
-// open returns an object; whoever calls it closes it.
+// open returns an object, which the caller closes.
 func (c *client) open(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := c.api.GetObject(ctx, &s3.GetObjectInput{Bucket: &c.bucket, Key: &key})
 	if err != nil {

@@ -38,7 +38,7 @@ const objectSends = 8
 // of one domain.
 //
 // What breaks this: a service that does not heed If-Match on PutObject (one that
-// refuses it is told of); and a key that was replaced twice, the second time by
+// refuses it is reported); and a key that was replaced twice, the second time by
 // the very bytes that a frozen owner has looked at, which it then replaces.
 type objects struct {
 	part  *partition

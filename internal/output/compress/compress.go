@@ -14,7 +14,7 @@ import (
 // Codec is how members are compressed. It is safe for concurrent use.
 type Codec struct{ pool sync.Pool }
 
-// Get returns an encoder. Whoever drops it without Release loses nothing but its memory.
+// Get returns an encoder. A caller that drops it without Release loses nothing but its memory.
 func (c *Codec) Get() *Encoder { return &Encoder{codec: c, e: c.pool.Get().(encoder)} }
 
 // Encoder compresses one member after the other.

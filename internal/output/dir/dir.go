@@ -24,7 +24,7 @@ import (
 //
 //	<out>/<dir>/part-<ppp>-<epoch>-<first>.<ext>     chunks
 //	<out>/_commits/<writer>/part-….json              the log
-//	<out>/_commits/<writer>/part-<ppp>.lock          that somebody is in a partition
+//	<out>/_commits/<writer>/part-<ppp>.lock          that a writer is in a partition
 //	<out>/_commits/<writer>/part-<ppp>.owner         who that is, or was
 //	<out>/_commits/<writer>/place                    see output.Place
 //	<out>/_tmp/<writer>/part-<ppp>/                  objects that are being made

@@ -52,7 +52,7 @@ func (e *encryptor) Close() error {
 	return e.outer.Close()
 }
 
-// indexedEncryptor is an encryptor of what has an index. That would tell what is in it, so
+// indexedEncryptor is an encryptor of a format with an index. The index would reveal the content, so
 // it is encrypted too.
 type indexedEncryptor struct {
 	*encryptor

@@ -103,7 +103,7 @@ type entry struct {
 	make func(Options) Format
 }
 
-// formats are the formats there are, in the order in which they are told. The package comment says what a new one needs.
+// formats are all formats, in the order of messages and help. The package comment says what a new one needs.
 var formats = []entry{
 	{"jsonl", "application/x-ndjson", false, linesIn, func(Options) Format { return jsonLines{"jsonl", whole{compress.None()}} }},
 	{"jsonl.gz", gzipMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.gz", whole{compress.Gzip()}} }},

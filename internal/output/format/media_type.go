@@ -13,9 +13,9 @@ const (
 )
 
 // MediaType returns the media type of a file of a format, or of an index beside one, by the
-// file's name; AnyType of any other, as of what is encrypted. S3 is told of it.
+// file's name; AnyType of any other, as of what is encrypted. S3 stores it.
 //
-// What is compressed is said to be that, and has no Content-Encoding: with one, browsers and
+// Compressed files have the type of their compression, and no Content-Encoding: with one, browsers and
 // many clients would decompress it while they fetch it, and a file named .gz would hold
 // something else than its name says, and than the SHA-256 in the log is of.
 func MediaType(name string) string {

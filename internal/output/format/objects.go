@@ -26,7 +26,7 @@ type Body interface {
 // rawName is the name of the format of rawBody.
 const rawName = "objects.raw"
 
-// bodies are what objects can hold, by the name of the format.
+// bodies are what objects can hold, by format.
 var bodies = []struct {
 	name string
 	body Body
@@ -83,7 +83,7 @@ type rawBody struct{}
 
 func (rawBody) Ext() string { return "" }
 
-// Type implements Body: what the site said, if that can be said again.
+// Type implements Body: the type that the site sent, if it is a valid header.
 func (rawBody) Type(r *Record) string {
 	if r.Page == nil {
 		return AnyType
@@ -100,13 +100,13 @@ func (rawBody) Type(r *Record) string {
 	return whole
 }
 
-// AnyType is the media type of what is known by nobody, or must not be.
+// AnyType is the media type of what is unknown, or must not be revealed.
 const AnyType = "application/octet-stream"
 
 // maxType bounds a media type.
 const maxType = 256
 
-// Write implements Body. What it could not read is said to be the page's fault: the
+// Write implements Body. An error of reading counts as a fault of the page: the
 // object is not made.
 func (rawBody) Write(w io.Writer, r *Record) error {
 	if r.Page == nil {
@@ -120,7 +120,7 @@ func (rawBody) Write(w io.Writer, r *Record) error {
 	return errors.Join(err, in.Close())
 }
 
-// refusing marks errors of reading, so that those of writing can be told apart.
+// refusing marks errors of reading, to distinguish them from those of writing.
 type refusing struct{ r io.Reader }
 
 func (r *refusing) Read(p []byte) (int, error) {

@@ -11,7 +11,7 @@ type Indexer interface {
 	WriteIndex(w io.Writer, file string) error
 }
 
-// Named is an Encoder that writes down the name of its chunk. The name is told
+// Named is an Encoder that writes the name of its chunk. The name is given
 // before the first record.
 type Named interface{ SetName(file string) }
 

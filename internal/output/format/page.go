@@ -14,7 +14,7 @@ type Page struct {
 	Request, Head []byte
 	// Body opens the body as the site meant it, without any encoding.
 	Body func() (io.ReadCloser, error)
-	// Wire opens the body as received, in its content codings. Nobody knows that of a
+	// Wire opens the body as received, in its content codings. It is unknown of a
 	// page that was not archived: there it is nil.
 	Wire func() (io.ReadCloser, error)
 }

@@ -48,7 +48,7 @@ var parquetCodec = new(pageCodec)
 func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
 	z, ok := c.pool.Get().(*zstd.Encoder)
 	if !ok {
-		// A page has a checksum of its own, and may be empty.
+		// A page has a separate checksum, and may be empty.
 		z = compress.NewZstd(append(zstdOptions, zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))...)
 	}
 	defer c.pool.Put(z)
@@ -235,7 +235,7 @@ func (f *parquetFile) value(t Type, v *cell) parquet.Value {
 	}
 }
 
-// bytes copies b, which belongs to whoever called Append.
+// bytes copies b, which belongs to the caller of Append.
 func (f *parquetFile) bytes(b []byte) parquet.Value {
 	from := len(f.texts)
 	f.texts = append(f.texts, b...)

@@ -52,7 +52,7 @@ func leafOf(t Type) parquet.Node {
 	}
 }
 
-// ordered is a group whose fields have an order of their own: that of a
+// ordered is a group whose fields keep their order: that of a
 // parquet.Group is by name.
 type ordered struct {
 	parquet.Group

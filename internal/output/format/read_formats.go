@@ -102,7 +102,7 @@ func cutAt(err error) error {
 }
 
 // linesIn reads lines. The last one may lack its end if it is whole JSON, as in a file
-// that somebody wrote by hand.
+// that was written by hand.
 func linesIn(r io.Reader, do func([]byte) error) error {
 	var rest []byte // behind the last line end
 	s := bufio.NewScanner(r)

@@ -68,7 +68,7 @@ func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do fun
 }
 
 // EachRecord calls do with each record of a file, as one line of JSON without its end, which is valid until the next,
-// and returns how many there were. The name of the file tells how they are encoded, and whether they are encrypted. It
+// and returns how many there were. The name of the file has their encoding, and whether they are encrypted. It
 // ends with the first error, of the file or of do.
 func EachRecord(name string, r io.Reader, ids ageencrypt.Identities, do func(line []byte) error) (n int, err error) {
 	if ageencrypt.Is(name) {

@@ -253,7 +253,7 @@ func (a *archiver) response(x *exchange) error {
 		URL: x.target, Method: x.method, Query: x.query, Date: x.FetchedAt, MIME: mediatype.Declared(x.ContentType), Status: x.Status, Digest: x.sums.Payload,
 	}
 	if x.Class == messages.NotModified {
-		c.Digest = "" // its payload is that of the page, which nobody knows here
+		c.Digest = "" // its payload is that of the page, which is unknown here
 	}
 	h.More = append(h.More, warc.Field{Name: "WARC-Payload-Digest", Value: c.Digest}, warc.Field{Name: "WARC-Truncated", Value: string(x.Truncated)})
 	var err error
@@ -395,7 +395,7 @@ func (a *archiver) metadata(x *exchange) error {
 
 func ms(d messages.Millis) string { return strconv.FormatInt(time.Duration(d).Milliseconds(), 10) }
 
-// known says what is known of a response that is not in a record of its own.
+// known says what is known of a response that has no record.
 func (x *exchange) known() []warc.Field {
 	fields := []warc.Field{{Name: "httpStatus", Value: strconv.Itoa(x.Status)}}
 	for _, name := range slices.Sorted(maps.Keys(x.Header)) {

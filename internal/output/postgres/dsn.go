@@ -23,10 +23,10 @@ func Is(out string) bool {
 	return strings.HasPrefix(out, schemes[0]) || strings.HasPrefix(out, schemes[1])
 }
 
-// hidden is what is told of a DSN that cannot be read.
+// hidden stands for a DSN that cannot be read.
 const hidden = "postgres://…"
 
-// Redact returns what may be told of out: user, host, port, database and schema.
+// Redact returns out without secrets: user, host, port, database and schema.
 func Redact(out string) string {
 	t, err := parse(out)
 	if err != nil {
@@ -52,8 +52,8 @@ func WithoutPassword(out string) string {
 	return u.String()
 }
 
-// Same reports whether a and b lead to the same schema of the same database, whoever
-// asks.
+// Same reports whether a and b lead to the same schema of the same database, for
+// any user.
 func Same(a, b string) bool {
 	x, errX := parse(a)
 	y, errY := parse(b)

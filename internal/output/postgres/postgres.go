@@ -4,7 +4,7 @@
 // A batch goes in by COPY: its events into their table, where an identity that is
 // there already ends the transaction, the rest into tables of the session, from
 // which it is inserted or replaces what is older. A transaction that has ended is on
-// the server's disk before it is told: synchronous_commit is turned on where it was
+// the server's disk before it is reported: synchronous_commit is turned on where it was
 // off.
 package postgres
 

@@ -14,7 +14,7 @@ const of = `FROM unnest($2::bytea[]) WITH ORDINALITY v (id, n)
 	LEFT JOIN records r ON r.crawl = e.crawl AND r.kind = e.kind AND r.id = e.item`
 
 // Latest implements sqlsink.Database. Two records of one item in a batch have one row,
-// which is told once.
+// which is returned once.
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	feed, err := d.Feed(ctx, c.Partition, c.Created)
 	if err != nil {

@@ -42,7 +42,7 @@ func (d *database) eachEvent(ctx context.Context, c *output.Commit, query string
 }
 
 // Latest implements sqlsink.Database. Two records of one item in a batch have one row,
-// which is told once.
+// which is returned once.
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	var lines [][]byte
 	told := make(map[string]bool)

@@ -2,7 +2,7 @@
 // argument why nothing is lost and nothing comes twice.
 //
 // The file is in WAL mode, where the end of a transaction is one record at the end
-// of the log, which is synced before it is told (synchronous = FULL). Several
+// of the log, which is synced before it is reported (synchronous = FULL). Several
 // processes of one machine may write; one transaction at a time has the file, and
 // the others wait for it. A frozen process that has it keeps the others out until
 // it thaws or ends.

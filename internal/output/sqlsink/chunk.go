@@ -18,7 +18,7 @@ import (
 // read back as.
 const Ext = "jsonl"
 
-// Format is the format of chunks that are rows. Nobody can name it: a writer has it
+// Format is the format of chunks that are rows. No flag names it: a writer has it
 // if its output is a database.
 type Format struct {
 	// Columns returns what the records of a crawl and a kind have, for the view of the

@@ -31,7 +31,7 @@ type Database interface {
 	// entry, or the identity of a row, is in use. Between its steps it calls at.
 	Commit(ctx context.Context, b *Batch, at output.Hook) (stamp string, err error)
 	// Describe makes the views of a kind, or adds these columns of a revision of a spec to them, in a
-	// transaction of its own, which does not wait for long.
+	// separate transaction, which does not wait for long.
 	Describe(ctx context.Context, kind string, columns []format.Column, rev int64) error
 	// Latest calls do with each record of c, of a crawl and a kind, that is still the
 	// latest, as a line of JSON.

@@ -36,7 +36,7 @@
 //  3. One transaction takes the entry first, then the events and the rows, and
 //     ends. Its end is the commit. Before it nothing is there, after it all is,
 //     and there is no moment between: that is what a transaction is. The end is
-//     durable before it is told, so a crash after it costs nothing.
+//     durable before it is reported, so a crash after it costs nothing.
 //  4. The last message is acknowledged, as everywhere.
 //
 // So there is nothing to remove after a crash, and an attempt whose answer was lost
@@ -44,17 +44,17 @@
 //
 // # Who writes
 //
-// There is no lock that ends with a process. An owner reads on from where the log
+// There is no lock that ends with a process. An owner continues from where the log
 // ends, so its next entry is named by the first message after that, and the name
 // is the primary key of the log. Of owners who saw the same end of the log one
-// alone can have the key: the transaction of the other waits until the first one
+// can have the key: the transaction of the other waits until the first one
 // has ended, and fails with output.ErrExists if it was committed. The same goes for
-// an attempt that the server is still busy with when its owner has given it up, and
-// for streams that were created in the same second. Whoever fails so reads the log
-// again: it tells what of this stream is committed, and a name that nobody has.
+// an attempt that the server still works on when its owner has abandoned it, and
+// for streams that were created in the same second. An owner that fails so reads the log
+// again: it has what of this stream is committed, and the next free name.
 //
 // The identity of an event is unique in its partition and life of the stream. So
-// even where the names differ, because somebody purged messages by hand or the
+// even where the names differ, because messages were purged by hand or the
 // stream lost its tail while an owner was frozen, no record is in two commits: the
 // database refuses the second, whole.
 //

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// origin tells whether the database has crawls of another stream, whose rows those of this
+// origin knows whether the database has crawls of another stream, whose rows those of this
 // one replace if a crawl has the same name.
 type origin struct {
 	lock   sync.Mutex

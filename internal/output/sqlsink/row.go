@@ -57,7 +57,7 @@ type Row struct {
 	// or a place on its page.
 	Item    ID
 	Key     string // of a record; "" if it has none
-	Ordinal int    // of a record without a key: the how manieth on its page; -1 if unknown
+	Ordinal int    // of a record without a key: its place on its page, from 0; -1 if unknown
 	URL     string // "" if it is not told
 	Host    string // of the URL; "" if it is not canonical
 	Visit   string

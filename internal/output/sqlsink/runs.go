@@ -10,7 +10,7 @@ type Run struct {
 	Crawl   string
 	Run     int64 // when it was due, Unix seconds; the first is 0, or when a crawl of the name was deleted
 	Started time.Time
-	Ended   time.Time // zero while it goes on
+	Ended   time.Time // zero while it runs
 	// Requests are by class, Records by kind.
 	Requests, Records                       map[string]int64
 	Pages, New, Changed, Same, Gone, Failed int64

@@ -15,8 +15,8 @@ import (
 	"seine/internal/output"
 )
 
-// Bounds of what is asked of a database. A connection that is cut says so at once;
-// these are for one that says nothing.
+// Timeouts of queries of a database. A connection that is cut fails at once;
+// these are for one that is silent.
 const (
 	askTime    = time.Minute
 	commitTime = 2 * time.Minute
@@ -26,7 +26,7 @@ const (
 
 // Sink is a database as a place for output.
 type Sink struct {
-	out  string // as it may be told
+	out  string // without secrets
 	from string
 	db   Database
 	log  *slog.Logger
@@ -39,8 +39,8 @@ type Sink struct {
 	late   atomic.Int32 // how many commits took longer than their bound
 }
 
-// NewSink returns the sink of a writer of the source called from. Its place is told
-// as out, which must have no secrets.
+// NewSink returns the sink of a writer of the source called from. Errors name its place
+// by out, which must have no secrets.
 func NewSink(out, from string, db Database, log *slog.Logger, h output.Hook) *Sink {
 	return &Sink{out: out, from: from, db: db, log: log, hook: h}
 }

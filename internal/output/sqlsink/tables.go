@@ -23,7 +23,7 @@ type Dialect interface {
 	SetVersion(ctx context.Context, tx *sql.Tx, v int) error
 	// Lock keeps other processes from changing tables, views and names until tx ends.
 	Lock(ctx context.Context, tx *sql.Tx) error
-	// Mark is an expression for what changes of an entry when somebody changes it. It does not read the entry.
+	// Mark is an expression whose value changes when an entry is edited. It does not read the entry.
 	Mark() string
 	// Moment is a time, and JSON a record, as the tables have them.
 	Moment(t time.Time) any

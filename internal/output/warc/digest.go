@@ -24,7 +24,7 @@ type Sums struct {
 	Length  int64  // of the payload
 	Block   string // digest of head and payload
 	Payload string // digest of the payload
-	// Same tells payloads apart, safely where somebody makes two of one SHA-1.
+	// Same compares payloads, safely where two were made with one SHA-1.
 	Same [sha256.Size]byte
 }
 
@@ -44,7 +44,7 @@ func Sum(head []byte, payload io.Reader) (s Sums, err error) {
 // version 5.
 var namespace = [16]byte{0x5e, 0x1e, 0xa2, 0x0c, 0x7b, 0x0d, 0x4c, 0x55, 0x9a, 0x3e, 0x21, 0x0f, 0x6d, 0x17, 0xc4, 0x02}
 
-// ID returns the identifier of a record that is told apart by parts: a UUID of
+// ID returns the identifier of the record with these parts: a UUID of
 // version 5 (RFC 9562 5.5), so that a record that is written again is the same.
 func ID(parts ...string) string {
 	h := sha1.New() //nolint:gosec // as RFC 9562 says

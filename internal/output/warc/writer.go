@@ -19,7 +19,7 @@ type Writer struct {
 // Extent is where in a file a record is.
 type Extent struct{ Offset, Length int64 }
 
-// NewWriter returns a writer on w. Whoever drops it without Close loses nothing
+// NewWriter returns a writer on w. A caller that drops it without Close loses nothing
 // but what is in it.
 func NewWriter(w io.Writer, c *Compression) *Writer {
 	return &Writer{out: counter{b: bufio.NewWriterSize(w, 64<<10)}, code: c.Get()}

@@ -11,7 +11,7 @@ const littleText = 6 * enough
 // Content is the main content of a page.
 type Content struct {
 	// Node is a copy of the element that holds it, without what is no content.
-	// It is in a document of its own.
+	// It is in a separate document.
 	Node *html.Node
 
 	// Text is the text of Node, as [Text] gives it.
@@ -88,7 +88,7 @@ func isIndex(bs blocks, found int32, names trust) bool {
 }
 
 // isThread reports whether the posts of a page are its content, beside a text that was found: because they are in the text,
-// because the page says so, or because the text is small. Comments below an article are not.
+// because the page declares it, or because the text is small. Comments below an article are not.
 func (bs blocks) isThread(main int32, text drops, posts repeated) bool {
 	inside, left := int32(0), posts
 	for i := main; i < bs[main].end; i++ {

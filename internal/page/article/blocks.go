@@ -25,7 +25,7 @@ type block struct {
 	value        int32 // the largest sum of values a copy of this block would have
 
 	sign    classHint
-	isPost  bool // a word in class or id says that it is what somebody posted
+	isPost  bool // a word in class or id says that it is a post
 	hasH1   bool // an h1 that is not the name of the site
 	isData  bool // a table with headings or a caption
 	inData  bool // a cell of such a table

@@ -16,10 +16,10 @@ const (
 	signNone   classHint = iota
 	signNote             // a remark that belongs to the text, wherever it stands
 	signWeak             // no content if it is short or full of links
-	signAuthor           // who wrote: no content, unless it is something that somebody posted
+	signAuthor           // the author: no content, unless it is a post
 	signStrong           // no content
 
-	signPost classHint = 1 << 7 // beside one of these: something that somebody posted
+	signPost classHint = 1 << 7 // beside one of these: a post
 )
 
 // and returns the stronger of two signs.
@@ -92,7 +92,7 @@ func isTitled(n *html.Node) bool {
 
 // signOfWords reads the names in a value, and the words in each name. Words are
 // runs of letters; a capital after a small letter starts one, as in "navBar". A
-// name of several words may have a meaning of its own.
+// name of several words may have another meaning.
 func signOfWords(v string) classHint {
 	s := signNone
 	for name := range strings.FieldsSeq(v) {

@@ -8,7 +8,7 @@ import (
 )
 
 // copyMain copies the block at main, or all blocks that are to be kept of it,
-// into a document of its own: html, with the script that makes formulas of its
+// into a new document: html, with the script that makes formulas of its
 // text in its head, and body, with the content.
 func (bs blocks) copyMain(main int32, math *html.Node, all bool, prefer Preference) *html.Node {
 	c := bs.copier(main, all)
@@ -78,8 +78,8 @@ func element(a atom.Atom) *html.Node {
 	return &html.Node{Type: html.ElementNode, DataAtom: a, Data: a.String()}
 }
 
-// shallow copies a node without its children. Attributes are shared: nobody
-// changes them.
+// shallow copies a node without its children. Attributes are shared: they must
+// not be changed.
 func shallow(n *html.Node) *html.Node {
 	return &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: n.Attr[:len(n.Attr):len(n.Attr)]}
 }

@@ -36,8 +36,8 @@
 // has no titles, it has 0.916, and with Precision 0.966. html-to-markdown 2.5 takes two minutes and 72 GB for 185
 // kB of quotes in quotes. Hence neither is used.
 //
-// Where that leaves next to nothing, steps 4 and 2 are given up one after the
-// other. A page that has no text of its own even so has no main content.
+// Where that leaves next to nothing, steps 4 and 2 are dropped one after the
+// other. A page that has no text even so has no main content.
 //
 // Everything here takes time linear in the page and is the same each time it is
 // done. The bounds are in this file.

@@ -49,7 +49,7 @@ func findNotes(root *html.Node) footnotes {
 }
 
 // isReference says whether a link looks like one to a footnote: a raised one, or
-// one that says so.
+// one whose markup is that of a footnote.
 func isReference(a *html.Node) bool {
 	if !strings.HasPrefix(dom.Attribute(a, "href"), "#") {
 		return false

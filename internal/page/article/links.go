@@ -10,7 +10,7 @@ import (
 
 // links makes the links of a document absolute.
 type links struct {
-	base *weburl.Base // nil if the URL of the page is none
+	base *weburl.Base // nil if the page has no URL
 }
 
 func newLinks(baseURL string) links {

@@ -9,8 +9,8 @@ import (
 	"seine/internal/page/dom"
 )
 
-// formula returns what an element is in TeX if it is a formula of which the page tells that,
-// and whether it stands on lines of its own.
+// formula returns an element in TeX if it is a formula for which the page has that,
+// and whether it is a block.
 func formula(n *html.Node) (tex string, display, ok bool) {
 	switch {
 	case n.DataAtom == atom.Math:

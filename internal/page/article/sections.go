@@ -30,7 +30,7 @@ const maxInPath = 256
 // heading and what comes before the next one, of whatever level, so that each text is in one
 // of them. They are elements called section, in a document with the base of the content's,
 // and have the attributes above. A heading with nothing before the next deeper one makes no
-// section of its own: it is in the path of those below it.
+// section: it is in the path of those below it.
 //
 // A heading in a list, a quote, a table or a remark is a part of that.
 func Sections(content *html.Node) []*html.Node { return sections(content, (*splitter).isKept) }

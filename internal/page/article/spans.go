@@ -331,7 +331,7 @@ func (s *spans) source(img *html.Node) string {
 }
 
 // holdsPicture reports whether a noscript element is there for a picture, beside one that a script
-// loads or with a text of its own.
+// loads or with another text.
 func holdsPicture(n *html.Node) bool {
 	if n == nil || n.DataAtom != atom.Noscript {
 		return false

@@ -56,7 +56,7 @@ func (f *folder) node(n *html.Node) {
 // parentheses are the signs before a reading of ruby text, and after it.
 var parentheses = map[bool]string{false: "(", true: ")"}
 
-// isReading reports whether an element is a reading of ruby text without parentheses of its own: an rp element before it.
+// isReading reports whether an element is a reading of ruby text that has no parentheses: no rp element before it.
 func isReading(n *html.Node) bool {
 	if n.DataAtom != atom.Rt || n.FirstChild == nil {
 		return false

@@ -2,7 +2,7 @@
 // pages reads these as well: DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB and RTF.
 //
 // A file is foreign and may be hostile. PDFs are read by PDFium, compiled to WebAssembly, in
-// an instance of its own without files, clock or network, with at most [maxMemory] bytes and
+// a separate instance without files, clock or network, with at most [maxMemory] bytes and
 // [maxTime]. The others are read by this package, in time and memory linear in what they
 // unpack to, which is bounded. Where a bound ends the reading, the part before it counts.
 package convert

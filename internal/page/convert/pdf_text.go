@@ -178,7 +178,7 @@ func lettersOf(s string) string {
 	}, s)
 }
 
-// fullLine is how long a line is, in characters, that goes on in the next.
+// fullLine is the least length, in characters, of a line that continues in the next.
 func fullLine(lines []string) int {
 	var lengths []int
 	for _, line := range lines {
@@ -202,7 +202,7 @@ func begins(before, line string, full int) bool {
 	return strings.ContainsRune("•◦▪‣·–—*●■□", first)
 }
 
-// joins reports whether a line goes on without a space, as in Chinese.
+// joins reports whether a line continues without a space, as in Chinese.
 func joins(before, line string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(line)

@@ -31,7 +31,7 @@ type rtf struct {
 	parts  map[string]string
 }
 
-// rtfGroup is what a group has of its own.
+// rtfGroup is the state of one group.
 type rtfGroup struct {
 	to      string // where its text goes: "" is the page, unreadRTF nowhere
 	unicode int    // characters that follow one of Unicode

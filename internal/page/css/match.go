@@ -131,7 +131,7 @@ func parent(n *html.Node) *html.Node  { return n.Parent }
 func before(n *html.Node) *html.Node  { return n.PrevSibling }
 func nothing(_ *html.Node) *html.Node { return nil }
 
-// beforeText goes on where text or a comment is: "+" looks past them.
+// beforeText skips text and comments: "+" looks past them.
 func beforeText(n *html.Node) *html.Node {
 	if isText(n) {
 		return n.PrevSibling

@@ -6,7 +6,7 @@ func (d *Document) TellPageFields(field func(name string) []byte) {
 	d.pageField, d.fields = field, make(map[string]lazy[any])
 }
 
-// PageField returns what the record of the page has as a field, nil if nobody tells.
+// PageField returns what the record of the page has as a field, nil if that is unknown.
 func (d *Document) PageField(name string) (any, error) {
 	if d.pageField == nil {
 		return nil, nil
@@ -20,7 +20,7 @@ func (d *Document) PageField(name string) (any, error) {
 	return v, err
 }
 
-// PageText is PageField of a field that is a text, "" if nobody tells.
+// PageText is PageField of a field that is a text, "" if that is unknown.
 func (d *Document) PageText(name string) string {
 	v, _ := d.PageField(name) // what the parser writes is JSON
 	s, _ := v.(string)

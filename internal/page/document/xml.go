@@ -15,7 +15,7 @@ import (
 )
 
 // XML returns the tree of a document that is XML. Of one that is broken, it is what
-// can be read of it, and Broken says so.
+// can be read of it, and Broken is true.
 func (d *Document) XML() (*xmlquery.Node, error) {
 	return d.xml.get(func() (*xmlquery.Node, error) {
 		switch d.Type.Class {

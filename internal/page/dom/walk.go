@@ -21,7 +21,7 @@ type Walker struct {
 // Walk starts a visit of a node and all that is in it.
 func Walk(root *html.Node) *Walker { return &Walker{root: root} }
 
-// Next goes on to the next node, and reports whether there is one.
+// Next advances to the next node, and reports whether there is one.
 func (w *Walker) Next() bool {
 	switch {
 	case w.root == nil:

@@ -7,7 +7,7 @@ import (
 	"seine/internal/page/document"
 )
 
-// Verdict says whether a rule is for a document, for those who write rules.
+// Verdict says whether a rule is for a document, for authors of rules.
 type Verdict struct {
 	Rule    string `json:"rule"`           // as in "records[0]"
 	Kind    string `json:"kind,omitempty"` // of its records; "" for a follow rule

@@ -73,9 +73,9 @@ type Result struct {
 	Links   []Link
 	// Problems are records that were not made, and rules that ended early.
 	Problems []Problem
-	// Notes are for those who write rules: records were made without these values.
+	// Notes are for authors of rules: records were made without these values.
 	Notes []Problem
-	// NoPage says that the page is to have no record of its own.
+	// NoPage says that the page itself has no record.
 	NoPage bool
 	// LeftOut says by which condition there is no record of the page, or none of a rule
 	// that asks for another language: one of messages.LeftOutReasons, and why. It is that of
@@ -162,7 +162,7 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 type run struct {
 	ctx    context.Context
 	doc    *document.Document
-	mu     sync.Mutex // of result: whoever waits for the rules may take it away
+	mu     sync.Mutex // of result: the goroutine that waits for the rules may take it
 	result *Result
 	links  map[string]bool // found so far
 	work   int64           // bytes and nodes looked at so far
@@ -218,7 +218,7 @@ func (r *run) applyMatched(t *target, rule func() error) error {
 	return rule()
 }
 
-// page finds out whether the page is to have a record of its own. It has none if its
+// page finds out whether the page itself has a record. It has none if its
 // condition cannot be looked at.
 func (r *run) page(t *target) {
 	if t == nil {
@@ -231,8 +231,8 @@ func (r *run) page(t *target) {
 	r.result.NoPage = !holds
 }
 
-// leaveOut takes note of why a rule makes nothing. That a rule for some pages is not for
-// this one is nothing to tell, but for languages: those are what pages are chosen by.
+// leaveOut records why a rule makes nothing. That a rule for some pages is not for
+// this one is not reported, but for languages: those are what pages are chosen by.
 func (r *run) leaveOut(t *target) {
 	sort, why := t.when.unmet(r.doc)
 	if sort == "condition" && t.path != pageRule {

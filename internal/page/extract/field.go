@@ -98,7 +98,7 @@ func (c *compiler) field(m *crawlspec.Field, path string, in inputKind) *field {
 }
 
 // defaultGet is the text as a reader sees it, unless it is looked through for
-// something: by a regular expression of its own, or by jq.
+// something: by a regular expression, or by jq.
 func (f *field) defaultGet() string {
 	switch bare := f.selector.bare() && f.from == ""; {
 	case bare && f.selector.regex != nil:

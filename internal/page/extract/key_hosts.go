@@ -24,7 +24,7 @@ func newKeyHosts() *keyHosts {
 	return &keyHosts{seed: maphash.MakeSeed(), hosts: make(map[uint64]string)}
 }
 
-// note takes note that a rule has made a record with that key of a page on host, and reports whether it is the first that
+// note records that a rule has made a record with that key of a page on host, and reports whether it is the first that
 // has the key of a record of another host.
 func (k *keyHosts) note(rule, key, host string) bool {
 	sum, host := maphash.String(k.seed, key), strings.TrimPrefix(host, "www.")

@@ -42,7 +42,7 @@ func patternOf(regex *regexbound.Regexp, text string) (*pattern, error) {
 }
 
 // all yields where the matches in a text are, as FindAllStringSubmatchIndex gives
-// them. It ends with the error of spend, which is told the work.
+// them. It ends with the error of spend, which is given the work.
 func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		if len(text) < longText && p.regex.Work(text) <= longWork {

@@ -9,7 +9,7 @@ import (
 )
 
 // Yield is what a rule for records has made of all documents so far. Rules that find
-// nothing are no errors, as a page need not have what they are for; but whoever wrote a rule
+// nothing are no errors, as a page need not have what they are for; but the author of a rule
 // that never finds anything wants to know.
 type Yield struct {
 	Rule    string // as in "records[0]"
@@ -56,7 +56,7 @@ func note(flag *atomic.Bool) {
 	}
 }
 
-// toldAfter is after how many records of a rule it is told which of its fields are empty.
+// toldAfter is after how many records of a rule its empty fields are reported.
 const toldAfter = 100
 
 // Yields returns what the rules for records have made so far, and of how many documents.
@@ -81,7 +81,7 @@ func (rule *recordRule) yield() Yield {
 	return y
 }
 
-// newlyTold returns the rules that have made enough records to tell of fields that are
+// newlyTold returns the rules that have made enough records to report fields that are
 // empty in all of them, each once.
 func (r *Rules) newlyTold() (all []Yield) {
 	for _, rule := range r.records {

@@ -107,7 +107,7 @@ func (c *compiler) markup(path, what string, in inputKind, t types) {
 	c.needs(path, what, t)
 }
 
-// bare reports that a selector has no source of its own.
+// bare reports that a selector has no source.
 func (s *selector) bare() bool {
 	return s.from == "" && s.css == nil && s.xpath == nil && s.ld == nil && s.meta == ""
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// grace is how long is waited for rules that were told to end. What looks at the
+// grace is how long to wait for rules whose context has ended. What looks at the
 // context does so every few milliseconds.
 const grace = 50 * time.Millisecond
 
@@ -16,14 +16,14 @@ const grace = 50 * time.Millisecond
 // a process bears: until one of them has ended, no rules begin.
 const MaxAbandoned = 4
 
-// abandoned are the functions of this process that nobody waits for.
+// abandoned are the functions of this process that are not awaited any more.
 var abandoned busyFunctions
 
 // busyFunctions counts functions that are busy.
 type busyFunctions struct {
 	mu    sync.Mutex
 	n     int
-	fewer chan struct{} // is closed when one has ended; nil if nobody waits
+	fewer chan struct{} // is closed when one has ended; nil if none waits
 }
 
 // Abandoned returns how many functions of rules are still busy in this process
@@ -114,14 +114,14 @@ type escaped struct {
 	stack []byte
 }
 
-// again panics where somebody is who expects that.
+// again panics in the goroutine of the caller.
 func (p *escaped) again() {
 	if p != nil {
 		panic(fmt.Sprintf("%v\n%s", p.value, p.stack))
 	}
 }
 
-// take takes the result away from the rules, which may go on.
+// take takes the result from the rules, which may still run.
 func (r *run) take() *Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()

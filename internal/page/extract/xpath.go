@@ -163,7 +163,7 @@ const (
 	stepCopy  = 8  // a copy, which lists keep
 )
 
-// Value is what evaluate pays for by length: that of an element is made anew,
+// Value is what evaluate pays for by length: that of an element is made each time,
 // without what templates in it hold.
 func (w *walker) Value() string {
 	t := textMaker{budget: w.budget}

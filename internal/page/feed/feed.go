@@ -1,6 +1,6 @@
 // Package feed reads feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 (RFC 4287), JSON
 // Feed 1 (jsonfeed.org), with the elements of Dublin Core and iTunes that feeds use in
-// place of their own.
+// place of the standard ones.
 //
 // It takes a body as it came and gives one Feed, whatever the format: what the feed says
 // of itself, and the title and the page of each item. URLs are absolute and canonical,

@@ -35,7 +35,7 @@ type parser struct {
 	at     urlBase // of the feed
 	feed   *Feed
 	atom   bool   // the feed is Atom
-	space  string // of the root, if it is none that is known
+	space  string // of the root, if it is unknown
 	ofFeed links
 	open   []element
 	item   *Item // that is being read, its links, and the depth of its element

@@ -31,7 +31,7 @@ func Mended(text []byte) (mended []byte, repairs int, err error) {
 	return m.out.Bytes(), m.repairs, nil
 }
 
-// mender writes a document anew.
+// mender writes a document again.
 type mender struct {
 	Decoder
 	out    bytes.Buffer

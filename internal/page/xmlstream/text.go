@@ -18,11 +18,11 @@ func (d *Decoder) text(raw []byte) []byte {
 }
 
 // reference is one of XML or HTML. It ends in a semicolon, as XML has it: in HTML, the
-// "&copy" of "?a=1&copy=2" would be a sign of its own. The longest name of one is
+// "&copy" of "?a=1&copy=2" would be a character. The longest name of one is
 // CounterClockwiseContourIntegral.
 var reference = regexp.MustCompile(`&#?[0-9A-Za-z]{1,31};|&`)
 
-// unescape replaces references, and counts what is none.
+// unescape replaces references, and counts invalid ones.
 func (d *Decoder) unescape(raw []byte) []byte {
 	if bytes.IndexByte(raw, '&') < 0 {
 		return raw

@@ -2,7 +2,7 @@
 // as sitemaps and feeds are: a byte that is no character, a control character, "--"
 // in a comment, an unknown or wrong encoding, XML 1.1, a bare "&" or "<", a missing
 // or stray end tag. None of these ends the document; each is counted, so that the
-// reader of the document can tell what it is worth.
+// reader of the document can judge it.
 //
 // It gives the tokens of encoding/xml, with names in lower case, namespaces resolved
 // and an end for each start. Elements that lie more than a hundred deep and attributes
@@ -56,7 +56,7 @@ func NewDecoder(body []byte, contentType string, flat ...string) *Decoder {
 const maxToken = 4 << 20
 
 // text returns the body in UTF-8, except for the bytes that are no characters of a
-// body that is said to be UTF-8: those of a URL are what the server knows it by. An
+// body that is declared as UTF-8: those of a URL are what the server knows it by. An
 // encoding in which there is no tag, though the bytes have one, is wrong.
 func text(body []byte, contentType string) []byte {
 	decoded, encoding := charset.DecodeXML(body, contentType)

@@ -18,7 +18,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// Options say where NATS is and who asks. A secret is always in a file: what is
+// Options say where NATS is and as which user to connect. A secret is always in a file: what is
 // in a flag is for everyone on the machine to see.
 type Options struct {
 	NATS     string `basic:"" group:"nats" name:"nats" help:"URL of the NATS server, or several URLs separated by commas. Default: nats://127.0.0.1:4222; of seine crawl, its own server." env:"SEINE_NATS_URL" placeholder:"URL"`
@@ -37,7 +37,7 @@ type Options struct {
 	token   string               // of it
 }
 
-// Default is where NATS is if nobody says otherwise.
+// Default is the default address of NATS.
 const Default = "nats://127.0.0.1:4222"
 
 // SelectedContext stands for the context that the nats command has selected.

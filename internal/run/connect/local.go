@@ -18,7 +18,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// DefaultData is where `seine crawl` keeps its state if nobody says otherwise.
+// DefaultData is where `seine crawl` keeps its state by default.
 const DefaultData = "./seine-data"
 
 // localFile is below a crawl's --data; the nats command can read it as well.
@@ -133,7 +133,7 @@ func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
 }
 
 // localCredentials is the file in which a crawl says where its server is. A crawl that was killed
-// and goes on has another port and token, so who looks on reads it at each connection.
+// and continues has another port and token, so an operator command reads it at each connection.
 type localCredentials string
 
 // Dial connects to where the crawl is now, whatever the address is.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// private reports an error unless a file is its user's alone: whoever else could
+// private reports an error unless only its user can write a file: another user who could
 // write it would lead the user's commands to another server.
 func private(file string) error {
 	info, err := os.Lstat(file)

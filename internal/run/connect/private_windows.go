@@ -6,7 +6,7 @@ import (
 )
 
 // private reports an error unless a file is one. Who may change it is up to the folder's access list there, which its mode
-// does not tell of.
+// does not show.
 func private(file string) error {
 	info, err := os.Lstat(file)
 	if err == nil && !info.Mode().IsRegular() {

@@ -59,7 +59,7 @@ func (c *crawl) beginOrRefuse(ctx context.Context, end frontierapi.EndReason, no
 	return nil
 }
 
-// nothingOf tells that there is no crawl of a name, and which there are.
+// nothingOf says that there is no crawl of a name, and which there are.
 func nothingOf(name string, names []string) error {
 	const most = 10
 	others := ""

@@ -76,7 +76,7 @@ type Options struct {
 	// Opened, if set, is called once everything could be opened, before anything is
 	// fetched.
 	Opened func() error
-	// Progress, if set, is told how the crawl stands, a few times a second.
+	// Progress, if set, is called with the state of the crawl a few times a second.
 	Progress func(Progress)
 	// Others, if set, returns the crawls of the directory that have work. The stages run until the crawl has ended and
 	// Others returns none.
@@ -114,8 +114,8 @@ type Progress struct {
 // continue with.
 var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
 
-// Waits between questions to the frontier how the crawl stands, for each
-// partition, which is a question of its own.
+// Waits between queries to the frontier for the state of the crawl, for each
+// partition, which is a separate query.
 const (
 	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
 	minPoll    = 2 * time.Millisecond
@@ -282,7 +282,7 @@ type crawl struct {
 	state     crawlspec.RunState // of the spec by which it has ended
 	cancelled []string           // hosts, by that spec
 
-	// unknown is set until it is known that there is a crawl of the name: what is told if
+	// unknown is set until it is known that there is a crawl of the name: the error if
 	// there is none.
 	unknown error
 
@@ -311,7 +311,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 		return err
 	}
 	c.Frontier.Partitions = Partitions
-	if c.server != nil { // its state is beside the streams, and nobody else's
+	if c.server != nil { // its state is beside the streams, and not shared
 		c.Frontier.Take, c.Frontier.SnapshotEvery = frontier.TakeAll, 0
 	}
 	layout, unknown := c.bus.Existing(ctx)
@@ -359,7 +359,7 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	switch {
 	case c.server == nil:
 		own[0].MarkStale() // as who joins a cluster does
-	case c.resumed: // whoever held messages is gone
+	case c.resumed: // the processes that held messages are gone
 		err = own[0].RedeliverUnacked(ctx)
 	}
 	if err != nil {
@@ -448,7 +448,7 @@ func (c *crawl) stopServer() {
 // are no news to it, so a crawl is resumed by the same command.
 func (c *crawl) publishSeeds(ctx context.Context) error {
 	spec, err := c.storeSpec(ctx)
-	for errors.Is(err, stages.ErrRevision) && sleep.For(ctx, specPoll) == nil { // somebody else was faster
+	for errors.Is(err, stages.ErrRevision) && sleep.For(ctx, specPoll) == nil { // another command was faster
 		spec, err = c.storeSpec(ctx)
 	}
 	if err != nil {
@@ -465,7 +465,7 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 	now, err := c.specs.GetSure(ctx, c.Crawl)
 	if err == nil && now.Since() > c.specRev {
 		// An earlier crawl of the name was deleted meanwhile, with the spec: see crawlspec.Spec.Keep. Those seeds are of a new one
-		// then, whose spec somebody else may have stored.
+		// then, whose spec another command may have stored.
 		rev, perr := c.specs.History.PutAt(ctx, c.Crawl, spec, 0)
 		c.specRev = max(rev, now.Rev)
 		if !errors.Is(perr, stages.ErrRevision) {
@@ -634,7 +634,7 @@ func (r report) keptUntil(ctx context.Context, end frontierapi.EndReason) time.T
 	if err != nil {
 		return time.Time{}
 	}
-	at, _ := r.client.Expiry(ctx, r.Crawl, spec, end, &r.last) // what cannot be asked now is said by seine status
+	at, _ := r.client.Expiry(ctx, r.Crawl, spec, end, &r.last) // seine status says what cannot be asked now
 	return at
 }
 
@@ -752,8 +752,8 @@ func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *c
 	return wait
 }
 
-// fatalCondition returns what keeps the crawl from going on, for a person to mend. In
-// separate processes a stage waits until it has been mended; here the person is
+// fatalCondition returns what stops the crawl and only a person can fix. In
+// separate processes a stage waits until it is fixed; here the person is
 // waiting too.
 func (c *crawl) fatalCondition() error {
 	if err := (outputs{c}).trouble(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// ErrDeleted is returned when somebody deletes the crawl while it runs.
+// ErrDeleted is returned when the crawl is deleted while it runs.
 var ErrDeleted = errors.New("the crawl was deleted while it ran")
 
 // deleted returns the deletion of the crawl since it began, nil if there is none.
@@ -22,7 +22,7 @@ func (c *crawl) deleted() *messages.Deletion {
 
 const (
 	deletionPoll = 100 * time.Millisecond
-	// toldWithin is how long whoever deletes the crawl may need to learn that it is
+	// toldWithin is how long the command that deletes the crawl may need to learn that it is
 	// done, from the embedded server that is about to end.
 	toldWithin = 2 * time.Second
 )

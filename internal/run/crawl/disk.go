@@ -14,7 +14,7 @@ import (
 )
 
 // ErrDiskFull is returned when the state or the output cannot grow. What has
-// been acknowledged is safe: the same command goes on once there is room.
+// been acknowledged is safe: the same command continues once there is room.
 var ErrDiskFull = errors.New("the disk is full; make room and run the same command again")
 
 // minFree is how much must be free below --data. JetStream stops a stream for

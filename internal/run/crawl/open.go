@@ -43,7 +43,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	if err := bus.Join(ctx); err != nil {
 		return err
 	}
-	if err := bus.RedeliverUnacked(ctx); err != nil { // whoever held messages is gone
+	if err := bus.RedeliverUnacked(ctx); err != nil { // the processes that held messages are gone
 		return err
 	}
 	cfg := frontier.DefaultConfig()
@@ -87,8 +87,8 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 // from starting.
 const openWithin = 20 * time.Second
 
-// startServer starts the embedded server of a directory. While another command looks
-// into what is stored there, it waits; a crawl that runs there says so at once.
+// startServer starts the embedded server of a directory. While another command inspects
+// what is stored there, it waits; a crawl that runs there is an error at once.
 func startServer(ctx context.Context, data string, o embedded.Options) (*embedded.Server, error) {
 	for began := time.Now(); ; {
 		s, err := embedded.Start(o)
@@ -102,7 +102,7 @@ func startServer(ctx context.Context, data string, o embedded.Options) (*embedde
 }
 
 // settleTime is how long a command waits for all that is stored to be taken in. After that
-// it is told what is known: to judge many URLs by another spec may take long.
+// it gets what is known: to judge many URLs by another spec may take long.
 const settleTime = 5 * time.Second
 
 // readSpecs waits until the specs that are stored are known. A frontier that learns of

@@ -30,9 +30,9 @@ const (
 	OutcomeComplete    Outcome = "complete"
 	OutcomeCancelled   Outcome = "cancelled"
 	OutcomeLimit       Outcome = "limit"       // a limit of the spec was reached
-	OutcomeInterrupted Outcome = "interrupted" // the same command goes on with it
+	OutcomeInterrupted Outcome = "interrupted" // the same command continues it
 	OutcomeFailed      Outcome = "failed"
-	OutcomeDeleted     Outcome = "deleted" // somebody has deleted the crawl while it ran
+	OutcomeDeleted     Outcome = "deleted" // the crawl was deleted while it ran
 )
 
 // Summary is what a run tells at its end. Counts are of the whole crawl, over
@@ -189,7 +189,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	return s, err
 }
 
-// archive tells what is committed of pages.
+// archive says what is committed of pages.
 func (o outputs) archive(w *writer.Config) Archive {
 	a := Archive{Out: w.Out, Files: o.files(w, messages.StreamPages)}
 	for _, f := range a.Files {
@@ -202,7 +202,7 @@ func (o outputs) archive(w *writer.Config) Archive {
 	return a
 }
 
-// requestLog tells what is committed of results.
+// requestLog says what is committed of results.
 func (o outputs) requestLog(w *writer.Config) *RequestLog {
 	l := &RequestLog{Out: writer.Redact(w.Out), Files: o.files(w, messages.StreamResults)}
 	for _, f := range l.Files {

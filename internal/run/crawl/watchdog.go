@@ -8,7 +8,7 @@ import (
 	"seine/internal/ops/watchdog"
 )
 
-// watchDisks has this process tell of the disks that it fills.
+// watchDisks reports the disks that this process fills.
 func (c *crawl) watchDisks() {
 	c.Vitals.AddDisk("data", c.Data)
 	for i, w := range c.Writers() {

@@ -82,7 +82,7 @@ func within(folder, path string) bool {
 func (o *Options) Writers() []writer.Config { return append([]writer.Config{o.Writer}, o.More...) }
 
 // check reports, before anything is started, that an output cannot be written, or
-// is not what its writer is bound to, which nobody can be where there are no streams yet.
+// is not what its writer is bound to, which none is where there are no streams yet.
 func (o outputs) check(ctx context.Context, bound bool) error {
 	for _, w := range o.Writers() {
 		if bound {
@@ -118,7 +118,7 @@ func (o outputs) open(ctx context.Context, own []*stages.Bus) error {
 }
 
 // forget ends what the further writers of an earlier run have reserved that this
-// one has not: it would keep what no one reads, until there is no room for more and the
+// one has not: it would keep messages without a reader, until there is no room for more and the
 // crawl is stalled.
 func (o outputs) forget(ctx context.Context) error {
 	for _, w := range further {

@@ -59,7 +59,7 @@ func Start(o Options) (*Server, error) {
 		DontListen: o.Private,
 		ServerName: "seine-embedded", Host: o.Host, Port: o.Port, Authorization: o.Token,
 		JetStream: true, JetStreamKey: o.Key, JetStreamCipher: server.ChaCha, StoreDir: o.Dir, SyncAlways: o.SyncAlways,
-		// Without limits of its own the server takes 75 % of the machine.
+		// Without limits the server takes 75 % of the machine.
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
 		// It remembers for each subject who listens. Most are those of acknowledgements,
 		// each of which is used once.
@@ -116,19 +116,19 @@ func (s *Server) dropPullRequests() {
 	_, _ = s.s.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Consumer: true}) // else it sleeps
 }
 
-// privateDir makes a directory that nobody but its owner can enter: what is crawled
+// privateDir makes a directory that only its owner can enter: what is crawled
 // is in it, and so is the token.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { // somebody else may have made it
+	if err := os.Chmod(dir, 0o700); err != nil { // another user may have made it
 		return fmt.Errorf("close the data directory to others: %w (it must belong to who crawls)", err)
 	}
 	return nil
 }
 
-// NewToken makes a token that nobody can guess.
+// NewToken makes a token that cannot be guessed.
 func NewToken() string { return rand.Text() }
 
 // lockDir takes the directory for this process; the system gives it back when
@@ -145,15 +145,15 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// sign says in the lock who has it, for those who find it taken. A disk that is full is told
-// of by what is written next.
+// sign writes the holder into the lock, for processes that find it taken. A full disk is reported
+// by the next write.
 func sign(lock *os.File) {
 	if err := lock.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(lock, "process %d on %s\n", os.Getpid(), procname.Host())
 	}
 }
 
-// holder is who has a lock, "" if that cannot be told.
+// holder is who has a lock, "" if that is unknown.
 func holder(lock string) string {
 	text, err := os.ReadFile(lock)
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {

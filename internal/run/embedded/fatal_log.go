@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// fatalLogScanner listens to the server's log for what stops a stream for good. The
-// server tells nobody else: a publish then gets no answer.
+// fatalLogScanner reads the server's log for what stops a stream for good. The
+// server reports it nowhere else: a publish then gets no answer.
 type fatalLogScanner struct {
 	mu    sync.Mutex
 	err   error

@@ -8,7 +8,7 @@ import (
 )
 
 // journalHandler writes lines as text, each with its level in front as journald and the kernel know them: <3> to <7>.
-// They have no time, as the journal has one of its own.
+// They have no time, as the journal adds it.
 type journalHandler struct {
 	slog.Handler
 	out *journal

@@ -21,7 +21,7 @@ type burstLimiter struct {
 	windows *burstWindows
 }
 
-// burstWindows are what has been logged lately, by level and message, which are
+// burstWindows are recent lines of the log, by level and message, which are
 // constants of the program.
 type burstWindows struct {
 	root slog.Handler
@@ -63,7 +63,7 @@ func (s burstLimiter) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // allow reports whether a line may be written. The first that may not sees to it
-// that their number is told.
+// that their number is logged.
 func (w *burstWindows) allow(l line) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,5 +90,5 @@ func (w *burstWindows) logSuppressed(l line, at *window) {
 	w.mu.Unlock()
 	r := slog.NewRecord(time.Now(), l.level, l.message, 0)
 	r.AddAttrs(slog.Int("left_out", n))
-	_ = w.root.Handle(context.Background(), r) // nobody is there to be told
+	_ = w.root.Handle(context.Background(), r) // no process is left to log
 }

@@ -38,7 +38,7 @@ import (
 // Exit codes of a stage's command.
 const (
 	ExitOK     = 0 // drained
-	ExitFailed = 1 // could not start, or could not go on
+	ExitFailed = 1 // could not start, or could not continue
 	ExitUsage  = 2 // the options are wrong
 	exitCut    = 130
 )
@@ -102,7 +102,7 @@ func (u unquoted) Write(line []byte) (int, error) {
 // Config are the options of a command, with kong's tags.
 type Config interface{ Validate() error }
 
-// DryRunner is a Config that can tell what would be done.
+// DryRunner is a Config that can say what would be done.
 type DryRunner interface {
 	// DryRun reports whether only that is asked for.
 	DryRun() bool
@@ -114,7 +114,7 @@ type DryRunner interface {
 type Env struct {
 	Bus    *stages.Bus
 	Health *stages.Health
-	// Vitals is told which disks the stage keeps something on.
+	// Vitals are the disks that the stage keeps something on.
 	Vitals *procstats.Reporter
 	// Started must be called when the stage begins its work: it makes the process
 	// ready, and discoverable. The name is that of a writer, "" for other stages.
@@ -153,7 +153,7 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return ExitOK
-	case common.LogFormat != "text": // who reads it line by line reads no other text
+	case common.LogFormat != "text": // a reader of lines finds no other text
 		log.Error("failed", "error", err)
 		return ExitFailed
 	}
@@ -188,7 +188,7 @@ func fail(stage string, err error, code int) int {
 	return code
 }
 
-// serve connects, serves metrics and health, and runs the stage. Drain is called when somebody asks for that by NATS,
+// serve connects, serves metrics and health, and runs the stage. Drain is called on a request by NATS,
 // and ends ctx.
 func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain func(), run func(context.Context, Env) error) error {
 	bus, err := dial(ctx, stage, c, log)
@@ -228,7 +228,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain
 			log.Info("drained")
 			return nil
 		}
-		if ctx.Err() == nil { // not because it was told to end
+		if ctx.Err() == nil { // not because of a signal
 			err = bus.Refusals.WithErr(err)
 		}
 		if env.Health.Started() || bus.Refusals.Err() != nil || !electing(err) || time.Now().After(deadline) {

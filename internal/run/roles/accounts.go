@@ -8,12 +8,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// A server publishes an answer where the asker says, past all permissions of the
-// asker: a value that it has stored, to a stream that it may not write. And a consumer
-// pushes where its maker says. So who is not to write specs or seeds is in an account
-// of its own, which reaches that of the streams by imports: the server replaces the
+// A server publishes an answer where the requester says, past all permissions of the
+// requester: a value that it has stored, to a stream that it may not write. And a consumer
+// pushes where its maker says. So a user that must not write specs or seeds is in a separate
+// account, which reaches that of the streams by imports: the server replaces the
 // reply subjects of what it asks by some of its own. What it would make consumers by
-// goes to a frontier, which makes those that push to the inboxes of who asks (see
+// goes to a frontier, which makes those that push to the inboxes of the requester (see
 // stages.MakeConsumers).
 
 // Accounts.
@@ -123,8 +123,8 @@ func (in *Installation) border() border {
 	return b
 }
 
-// answered tells how many answers there are to a request: the server forgets who asked
-// after the first, or when nobody listens for more.
+// answered returns how many answers there are to a request: the server forgets the requester
+// after the first, or when it listens for no more.
 func answered(subject string) string {
 	for _, many := range []string{"$JS.API.CONSUMER.MSG.NEXT.", "$SRV.", "seine.frontier.", "seine.vitals"} {
 		if strings.HasPrefix(subject, many) {

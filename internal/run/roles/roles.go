@@ -25,7 +25,7 @@ const (
 	Through Way = iota // published: to the account of the streams, and answers from there
 	Within             // it stays among those of the same role
 	Answers            // subscribed: it answers what is asked in the account of the streams
-	Hears              // subscribed: it hears what is told there, and answers nothing
+	Hears              // subscribed: it receives messages there, and answers none
 )
 
 // Role is what a user may do. It may also publish to what it is asked to answer,
@@ -33,7 +33,7 @@ const (
 type Role struct {
 	Name  string // of the user
 	About string
-	// Apart is an account of its own. It reaches of the one with the streams what
+	// Apart is a separate account. It reaches of the one with the streams what
 	// Publish says, and what is answered comes to its own account, whatever reply
 	// subject it names: in the account of the streams a server publishes answers
 	// there, past all permissions.
@@ -63,7 +63,7 @@ type SeedPublisher struct {
 	Spec   bool     `yaml:"spec"` // may give these crawls their spec, too
 }
 
-// Inboxes is the prefix of the inboxes of a user: what is sent to one, nobody else
+// Inboxes is the prefix of the inboxes of a user: what is sent to one, no other user
 // can read.
 func Inboxes(user string) string { return "_INBOX_" + user }
 
@@ -76,7 +76,7 @@ const (
 	Admin    = "admin"
 )
 
-// All returns the roles, in the order in which they are told.
+// All returns the roles, in the order of the documentation.
 func (in *Installation) All() []Role {
 	frontier, fetcher, renderer, parser := in.frontier(), in.fetcher(), in.renderer(), in.parser()
 	if in.Chain {

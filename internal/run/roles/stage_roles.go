@@ -113,7 +113,7 @@ func (in *Installation) renderer() Role {
 	return fetching(messages.StageRenderer, messages.ConsumerRender, "render")
 }
 
-// fetching lets a stage take the requests of a kind from FETCH, and tell what came of them.
+// fetching lets a stage take the requests of a kind from FETCH, and publish their results.
 func fetching(stage, durable, kind string) Role {
 	b := messages.BucketBodies
 	return Role{

@@ -36,7 +36,7 @@ func share(stream, durable, filter string) []string {
 	return append(consume(stream, durable, filter), "$JS.API.CONSUMER.INFO."+stream+"."+durable)
 }
 
-// askHolders lets a user agree with those who take from the same consumer on who has which message.
+// askHolders lets a user agree with other users of the same consumer on who holds which message.
 func askHolders(durable string) Permissions {
 	return Permissions{Why: "ask the others what they hold", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
@@ -100,12 +100,12 @@ func spec(crawl string) Permissions {
 	return Permissions{Why: "give specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
 }
 
-// dead lets a stage give up on messages.
+// dead lets a stage publish dead letters.
 func dead(stage string) Permissions {
 	return Permissions{Why: "dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
 }
 
-// announced lets a stage answer who asks what runs.
+// announced lets a stage answer the query which processes run.
 func announced(names ...string) Permissions {
 	g := Permissions{Why: "be found (`seine status`, `nats micro ls`)", Way: Answers}
 	for _, verb := range []string{"PING", "INFO", "STATS"} {
@@ -149,8 +149,8 @@ func works() Permissions {
 	)}
 }
 
-// scan lets a user read messages of streams, by consumers with names of chance. Names
-// cannot be told apart by permissions, so this is also the right to remove the
+// scan lets a user read messages of streams, by consumers with random names. Names
+// cannot be distinguished by permissions, so this is also the right to remove the
 // consumer of a stage: for people who may steer, not for those who look.
 func scan(why string, streams ...string) Permissions {
 	g := Permissions{Why: why}
@@ -172,7 +172,7 @@ func leaderOf(streams ...string) (subjects []string) {
 	return subjects
 }
 
-// vital lets a process tell how much memory and disk it has, and be asked to drain.
+// vital lets a process report how much memory and disk it has, and be asked to drain.
 func vital() Permissions {
 	return Permissions{Why: "report memory and disks, receive drain requests", Subjects: []string{procstats.Subject, procstats.SubjectDrain("*")}, Way: Answers}
 }
@@ -186,7 +186,7 @@ func asked(questions ...string) Permissions {
 	return g
 }
 
-// questions are those that tell how crawls stand.
+// questions are queries for the state of crawls.
 func questions() Permissions {
 	return asked("status", "hosts", "host", "survey", "failed", "urls", "explain")
 }

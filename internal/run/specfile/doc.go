@@ -11,7 +11,7 @@
 //
 // A text of more than MaxSize bytes, nesting of more than maxDepth levels and
 // aliases that stand for more than maxValues values are refused, so that no text
-// takes more than a moment and a few MiB. At most maxProblems are told at once.
+// takes more than a moment and a few MiB. At most maxProblems are reported at once.
 package specfile
 
 //go:generate go test -run TestSchemaIsUpToDate -update .

@@ -29,7 +29,7 @@ type nodeRef struct {
 }
 
 // find follows a path of the tree as it is, as far as it goes. A part that is
-// missing is told of where it should be.
+// missing is reported where it should be.
 func (t *tree) find(path string) nodeRef {
 	at := nodeRef{node: t.root}
 	for rest := path; rest != ""; {
@@ -171,7 +171,7 @@ var neutral = &yaml.Node{Kind: yaml.ScalarNode, Value: "value"}
 // numbered is how Spec.Validate names the member of a list.
 var numbered = regexp.MustCompile(`^number (\d+)$`)
 
-// inWords is where an error of Spec.Validate leads that has no path of its own:
+// inWords is where an error of Spec.Validate leads that has no path:
 // it begins with the keys, as in "sources: number 2: breaker: wait 1s: must …".
 // It returns what is left of the text.
 func (t *tree) inWords(text string) (nodeRef, string) {

@@ -61,7 +61,7 @@ func (p *Problem) message() string {
 	return p.Path + ": " + p.Text
 }
 
-// maxProblems is how many problems are told at once: no one reads more.
+// maxProblems is how many problems are reported at once.
 const maxProblems = 50
 
 // report makes the error for what was found, nil for nothing.

@@ -50,7 +50,7 @@ func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 	return report(name, text, found)
 }
 
-// seedsInFile reads what one entry names. Below tells of each line that is no seed.
+// seedsInFile reads what one entry names. Below reports each line that is no seed.
 func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, below string, err error) {
 	name := seed.File
 	if !filepath.IsAbs(name) {
@@ -78,7 +78,7 @@ func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, bel
 	return seeds, "", nil
 }
 
-// maxBadSeeds is how many lines of one file are told that are no seeds.
+// maxBadSeeds is how many bad lines of one file are reported.
 const maxBadSeeds = 10
 
 // badSeeds returns a line for each part of a file that is no seed, as compilers do.

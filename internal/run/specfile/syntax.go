@@ -113,8 +113,8 @@ func within(lines []string, line, column int) (int, int) {
 	return line, utf8.RuneCountInString(lines[line-1]) + 1
 }
 
-// explain says what a message of the scanner means to someone who writes a spec,
-// and where he should look.
+// explain says what a message of the scanner means to the author of a spec,
+// and where to look.
 func explain(e *yaml.LoadError, lines []string) (text string, line, column int) {
 	line, column = e.Mark.Line, e.Mark.Column
 	began := func() { line, column = e.ContextMark.Line, e.ContextMark.Column }

@@ -140,7 +140,7 @@ func (w *walker) scalar(n *yaml.Node, s *typeSchema, path string) {
 	w.add(n, path, "must be %s, not %s", wanted(s), have(n))
 }
 
-// isText reports whether the type reads a text of its own.
+// isText reports whether the type reads a text itself.
 func (s *typeSchema) isText() bool {
 	return s.form == formScalar && reflect.PointerTo(s.typ).Implements(textUnmarshaler)
 }

@@ -4,7 +4,7 @@
 // It is a state machine without clock, input or output: the caller stores a
 // [State] with each host, says when a request starts ([State.Begin]) and how it
 // ended ([State.End]), and asks when the next may start ([State.Earliest]) and
-// how many may be under way ([State.Limit]). Times are nanoseconds of the
+// how many may be in flight ([State.Limit]). Times are nanoseconds of the
 // caller's clock: see below. A State has 72 bytes; stored, it takes two when nothing is
 // known yet, and about 25 in use. None of its methods allocates. It is not safe for concurrent use.
 //
@@ -26,7 +26,7 @@
 //     only from the fifth URL in a row on, and up to a minute.
 //   - After Breaker.Failures failures in a row the host gets one probe, after
 //     Wait, and twice as long after each that fails. An answer, be it a refusal,
-//     closes the breaker; requests that were under way when it opened are no
+//     closes the breaker; requests that were in flight when it opened are no
 //     probes.
 //   - No request starts outside Hours.
 //   - Limit is at least 1, and Earliest is never further ahead than the longest
@@ -38,7 +38,7 @@
 //
 // The clock: waits are as exact as it is. It must not be the time of day, which
 // people and NTP set, but one that only goes forward, by no more than what has
-// passed, whoever owns the State; what [Rules].Ahead adds to it is the time of
+// passed, also when the State has another owner; what [Rules].Ahead adds to it is the time of
 // day, for Hours. A time in the State that lies ahead of it counts as now, so a
 // wait may begin again and is never cut short; [State.Bound] makes that last.
 //

@@ -38,8 +38,8 @@ const (
 	// Refused is a refusal for good, of one URL: 403. One says no more than that; several
 	// in a row say that the crawler is not wanted, or not at this pace.
 	Refused
-	// Abandoned is of a request that may still be under way, and of which nobody will
-	// say how it ended: the host is left alone for RetryAfter, by when it has.
+	// Abandoned is of a request that may still be in flight, and whose end will not be
+	// reported: the host is left alone for RetryAfter, by when it has ended.
 	Abandoned
 	// HostFailure is of DNS, connection or TLS, a timeout, a stalled body, or 5xx
 	// other than 503.
@@ -49,7 +49,7 @@ const (
 // Event is what changed by an outcome.
 type Event uint8
 
-// Events. Where an outcome closes the breaker and slows down, Closed is told.
+// Events. Where an outcome closes the breaker and slows down, the event is Closed.
 const (
 	NoEvent     Event = iota
 	Slowed            // a refusal made the delay longer
@@ -58,7 +58,7 @@ const (
 	ProbeFailed       // it stays open, for longer
 	// GaveUp is ProbeFailed with the last probe that the rules allow, and with
 	// each after that: what is queued for the host now should fail. What is queued
-	// later waits for the next probe, which decides anew.
+	// later waits for the next probe, which decides again.
 	GaveUp
 	Closed // the breaker has closed
 )

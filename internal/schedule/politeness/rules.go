@@ -17,7 +17,7 @@ type Rules struct {
 	Delay time.Duration
 	// Interval is the least time from the start of a request to that of the next.
 	Interval time.Duration
-	// PerHost is how many requests may be under way where nothing asks for a
+	// PerHost is how many requests may be in flight where nothing asks for a
 	// delay; at least 1.
 	PerHost int
 	// Factor makes the delay at least so many times the smoothed response time.

@@ -32,7 +32,7 @@ type State struct {
 	refused  uint8 // URLs in a row, up to refusedRow
 	// asked says that a request began since the host was last found to refuse
 	// or fail. From then on one is in progress at once, so that all that end
-	// before the next begins were under way before.
+	// before the next begins were in flight before.
 	asked bool
 }
 
@@ -45,13 +45,13 @@ const (
 	forRetryAfter
 )
 
-// Begin takes note that a request is sent.
+// Begin records that a request is sent.
 func (s *State) Begin(_ *Rules, now int64) {
 	s.began = now
 	s.asked = true
 }
 
-// End takes note that a request has ended by now, o.Age ago. The seed chooses the jitter;
+// End records that a request has ended by now, o.Age ago. The seed chooses the jitter;
 // it should differ from request to request, but the same gives the same State.
 func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 	if o.CrawlDelay != nil {
@@ -121,7 +121,7 @@ func (s *State) answered(event Event) Event {
 }
 
 // ease lets the slowdown fall with every goodRow good answers. Those of
-// requests that were under way at the refusal say nothing of the new pace.
+// requests that were in flight at the refusal say nothing of the new pace.
 func (s *State) ease(r *Rules) Event {
 	if s.slow == 0 || !s.asked {
 		return NoEvent
@@ -138,7 +138,7 @@ func (s *State) ease(r *Rules) Event {
 	return Recovered
 }
 
-// slowDown doubles the delay: once for all requests that were under way
+// slowDown doubles the delay: once for all requests that were in flight
 // together, as TCP does for the losses of one window (RFC 6582).
 func (s *State) slowDown(r *Rules) Event {
 	s.good = 0
@@ -211,7 +211,7 @@ func (s *State) setWait(r *Rules, o Outcome, seed uint64) {
 func (s *State) Failing() bool { return s.failures > 0 }
 
 // Forgettable reports whether a host that is not asked now can be treated as one that
-// never was: it did not refuse or fail, asks for no delay of its own, and was left
+// never was: it did not refuse or fail, asks for no delay, and was left
 // alone for longer than any delay lasts that it did not ask for; or it was left alone for
 // longer than anything lasts that a host can ask for, or a spec say.
 func (s *State) Forgettable(now int64) bool { return now > s.forgetAt() }

@@ -2,7 +2,7 @@ package politeness
 
 import "time"
 
-// Limit is how many requests may be under way now; at least 1. Whether one may
+// Limit is how many requests may be in flight now; at least 1. Whether one may
 // start now is for Earliest to say.
 func (s *State) Limit(r *Rules) int {
 	if s.Delay(r) > 0 || s.Open(r) {
@@ -20,7 +20,7 @@ func (s *State) Delay(r *Rules) time.Duration {
 // CrawlDelay is what robots.txt asks for; 0 if it asks for nothing.
 func (s *State) CrawlDelay() time.Duration { return s.crawlDelay }
 
-// Slowed is the least delay since the host refused; 0 if it did not lately.
+// Slowed is the least delay since the host refused; 0 if it did not recently.
 func (s *State) Slowed() time.Duration { return min(s.slow, maxSlow) }
 
 // Failures is how often the host has failed in a row.
@@ -40,7 +40,7 @@ func (s *State) Phase(r *Rules, now int64) Phase {
 		return why
 	}
 	if s.Open(r) {
-		return BreakerOpen // its probe is due, or under way
+		return BreakerOpen // its probe is due, or in flight
 	}
 	return Due
 }
@@ -51,7 +51,7 @@ func (s *State) Abandoned(r *Rules) bool {
 	return s.Open(r) && r.Breaker.Probes > 0 && uint64(s.opened) > uint64(r.Breaker.Probes)
 }
 
-// Open is of the breaker, and includes a probe that is due or under way.
+// Open is of the breaker, and includes a probe that is due or in flight.
 func (s *State) Open(r *Rules) bool { return s.opened > 0 && r.Breaker.Failures > 0 }
 
 func (s *State) ordinary(r *Rules) time.Duration { return r.ordinary(s.crawlDelay, s.smoothed) }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A calendar whose pages have a text of their own, each another, is a trap that no
+// A calendar whose pages all have a different text is a trap that no
 // other guard ends before a million pages; one whose months are empty is ended by
 // SameContent, and costs the same without this guard.
 //
@@ -28,8 +28,8 @@ import (
 //     the month.
 //
 // A date is of a calendar if it is at the start of a path, or beside a word such as calendar, or
-// if the name of its parameter says so. Any other, as in /bonds/2035-02-15, may be 130 years away:
-// only a calendar without an end goes on beyond that.
+// if the name of its parameter is that of a date. Any other, as in /bonds/2035-02-15, may be 130 years away:
+// only a calendar without an end continues beyond that.
 //
 // Long ago differs from far ahead in that it has happened: a date before the
 // limit counts only where nothing but a kind of view follows it in the path, as

@@ -41,7 +41,7 @@ func (c *calendar) outInQuery(query string) bool {
 }
 
 // outInValue takes a value as a date: a whole one under any name, and any form
-// under a name that says so.
+// under the name of a date.
 func (c *calendar) outInValue(says meaning, value string) bool {
 	if year, hasDay, n := isoDate(value); n != 0 && (hasDay && c.near(year) || says != meansNothing) {
 		return c.out(year, true, says != meansNothing)

@@ -72,7 +72,7 @@ func outline(path string) (segments int, ending string) {
 	return segments, ending
 }
 
-// Parameters, and what is told apart of them.
+// Parameters, and their distinct values.
 const (
 	maxNames    = 32 // more are not compared with each other
 	longestName = 64 // a longer one is no name

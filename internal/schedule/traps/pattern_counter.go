@@ -110,7 +110,7 @@ func (p *PatternCounter) Merge(o *PatternCounter) {
 	})
 }
 
-// exhausted reports whether pages of a shape have had nothing of their own: more
+// exhausted reports whether pages of a shape have had no distinct content: more
 // than nine in ten are like others.
 func (c *content) exhausted(l *Limits) bool {
 	return c != nil && l.SameContentAfter > 0 && int64(c.pages) >= l.SameContentAfter &&

@@ -17,7 +17,7 @@ const (
 	ParameterOrder Reason = "trap_parameter_order" // another order of its parameters is known: see SortQuery
 	ParameterSets  Reason = "trap_parameter_sets"  // its path has had too many sets of parameters
 	SameShape      Reason = "trap_same_shape"      // too many differ from it only in numbers and codes
-	SameContent    Reason = "trap_same_content"    // pages like it have nothing of their own
+	SameContent    Reason = "trap_same_content"    // pages like it have no distinct content
 )
 
 // Reasons are all of them.

@@ -217,8 +217,8 @@ func resultMsg(res *messages.Result, partition int) *nats.Msg {
 }
 
 // onDeadLetter tells the frontier of a request that was abandoned, so that it need not
-// wait for the request's lease to end. One that cannot be read has nobody to
-// be told.
+// wait for the request's lease to end. Of one that cannot be read, the frontier
+// is unknown.
 func (co composer) onDeadLetter(m *stages.Message, why error) stages.Output {
 	req, err := decodeRequest(m.Data)
 	if err != nil {

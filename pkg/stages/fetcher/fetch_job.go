@@ -36,8 +36,8 @@ type fetchJob struct {
 	noted  *httpclient.Reply // whose answer is among them
 
 	rendered renderedVisit
-	// isMine reports whether nobody else may have been given the request by now; nil outside of a crawl, where nobody
-	// is.
+	// isMine reports whether no other fetcher can have received the request by now; nil outside of a crawl, where there
+	// is no other.
 	isMine func() bool
 }
 

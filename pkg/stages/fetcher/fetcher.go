@@ -145,7 +145,7 @@ func (f *Fetcher) open(ctx context.Context) error {
 	return nil
 }
 
-// subject tells what a message of FETCH is about.
+// subject returns the crawl and the URL of a message of FETCH.
 func subject(m *stages.Message) stages.MessageContext {
 	req, err := messages.DecodeRequest(m.Data)
 	if err != nil {

@@ -25,7 +25,7 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 		return stages.Output{}, err
 	}
 	if spec.Deleted(req.Rev) {
-		return stages.Output{}, nil // no one waits for the result
+		return stages.Output{}, nil // nothing waits for the result
 	}
 	letGo, err := f.hands.lock(ctx, req.ID())
 	if err != nil {
@@ -98,9 +98,9 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 	return req, nil
 }
 
-// suspect reports whether a request that somebody may have done before is
-// still to be done. It lets the host rest first: the other may have asked it
-// just now, and may be about to say so.
+// suspect reports whether a request that another fetcher may have sent is
+// still to be sent. It lets the host rest first: the other may have sent it
+// just now, and its result be on the way.
 func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
 	if rest := time.Duration(max(req.Delay, req.Interval)); rest > 0 {
 		if err := httpclient.Timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {

@@ -15,7 +15,7 @@ type inFlightLocks struct {
 	busy map[string]chan struct{} // by identity; closed when it is let go
 }
 
-// lock waits until nobody else has the request in hand, and returns what lets it go.
+// lock waits until no other goroutine handles the request, and returns the function that unlocks it.
 func (l *inFlightLocks) lock(ctx context.Context, id string) (release func(), err error) {
 	for {
 		l.mu.Lock()

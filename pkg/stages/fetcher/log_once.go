@@ -6,7 +6,7 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// loggedOnce remembers what was told, within bounds. What it forgets is told again.
+// loggedOnce remembers what was logged, within bounds. What it forgets is logged again.
 type loggedOnce struct {
 	keys *otter.Cache[string, bool]
 }
@@ -21,7 +21,7 @@ func newLoggedOnce() (*loggedOnce, error) {
 	return &loggedOnce{c}, nil
 }
 
-// has reports whether what has this key was told.
+// has reports whether a key was logged.
 func (o *loggedOnce) has(key string) bool {
 	_, told := o.keys.GetIfPresent(key)
 	return told

@@ -87,7 +87,7 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case requisites.withheld.Load(), t.isSuspect() && (err != nil || page.Cut != ""): // its time was over while this process stood still
+	case requisites.withheld.Load(), t.isSuspect() && (err != nil || page.Cut != ""): // its time ended while this process was suspended
 		return httpclient.ErrNotSent
 	case err != nil && t.reply == nil: // the document was not fetched again
 		return err

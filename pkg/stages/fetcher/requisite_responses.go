@@ -30,7 +30,7 @@ func (l *requisiteLog) record(x pageproxy.Exchange) {
 }
 
 // keepParts keeps what a rendered page has beside the document that it has become: for the archive, the document as received, what
-// the page asked for, and its pictures; and as pages of their own, what the spec wants captured. It returns an error only if
+// the page asked for, and its pictures; and as separate pages, what the spec captures. It returns an error only if
 // ctx is done.
 func (rd rendering) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {
 	if t.ask.Archive && !page.Gone {
@@ -92,12 +92,12 @@ func (rd rendering) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Rep
 	return nil
 }
 
-// isCaptured reports whether an answer is one that the spec wants parsed as a page of its own.
+// isCaptured reports whether the spec has an answer parsed as a separate page.
 func isCaptured(t *fetchJob, x *pageproxy.Exchange, r *httpclient.Reply) bool {
 	return x.Method == http.MethodGet && x.Status == http.StatusOK && !x.Truncated && t.spec.Render.Captures(r.URL)
 }
 
-// keepCapture adds an answer as a page of its own. Its identity is that of its URL in the round of the page, so that it is parsed
+// keepCapture adds an answer as a separate page. Its identity is that of its URL in the round of the page, so that it is parsed
 // once, however many pages ask for it.
 func (rd rendering) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
 	body, err := decodedBody(r.Body.Data, r.Header.Get("Content-Encoding"), t.ask.MaxBody)

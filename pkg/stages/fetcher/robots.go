@@ -40,7 +40,7 @@ type robotsEntry struct {
 	Status    int       `json:"status,omitempty"`
 	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it never was
 	Body      []byte    `json:"body,omitempty"`
-	// Asking is until when somebody is asking the host, at the latest.
+	// Asking is when the current request for the file ends at the latest.
 	Asking time.Time `json:"asking,omitzero"`
 	// Retry is when a host is asked again that could not be when the file had
 	// become old.
@@ -159,7 +159,7 @@ func (c *robotsCache) find(ctx context.Context, origin string, a *httpclient.Req
 }
 
 const (
-	// maxAsking is how long others wait for who asks the host: it may have died.
+	// maxAsking is how long others wait for the fetcher that asks the host: it may have died.
 	maxAsking = time.Minute
 	// Waits between two looks at whether it is done.
 	minRobotsWait = 10 * time.Millisecond

@@ -66,13 +66,13 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 
 // mayPass reports whether a redirect to next may be part of a circle that leads
 // back to the URL of the visit, and that is for this fetcher to follow. What
-// robots.txt or the spec forbids is left to the frontier, which says so of next.
+// robots.txt or the spec forbids is left to the frontier, which records the reason for next.
 func (f *Fetcher) mayPass(t *fetchJob, next string) bool {
 	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && f.scopes.Get(t.req.Crawl, t.spec.Spec).includes(next) && t.robotsAllow(next)
 }
 
 // loop is the failure of a URL that redirects to itself, or in a circle. A site
-// that wants a cookie back is told apart.
+// that wants a cookie back has a separate reason.
 func (j *fetchJob) loop() *httpclient.Failure {
 	if j.req.Follow {
 		return errCircle

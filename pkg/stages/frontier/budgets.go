@@ -28,8 +28,8 @@ type budgets struct {
 	now func() int64
 }
 
-// reconcile tells what partition p has used of the budgets of a crawl, and gets it
-// more, or gives back what it does not need.
+// reconcile reports what partition p has used of the budgets of a crawl. It asks for
+// more, or gives back what p does not need.
 func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state.Usage, more bool, spec crawlspec.Revision) (state.Grant, error) {
 	kv, err := b.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {

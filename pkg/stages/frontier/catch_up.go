@@ -57,8 +57,8 @@ func (c catchUp) end(ctx context.Context, stream string) (uint64, error) {
 }
 
 // replay applies what the streams held beyond the state when the partition was
-// opened, and then takes over what a former owner had under way. Nothing is
-// sent before: a host might have been asked a moment ago. The streams are read
+// opened, and then takes over the requests that a former owner had in flight. Nothing is
+// sent before: a request to a host may have ended a moment ago. The streams are read
 // side by side in the order in which their messages were stored, so that a
 // request comes after its URL and a result after its request, as they did.
 func (c catchUp) replay(ctx context.Context) error {

@@ -65,7 +65,7 @@ func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
 			e.log.Debug("cannot determine whether a crawl has expired", "crawl", crawl, "error", err)
 		}
 		if errors.Is(err, frontierapi.ErrUnanswered) {
-			return // it takes seconds to find out, for each crawl anew
+			return // it takes seconds for each crawl
 		}
 		if least := now.Add(expiryEvery); next.Before(least) {
 			next = least

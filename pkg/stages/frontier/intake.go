@@ -32,7 +32,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 	if err := messages.CheckCrawl(crawl); err != nil {
 		return out, stages.PoisonError(err)
 	}
-	// A crawl of the name may have been deleted a moment ago: what is fed since is for the next.
+	// A crawl of the name may have been deleted a moment ago: URLs that came since are for the next.
 	spec, err := si.specs.GetSure(ctx, crawl)
 	if err != nil {
 		return out, err
@@ -49,7 +49,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 		si.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(bad[0].Text), "error", bad[0].Err, "bad_in_message", len(bad))
 	}
 	out.First = deadParts(m, bad)
-	era := si.eras.Load().At(m.Stored) // so a message that is fed again, perhaps after a restore, begins the same visits
+	era := si.eras.Load().At(m.Stored) // so a message that is published again, perhaps after a restore, begins the same visits
 	for p, urls := range si.byPartition(seeds, rules) {
 		for _, some := range messages.Batches(urls, messages.BatchBytes(si.bus.MaxPayload())) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: era, URLs: some}
@@ -95,7 +95,7 @@ func (si seedIntake) byPartition(seeds []messages.Seed, rules *state.Rules) map[
 const maxLetters = 100
 
 // deadParts returns a dead letter for each part of a message that cannot be handled. Of more than maxLetters, the last letter
-// tells how many parts have none.
+// says how many parts have none.
 func deadParts(m *stages.Message, bad []messages.BadURL) (letters []*nats.Msg) {
 	for i, b := range bad[:min(len(bad), maxLetters)] {
 		reason := b.Err.Error()

@@ -42,7 +42,7 @@ type partitionLoop struct {
 	published   chan []outgoing
 	publishing  int // batches in the outbox
 	dead        []*nats.Msg
-	counted     state.Room // requests under way that the frontier's totals include
+	counted     state.Room // requests in flight that the frontier's totals include
 	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
 	grants      chan *state.BudgetAnswer
@@ -176,7 +176,7 @@ func (p *partitionLoop) close() {
 	p.state.Close()
 }
 
-// recount keeps the frontier's totals of requests under way.
+// recount updates the frontier's totals of requests in flight.
 func (p *partitionLoop) recount() {
 	now := p.state.Requests.Taken()
 	underWay.Set(float64(p.f.requests.recount(&p.counted.Requests, now.Requests)))
@@ -321,7 +321,7 @@ func (p *partitionLoop) apply(ctx context.Context, m *partition.ReaderMessage) e
 	return nil
 }
 
-// applyPart takes the time anew: by that of the turn's beginning, a response would have
+// applyPart reads the time again: by that of the turn's beginning, a response would have
 // ended before it did, and the next request to its host would come too soon.
 func (p *partitionLoop) applyPart(ctx context.Context, m *stages.Message) error {
 	waited := time.Since(m.Taken) // before now, or it would count what passes between the two
@@ -369,7 +369,7 @@ func (p *partitionLoop) applyCandidates(ctx context.Context, m *stages.Message, 
 	return err
 }
 
-// forgetDeleted forgets a crawl that was deleted before a message was made, in a turn of its own.
+// forgetDeleted removes a crawl that was deleted before a message was made, in a separate turn.
 func (p *partitionLoop) forgetDeleted(ctx context.Context, crawl string, rev uint64, now int64) error {
 	commit, err := p.state.Removals.Begin(crawl, rev, now)
 	if err == nil && commit {
@@ -390,7 +390,7 @@ func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error
 // commitTurn makes a turn durable with the positions it has reached, and then
 // acknowledges what it applied.
 func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
-	// Before the commit: after it nobody would read the message again.
+	// Before the commit: after it the message is not read again.
 	if err := p.f.pub.Publish(ctx, p.dead...); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// postSeeds has the seeds published that the state has found to be fed.
+// postSeeds publishes the seeds that the state has found to be due.
 func (p *partitionLoop) postSeeds() {
 	seeds := p.state.Seeds.Pending()
 	if len(seeds) == 0 {

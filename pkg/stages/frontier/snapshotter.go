@@ -120,7 +120,7 @@ func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 }
 
 // afterRemoval is the least time between two snapshots when a deleted crawl was
-// forgotten since the last: whoever deletes a crawl waits for that, as the streams keep
+// forgotten since the last: a deletion waits for it, as the streams keep
 // its messages until then. Crawls that are deleted together need one.
 const afterRemoval = 5 * time.Second
 
@@ -150,8 +150,8 @@ func (s *snapshotter) checkPressure(p *partitionLoop) {
 	})
 }
 
-// first reports whether the partition has no snapshot and none was tried. It is to
-// have one soon, and be it of nothing: without one, whoever takes it over needs the
+// first reports whether the partition has no snapshot and none was tried. It needs
+// one soon, even an empty one: without one, a takeover reads the
 // streams from their beginning.
 func (s *snapshotter) first() bool { return s.at == nil && s.took == 0 }
 

@@ -47,7 +47,7 @@ func (t takeover) run(ctx context.Context, p int, epoch uint64) (restored bool, 
 const restoreTries = 5
 
 // takeIn brings the state of a partition to that of its newest snapshot, unless the
-// store has the live state of its own. The snapshot is fenced first: else an owner
+// store already has the live state. The snapshot is fenced first: otherwise an owner
 // that has lost the partition, and does not know, could replace it at any moment,
 // and what the streams have since be purged.
 func (t takeover) takeIn(ctx context.Context, p int, epoch uint64, own bool, from string) error {

@@ -14,8 +14,8 @@ var ErrConsumersSilent = errors.New("some do not answer")
 
 // Consumers returns all consumers of a stream, or an error: those whose servers do not
 // answer are in the answer by their names alone, and the client's ListConsumers leaves
-// them out without a word (nats.go v1.55.0, found by the soak). Whoever takes the list
-// for whole believes that nobody has anything left to read.
+// them out silently (nats.go v1.55.0, found by the soak). A caller that takes the list
+// for whole believes that all messages were read.
 func (c *Client) Consumers(ctx context.Context, stream string) (all []*jetstream.ConsumerInfo, err error) {
 	for total := 1; len(all) < total; { // page by page
 		var page struct {

@@ -24,8 +24,8 @@ type KeyStore interface {
 // its revision: the compare-and-set of all that Seine keeps in buckets. Revision
 // is that of the value that was read, 0 if Get has found none, be it that the key
 // was never written, or deleted, purged or expired; what marks a deletion has a
-// revision of its own, so that an Update from 0 would be refused for ever. IsConflict
-// tells that somebody else has written the key meanwhile.
+// separate revision, so that an Update from 0 would always be refused. IsConflict
+// reports that another process has written the key meanwhile.
 func Swap(ctx context.Context, kv KeyStore, key string, value []byte, revision uint64) (uint64, error) {
 	if revision == 0 {
 		return kv.Create(ctx, key, value) //nolint:wrapcheck // by whoever stores
@@ -40,7 +40,7 @@ const (
 	codeNotLastReplicas = 10164
 )
 
-// IsConflict reports whether a key was changed by somebody else meanwhile.
+// IsConflict reports whether another process changed a key meanwhile.
 func IsConflict(err error) bool {
 	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		return true

@@ -42,7 +42,7 @@ func (o *ObjectBucket) Open(ctx context.Context, name string) (*Download, error)
 // Download reads an object, chunk by chunk. It outlives a server that is away for a
 // while.
 type Download struct {
-	ctx        context.Context // of the one who reads
+	ctx        context.Context // of the reader
 	box        *ObjectBucket
 	name, nuid string
 	left       int64  // bytes that are still to come from the server
@@ -53,7 +53,7 @@ type Download struct {
 	err        error
 }
 
-// NUID returns the token by which the chunks of the object are told.
+// NUID returns the token in the subject of the chunks of the object.
 func (d *Download) NUID() string { return d.nuid }
 
 // Left returns how many bytes are still to come from the server.

@@ -65,7 +65,7 @@ func asMade(info *jetstream.StreamInfo) *jetstream.StreamInfo {
 		return info
 	}
 	made, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil { // somebody has changed it: the stream is a new one, then
+	if err != nil { // it was changed: then the stream is a new one
 		return info
 	}
 	copied := *info

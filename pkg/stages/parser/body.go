@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// maxDecoded bounds what is made of a body that somebody else than Seine's fetcher
+// maxDecoded bounds the decoded size of a body that another program than Seine's fetcher
 // stored, whose limit is the spec's.
 const maxDecoded = 2 << 30
 

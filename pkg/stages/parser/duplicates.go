@@ -101,7 +101,7 @@ type duplicateMatch struct {
 // notNear is the distance at which no page is near another.
 const notNear = -1
 
-// classify tells what a page repeats: a page with the same digest, or one whose
+// classify returns what a page repeats: a page with the same digest, or one whose
 // simhash differs in at most distance bits.
 func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFingerprint, distance int) (duplicateMatch, error) {
 	lists := messages.Incarnation(crawl, s.visit.Incarnation())
@@ -139,8 +139,8 @@ func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFinge
 	return duplicateMatch{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
 }
 
-// DuplicateOf tells of a page that was parsed which other it repeats, as the parser
-// has decided: zero if none, or if the crawl does not ask. Exact is whether they
+// DuplicateOf returns which other page a parsed page repeats, as the parser
+// has decided: zero if none, or if the crawl does not look for duplicates. Exact is whether they
 // are the same to the byte.
 func DuplicateOf(ctx context.Context, bus *stages.Bus, page *messages.Page) (of messages.Visit, exact bool, err error) {
 	digest, err := hex.DecodeString(page.Digest)

@@ -65,7 +65,7 @@ type Extract struct {
 	Records []ExtractRecord
 }
 
-// ExtractRecord is a record of its own.
+// ExtractRecord is a separate record.
 type ExtractRecord struct {
 	Kind string // as in a record rule: a lower-case letter, then letters, digits and '_'
 	Key  string // the record's "key"; may be empty

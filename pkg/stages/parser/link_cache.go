@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// linkCache remembers links that were published lately, so that the menu of a
-// site is not sent to the frontier with every page. It forgets whatever it
-// likes, which costs a message, but it never claims what is not so: a link that
+// linkCache remembers links that were published recently, so that the menu of a
+// site is not sent to the frontier with every page. It may forget any link,
+// which costs a message, but it never claims a link falsely: a link that
 // was not published must not be left out. So it learns only what has been
 // acknowledged, and compares whole URLs.
 type linkCache struct {

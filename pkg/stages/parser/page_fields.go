@@ -117,7 +117,7 @@ func (pe pageEncoder) typeMismatch() string {
 }
 
 // language is the language that the page declares, else that of its text. The
-// record of pages without fields of their own has only what is declared, which
+// record of pages without fields has only what is declared, which
 // costs nothing.
 func (pe pageEncoder) language() string {
 	if pe.scanned.Language != "" {

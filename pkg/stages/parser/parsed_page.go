@@ -48,7 +48,7 @@ type parsedPage struct {
 	problems []extract.Problem // records that could not be made
 	byRules  extract.Result    // what the spec's rules made
 
-	duplicateOf messages.Visit // the page that this one repeats, if that is told
+	duplicateOf messages.Visit // the page that this one repeats, if the crawl marks duplicates
 
 	// Made when they are first asked for.
 	data *structured.Data
@@ -59,7 +59,7 @@ type parsedPage struct {
 
 	file *convert.Result // what was made of a PDF or an office file
 
-	treeless bool // it was told that there is no tree
+	treeless bool // already logged that there is no tree
 }
 
 // discoveredLink is a URL to be followed, and its distance from a seed.
@@ -128,7 +128,7 @@ func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) err
 	case mediatype.Text:
 		return r.readText(body)
 	default:
-		return nil // its type is all that can be told
+		return nil // its type is all that is known
 	}
 }
 

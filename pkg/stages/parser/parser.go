@@ -67,7 +67,7 @@ func (p *Parser) Run(ctx context.Context) error {
 	return nil
 }
 
-// subject tells what a message of PAGES is about.
+// subject returns the crawl and the URL of a message of PAGES.
 func subject(m *stages.Message) stages.MessageContext {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil {
@@ -214,7 +214,7 @@ func digestOf(r *parsedPage) uint64 {
 func (p *Parser) onDeadLetter(m *stages.Message, why error) stages.Output {
 	page, err := messages.DecodePage(m.Header)
 	if err != nil || page.Part == messages.PartCapture {
-		return stages.Output{} // there is no visit, or none can be told
+		return stages.Output{} // there is no visit, or it is unknown
 	}
 	c := &messages.Candidates{
 		Crawl: page.Crawl, Rev: page.Rev, Source: messages.SourceLink, Referrer: page.URL, Depth: min(page.Depth+1, messages.MaxDepth),

@@ -61,8 +61,8 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 }
 
 // minRead is how much text is read of a page at least, whatever a record keeps of
-// it: pages are told apart, and languages detected, by their text. One character more
-// tells that there is more.
+// it: duplicates and languages are found by the text of a page. One character more
+// shows that there is more.
 const minRead = 512 << 10
 
 // addFields has the fields of the page's record made, and asks for what they need.

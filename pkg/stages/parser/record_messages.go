@@ -116,7 +116,7 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 	return messages.RecordMsg(r.page.Crawl, partition, id, line)
 }
 
-// isCut reports whether a text has lost something at a limit. Of one of 0 nobody wants any.
+// isCut reports whether a text has lost something at a limit. A limit of 0 asks for no text.
 func isCut(text string, limit int) bool { return limit > 0 && len(text) > limit }
 
 // maxRecord leaves room for headers in a message of 1 MiB, headerRoom in any.

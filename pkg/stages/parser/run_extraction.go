@@ -79,7 +79,7 @@ func (r *parsedPage) take(own *parsedPage) {
 	r.problems, r.treeless = append(r.problems, own.problems...), own.treeless
 }
 
-// hasPageRecord reports whether the page has a record of its own.
+// hasPageRecord reports whether the page itself has a record.
 func (r *parsedPage) hasPageRecord() bool {
 	return r.plan.spec.EmitsPage() && !r.noRecord && !r.noPage
 }

@@ -57,7 +57,7 @@ func (sp sitemapPage) readText(body []byte) (bool, error) {
 	return true, sp.followEntries(site, nil)
 }
 
-// readKnown reads a text that must be a sitemap: that it is none is told, as what it
+// readKnown reads a text that must be a sitemap. It logs if it is not one, as what it
 // should have led to is missing.
 func (sp sitemapPage) readKnown(body []byte) (bool, error) {
 	site, err := sitemap.ParseAny(body, sp.page.ContentType)
@@ -69,7 +69,7 @@ func (sp sitemapPage) readKnown(body []byte) (bool, error) {
 }
 
 // followEntries follows its entries: pages are a link away, and the sitemaps of an
-// index are as near as the index. What ended the reading of it is told.
+// index are as near as the index. It logs what ended the reading.
 func (sp sitemapPage) followEntries(site *sitemap.Sitemap, ended error) error {
 	base, err := weburl.NewBase(sp.page.URL)
 	if err != nil {

@@ -2,7 +2,7 @@
 // one owner, the messages of a stream in order, and the snapshots by which another continues.
 //
 //   - Leases: each partition has one owner at a time. A lease that was not renewed in time is
-//     another's; its epoch, which only grows, tells who came later.
+//     another's; its epoch only grows, so the later owner has the higher one.
 //   - OrderedReader: each message of a stream once and in order, from where the state of the
 //     owner ends, whatever the server believes was acknowledged.
 //   - Snapshots: the newest whole one of each partition, which neither a crash in the middle

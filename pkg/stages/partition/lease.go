@@ -33,8 +33,8 @@ var (
 // Leases shares the partitions of a stage between its processes. Each
 // partition is a key in BucketLeases, taken and renewed by compare-and-set; a
 // key that is not renewed expires with the bucket's age. An owner that cannot
-// renew is told to stop before that, by its own clock, so two owners can
-// overlap only if a process is frozen: what they do is told apart by the epoch.
+// renew must stop before that, by its own clock, so two owners can
+// overlap only if a process is frozen: the epoch tells their actions apart.
 //
 // Processes see each other through a watch on the bucket, which decides when to
 // try and how much to want, never who owns: that only compare-and-set does.
@@ -113,7 +113,7 @@ func (l *Leases) Validate() error {
 	return nil
 }
 
-// Run takes, renews and gives up leases until ctx is done; then it tells the
+// Run takes, renews and releases leases until ctx is done; then it tells the
 // owners to finish, waits for them, and releases what they had.
 func (l *Leases) Run(ctx context.Context) error {
 	if err := l.Validate(); err != nil {
@@ -206,7 +206,7 @@ func (l *Leases) Owned() []int {
 	return ps
 }
 
-// balance says that this process is there, gives up what is not its share, and
+// balance announces this process, releases what is not its share, and
 // takes what is. It returns when to do so again.
 func (l *Leases) balance(ctx context.Context) time.Duration {
 	if time.Now().After(l.announce) {
@@ -307,7 +307,7 @@ func (l *Leases) putMember() {
 	l.trouble("announce", err)
 }
 
-// releaseExcess gives up what is not in the pool or over the quota, the last taken
+// releaseExcess releases what is not in the pool or over the quota, the last taken
 // first. The leases are renewed until the owners have finished.
 func (l *Leases) releaseExcess(pool []int, quota int) {
 	var staying []*lease

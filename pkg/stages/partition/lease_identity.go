@@ -19,7 +19,7 @@ var ErrTwin = errors.New("another process has the same identity: its --state was
 	"stop one of the two, and give it an empty --state before it starts again")
 
 // claimIdentity returns ErrTwin if another process of this owner runs. Otherwise it answers the processes of this owner that
-// start later, until stop is called. The server reports at once that nobody answers, as after a kill. If a connection is left of
+// start later, until stop is called. The server reports at once that there is no responder, as after a kill. If a connection is left of
 // a process that does not answer, the leases of that process end first.
 func (l *Leases) claimIdentity(ctx context.Context) (stop func(), err error) {
 	subject := messages.SubjectOwner(l.Group, l.me())

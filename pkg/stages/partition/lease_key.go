@@ -21,8 +21,8 @@ type leaseValue struct {
 	Owner  string    `json:"owner"`
 	Since  time.Time `json:"since"`
 	Run    string    `json:"run,omitempty"`
-	Static bool      `json:"static,omitempty"` // of a lease: its owner takes only what it was told
-	Only   []int     `json:"only,omitempty"`   // of a member: what it was told to take
+	Static bool      `json:"static,omitempty"` // of a lease: its owner takes only the assigned partitions
+	Only   []int     `json:"only,omitempty"`   // of a member: the assigned partitions
 }
 
 // ParseLeaseKey returns of which group and partition a key of BucketLeases is the lease; ok is false for a key that is of
@@ -36,7 +36,7 @@ func ParseLeaseKey(key string) (group string, p int, ok bool) {
 	return tokens[1], p, err == nil
 }
 
-// LeaseOwner returns who has a lease, and when it was last renewed; ok is false for what is no lease.
+// LeaseOwner returns the owner of a lease, and when it was last renewed; ok is false for another key.
 func LeaseOwner(value []byte) (owner string, renewed time.Time, ok bool) {
 	var v leaseValue
 	err := jsontext.Unmarshal(value, &v)

@@ -66,8 +66,8 @@ func (v *leaseView) watch(ctx context.Context) {
 	}
 }
 
-// session watches until the connection was lost and is back: what the old one
-// missed is told by looking at everything again.
+// session watches until the connection was lost and is back. What the old one
+// missed is found by reading all keys again.
 func (v *leaseView) session(ctx context.Context) error {
 	ctx, cancel := v.bus.UntilReconnected(ctx)
 	defer cancel()

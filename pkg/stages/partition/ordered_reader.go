@@ -261,7 +261,7 @@ func (o *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error
 }
 
 // leaderBehind is how long a node that was cut off may answer as a stream's leader,
-// from what it had: it gives up after 10 s without the others (nats-server 2.15.2).
+// from what it had: it steps down after 10 s without the others (nats-server 2.15.2).
 const leaderBehind = 15 * time.Second
 
 // await returns an error while a stream that ends before the position may only seem

@@ -74,7 +74,7 @@ func NewSnapshots(b *stages.Bus) *Snapshots {
 // Save stores what write writes as the newest snapshot of partition p. It is
 // recorded by compare-and-set when the object is whole, and not at all when an
 // owner of a higher epoch has recorded one, or has called Fence: ErrStale. A crash leaves at most an
-// object that nobody knows of, which the next Save of the partition removes.
+// object without a record, which the next Save of the partition removes.
 // Memory is bounded, whatever the size.
 func (s *Snapshots) Save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
 	saved, err := s.save(ctx, p, meta, write)
@@ -125,7 +125,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 // objects that no record names. When there are any, the record have is written
 // again before they go, for only that proves that it is the newest: a leader that
 // was cut off may have answered with the one before, and then the object that the
-// partition lives by looks like one that nobody knows of. It returns the record as
+// partition needs looks like one without a record. It returns the record as
 // it is now. Without a record there is no such proof, and what is left stays until
 // there is one.
 func (s *Snapshots) sweep(ctx context.Context, box *jsclient.ObjectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
@@ -332,8 +332,8 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 func snapshotKey(p int) string { return "snapshot." + strconv.Itoa(p) }
 func bindingKey(p int) string  { return "frontier." + strconv.Itoa(p) }
 
-// objectName names a new object. Partition and epoch are in it so that what
-// was left over can be told from what a newer owner is writing.
+// objectName names a new object. Partition and epoch are in it so that
+// leftovers differ from what a newer owner is writing.
 func objectName(p int, epoch uint64) string {
 	return fmt.Sprintf("p%d-e%d-%s", p, epoch, nuid.Next())
 }

@@ -47,7 +47,7 @@ func (s *Snapshots) Install(ctx context.Context, snap Snapshot, store string) er
 	return s.bind(ctx, snap.Partition, snap.Epoch, store)
 }
 
-// Reset makes p a partition that has no snapshot, and binds it to store: whoever takes it over reads the
+// Reset makes p a partition that has no snapshot, and binds it to store: a takeover reads the
 // streams from their beginning.
 func (s *Snapshots) Reset(ctx context.Context, p int, epoch uint64, store string) error {
 	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)

@@ -48,7 +48,7 @@ func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.
 			return nil, err
 		}
 		l := Left{Stream: stream}
-		if stream != messages.StreamDead { // which nobody acknowledges
+		if stream != messages.StreamDead { // which are never acknowledged
 			if l.Readers, err = behind(ctx, b, stream, end.Sequence); err != nil {
 				return nil, err
 			}

@@ -36,13 +36,13 @@ type Janitor struct {
 	// it is purged: a consumer that is still to come must find everything.
 	Streams map[string]int
 	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
-	// newest snapshot of every partition: whoever takes a partition over reads on
+	// newest snapshot of every partition: a takeover reads on
 	// from there.
 	Snapshots *partition.Snapshots
 
 	newest   []*partition.Snapshot // by partition; nil where there is none
 	newestAt time.Time
-	blamed   map[string]bool  // streams of which it was said who holds them
+	blamed   map[string]bool  // streams whose holders were logged
 	looseAge time.Duration    // looseAge, but in tests
 	now      func() time.Time // time.Now, but in tests
 	loose    map[string]orphanBody
@@ -167,7 +167,7 @@ func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 }
 
 // blameShare is the part of a stream's limit that a consumer may hold back before
-// people are told which one it is.
+// the janitor logs which one it is.
 const blameShare = 0.75
 
 // blame logs once that a consumer fills the stream. It may be the consumer of a writer that
@@ -245,7 +245,7 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 // snapshots have all messages of a stream. A partition holds back its first
 // message after its snapshot and all after that, of whichever partition; one
 // that is idle has none, however old its snapshot is. As long as a partition has no
-// snapshot at all, the answer is 0: whoever takes it over reads the streams from
+// snapshot at all, the answer is 0: a takeover reads the streams from
 // their beginning, and can see only of a whole one that nothing is missing. Upto
 // must not be beyond the last message that the stream had when info was read.
 func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {

@@ -88,7 +88,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	return s, err
 }
 
-// looseAge is how long a body may be without a page, and an upload without another chunk, before it is nobody's. It counts while
+// looseAge is how long a body may be without a page, and an upload without another chunk, before it is removed. It counts while
 // the readers of PAGES are past where that ended at first: a fetcher that has stored a body, and waits for room for its page, has
 // found some by then. The age of a body counts from when the server stored it, and this process looks for a fifteenth of it: else no
 // body would ever go where frontiers are started again and again.

@@ -89,7 +89,7 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 	return err == nil && m.Seq > end.Sequence, err
 }
 
-// forgettable returns the highest sequence of a stream, at most upto, that nobody
+// forgettable returns the highest sequence of a stream, at most upto, that no reader
 // needs any more.
 func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
 	name := info.Config.Name

@@ -18,7 +18,7 @@ import (
 // A client may publish to a subject of a stream that no consumer reads, such as that of a partition that does not exist: the
 // server acknowledges it. The janitor moves such messages to DEAD, and looks for them before it purges.
 
-// StrayStreams are the streams of which some subjects are read by nobody.
+// StrayStreams are the streams with subjects that no stage reads.
 var StrayStreams = []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamRecords}
 
 const (

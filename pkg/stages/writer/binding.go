@@ -222,7 +222,7 @@ func (b binder) bind(ctx context.Context) (err error) {
 	})
 }
 
-// bindOnce binds the name, unless somebody else changes its binding at this moment.
+// bindOnce binds the name, unless another process changes its binding at this moment.
 func (b binder) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte) error {
 	have, rev, err := ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil {
@@ -240,14 +240,14 @@ func (b binder) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte
 	return nil
 }
 
-// stillBound returns a BoundError once somebody has bound the name to something else, and installation.ErrOther once the server has the
+// stillBound returns a BoundError once the name is bound to something else, and installation.ErrOther once the server has the
 // streams of another installation.
 func (b binder) stillBound(ctx context.Context) error {
 	if err := b.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
 		return err //nolint:wrapcheck // says all
 	}
 	have, _, err := ReadBinding(ctx, b.bus, b.cfg.Name)
-	if err != nil || have == nil { // nobody can be asked, or told
+	if err != nil || have == nil { // NATS cannot be reached
 		return nil //nolint:nilerr // the next look tells
 	}
 	return b.cfg.bound(have, &b.binding)

@@ -48,7 +48,7 @@ func (c *OutputConfig) Directory() string {
 	return c.Out
 }
 
-// Redact returns what may be told of out: all but the secrets of a DSN.
+// Redact returns out without the secrets of a DSN, for logs.
 func Redact(out string) string {
 	if postgres.Is(out) {
 		return postgres.Redact(out)
@@ -56,7 +56,7 @@ func Redact(out string) string {
 	return out
 }
 
-// WithoutPassword returns out as it may be stored: it leads to the same place, for who
+// WithoutPassword returns out as it may be stored: it leads to the same place, for a reader that
 // has the password from elsewhere.
 func WithoutPassword(out string) string {
 	if postgres.Is(out) {

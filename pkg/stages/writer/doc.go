@@ -57,7 +57,7 @@
 //
 // Where each record is a file, at a path that it says itself, step 2 puts all
 // objects of the set in place, over what is there, before the entry. They are no
-// leftovers after a crash, and nobody removes them: what they replaced is gone,
+// leftovers after a crash, and are not removed: what they replaced is gone,
 // and the next owner makes the same ones of the same messages. Packages dir and
 // bucket have what else can be seen meanwhile, and what a former owner can do.
 //

@@ -51,8 +51,8 @@ type index struct {
 	ID   string // the same for as long as the directory lives
 }
 
-// openIndex opens the index in dir, or makes one there. Report hears of trouble
-// with the disk, and nil when it is over; it must return at once.
+// openIndex opens the index in dir, or makes one there. Report is called with an error
+// of the disk, and with nil when it is over; it must return at once.
 func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -31,7 +31,7 @@ type ExportOptions struct {
 	Identities ageencrypt.Identities // to read it with, if it is encrypted
 	Filter     output.Filter
 	To         OutputConfig
-	// Progress, if set, is told how it stands after each commit.
+	// Progress, if set, is called after each commit.
 	Progress func(ExportTotals)
 	Log      *slog.Logger
 
@@ -134,7 +134,7 @@ func checkReadable(source output.Output, refs []output.Ref, from string) error {
 	for _, r := range refs {
 		c, err := source.Read(r)
 		if err != nil || len(c.Files) == 0 {
-			continue // it is told when it is its turn
+			continue // it is called when it is its turn
 		}
 		if err := format.CheckReadable(ageencrypt.PlainName(c.Files[0].Path)); err != nil && len(c.Files[0].Columns) == 0 {
 			return fmt.Errorf("%s: %s: %w", from, c.Files[0].Path, err)

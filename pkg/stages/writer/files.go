@@ -103,7 +103,7 @@ func unwrapEncoder(enc format.Encoder) format.Encoder {
 	return enc
 }
 
-// dropEmpty gives up a chunk that was begun for a record which is not in it.
+// dropEmpty discards a chunk that was begun for a record which is not in it.
 func (s *fileSet) dropEmpty(g output.Group) {
 	if c := s.chunks[g]; c != nil && c.records == 0 {
 		c.Abandon()

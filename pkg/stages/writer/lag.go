@@ -18,7 +18,7 @@ const (
 	// lagEvery is how often a writer looks how far behind it is.
 	lagEvery = 5 * time.Second
 	// lagShare is the part of a stream's limit that a writer may hold back before
-	// people are told: from there on it slows the crawl down.
+	// it warns: from there on it slows the crawl down.
 	lagShare = 0.5
 	// pressShare is the part at which open files are finished early. What is in them
 	// is not acknowledged, so the stream cannot let go of it; sixteen files of 1 GiB
@@ -150,7 +150,7 @@ func (w *Writer) Flush() (await func(ctx context.Context)) {
 		select {
 		case c <- done:
 			all = append(all, done)
-		default: // it was told already
+		default: // already logged
 		}
 	}
 	return func(ctx context.Context) {

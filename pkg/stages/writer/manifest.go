@@ -137,7 +137,7 @@ func (w *Writer) unlist(crawls ...string) {
 }
 
 // MarkComplete says that a crawl has ended, and that every record of it was read: its
-// manifest says so once Run has committed them and ends.
+// manifest is marked complete once Run has committed them and ends.
 func (w *Writer) MarkComplete(crawl string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

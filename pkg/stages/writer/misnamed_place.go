@@ -68,7 +68,7 @@ func FileMeant(out string) (stem, name string) {
 	return stem, name
 }
 
-// schemes are what places begin with that somebody may mean, and what is written for them.
+// schemes are prefixes that people may try, and the right ones.
 var schemes = map[string]string{
 	"s3": bucket.Scheme, "s3a": bucket.Scheme, "s3n": bucket.Scheme, "sqlite": "sqlite:", "postgres": dsn, "postgresql": dsn, "pg": dsn, "psql": dsn,
 	"file": "file:", "duckdb": "DIR --format parquet",
@@ -88,7 +88,7 @@ var (
 	keywords = regexp.MustCompile(`(^|\s)(host|dbname|service)=`)
 )
 
-// intended returns the place that somebody meant who wrote out, "" if out is a place, and out without a password.
+// intended returns the place that was probably meant by out, "" if out is a place, and out without a password.
 func intended(out string) (write, shown string) {
 	if keywords.MatchString(out) {
 		return dsn, "…"

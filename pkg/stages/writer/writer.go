@@ -318,7 +318,7 @@ func (w *Writer) indexTrouble(err error) {
 }
 
 // Entered is closed once the writer is in a partition of its output, and so has the place:
-// nobody who reads another stream has.
+// no writer of another stream has.
 func (w *Writer) Entered() <-chan struct{} { return w.entered }
 
 func (w *Writer) opened(p int) {

@@ -63,10 +63,10 @@ feeders:                           # programs that may feed some crawls, and giv
 // Result is what Run did.
 type Result struct {
 	Made   []string // files and users that are new
-	Nobody []string // folders of users that are none any more
+	Nobody []string // folders of users that no longer exist
 }
 
-// Run makes what is missing in dir, and writes the configuration anew. What is there
+// Run makes what is missing in dir, and writes the configuration again. What is there
 // stays: keys until they are removed, certificates until they end soon. One Run at a time changes the folder.
 func Run(dir string) (r *Result, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {

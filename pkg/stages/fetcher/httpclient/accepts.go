@@ -11,7 +11,7 @@ import (
 type accepts []string
 
 // keeps reports whether a type without parameters is in the list. Markdown is a text; it is in the list only if a spec asks
-// for it, since some sites send it instead of a page to whoever names it.
+// for it, since some sites send it instead of a page to a client that accepts it.
 func (a accepts) keeps(t string) bool {
 	return crawlspec.InMediaRanges(a, t) || t == "text/markdown" && crawlspec.InMediaRanges(a, "text/plain")
 }

@@ -184,7 +184,7 @@ func (x *exchange) sniff(body []byte) *Failure {
 }
 
 // firstBuffer is what a body is read into at first that is large, or whose length
-// is not known. All are of this size: nobody lent the memory for larger ones.
+// is not known. All are of this size: there is no reserved memory for larger ones.
 const firstBuffer = 32 << 10
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, firstBuffer); return &b }}

@@ -14,8 +14,8 @@ import (
 // challengeCheck recognises a challenge that came in the place of a page.
 type challengeCheck struct{ *exchange }
 
-// A site that wants to know whether a person asks may answer with a page of its own,
-// with status 200 too. That is not the page that was asked for: it is no page, but why there
+// A site that checks for a person may answer with a challenge page,
+// with status 200 too. That is not the requested page, but the reason why there
 // is none. A robots.txt is not looked at, since whatever answers for it is no page anyway.
 
 // blocked makes the reply one that was blocked if its header says so.

@@ -61,7 +61,7 @@ func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
 	}, nil
 }
 
-// Close closes the connections that no one uses.
+// Close closes the idle connections.
 func (c *Client) Close() { c.pools.close() }
 
 // Compile works out once what all requests of a spec have alike.

@@ -37,7 +37,7 @@ const (
 	FamilyIPv6 = "ipv6"
 )
 
-// MaxWorkers is how many requests may be under way at most.
+// MaxWorkers is the largest number of requests in flight.
 const MaxWorkers = 16384
 
 // Bounds of Config.

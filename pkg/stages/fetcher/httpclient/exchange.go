@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// exchange is one request under way.
+// exchange is one request in flight.
 type exchange struct {
 	c   *Client
 	ask *Request
@@ -171,7 +171,7 @@ func (x *exchange) abortBeforeSend(info httptrace.GotConnInfo) {
 	_ = info.Conn.Close()
 }
 
-// learn takes note of what it took to open the connection.
+// learn records what it took to open the connection.
 func (x *exchange) learn(info httptrace.GotConnInfo) {
 	var opened *conn
 	switch c := info.Conn.(type) {

@@ -18,7 +18,7 @@ type Failure struct {
 	Text   string
 	Detail messages.Detail
 
-	cause error // nil if no one asks for it
+	cause error // nil if it is not wanted
 }
 
 // Unwrap returns the refusal of the address guard that is behind it, if one is.

@@ -9,8 +9,8 @@ import (
 // memoryLimiter bounds what bodies take together from when they are read until their
 // pages are stored. Half of it is shared out among the workers beforehand, so an
 // ordinary page never waits. A body that outgrows its share takes all it may
-// still need from the other half in one step: who waits for that holds nothing of
-// it, so no one waits in a circle.
+// still need from the other half in one step: a reader that waits for that holds nothing of
+// it, so there is no deadlock.
 type memoryLimiter struct {
 	share int64 // of each worker
 	pool  int64 // for the rest

@@ -35,7 +35,7 @@ var (
 	waitMemory              = WaitSeconds.WithLabelValues("memory")
 )
 
-// WaitSeconds tells for what requests wait. A caller of Client.Do has reasons of its own,
+// WaitSeconds is what requests wait for. A caller of Client.Do has further reasons,
 // and the metric is one.
 var WaitSeconds = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "seine_fetch_wait_seconds_total", Help: "Waiting time of requests, by reason: host, rate, bandwidth, memory, redelivery, object_store, proxy (all rest), robots (another fetcher requests it).",

@@ -45,7 +45,7 @@ func (p *proxy) rests() (failed, refused time.Time) {
 	return p.failed.until, p.refused.until
 }
 
-// ended takes note of an exchange through the proxy.
+// ended records an exchange through the proxy.
 func (p *proxy) ended(r *Reply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -42,7 +42,7 @@ func (c *compiler) redactor(spec *crawlspec.Spec) *redactor {
 	return r
 }
 
-// learn takes note of what a profile makes of secrets.
+// learn records what a profile makes of secrets.
 func (r *redactor) learn(m *profile) {
 	if r == nil {
 		return

@@ -104,8 +104,8 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 	return r.queryDNS(ctx, host)
 }
 
-// queryDNS looks the name up once for all who want it. The look-up outlives the one
-// who began it, whose request may end before.
+// queryDNS looks the name up once for all requests that need it. The lookup outlives the request
+// that began it.
 func (r *resolver) queryDNS(ctx context.Context, host string) ([]netip.Addr, error) {
 	dnsMiss.Inc()
 	done := r.flight.DoChan(host, func() (any, error) {

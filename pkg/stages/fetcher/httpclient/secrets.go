@@ -9,7 +9,7 @@ import (
 // they are for. One that is missing fails the request, not the fetcher.
 type secretStore struct {
 	secrets.Store
-	used *secrets.Mask // is told of each that is used, nil if no one asks
+	used *secrets.Mask // is called with each that is used; may be nil
 }
 
 func (s secretStore) get(name string) (string, error) {

@@ -181,7 +181,7 @@ func (d *dialer) socksFailure(to *viaProxy, target netip.AddrPort, err error) er
 	return Failf(messages.ProxyFailure, "proxy %s: asked for %s: %s", d.proxy.Host, target, text)
 }
 
-// target looks up an address that is dialled by somebody else, and refuses it as
+// target looks up an address that a proxy dials, and refuses it as
 // if it were dialled here.
 func (d *dialer) target(ctx context.Context, address string) (netip.AddrPort, time.Duration, error) {
 	began := time.Now()

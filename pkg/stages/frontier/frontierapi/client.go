@@ -153,7 +153,7 @@ func (c Client) Explain(ctx context.Context, crawl, url string) (Explanation, er
 	return e, err
 }
 
-// queryPartition asks a partition, again while nobody answers.
+// queryPartition sends a query to a partition, and repeats it until there is an answer.
 func (c Client) queryPartition(ctx context.Context, op string, p int, q Query, reply any) error {
 	ctx, cancel := context.WithTimeout(ctx, QuestionTimeout)
 	defer cancel()
@@ -204,7 +204,7 @@ func (c Client) Host(ctx context.Context, host string) (HostStatus, error) {
 }
 
 // SetState pauses, resumes or cancels a crawl, or, if host is not empty, what
-// it wants of one host. It returns the revision of the spec that says so.
+// it wants of one host. It returns the revision of the spec with the new state.
 func (c Client) SetState(ctx context.Context, crawl, host string, state crawlspec.RunState) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Host: host, State: state})
 }
@@ -220,7 +220,7 @@ func (c Client) control(ctx context.Context, order Control) (uint64, error) {
 }
 
 // Delete deletes a crawl everywhere but in outputs, and returns the revision of the
-// deletion. It is done when Remaining says so; that takes no caller.
+// deletion. The deletion is complete when Remaining reports nothing; it continues without a caller.
 func (c Client) Delete(ctx context.Context, crawl string) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Delete: true})
 }

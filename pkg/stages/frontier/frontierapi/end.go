@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// EndReason is why nothing more will happen in a crawl unless it is fed.
+// EndReason is why a crawl has ended: nothing more happens in it without new seeds.
 type EndReason string
 
 // Ends of a crawl.

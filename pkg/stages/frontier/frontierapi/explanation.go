@@ -38,7 +38,7 @@ type Explanation struct {
 	Host *HostStatus `json:"host,omitempty"`
 	// Redirects is how many in a row led here; the last of them is the Referrer.
 	Redirects int `json:"redirects,omitempty"`
-	// FetchSeq is where in FETCH the request under way is, 0 if there is none.
+	// FetchSeq is the sequence in FETCH of the request in flight, 0 if there is none.
 	FetchSeq uint64 `json:"fetch_seq,omitempty"`
 	// Now is what the spec says of the URL now.
 	Now Verdict `json:"now"`

@@ -41,7 +41,7 @@ type PartitionStatus struct {
 	Again int64 `json:"again,omitempty"`
 	// VisitingAll says that it has not come to all URLs yet.
 	VisitingAll bool `json:"visiting_all,omitempty"`
-	// Seeds tells which list of seeds of a spec the crawl was fed, all of it; 0 is none.
+	// Seeds is the list of seeds of a spec that the crawl has received whole; 0 is none.
 	Seeds uint64 `json:"seeds,omitempty"`
 	// Reviewing says that URLs are still being judged by a changed spec, or taken back
 	// since a seed opened their host.

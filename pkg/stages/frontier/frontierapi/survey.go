@@ -12,9 +12,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// Survey is how the hosts stand as a whole, and what went wrong at them lately.
+// Survey is the state of all hosts together, and their recent errors.
 type Survey struct {
-	// Hosts counts those with something queued or under way by what they wait
+	// Hosts counts the hosts with queued URLs or requests in flight by what they wait
 	// for: the reasons of HostStatus.Why, Asked or Due.
 	Hosts map[string]int64 `json:"hosts,omitempty"`
 	// Partial says that there are so many hosts that not all were looked at.
@@ -93,6 +93,6 @@ func (f *RequestFailure) Text() string {
 
 // What hosts do that do not wait.
 const (
-	Asked = "asked" // a request is under way
+	Asked = "asked" // a request is in flight
 	Due   = "due"   // one may be sent
 )

@@ -14,7 +14,7 @@ import (
 // something of it was wrong.
 const auditEvery = int64(time.Hour)
 
-// beginAudits begins the audits of this turn, of crawls that were not audited lately.
+// beginAudits begins the audits of this turn, of crawls without a recent audit.
 func (cs *crawls) beginAudits() error {
 	if cs.suspectAll {
 		for name := range cs.active {

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// base is what all parts of a partition share: its store, its time, and the turn under way.
+// base is what all parts of a partition share: its store, its time, and the current turn.
 type base struct {
 	store      *Store
 	tx         *tx

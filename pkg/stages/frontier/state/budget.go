@@ -15,7 +15,7 @@ type Budget struct {
 	Bytes     map[string]int64 `json:"bytes,omitempty"`
 }
 
-// Usage is what a partition has used, requests under way included.
+// Usage is what a partition has used, requests in flight included.
 type Usage struct{ Pages, Bytes int64 }
 
 // Grant is what a partition may take of the budgets of a crawl.

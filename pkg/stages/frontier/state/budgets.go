@@ -48,9 +48,9 @@ func (b *Budgets) Due() (all []*BudgetRequest) {
 	return all
 }
 
-// Apply takes note of an answer. One to a question under other rules is passed
-// over, and only then is asked again: of two that are in progress, the later answer
-// might be to the earlier question, and what is stored as granted be less than what
+// Apply applies an answer. One to a query under other rules is ignored,
+// and only then is the query sent again: of two in progress, the later answer
+// might be to the earlier query, and the stored grant be less than what
 // the partition takes.
 func (b *Budgets) Apply(a *BudgetAnswer) {
 	c := b.crawls.active[a.Crawl]

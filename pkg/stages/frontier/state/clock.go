@@ -12,8 +12,8 @@ type Clock struct {
 	name   string // of the clock that uptime reads, "" if it is of this process alone
 }
 
-// NewClock begins the clock with a time of day, Unix ns, and what tells how long the machine
-// is up: by a clock with a name, "" if that is of this process alone.
+// NewClock starts the clock with a time of day, Unix ns, and a function that returns how long the machine
+// has been up, by a clock with a name, "" for a clock of this process alone.
 func NewClock(began int64, uptime func() time.Duration, name string) *Clock {
 	return &Clock{began: began, start: uptime(), uptime: uptime, name: name}
 }

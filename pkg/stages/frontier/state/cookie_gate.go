@@ -17,7 +17,7 @@ func (d *discovery) meetGate(r, found *urlRecord, id urlID, rules *Rules) (queue
 		return false, err
 	}
 	d.tx.save(id, r)
-	return r.gateDue(), nil // a visit under way is looked at when it ends
+	return r.gateDue(), nil // a visit in progress is checked when it ends
 }
 
 // gateDue reports whether the last visit ended with a redirect that led back here,

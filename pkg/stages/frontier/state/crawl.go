@@ -12,7 +12,7 @@ type crawl struct {
 	table.Row
 	crawlState
 	seen    *seen
-	salt    uint64                    // of the run under way, in discovery.recent
+	salt    uint64                    // of the current run, in discovery.recent
 	salted  int64                     // the run that it is of
 	marks   map[messages.URLHash]bool // of paramOrderSeen in this turn
 	shapes  *traps.PatternCounter
@@ -67,7 +67,7 @@ type crawlState struct {
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Since is the revision of the deletion of the name that this crawl came after.
 	Since uint64 `json:"since,omitempty"`
-	// Seeding is whether it was fed the seeds of its spec.
+	// Seeding is how far it has received the seeds of its spec.
 	Seeding seeding `json:"seeding,omitzero"`
 }
 
@@ -76,15 +76,15 @@ type sweep struct {
 	After []byte `json:"after,omitempty"` // the last hash done
 	// Count is what an audit has counted up to there: see base.audit.
 	Count *frontierapi.Counters `json:"count,omitempty"`
-	// All says that a new run is fed all URLs, not the seeds alone.
+	// All says that a new run starts with all URLs, not with the seeds alone.
 	All bool `json:"all,omitempty"`
-	// Recorded says that a new run is fed the pages that have records beside the seeds.
+	// Recorded says that a new run starts with the pages that have records, beside the seeds.
 	Recorded bool `json:"recorded,omitempty"`
-	// Seeds is how many of those of the spec were fed to a new run.
+	// Seeds is the number of seeds of the spec that a new run has received.
 	Seeds int `json:"seeds,omitempty"`
 }
 
-// anew begins a sweep from the first URL.
+// anew starts a sweep from the first URL.
 func (w *sweep) anew() *sweep {
 	if w.audits() {
 		return &sweep{Count: &frontierapi.Counters{}}

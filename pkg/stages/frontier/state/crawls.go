@@ -75,7 +75,7 @@ func (cs *crawls) read(name string) (state crawlState, err error) {
 	return state, nil
 }
 
-// names are those of all crawls that the store or the turn under way has.
+// names are those of all crawls in the store or in the current turn.
 func (cs *crawls) names() (names []string, err error) {
 	pre := table.Prefix(cs.partition, kindCounters)
 	err = cs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {

@@ -142,7 +142,7 @@ func keepsSeed(m *messages.Candidates) bool {
 	return m.Source == messages.SourceSeed && m.SeedList == 0
 }
 
-// saltFor is that of the crawl's run under way: see recentLinks.
+// saltFor returns the salt of the crawl's current run: see recentLinks.
 func (c *crawl) saltFor(name string) uint64 {
 	if c.salted != c.Run {
 		c.salt, c.salted = saltOf(name, c.Since, c.Run), c.Run
@@ -150,8 +150,8 @@ func (c *crawl) saltFor(name string) uint64 {
 	return c.salt
 }
 
-// startingRun is the run that a message belongs to if it does not say so: what
-// people feed belongs to the one under way.
+// startingRun is the run of a message that names none: what
+// people submit belongs to the current one.
 func (c *crawl) startingRun(m *messages.Candidates) int64 {
 	if m.Source == messages.SourceSeed {
 		return c.Run
@@ -167,9 +167,9 @@ func (d *discovery) nextArrival(now int64) uint64 {
 
 // mergeKnown takes a URL that is known. One found nearer to a seed or with a better
 // priority moves up, and is admitted if it was only too far away. One that a
-// person feeds again, although it failed or was excluded, is tried again: the
+// person submits again, although it failed or was excluded, is tried again: the
 // site may be back, or the spec another. One that a later run of the crawl has
-// found is visited again. One that was taken for a page and is fed as a sitemap is
+// found is visited again. One that was taken for a page and is submitted as a sitemap is
 // visited again, to be read as one.
 func (d *discovery) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *Rules, now int64) error {
 	gate := false

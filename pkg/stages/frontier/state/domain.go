@@ -28,7 +28,7 @@ type domain struct {
 	name     string
 	inFlight int
 	refs     int   // hosts in memory that point here
-	first    int64 // nobody in line is due before; math.MaxInt64 if the line is empty
+	first    int64 // no host in the line is due before; math.MaxInt64 if the line is empty
 	dirty    bool  // differs from the store
 	held     bool  // the first in line must wait, and so must the others, in this turn
 	rules    *politeness.Rules

@@ -10,9 +10,9 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A crawl in which nothing is to happen by itself, as it has ended and nobody has fed
-// it since, is nowhere but in the store: its counters, the filter of its URLs, its rules
-// and all else are read when it continues. So nothing is done for it at a start either:
+// A crawl in which nothing happens by itself, as it has ended and received no seeds
+// since, is only in the store: its counters, the filter of its URLs, its rules
+// and the rest are read when it continues. So it costs nothing at a start either:
 // kindAwake lists the others, and specProgress says that those that are not listed need not
 // be looked at.
 
@@ -92,7 +92,7 @@ func (cs *crawls) recheckStale() error {
 		}
 	}
 	for ; awake < maxStale && len(cs.stale) > 0; cs.stale = cs.stale[1:] {
-		if name := cs.stale[0]; cs.isStale[name] { // nobody has woken it meanwhile
+		if name := cs.stale[0]; cs.isStale[name] { // it has not been woken meanwhile
 			c, err := cs.load(name)
 			if err != nil {
 				return err
@@ -151,7 +151,7 @@ func (cs *crawls) hasOtherSpec(name string) (bool, error) {
 	return known && rev != state.Rev, nil
 }
 
-// noteProgress notes, with the turn under way, that no crawl at rest is stale, if so.
+// noteProgress stores, with the current turn, that no dormant crawl is stale, if so.
 func (cs *crawls) noteProgress() {
 	if len(cs.stale) > 0 || cs.scannedTo.Bucket == 0 {
 		return

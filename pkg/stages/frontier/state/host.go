@@ -50,10 +50,10 @@ type crawlQueue struct {
 
 	inFlight int
 	queue    *queue        // window on the queue
-	changes  []queueChange // of the queue, in the turn under way
+	changes  []queueChange // of the queue, in the current turn
 }
 
-// hostStats are what a summary tells of a host.
+// hostStats are the figures of a host in a summary.
 type hostStats struct {
 	Requests int64
 	Pages    int64
@@ -91,7 +91,7 @@ func (h *host) queued() (n int) {
 	return n
 }
 
-// finished takes note of a request that ended.
+// finished records a request that ended.
 func (h *host) finished(res *messages.Result) {
 	h.last.add(res)
 	h.stats.Requests++

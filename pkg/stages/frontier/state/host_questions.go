@@ -190,7 +190,7 @@ func (q *Questions) surveyHosts(crawl string, top int) (out frontierapi.Survey, 
 	return out, err
 }
 
-// worksFor reports whether a crawl has something queued or under way there; any
+// worksFor reports whether a crawl has something queued or in flight there; any
 // crawl for "".
 func worksFor(st *frontierapi.HostStatus, crawl string) bool {
 	if crawl == "" {

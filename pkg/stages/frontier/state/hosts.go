@@ -65,8 +65,8 @@ func (hs *hosts) readHost(name string) (*host, error) {
 	return h, nil
 }
 
-// rebuildHost makes a host anew whose record cannot be read, of its queues and
-// URLs. It rests first: when it was asked last is not known.
+// rebuildHost rebuilds a host whose record cannot be read from its queues and
+// URLs. It rests first: the time of its last request is not known.
 func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
 	hs.reportRepair(repairHost, "a host record cannot be read; it is rebuilt", "host", name, "error", cause)
 	h := &host{name: name}
@@ -330,7 +330,7 @@ func (hs *hosts) readDomain(name string) (*domain, error) {
 	return d, nil
 }
 
-// rebuildDomain makes a domain anew whose record cannot be read, of its hosts. It rests first, as in rebuildHost.
+// rebuildDomain rebuilds a domain whose record cannot be read from its hosts. It rests first, as in rebuildHost.
 func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
 	hs.reportRepair(repairHost, "a domain record cannot be read; it is rebuilt", "domain", name, "error", cause)
 	d := &domain{name: name, lined: true, written: hs.crawls.lastRemoval}
@@ -343,7 +343,7 @@ func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
 		}
 		if live := hs.active[h.name]; live != nil {
 			h = live
-		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and it is told
+		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and that is reported
 			h = stored
 		}
 		for _, w := range h.work {

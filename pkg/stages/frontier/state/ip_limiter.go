@@ -26,7 +26,7 @@ type ipState struct {
 // maxAddresses bounds the addresses in memory.
 const maxAddresses = 1 << 16
 
-// NewIPLimiter returns none yet. The clock is the process's, in nanoseconds; nobody
+// NewIPLimiter returns an empty limiter. The clock is monotonic, in nanoseconds.
 // sets it.
 func NewIPLimiter(now func() int64) *IPLimiter {
 	return &IPLimiter{now: now, since: now(), byIP: make(map[string]*ipState)}
@@ -50,7 +50,7 @@ func (a *IPLimiter) of(ip string) *ipState {
 	return a.byIP[ip]
 }
 
-// forget drops those that no one waits for.
+// forget drops addresses that no host waits for.
 func (a *IPLimiter) forget() {
 	latest := int64(0)
 	for _, ad := range a.byIP {
@@ -64,7 +64,7 @@ func (a *IPLimiter) forget() {
 }
 
 // slot returns 0 if a request may go to the address, or else how long to wait before
-// it is asked again: each host that waits has a time of its own.
+// it tries again: each host that waits has another time.
 func (a *IPLimiter) slot(ip string, delay time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -129,7 +129,7 @@ func (cs *crawls) readAwake(name string, listed bool) (*crawl, error) {
 	return c, err
 }
 
-// unreadableCounters makes the state of a crawl anew whose counters cannot be read.
+// unreadableCounters rebuilds the state of a crawl whose counters cannot be read.
 // Whether it came after the last deletion of its name is seen by its visits.
 func (cs *crawls) unreadableCounters(name string, c *crawl, cause error) error {
 	cs.reportRepair(repairCounters, "the counters of a crawl cannot be read; they are rebuilt", "crawl", name, "error", cause)

@@ -13,8 +13,8 @@ import (
 // Metadata of a seed is part of its record. What many URLs inherit is stored once for each crawl, and
 // the record of each of them has its digest.
 //
-// A URL has what it was fed with; else what the last redirect to it had; else, if it was
-// found on a page of which metadata is inherited, that. Who finds it later changes nothing.
+// A URL has the metadata that it was submitted with; else that of the last redirect to it; else, if it was
+// found on a page of which metadata is inherited, that. A later discovery changes nothing.
 
 // origin says how a URL came by its metadata.
 type origin byte
@@ -29,7 +29,7 @@ const (
 type metadata struct {
 	origin  origin
 	inherit bool
-	// rev is the revision of the spec under which it was fed: a list of seeds that an
+	// rev is the revision of the spec that it came with: a list of seeds that an
 	// earlier spec had, and that comes late, replaces nothing.
 	rev uint64
 	// text is the metadata as JSON, or of what is inherited, which is stored elsewhere,
@@ -88,8 +88,8 @@ func (us *urls) applyMetadata(m *messages.Candidates, c *messages.Candidate, r *
 	return nil
 }
 
-// feedMetadata takes that of a seed. One that a spec lists has what is said there, and
-// nothing else; who feeds one otherwise, and says nothing, leaves what it has.
+// feedMetadata takes the metadata of a seed. A seed of a spec has what the spec says, and
+// nothing else; one that is submitted otherwise, without metadata, keeps what it has.
 func (us *urls) feedMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID) {
 	listed, had := m.SeedList != 0, r.Metadata
 	switch {

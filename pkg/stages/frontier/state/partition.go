@@ -9,8 +9,8 @@ import (
 )
 
 // Partition is the state of one partition and what may happen to it. It knows no
-// NATS: a partition loop gives it that, and so does a test. Its methods change the
-// turn under way; Commit ends it. What they call now is its own time: see partitionTime.
+// NATS: a partition loop connects it, or a test does. Its methods change the
+// current turn; Commit ends it. What they call now is its own time: see partitionTime.
 //
 // It consists of parts. Each uses those above it, and none below it.
 type Partition struct {
@@ -48,7 +48,7 @@ type Options struct {
 	Clock      *Clock
 	Specs      SpecSource
 	MaxHosts   int   // in memory
-	Recent     int64 // bytes for URLs seen lately
+	Recent     int64 // bytes for URLs seen recently
 	Offline    bool  // questions are answered, and nothing is begun
 	Replaying  bool  // the state is behind the streams, until Resume
 	Addresses  *IPLimiter
@@ -146,7 +146,7 @@ func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now 
 	return p.discovery.take(m, rules, partitions, now)
 }
 
-// ApplyResult applies a message of RESULTS. One for a visit that is not under way
+// ApplyResult applies a message of RESULTS. One for a visit that is not in progress
 // is a repeat, and changes nothing, unless this state is older than the
 // request: see adopt. Removals.Begin comes first.
 func (p *Partition) ApplyResult(res *messages.Result, now int64) error {

@@ -17,12 +17,12 @@ import (
 // difference between two clocks, or between what one said before and after it was
 // set.
 //
-// How much time passed while nobody had the partition is certain only if both clocks
-// are the same one, which nobody sets: that of a machine since its start. Otherwise
+// How much time passed while the partition had no owner is certain only if both clocks
+// are the same monotonic one: that of a machine since its start. Otherwise
 // it is as much as the time of day has advanced, which may be wrong, so it counts
 // for visits that are planned, but not for the rests of hosts: those go by the pace,
 // which is behind by all that was not certain. An owner on another machine counts
-// the whole rest of a host anew, from where its predecessor left it.
+// the whole rest of a host again, from where its predecessor left it.
 //
 // Times in it are nanoseconds; the first owner begins it with the time of day.
 type partitionTime struct {
@@ -38,7 +38,7 @@ type mark struct {
 	Unsure int64        `json:"unsure,omitempty"`
 	Wall   int64        `json:"wall"`            // what the owner took for the time of day, Unix ns
 	Uptime int64        `json:"uptime"`          // ns, by the clock with the name
-	Clock  string       `json:"clock,omitempty"` // "" if nobody else can read it
+	Clock  string       `json:"clock,omitempty"` // "" if no other process can read it
 	Judged specProgress `json:"judged,omitzero"`
 }
 

@@ -41,7 +41,7 @@ type queue struct {
 	passed queueKey   // while more: all up to here is in the window, or gone
 }
 
-// queueChange is an entry that was stored or deleted in the turn under way: the store does
+// queueChange is an entry that was stored or deleted in the current turn: the store does
 // not show that yet.
 type queueChange struct {
 	key   queueKey
@@ -58,7 +58,7 @@ const (
 
 func compareQueueKeys(a, b queueKey) int { return bytes.Compare(a[:], b[:]) }
 
-// add takes note of an entry that is being stored; limit is how many the window
+// add records an entry that is being stored; limit is how many the window
 // may hold.
 func (q *queue) add(pl queueKey, limit int) {
 	if q.more && compareQueueKeys(pl, q.passed) > 0 {
@@ -143,7 +143,7 @@ func (qs *queues) discard(h *host, w *crawlQueue, end func(*urlRecord, urlID) er
 const maxDiscard = 4 * queueWindow
 
 // fill loads the head of the queue into an empty window: what the store shows, and what the
-// turn under way has changed since.
+// current turn has changed since.
 func (qs *queues) fill(h *host, w *crawlQueue, q *queue) error {
 	if len(q.window) > 0 || !q.more {
 		return nil
@@ -186,7 +186,7 @@ func (q *queue) merge(added []queueKey) {
 	}
 }
 
-// changesAfter returns the entries behind a place that were added in the turn under way, and
+// changesAfter returns the entries behind a place that were added in the current turn, and
 // those that were deleted.
 func (w *crawlQueue) changesAfter(passed queueKey) (added []queueKey, deleted map[queueKey]bool) {
 	deleted = make(map[queueKey]bool)

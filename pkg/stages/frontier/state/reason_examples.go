@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxExampleURL = 512 // longer ones are none: another will come
+	maxExampleURL = 512 // longer ones do not count: another will come
 	maxExampleWhy = 256
 )
 
@@ -26,14 +26,14 @@ func examplesOf(x *frontierapi.Examples, r *urlRecord) *map[string]frontierapi.E
 	}
 }
 
-// forgetExample takes note that a URL is about to leave its state.
+// forgetExample records that a URL is about to leave its state.
 func forgetExample(x *frontierapi.Examples, r *urlRecord) {
 	if all := examplesOf(x, r); all != nil && (*all)[r.endedBy()].URL == r.URL {
 		delete(*all, r.endedBy())
 	}
 }
 
-// addExample takes note that a URL came to its state.
+// addExample records that a URL came to its state.
 func addExample(x *frontierapi.Examples, r *urlRecord) {
 	all := examplesOf(x, r)
 	if all == nil || len(r.URL) > maxExampleURL {

@@ -19,7 +19,7 @@ import (
 // the others have led to the place.
 type recentLinks struct {
 	tags  []uint64 // 0 is free
-	what  []uint16 // priority of its own, and depth
+	what  []uint16 // its priority and depth
 	most  int      // entries
 	added int
 }
@@ -62,7 +62,7 @@ func (t *recentLinks) slots(salt uint64, h messages.URLHash) (first int, tag uin
 	return first, max(1, binary.BigEndian.Uint64(h[4:12])^salt)
 }
 
-// covers reports whether r says nothing new about the URL. The run under way is
+// covers reports whether r says nothing new about the URL. The current run is
 // the one that the salt stands for.
 func (t *recentLinks) covers(r *urlRecord, run int64, salt uint64, h messages.URLHash) bool {
 	if r.Seed || r.Run > run {

@@ -50,7 +50,7 @@ type urlRecord struct {
 	Kept      bool // every run begins with it, whatever its spec lists
 	Ordered   bool // it stands for all orders of its parameters
 	Fetched   bool // a page came, in this round or before
-	Recorded  bool // there are records of it, and none tells that it is gone
+	Recorded  bool // there are records of it, and none says that it is gone
 	Sitemap   bool // who found it knows it for a sitemap
 	Round     uint64
 	Parsed    uint64 // the last round whose end came, perhaps before its result
@@ -96,7 +96,7 @@ type lastVisit struct {
 	History      []attempt // the last ones, oldest first
 }
 
-// attempt is how one request ended, for who asks.
+// attempt is how one request ended, for explain.
 type attempt struct {
 	At     int64 // Unix ms
 	Class  messages.Class

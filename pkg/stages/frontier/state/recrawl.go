@@ -79,8 +79,8 @@ func (v *visits) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	}
 }
 
-// hasInterval reports whether a visit has led to anything after which the next is
-// planned, if a rule says so: a URL that could never be fetched is not tried again.
+// hasInterval reports whether a rule plans the next visit after
+// this one: a URL that could never be fetched is not tried again.
 func (r *urlRecord) hasInterval() bool {
 	return r.Interval != 0 || r.Fetched || r.Class != "" && !r.Class.Retryable()
 }

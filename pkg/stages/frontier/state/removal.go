@@ -37,7 +37,7 @@ func (r *Removals) key(crawl string) []byte {
 	return append(table.Prefix(r.partition, kindRemoval), crawl...)
 }
 
-// load reads which removals are under way, and whether a snapshot was still to be made when the store was closed, of a
+// load reads which removals are in progress, and whether a snapshot was still to be made when the store was closed, of a
 // state from which a crawl was removed.
 func (r *Removals) load() error {
 	pre := table.Prefix(r.partition, kindRemoval)

@@ -14,7 +14,7 @@ const (
 	repairURL      = "url"       // a URL that cannot be read, or is in a state without what belongs to it
 	repairHost     = "host"      // a host or domain that cannot be read
 	repairCounters = "counters"  // counters that cannot be read, or count something else than there is
-	repairInFlight = "in_flight" // a request under way of a URL that is not known
+	repairInFlight = "in_flight" // a request in flight of a URL that is not known
 	repairTime     = "time"      // the time of the partition that cannot be read
 	repairPosition = "position"  // a position in a stream that cannot be read
 	repairMessage  = "message"   // a message that waits and cannot be read

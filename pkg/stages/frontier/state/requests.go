@@ -9,7 +9,7 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// Requests are the requests under way: those in FETCH or on their way there, until their results are applied.
+// Requests are the requests in flight: those in FETCH or on their way there, until their results are applied.
 type Requests struct {
 	*core
 	visits               *visits
@@ -20,7 +20,7 @@ type Requests struct {
 	recentFailures       failureRing
 }
 
-// Request is a request that is under way.
+// Request is a request in flight.
 type Request struct {
 	*urlRecord
 	id       urlID
@@ -34,7 +34,7 @@ type Request struct {
 	claimed  int64  // and when, Unix ns
 }
 
-// inFlightTimeout is how long a request may be under way before the frontier asks
+// inFlightTimeout is how long a request may be in flight before the frontier asks
 // what became of it. Asking is cheap and changes nothing while it is in FETCH.
 const inFlightTimeout = int64(60 * time.Second)
 
@@ -199,7 +199,7 @@ func (rq *Requests) leaveAlone(req *Request, rules *Rules, now int64) error {
 	return rq.hosts.restAfter(req.host, req.id, req.Sent, rules, now)
 }
 
-// longestRequest is how long a request may be under way, of the crawl or of one of its
+// longestRequest is how long a request may be in flight, of the crawl or of one of its
 // name that was deleted.
 func longestRequest(rules *Rules) time.Duration {
 	timeout := time.Duration(rules.Largest().Timeout)

@@ -7,7 +7,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// What happened lately is kept in memory, for whoever looks: a frontier that
+// Recent results are kept in memory, for status: a frontier that
 // starts again knows nothing of it.
 
 // resultRing are the last answers of a host. There is one for each host in memory,
@@ -27,7 +27,7 @@ type resultEntry struct {
 // shortClasses gives each class a number that is good for this process.
 var shortClasses = messages.Classes()
 
-// add takes note of how a request ended.
+// add records how a request ended.
 func (a *resultRing) add(res *messages.Result) {
 	class := uint8(0)
 	for i, c := range shortClasses {
@@ -63,7 +63,7 @@ type failureRing struct {
 	n    int
 }
 
-// add takes note of a request, if it did not end well.
+// add records a request that failed.
 func (t *failureRing) add(res *messages.Result) {
 	if effects[res.Class].quiet {
 		return

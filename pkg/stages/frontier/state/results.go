@@ -29,7 +29,7 @@ func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	case req.Round != res.Visit.Round:
 		return nil
 	case res.Attempt != req.Sent && rules.retryable(res):
-		return nil // of an attempt abandoned; the one under way decides
+		return nil // of an abandoned attempt; the one in flight decides
 	}
 	pace, err := rq.hosts.rulesOf(req.host) // of all crawls that want it, this one included
 	if err != nil {
@@ -118,7 +118,7 @@ func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
 	return rq.hosts.restAfter(h, id, wire.Attempt, rules, now)
 }
 
-// recordOutcome takes note of a result in the books of its host and its crawl.
+// recordOutcome counts a result for its host and its crawl.
 func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rules, pace *politeness.Rules, now int64) politeness.Event {
 	h, c := req.host, rq.crawls.get(req.id.crawl)
 	h.finished(res)

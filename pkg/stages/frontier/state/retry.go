@@ -13,7 +13,7 @@ import (
 const retryBase = int64(time.Second)
 
 // blockedWait is the least wait before another attempt for a page in whose place a challenge
-// came. Whoever sends them has taken notice of the crawler, and forgets it in minutes, not in
+// came. The site has noticed the crawler, and forgets it in minutes, not in
 // seconds.
 const blockedWait = crawlspec.Duration(10 * time.Minute)
 

@@ -49,7 +49,7 @@ func (rv *reviews) reevaluate(name string, c *crawl, rules *Rules, now int64) er
 	return err
 }
 
-// reevaluateURL applies the rules to one URL that is not under way. What was
+// reevaluateURL applies the rules to one URL that is not in flight. What was
 // decided on a page, by robots.txt or by a guard that compares URLs, stays.
 func (rv *reviews) reevaluateURL(id urlID, rules *Rules, now int64) error {
 	r, err := rv.urls.record(id)
@@ -74,7 +74,7 @@ func (rv *reviews) reevaluateURL(id urlID, rules *Rules, now int64) error {
 		return nil
 	case Parsing:
 		return rv.visits.fetchLost(r, id, rules, now)
-	default: // under way
+	default: // in flight
 		return nil
 	}
 }

@@ -192,7 +192,7 @@ func (r *Rules) isCancelledFor(url string) bool {
 	return r.State == crawlspec.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == crawlspec.Cancelled
 }
 
-// overrules reports whether the guard that put a URL aside judges it anew: it looks at the
+// overrules reports whether the guard that put a URL aside judges it again: it looks at the
 // URL alone, or is turned off.
 func (r *Rules) overrules(reason string) bool {
 	guard := traps.Reason(reason)

@@ -104,7 +104,7 @@ func (rs *runs) save(name string, c *crawl) {
 }
 
 // newest returns the figures of the newest runs of a crawl, the oldest first. What the
-// turn under way has changed is not in them.
+// current turn has changed is not in them.
 func (rs *runs) newest(name string, most int) (runs []frontierapi.Run, err error) {
 	err = rs.store.scan(table.Name(table.Prefix(rs.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
 		var r frontierapi.Run

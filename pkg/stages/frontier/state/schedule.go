@@ -24,8 +24,8 @@ type schedule struct {
 const maxDue = 1024
 
 // maxLine bounds how many hosts of a line are taken from it at once. One goes
-// where there is a delay; others are for those that have a reason of their own
-// not to.
+// where there is a delay; the others are spare, for hosts that have another reason
+// not to be asked.
 const maxLine = 8
 
 // lineMark starts the name of a domain in the due index; no host begins so.
@@ -40,7 +40,7 @@ func (s *schedule) linePrefix(name string) []byte {
 const lookAgain = int64(time.Hour)
 
 // nextDueTime is the entry that a host must have in the due index: when it may be
-// asked next, 0 if it has nothing to ask for or too much under way.
+// asked next, 0 if it has nothing to ask for or too much in flight.
 func (s *schedule) nextDueTime(h *host, now int64) (int64, error) {
 	waiting := false
 	for _, w := range h.work {

@@ -29,7 +29,7 @@ type scope struct {
 //
 // A new reason has a name in frontierapi/reasons.go and a line in stands (reviews.go): without that, its URLs stay
 // excluded when the spec changes. The keys of the rules are in crawlspec/spec.go, rules.go compiles them, and
-// internal/run/crawl/dry_run.go tells of them.
+// internal/run/crawl/dry_run.go shows them.
 //
 // When the spec changes, reevaluate (reviews.go) judges the known URLs again; it also excludes those that have another
 // name now (ReasonNormalized). ScopePreview (scope_preview.go) says the same of a page that is not crawled.

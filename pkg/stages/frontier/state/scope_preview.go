@@ -32,7 +32,7 @@ func (o *ScopePreview) Evaluate(url string, depth int, given *int) (excluded str
 	return o.rules.exclusionReason(u, opened, o.now.UnixNano()), int(o.rules.priority(url, ownPriority(given)))
 }
 
-// EvaluateSeed returns why a URL would be excluded although somebody feeds it, "" if it would not.
+// EvaluateSeed returns why a URL would be excluded even as a seed, "" if it would not.
 func (o *ScopePreview) EvaluateSeed(url string) string {
 	return o.rules.exclusionReason(&urlRecord{URL: url, Seed: true}, true, o.now.UnixNano())
 }

@@ -37,7 +37,7 @@ func (s *scope) openingKey(crawl string, r root) []byte {
 // isOpen reports whether a seed has opened a root.
 func (s *scope) isOpen(name string, r root) (bool, error) {
 	c := s.crawls.active[name]
-	if c == nil { // it rests, and who asks wakes it not
+	if c == nil { // it is dormant, and a query does not wake it
 		return s.store.has(s.openedKey(name, r))
 	}
 	open, cached := c.roots[r]

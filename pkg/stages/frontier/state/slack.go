@@ -2,7 +2,7 @@ package state
 
 import "time"
 
-// spacing knows the shortest delay of the hosts that were asked lately.
+// spacing is the shortest delay of the hosts with recent requests.
 type spacing struct {
 	now, before spacingSpan // this span of time, and the one before
 }
@@ -42,7 +42,7 @@ const (
 	maxSlack, minSlack = int64(50 * time.Millisecond), int64(5 * time.Millisecond)
 )
 
-// Slack is for how long a message may wait to be applied, in ns, since all hosts that were asked lately rest much longer
+// Slack is for how long a message may wait to be applied, in ns, where all hosts with recent requests rest much longer
 // after each request: the rest counts from the end of the response, not from when its result is applied. It is 0
 // where a host may be asked again soon, and where little is asked.
 func (rq *Requests) Slack(now int64) int64 {

@@ -30,7 +30,7 @@ func (s *Store) Usable(p int, snapshot string, reached map[string]messages.Posit
 
 // MarkNew notes that a state came from another store, with the object of the snapshot
 // that it was made of, "" if it was made of streams alone. As long as the mark is
-// there, what that store had under way is not known here: an owner that dies
+// there, the requests in flight of that store are not known here: an owner that dies
 // before it has caught up leaves it to the next. See Partition.Resume.
 func (s *Store) MarkNew(p int, object string) error {
 	if err := s.db.Set(table.Prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) Origin(p int) (object string, isNew bool, err error) {
 	return string(value), value != nil, nil
 }
 
-// Resume continues with the requests under way, once the state has caught up with its
+// Resume continues with the requests in flight, once the state has caught up with its
 // streams: those of a former owner that are in FETCH, by their sequence there, and those
 // of this state. Each is looked for at once.
 func (p *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) error {

@@ -2,12 +2,12 @@ package state
 
 import "seine/pkg/messages"
 
-// The seeds that a spec lists are fed by the owner of each partition, those that belong to
-// it, as messages on URLS: so they are in the stream from which a lost state is made
+// The owner of each partition publishes the seeds of a spec that belong to
+// it as messages on URLS: so they are in the stream from which a lost state is made
 // again. Each says which list it is of, and the last one that it is the last. Until that is
-// applied, whoever owns the partition publishes them anew; twice fed is fed once.
+// applied, the owner of the partition publishes them again; repeats change nothing.
 //
-// They are not kept as what people feed is, so the next run begins without those that
+// They are not kept as the seeds of people are, so the next run begins without those that
 // were taken out of the list.
 
 // SpecSeeds finds the seeds of specs that belong to the partition, and keeps them as messages until they are published on URLS.
@@ -16,7 +16,7 @@ type SpecSeeds struct {
 	pending []*messages.Candidates
 }
 
-// seeding is which list of seeds of the spec a crawl was fed.
+// seeding is the list of seeds of the spec that a crawl has received.
 type seeding struct {
 	List uint64 `json:"list,omitempty"` // 0 is none
 	// Due says that it was not yet.
@@ -38,7 +38,7 @@ func (c *crawl) mustFeedSeeds(rules *Rules) bool {
 	return !rules.Still && (c.Seeding.Due || c.Seeding.List != rules.seeds.Fingerprint)
 }
 
-// awaitsSeeds reports whether a crawl that nobody has fed is still to be fed by its spec.
+// awaitsSeeds reports whether a crawl without seeds is still to receive those of its spec.
 func (c *crawl) awaitsSeeds() bool { return !c.known() && c.rules != nil && c.mustFeedSeeds(c.rules) }
 
 // feedSeeds feeds the crawl the seeds of its spec: see partitionLoop.postSeeds of package frontier. It notes in
@@ -70,8 +70,8 @@ func seedMessages(crawl string, rules *Rules, era uint64, urls []messages.Candid
 	return all
 }
 
-// noteSeeds takes note that a message with seeds of a spec is applied. One of a list that
-// is none any more is an earlier owner's.
+// noteSeeds records that a message with seeds of a spec is applied. One of a list that
+// is no longer current is an earlier owner's.
 func (d *discovery) noteSeeds(m *messages.Candidates, rules *Rules) {
 	if c := d.crawls.get(m.Crawl); m.SeedListEnd && m.SeedList == rules.seeds.Fingerprint && c.known() {
 		c.Seeding, c.dirty = seeding{List: m.SeedList}, true

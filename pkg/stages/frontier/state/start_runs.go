@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// startRun starts the crawl again from its seeds when its schedule says so, and over
+// startRun starts the crawl again from its seeds when its schedule is due, and over
 // everything when the spec asks for that.
 // Starts that were missed are made up for by one.
 func (rv *reviews) startRun(name string, c *crawl, rules *Rules, now int64) error {
@@ -157,7 +157,7 @@ func (rv *reviews) joinSeeds(name string, c *crawl, rules *Rules, now int64) (la
 	for _, u := range own[from:min(from+reviewed, len(own))] {
 		id := urlID{name, messages.HashURL(u.URL)}
 		r, err := rv.urls.record(id)
-		if err == nil && r != nil { // or it is still to be fed
+		if err == nil && r != nil { // or its seeds are still to come
 			err = rv.joinRun(r, id, c, rules, now)
 		}
 		if err != nil {

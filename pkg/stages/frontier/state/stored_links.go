@@ -211,7 +211,7 @@ func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now 
 	return d.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
 }
 
-// knowsLinks reports whether a page that is unchanged leads the run under way to what
+// knowsLinks reports whether a page that is unchanged leads the current run to what
 // it led to before: its links were found in this run, or are kept as the rules for
 // links are now.
 func (c *crawl) knowsLinks(r *urlRecord) bool {

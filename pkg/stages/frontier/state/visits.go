@@ -284,7 +284,7 @@ func (v *visits) applyOutcome(req *Request, res *messages.Result, event politene
 	return nil
 }
 
-// maxRobotsTurns is how often a visit may give up its turn to robots.txt
+// maxRobotsTurns is how often a visit may leave its turn to robots.txt
 // before that counts as a failure: the file is being forgotten at once.
 const maxRobotsTurns = 5
 
@@ -296,7 +296,7 @@ func reasonOf(res *messages.Result) string {
 }
 
 // toldGone notes that a record says that the page is gone. Should it come back as it was,
-// it is to come whole: its records are needed anew.
+// it must come whole: its records are needed again.
 func (r *urlRecord) toldGone() {
 	r.Recorded, r.ETag, r.LastModified = false, "", ""
 }

@@ -1,4 +1,4 @@
-// Package table keeps records in Pebble together with the index keys that are derived from them. Nobody writes an
+// Package table keeps records in Pebble together with the index keys that are derived from them. No code writes an
 // index key by hand: a record is loaded, changed and put back, and the table writes the record and the difference
 // between the keys derived from it before and after. The package knows no NATS and no clock.
 //

@@ -111,7 +111,7 @@ func (t *Turn) Verify(record interface{ row() *Row }, restored func(kind byte)) 
 	return nil
 }
 
-// Quarantine moves a value that is unreadable to a kind of its own, for a person to look at.
+// Quarantine moves an unreadable value to a separate kind, for a person to examine.
 func (t *Turn) Quarantine(kind byte, key []byte) error {
 	value, err := Get(t.db, key)
 	if err != nil || value == nil {
