@@ -44,7 +44,7 @@ type settlement struct {
 func (b *Batch) PutWaves(ctx context.Context, d Dialect, tx Transaction) error {
 	for n, w := range b.Waves {
 		s := settlement{Batch: b, dialect: d, tx: tx}
-		known, err := s.known(ctx, w.Visited)
+		known, err := s.known(ctx, w)
 		if err == nil {
 			err = tx.Put(ctx, n, w)
 		}
@@ -67,10 +67,24 @@ func (s settlement) settle(ctx context.Context, same, known []*Row) error {
 	return s.absent(ctx, known)
 }
 
-// known returns those visits whose pages have items.
-func (s settlement) known(ctx context.Context, visits []*Row) ([]*Row, error) {
+// known returns those visits whose pages have items of before. A page that the wave has replaces its row, or is older.
+func (s settlement) known(ctx context.Context, w *Wave) ([]*Row, error) {
 	const item = ` o WHERE o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL)`
-	return s.chosen(ctx, visits, `SELECT n.url FROM n WHERE EXISTS (SELECT 1 FROM records`+item+` OR EXISTS (SELECT 1 FROM pages`+item)
+	const record = `SELECT n.url FROM n WHERE EXISTS (SELECT 1 FROM records` + item
+	var replacing, others []*Row
+	for _, r := range w.Visited {
+		if r.Table == Pages {
+			replacing = append(replacing, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	known, err := s.chosen(ctx, replacing, record)
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.chosen(ctx, others, record+` OR EXISTS (SELECT 1 FROM pages`+item)
+	return append(known, more...), err
 }
 
 func (s settlement) same(ctx context.Context, visits []*Row) (err error) {
