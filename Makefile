@@ -30,7 +30,7 @@ SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|langua
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
-SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
+SLOW_UNDER_RACE := ./internal/ops/items ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
 
 # The packages that take longest begin first, so that the others run beside them.
 # make lint vets all, by golangci-lint; here it would be done again, with all that is imported, for the race detector.
@@ -48,7 +48,7 @@ test-e2e:
 .PHONY: test-alone
 test-alone:
 	go test -vet off -timeout 15m $$(go list ./... | grep -E '$(SEQUENTIAL)') $(SLOW_UNDER_RACE)
-	go test -vet off -count 1 -timeout 15m -run '^Test(Crash|LargeBody)' ./pkg/stages/writer # takes minutes under the detector
+	go test -vet off -count 1 -timeout 15m -run '^Test(Crash|LargeBody|DatabaseDiskFull)' ./pkg/stages/writer # takes minutes under the detector
 	cd bench && go test -vet off ./...
 	cd deploy/helm/check && go test -vet off .
 

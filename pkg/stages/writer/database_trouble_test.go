@@ -135,6 +135,9 @@ func tmpfs(t testing.TB, dir string) (makeRoom func()) {
 
 // A full disk of a database makes partitions wait.
 func TestDatabaseDiskFull(t *testing.T) {
+	if withRace {
+		t.Skip("runs without the race detector")
+	}
 	t.Run("SQLite", func(t *testing.T) {
 		dir := t.TempDir()
 		makeRoom := tmpfs(t, dir)
