@@ -20,7 +20,7 @@ func catchingUp(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	return catchingUpFindings(behind), nil
 }
 
-// catchingUpFindings tells of partitions that catch up, nothing if there are none.
+// catchingUpFindings reports partitions that catch up, nothing if there are none.
 func catchingUpFindings(behind []int) []Finding {
 	if len(behind) == 0 {
 		return nil

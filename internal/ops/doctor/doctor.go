@@ -43,7 +43,7 @@ const (
 	minFiles   = 4096 // that a process may have open
 )
 
-// Examine runs all checks. One that cannot be made is a finding of its own. The browser is looked
+// Examine runs all checks. One that cannot be made is a finding too. The browser is looked
 // for at a path, or on the PATH if that is "".
 func Examine(ctx context.Context, bus *stages.Bus, browser string) []Finding {
 	findings := []Finding{server(bus)}
@@ -112,7 +112,7 @@ func server(bus *stages.Bus) Finding {
 	return f
 }
 
-// processes reports stages that nobody runs though something waits for them.
+// processes reports stages without a process though messages wait for them.
 func processes(o *overview.Overview) Finding {
 	var running []string
 	for _, s := range o.Stages {
@@ -164,7 +164,7 @@ func waiting(all []procstats.Process) (found []Finding) {
 	return found
 }
 
-// slowStage is who reads a stream.
+// slowStage is the stage that reads a stream.
 var slowStage = map[string]string{
 	messages.StreamSeeds: "frontier", messages.StreamFetch: "fetcher", messages.StreamURLs: "frontier", messages.StreamResults: "frontier",
 	messages.StreamPages: "parser, or a writer of archives,", messages.StreamRecords: "writer",

@@ -47,7 +47,7 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	return judge(leaderless, single, behind, most), nil
 }
 
-// answerTime is how long a stream's leader may take to answer. Who has none gets no
+// answerTime is how long a stream's leader may take to answer. A stream without one gives no
 // answer for a while.
 const answerTime = 3 * time.Second
 

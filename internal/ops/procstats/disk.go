@@ -8,7 +8,7 @@ import (
 	"seine/internal/base/diskspace"
 )
 
-// diskOf tells of the disk that a path is on, or will be: of the nearest folder
+// diskOf returns the disk that a path is on, or will be: that of the nearest folder
 // that there is.
 func diskOf(path string) (Disk, error) {
 	abs, err := filepath.Abs(path)

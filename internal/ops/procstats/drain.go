@@ -22,7 +22,7 @@ var (
 	ErrNoDrain   = errors.New("it is a whole crawl in one process")
 )
 
-// DrainBy has ServeDrain call drain, which is as the first signal, when somebody asks for it.
+// DrainBy has ServeDrain call drain, which acts as the first signal, on request.
 func (s *Reporter) DrainBy(drain func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Reporter) Draining() {
 	s.draining = true
 }
 
-// serveDrain answers who asks this process to drain, and does so.
+// serveDrain answers requests to drain this process.
 func (s *Reporter) serveDrain(nc *nats.Conn, log *slog.Logger) error {
 	s.mu.Lock()
 	drain := s.drain

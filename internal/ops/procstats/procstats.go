@@ -1,6 +1,6 @@
-// Package procstats tells how the processes of a cluster are: their memory, and the
-// disks that they keep something on. Each answers for itself, over NATS; nobody
-// else can know.
+// Package procstats reports the processes of a cluster: their memory, and the
+// disks that they keep something on. Each answers for itself, over NATS; no other
+// process can know.
 package procstats
 
 import (
@@ -35,7 +35,7 @@ type Process struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
 	// Resident is the memory that it has, Limit what it may have: that of its
-	// container, or all there is. In bytes; 0 where nobody can say.
+	// container, or all there is. In bytes; 0 where it is unknown.
 	Resident int64  `json:"resident"`
 	Limit    int64  `json:"limit"`
 	Disks    []Disk `json:"disks,omitempty"`
@@ -139,7 +139,7 @@ func (s *Reporter) Now() Process {
 	return p
 }
 
-// Serve answers who asks how the processes are, and who asks this one to drain if it can, until the connection is
+// Serve answers queries for this process, and requests to drain it if it can, until the connection is
 // closed.
 func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
 	if _, err := nc.Subscribe(Subject, func(m *nats.Msg) { s.answer(m, log) }); err != nil {
@@ -148,7 +148,7 @@ func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
 	return s.serveDrain(nc, log)
 }
 
-// answer tells how the process is.
+// answer reports the process.
 func (s *Reporter) answer(m *nats.Msg, log *slog.Logger) {
 	text, err := json.Marshal(s.Now())
 	if err == nil {

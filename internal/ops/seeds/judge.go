@@ -16,9 +16,9 @@ import (
 
 // What becomes of a seed.
 const (
-	Accepted = "accepted" // it is fed
+	Accepted = "accepted" // it is accepted
 	Repeated = "repeated" // it came before in the same text
-	Excluded = "excluded" // a rule of the spec is against it, whoever feeds it
+	Excluded = "excluded" // a rule of the spec is against it, even as a seed
 	NoURL    = "no_url"   // it cannot be read
 )
 

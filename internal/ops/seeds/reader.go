@@ -16,7 +16,7 @@ import (
 // Reader reads seeds as people write them: see messages.DecodeSeeds.
 type Reader struct {
 	Take func(messages.Seed) error // called for each, canonical
-	// Bad is told of a text that is no seed, and where it is from.
+	// Bad is called with a text that is no seed, and where it is from.
 	Bad func(from, text string, err error)
 }
 
@@ -65,7 +65,7 @@ func firstByte(r *bufio.Reader) byte {
 	for {
 		next, err := r.Peek(1)
 		if err != nil {
-			return 0 // whoever reads on will find out
+			return 0 // the next read will find out
 		}
 		if !strings.ContainsRune(" \t\r\n", rune(next[0])) {
 			return next[0]
@@ -109,7 +109,7 @@ func notSeeds(name string, d *json.Decoder, err error) error {
 }
 
 // Add takes a line, which may hold several seeds if it is JSON. Where it is from is
-// told if it is none.
+// reported if it is none.
 func (r *Reader) Add(from, line string) error {
 	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 		return nil
@@ -122,7 +122,7 @@ func (r *Reader) Add(from, line string) error {
 	return nil
 }
 
-// Decode returns the seeds of a text, and tells of what is none.
+// Decode returns the seeds of a text, and reports what is none.
 func (r *Reader) Decode(from, text string) []messages.Seed {
 	seeds, bad := messages.DecodeSeeds([]byte(text))
 	for _, b := range bad {

@@ -25,7 +25,7 @@ const syncs = 8
 // is there; then their folders are synced. All of that is before the entry that
 // names them. So after a crash an object can be seen whose record is not
 // committed. That is right: its message is not acknowledged, the next owner reads
-// it and stores the same object at the same path, and nobody could tell it from
+// it and stores the same object at the same path, which does not differ from
 // one made a moment later. The other order would be wrong, an entry that names
 // what is not there; and to remove such an object would be wrong too, since what
 // it replaced is gone.

@@ -26,7 +26,7 @@ func (s *Sink) ownerFile(p int) string {
 }
 
 // writeOwner says that this process is in p, whose lock it has. It is for a person: a
-// disk that is full is told of by what is written next.
+// full disk is reported by the next write.
 func (s *Sink) writeOwner(p int, created time.Time) {
 	text, err := json.Marshal(owner{created, procname.Host(), os.Getpid()})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Sink) writeOwner(p int, created time.Time) {
 	}
 }
 
-// ownerWait is how long who finds a lock taken waits for the file of its owner, who writes it as soon as it has the lock.
+// ownerWait is how long a process that finds a lock taken waits for the file of its owner, which writes it as soon as it has the lock.
 const ownerWait = time.Second
 
 // held returns the error of who finds p locked. Another crawl, whose stream is another,

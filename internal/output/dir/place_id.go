@@ -16,7 +16,7 @@ func (s *Sink) PlaceID(give string) (string, error) {
 	file := filepath.Join(s.logs, output.PlaceFile)
 	id, err := readPlace(file)
 	if err == nil {
-		_ = s.removeTemps(prefix) // of processes that were killed below; whoever only reads need not be able to
+		_ = s.removeTemps(prefix) // of processes that were killed below; a reader need not be able to
 		return id, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) || give == "" {

@@ -25,7 +25,7 @@ func (c Column) String() string {
 // Type is what the values of a column are.
 type Type int
 
-// Types of values. A value that is none goes to the column More.
+// Types of values. A value of another type goes to the column More.
 const (
 	Text    Type = iota
 	Integer      // a whole number of 64 bits

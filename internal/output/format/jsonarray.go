@@ -7,7 +7,7 @@ import (
 )
 
 // jsonArray is one JSON array of all records, each on a separate line. It is
-// for small sets: whoever reads it with a usual parser has all of it in memory.
+// for small sets: a usual parser holds all of it in memory.
 type jsonArray struct{ packing }
 
 func (jsonArray) Ext() string { return "json" }

@@ -25,8 +25,8 @@ func (r raisedSpans) raised(n *html.Node, depth int) {
 	r.push(span{kind: spanRaw, text: "</" + n.Data + ">"})
 }
 
-// isPlainRaised says whether the text of a raised element is clear without its place, or there
-// is none: the ending of an ordinal, a sign, a reference, an index of a letter.
+// isPlainRaised says whether the text of a raised element is clear without its position, or empty:
+// the ending of an ordinal, a sign, a reference, an index of a letter.
 func (r raisedSpans) isPlainRaised(n *html.Node) bool {
 	word, seen := false, 0
 	for w := dom.Walk(n); w.Next() && seen < 64; seen++ {

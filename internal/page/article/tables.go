@@ -56,7 +56,7 @@ func (r *renderer) row(row gridRow, least, depth int) {
 	}
 }
 
-// cells writes a table that is none: what is in its cells, one after the other.
+// cells writes a table that is only layout: what is in its cells, one after the other.
 func (r *renderer) cells(n *html.Node, depth int) {
 	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
 		switch c.DataAtom {

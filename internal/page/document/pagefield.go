@@ -1,6 +1,6 @@
 package document
 
-// TellPageFields says who tells what the record of the page has as one of
+// TellPageFields sets the function that returns what the record of the page has as one of
 // crawlspec.PageFields, as JSON, to rules that ask for it.
 func (d *Document) TellPageFields(field func(name string) []byte) {
 	d.pageField, d.fields = field, make(map[string]lazy[any])

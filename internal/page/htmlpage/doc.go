@@ -12,7 +12,7 @@
 // PostgreSQL and Python documentation none of it makes a difference; package tree
 // holds the two together there, and its tests show where they part.
 //
-// A page that rules, main content or structured data are for is read a second time, into
+// A page that needs rules, main content or structured data is read again, into
 // the tree of package document. To read all pages from that tree would be less code, and
 // would cost a default crawl some 40 % more CPU: over 122 pages of 16 KB in the mean, the
 // least of 9 rounds, this pass takes 126 µs a page, the tree 485 µs, and the tree with its

@@ -11,15 +11,15 @@ type element uint8
 
 const (
 	elemInline element = iota // no effect on the text around it
-	elemBlock                 // on a line of its own
+	elemBlock                 // on a separate line
 	elemCell                  // set apart by a space
 	elemAnchor
 	elemArea
 	elemBase
 	elemForeignObject
-	elemForm // on a line of its own
+	elemForm // on a separate line
 	elemFrame
-	elemHeading // on a line of its own
+	elemHeading // on a separate line
 	elemHTML
 	elemIframe
 	elemImage

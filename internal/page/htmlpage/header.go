@@ -119,7 +119,7 @@ type headerLink struct {
 func (l *headerLink) fromPage() bool { return l.anchor == "" || l.anchor[0] == '#' }
 
 // set takes a parameter. Only the first of a name counts (RFC 8288 section 3.3
-// says so of rel; it is the same here for all).
+// says this of rel; it is the same here for all).
 func (l *headerLink) set(name, value string) {
 	take := func(to *string, seen *bool) {
 		if !*seen {
@@ -164,7 +164,7 @@ func cutHeaderLink(s string) (l headerLink, rest string, ok bool) {
 		l.set(name, value)
 	}
 	if s = strings.TrimLeft(s, headerSpace); s != "" && s[0] != ',' {
-		s = "" // something else: what follows is not to be told apart
+		s = "" // something else: what follows is ambiguous
 	}
 	return l, s, true
 }

@@ -75,7 +75,7 @@ func (o *ownText) print(text []byte, pageURL string) uint64 {
 	return h
 }
 
-// contentSeed is the fingerprint of a page without any text of its own.
+// contentSeed is the fingerprint of a page without any distinct text.
 const contentSeed = 0x5e1ec0de5e1ec0de
 
 // Bytes of a word of eight, each the same.

@@ -54,8 +54,8 @@ type Options struct {
 	LinkTexts bool
 	// Headings asks for Page.Headings.
 	Headings bool
-	// Numbers says that sections have an attribute data-page, the number of their page: it is told
-	// of headings and links.
+	// Numbers says that sections have an attribute data-page, the number of their page: it is returned
+	// with headings and links.
 	Numbers bool
 }
 
@@ -85,7 +85,7 @@ type Page struct {
 	Charset     string // name of the encoding the page was read in, lower case
 
 	// NoIndex and NoFollow are the page's meta robots directives, see Restrict for
-	// those of its header. NoFollow does not change Links; whoever follows them
+	// those of its header. NoFollow does not change Links; the caller that follows them
 	// decides.
 	NoIndex, NoFollow bool
 
@@ -93,9 +93,9 @@ type Page struct {
 	// own, table cells apart by a space, the title not included.
 	Text string
 
-	// Content tells pages apart by the words of their text, without what says
+	// Content is a fingerprint of the words of the text, without what says
 	// only which page it is: words in links, words of the page's URL, numbers and
-	// codes. Pages that have nothing else of their own share it. It is 0 only
+	// codes. Pages without other distinct words share it. It is 0 only
 	// where it was not computed.
 	Content uint64
 

@@ -63,7 +63,7 @@ func opens(b []byte, prefix, name string) bool {
 // skipScript moves to the end tag of the script just opened. A script may hide
 // an end tag by "<!--" and then "<script": the script data escaped and double
 // escaped states (sections 13.2.5.15 to 13.2.5.31), which also decide where a
-// page with such a script goes on.
+// page with such a script continues.
 func (t *tokenizer) skipScript() {
 	const name = "script"
 	escaped, double := false, false

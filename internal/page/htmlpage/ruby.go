@@ -6,9 +6,9 @@ type ruby uint8
 
 const (
 	rubyNone       ruby = iota
-	rubyParens          // the page has parentheses of its own
+	rubyParens          // the page has parentheses
 	rubyReadingDue      // a reading begins with the next word
-	rubyReading         // in a reading that has no parentheses of its own
+	rubyReading         // in a reading without parentheses
 )
 
 // openRuby takes the start tag of a ruby element, or of a part of one, which ends the reading before it.

@@ -76,7 +76,7 @@ func plainEnd(b []byte, i int) int {
 // plainBlocks moves i over what plainEnd would, eight bytes at a time, up to the
 // first byte to look at: one that breaks text and is no space, a control
 // character, or the first of two spaces. It may stop at the last space before
-// that, or in the last eight bytes, where plainEnd goes on.
+// that, or in the last eight bytes, where plainEnd continues.
 func plainBlocks(b []byte, i int) int {
 	for after := uint64(0); i+8 <= len(b); i += 8 { // after: the byte before is a space
 		x := binary.LittleEndian.Uint64(b[i:])

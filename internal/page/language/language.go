@@ -1,9 +1,9 @@
-// Package language tells the language of a text that does not declare one: the
+// Package language detects the language of a text that does not declare one: the
 // primary tag of BCP 47, or nothing if it is not sure.
 //
 // A text is known by its script where only one language of the web is commonly
 // written in it (Greek, Korean, Thai and others; Japanese by its Kana). Those in
-// Latin, Cyrillic, Arabic and Devanagari script are told apart by their commonest
+// Latin, Cyrillic, Arabic and Devanagari script are distinguished by their commonest
 // words, articles, pronouns and the like, and by letters that few of them have. A
 // sentence or two is needed: menus, tables, names and programs have few such words,
 // and give nothing. Languages that are not known here give nothing either, or in a

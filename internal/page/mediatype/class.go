@@ -13,7 +13,7 @@ type Class uint8
 const (
 	Other   Class = iota
 	HTML          // and XHTML
-	XML           // with no class of its own
+	XML           // without a class
 	Feed          // RSS, Atom, JSON Feed
 	Sitemap       // or an index of sitemaps, as XML
 	JSON
@@ -46,7 +46,7 @@ func (c Class) binary() bool { return c >= PDF }
 // markup says that what is of this class begins with "<".
 func (c Class) markup() bool { return c >= HTML && c <= Sitemap }
 
-// classes of types whose name does not tell, without the "x-" of names that nobody has registered.
+// classes of types whose name does not show it, without the "x-" of unregistered names.
 var classes = classesByName(map[Class]string{
 	HTML:   "text/html application/xhtml+xml",
 	XML:    "text/xml application/xml",
@@ -112,7 +112,7 @@ func classOf(media string) Class {
 	return Other
 }
 
-// generic says that a declared type is none: those of the standard (section 7),
+// generic says that a declared type counts as none: those of the standard (section 7),
 // and those that only ask a browser to save the body.
 func generic(media string) bool {
 	switch media {

@@ -9,7 +9,7 @@
 // page sent in place of JSON, an image or an archive is HTML, and
 // application/octet-stream counts as no type. HTML, XML and JSON sent as text/plain
 // stay text, as in browsers. "X-Content-Type-Options: nosniff" leaves all that is
-// declared as it is. Where bytes and declaration differ, the Type says so.
+// declared as it is. Where bytes and declaration differ, the Type has both.
 //
 // No more than the first 4 KiB of a body are looked at, and nothing is kept of it.
 package mediatype

@@ -35,7 +35,7 @@ func findJSON(start []byte, cut bool, declared Class) finding {
 }
 
 // jsonValues counts the values at the top, one that breaks off where the head is
-// cut among them, and says whether each is on a line of its own. It is not ok if
+// cut among them, and says whether each is on a separate line. It is not ok if
 // there is anything else; and if there is but a bracket, which texts begin with
 // too.
 func jsonValues(head []byte, cut bool) (values int, lines, ok bool) {

@@ -49,7 +49,7 @@ func Of(contentType string, body []byte, nosniff bool) Type {
 		return t.unknown(body, nosniff)
 	}
 	if t.Class == Other {
-		return t // a container of its own, or a text in some language
+		return t // another container, or a text in some language
 	}
 	head := headOf(body)
 	found := find(head, len(body) > headLength, t.Class)

@@ -43,8 +43,8 @@ func personal(a netip.Addr) bool {
 	return !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast()
 }
 
-// version says that what begins at i is one: a word that says so stands before, or
-// the name of a product ("Chrome/120.0.0.0"), or it goes on from other numbers.
+// version says that what begins at i is a version: such a word stands before, or
+// the name of a product ("Chrome/120.0.0.0"), or it continues other numbers.
 func version(s string, i int) bool {
 	if i == 0 {
 		return false

@@ -71,7 +71,7 @@ func (m *Masking) Metadata(of messages.Metadata) messages.Metadata {
 }
 
 // Letter masks what a dead letter says of a record, JSON or a text. Which field a
-// reason speaks of cannot be told, and who masks one of them does not want it
+// reason names is unknown, and a spec that masks one of them does not want it
 // here, so all are.
 func (m *Masking) Letter(text string) string {
 	switch {

@@ -4,7 +4,7 @@
 //
 // What has a checksum is masked only if that is right (IBAN: ISO 13616 and ISO
 // 7064; cards: ISO/IEC 7812 and the ranges of the issuers). Phone numbers have
-// none, and are told by how they are written: internationally ("+49 30 1234567",
+// none, and are recognised by how they are written: internationally ("+49 30 1234567",
 // "0044 20 7946 0958"), nationally with a leading zero or as in North America and
 // with separators ("030/1234567", "(212) 555-0123"), or in any form after a word
 // for a phone ("Tel.: 5550123"). Dates, prices, ISBNs, versions and numbers of
@@ -134,7 +134,7 @@ func (m *Masker) number(s string, i int) span {
 	return span{}
 }
 
-// skip returns where to go on when nothing was found at i: after all digits, since
+// skip returns where to continue when nothing was found at i: after all digits, since
 // nothing begins within them.
 func skip(s string, i int) int {
 	if !digit(s[i]) {

@@ -62,7 +62,7 @@ var ascii = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-// WriteString takes the next part of the text. A word may go on in the part after
+// WriteString takes the next part of the text. A word may continue in the part after
 // it, a character may not.
 func (h *Hash) WriteString(s string) {
 	word, table := h.word, characters()

@@ -54,7 +54,7 @@ type Entry struct {
 }
 
 // Parse reads the sitemap that came with a Content-Type, or "". It returns what it
-// found before the file broke off, together with an error that says so; ErrNotSitemap if
+// found before the file broke off, together with an error; ErrNotSitemap if
 // there is no sitemap at all.
 func Parse(body []byte, contentType string) (*Sitemap, error) {
 	body, cut, broken := unzipped(body)

@@ -12,7 +12,7 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Declared is who wrote a page and when, as far as it says so itself.
+// Declared is who wrote a page and when, as far as the page declares it.
 type Declared struct {
 	// Author is the authors' names, with "; " between, as names have commas;
 	// Authors has them one by one.
@@ -84,7 +84,7 @@ type factProvider interface {
 	declared(fact) []string
 }
 
-// names cleans names and leaves out what is none: URLs, and sentences.
+// names cleans names and leaves out what is no name: URLs, and sentences.
 func names(raw []string) []string {
 	var out []string
 	for _, s := range raw {

@@ -1,4 +1,4 @@
-// Package structured reads what a page says about itself for machines: JSON-LD,
+// Package structured reads what a page declares for machines: JSON-LD,
 // microdata, RDFa, Open Graph and Twitter cards, and from all of these the
 // page's author and dates.
 //
@@ -22,7 +22,7 @@
 // everything is in the order of the page.
 //
 // Time is linear in the page, and memory is bounded, by the limits in limits.go:
-// what exceeds them is left out, and a Problem says so but for meta elements,
+// what exceeds them is left out, with a Problem but for meta elements,
 // types of one item and authors. The Go stack grows with the depth of data, which
 // is bounded, not with that of the tree.
 //

@@ -21,15 +21,15 @@ const (
 	ranks
 )
 
-// works are schema.org's creative works that have a page of their own, beside
-// those that the ends of their names tell. Not so books, films and albums: their
+// works are schema.org's creative works that have a page, beside
+// those recognised by the ends of their names. Not so books, films and albums: their
 // pages are a shop's, which did not write them.
 var works = []string{
 	"VideoObject", "AudioObject", "PodcastEpisode", "RadioEpisode", "TVEpisode", "Episode", "Recipe", "HowTo",
 	"Question", "Course", "Dataset", "Report", "Thesis", "Chapter", "Photograph", "CreativeWork",
 }
 
-// rank tells how much a page is about something of these types; false if its
+// rank is how much a page is about something of these types; false if its
 // author and dates are not the page's at all.
 func rank(types []string) (int, bool) {
 	best := ranks

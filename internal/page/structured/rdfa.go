@@ -336,7 +336,7 @@ func (r *rdfa) spoken(f *rdfaFrame) *subject {
 	return t.about
 }
 
-// newSubject notes a new thing; without an IRI it is one of its own.
+// newSubject adds a new thing; without an IRI it is a blank node.
 func (r *rdfa) newSubject(iri string) *subject {
 	s := &subject{builder: builder{item: &Item{ID: iri}}}
 	if iri != "" {

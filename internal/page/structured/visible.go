@@ -9,7 +9,7 @@ import (
 
 // visible answers from what a page shows: links with rel=author, and time
 // elements. In the page's only article the first time counts, if none says what
-// it is. Without an article only a time that says so counts, and an author if
+// it is. Without an article only a time that is marked counts, and an author if
 // there is but one; of several articles, none is the page.
 type visible struct {
 	answers [3][]string

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Mended returns text as XML that a strict reader takes, for documents that it
+// Mended returns text as XML that a strict reader accepts, for documents that it
 // refuses as they are: their elements and attributes as they are written, each
-// element ended, references and characters that are none replaced or left out. What
-// is no element is left out: comments, processing instructions, document types. It
-// returns how many places were mended besides; text must be UTF-8.
+// element ended, invalid references and characters replaced or left out. What
+// is not an element is left out: comments, processing instructions, document types. It
+// also returns how many places were repaired; text must be UTF-8.
 func Mended(text []byte) (mended []byte, repairs int, err error) {
 	m := &mender{Decoder: Decoder{html: html.NewTokenizer(bytes.NewReader(text))}}
 	m.html.AllowCDATA(true)

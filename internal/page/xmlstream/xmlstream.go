@@ -30,7 +30,7 @@ type Decoder struct {
 	html    *html.Tokenizer
 	queue   []xml.Token // to be returned before more is read
 	open    []element
-	flat    []string // names of elements that do not lie in one of their own name
+	flat    []string // names of elements that do not nest
 	repairs int
 }
 

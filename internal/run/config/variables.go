@@ -28,7 +28,7 @@ func Variables() (names []string) {
 	return names
 }
 
-// UnknownVariables tells of each variable in an environment that has the prefix, and that
+// UnknownVariables returns each variable in an environment that has the prefix, and that
 // no command knows: it does nothing, and may be misspelt.
 func UnknownVariables(environ []string) (complaints []string) {
 	known := strings.Fields(strings.ToLower(variables))

@@ -42,7 +42,7 @@ func deepest(ctx *kong.Context) (last *kong.Node) {
 	return last
 }
 
-// Write writes the page of a command, with those below it that have no page of their own: a page is there for the program
+// Write writes the page of a command, with those below it that have no page: a page is there for the program
 // and for each of its commands.
 func Write(w io.Writer, node *kong.Node) error {
 	b := version.Current()

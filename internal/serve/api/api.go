@@ -43,7 +43,7 @@ type Options struct {
 	Cluster *cluster.Cluster
 	Feed    *snapshots.Feed
 	Audit   *audit.Log
-	// ReadOnly says that the server refuses writes; it is told in the status.
+	// ReadOnly says that the server refuses writes; the status has it.
 	ReadOnly bool
 	// AllowPrivate lets specs and single requests reach loopback and private addresses.
 	AllowPrivate bool
@@ -59,7 +59,7 @@ type Options struct {
 	Replays *replays.Service
 	// Keys is the directory in which Idempotency-Keys are kept; "" for none: requests are handled without them.
 	Keys string
-	// Starter begins crawls where nothing runs; nil for nobody.
+	// Starter begins crawls where nothing runs; may be nil.
 	Starter Starter
 	// Flush has the crawl that runs in this process, if any, commit its records; nil where none can.
 	Flush func(context.Context)
@@ -173,7 +173,7 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 	})
 }
 
-// fresh is how long an answer is told to others who ask the same.
+// fresh is how long an answer is reused for equal requests.
 const fresh = time.Second
 
 // share has one answer for all who ask the same: questions that pile up at the frontier keep it from its work.
@@ -212,7 +212,7 @@ func (a *API) describe(op *operation) huma.Operation {
 	return spec
 }
 
-// needs lets through who has a scope.
+// needs lets requests with a scope through.
 func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := caller.Of(ctx.Context())

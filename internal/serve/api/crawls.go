@@ -110,7 +110,7 @@ func (c crawlOperations) listCrawls(ctx context.Context, in *PageInput) (*body[p
 	return out, err
 }
 
-// markIdle says of crawls that are only stored that nobody works on them.
+// markIdle marks crawls that are only stored, and do not run.
 func (a *API) markIdle(bus *stages.Bus, crawls []overview.Crawl) {
 	if a.Cluster.IsStored(bus) {
 		for i := range crawls {
@@ -183,11 +183,11 @@ func (c crawlOperations) getCrawl(ctx context.Context, in *CrawlPath) (*crawlOut
 	return &out, nil
 }
 
-// etagOf is one that changes with what is told.
+// etagOf is one that changes with the answer.
 func etagOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is told
+		panic(err) // the answer has it
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(text)

@@ -66,7 +66,7 @@ func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCr
 // begunWait is how long the frontier of a crawl that has just begun may take to answer.
 const begunWait = 3 * time.Second
 
-// begun is how a crawl stands that has begun. It has, whatever can be told of it.
+// begun is the state of a crawl that has begun, even if nothing else is known of it.
 func (c crawlOperations) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
 	stands := overview.Crawl{Name: crawl, State: overview.State(spec.State)}
 	for until := time.Now().Add(begunWait); ; {

@@ -138,7 +138,7 @@ type LettersDone struct {
 	Cursor string   `json:"next,omitempty" doc:"There are more that the filter chooses: do it again."`
 }
 
-// mostFailed is how many failures are told.
+// mostFailed is how many failures are returned.
 const mostFailed = 20
 
 func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error) (*body[LettersDone], error) {

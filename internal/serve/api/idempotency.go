@@ -32,7 +32,7 @@ var idempotencyParameter = &huma.Param{
 // Bounds of what is sent with a key, and of the answer that is kept.
 const (
 	maxKey     = 255
-	maxKeyed   = 1 << 20 // bytes of the body of an operation that has no bound of its own
+	maxKeyed   = 1 << 20 // bytes of the body of an operation without another bound
 	maxAnswer  = 32 << 10
 	statusKept = http.StatusBadRequest // answers below are kept: others changed nothing, or may be different the next time
 )

@@ -50,7 +50,7 @@ func newProblem(status int, msg string, errs ...error) huma.StatusError {
 	return p
 }
 
-// told are the errors that somebody can mend: of a body that could not be read, what its parts lack is not among them.
+// told are the errors that a caller can fix: of a body that could not be read, what its parts lack is not among them.
 func told(status int, errs []error) (all []error) {
 	unread := status == http.StatusBadRequest || status == http.StatusUnsupportedMediaType
 	for _, err := range errs {
@@ -104,7 +104,7 @@ func retryLater(status int, detail string) error {
 	return huma.ErrorWithHeaders(newProblem(status, detail), http.Header{"Retry-After": {"2"}})
 }
 
-// problemOf returns what is told of an error.
+// problemOf returns the problem of an error.
 func (a *API) problemOf(err error) error {
 	if _, ok := errors.AsType[huma.StatusError](err); ok {
 		return err

@@ -29,10 +29,10 @@ type seedsInput struct {
 	RawBody  []byte `contentType:"text/plain" doc:"Up to 100,000 lines: a URL each, or JSON as {\"url\": …, \"priority\": …, \"metadata\": {…}}; # begins a comment."`
 }
 
-// maxSeedBytes bounds what is fed at once.
+// maxSeedBytes bounds the seeds of one request.
 const maxSeedBytes = 16 << 20
 
-// maxProblems is how many problems are told.
+// maxProblems is how many problems are returned.
 const maxProblems = 1000
 
 func (u urlOperations) registerSeeds() {

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// newRegistry returns one that names types of other packages after these, where two of a name are told.
+// newRegistry returns one that names types of other packages after these, where two share a name.
 func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		name := huma.DefaultSchemaNamer(t, hint)
@@ -35,7 +35,7 @@ func newRegistry() huma.Registry {
 	return r
 }
 
-// body is an answer without headers of its own.
+// body is an answer without further headers.
 type body[T any] struct{ Body T }
 
 func answerOf[T any](v T, err error) (*body[T], error) {

@@ -99,7 +99,7 @@ func (w webhookOperations) rotateWebhook(_ context.Context, in *struct {
 	return answerOf(webhookOf(&made), err)
 }
 
-// checkWebhook reports what may not be: to reach private addresses, and to be told what the caller may not read.
+// checkWebhook refuses private addresses, and what the caller may not read.
 func (w webhookOperations) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
 	err := h.Check(w.AllowPrivate)
 	_, refused := errors.AsType[*webhooks.RefusedError](err)

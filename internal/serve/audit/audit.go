@@ -48,7 +48,7 @@ const maxLine = 16 << 10
 const (
 	current = "audit.jsonl"
 	older   = "audit.1.jsonl"
-	lock    = "audit.lock" // whoever adds to the others or reads them has it
+	lock    = "audit.lock" // held to append to the others, and to read them
 )
 
 // Log is the log in a directory. It is safe for concurrent use.
@@ -149,7 +149,7 @@ func (l *Log) add(e Entry) error {
 	return nil
 }
 
-// catchUp opens the file anew if another process has added to it, or begun another.
+// catchUp opens the file again if another process has added to it, or begun another.
 func (l *Log) catchUp() error {
 	have, err := l.file.Stat()
 	if err != nil {

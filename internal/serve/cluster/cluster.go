@@ -2,7 +2,7 @@
 // directory, or, if none runs there, what it has stored.
 //
 // It has one connection for all requests, which comes back by itself after a broker's restart. What is stored
-// is opened for a moment when somebody asks, and closed soon after, so that a crawl can start there at any time.
+// is opened for a moment for a request, and closed soon after, so that a crawl can start there at any time.
 package cluster
 
 import (
@@ -48,7 +48,7 @@ const (
 	joinTime = 5 * time.Second        // for a connection to find the streams
 	backTime = 2 * time.Second        // a request waits so long for a connection that was lost
 	backPoll = 20 * time.Millisecond  // between looks whether it is there
-	redial   = 500 * time.Millisecond // after a connection that failed nobody tries for so long
+	redial   = 500 * time.Millisecond // the pause after a connection that failed
 )
 
 // Times for which a request waits for a crawl that begins or ends (Passes).

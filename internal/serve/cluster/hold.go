@@ -77,7 +77,7 @@ func (c *Cluster) hold(ctx context.Context) (*stored, error) {
 	return s, nil
 }
 
-// GiveWay has what is stored closed soon, whoever holds it: a crawl is to begin there.
+// GiveWay has what is stored closed soon, whatever holds it: a crawl is to begin there.
 func (c *Cluster) GiveWay() {
 	c.lock <- struct{}{}
 	defer func() { <-c.lock }()

@@ -28,13 +28,13 @@ type stored struct {
 	bus    *stages.Bus
 	end    context.CancelFunc
 	ended  chan struct{}   // closed when it is closed
-	yield  context.Context // ends when whoever holds it is to let go
+	yield  context.Context // ends when its holder must release it
 	yields context.CancelFunc
 
 	mu    sync.Mutex
-	until time.Time // nobody else gets it then
+	until time.Time // no other request gets it then
 	users int
-	over  bool // nobody else gets it
+	over  bool // no other request gets it
 	timer *time.Timer
 }
 
@@ -64,7 +64,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 			select {
 			case opened <- bus:
 				<-ctx.Done()
-			case <-ctx.Done(): // no one waits any more
+			case <-ctx.Done(): // nothing waits any more
 			}
 			return nil
 		})
@@ -130,7 +130,7 @@ func (s *stored) endIfIdle() {
 	}
 }
 
-// close ends it, whoever uses it.
+// close ends it, even while it is used.
 func (s *stored) close() {
 	if s == nil {
 		return

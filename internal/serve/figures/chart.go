@@ -12,7 +12,7 @@ const (
 )
 
 // Chart is what is drawn of a crawl, or of all: lists of equal length, a value for each time. A value is
-// nil where nobody looked, and a line has a gap there.
+// nil where there was no poll, and a line has a gap there.
 type Chart struct {
 	From   int64                 `json:"from"` // Unix seconds
 	To     int64                 `json:"to"`
@@ -91,7 +91,7 @@ func (c *Chart) gap(at int64) {
 	}
 }
 
-// Summary is a chart in a few numbers, for who cannot see it.
+// Summary is a chart in a few numbers, for people who cannot see it.
 type Summary struct {
 	Mean, Peak float64 // pages a second
 	Known      bool    // whether there is any

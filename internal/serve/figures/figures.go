@@ -1,7 +1,7 @@
 // Package figures remembers for a day what was seen of a cluster, for charts of crawls.
 //
 // A Sampler consumes each look of snapshots.Feed, and gives charts of the last hour and of the last day. It keeps at
-// most maxCrawls crawls, each in rings of fixed length, so its memory has a bound: about 20 MB. Where nobody looked,
+// most maxCrawls crawls, each in rings of fixed length, so its memory has a bound: about 20 MB. Where there was no poll,
 // charts have gaps; what was seen is in a file over a restart, if it is given one.
 package figures
 
@@ -19,7 +19,7 @@ import (
 const (
 	maxCrawls = 50
 	storeEach = 2 * time.Minute
-	rateOver  = 30 // seconds over which the rate of a crawl is told
+	rateOver  = 30 // seconds over which the rate of a crawl is computed
 	apart     = 15 // seconds between two looks that still follow each other
 )
 
@@ -80,7 +80,7 @@ func (s *Sampler) saw(o *overview.Overview) {
 	s.forget(at)
 }
 
-// forget drops the crawls that were seen least lately, beyond maxCrawls, and those of which all is older than a
+// forget drops the crawls that were seen least recently, beyond maxCrawls, and those of which all is older than a
 // day.
 func (s *Sampler) forget(now int64) {
 	maps.DeleteFunc(s.crawls, func(_ string, of *series) bool {

@@ -2,7 +2,7 @@ package figures
 
 import "slices"
 
-// ring keeps the last point of each step of time, so many at most. Steps in which nobody looked are not
+// ring keeps the last point of each step of time, so many at most. Steps without a poll are not
 // in it.
 type ring struct {
 	Step   int64 // seconds

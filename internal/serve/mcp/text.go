@@ -15,7 +15,7 @@ import (
 // maxText bounds a text in bytes: a model reads all of it. The structure has the rest.
 const maxText = 64 << 10
 
-// clip cuts a text that is too long, and says so.
+// clip cuts a text that is too long, and adds a note.
 func clip(s string) string { return clipTo(s, "the structured content has all of it") }
 
 func clipTo(s, rest string) string {

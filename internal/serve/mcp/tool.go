@@ -60,7 +60,7 @@ func addTool[In, Out any](c *client, s *sdk.Server, t *tool[In, Out]) {
 // schemas are those of types, which are made once: with HTTP, each request has a separate server.
 var schemas sync.Map // of reflect.Type to *jsonschema.Schema
 
-// ownJSON are types whose JSON is none that their Go type would tell.
+// ownJSON are types whose JSON does not follow from their Go type.
 var ownJSON = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[messages.Millis](): {Type: "integer"},

@@ -23,7 +23,7 @@ type site struct {
 	host string
 }
 
-// Sites that were read are kept for who asks for the next part of one.
+// Sites that were read are kept for requests for the next part of one.
 const (
 	keepSite = 5 * time.Minute
 	maxSites = 8
@@ -51,7 +51,7 @@ func (s *Scraper) MapKnown(ctx context.Context, spec *crawlspec.Spec, url, after
 	return &out, nil
 }
 
-// site reads a site; again lets it be one that was read lately: the parts of a map need not ask it each time.
+// site reads a site; again allows one that was read recently: the parts of a map need not request it each time.
 func (s *Scraper) site(ctx context.Context, spec *crawlspec.Spec, url string, again bool) (*site, error) {
 	key := url + "\n" + string(spec.Encode())
 	if have, ok := s.sites.GetIfPresent(key); ok && again {

@@ -3,7 +3,7 @@
 // request at a time of all callers together, and rests between two as the spec and robots.txt say.
 //
 // It consumes a spec and a URL, and emits what comes of the page, or with what a crawl knows the map of a site. It
-// knows nothing of crawls that run but what it is told: their requests to the same host are theirs.
+// knows nothing of running crawls: their requests to the same host are separate.
 package scrape
 
 import (
@@ -96,7 +96,7 @@ func (s *Scraper) turn(ctx context.Context, url string) (func(time.Duration), er
 	return s.turns.take(ctx, weburl.Host(url))
 }
 
-// described are the fields that tell of a page.
+// described are the fields that describe a page.
 var described = []string{"url", "status", "content_type", "title", "description", "canonical", "language", "author", "published", "open_graph", "json_ld", "fetched_at"}
 
 // Fetch fetches a page, and returns what the rules of a spec make of it, with its texts, links and metadata. Pages of

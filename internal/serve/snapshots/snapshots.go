@@ -1,5 +1,5 @@
-// Package snapshots looks at the cluster again and again, for all who want to know: one looks, however many
-// pages are open. It emits how everything stands, with rates since the look before, as JSON that is made once.
+// Package snapshots polls the cluster for all watchers: once, however many
+// pages are open. It emits the state of everything, with rates since the poll before, as JSON that is made once.
 package snapshots
 
 import (
@@ -21,9 +21,9 @@ import (
 type Snapshot struct {
 	At   time.Time    `json:"at"`
 	Mode cluster.Mode `json:"mode"`
-	// Problem is why nothing can be said, "" if something can.
+	// Problem is why the state is unknown, "" if it is known.
 	Problem string `json:"problem,omitempty"`
-	// Overview is nil if nothing can be said. Nobody changes it.
+	// Overview is nil if the state is unknown. It must not be changed.
 	Overview *overview.Overview `json:"overview,omitempty"`
 
 	text []byte
@@ -41,7 +41,7 @@ const (
 
 // Times of looks.
 const (
-	// Watched is between two looks while somebody watches.
+	// Watched is the time between two polls while there are watchers.
 	Watched = 2 * time.Second
 	// Unwatched is between two looks that are only kept for later.
 	Unwatched = 10 * time.Second
@@ -54,7 +54,7 @@ type Feed struct {
 	cluster *cluster.Cluster
 	log     *slog.Logger
 
-	// Each, if set before Run, is called with what was seen before anybody else is told, and may change it.
+	// Each, if set before Run, is called with a snapshot before the watchers get it, and may change it.
 	Each func(*overview.Overview)
 
 	mu       sync.Mutex
@@ -87,8 +87,8 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// look looks once. What is stored does not change while nobody works on it, and to open it again and again
-// would keep a crawl from starting: it is told that it is so.
+// look polls once. What is stored does not change while no crawl runs, and to open it again and again
+// would keep a crawl from starting: the last snapshot is used again.
 func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -110,7 +110,7 @@ func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 	return s
 }
 
-// tell hands a snapshot to all who watch; who has not taken the one before gets this instead.
+// tell sends a snapshot to all watchers; one that has not taken the one before gets this instead.
 func (f *Feed) tell(s *Snapshot) {
 	var err error
 	if s.text, err = json.Marshal(s); err != nil {
@@ -150,7 +150,7 @@ func (f *Feed) watched() bool {
 	return len(f.watchers) > 0
 }
 
-// wantedFor is how long a crawl is asked about before others after somebody has looked at it.
+// wantedFor is how long a crawl is polled before others after it was viewed.
 const wantedFor = time.Minute
 
 // Want has a crawl asked about for a minute, whatever others there are.
@@ -162,7 +162,7 @@ func (f *Feed) Want(crawl string) {
 	}
 }
 
-// first returns the crawls that somebody wants.
+// first returns the crawls that are viewed.
 func (f *Feed) first() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,7 +185,7 @@ func (f *Feed) Last() *Snapshot {
 	return f.last
 }
 
-// Watch returns a channel of snapshots, the last one first, which is closed by nobody, and what ends it.
+// Watch returns a channel of snapshots, the last one first, which is never closed, and a function that ends it.
 func (f *Feed) Watch() (<-chan *Snapshot, func()) {
 	c := make(chan *Snapshot, 1)
 	f.mu.Lock()
@@ -194,7 +194,7 @@ func (f *Feed) Watch() (<-chan *Snapshot, func()) {
 		c <- f.last
 	}
 	f.watchers[c] = true
-	if len(f.watchers) == 1 { // a look soon, as somebody is there now
+	if len(f.watchers) == 1 { // a poll soon, as there is a watcher now
 		f.Refresh()
 	}
 	return c, func() {

@@ -41,8 +41,8 @@ func (s *Store) Len() int {
 	return len(s.byHash)
 }
 
-// Caller returns whose a secret is, and whether it is anybody's. A file that cannot be read lets nobody in:
-// what it said before may have been revoked. The map is asked by the hash, so how long that takes tells
+// Caller returns the owner of a secret, and whether there is one. A file that cannot be read authenticates no caller:
+// a token of before may have been revoked. The map is keyed by the hash, so how long a lookup takes reveals
 // nothing of a secret.
 func (s *Store) Caller(secret string) (caller.Caller, bool) {
 	if err := s.refresh(); err != nil {

@@ -1,6 +1,6 @@
 // Package tokens keeps the bearer tokens of the server in a file: of each its name, its scopes and the
 // SHA-256 of its secret. A secret has 256 random bits, so a fast hash is enough: there is nothing to
-// guess. Who reads the file learns none.
+// guess. The file reveals none.
 //
 // `seine token` changes the file by replacing it; a server that runs sees that at the next request.
 package tokens
@@ -35,7 +35,7 @@ type Token struct {
 	Expires time.Time      `json:"expires,omitzero"` // zero for never
 }
 
-// ErrName is returned for a name that is none, is taken, or is of no token.
+// ErrName is returned for a name that is invalid, is taken, or is of no token.
 var ErrName = errors.New("name of a token")
 
 // maxTokens bounds a file: each request looks through it.
