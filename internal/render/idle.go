@@ -75,11 +75,12 @@ const transitTime = 5 * time.Second
 func (v *visit) pause(ctx context.Context, d time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, pauseFactor*d+time.Second)
 	defer cancel()
-	frames := "setTimeout(done, " + milliseconds(framesTime) + "); requestAnimationFrame(() => requestAnimationFrame(() => done(true)))"
+	const wait = "(window.seine?.wait ?? setTimeout)"
+	frames := wait + "(done, " + milliseconds(framesTime) + "); requestAnimationFrame(() => requestAnimationFrame(() => done(true)))"
 	if v.frameless {
 		frames = "done(true)"
 	}
-	drawn, err := v.tab.evaluate(within, "await new Promise(done => setTimeout(() => { "+frames+" }, "+milliseconds(d)+"))")
+	drawn, err := v.tab.evaluate(within, "await new Promise(done => "+wait+"(() => { "+frames+" }, "+milliseconds(d)+"))")
 	if err == nil || within.Err() != nil {
 		v.frameless = v.frameless || !drawn
 		return context.Cause(ctx)

@@ -97,7 +97,7 @@ func (t *tab) prepare(ctx context.Context, job *Job) error {
 			return err
 		}
 	}
-	_, err := page.AddScriptToEvaluateOnNewDocument(stayOpen + how.InitScript).Do(ctx)
+	_, err := page.AddScriptToEvaluateOnNewDocument(stayOpen + watchTimers + how.InitScript).Do(ctx)
 	return err
 }
 

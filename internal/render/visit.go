@@ -169,6 +169,11 @@ func (v *visit) wait(ctx context.Context) error {
 	if err := v.settle(ctx, v.job.How.Until); err != nil {
 		return err
 	}
+	if v.job.How.Until == crawlspec.UntilIdle {
+		if err := v.fill(ctx); err != nil {
+			return err
+		}
+	}
 	return pageLogin{v}.checkSession(ctx)
 }
 

@@ -1,0 +1,47 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A page that shows next to no text is waited for while a timer may fill it, or while it says that something is to come; no other is.
+func TestShellsAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := start(t, Config{Tabs: 4, Pages: 1000})
+	const fill = "main.textContent = 'late content'"
+	long := strings.Repeat("words of the page ", 20)
+	for name, tt := range map[string]struct {
+		document, options string
+		want              string
+		not               string
+	}{
+		"a timer":                  {"<main id=main>Loading…</main><script>setTimeout(() => " + fill + ", 1500)</script>", "", "late content", "Loading"},
+		"a slow timer":             {"<main id=main></main><script>setTimeout(() => " + fill + ", 4000)</script>", "", "late content", ""},
+		"timers one after another": {"<main id=main><i class=spinner></i></main><script>let n = 0; (function next() { ++n < 5 ? setTimeout(next, 600) : " + fill + " })()</script>", "", "late content", ""},
+		"an interval":              {"<main id=main>0 %</main><script>let n = 0; setInterval(() => { if (++n === 25) " + fill + " }, 100)</script>", "", "late content", ""},
+		"a frame after a timer":    {"<main id=main></main><script>setTimeout(() => requestAnimationFrame(() => " + fill + "), 1500)</script>", "", "late content", ""},
+		"a worker": {
+			"<main id=main>Please wait...</main><script>new Worker(URL.createObjectURL(new Blob(['setTimeout(() => postMessage(1), 2000)']))).onmessage = () => " + fill + "</script>",
+			"", "late content", "wait",
+		},
+		"a shadow root":            {"<main id=main></main><script>main.attachShadow({mode: 'open'}).innerHTML = '<p>" + long + "'; setTimeout(() => document.body.append('late content'), 4900)</script>", "", "words", "late content"},
+		"text":                     {"<p>" + long + "</p><main id=main></main><script>setTimeout(() => " + fill + ", 4900)</script>", "", "words", "late content"},
+		"links":                    {strings.Repeat("<a href=/a>a</a>", 10) + "<main id=main></main><script>setTimeout(() => " + fill + ", 4900)</script>", "", "href", "late content"},
+		"a timer that is too slow": {"<main id=main>short</main><script>setTimeout(() => " + fill + ", 60000)</script>", "", "short", "late content"},
+		"no script":                {"<main>Read more…</main>", "", "more…", ""},
+		"a page that is loaded":    {"<main id=main></main><script>setTimeout(() => " + fill + ", 4900)</script>", `,"until":"load"`, "main", "<main id=\"main\">late content"},
+		"a short time":             {"<main id=main>Loading…</main><script>setTimeout(() => " + fill + ", 4900)</script>", `,"timeout":"2s"`, "Loading…", "<main id=\"main\">late content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page := actOn(t, r, tt.document, `{"mode":"always"`+tt.options+`}`)
+			_, body, _ := bytes.Cut(page.HTML, []byte("<body>"))
+			text, _, _ := bytes.Cut(body, []byte("<script"))
+			if !bytes.Contains(text, []byte(tt.want)) || tt.not != "" && bytes.Contains(text, []byte(tt.not)) || page.Cut != "" {
+				t.Errorf("cut: %q, it has no %q, or %q: %.2000s", page.Cut, tt.want, tt.not, body)
+			}
+		})
+	}
+}
