@@ -47,6 +47,17 @@ func TestProgressShowsTheLastFailure(t *testing.T) {
 	}
 }
 
+func TestProgressShowsFailedLogins(t *testing.T) {
+	var now crawl.Progress
+	if got := new(progress).line(now); strings.Contains(got, "login") {
+		t.Errorf("without one it says %q", got)
+	}
+	now.FailedLogins = 2
+	if got := new(progress).line(now); !strings.HasSuffix(got, "2 logins failed: check render.login") {
+		t.Errorf("it says %q", got)
+	}
+}
+
 func TestTimeToGoIsThatOfWhatIsKnown(t *testing.T) {
 	for _, tt := range []struct {
 		queued, pages, most int64

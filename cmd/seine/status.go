@@ -226,6 +226,9 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	if len(c.Attempts) > 0 {
 		row(w, "requests", humanize.ByCount(c.Attempts))
 	}
+	if c.FailedLogins > 0 {
+		row(w, "logins", humanize.Count(c.FailedLogins)+" failed: check render.login of the spec and its secrets")
+	}
 	if f := c.LastFailure; f != nil {
 		row(w, "retrying", f.URL+" after "+f.Text())
 	}

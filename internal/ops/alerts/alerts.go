@@ -30,10 +30,11 @@ const (
 	DeadLetters Kind = "dead_letters"
 	Yield       Kind = "yield"
 	Blocked     Kind = "blocked"
+	Login       Kind = "login"
 )
 
 // Kinds are all kinds.
-var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory, DeadLetters, Yield, Blocked}
+var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory, DeadLetters, Yield, Blocked, Login}
 
 // Alert is something that is wrong.
 type Alert struct {

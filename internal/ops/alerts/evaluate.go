@@ -1,12 +1,14 @@
 package alerts
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"seine/internal/base/humanize"
 	"seine/internal/ops/procstats"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -66,6 +68,8 @@ type Sample struct {
 	Asked   int64     `json:"asked"`
 	Failed  int64     `json:"failed"`
 	Blocked int64     `json:"blocked,omitempty"`
+	// FailedLogins are 0 at the first look, so that it reports those before it.
+	FailedLogins int64 `json:"failed_logins,omitempty"`
 }
 
 // Raised returns the alerts that people were told of.
@@ -124,7 +128,7 @@ func on(a *crawlspec.Alerts, k Kind) bool {
 	return map[Kind]bool{
 		ErrorRate: a.ErrorRate > 0, NoProgress: a.NoProgress > 0, Lag: a.Lag > 0 || a.LagMessages > 0,
 		StreamFull: a.StreamFull > 0, Disk: a.DiskFree > 0, Memory: a.Memory > 0,
-		DeadLetters: a.DeadLetters > 0, Yield: a.Yield > 0, Blocked: a.Blocked > 0,
+		DeadLetters: a.DeadLetters > 0, Yield: a.Yield > 0, Blocked: a.Blocked > 0, Login: true,
 	}[k]
 }
 
@@ -143,7 +147,9 @@ func (s *State) findings(a *crawlspec.Alerts, look *Observation) (found []findin
 		return nil, "alerts are off"
 	case c.Idle:
 		s.restart()
-		found = append(found, calm(ErrorRate, "the crawl is paused"), calm(Blocked, "the crawl is paused"), calm(NoProgress, "the crawl is paused"))
+		for _, k := range []Kind{ErrorRate, Blocked, Login, NoProgress} {
+			found = append(found, calm(k, "the crawl is paused"))
+		}
 	default:
 		if c.Unknown == "" {
 			found = append(found, s.rates(a, look)...)
@@ -202,7 +208,7 @@ func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
 // needed is how often something must be seen bad, one time after the other.
 func needed(k Kind) int {
 	switch k {
-	case ErrorRate, Blocked, NoProgress, DeadLetters, Yield:
+	case ErrorRate, Blocked, Login, NoProgress, DeadLetters, Yield:
 		return 1 // these look back over a time already, or at what stays as it is
 	default:
 		return looksToSay
@@ -211,10 +217,7 @@ func needed(k Kind) int {
 
 // rates are what the requests of the last Over say.
 func (s *State) rates(a *crawlspec.Alerts, look *Observation) (found []finding) {
-	if a.ErrorRate == 0 && a.Blocked == 0 {
-		return nil
-	}
-	base := s.sample(time.Duration(a.Over), look)
+	base := s.sample(time.Duration(cmp.Or(a.Over, crawlspec.DefaultAlerts().Over)), look)
 	c, span := &look.Crawl, look.At.Sub(base.At).Round(time.Second)
 	asked := c.Asked - base.Asked
 	if a.ErrorRate > 0 {
@@ -229,7 +232,12 @@ func (s *State) rates(a *crawlspec.Alerts, look *Observation) (found []finding) 
 		f.text = fmt.Sprintf("sites answered %d of %d requests with a challenge or a CAPTCHA in %s (seine top lists them)", n, asked, span)
 		found = append(found, f)
 	}
-	return found
+	n := c.FailedLogins - base.FailedLogins
+	f := finding{kind: Login, value: float64(n), threshold: 1, bad: n > 0, good: n == 0 && asked > 0, text: "later requests found no failed login"}
+	if f.bad {
+		f.text = humanize.Plural(n, "login") + " failed: check render.login of the spec and its secrets"
+	}
+	return append(found, f)
 }
 
 // leastBlocked is how many blocked requests mean anything: the first few of a host slow it
@@ -256,7 +264,10 @@ func (s *State) sample(over time.Duration, look *Observation) Sample {
 		}
 	}
 	if n := len(s.Samples); n == 0 || now.Sub(s.Samples[n-1].At) >= over/samples {
-		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed, c.Blocked})
+		s.Samples = append(s.Samples, Sample{now, c.Asked, c.Failed, c.Blocked, c.FailedLogins})
+		if s.At.IsZero() {
+			s.Samples[n].FailedLogins = 0
+		}
 	}
 	for len(s.Samples) > 1 && now.Sub(s.Samples[1].At) >= over {
 		s.Samples = s.Samples[1:]

@@ -81,6 +81,32 @@ func TestSitesThatBlockAreTold(t *testing.T) {
 	d.want("cleared blocked")
 }
 
+// A login that fails is reported at the first look, also one from before it, whatever the thresholds; and it is over when requests succeed.
+func TestFailedLoginsAreTold(t *testing.T) {
+	d := newDay(t)
+	d.rules.ErrorRate, d.rules.Blocked, d.rules.Over = 0, 0, 0
+	fails := func(n int64) func(*Observation) {
+		return func(l *Observation) {
+			requests(0, n)(l)
+			l.Crawl.FailedLogins += n
+		}
+	}
+	d.pass(every, fails(1))
+	d.want("raised login")
+	if text := d.state.Raised()[0].Text; !strings.HasPrefix(text, "1 login failed: check render.login") {
+		t.Errorf("it says %q", text)
+	}
+	d.pass(time.Hour, nil) // the host rests
+	d.want()
+	d.pass(every, requests(1, 0))
+	d.want("cleared login")
+	d.pass(time.Minute, requests(1, 0))
+	d.pass(every, fails(2))
+	d.want("raised login")
+	d.pass(every, func(l *Observation) { l.Crawl.Idle = true })
+	d.want("cleared login")
+}
+
 // requests ends so many at each look.
 func requests(ok, failed int64) func(*Observation) {
 	return func(l *Observation) {

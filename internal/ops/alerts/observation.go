@@ -27,6 +27,8 @@ type Progress struct {
 	// failed, Blocked those in whose place a challenge came, Done visits that have ended,
 	// all since the crawl began.
 	Asked, Failed, Blocked, Done int64
+	// FailedLogins are those of Failed whose login failed.
+	FailedLogins int64
 	// Busy says what could be done now, "" if there is nothing, or all waits for
 	// its time.
 	Busy string

@@ -435,7 +435,7 @@ func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Obs
 	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
 		Over: c.Problem == "" && c.End != frontierapi.NotEnded,
 		Idle: c.Problem == "" && (c.State == overview.Paused || c.State == overview.Cancelled), Done: done(c),
-		Blocked: c.Attempts[messages.Blocked],
+		Blocked: c.Attempts[messages.Blocked], FailedLogins: c.FailedLogins,
 	}}
 	for class, n := range c.Attempts {
 		if class.IsPageRequest() {

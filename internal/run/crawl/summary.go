@@ -54,6 +54,7 @@ type Summary struct {
 	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
 	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
 	Warnings            int64                    `json:"warnings,omitempty"` // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
+	FailedLogins        int64                    `json:"failed_logins,omitempty"`
 	Requests            map[messages.Class]int64 `json:"requests"`
 	DeadLetters         *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts        []frontierapi.HostStatus `json:"slowest_hosts"`
@@ -133,7 +134,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	n := r.last
 	s := &Summary{
 		Crawl: r.Crawl, NoPagesReason: r.nothing, Pages: n.Pages, PagesBefore: r.before.Load(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
-		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
+		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, FailedLogins: n.FailedLogins, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
 		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(),
@@ -283,6 +284,9 @@ func (s *Summary) Write(w io.Writer) {
 	}
 	if s.Warnings > 0 {
 		row("warnings", "%s incomplete (rendered pages, sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))
+	}
+	if s.FailedLogins > 0 {
+		row("logins", "%s failed: check render.login of the spec and its secrets", humanize.Count(s.FailedLogins))
 	}
 	if d := s.DeadLetters; d != nil {
 		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-func TestSummaryNamesHostsThatAreCancelled(t *testing.T) {
+func TestSummaryNamesCancelledHostsAndFailedLogins(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	s := Summary{Crawl: "news", Outcome: OutcomeComplete, CancelledHosts: []string{"a.test", "*.b.test"}}
+	s := Summary{Crawl: "news", Outcome: OutcomeComplete, CancelledHosts: []string{"a.test", "*.b.test"}, FailedLogins: 2}
 	s.Write(&text)
-	for _, want := range []string{"news: complete, but for hosts that are cancelled", "a.test, *.b.test; seine resume --host NAME"} {
+	for _, want := range []string{"logins       2 failed: check render.login", "news: complete, but for hosts that are cancelled", "a.test, *.b.test; seine resume --host NAME"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, text.String())
 		}

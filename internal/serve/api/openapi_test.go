@@ -129,7 +129,7 @@ func TestTheDocumentListsTheValuesOfClosedSets(t *testing.T) {
 	}
 	for at, want := range map[string]string{
 		"Crawl.state": "running paused cancelled blocked empty complete pages_limit bytes_limit time_limit", "Crawl.end": "empty complete pages_limit bytes_limit time_limit", "Status.mode": "running stored empty away",
-		"AlertsAlert.alert": "error_rate no_progress lag stream_full disk memory dead_letters yield blocked",
+		"AlertsAlert.alert": "error_rate no_progress lag stream_full disk memory dead_letters yield blocked login",
 		"NewWebhook.events": "crawl.ended records",
 	} {
 		of, property, _ := strings.Cut(at, ".")

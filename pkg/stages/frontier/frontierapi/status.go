@@ -90,7 +90,10 @@ type Counters struct {
 	Pages    int64                    `json:"pages"`
 	Attempts map[messages.Class]int64 `json:"attempts,omitempty"`
 	// Warnings are incomplete pages: rendered ones that were cut; sitemaps, feeds and files with errors.
-	Warnings  int64 `json:"warnings,omitempty"`
+	Warnings int64 `json:"warnings,omitempty"`
+	// FailedLogins are requests that failed because of the login of rendered pages.
+	FailedLogins int64 `json:"failed_logins,omitempty"`
+
 	BytesWire int64 `json:"bytes_wire"`
 	BytesBody int64 `json:"bytes_body"`
 	// Started and Changed are when the first URL came and the last thing
@@ -124,6 +127,7 @@ func (c *Counters) Add(o *Counters) {
 	c.Run = max(c.Run, o.Run)
 	c.Pages += o.Pages
 	c.Warnings += o.Warnings
+	c.FailedLogins += o.FailedLogins
 	c.BytesWire += o.BytesWire
 	c.BytesBody += o.BytesBody
 	for k, v := range o.FailedBy {

@@ -70,3 +70,25 @@ func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
 		t.Errorf("where only warnings are wanted it says: %s", said.String())
 	}
 }
+
+// Logins that failed are counted, however the request ended.
+func TestFailedLoginsAreCounted(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
+	for i, c := range []struct {
+		class  messages.Class
+		detail messages.Detail
+		failed int64
+	}{
+		{messages.Timeout, messages.DetailTotal, 0},
+		{messages.Timeout, messages.DetailLogin, 1},
+		{messages.ClientError, messages.DetailLogin, 2},
+	} {
+		url := "https://a" + string(rune('a'+i)) + ".test/"
+		w.seed(url)
+		w.dispatch(1)
+		w.result(url, func(r *messages.Result) { r.Class, r.Detail = c.class, c.detail })
+		if n := w.part.crawls.get("c").FailedLogins; n != c.failed {
+			t.Errorf("after %s with detail %s: %d failed logins, want %d", c.class, c.detail, n, c.failed)
+		}
+	}
+}

@@ -138,6 +138,9 @@ func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rul
 
 	rq.runs.countResult(req, res, now)
 	tally.Add(&c.Attempts, res.Class, 1)
+	if res.Detail == messages.DetailLogin {
+		c.FailedLogins++
+	}
 	c.BytesWire += res.BytesWire
 	c.BytesBody += res.BytesBody
 	c.dirty = true
