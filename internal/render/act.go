@@ -134,39 +134,6 @@ func (a pageActions) rest(ctx context.Context, d time.Duration) {
 	_ = a.idle(ctx, d)
 }
 
-// scrollDown scrolls an element by one screen, and yields why there is an end to that: nothing moved, and there was no more in it than before.
-const scrollDown = `(() => {
-	const e = ELEMENT
-	if (!e) return 'not found'
-	const top = e.scrollTop, high = e.scrollHeight, before = e.seineScrolled || 0
-	e.scrollBy({top: e.clientHeight, behavior: 'instant'})
-	e.seineScrolled = high
-	return e.scrollTop > top || high > before ? '' : 'end'
-})()`
-
-// scroll scrolls down until nothing more comes.
-func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
-	element := "document.scrollingElement || document.documentElement"
-	if how.In != "" {
-		element = found(how.In)
-	}
-	n := 0
-	for ; n < how.Scroll; n++ {
-		end := ""
-		if err := a.evaluateInto(ctx, strings.Replace(scrollDown, "ELEMENT", element, 1), &end); err != nil {
-			return "", err
-		}
-		if end == "not found" {
-			return "", unmet(end)
-		}
-		if end != "" {
-			break
-		}
-		a.rest(ctx, actTime)
-	}
-	return "scrolled " + humanize.Plural(n, "screen"), nil
-}
-
 // evaluateInto evaluates a script in the page, and decodes its value.
 func (a pageActions) evaluateInto(ctx context.Context, script string, into any) error {
 	value, thrown, err := runtime.Evaluate(script).WithReturnByValue(true).Do(a.tab.within(ctx))

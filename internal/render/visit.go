@@ -52,6 +52,7 @@ type visit struct {
 	opened      []string           // URLs of windows, and of downloads that the page led to
 	errors      pageproxy.Problems // of scripts
 
+	scrolled  bool // lists may have had rows that are gone
 	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
 }
 
@@ -418,6 +419,9 @@ func (v *visit) capture(p *Page) error {
 	defer cancel()
 	if err := (pageLogin{v}).checkSession(ctx); err != nil {
 		return err
+	}
+	if v.scrolled {
+		_, _ = v.tab.evaluate(ctx, showAll) // the page is without them if it throws
 	}
 	ctx = v.tab.within(ctx)
 	_, nodes, _, err := memory.GetDOMCounters().Do(ctx)
