@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/chromedp/cdproto/domsnapshot"
@@ -12,7 +13,7 @@ import (
 
 // A snapshot of the browser becomes one HTML document as a reader sees it. The browser gives the tree that it shows: shadow
 // roots, open or closed, are in the place of their hosts, and slots have what is shown in them. The body of a frame follows
-// the element that shows it. What is no element or text is left out, and so are templates and what is for browsers without
+// the element that shows it. An element of which nothing is seen, whatever hides it, is marked as hidden. What is no element or text is left out, and so are templates and what is for browsers without
 // scripts.
 
 // Types of nodes (DOM Living Standard, section 4.4).
@@ -29,7 +30,8 @@ type snapshotDocument struct {
 	children [][]int      // by node
 	own      map[int]bool // nodes that the browser makes of its own, such as the parts of an input field
 	frames   map[int]int  // the document that a node shows
-	base     *url.URL     // nil if URLs are left as they are
+	seen     seen
+	base     *url.URL // nil if URLs are left as they are
 }
 
 // snapshotHTML writes the documents of a snapshot as one, of at most so many bytes. Asked is the URL that the first one
@@ -81,6 +83,7 @@ func newSnapshotDocument(d *domsnapshot.DocumentSnapshot, text []string, frame b
 			s.frames[int(n)] = int(rare.Value[i])
 		}
 	}
+	s.seen = newSeen(s, d.Layout)
 	return s
 }
 
@@ -169,6 +172,9 @@ func (w *snapshotTree) element(to *html.Node, d *snapshotDocument, n, depth int)
 		return
 	}
 	e := &html.Node{Type: html.ElementNode, Data: name, Attr: d.attributes(n)}
+	if d.seen.hides(n, d.nodes.ParentIndex) && !wordless[name] && !slices.ContainsFunc(e.Attr, func(a html.Attribute) bool { return a.Key == "hidden" }) {
+		e.Attr = append(e.Attr, html.Attribute{Key: "hidden"})
+	}
 	w.size += len("<></>") + 2*len(name)
 	for _, a := range e.Attr {
 		w.size += len(` =""`) + len(a.Key) + len(a.Val)
@@ -211,6 +217,9 @@ func (w *snapshotTree) frame(to *html.Node, d *snapshotDocument, n, depth int) {
 		return
 	}
 	body := &html.Node{Type: html.ElementNode, Data: "div"}
+	if d.seen.shown[0] && !d.seen.shown[n] {
+		body.Attr = []html.Attribute{{Key: "hidden"}}
+	}
 	to.AppendChild(body)
 	w.bodies(body, inner, 0, depth+1)
 }

@@ -431,7 +431,7 @@ func (v *visit) capture(p *Page) error {
 	if nodes > maxNodes {
 		return errElements
 	}
-	documents, text, err := domsnapshot.CaptureSnapshot([]string{}).Do(ctx)
+	documents, text, err := domsnapshot.CaptureSnapshot(shownStyles).Do(ctx)
 	if err != nil {
 		return err
 	}
@@ -449,7 +449,7 @@ func (v *visit) pictures(ctx context.Context, p *Page) (err error) {
 		}
 	}
 	if v.job.How.PDF {
-		p.PDF, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
+		p.PDF, _, err = page.PrintToPDF().WithPrintBackground(true).WithPreferCSSPageSize(true).Do(ctx)
 	}
 	return err
 }
