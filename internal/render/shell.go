@@ -3,6 +3,8 @@ package render
 import (
 	"context"
 	"time"
+
+	"seine/pkg/crawlspec"
 )
 
 // shellTime is how long a page that is idle may look like an empty shell, and no more than half of its time. In it, timers end that
@@ -23,27 +25,38 @@ const watchTimers = `{
 }
 `
 
+// shownText is the text that a page shows.
+const shownText = `(() => {
+	const text = e => (e.innerText ?? '') + [...e.querySelectorAll('*')].map(x => x.shadowRoot ? [...x.shadowRoot.children].map(text).join('\n') : '').join('')
+	return document.body ? text(document.body).trim() : ''
+})()`
+
+// shownAmount is how much text and how many links a page shows, 0 if that is no more than an empty shell has.
+const shownAmount = `(() => {
+	const n = ` + shownText + `.length, links = document.links.length
+	return n >= 200 || links >= 10 ? n + 1e6 * links : 0
+})()`
+
 // isFilled is whether a page is no empty shell: it shows some text or links; or no timer is to run soon, and it does not say that
 // something is to come, as in "Loading…".
 const isFilled = `(() => {
-	const text = e => (e.innerText ?? '') + [...e.querySelectorAll('*')].map(x => x.shadowRoot ? [...x.shadowRoot.children].map(text).join('\n') : '').join('')
-	const shown = document.body ? text(document.body).trim() : ''
-	if (shown.length >= 200 || document.links.length >= 10) return true
+	if (` + shownAmount + `) return true
+	const shown = ` + shownText + `
 	const says = /(…|\.\.\.)$/m.test(shown) || document.querySelector('[aria-busy=true], [role=progressbar], progress')
 	return !window.seine?.due() && !(says && document.scripts.length)
 })()`
 
 // fill waits while the page looks like an empty shell, and until what fills it is complete.
-func (v *visit) fill(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, min(shellTime, time.Duration(v.job.How.Timeout)/2))
+func (a pageActions) fill(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, min(shellTime, time.Duration(a.job.How.Timeout)/2))
 	defer cancel()
 	for {
-		filled, err := v.tab.evaluate(within, isFilled)
+		filled, err := a.tab.evaluate(within, isFilled)
 		if filled && err == nil || within.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if v.until(within, isFilled) == nil {
-			if err := v.idle(ctx, idleTime); err != nil {
+		if a.until(within, isFilled) == nil {
+			if err := a.settleOrStill(ctx, crawlspec.UntilIdle); err != nil {
 				return err
 			}
 		}

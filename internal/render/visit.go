@@ -134,7 +134,7 @@ func (v *visit) failure(ctx context.Context, err error) error {
 func (v *visit) complete(p *Page) error {
 	ctx, cancel := context.WithTimeoutCause(v.ctx, time.Duration(v.job.How.Timeout), errTimeout)
 	defer cancel()
-	for _, step := range []func(context.Context) error{v.open, v.wait, pageActions{v, p}.run} {
+	for _, step := range []func(context.Context) error{v.open, pageActions{v, p}.wait, pageActions{v, p}.run} {
 		err := step(ctx)
 		switch {
 		case v.ctx.Err() != nil:
@@ -166,16 +166,16 @@ const (
 )
 
 // wait waits until the page is complete, and has a session.
-func (v *visit) wait(ctx context.Context) error {
-	if err := v.settle(ctx, v.job.How.Until); err != nil {
+func (a pageActions) wait(ctx context.Context) error {
+	if err := a.settleOrStill(ctx, a.job.How.Until); err != nil {
 		return err
 	}
-	if v.job.How.Until == crawlspec.UntilIdle {
-		if err := v.fill(ctx); err != nil {
+	if a.job.How.Until == crawlspec.UntilIdle {
+		if err := a.fill(ctx); err != nil {
 			return err
 		}
 	}
-	return pageLogin{v}.checkSession(ctx)
+	return pageLogin{a.visit}.checkSession(ctx)
 }
 
 // waitFor waits for what a page is to have.

@@ -34,6 +34,13 @@ func (a *Activity) add(n int) {
 	a.changed = make(chan struct{})
 }
 
+// Busy is how many are in progress.
+func (a *Activity) Busy() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.busy
+}
+
 // state tells since when nothing has been under way; while something is, changed tells when to ask again.
 func (a *Activity) state() (quiet time.Time, changed <-chan struct{}) {
 	a.mu.Lock()
