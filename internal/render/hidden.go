@@ -1,9 +1,12 @@
 package render
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/chromedp/cdproto/domsnapshot"
+
+	"seine/internal/base/weburl"
 )
 
 // shownStyles are the computed styles of a snapshot that say what is seen. What has no box is not in its layout.
@@ -49,4 +52,13 @@ func newSeen(d *snapshotDocument, layout *domsnapshot.LayoutTreeSnapshot) seen {
 func (s seen) hides(node int, parents []int64) bool {
 	unseen := func(n int64) bool { return n >= 0 && s.words[n] && !s.shown[n] }
 	return s.shown[0] && unseen(int64(node)) && !unseen(parents[node])
+}
+
+// adWords are words in URLs of advertisements, and of what asks whether the reader is a person.
+var adWords = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:ads?|ad-?s(?:erver|ervice|ystem)|advert(?:s|ising|isements?)?|adnxs|doubleclick|googlesyndication|taboola|outbrain|criteo|(?:h|re)?captcha)(?:[^a-z]|$)`)
+
+// isAd reports whether the document of a frame is of another site than the page, and its URL, without the query, has such a word.
+func isAd(frame, page string) bool {
+	frame, _, _ = strings.Cut(frame, "?")
+	return strings.HasPrefix(frame, "http") && weburl.Domain(weburl.Hostname(frame)) != weburl.Domain(weburl.Hostname(page)) && adWords.MatchString(frame)
 }

@@ -2,9 +2,15 @@ package render
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/render/pageproxy"
+	"seine/pkg/crawlspec"
 )
 
 // hiddenTexts returns the texts of a document in and outside elements with the attribute hidden.
@@ -75,5 +81,48 @@ func TestPDFHasTheSizeOfTheStyles(t *testing.T) {
 		if !bytes.Contains(page.PDF, []byte("/MediaBox "+size)) {
 			t.Errorf("%q: no page of %s in %.1500q", style, size, page.PDF)
 		}
+	}
+}
+
+// Frames of advertisements are left out, others are not.
+func TestFramesOfAdvertisementsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for frame, ad := range map[string]bool{
+		"https://ads.example.net/slot/1":                       true,
+		"https://cdn.example.net/ad.html":                      true,
+		"https://securepubads.g.doubleclick.net/pagead/x":      true,
+		"https://tpc.googlesyndication.com/safeframe/1/x.html": true,
+		"https://www.google.com/recaptcha/api2/anchor?k=1":     true,
+		"https://frames.hcaptcha.com/captcha/v1/static/x":      true,
+		"https://ads.news.example/slot":                        false, // of the same site
+		"https://www.video.example/embed/roads-and-leads":      false,
+		"https://maps.example.net/address/add?ad=1":            false,
+		"https://player.example.net/shadow":                    false,
+		"about:srcdoc":                                         false,
+		"data:text/html,ad":                                    false,
+	} {
+		if got := isAd(frame, "https://www.news.example/article"); got != ad {
+			t.Errorf("%s: %v, want %v", frame, got, ad)
+		}
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<p>frame of %s.</p>", r.URL.Path)
+	}))
+	t.Cleanup(web.Close)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	how := crawlspec.DefaultRender()
+	page, err := r.Render(t.Context(), &Job{
+		Crawl: "c", How: &how, UserAgent: "seine/test", MaxBody: 1 << 20, Transport: guarded{web.URL},
+		Main: pageproxy.Document{
+			URL: "http://www.news.example/page", Status: 200, Header: http.Header{"Content-Type": {"text/html"}},
+			Body: []byte("<!doctype html><iframe src=" + web.URL + "/ad.html></iframe><iframe src=" + web.URL + "/video></iframe>"),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page.HTML, []byte("frame of /video.")) || bytes.Contains(page.HTML, []byte("frame of /ad.html.")) {
+		t.Errorf("%s", page.HTML)
 	}
 }

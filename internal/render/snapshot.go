@@ -31,6 +31,7 @@ type snapshotDocument struct {
 	own      map[int]bool // nodes that the browser makes of its own, such as the parts of an input field
 	frames   map[int]int  // the document that a node shows
 	seen     seen
+	ad       bool     // a frame of advertisements
 	base     *url.URL // nil if URLs are left as they are
 }
 
@@ -42,7 +43,9 @@ func snapshotHTML(documents []*domsnapshot.DocumentSnapshot, text []string, aske
 	}
 	w := &snapshotTree{most: most, links: links}
 	for i, d := range documents {
-		w.documents = append(w.documents, newSnapshotDocument(d, text, i > 0))
+		s := newSnapshotDocument(d, text, i > 0)
+		s.ad = i > 0 && isAd(textOf(text, d.DocumentURL), asked)
+		w.documents = append(w.documents, s)
 		if i == 0 {
 			w.moved, w.base = !sameDocument(textOf(text, d.DocumentURL), asked), textOf(text, d.BaseURL)
 		}
@@ -213,7 +216,7 @@ func (w *snapshotTree) frame(to *html.Node, d *snapshotDocument, n, depth int) {
 	}
 	inner := w.documents[i]
 	w.documents[i] = &snapshotDocument{nodes: &domsnapshot.NodeTreeSnapshot{}} // written once
-	if len(inner.children) == 0 {
+	if len(inner.children) == 0 || inner.ad {
 		return
 	}
 	body := &html.Node{Type: html.ElementNode, Data: "div"}
