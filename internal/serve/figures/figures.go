@@ -70,7 +70,11 @@ func (s *Sampler) saw(o *overview.Overview) {
 		if of == nil {
 			of = newSeries()
 			s.crawls[c.Name] = of
-		} else if was := of.last(); was != nil && at-was.At <= apart {
+			if began := c.Started / 1000; began > 0 && began < at && at-began <= apart { // between two looks, with nothing
+				of.add(Point{At: began})
+			}
+		}
+		if was := of.last(); was != nil && at-was.At <= apart {
 			whole.grow(was, &p)
 		}
 		of.add(p)
