@@ -18,17 +18,17 @@ func (o *Options) audited(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		began, out := time.Now(), &outcome{ResponseWriter: w, status: http.StatusOK}
+		began, out, subject := time.Now(), &outcome{ResponseWriter: w, status: http.StatusOK}, new(audit.Subject)
 		defer func() {
 			err := o.Audit.Add(audit.Entry{
-				Time: began.UTC(), Who: caller.Of(r.Context()).Name, From: r.RemoteAddr, Method: r.Method, Path: r.URL.RequestURI(),
+				Time: began.UTC(), Who: caller.Of(r.Context()).Name, From: r.RemoteAddr, Method: r.Method, Path: r.URL.RequestURI(), Subject: *subject,
 				Status: out.status, Reason: out.reason(), TookMS: time.Since(began).Milliseconds(), Request: r.Header.Get("X-Request-Id"),
 			})
 			if err != nil {
 				o.Log.Error("a write could not be written down", "error", err, "method", r.Method, "path", r.URL.Path)
 			}
 		}()
-		next.ServeHTTP(out, r)
+		next.ServeHTTP(out, r.WithContext(audit.WithSubject(r.Context(), subject)))
 	})
 }
 

@@ -199,9 +199,12 @@ func (a *API) describe(op *operation) huma.Operation {
 		Description:  fmt.Sprintf("%s Needs the scope `%s`.", op.about, op.scope),
 		Security:     []map[string][]string{{"token": {string(op.scope)}}},
 		MaxBodyBytes: op.body, BodyReadTimeout: cmp.Or(a.BodyTime, time.Minute),
-		Errors:      append([]int{401, 403, 422, 429, 500, 503, 504}, op.errors...),
-		Middlewares: huma.Middlewares{a.needs(op.scope)},
+		Errors: append([]int{401, 403, 422, 429, 500, 503, 504}, op.errors...),
 	}
+	if !safe && !op.harmless {
+		spec.Middlewares = append(spec.Middlewares, namesSubject)
+	}
+	spec.Middlewares = append(spec.Middlewares, a.needs(op.scope))
 	if op.bulk {
 		spec.Middlewares = append(spec.Middlewares, a.inTurn)
 	}
@@ -222,6 +225,18 @@ func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 		}
 		next(ctx)
 	}
+}
+
+// namesSubject is middleware that tells the audit what a write does, as far as its path says so.
+func namesSubject(ctx huma.Context, next func(huma.Context)) {
+	s := audit.SubjectOf(ctx.Context())
+	*s = audit.Subject{Action: ctx.Operation().OperationID, Crawl: ctx.Param("crawl")}
+	for _, of := range []struct{ param, noun string }{{"host", "host"}, {"replay", "replay"}, {"webhook", "webhook"}, {"id", "process"}} {
+		if value := ctx.Param(of.param); value != "" {
+			s.Object = of.noun + " " + value
+		}
+	}
+	next(ctx)
 }
 
 // inTurn is middleware that lets requests wait before their bodies are read.

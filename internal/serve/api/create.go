@@ -13,6 +13,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/seeds"
+	"seine/internal/serve/audit"
 	"seine/internal/serve/cluster"
 	"seine/internal/serve/runner"
 	"seine/pkg/crawlspec"
@@ -44,6 +45,7 @@ type createdCrawl struct {
 }
 
 func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*createdCrawl, error) {
+	audit.SubjectOf(ctx).Crawl = in.Body.Name
 	spec, err := readSpec(specText(in.Body.Spec))
 	if err == nil {
 		err = c.checkRights(ctx, spec)

@@ -10,8 +10,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"seine/internal/base/humanize"
 	"seine/internal/base/truncate"
 	"seine/internal/ops/deadletters"
+	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/pkg/stages"
 )
@@ -150,6 +152,7 @@ func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do f
 		if err != nil {
 			return out, err
 		}
+		audited(ctx, letters)
 		r := &deadletters.Redriver{Bus: bus}
 		for _, l := range letters {
 			err := do(ctx, r, l)
@@ -167,6 +170,20 @@ func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do f
 		}
 		return out, nil
 	})
+}
+
+// audited tells the audit which letters something is done with.
+func audited(ctx context.Context, letters []*deadletters.DeadLetter) {
+	s := audit.SubjectOf(ctx)
+	if s.Object = humanize.Plural(len(letters), "dead letter"); len(letters) == 1 {
+		s.Object = fmt.Sprintf("dead letter %d", letters[0].Seq)
+	}
+	for _, l := range letters {
+		if s.Crawl = l.Crawl; l.Crawl != letters[0].Crawl { // of several
+			s.Crawl = ""
+			return
+		}
+	}
 }
 
 // choose returns the letters; of those that are named all must be there.

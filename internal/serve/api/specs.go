@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/run/specchange"
 	"seine/internal/run/specfile"
+	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
@@ -137,6 +138,7 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 	if err != nil {
 		return nil, err
 	}
+	audit.SubjectOf(ctx).Object = fmt.Sprintf("revision %d", out.Body.Revision)
 	return &out, nil
 }
 
@@ -265,6 +267,7 @@ func (s specOperations) goBack(ctx context.Context, crawl string, was *crawlspec
 	if err != nil {
 		return nil, err
 	}
+	audit.SubjectOf(ctx).Object = fmt.Sprintf("revision %d", out.Body.Revision)
 	out.ETag = revisionTag(out.Body.Revision)
 	return &out, nil
 }

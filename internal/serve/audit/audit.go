@@ -26,16 +26,17 @@ import (
 // Entry is a write, and how it ended.
 type Entry struct {
 	// ID grows from entry to entry.
-	ID      uint64    `json:"id"`
-	Time    time.Time `json:"time"`
-	Who     string    `json:"who"`              // the name of the token, of the client certificate, or "local"
-	From    string    `json:"from"`             // address of the client
-	Method  string    `json:"method"`           // of HTTP
-	Path    string    `json:"path"`             // what was asked for, with its query
-	Status  int       `json:"status"`           // of the answer
-	Reason  string    `json:"reason,omitempty"` // why it was refused
-	TookMS  int64     `json:"took_ms"`
-	Request string    `json:"request,omitempty"` // its X-Request-Id, if the client sent one
+	ID     uint64    `json:"id"`
+	Time   time.Time `json:"time"`
+	Who    string    `json:"who"`    // the name of the token, of the client certificate, or "local"
+	From   string    `json:"from"`   // address of the client
+	Method string    `json:"method"` // of HTTP
+	Path   string    `json:"path"`   // what was asked for, with its query
+	Subject
+	Status  int    `json:"status"`           // of the answer
+	Reason  string `json:"reason,omitempty"` // why it was refused
+	TookMS  int64  `json:"took_ms"`
+	Request string `json:"request,omitempty"` // its X-Request-Id, if the client sent one
 }
 
 // MaxBytes is how large each of the two files gets.
@@ -138,6 +139,7 @@ func (l *Log) add(e Entry) error {
 	}
 	l.last++
 	e.ID, e.Path, e.Reason, e.Request = l.last, messages.Clip(e.Path), messages.Clip(e.Reason), messages.Clip(e.Request)
+	e.Crawl, e.Object = messages.Clip(e.Crawl), messages.Clip(e.Object)
 	text, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
