@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/lookup"
@@ -128,18 +127,6 @@ func answersOf(c *overview.Crawl) (all []answerCount) {
 		all[i].Part = float64(all[i].N) / float64(total)
 	}
 	return all
-}
-
-// Ran is how long the crawl has been going on, or did.
-func (p crawlPage) Ran() time.Duration {
-	if p.Started == 0 {
-		return 0
-	}
-	until := time.Now()
-	if p.End != "" {
-		until = moment(p.Changed)
-	}
-	return until.Sub(moment(p.Started)).Round(time.Second)
 }
 
 // DeadLetters is how many dead letters the crawl has.

@@ -74,17 +74,19 @@ func (cp crawlPages) crawls(r *http.Request) (any, error) {
 	text, state := strings.ToLower(r.FormValue("q")), r.FormValue("state")
 	counts := make(map[string]int64)
 	var chosen []overview.Crawl
-	for i := range look.Crawls {
-		c := &look.Crawls[i]
+	sorted := byActivity(look.Crawls, look.At)
+	for i := range sorted {
+		c := &sorted[i]
 		if !strings.Contains(strings.ToLower(c.Name), text) {
 			continue
 		}
-		counts[stateOf(c)]++
-		if state == "" || state == stateOf(c) {
+		word := standingOf(c).Word
+		counts[word]++
+		if state == "" || state == word {
 			chosen = append(chosen, *c)
 		}
 	}
-	for _, value := range []string{"running", "paused", "cancelled", "ended", "trouble", "unasked"} {
+	for _, value := range standings {
 		if counts[value] > 0 || value == state {
 			p.States = append(p.States, choice{value, counts[value]})
 		}

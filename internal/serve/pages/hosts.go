@@ -127,8 +127,8 @@ func (s *server) crawlNames(r *http.Request) (names []string) {
 	if look == nil {
 		return nil
 	}
-	for i := range look.Crawls {
-		names = append(names, look.Crawls[i].Name)
+	for _, c := range byActivity(look.Crawls, look.At) {
+		names = append(names, c.Name)
 	}
 	return names[:min(len(names), maxChoices)]
 }

@@ -1,9 +1,7 @@
 package pages
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
 
 	"seine/internal/ops/overview"
 	"seine/internal/serve/cluster"
@@ -14,15 +12,15 @@ import (
 type overviewPage struct {
 	*overview.Overview
 	Charts Charts
-	Active []overview.Crawl // those in which something is to happen, the largest first
-	More   int              // crawls beside those of Active
+	Latest []overview.Crawl // those in which something happened last
+	Active int              // crawls in which something is to happen
 	First  bool             // there is no crawl yet
 	Rate   float64          // pages a second, of all crawls
 	Left   int64            // URLs that something is still to happen to
 }
 
-// maxActive is how many crawls the overview has.
-const maxActive = 10
+// maxLatest is how many crawls the overview has.
+const maxLatest = 10
 
 func (s *server) overview(r *http.Request) (any, error) {
 	charts, err := s.chartsOf(r, "")
@@ -38,30 +36,13 @@ func (s *server) overview(r *http.Request) (any, error) {
 		c := &p.Crawls[i]
 		p.Rate, p.Left = p.Rate+c.Rate, p.Left+c.Pending()
 		if c.End == "" && !c.Unasked {
-			p.Active = append(p.Active, *c)
+			p.Active++
 		}
 	}
-	slices.SortStableFunc(p.Active, func(a, b overview.Crawl) int {
-		return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(b.Pending(), a.Pending()))
-	})
-	p.Active = p.Active[:min(len(p.Active), maxActive)]
-	p.More, p.First = len(p.Crawls)-len(p.Active), len(p.Crawls) == 0
+	p.Latest = byActivity(p.Crawls, p.At)
+	p.Latest = p.Latest[:min(len(p.Latest), maxLatest)]
+	p.First = len(p.Crawls) == 0
 	return p, nil
-}
-
-// stateOf is how a crawl stands, in the word that its mark has.
-func stateOf(c *overview.Crawl) string {
-	switch {
-	case c.Unasked:
-		return "unasked"
-	case c.Problem != "" || c.Still:
-		return "trouble"
-	case c.State == overview.Paused, c.State == overview.Cancelled:
-		return string(c.State)
-	case c.End != "":
-		return "ended"
-	}
-	return "running"
 }
 
 // HostsWithWork is how many hosts have something queued or under way.

@@ -73,13 +73,15 @@ func New(d Deps) http.Handler {
 }
 
 // Harmless are the patterns of what is no GET and changes nothing of any crawl.
-var Harmless = []string{"POST /settings/theme", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
+var Harmless = []string{"POST /settings/theme", "POST /new/try", "POST /new/yaml", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
 
 // forms are answered with the page that they are on, if they are refused.
 func (s *server) forms() map[string]http.HandlerFunc {
 	crawls, specs, urls, outputs := crawlPages{s}, specPages{s}, urlPages{s}, recordPages{s}
 	return map[string]http.HandlerFunc{
 		"/new":                         crawls.begin,
+		"/new/try":                     crawls.begin,
+		"/new/yaml":                    crawls.begin,
 		"/crawls/{crawl}/spec":         specs.storeSpec,
 		"/crawls/{crawl}/spec/check":   specs.checkSpec,
 		"/crawls/{crawl}/spec/try":     specs.try,
@@ -133,6 +135,7 @@ func (s *server) readers() map[string]page {
 		"/hosts":                  {name: "hosts", title: "Hosts", read: urls.hosts},
 		"/hosts/{host}":           {name: "host", title: "Host", read: urls.host},
 		"/errors":                 {name: "errors", title: "Errors", read: urls.errors},
+		"/search":                 {name: "search", title: "Search", read: urls.search},
 		"/explain":                {name: "explain", title: "Explain a URL", read: urls.explain},
 		"/dead":                   {name: "dead", title: "Dead letters", read: letters.dead},
 		"/dead/{seq}":             {name: "letter", title: "Dead letter", read: letters.letter},
@@ -169,6 +172,10 @@ func (s *server) page(p page) http.HandlerFunc {
 		}
 		if err != nil {
 			s.failed(w, r, err)
+			return
+		}
+		if to, ok := body.(elsewhere); ok {
+			http.Redirect(w, r, string(to), http.StatusSeeOther)
 			return
 		}
 		title := p.title

@@ -73,7 +73,7 @@ func all(seed string) []string {
 	return []string{
 		"/", "/?span=day", "/crawls", "/crawls/shop", "/crawls/shop/spec", "/crawls/shop/exclude?pattern=*", "/crawls/shop/replay", "/hosts", "/hosts/" + at.Host, "/errors", "/errors?crawl=shop", "/errors?crawl=shop&class=gone",
 		"/explain", "/explain?crawl=shop&url=" + q(seed+"/"), "/explain?crawl=shop&url=" + q(seed+hostilePath), "/dead", "/dead/1", "/records?crawl=shop", "/files", "/processes", "/settings", "/login",
-		"/new", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
+		"/new", "/new?yaml=1", "/search?q=s", "/seeds?crawl=shop", "/audit", "/no/such/page", "/explain?crawl=shop&url=" + q(seed+"/unknown"),
 	}
 }
 
@@ -113,6 +113,20 @@ func checkWidth(t *testing.T, tab *browser.Tab, path string) {
 	if beyond > 0 {
 		t.Errorf("%s is %d px wider than a window of %d px", path, beyond, window)
 	}
+	var cut []string
+	tab.Eval(`[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1 || e.querySelector("thead") && !e.querySelector("tbody tr")).map(e => e.ariaLabel)`, &cut)
+	if len(cut) > 0 {
+		t.Errorf("%s at %d px: columns are cut off, or there are none below their heads: %q", path, window, cut)
+	}
+}
+
+// A value that stands alone in a chart is drawn, as a dot: a line needs two.
+func TestLonelyValuesOfChartsAreDrawn(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	tab := c.tab()
+	tab.Go(c.url + "/")
+	tab.Holds(`import(document.querySelector("script[type=module]").src.replace("seine.js", "charts.js")).then(m => JSON.stringify(m.alone({ data: [[], [1, null, 2, 3, null, 0, undefined, 4]] }, 1)) === "[0,5,7]")`)
 }
 
 // Text of sites is never markup, and their URLs are links only where a browser opens them harmlessly.

@@ -1,15 +1,14 @@
 package pages
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"seine/internal/run/specchange"
+	"seine/internal/run/specfile"
 	"seine/internal/serve/api"
 	"seine/internal/serve/caller"
 	"seine/pkg/crawlspec"
@@ -79,12 +78,9 @@ func (sp specPages) specPage(r *http.Request) (*specPage, error) {
 			}
 		}
 	}
-	var text bytes.Buffer
-	if err := json.Indent(&text, p.Revision.Encode(), "", "  "); err != nil {
-		return nil, fmt.Errorf("show the spec: %w", err)
-	}
-	p.Text = text.String() + "\n"
-	return p, nil
+	text, err := specfile.Written(p.Revision.Spec)
+	p.Text = string(text)
+	return p, err
 }
 
 // compare tells what has changed since a revision.

@@ -31,14 +31,20 @@ func (sp specPages) try(w http.ResponseWriter, r *http.Request) {
 	p.Text, p.TryURL = plainLines(r.FormValue("text")), strings.TrimSpace(r.FormValue("url"))
 	status := sp.checked(r, p)
 	if p.Checked != nil && p.Checked.OK {
-		found := new(scrape.Page)
-		if err := sp.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": p.TryURL, "spec": p.Text}, found); err != nil {
+		if p.Trial, err = sp.tryPage(r, p.TryURL, p.Text); err != nil {
 			p.Refused, status = err.Error(), statusOf(err)
-		} else {
-			p.Trial = tried(found)
 		}
 	}
 	sp.render(w, r, status, "spec", p.title(), p)
+}
+
+// tryPage fetches a page as a crawl by a spec would.
+func (s *server) tryPage(r *http.Request, url, spec string) (*trialOfSpec, error) {
+	found := new(scrape.Page)
+	if err := s.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": url, "spec": spec}, found); err != nil {
+		return nil, err
+	}
+	return tried(found), nil
 }
 
 // tried is what came of a trial, as far as it is shown.

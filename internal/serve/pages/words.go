@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/ops/overview"
+	"seine/internal/serve/audit"
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -32,9 +35,14 @@ func (s *server) funcs() template.FuncMap {
 		"when":        func(t time.Time) template.HTML { return timeTag(t, "when") },
 		"ago":         func(t time.Time) template.HTML { return timeTag(t, "ago") },
 		"ms":          func(n int64) string { return (time.Duration(n) * time.Millisecond).String() },
-		"stateof":     func(c overview.Crawl) string { return stateOf(&c) },
+		"standing":    func(c overview.Crawl) standing { return standingOf(&c) },
+		"took":        func(c overview.Crawl) string { return tookOf(&c).String() },
 		"doing":       func(h frontierapi.HostStatus) string { return doing(&h) },
 		"verdictmark": func(verdict string) string { return verdictMarks[verdict] },
+		"action":      actionOf,
+		"inpage":      inPageWords,
+		"known":       func(crawl string) bool { return messages.CheckCrawl(crawl) == nil },
+		"stored":      func(name string) string { return cmp.Or(streamWords[name], name) },
 		"added":       func(line string) bool { return strings.HasPrefix(line, "+") },
 		"timed":       timed,
 		"int":         func(n int64) int { return int(n) },
@@ -46,6 +54,14 @@ func (s *server) funcs() template.FuncMap {
 		"version":     version.String,
 		"segment":     url.PathEscape,
 	}
+}
+
+// actionOf says what a write did.
+func actionOf(e audit.Entry) string {
+	if e.Action == "" { // it came to no operation of the API
+		return safeprint.Text(e.Method + " " + e.Path)
+	}
+	return strings.ReplaceAll(e.Action, "-", " ")
 }
 
 // link is the address of a page, with a query of names and values; those without a value are left out.
@@ -140,6 +156,11 @@ func timeTag(t time.Time, how string) template.HTML {
 	t = t.UTC()
 	//nolint:gosec // digits alone
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-%s>%s</time>`, t.Format(time.RFC3339Nano), how, t.Format("2006-01-02 15:04:05 UTC")))
+}
+
+// streamWords are what a message of a stream is, in the rows of what became of a URL.
+var streamWords = map[string]string{
+	messages.StreamFetch: "request", messages.StreamResults: "result", messages.StreamPages: "page", messages.StreamRecords: "record", messages.StreamDead: "dead letter",
 }
 
 // words explain what the frontier and the fetchers say in one word.

@@ -56,6 +56,60 @@ func (c *fixture) state(crawl string) (overview.State, int64) {
 	return "", 0
 }
 
+// mustRow is true once a table has a row with these texts, among others, in that order.
+func mustRow(texts ...string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("main tbody tr")].some(tr => %s.every((text, i) => [...tr.cells].some(c => c.textContent.trim().startsWith(text))))`, mustJSON(texts))
+}
+
+// A crawl is begun by choices, once their preview shows what becomes of a page. The choices can be gone on with in YAML.
+func TestCrawlIsBegunByChoices(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	_, seed := site(t, 30)
+	c.crawl("base", "delay: 0s\n", seed+"/")
+	tab := c.tab()
+	tab.Allow("422")
+	tab.Allow("403")
+	tab.Go(c.url + "/new?url=" + url.QueryEscape(seed+"/"))
+	fill(tab, "[name=fields]", "name: title\nlink: a[\n")
+	fill(tab, "[name=pages]", "7")
+	press(tab, ".fields", "Preview")
+	tab.Shows("records[0].fields.link")
+	tab.Holds(`document.querySelector("[name=crawl]").value === "127-0-0-1" && document.querySelector("[name=pages]").value === "7"`)
+	fill(tab, "[name=fields]", "name: title\n")
+	press(tab, ".fields", "Continue in YAML")
+	tab.Holds(`document.querySelector(".cm-content")`)
+	written(tab, "scope: host\nmax_pages: 7\nrender: never\nrecords:\n  - kind: item\n    fields:\n      name: \"title\"\n")
+	fill(tab, "[name=spec]", "allow_private: true\ndelay: 0s\nmax_pages: 7\nrecords:\n  - kind: item\n    fields:\n      name: title\n")
+	press(tab, ".fields", "Preview")
+	tab.Shows("What it makes of the page")
+	tab.Shows(`"name": "Page 0 of host 0`)
+	axe.Check(t, tab)
+	press(tab, ".fields", "Begin")
+	tab.Shows("Crawl 127-0-0-1 has begun.")
+	tab.Holds(`document.querySelector("#state .mark").textContent === "limit reached"`)
+	tab.Shows("(max_pages: 7)")
+	tab.Holds(`![...document.querySelectorAll("#controls button, #controls summary")].some(b => /Pause|Resume|Cancel/.test(b.textContent))`)
+	axe.Check(t, tab)
+	tab.Go(c.url + "/crawls/127-0-0-1/spec")
+	written(tab, "max_pages: 7\ndelay: 0s\nrecords:\n- kind: item\n  fields:\n    name: title\nallow_private: true\n")
+}
+
+// What is searched for is a crawl, a host or a URL, with or without its scheme; one thing that is found is shown at once.
+func TestSearchFindsCrawlsHostsAndURLs(t *testing.T) {
+	t.Parallel()
+	c, seed := shop(t)
+	host := strings.TrimPrefix(seed, "http://")
+	c.add("shopping", "delay: 1h\n", seed+"/", seed+"/x")
+	c.until("/crawls/shopping", "running")
+	for text, want := range map[string]string{
+		"shop": "/crawls/shopping", "shoppi": "Crawl shopping", host[:6]: "Host " + host, host: `<a href="/hosts/` + host + `">`, seed + hostilePath: "a seed", host + "/x": "shopping, partition",
+		seed + "/": "/explain?crawl=shopping&amp;", "nothing": "No crawl and no host", "": "A part of the name", "http://[": "No crawl and no host",
+	} {
+		c.until("/search?q="+url.QueryEscape(text), want)
+	}
+}
+
 // A crawl is begun by a form, watched as it goes on, paused, resumed, paused at one host, cancelled and deleted.
 func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	t.Parallel()
@@ -64,7 +118,7 @@ func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	c.crawl("base", "delay: 0s\n", first+"/")
 	_, seed := site(t, 400)
 	tab := c.tab()
-	tab.Go(c.url + "/new?url=" + url.QueryEscape(seed+"/"))
+	tab.Go(c.url + "/new?yaml=1&url=" + url.QueryEscape(seed+"/"))
 	fill(tab, "[name=crawl]", "not right")
 	fill(tab, "[name=spec]", "allow_private: true\ndelay: 100ms\n")
 	tab.Eval(`document.querySelector("form.fields").noValidate = true`, nil)
@@ -103,8 +157,9 @@ func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	tab.Shows("is being deleted")
 	await.Eventually(t, "see it gone", func() bool { s, _ := c.state("shop"); return s == "" })
 	tab.Go(c.url + "/audit")
-	tab.Shows("POST /crawls/shop/delete")
-	tab.Shows("POST /crawls/shop/hosts/" + at.Host + "/pause")
+	tab.Holds(mustRow("delete crawl", "shop", "the crawl", "done"))
+	tab.Holds(mustRow("pause host", "shop", "host "+at.Host, "done"))
+	tab.Holds(mustRow("create crawl", "–", "–", "refused"))
 }
 
 // A spec with an error is refused with its line, one without is stored when what it changes was told, and it is taken

@@ -49,9 +49,12 @@ function make(el, sort, data, figures) {
     scales: { x: { time: true, auto: false, ...rangeOf(figures) }, y: { range: (u, min, max) => [0, Math.max(max ?? 0, sort.counts ? 10 : 1) * 1.08] } },
     axes: [{ ...axis, space: 70, size: 26, values: (u, all) => all.map((at) => clock.format(at * 1000)) }, { ...axis, size: 52, values: (u, all) => all.map(write) }],
     series: [{ value: (u, at) => at == null ? "–" : clock.format(at * 1000) },
-      ...sort.series.map(([label, , n]) => ({ label, stroke: colour("c" + n), width: 1.5, value: (u, v) => write(v), points: { show: false }, spanGaps: false }))],
+      ...sort.series.map(([label, , n]) => ({ label, stroke: colour("c" + n), width: 1.5, value: (u, v) => write(v), points: { show: false, filter: alone, size: 5, fill: colour("c" + n) }, spanGaps: false }))],
   }, data, el);
 }
+
+// alone are the values of a line that have no other beside them, which would not be seen.
+export function alone(u, series) { return u.data[series].flatMap((v, i, all) => v != null && all[i - 1] == null && all[i + 1] == null ? [i] : []); }
 
 const height = 170;
 

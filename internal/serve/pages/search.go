@@ -1,0 +1,100 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"seine/internal/ops/history"
+	"seine/internal/ops/lookup"
+	"seine/internal/ops/overview"
+	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// searchPage is what a text is found in or is: crawls, hosts and URLs.
+type searchPage struct {
+	Text   string
+	Crawls []overview.Crawl
+	Hosts  []string
+	URLs   []history.SimilarURL
+}
+
+// elsewhere is the address to which a page leads in place of being shown.
+type elsewhere string
+
+func (up urlPages) search(r *http.Request) (any, error) {
+	p := searchPage{Text: strings.TrimSpace(r.FormValue("q"))}
+	look, text := up.look(r.Context()).Overview, strings.ToLower(p.Text)
+	if text == "" || look == nil {
+		return p, nil
+	}
+	for _, c := range byActivity(look.Crawls, look.At) {
+		if strings.Contains(c.Name, text) && len(p.Crawls) < perPage {
+			p.Crawls = append(p.Crawls, c)
+		}
+	}
+	names := up.crawlNames(r)
+	rest, err := asked(r.Context(), up.server, "search "+p.Text, fresh, func(ctx context.Context, bus *stages.Bus) (rest searchPage, err error) {
+		client := frontierapi.Client{Bus: bus}
+		if rest.Hosts, err = hostsLike(ctx, client, text); err == nil {
+			rest.URLs = whoKnows(ctx, client, names, p.Text)
+		}
+		return rest, err
+	})
+	p.Hosts, p.URLs = rest.Hosts, rest.URLs
+	if err == nil && len(p.Crawls)+len(p.Hosts)+len(p.URLs) == 1 {
+		return up.only(&p), nil
+	}
+	return p, err
+}
+
+// only is the address of the one thing that was found.
+func (up urlPages) only(p *searchPage) elsewhere {
+	switch {
+	case len(p.Crawls) > 0:
+		return elsewhere(up.link("/crawls/" + p.Crawls[0].Name))
+	case len(p.Hosts) > 0:
+		return elsewhere(up.link("/hosts/" + url.PathEscape(p.Hosts[0])))
+	}
+	return elsewhere(up.link("/explain", "crawl", p.URLs[0].Crawl, "url", p.URLs[0].URL))
+}
+
+// hostsLike are the hosts with a text in their names that have work, or else the host of that name.
+func hostsLike(ctx context.Context, client frontierapi.Client, text string) (names []string, err error) {
+	survey, err := client.Survey(ctx, "", surveyed)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range told(survey) {
+		if strings.Contains(h.Host, text) && len(names) < perPage {
+			names = append(names, h.Host)
+		}
+	}
+	if len(names) == 0 && !strings.Contains(text, "/") {
+		if h, err := lookup.Host(ctx, client, text); err == nil {
+			names = append(names, h.Host)
+		}
+	}
+	return names, nil
+}
+
+// whoKnows are the crawls that know a URL, which may lack its scheme.
+func whoKnows(ctx context.Context, client frontierapi.Client, crawls []string, text string) (all []history.SimilarURL) {
+	if !strings.ContainsAny(text, "./:") {
+		return nil
+	}
+	candidates := []string{text}
+	if !isWeb(text) {
+		candidates = []string{"https://" + text, "http://" + text}
+	}
+	for _, crawl := range crawls {
+		for _, u := range candidates {
+			if e, err := client.Explain(ctx, crawl, u); err == nil && e.Known {
+				all = append(all, history.SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"seine/internal/base/humanize"
+	"seine/internal/ops/overview"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// standing is how a crawl stands, in one word, and what is to be known of it.
+type standing struct{ Word, Why string }
+
+// Words beside those of overview.State.
+const (
+	scheduled = "scheduled"
+	stopped   = "stopped"
+	limited   = "limit reached"
+	unknown   = "unknown"
+	unasked   = "not looked at"
+)
+
+// standings are all words, in the order in which lists offer them.
+var standings = []string{
+	string(overview.Running), scheduled, string(overview.Paused), stopped, limited, string(frontierapi.Complete), string(overview.Cancelled),
+	string(frontierapi.Empty), string(overview.Blocked), unknown, unasked,
+}
+
+func standingOf(c *overview.Crawl) standing {
+	left := humanize.Plural(c.Pending(), "URL")
+	switch {
+	case c.Unasked:
+		return standing{unasked, "Open it to have it looked at."}
+	case c.Problem != "":
+		return standing{unknown, c.Problem}
+	case c.Still:
+		return standing{string(overview.Blocked), "No revision of its spec can be used."}
+	case c.State == overview.Paused:
+		return standing{string(c.State), left + " left, none of which is fetched until it is resumed."}
+	case c.State == overview.Cancelled:
+		return standing{string(c.State), "What was queued is excluded, what was fetched is kept."}
+	case c.End == frontierapi.Complete:
+		return standing{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
+	case c.End == frontierapi.Empty:
+		return standing{string(c.End), "It has no URLs yet."}
+	case c.End != frontierapi.NotEnded:
+		return standing{limited, fmt.Sprintf("%s, with %s left.", limitOf(c), left)}
+	case c.Idle && c.Pending() > 0:
+		return standing{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
+	case c.Pending() == 0 && !c.NextRun.IsZero():
+		return standing{scheduled, "It waits for its next run."}
+	}
+	return standing{string(overview.Running), ""}
+}
+
+// limitOf says what ended a crawl, with the key of the spec that says so.
+func limitOf(c *overview.Crawl) string {
+	spec := c.Spec
+	if spec == nil {
+		return "A limit of its spec has ended it"
+	}
+	switch c.End {
+	case frontierapi.PagesLimit:
+		return fmt.Sprintf("It has fetched as many pages as its spec allows (max_pages: %d)", spec.MaxPages)
+	case frontierapi.BytesLimit:
+		return fmt.Sprintf("It has fetched as many bytes as its spec allows (max_bytes: %s)", humanize.Size(int64(spec.MaxBytes)))
+	case frontierapi.TimeLimit:
+		return fmt.Sprintf("It has run for as long as its spec allows (max_duration: %s)", spec.MaxDuration)
+	case frontierapi.NotEnded, frontierapi.Empty, frontierapi.Complete:
+	}
+	return ""
+}
+
+// Mark is the class of the mark that shows the word.
+func (s standing) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
+
+// Ended reports whether nothing more happens of itself.
+func (s standing) Ended() bool {
+	return slices.Contains([]string{limited, string(frontierapi.Complete), string(overview.Cancelled), string(frontierapi.Empty)}, s.Word)
+}
+
+// May reports whether an order, a verb of a form, makes sense for a crawl that stands so.
+func (s standing) May(verb string) bool {
+	switch s.Word {
+	case string(overview.Running), scheduled, string(overview.Blocked), unknown:
+		return verb != "resume"
+	case string(overview.Paused), stopped:
+		return verb != "pause"
+	case string(overview.Cancelled):
+		return verb == "resume"
+	}
+	return false
+}
+
+// tookOf is how long a crawl has been going on, or did.
+func tookOf(c *overview.Crawl) time.Duration {
+	until := time.Now()
+	if c.Idle || standingOf(c).Ended() || c.State == overview.Paused {
+		until = moment(c.Changed)
+	}
+	if c.Started == 0 || until.Before(moment(c.Started)) {
+		return 0
+	}
+	return until.Sub(moment(c.Started)).Round(time.Second)
+}
+
+// calm is the time within which everything counts as happening now: rows that move with each look cannot be read.
+const calm = time.Minute
+
+// byActivity sorts crawls by when something happened last, the newest first.
+func byActivity(crawls []overview.Crawl, now time.Time) []overview.Crawl {
+	latest := func(c *overview.Crawl) int64 { return min(c.Changed, now.Add(-calm).UnixMilli()) }
+	sorted := slices.Clone(crawls)
+	slices.SortStableFunc(sorted, func(a, b overview.Crawl) int {
+		return cmp.Or(cmp.Compare(latest(&b), latest(&a)), cmp.Compare(b.Started, a.Started))
+	})
+	return sorted
+}
