@@ -141,6 +141,7 @@ type hostPage struct {
 	frontierapi.HostStatus
 	Robots []overview.Robots
 	Recent []frontierapi.RequestFailure // of the last ones of all hosts, those of this one
+	Fixed  map[string]bool              // crawls that fetch nothing, whatever is ordered for one host
 }
 
 func (p hostPage) title() string { return "Host " + p.Host }
@@ -155,7 +156,15 @@ func (up urlPages) host(r *http.Request) (any, error) {
 			return p, err
 		}
 		p.Robots, err = overview.RobotsOf(ctx, bus, p.Host)
-		if look := up.look(r.Context()).Overview; look != nil && look.Hosts != nil {
+		look := up.look(r.Context()).Overview
+		if look == nil {
+			return p, err
+		}
+		p.Fixed = make(map[string]bool)
+		for i := range look.Crawls {
+			p.Fixed[look.Crawls[i].Name] = !standingOf(&look.Crawls[i]).May("pause")
+		}
+		if look.Hosts != nil {
 			for _, t := range look.Hosts.Troubles {
 				if weburl.Host(t.URL) == p.Host {
 					p.Recent = append(p.Recent, t)

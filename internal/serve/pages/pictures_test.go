@@ -77,7 +77,7 @@ func (c *fixture) pictured(seed string) map[string]string {
 	file := regexp.MustCompile(`/files/view\?[^"]*`).FindString(files)
 	return map[string]string{
 		"overview": "/", "crawls": "/crawls", "crawl": "/crawls/news", "spec": "/crawls/shop/spec", "exclude": "/crawls/news/exclude?pattern=*.html", "replay": "/crawls/shop/replay",
-		"new": "/new", "seeds": "/seeds?crawl=shop", "hosts": "/hosts", "host": "/hosts/" + at.Host, "errors": "/errors", "errors-class": "/errors?crawl=shop&class=gone",
+		"new": "/new", "search": "/search?q=s", "seeds": "/seeds?crawl=shop", "hosts": "/hosts", "host": "/hosts/" + at.Host, "errors": "/errors", "errors-class": "/errors?crawl=shop&class=gone",
 		"explain": "/explain?crawl=shop&url=" + url.QueryEscape(seed+"/"), "dead": "/dead", "letter": "/dead/1", "records": "/records?crawl=shop",
 		"files": "/files", "file": html.UnescapeString(file), "processes": "/processes", "audit": "/audit", "settings": "/settings", "login": "/login", "not-found": "/no/such/page",
 	}

@@ -105,7 +105,11 @@ func tookOf(c *overview.Crawl) time.Duration {
 	if c.Started == 0 || until.Before(moment(c.Started)) {
 		return 0
 	}
-	return until.Sub(moment(c.Started)).Round(time.Second)
+	took := until.Sub(moment(c.Started))
+	if took < 10*time.Second {
+		return took.Round(time.Second / 10)
+	}
+	return took.Round(time.Second)
 }
 
 // calm is the time within which everything counts as happening now: rows that move with each look cannot be read.
