@@ -38,6 +38,7 @@ func TestPictures(t *testing.T) {
 	c, seed := shop(t)
 	c.dead(12)
 	_, slow := site(t, 3000)
+	c.add("sample", "delay: 0s\nmax_pages: 20\n", seed+"/")
 	c.add("news", "delay: 30ms\n", slow+"/")
 	for _, verb := range []string{"pause", "resume"} { // the audit has something
 		resp, err := http.PostForm(c.url+"/crawls/shop/"+verb, nil)

@@ -52,7 +52,7 @@ func standingOf(c *overview.Crawl) standing {
 	case c.Idle && c.Pending() > 0:
 		return standing{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
 	case c.Pending() == 0 && !c.NextRun.IsZero():
-		return standing{scheduled, "It waits for its next run."}
+		return standing{scheduled, "Every URL has been visited in this run."}
 	}
 	return standing{string(overview.Running), ""}
 }
@@ -99,7 +99,7 @@ func (s standing) May(verb string) bool {
 // tookOf is how long a crawl has been going on, or did.
 func tookOf(c *overview.Crawl) time.Duration {
 	until := time.Now()
-	if c.Idle || standingOf(c).Ended() || c.State == overview.Paused {
+	if s := standingOf(c); c.Idle || s.Ended() || s.Word == scheduled || c.State == overview.Paused {
 		until = moment(c.Changed)
 	}
 	if c.Started == 0 || until.Before(moment(c.Started)) {

@@ -23,7 +23,7 @@ func TestStandingOfACrawl(t *testing.T) {
 		may       string
 	}{
 		{func(*overview.Crawl) {}, "running", "", "pause cancel"},
-		{func(c *overview.Crawl) { c.Queued, c.NextRun = 0, time.Now() }, "scheduled", "its next run", "pause cancel"},
+		{func(c *overview.Crawl) { c.Queued, c.NextRun = 0, time.Now() }, "scheduled", "in this run", "pause cancel"},
 		{func(c *overview.Crawl) { c.Idle = true }, "stopped", "18 URLs left", "resume cancel"},
 		{func(c *overview.Crawl) { c.State = overview.Paused }, "paused", "18 URLs left", "resume cancel"},
 		{func(c *overview.Crawl) { c.State, c.Still = overview.Blocked, true }, "blocked", "spec", "pause cancel"},
