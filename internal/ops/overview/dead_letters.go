@@ -12,8 +12,9 @@ func (r *Reader) readDead(ctx context.Context, o *Overview) (deadletters.Counts,
 	counts, err := deadletters.Count(ctx, r.Bus, filter)
 	o.Dead = counts.Total
 	if err == nil && r.Letters > 0 && (counts.Last != r.lastSeq || int(min(o.Dead, uint64(r.Letters))) != len(r.letters)) {
-		if r.letters, err = deadletters.Newest(ctx, r.Bus, filter, r.Letters); err == nil {
-			r.lastSeq = counts.Last
+		var newest deadletters.Page
+		if newest, err = deadletters.Before(ctx, r.Bus, filter, 0, r.Letters); err == nil {
+			r.letters, r.lastSeq = newest.Letters, counts.Last
 		}
 	}
 	o.DeadLast = r.letters
