@@ -66,7 +66,7 @@ func infect(v reflect.Value, depth int) {
 // wantHarmless fails if a line holds more than plain text and the codes of styles.
 func wantHarmless(t *testing.T, what string, m Model) {
 	t.Helper()
-	for _, l := range m.View() {
+	for _, l := range m.lines() {
 		bare := ownCodes.ReplaceAllString(l, "")
 		if got := safeprint.Text(bare); got != bare {
 			t.Fatalf("%s: line %q", what, l)
@@ -84,7 +84,7 @@ func TestView_HostileTextInEveryField_NothingForTheTerminalToObey(t *testing.T) 
 		nil, {"?"}, {"enter"}, {"c"}, {"/", "x"}, {"/", "enter"}, {"p"}, {"tab"}, {"tab", "enter"}, {"tab", "s", "enter"}, {"tab", "tab"}, {"tab", "tab", "enter"},
 		{"tab", "tab", "end", "enter"},
 	} {
-		for _, size := range []Size{{60, 9}, {80, 24}, {140, 50}, {210, 60}} {
+		for _, size := range []Size{{Width: 60, Height: 9}, {Width: 80, Height: 24}, {Width: 140, Height: 50}, {Width: 210, Height: 60}} {
 			m := New("nats://x"+hostileText, "crawl"+hostileText, time.Second, noon)
 			m = after(m, size, Looked{Overview: o, Connected: true})
 			for _, k := range keys {

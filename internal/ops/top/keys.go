@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
+
 	"seine/internal/ops/steer"
 	"seine/pkg/crawlspec"
 )
@@ -32,13 +34,13 @@ var help = []string{
 }
 
 // key does what a key asks for.
-func (m Model) key(k string) (Model, []any) {
+func (m *Model) key(k string) tea.Cmd {
 	switch {
 	case k == "ctrl+c":
-		return m, []any{Quit{}}
+		return tea.Quit
 	case m.typing:
 		m.typeFilter(k)
-		return m, nil
+		return nil
 	case m.confirm != nil:
 		return m.answer(k)
 	case m.overlay != noOverlay:
@@ -47,7 +49,7 @@ func (m Model) key(k string) (Model, []any) {
 	m.said = ""
 	switch k {
 	case "q":
-		return m, []any{Quit{}}
+		return tea.Quit
 	case "?", "h":
 		m.overlay, m.scroll = helpOverlay, 0
 	case "/":
@@ -67,7 +69,7 @@ func (m Model) key(k string) (Model, []any) {
 	default:
 		m.move(k)
 	}
-	return m, nil
+	return nil
 }
 
 // typeFilter takes a key for the filter.
@@ -88,17 +90,17 @@ func (m *Model) typeFilter(k string) {
 }
 
 // answer takes a key for the question whether to cancel.
-func (m Model) answer(k string) (Model, []any) {
+func (m *Model) answer(k string) tea.Cmd {
 	order := *m.confirm
 	m.confirm = nil
 	if k == "y" || k == "Y" {
-		return m, []any{order}
+		return m.send(order)
 	}
 	m.said, m.saidBad = "nothing was cancelled", false
-	return m, nil
+	return nil
 }
 
-func (m Model) overlayKey(k string) (Model, []any) {
+func (m *Model) overlayKey(k string) tea.Cmd {
 	switch k {
 	case "q", "esc", "enter", "?", "backspace", "left":
 		m.overlay, m.host = noOverlay, hostView{}
@@ -106,19 +108,10 @@ func (m Model) overlayKey(k string) (Model, []any) {
 		if m.overlay == detailOverlay {
 			return m.steer(k)
 		}
-	case "up", "k":
-		m.scroll = max(0, m.scroll-1)
-	case "down", "j":
-		m.scroll++
-	case "pgup":
-		m.scroll = max(0, m.scroll-m.page())
-	case "pgdown":
-		m.scroll += m.page()
-	case "home", "g":
-		m.scroll = 0
 	}
-	m.scroll = min(m.scroll, max(0, len(m.overlayLines())-m.page()))
-	return m, nil
+	last := max(0, len(m.overlayLines())-m.page())
+	m.scroll = moved(k, m.scroll, last, m.page())
+	return nil
 }
 
 // page is how many lines of an overlay fit.
@@ -126,53 +119,57 @@ func (m *Model) page() int { return max(1, m.height-4) }
 
 // move changes the selected row.
 func (m *Model) move(k string) {
-	rows := m.rows(m.panel)
-	if len(rows) == 0 {
-		return
+	if rows := m.rows(m.panel); len(rows) > 0 {
+		at := m.cursor(m.panel, rows)
+		if to := moved(k, at, len(rows)-1, 10); to != at {
+			m.selected[m.panel] = rows[to].key
+		}
 	}
-	at := m.cursor(m.panel, rows)
+}
+
+// moved is where a key leads from a place in a list that ends at last.
+func moved(k string, at, last, page int) int {
 	switch k {
 	case "up", "k":
 		at--
 	case "down", "j":
 		at++
 	case "pgup":
-		at -= 10
+		at -= page
 	case "pgdown":
-		at += 10
+		at += page
 	case "home", "g":
 		at = 0
 	case "end", "G":
-		at = len(rows) - 1
-	default:
-		return
+		at = last
 	}
-	m.selected[m.panel] = rows[min(max(at, 0), len(rows)-1)].key
+	return min(max(at, 0), last)
 }
 
 // lookInto opens the detail of the selected row.
-func (m Model) lookInto() (Model, []any) {
+func (m *Model) lookInto() tea.Cmd {
 	r, ok := m.selectedRow()
 	if !ok {
-		return m, nil
+		return nil
 	}
 	m.selected[m.panel] = r.key // it stays the selected one while others come
 	m.overlay, m.scroll, m.host = detailOverlay, 0, hostView{}
-	if m.panel == hostsPanel {
-		m.host = hostView{name: r.key}
-		return m, []any{LoadHost{r.key}}
+	if m.panel != hostsPanel {
+		return nil
 	}
-	return m, nil
+	m.host = hostView{name: r.key}
+	cluster := m.cluster
+	return func() tea.Msg { return cluster.host(r.key) }
 }
 
 var states = map[string]crawlspec.RunState{"p": crawlspec.Paused, "r": crawlspec.Running, "c": crawlspec.Cancelled}
 
 // steer gives the order of a key for the selected crawl or host.
-func (m Model) steer(k string) (Model, []any) {
+func (m *Model) steer(k string) tea.Cmd {
 	r, ok := m.selectedRow()
 	if !ok || m.panel == errorsPanel {
 		m.said, m.saidBad = "select a crawl or a host first", true
-		return m, nil
+		return nil
 	}
 	s := Steer{Crawls: []string{r.key}, State: states[k]}
 	if m.panel == hostsPanel {
@@ -181,15 +178,20 @@ func (m Model) steer(k string) (Model, []any) {
 			s.Crawls = []string{m.Crawl}
 		}
 	}
-	if len(s.Crawls) == 0 {
+	switch {
+	case len(s.Crawls) == 0:
 		m.said, m.saidBad = "no crawl has work for "+r.key, true
-		return m, nil
-	}
-	if s.State == crawlspec.Cancelled {
+		return nil
+	case s.State == crawlspec.Cancelled:
 		m.confirm = &s
-		return m, nil
+		return nil
 	}
-	return m, []any{s}
+	return m.send(s)
+}
+
+func (m *Model) send(order Steer) tea.Cmd {
+	cluster := m.cluster
+	return func() tea.Msg { return cluster.steer(order) }
 }
 
 // what names what an order is about.

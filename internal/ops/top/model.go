@@ -1,12 +1,13 @@
 // Package top is a live screen of a cluster: its stages, streams, crawls and
-// hosts, and what goes wrong. What it shows and what a key does is a function of
-// a Model, without a terminal and without NATS (Update, View); program.go puts it
-// on a terminal, and source.go reads for it.
+// hosts, and what goes wrong. Model is a tea.Model, which is all of the screen but the cluster:
+// what it shows and what a key does is a function of it. source.go reads for it.
 package top
 
 import (
 	"slices"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
@@ -16,9 +17,9 @@ import (
 // Model is the state of the screen.
 type Model struct {
 	Server string // where the figures are from
-	Crawl  string // the only crawl that is shown, "" for all
-	Every  time.Duration
+	Options
 
+	cluster       cluster
 	width, height int
 	now           time.Time
 	looking       bool
@@ -82,63 +83,59 @@ type Host struct {
 	Robots []overview.Robots
 }
 
-// New returns a model that has seen nothing yet.
-func New(server, crawl string, every time.Duration, now time.Time) Model {
-	return Model{Server: server, Crawl: crawl, Every: every, now: now, connected: true, width: 80, height: 24}
+// newModel returns a model that has seen nothing yet.
+func newModel(server string, o Options, c cluster, now time.Time) Model {
+	return Model{Server: server, Options: o, cluster: c, now: now, connected: true, width: 80, height: 24}
 }
 
-// Events that Update knows.
+// cluster reads for the screen, and gives its orders.
+type cluster interface {
+	// refresh reads everything: Looked. Of many crawls, first are those that are seen.
+	refresh(first []string) tea.Msg
+	host(name string) tea.Msg   // HostLooked
+	steer(order Steer) tea.Msg // Steered
+}
+
+// Messages that Update knows, beside those of bubbletea.
 type (
-	// Tick says what time it is.
-	Tick struct{ Now time.Time }
-	// Size is that of the terminal.
-	Size struct{ Width, Height int }
-	// Key is what was pressed: a character, or a name such as "up" or "enter".
-	Key string
-	// Looked answers Refresh.
+	tick   time.Time
 	Looked struct {
 		Overview  *overview.Overview
 		Err       error
 		Connected bool
 	}
-	// HostLooked answers LoadHost.
 	HostLooked struct {
 		Name string
 		Host *Host
 		Err  error
 	}
-	// Steered answers Steer.
 	Steered struct {
 		Steer
 		Err error
 	}
 )
 
-// Effects that Update asks for.
-type (
-	// Refresh at everything. Of many crawls, First are those that are seen.
-	Refresh struct{ First []string }
-	// LoadHost looks at one host.
-	LoadHost struct{ Name string }
-	// Steer changes the state of crawls, or of what they want of a host.
-	Steer struct {
-		Crawls []string
-		Host   string
-		State  crawlspec.RunState
-	}
-	// Quit ends the screen.
-	Quit struct{}
-)
+// Steer changes the state of crawls, or of what they want of a host.
+type Steer struct {
+	Crawls []string
+	Host   string
+	State  crawlspec.RunState
+}
 
-// Update returns the model after an event, and what is to be done then.
-func (m Model) Update(event any) (Model, []any) {
-	switch e := event.(type) {
-	case Tick:
-		return m.tick(e.Now)
-	case Size:
+// Init begins the ticking.
+func (m Model) Init() tea.Cmd { return func() tea.Msg { return tick(time.Now()) } }
+
+// Update returns the model after a message, and what is to be done then.
+func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch e := msg.(type) {
+	case tick:
+		next := tea.Tick(min(m.Every, time.Second), func(t time.Time) tea.Msg { return tick(t) })
+		cmd = tea.Batch(next, m.tick(time.Time(e)))
+	case tea.WindowSizeMsg:
 		m.width, m.height = e.Width, e.Height
-	case Key:
-		return m.key(string(e))
+	case tea.KeyPressMsg:
+		cmd = m.key(nameOf(e))
 	case Looked:
 		m.looked(e)
 	case HostLooked:
@@ -152,21 +149,22 @@ func (m Model) Update(event any) (Model, []any) {
 		m.said, m.saidBad = e.said(), e.Err != nil
 		m.nextLook = m.now // to show what has come of it
 	}
-	return m, nil
+	return m, cmd
 }
 
 // tick looks, if it is time and the last look is over.
-func (m Model) tick(now time.Time) (Model, []any) {
+func (m *Model) tick(now time.Time) tea.Cmd {
 	m.now = now
 	if m.looking || now.Before(m.nextLook) {
-		return m, nil
+		return nil
 	}
 	m.looking, m.nextLook = true, now.Add(m.Every)
-	todo := []any{Refresh{First: m.visibleCrawls()}}
-	if m.overlay == detailOverlay && m.host.name != "" {
-		todo = append(todo, LoadHost{m.host.name})
+	cluster, first, host := m.cluster, m.visibleCrawls(), m.host.name
+	look := func() tea.Msg { return cluster.refresh(first) }
+	if m.overlay != detailOverlay || host == "" {
+		return look
 	}
-	return m, todo
+	return tea.Batch(look, func() tea.Msg { return cluster.host(host) })
 }
 
 func (m *Model) looked(e Looked) {

@@ -3,6 +3,9 @@ package top
 import (
 	"context"
 	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"seine/internal/ops/overview"
 	"seine/pkg/stages"
@@ -16,24 +19,32 @@ const (
 	maxLetters = 8
 )
 
-// source reads for the screen, and gives its orders.
+// source is the cluster of a connection.
 type source struct {
+	ctx    context.Context
 	bus    *stages.Bus
 	reader overview.Reader
 }
 
-func newSource(bus *stages.Bus, crawl string) *source {
-	return &source{bus, overview.Reader{Bus: bus, Crawl: crawl, Most: maxCrawls, Alerts: true, Hosts: maxHosts, Letters: maxLetters}}
+func newSource(ctx context.Context, bus *stages.Bus, crawl string) *source {
+	return &source{ctx, bus, overview.Reader{Bus: bus, Crawl: crawl, Most: maxCrawls, Alerts: true, Hosts: maxHosts, Letters: maxLetters}}
 }
 
+// lookTime bounds one look.
+const lookTime = 15 * time.Second
+
 // refresh must not be called while an earlier call has not returned.
-func (s *source) refresh(ctx context.Context, first []string) Looked {
+func (s *source) refresh(first []string) tea.Msg {
+	ctx, cancel := context.WithTimeout(s.ctx, lookTime)
+	defer cancel()
 	s.reader.First = first
 	o, err := s.reader.Read(ctx)
 	return Looked{Overview: o, Err: err, Connected: s.bus.NC.IsConnected()}
 }
 
-func (s *source) host(ctx context.Context, name string) HostLooked {
+func (s *source) host(name string) tea.Msg {
+	ctx, cancel := context.WithTimeout(s.ctx, lookTime)
+	defer cancel()
 	status, err := frontierapi.Client{Bus: s.bus}.Host(ctx, name)
 	if err != nil {
 		return HostLooked{Name: name, Err: err}
@@ -42,7 +53,9 @@ func (s *source) host(ctx context.Context, name string) HostLooked {
 	return HostLooked{Name: name, Host: &Host{status, robots}, Err: err}
 }
 
-func (s *source) steer(ctx context.Context, order Steer) Steered {
+func (s *source) steer(order Steer) tea.Msg {
+	ctx, cancel := context.WithTimeout(s.ctx, lookTime)
+	defer cancel()
 	var errs []error
 	for _, crawl := range order.Crawls {
 		_, err := frontierapi.Client{Bus: s.bus}.SetState(ctx, crawl, order.Host, order.State)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"seine/internal/ops/deadletters"
@@ -103,22 +104,70 @@ func busy() *overview.Overview {
 // screen is a model that has seen an overview, after keys.
 func screen(width, height int, o *overview.Overview, keys ...string) Model {
 	m := New("nats://127.0.0.1:4222", "", time.Second, noon)
-	m = after(m, Size{width, height}, Looked{Overview: o, Connected: true})
+	m = after(m, Size{Width: width, Height: height}, Looked{Overview: o, Connected: true})
 	for _, k := range keys {
 		m = after(m, Key(k))
 	}
 	return m
 }
 
+// Events beside messages.
+type (
+	Key  string
+	Size = tea.WindowSizeMsg
+	Tick struct{ Now time.Time }
+)
+
+// New returns a model of a cluster that answers each question with the question.
+func New(server, crawl string, every time.Duration, now time.Time) Model {
+	return newModel(server, Options{crawl, every}, echo{}, now)
+}
+
+type (
+	echo     struct{}
+	Refresh  struct{ First []string }
+	LoadHost struct{ Name string }
+)
+
+func (echo) refresh(first []string) tea.Msg { return Refresh{first} }
+func (echo) host(name string) tea.Msg       { return LoadHost{name} }
+func (echo) steer(order Steer) tea.Msg      { return order }
+
 func after(m Model, events ...any) Model {
 	for _, e := range events {
-		m, _ = m.Update(e)
+		m, _ = asks(m, e)
 	}
 	return m
 }
 
 // asks returns what an event makes the model ask for.
-func asks(m Model, event any) (Model, []any) { return m.Update(event) }
+func asks(m Model, event any) (Model, []any) {
+	switch e := event.(type) {
+	case Key:
+		cmd := m.key(string(e))
+		return m, asked(cmd)
+	case Tick:
+		cmd := m.tick(e.Now)
+		return m, asked(cmd)
+	}
+	next, cmd := m.Update(event)
+	return next.(Model), asked(cmd)
+}
+
+func asked(cmd tea.Cmd) (all []any) {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	several, ok := msg.(tea.BatchMsg)
+	if !ok {
+		return []any{msg}
+	}
+	for _, one := range several {
+		all = append(all, asked(one)...)
+	}
+	return all
+}
 
 func many() *overview.Overview {
 	o := busy()
@@ -143,7 +192,7 @@ func TestScreens(t *testing.T) {
 		"80x24":       screen(80, 24, busy()),
 		"200x50":      screen(200, 50, busy()),
 		"100x40":      screen(100, 40, busy()),
-		"begin":       after(New("nats://127.0.0.1:4222", "news", time.Second, noon), Size{80, 24}),
+		"begin":       after(New("nats://127.0.0.1:4222", "news", time.Second, noon), Size{Width: 80, Height: 24}),
 		"small":       screen(30, 8, busy()),
 		"narrow":      screen(60, 12, busy(), "tab"),
 		"help":        screen(80, 24, busy(), "?"),
@@ -158,7 +207,7 @@ func TestScreens(t *testing.T) {
 		"colour":      screen(80, 24, busy(), "tab"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := strings.Join(m.View(), "\n") + "\n"
+			text := strings.Join(m.lines(), "\n") + "\n"
 			if strings.HasSuffix(name, "colour") {
 				text = strings.ReplaceAll(text, "\x1b", "␛")
 			} else {
@@ -188,7 +237,7 @@ func TestScreensFit(t *testing.T) {
 			for width := 1; width < 210; width += 21 {
 				for height := 1; height < 60; height += 9 {
 					m := screen(width, height, o, keys...)
-					lines := m.View()
+					lines := m.lines()
 					if len(lines) != height {
 						t.Fatalf("%dx%d after %q: %d lines", width, height, keys, len(lines))
 					}
@@ -229,7 +278,7 @@ func TestKeysSteerWhatIsSelected(t *testing.T) {
 	for _, keys := range [][]string{{"c"}, {"c", "n"}, {"c", "q"}, {"tab", "tab", "p"}, {"/", "p"}, {"?", "p"}} {
 		at, last := m, []any(nil)
 		for _, k := range keys {
-			at, last = at.Update(Key(k))
+			at, last = asks(at, Key(k))
 		}
 		if len(last) > 0 {
 			t.Errorf("%q asks for %+v, want nothing", keys, last)
@@ -269,7 +318,7 @@ func TestLooksFollowEachOther(t *testing.T) {
 	}
 	o := many()
 	o.At = noon.Add(time.Minute)
-	m = after(m, Looked{Overview: o, Connected: true}, Size{80, 24}, Key("end"))
+	m = after(m, Looked{Overview: o, Connected: true}, Size{Width: 80, Height: 24}, Key("end"))
 	m, todo = asks(m, Tick{noon.Add(62 * time.Second)})
 	look, ok := todo[0].(Refresh)
 	if !ok || len(look.First) == 0 || len(look.First) > 60 || look.First[len(look.First)-1] != "c1999" {
@@ -283,7 +332,7 @@ func TestLooksFollowEachOther(t *testing.T) {
 // A lost connection is told with the time of the last figures, which stay.
 func TestLostConnectionIsTold(t *testing.T) {
 	m := screen(80, 24, busy())
-	at := func(m Model) string { return ansi.Strip(strings.Join(m.View(), "\n")) }
+	at := func(m Model) string { return ansi.Strip(strings.Join(m.lines(), "\n")) }
 	m = after(m, Tick{noon.Add(time.Second)}, Looked{Err: errors.New("nats: no servers"), Connected: false})
 	if got := at(m); !strings.Contains(got, "connection lost since 12:00:00") || !strings.Contains(got, "news") {
 		t.Errorf("after a failed look:\n%s", got)

@@ -24,9 +24,9 @@ const (
 	maxWarnings         = 3
 )
 
-// View returns the lines of the screen: as many as it is high, none wider than
+// lines returns the lines of the screen: as many as it is high, none wider than
 // it is.
-func (m Model) View() []string {
+func (m Model) lines() []string {
 	d := display{&m}
 	if m.width < minWidth || m.height < minHeight {
 		return d.whole([]string{fmt.Sprintf("too small: %dx%d is needed", minWidth, minHeight)}, nil)
