@@ -13,10 +13,9 @@
 //
 // After a kill at any moment, the same command continues a replay.
 // Its plan, made at the start, has the sequences of the stream to replay. Its
-// position follows from the last record that the copier stored, which
-// has the sequence of its original in a header. The server refuses a message that
-// does not follow that one, so no message is missing or repeated. A page that is
-// parsed again makes the same records in the same order.
+// position is in a file, which is written after the records are stored. A page that is
+// parsed again makes the same records in the same order, with the same identities, so no record
+// is missing or repeated.
 //
 // The private stream is bounded: the copier waits for the writer.
 package replay

@@ -115,10 +115,10 @@ type replay struct {
 	side   *scratchServer
 	feeder *streamCopier
 	writer *writer.Writer // nil if records go back to the crawl
-	back   *crawlRecords  // nil if they do not
+	store  *recordStore   // at the side, or of the crawl
 	stop   []func()
 	began  time.Time
-	before int64 // done by earlier runs
+	before copyPosition // where earlier runs have come to
 	kept   int64 // records that they have committed
 	begun  bool  // by this run
 	idle   bool  // it has ended, and nothing was committed or sent back
@@ -145,11 +145,17 @@ func (r *replay) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.Writer == nil {
-		r.back = newCrawlRecords(r.Source, sentFile(r.State), r.plan.Generation)
-	} else if r.writer, err = writer.New(*r.Writer, r.side.write); err != nil {
+	to := r.Source
+	if r.Writer != nil {
+		if r.writer, err = writer.New(*r.Writer, r.side.write); err != nil {
+			return err
+		}
+		to = r.side.feed
+	}
+	if r.store, err = openRecordStore(to, sentFile(r.State), r.plan.Generation); err != nil {
 		return err
 	}
+	r.before = r.store.at()
 	return r.openFeeder(ctx)
 }
 
@@ -213,16 +219,11 @@ func (r *replay) openFeeder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.feeder = &streamCopier{from: r.source, window: r.plan.seqRange, to: &sideStream{bus: r.side.feed}, workers: p.workers(), prepare: p.record}
+	r.feeder = &streamCopier{from: r.source, window: r.plan.seqRange, to: r.store, workers: p.workers(), prepare: p.record}
 	if r.Stream == messages.StreamPages {
 		r.feeder.prepare = p.page
 	}
-	if r.back != nil {
-		r.feeder.to = r.back
-	}
-	err = r.feeder.resume(ctx)
-	r.before = r.done()
-	return err
+	return nil
 }
 
 func (r *replay) close() {
@@ -324,9 +325,8 @@ func (r *replay) isOver(ctx context.Context) bool {
 	return over && err == nil
 }
 
-// done returns how many messages have been handled, by all runs.
-func (r *replay) done() int64 {
-	at := r.feeder.place.Load()
+// handled returns how many messages had been handled by all runs at a position.
+func (r *replay) handled(at copyPosition) int64 {
 	if r.Choice.Host != "" {
 		return at.Chosen
 	}
@@ -338,7 +338,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	if r.Progress == nil {
 		return nil
 	}
-	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime, Done: r.done()}
+	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime, Done: r.handled(r.store.at())}
 	dead, err := r.side.feed.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
 		return fmt.Errorf("look at stream %s at the side: %w", messages.StreamDead, err)
@@ -347,7 +347,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	if r.writer != nil {
 		p.Records = r.kept + r.writer.Totals().Records
 	} else {
-		p.Records = r.back.sent.Load().Records
+		p.Records = r.store.stored.Load().Records
 	}
 	switch {
 	case all:
@@ -355,7 +355,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	case r.Choice.Host == "":
 		p.Chosen = r.plan.Messages
 	}
-	p.Rate = float64(p.Done-r.before) / p.Elapsed.Seconds()
+	p.Rate = float64(p.Done-r.handled(r.before)) / p.Elapsed.Seconds()
 	if left := p.Chosen - p.Done; p.Rate > 0 && left > 0 {
 		p.Left = time.Duration(float64(left) / p.Rate * float64(time.Second))
 	}

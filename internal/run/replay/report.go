@@ -76,7 +76,7 @@ func (r *replay) end(over bool, err error) (*Report, error) {
 	// What is counted is counted even if the run was interrupted.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	w, at := &r.plan.seqRange, r.feeder.place.Load()
+	w, at := &r.plan.seqRange, r.store.at()
 	rep := &Report{
 		Outcome: Interrupted, Stream: r.Stream, Chosen: at.Chosen, Generation: r.plan.Generation,
 		FirstSeq: w.First, FirstTime: w.FirstTime, FromSeq: w.From, ToSeq: w.To, Seconds: time.Since(r.began).Seconds(),
@@ -111,7 +111,7 @@ func (rep *Report) letters() (n int64) {
 
 // count counts what was handled, committed and abandoned.
 func (r *replay) count(ctx context.Context, rep *Report) error {
-	rep.PerSecond = float64(rep.Chosen-r.feeder.began) / rep.Seconds
+	rep.PerSecond = float64(rep.Chosen-r.before.Chosen) / rep.Seconds
 	unparsed, err := r.countDead(ctx, rep)
 	if err != nil {
 		return err
@@ -119,8 +119,8 @@ func (r *replay) count(ctx context.Context, rep *Report) error {
 	if r.Stream == messages.StreamPages {
 		rep.Parsed, rep.Unparsed = rep.Chosen-unparsed, unparsed
 	}
-	if r.back != nil {
-		sent := r.back.sent.Load()
+	if r.writer == nil {
+		sent := r.store.stored.Load()
 		rep.Records, rep.Kinds = sent.Records, sent.Kinds
 		return nil
 	}

@@ -82,8 +82,8 @@ func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 // forEver is longer than any replay: only their size bounds the streams.
 const forEver = 100 * 365 * 24 * time.Hour
 
-// janitor returns one for RECORDS at the side, which so many consumers read. It keeps half of the stream, and so its
-// last message, which says how far the replay is. What it would tell people of streams that fill up is what these are for.
+// janitor returns one for RECORDS at the side, which so many consumers read. What it would tell
+// people of streams that fill up is what these are for.
 func (s *scratchServer) janitor(consumers int) *retention.Janitor {
 	j := retention.NewJanitor(s.feed)
 	j.Log, j.KeepAge, j.Streams = slog.New(slog.DiscardHandler), forEver, map[string]int{messages.StreamRecords: consumers}

@@ -26,17 +26,12 @@ import (
 )
 
 // sendBack stores records in the crawl as a run does that begins now.
-func (k *kit) sendBack(file string, records ...*nats.Msg) *sentRecords {
+func (k *kit) sendBack(file string, records ...*nats.Msg) *storedRecords {
 	k.t.Helper()
-	c := newCrawlRecords(k.bus, file, "g2")
-	_, err := c.resume(k.t.Context())
+	s, err := openRecordStore(k.bus, file, "g2")
 	k.must(err)
-	var batch []item
-	for i, m := range records {
-		batch = append(batch, item{m, copyPosition{Sequence: uint64(i + 1)}})
-	}
-	k.must(c.put(k.t.Context(), batch))
-	return c.sent.Load()
+	k.must(s.put(k.t.Context(), records, copyPosition{Sequence: uint64(len(records))}))
+	return s.stored.Load()
 }
 
 // Records go back under an identity of the generation. One that a stream has twice is sent and counted once.
@@ -169,14 +164,13 @@ func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	line := fmt.Appendf(nil, `{"url":"http://one.test/","text":"%0*d"}`, 900, 0)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	r := newCrawlRecords(k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
-	_, err = r.resume(ctx)
+	r, err := openRecordStore(k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
 	k.must(err)
 	done := make(chan error, 1)
 	go func() {
 		var err error
 		for i := 0; err == nil; i++ {
-			err = r.put(ctx, []item{{messages.RecordMsg("c", 0, fmt.Sprint(i), line), copyPosition{}}})
+			err = r.put(ctx, []*nats.Msg{messages.RecordMsg("c", 0, fmt.Sprint(i), line)}, copyPosition{})
 		}
 		done <- err
 	}()
