@@ -34,10 +34,10 @@ const samples = 20
 
 // State is what is remembered of the alerts of a crawl.
 type State struct {
-	V      int                  `json:"v"`
-	Alerts []AlertState         `json:"alerts,omitempty"`
-	Outbox []QueuedNotification `json:"outbox,omitempty"` // changes that are not posted yet, the oldest first
-	At     time.Time            `json:"at"`
+	V      int          `json:"v"`
+	Alerts []AlertState `json:"alerts,omitempty"`
+	Outbox []Change     `json:"outbox,omitempty"` // that are not posted yet, the oldest first
+	At     time.Time    `json:"at"`
 	// Samples are counters of the past, for what is counted over a time; the oldest first.
 	Samples []Sample `json:"samples,omitempty"`
 	// Done is how many visits had ended, Moved since when nothing has changed

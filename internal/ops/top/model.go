@@ -92,7 +92,7 @@ func newModel(server string, o Options, c cluster, now time.Time) Model {
 type cluster interface {
 	// refresh reads everything: Looked. Of many crawls, first are those that are seen.
 	refresh(first []string) tea.Msg
-	host(name string) tea.Msg   // HostLooked
+	host(name string) tea.Msg  // HostLooked
 	steer(order Steer) tea.Msg // Steered
 }
 

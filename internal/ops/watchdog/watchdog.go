@@ -24,6 +24,7 @@ import (
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
+	"seine/internal/ops/webhook"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -47,7 +48,7 @@ type Watchdog struct {
 	store   store
 	post    func(ctx context.Context, a *crawlspec.Alerts, c *alerts.Change) error
 	watched map[string]*crawlAlerts
-	unread  map[string]bool // crawls of which something may be stored, and was not looked at yet
+	loaded  bool // what a former leader has stored is among them, unless that was settled
 	posted  chan posted
 }
 
@@ -60,10 +61,13 @@ type store interface {
 
 // crawlAlerts is what the leader knows of a crawl.
 type crawlAlerts struct {
-	state   alerts.State
-	rev     uint64
-	rules   crawlspec.Alerts
+	state alerts.State
+	rev   uint64
+	rules crawlspec.Alerts
+	// The first change of the outbox is being posted, or was posted in vain so often, and is to be posted at next.
 	posting bool
+	tries   int
+	next    time.Time
 	// runs are those that had ended when the crawl last stood at run, and had changed at
 	// changed, Unix ms; that is 0 while the last of them continues.
 	runs         []alerts.Run
@@ -80,7 +84,7 @@ type posted struct {
 func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *Watchdog {
 	w := &Watchdog{Log: bus.Log, Owner: owner}
 	client := frontierapi.Client{Bus: bus}
-	webhook := alerts.Webhook{Secrets: s}
+	hook := alerts.Webhook{Secrets: s}
 	w.specs = func(ctx context.Context, crawl string) (*crawlspec.Spec, error) {
 		r, err := specs.Get(ctx, crawl, 0)
 		return r.Spec, err
@@ -90,7 +94,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		reader.First = first
 		return lookAt(ctx, &reader)
 	}
-	w.due, w.post = client.Due, webhook.Post
+	w.due, w.post = client.Due, hook.Post
 	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontierapi.Run, error) {
 		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
 	}
@@ -140,7 +144,7 @@ const (
 
 // lead looks again and again until ctx is done.
 func (w *Watchdog) lead(ctx context.Context) {
-	w.watched, w.unread, w.posted = make(map[string]*crawlAlerts), nil, make(chan posted, 16)
+	w.watched, w.loaded, w.posted = make(map[string]*crawlAlerts), false, make(chan posted, 16)
 	defer figures.Store(nil)
 	every := minEvery
 	for ctx.Err() == nil {
@@ -153,8 +157,7 @@ func (w *Watchdog) lead(ctx context.Context) {
 // evaluateOnce looks once, and returns how long to wait before the next time.
 func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.Duration {
 	began := time.Now()
-	first := w.first(ctx)
-	seen, err := w.look(ctx, first)
+	seen, err := w.look(ctx, w.first(ctx))
 	if err != nil {
 		w.Log.Debug("cannot look at the cluster", "error", err)
 		return every
@@ -169,11 +172,9 @@ func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.D
 		next = min(next, Interval(&spec.Alerts))
 		if err := w.evaluateCrawl(ctx, c, spec, seen, every); err != nil && ctx.Err() == nil {
 			w.Log.Debug("cannot judge", "crawl", c.Name, "error", err)
-		} else {
-			delete(w.unread, c.Name)
 		}
 	}
-	w.forget(first, seen.Crawls)
+	w.forget(seen.Crawls)
 	figures.Store(w.exportedMetrics(seen))
 	took := time.Since(began)
 	if slices.ContainsFunc(seen.Crawls, func(c overview.Crawl) bool { return c.Problem != "" }) {
@@ -183,33 +184,31 @@ func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.D
 }
 
 // first are the crawls to look at although nothing may be happening in them: those that
-// were not seen to end, or of which an alert is to be cleared or posted; and some that a
-// former leader knew, until all were looked at.
+// were not seen to end, or of which an alert is to be cleared or posted, also by a former leader.
 func (w *Watchdog) first(ctx context.Context) (names []string) {
+	if !w.loaded {
+		if err := w.load(ctx); err != nil {
+			w.Log.Debug("cannot read what is known of crawls", "error", err)
+		}
+	}
 	for name, k := range w.watched {
 		if k.posting || !k.settled() {
 			names = append(names, name)
 		}
 	}
-	if w.unread == nil {
-		stored, err := w.store.Names(ctx)
-		if err != nil {
-			w.Log.Debug("cannot list what is known of crawls", "error", err)
-			return names
-		}
-		w.unread = make(map[string]bool, len(stored))
-		for _, name := range stored {
-			w.unread[name] = true
-		}
-	}
-	some := 0
-	for name := range w.unread {
-		if some++; some > maxCrawls {
-			break
-		}
-		names = append(names, name)
-	}
 	return names
+}
+
+// load reads all that is stored.
+func (w *Watchdog) load(ctx context.Context) error {
+	stored, err := w.store.Names(ctx)
+	for _, name := range stored {
+		if err == nil {
+			_, err = w.know(ctx, name)
+		}
+	}
+	w.loaded = err == nil
+	return err
 }
 
 // settled reports whether a crawl has ended, and nothing is to be told of it.
@@ -218,15 +217,10 @@ func (k *crawlAlerts) settled() bool {
 }
 
 // forget forgets the crawls that were not seen: they have ended, or, if they were to be looked at, were deleted.
-func (w *Watchdog) forget(first []string, seen []overview.Crawl) {
+func (w *Watchdog) forget(seen []overview.Crawl) {
 	there := make(map[string]bool, len(seen))
 	for i := range seen {
 		there[seen[i].Name] = true
-	}
-	for _, name := range first {
-		if !there[name] {
-			delete(w.unread, name)
-		}
 	}
 	maps.DeleteFunc(w.watched, func(name string, k *crawlAlerts) bool { return !there[name] && !k.posting })
 }
@@ -266,7 +260,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *c
 		state.Outbox = nil
 	} else {
 		if before != (crawlspec.Alerts{}) && before != know.rules {
-			state.ResetRetries() // somebody may have mended the webhook
+			know.tries, know.next = 0, time.Time{} // somebody may have mended the webhook
 		}
 		if n := state.Send(changes); n > 0 {
 			w.Log.Error("alerts were dropped: the webhook takes too few", "crawl", c.Name, "dropped", n)
@@ -347,14 +341,14 @@ func (w *Watchdog) postUntil(ctx context.Context, until time.Time) {
 	for {
 		wait := time.Until(until)
 		for crawl, k := range w.watched {
-			if k.posting || k.rules.Webhook == "" {
-				continue
-			}
-			if l := k.state.Head(time.Now()); l != nil {
+			rest := time.Until(k.next)
+			switch {
+			case k.posting, k.rules.Webhook == "", len(k.state.Outbox) == 0:
+			case rest > 0:
+				wait = min(wait, rest)
+			default:
 				k.posting = true
-				go w.send(ctx, w.posted, crawl, k.rules, l.Change)
-			} else if len(k.state.Outbox) > 0 {
-				wait = min(wait, time.Until(k.state.Outbox[0].Next))
+				go w.send(ctx, w.posted, crawl, k.rules, k.state.Outbox[0])
 			}
 		}
 		timer := time.NewTimer(max(0, wait))
@@ -382,6 +376,10 @@ func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rul
 	}
 }
 
+// maxTries is how often a change is posted in vain before it is dropped, which takes about two hours. A process that leads anew
+// begins to count anew.
+const maxTries = 20
+
 // note takes a change out of the outbox that was posted, or is to be tried no
 // more.
 func (w *Watchdog) note(ctx context.Context, p posted) {
@@ -390,18 +388,21 @@ func (w *Watchdog) note(ctx context.Context, p posted) {
 		return
 	}
 	k.posting = false
-	state := k.state.Clone()
-	gone := state.Posted(p.id, p.err == nil, time.Now())
-	outcome := "delivered"
-	if p.err != nil {
-		outcome = "failed"
+	if p.err == nil {
+		notified.WithLabelValues("delivered").Inc()
+	} else {
+		notified.WithLabelValues("failed").Inc()
 		w.Log.Warn("alert was not taken", "crawl", p.crawl, "id", p.id, "error", p.err)
-	}
-	notified.WithLabelValues(outcome).Inc()
-	if gone && p.err != nil {
+		if k.tries++; k.tries < maxTries {
+			k.next = time.Now().Add(webhook.Wait(k.tries))
+			return
+		}
 		notified.WithLabelValues("dropped").Inc()
-		w.Log.Error("alert is dropped", "crawl", p.crawl, "id", p.id, "tries", alerts.MaxTries)
+		w.Log.Error("alert is dropped", "crawl", p.crawl, "id", p.id, "tries", maxTries)
 	}
+	k.tries, k.next = 0, time.Time{}
+	state := k.state.Clone()
+	state.Outbox = slices.DeleteFunc(state.Outbox, func(c alerts.Change) bool { return c.ID == p.id })
 	if err := w.save(ctx, p.crawl, k, state); err != nil && ctx.Err() == nil {
 		k.state = state // or it would be posted again at once, and again: the next save has it
 		w.Log.Debug("cannot note that an alert was posted", "crawl", p.crawl, "error", err)

@@ -119,9 +119,9 @@ type replay struct {
 	stop   []func()
 	began  time.Time
 	before copyPosition // where earlier runs have come to
-	kept   int64 // records that they have committed
-	begun  bool  // by this run
-	idle   bool  // it has ended, and nothing was committed or sent back
+	kept   int64        // records that they have committed
+	begun  bool         // by this run
+	idle   bool         // it has ended, and nothing was committed or sent back
 }
 
 // open makes or finds the plan, and makes all parts; it starts none.
