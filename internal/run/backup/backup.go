@@ -2,7 +2,6 @@ package backup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/filelock"
-	"seine/internal/base/jsontext"
 	"seine/internal/base/version"
 	"seine/internal/run/works"
 	"seine/pkg/messages"
@@ -55,7 +53,7 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	}
 	defer lock.Close()
 	m := &Manifest{V: format, Version: version.Current().Version, Began: time.Now().UTC()}
-	if err := works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error { return b.copyTo(ctx, dir, m) }); err != nil {
+	if err := works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error { return b.copyAll(ctx, dir, m) }); err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
 	m.Ended = time.Now().UTC()
@@ -67,18 +65,6 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	}
 	_ = os.Remove(lock.Name()) // of whoever has opened it, none writes: Dir has a backup now
 	return m, nil
-}
-
-// copyTo copies the cluster to a folder, which it makes.
-func (b *Backup) copyTo(ctx context.Context, dir string, m *Manifest) error {
-	if err := b.makeDir(dir); err != nil {
-		return err
-	}
-	var err error
-	if m.Layout, err = b.Bus.Existing(ctx); err != nil {
-		return err //nolint:wrapcheck // says all
-	}
-	return b.copyAll(ctx, dir, m)
 }
 
 const unfinishedSuffix = ".unfinished"
@@ -105,7 +91,15 @@ func (b *Backup) makeDir(dir string) error {
 	return nil
 }
 
+// copyAll copies the cluster to a folder, which it makes.
 func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
+	if err := b.makeDir(dir); err != nil {
+		return err
+	}
+	var err error
+	if m.Layout, err = b.Bus.Existing(ctx); err != nil {
+		return err //nolint:wrapcheck // says all
+	}
 	if err := b.copySnapshots(ctx, dir, m); err != nil {
 		return err
 	}
@@ -119,27 +113,27 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	}
 	for _, name := range all {
 		b.Progress.say("copying %s", name)
-		if name == snapshotsStream { // whose objects are copied, but not by the server: they are replaced all the time
-			err = b.copyConfig(ctx, dir, name)
-		} else {
-			var s Stream
-			if s, err = b.copyStream(ctx, manager, dir, name); err == nil {
-				m.Streams = append(m.Streams, s)
-			}
+		is, err := b.Bus.JS.Stream(ctx, name)
+		if err != nil {
+			return fmt.Errorf("look at stream %s: %w", name, err)
 		}
+		if name == snapshotsStream { // whose objects are copied, but not by the server: they are replaced all the time
+			m.Bucket = &is.CachedInfo().Config
+			continue
+		}
+		s, err := b.copyStream(ctx, manager, dir, is)
 		if err != nil {
 			return err
 		}
+		m.Streams = append(m.Streams, s)
 	}
 	return nil
 }
 
 // copyStream has the server send a stream, and notes what its consumers have acknowledged before.
-func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir, name string) (Stream, error) {
-	is, err := b.Bus.JS.Stream(ctx, name)
-	if err != nil {
-		return Stream{}, fmt.Errorf("look at stream %s: %w", name, err)
-	}
+func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir string, is jetstream.Stream) (Stream, error) {
+	info := is.CachedInfo()
+	name := info.Config.Name
 	s, err := manager.LoadStream(name)
 	if err != nil {
 		return Stream{}, fmt.Errorf("open stream %s: %w", name, err)
@@ -151,27 +145,8 @@ func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir, name
 	if _, err := s.SnapshotToDirectory(ctx, streamDir(dir, name)); err != nil {
 		return Stream{}, fmt.Errorf("copy stream %s: %w", name, err)
 	}
-	info := is.CachedInfo()
 	return Stream{Consumers: consumers, Name: name, Messages: info.State.Msgs, Bytes: info.State.Bytes, LastSeq: info.State.LastSeq, Made: jsclient.Made(info)}, nil
 }
-
-// copyConfig writes down what a stream was made with.
-func (b *Backup) copyConfig(ctx context.Context, dir, name string) error {
-	s, err := b.Bus.JS.Stream(ctx, name)
-	if err != nil {
-		return fmt.Errorf("look at stream %s: %w", name, err)
-	}
-	text, err := json.MarshalIndent(s.CachedInfo().Config, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode configuration of %s: %w", name, err)
-	}
-	if err := os.WriteFile(configFile(dir), text, 0o600); err != nil {
-		return fmt.Errorf("write configuration of %s: %w", name, err)
-	}
-	return nil
-}
-
-func configFile(dir string) string { return filepath.Join(dir, "snapshots", "bucket.json") }
 
 // copySnapshots copies the newest snapshot of each partition.
 func (b *Backup) copySnapshots(ctx context.Context, dir string, m *Manifest) error {
@@ -237,20 +212,4 @@ func (b *Backup) needsNoSnapshot(ctx context.Context, p int) error {
 		}
 	}
 	return nil
-}
-
-// readConfig returns what the bucket of snapshots was made with, nil if there was none.
-func readConfig(dir string) (*jetstream.StreamConfig, error) {
-	text, err := os.ReadFile(configFile(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there was no such bucket
-	}
-	config := new(jetstream.StreamConfig)
-	if err == nil {
-		err = jsontext.Unmarshal(text, config)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the configuration of the bucket of snapshots: %w", err)
-	}
-	return config, nil
 }

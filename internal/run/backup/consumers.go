@@ -73,27 +73,21 @@ func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err 
 func (r *Restore) forgetPositions(ctx context.Context, m *Manifest) error {
 	for _, s := range m.Streams {
 		for _, c := range s.Consumers {
-			if err := r.forgetPosition(ctx, messages.KeyPosition(s.Name, c.Config.Durable)); err != nil {
-				return err
+			key := messages.KeyPosition(s.Name, c.Config.Durable)
+			if key == "" {
+				continue
+			}
+			err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
+				kv, err := r.Bus.Bucket(ctx, messages.BucketMeta)
+				if err == nil {
+					err = kv.Delete(ctx, key)
+				}
+				return err //nolint:wrapcheck // below
+			})
+			if err != nil {
+				return fmt.Errorf("remove key %s of bucket %s: %w", key, messages.BucketMeta, err)
 			}
 		}
-	}
-	return nil
-}
-
-func (r *Restore) forgetPosition(ctx context.Context, key string) error {
-	if key == "" {
-		return nil
-	}
-	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
-		kv, err := r.Bus.Bucket(ctx, messages.BucketMeta)
-		if err == nil {
-			err = kv.Delete(ctx, key)
-		}
-		return err //nolint:wrapcheck // below
-	})
-	if err != nil {
-		return fmt.Errorf("remove key %s of bucket %s: %w", key, messages.BucketMeta, err)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"seine/internal/base/atomicfile"
 	"seine/pkg/messages"
 	"seine/pkg/stages/partition"
@@ -39,9 +41,10 @@ type Manifest struct {
 	Layout  messages.Layout `json:"layout"`
 	// Streams are in the order in which they were copied.
 	Streams []Stream `json:"streams"`
-	// Snapshots are the states of the partitions that have one.
-	Snapshots []partition.Snapshot `json:"snapshots"`
-	Files     []File               `json:"files"`
+	// Snapshots are the states of the partitions that have one, Bucket is what theirs was made with, nil if there was none.
+	Snapshots []partition.Snapshot    `json:"snapshots"`
+	Bucket    *jetstream.StreamConfig `json:"bucket,omitempty"`
+	Files     []File                  `json:"files"`
 }
 
 // Stream is a stream, or that of a bucket.

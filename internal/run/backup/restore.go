@@ -187,7 +187,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	if err != nil {
 		return err
 	}
-	if err := r.createBucket(ctx); err != nil {
+	if err := r.createBucket(ctx, m.Bucket); err != nil {
 		return err
 	}
 	snapshots := partition.NewSnapshots(r.Bus)
@@ -248,10 +248,9 @@ func (r *Restore) epoch(ctx context.Context) (uint64, error) {
 }
 
 // createBucket makes the bucket of snapshots as it was.
-func (r *Restore) createBucket(ctx context.Context) error {
-	config, err := readConfig(r.Dir)
-	if err != nil || config == nil {
-		return err
+func (r *Restore) createBucket(ctx context.Context, config *jetstream.StreamConfig) error {
+	if config == nil {
+		return nil
 	}
 	if r.Replicas > 0 {
 		config.Replicas = r.Replicas
