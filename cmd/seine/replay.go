@@ -340,12 +340,12 @@ func replayLine(now replay.Progress) string {
 	if now.Stream == messages.StreamPages {
 		what = "pages"
 	}
-	s += fmt.Sprintf(" %s  %.0f/s  %s records", what, now.Rate, humanize.Count(now.Records))
-	if now.Dead > 0 {
-		s += fmt.Sprintf("  %s dead letters", humanize.Count(now.Dead))
+	s += fmt.Sprintf(" %s  %.0f/s  %s records", what, now.PerSecond, humanize.Count(now.Records))
+	if now.DeadLetters > 0 {
+		s += fmt.Sprintf("  %s dead letters", humanize.Count(now.DeadLetters))
 	}
-	if now.Left > 0 {
-		s += fmt.Sprintf("  %s to go", now.Left.Round(time.Second))
+	if left := time.Duration(now.SecondsLeft * float64(time.Second)); left > 0 {
+		s += fmt.Sprintf("  %s to go", left.Round(time.Second))
 	}
 	return s
 }

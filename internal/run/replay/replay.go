@@ -52,16 +52,16 @@ const WriterName = "replay"
 
 // Progress is how a replay stands.
 type Progress struct {
-	Stream    string
-	Elapsed   time.Duration
-	Left      time.Duration // how long it will take at this rate; 0 if unknown
-	Done      int64         // messages: pages, or records of which one may hold several
-	Chosen    int64         // in all; 0 if that is not known yet
-	Rate      float64       // a second, of this run
-	Records   int64         // committed, or sent back
-	Dead      int64         // dead letters
-	FirstSeq  uint64        // that the stream had when the replay began
-	FirstTime time.Time
+	Stream      string        `json:"-"`
+	Elapsed     time.Duration `json:"-"`
+	Done        int64         `json:"done" doc:"Messages that are read and done with."` // pages, or records of which one may hold several
+	Chosen      int64         `json:"chosen,omitempty" doc:"Of so many; absent while that is not known."`
+	PerSecond   float64       `json:"per_second"` // of this run
+	Records     int64         `json:"records"`    // committed, or sent back
+	DeadLetters int64         `json:"dead_letters"`
+	SecondsLeft float64       `json:"seconds_left,omitempty" doc:"At this rate; absent if that is not known."`
+	FirstSeq    uint64        `json:"-"` // that the stream had when the replay began
+	FirstTime   time.Time     `json:"-"`
 }
 
 // Run replays until all that was chosen is committed, or ctx is done. The report
@@ -343,7 +343,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	if err != nil {
 		return fmt.Errorf("look at stream %s at the side: %w", messages.StreamDead, err)
 	}
-	p.Dead = int64(dead.CachedInfo().State.LastSeq)
+	p.DeadLetters = int64(dead.CachedInfo().State.LastSeq)
 	if r.writer != nil {
 		p.Records = r.kept + r.writer.Totals().Records
 	} else {
@@ -355,9 +355,9 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	case r.Choice.Host == "":
 		p.Chosen = r.plan.Messages
 	}
-	p.Rate = float64(p.Done-r.handled(r.before)) / p.Elapsed.Seconds()
-	if left := p.Chosen - p.Done; p.Rate > 0 && left > 0 {
-		p.Left = time.Duration(float64(left) / p.Rate * float64(time.Second))
+	p.PerSecond = float64(p.Done-r.handled(r.before)) / p.Elapsed.Seconds()
+	if left := p.Chosen - p.Done; p.PerSecond > 0 && left > 0 {
+		p.SecondsLeft = float64(left) / p.PerSecond
 	}
 	r.Progress(p)
 	return nil

@@ -179,7 +179,6 @@ var kinds = []struct {
 	{err: replays.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/crawls/{crawl}/replays/{replay} forgets one"},
 	{err: replays.ErrRuns, status: http.StatusConflict, detail: "{error}"},
 	{err: replays.ErrDropped, status: http.StatusConflict, detail: "{error}"},
-	{err: replays.ErrOff, status: http.StatusConflict, detail: "{error}"},
 	{err: records.ErrEncrypted, status: http.StatusConflict, detail: "{error}"},
 	{err: records.ErrDatabase, status: http.StatusConflict, detail: "{error}"},
 	{err: records.ErrFormat, status: http.StatusConflict, detail: "{error}"},

@@ -29,7 +29,7 @@ func (s *Service) read() (map[string]*task, error) {
 	}
 	all := make(map[string]*task)
 	for _, f := range files {
-		all[f.ID] = newTask(f.Job)
+		all[f.ID] = &task{Job: f.Job}
 	}
 	return all, nil
 }
@@ -53,13 +53,13 @@ const mostFailed = 2
 func (s *Service) dropStates() {
 	var failed []*task
 	for _, j := range s.all {
-		if r := j.job.Load(); r.Error != "" && !r.Dropped {
+		if j.Error != "" && !j.Dropped {
 			failed = append(failed, j)
 		}
 	}
-	slices.SortFunc(failed, func(a, b *task) int { return b.job.Load().Ended.Compare(a.job.Load().Ended) })
+	slices.SortFunc(failed, func(a, b *task) int { return b.Ended.Compare(a.Ended) })
 	for _, j := range failed[min(mostFailed, len(failed)):] {
-		r := *j.job.Load()
+		r := j.Job
 		r.Dropped = true
 		err := os.RemoveAll(s.stateOf(r.ID))
 		if err == nil {
@@ -69,7 +69,7 @@ func (s *Service) dropStates() {
 			s.log.Warn("cannot remove the streams of a failed replay", "replay", r.ID, "error", err)
 			continue
 		}
-		j.job.Store(&r)
+		j.Job = r
 	}
 }
 

@@ -2,8 +2,6 @@ package replays
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"seine/internal/run/replay"
@@ -39,16 +37,6 @@ const (
 	Failed      State = "failed"
 )
 
-// Progress is how far a replay is that runs.
-type Progress struct {
-	Done        int64   `json:"done" doc:"Messages that are read and done with."`
-	Chosen      int64   `json:"chosen,omitempty" doc:"Of so many; absent while that is not known."`
-	PerSecond   float64 `json:"per_second"`
-	Records     int64   `json:"records"`
-	DeadLetters int64   `json:"dead_letters"`
-	SecondsLeft float64 `json:"seconds_left,omitempty" doc:"At this rate; absent if that is not known."`
-}
-
 // Replay is one, and how it stands.
 type Replay struct {
 	Job
@@ -56,39 +44,31 @@ type Replay struct {
 	Waits string `json:"waits,omitempty" doc:"Why it waits."`
 	Out   string `json:"out,omitempty" doc:"Folder of the files, on the machine of the server."`
 	// OtherSpec is told in lists, too, where the spec is not.
-	OtherSpec bool      `json:"other_spec" doc:"Whether it has a spec of its own."`
-	Progress  *Progress `json:"progress,omitempty"`
+	OtherSpec bool             `json:"other_spec" doc:"Whether it has a spec of its own."`
+	Progress  *replay.Progress `json:"progress,omitempty"`
 }
 
-// task is a replay in the life of this server.
+// task is a replay in the life of this server. The lock of the service guards it.
 type task struct {
-	job atomic.Pointer[Job] // nobody changes it
-
-	mu       sync.Mutex
+	Job
 	cancel   context.CancelFunc // nil while it does not run
 	ended    chan struct{}      // closed when it runs no more
 	waits    string
-	progress *Progress
+	progress *replay.Progress
 }
 
-func newTask(r Job) *task {
-	j := new(task)
-	j.job.Store(&r)
-	return j
-}
-
-// status is how it stands. Runs says that this server runs replays.
-func (j *task) status(runs bool) Replay {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	st := Replay{Job: *j.job.Load(), Waits: j.waits, Progress: j.progress}
-	st.OtherSpec = st.Spec != ""
+// told is how a replay stands. It is called with the lock.
+func (s *Service) told(j *task) Replay {
+	st := Replay{Job: j.Job, Waits: j.waits, Progress: j.progress, OtherSpec: j.Spec != ""}
+	if st.To != ToRecords {
+		st.Out = s.folderOf(&st.Job)
+	}
 	switch {
 	case st.Error != "":
 		st.State = Failed
 	case !st.Ended.IsZero():
 		st.State = Complete
-	case !runs:
+	case s.Off:
 		st.State = Interrupted
 	case j.cancel == nil:
 		st.State = Queued
@@ -100,46 +80,21 @@ func (j *task) status(runs bool) Replay {
 	return st
 }
 
-// saw takes in how far it is.
-func (j *task) saw(p replay.Progress) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.waits = ""
-	j.progress = &Progress{p.Done, p.Chosen, p.Rate, p.Records, p.Dead, p.Left.Seconds()}
+// saw takes in how far a replay is, or why it does not go on now.
+func (s *Service) saw(j *task, p *replay.Progress, waits string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.waits = waits
+	if p != nil {
+		j.progress = p
+	}
 }
 
-// wait takes in why it does not go on now.
-func (j *task) wait(err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.waits = err.Error()
-}
-
-// begin marks that it runs, until it is stopped.
-func (j *task) begin(ctx context.Context) context.Context {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	ctx, j.cancel = context.WithCancel(ctx)
-	j.ended = make(chan struct{})
-	return ctx
-}
-
-// stop marks that it runs no more.
-func (j *task) stop() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// stopped marks that a replay runs no more.
+func (s *Service) stopped(j *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	j.cancel()
 	close(j.ended)
 	j.cancel, j.waits, j.progress = nil, "", nil
-}
-
-// interrupt has it stop, and waits for that.
-func (j *task) interrupt() {
-	j.mu.Lock()
-	cancel, ended := j.cancel, j.ended
-	j.mu.Unlock()
-	if cancel != nil {
-		cancel()
-		<-ended
-	}
 }

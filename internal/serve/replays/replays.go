@@ -39,12 +39,11 @@ var (
 	ErrRuns      = errors.New("the replay has not failed: there is nothing to resume")
 	ErrDropped   = errors.New("the replay cannot be resumed: its streams were removed, as those of newer ones that failed are kept; begin another")
 	ErrElsewhere = errors.New("another server that has the same --state runs the replays")
-	ErrOff       = errors.New("this server changes nothing, and runs no replays")
 )
 
 // Service has the replays of a server. It is safe for concurrent use.
 type Service struct {
-	// Off says that none is run, as of a server that changes nothing: those that are stored are told.
+	// Off says that none is run, as of a server that refuses all changes: those that are stored are told.
 	Off bool
 
 	cluster  *cluster.Cluster
@@ -109,9 +108,6 @@ func (s *Service) Look(ctx context.Context, bus *stages.Bus, r Job) (*replay.Pre
 
 // Begin stores a replay of what was asked for, and has it run when it is its turn.
 func (s *Service) Begin(r Job) (Replay, error) {
-	if s.Off {
-		return Replay{}, ErrOff
-	}
 	r.Created = time.Now().UTC().Truncate(time.Millisecond)
 	r.ID = newID(r.Created)
 	s.mu.Lock()
@@ -131,7 +127,7 @@ func (s *Service) Begin(r Job) (Replay, error) {
 	if err := s.save(&r); err != nil {
 		return Replay{}, err
 	}
-	j := newTask(r)
+	j := &task{Job: r}
 	s.all[r.ID] = j
 	s.awake()
 	return s.told(j), nil
@@ -143,9 +139,8 @@ func (s *Service) checkFree(r *Job) error {
 		return nil
 	}
 	folder, taken := s.folderOf(r), false
-	for _, j := range s.all {
-		other := j.job.Load()
-		taken = taken || other.To != ToRecords && s.folderOf(other) == folder
+	for _, other := range s.all {
+		taken = taken || other.To != ToRecords && s.folderOf(&other.Job) == folder
 	}
 	if there, err := os.ReadDir(folder); taken || len(there) > 0 {
 		return fmt.Errorf("folder %s: %w", filepath.Base(folder), ErrFolder)
@@ -160,15 +155,6 @@ func (s *Service) awake() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-}
-
-// told is how a replay stands.
-func (s *Service) told(j *task) Replay {
-	st := j.status(!s.Off)
-	if st.To != ToRecords {
-		st.Out = s.folderOf(&st.Job)
-	}
-	return st
 }
 
 // newID is the id of a replay: of two the later one is greater.
@@ -190,7 +176,7 @@ func (s *Service) List(crawl string) (list []Replay, err error) {
 	defer s.mu.Unlock()
 	all, err := s.known()
 	for _, j := range slices.Backward(ordered(all)) {
-		if j.job.Load().Crawl == crawl {
+		if j.Crawl == crawl {
 			list = append(list, s.told(j))
 		}
 	}
@@ -213,7 +199,7 @@ func (s *Service) find(crawl, id string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j := all[id]; j != nil && j.job.Load().Crawl == crawl {
+	if j := all[id]; j != nil && j.Crawl == crawl {
 		return j, nil
 	}
 	return nil, fmt.Errorf("%w: %s", ErrNone, id)
@@ -221,32 +207,31 @@ func (s *Service) find(crawl, id string) (*task, error) {
 
 // Remove ends a replay if it has not ended, and forgets it. What it has committed stays.
 func (s *Service) Remove(crawl, id string) error {
-	if s.Off {
-		return ErrOff
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(crawl, id)
 	if err != nil {
 		return err
 	}
-	j.interrupt()
 	delete(s.all, id)
+	if j.cancel != nil {
+		j.cancel()
+		s.mu.Unlock()
+		<-j.ended
+		s.mu.Lock()
+	}
 	return s.forget(id)
 }
 
 // Resume has a replay go on that has failed.
 func (s *Service) Resume(crawl, id string) (Replay, error) {
-	if s.Off {
-		return Replay{}, ErrOff
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j, err := s.find(crawl, id)
 	if err != nil {
 		return Replay{}, err
 	}
-	again := *j.job.Load()
+	again := j.Job
 	if again.Error == "" {
 		return Replay{}, ErrRuns
 	}
@@ -257,7 +242,7 @@ func (s *Service) Resume(crawl, id string) (Replay, error) {
 	if err := s.save(&again); err != nil {
 		return Replay{}, err
 	}
-	j.job.Store(&again)
+	j.Job = again
 	s.awake()
 	return s.told(j), nil
 }
@@ -272,8 +257,10 @@ func (s *Service) next(ctx context.Context) (context.Context, *task) {
 	}
 	s.dropStates()
 	for _, j := range ordered(s.all) {
-		if j.job.Load().Ended.IsZero() {
-			return j.begin(ctx), j
+		if j.Ended.IsZero() {
+			ctx, j.cancel = context.WithCancel(ctx)
+			j.ended = make(chan struct{})
+			return ctx, j
 		}
 	}
 	return ctx, nil

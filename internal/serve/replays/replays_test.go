@@ -218,7 +218,7 @@ func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
 	var ids []string
 	for i := range failed {
 		begun := k.begin(s, Request{Of: Pages})
-		r := *s.all[begun.ID].job.Load()
+		r := s.all[begun.ID].Job
 		r.Ended, r.Error = time.Unix(int64(i), 0), "no space"
 		if err := s.save(&r); err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
 		s.close()
 		s = k.service()
 		if _, j := s.next(t.Context()); j != nil {
-			t.Errorf("%s runs", j.job.Load().ID)
+			t.Errorf("%s runs", j.ID)
 		}
 	}
 	for _, id := range []string{"damaged", "unopened"} {

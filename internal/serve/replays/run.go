@@ -43,7 +43,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // run runs one that has begun until it has ended, or ctx is done.
 func (s *Service) run(ctx context.Context, j *task) {
-	defer j.stop()
+	defer s.stopped(j)
 	for {
 		report, err := s.attempt(ctx, j)
 		switch {
@@ -54,7 +54,7 @@ func (s *Service) run(ctx context.Context, j *task) {
 			return
 		case err == nil: // it has given way to a crawl
 		case passes(err):
-			j.wait(err)
+			s.saw(j, nil, err.Error())
 		default:
 			s.end(j, report, err)
 			return
@@ -80,7 +80,10 @@ func passes(err error) bool {
 
 // attempt runs a replay while its source is there. The report is nil if the replay has not begun.
 func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, err error) {
-	o, err := s.options(j.job.Load())
+	s.mu.Lock()
+	job := j.Job
+	s.mu.Unlock()
+	o, err := s.options(&job)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, 
 			return nil, err
 		}
 	}
-	o.Progress = j.saw
+	o.Progress = func(p replay.Progress) { s.saw(j, &p, "") }
 	err = s.cluster.Hold(ctx, func(ctx context.Context, bus *stages.Bus, ends bool) (err error) {
 		o.Source, o.Ends = bus, ends
 		report, err = replay.Run(ctx, o)
@@ -100,14 +103,14 @@ func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, 
 
 // end stores how a replay has ended.
 func (s *Service) end(j *task, report *replay.Report, err error) {
-	r := *j.job.Load()
-	r.Ended, r.Report = time.Now().UTC(), report
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.Ended, j.Report = time.Now().UTC(), report
 	if err != nil {
-		r.Error = inWords(err)
+		j.Error = inWords(err)
 	}
-	s.log.Info("a replay has ended", "replay", r.ID, "crawl", r.Crawl, "error", r.Error)
-	if err := s.save(&r); err != nil { // the next server does it once more, which changes nothing
+	s.log.Info("a replay has ended", "replay", j.ID, "crawl", j.Crawl, "error", j.Error)
+	if err := s.save(&j.Job); err != nil { // the next server does it once more, which changes nothing
 		s.log.Error("the end of a replay is not stored", "error", err)
 	}
-	j.job.Store(&r)
 }
