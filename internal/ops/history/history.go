@@ -61,25 +61,7 @@ type History struct {
 // Result is a message of RESULTS.
 type Result struct {
 	StoredMessage
-	Visit    messages.Visit   `json:"visit"`
-	Attempt  int              `json:"attempt"`
-	Class    messages.Class   `json:"class"`
-	Status   int              `json:"status,omitempty"`
-	Error    string           `json:"error,omitempty"`
-	Location string           `json:"location,omitempty"`
-	Started  time.Time        `json:"started"`
-	Timings  messages.Timings `json:"timings,omitzero"`
-	IP       string           `json:"ip,omitempty"`
-	Fetcher  string           `json:"fetcher,omitempty"`
-	// Rendered says why the page was shown in a browser, Requisites how many requests it made beside the one for its document.
-	Rendered   string `json:"rendered,omitempty"`
-	Requisites int    `json:"requisites,omitempty"`
-	// Actions say what those of the spec have done with the page.
-	Actions string `json:"actions,omitempty"`
-	// NotRendered says why the page was not shown in a browser, if the spec may want it rendered.
-	NotRendered string `json:"not_rendered,omitempty"`
-	// RenderProblems are what went wrong while the page was rendered.
-	RenderProblems messages.RenderProblems `json:"render_problems,omitempty"`
+	messages.Result
 }
 
 // Page is a message of PAGES.
@@ -273,11 +255,9 @@ func (f *finder) results() error {
 		r := Result{StoredMessage: at}
 		data, err := f.payload(at)
 		if err == nil && data != nil {
-			var res *messages.Result
-			if res, err = messages.DecodeResult(data); err == nil {
-				r.Visit, r.Attempt, r.Class, r.Status, r.Error = res.Visit, res.Attempt, res.Class, res.Status, res.Error
-				r.Location, r.Started, r.Timings, r.IP, r.Fetcher = res.Location, res.Started, res.Timings, res.IP, res.Fetcher
-				r.Rendered, r.Requisites, r.Actions, r.NotRendered, r.RenderProblems = res.Rendered, res.Requisites, res.Actions, res.NotRendered, res.RenderProblems
+			var result *messages.Result
+			if result, err = messages.DecodeResult(data); err == nil {
+				r.Result = *result
 			}
 		}
 		f.Results = append(f.Results, r)
