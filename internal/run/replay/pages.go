@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
@@ -56,33 +55,31 @@ func (p *messageCopier) workers() int {
 }
 
 // page returns a maker that parses a page by the spec at the side. A message that is not a page becomes a dead letter.
-func (p *messageCopier) page(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata) (maker, error) {
-	in := &stages.Message{
-		Subject: messages.SubjectForParser(m.Subject()), Header: copyOf(m).Header, Data: m.Data(),
-		Stream: messages.StreamPages, Sequence: meta.Sequence.Stream, Deliveries: 1, Stored: meta.Timestamp,
-	}
-	page, err := messages.DecodePage(m.Headers())
+func (p *messageCopier) page(ctx context.Context, m *stages.Message) (maker, error) {
+	in := *m
+	in.Subject, in.Header, in.Deliveries = messages.SubjectForParser(m.Subject), copyOf(m).Header, 1
+	page, err := messages.DecodePage(m.Header)
 	switch {
 	case err != nil && p.Choice.Host == "":
-		return func(ctx context.Context) ([]*nats.Msg, error) { return p.parse(ctx, nil, in) }, nil
+		return func(ctx context.Context) ([]*nats.Msg, error) { return p.parse(ctx, nil, &in) }, nil
 	case err != nil, !p.Choice.has(page.URL):
 		return nil, nil
 	}
 	if page.Rev, err = p.spec(ctx, page.Crawl); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) ([]*nats.Msg, error) { return p.parse(ctx, page, in) }, nil
+	return func(ctx context.Context) ([]*nats.Msg, error) { return p.parse(ctx, page, &in) }, nil
 }
 
 // copyOf returns a message without what a publisher asked of the server.
-func copyOf(m jetstream.Msg) *nats.Msg {
-	out := nats.NewMsg(m.Subject())
-	for name, values := range m.Headers() {
+func copyOf(m *stages.Message) *nats.Msg {
+	out := nats.NewMsg(m.Subject)
+	for name, values := range m.Header {
 		if !strings.HasPrefix(name, "Nats-") {
 			out.Header[name] = values
 		}
 	}
-	out.Data = m.Data()
+	out.Data = m.Data
 	return out
 }
 

@@ -4,18 +4,18 @@ import (
 	"context"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // record copies a record for the writer at the side, or the records of a batch, unless
 // all are of pages of another host. They keep their identities, by which the writer knows a
 // repeat.
-func (p *messageCopier) record(ctx context.Context, m jetstream.Msg, _ *jetstream.MsgMetadata) (maker, error) {
+func (p *messageCopier) record(ctx context.Context, m *stages.Message) (maker, error) {
 	out := copyOf(m)
-	if id := m.Headers().Get(nats.MsgIdHdr); id != "" {
+	if id := m.Header.Get(nats.MsgIdHdr); id != "" {
 		out.Header.Set(nats.MsgIdHdr, id)
 	}
 	if p.Choice.Host != "" {
@@ -23,7 +23,7 @@ func (p *messageCopier) record(ctx context.Context, m jetstream.Msg, _ *jetstrea
 			return nil, nil
 		}
 	}
-	if crawl := messages.CrawlOf(m.Subject()); messages.CheckCrawl(crawl) == nil {
+	if crawl := messages.CrawlOf(m.Subject); messages.CheckCrawl(crawl) == nil {
 		if _, err := p.spec(ctx, crawl); err != nil { // which says what columns a file has
 			return nil, err
 		}

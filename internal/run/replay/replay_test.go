@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 func TestChoiceOfPages(t *testing.T) {
@@ -327,15 +328,15 @@ func TestCopierOutlivesKills(t *testing.T) {
 	newCopier := func() *streamCopier {
 		store, err := openRecordStore(side, file, "")
 		k.must(err)
-		return &streamCopier{from: src, window: w, to: store, workers: 8, prepare: func(_ context.Context, _ jetstream.Msg, meta *jetstream.MsgMetadata) (maker, error) {
+		return &streamCopier{from: src, window: w, to: store, workers: 8, prepare: func(_ context.Context, in *stages.Message) (maker, error) {
 			return func(ctx context.Context) (all []*nats.Msg, err error) {
 				for part := range parts {
 					m := nats.NewMsg(messages.SubjectRecords("a", 0))
-					m.Data = fmt.Appendf(nil, "%d.%d", meta.Sequence.Stream, part)
+					m.Data = fmt.Appendf(nil, "%d.%d", in.Sequence, part)
 					m.Header.Set(nats.MsgIdHdr, string(m.Data))
 					all = append(all, m)
 				}
-				return all, sleep.For(ctx, time.Duration(meta.Sequence.Stream%3)*time.Millisecond)
+				return all, sleep.For(ctx, time.Duration(in.Sequence%3)*time.Millisecond)
 			}, nil
 		}}
 	}
@@ -402,12 +403,13 @@ func TestReplayGoesOnWhenTheCrawlHasEnded(t *testing.T) {
 	r.Writer.Name, r.Writer.State = WriterName, writerDir(r.State)
 	k.must(r.open(t.Context()))
 	prepare, seen := r.feeder.prepare, 0
-	r.feeder.prepare = func(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata) (maker, error) {
+	r.feeder.prepare = func(ctx context.Context, m *stages.Message) (maker, error) {
 		if seen++; seen == n/2 {
 			s.Stop()
-			return nil, failed(errors.New("the server is gone")) // what was read ahead is lost
+			<-ctx.Done() // what was read ahead is lost
+			return nil, ctx.Err()
 		}
-		return prepare(ctx, m, meta)
+		return prepare(ctx, m)
 	}
 	if _, err := r.run(t.Context()); !errors.Is(err, ErrSourceGone) {
 		t.Fatalf("the replay ends with %v", err)

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
+	"seine/pkg/stages/jsclient"
+	"seine/pkg/stages/partition"
 )
 
 // replayStream is the stream whose messages are replayed. It is only read, by consumers
@@ -131,114 +133,72 @@ func (s *replayStream) pending(ctx context.Context, from uint64) (uint64, error)
 	return info.NumPending, nil
 }
 
-// Reads ahead of whoever takes the messages, and waits for one.
 const (
-	aheadMessages = 1024
-	aheadBytes    = 5 << 18 // more than the largest message, or the pull would spin (nats-server issue 5888)
-	quiet         = 2 * time.Second
+	quiet    = 100 * time.Millisecond // without a message, after which the rest may have been purged
+	inactive = 5 * time.Minute        // what is done with the messages may take long
 )
 
 // read calls do for each message for the filter from one sequence to another, in
 // order. It outlives a server that is away. What the janitor purges before it was
 // read does not come.
-func (s *replayStream) read(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) error {
-	for wait := 100 * time.Millisecond; from <= to; {
-		next, err := s.session(ctx, from, to, do)
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !errors.Is(err, errSource):
-			return err
-		case next > from:
-			wait = 100 * time.Millisecond
+func (s *replayStream) read(ctx context.Context, from, to uint64, do func(*stages.Message) error) error {
+	after, err := s.before(ctx, from)
+	if err != nil {
+		return err
+	}
+	config := jetstream.ConsumerConfig{FilterSubjects: s.subjects, AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: inactive}
+	reader := partition.NewOrderedReader(s.bus, s.name, config, after)
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() { _ = reader.Run(ctx) })
+	defer reading.Wait()
+	defer cancel()
+	for from <= to {
+		select {
+		case m, ok := <-reader.C():
+			switch {
+			case !ok:
+				return ctx.Err()
+			case m.Sequence > to:
+				return nil
+			case m.Sequence < from: // the stream has lost its end
+				continue
+			}
+			if err := do(&m.Message); err != nil {
+				return err
+			}
+			from = m.Sequence + 1
+		case <-time.After(quiet):
+			if over, err := s.over(ctx, from, to); over && err == nil {
+				return nil
+			}
 		}
-		from = next
-		if wait > time.Second {
-			s.bus.Log.Warn("cannot read, trying again", "stream", s.name, "from", from, "error", err)
-		}
-		if err := sleep.For(ctx, wait); err != nil {
-			return err
-		}
-		wait = min(2*wait, 5*time.Second)
 	}
 	return nil
 }
 
-// errSource marks errors of reading, which may pass.
-var errSource = errors.New("read the source")
-
-func failed(err error) error { return fmt.Errorf("%w: %w", errSource, err) }
-
-// session reads until the end, or until something is wrong; it returns where to continue.
-func (s *replayStream) session(ctx context.Context, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
-	if over, err := s.over(ctx, from, to); over || err != nil {
-		return from, err
-	}
-	config := jetstream.OrderedConsumerConfig{
-		FilterSubjects: s.subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		InactiveThreshold: 5 * time.Minute, // what is done with the messages may take long
-	}
-	var done error // of sessionOf
-	err := s.bus.ReadOrdered(ctx, s.name, config, func(c jetstream.Consumer) error {
-		from, done = s.sessionOf(ctx, c, from, to, do)
-		return nil
+// before is the position of the message before a sequence.
+func (s *replayStream) before(ctx context.Context, from uint64) (messages.Position, error) {
+	p := messages.Position{Created: s.stream.CachedInfo().Created, Sequence: from - 1}
+	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
+		m, err := s.stream.GetMsg(ctx, p.Sequence)
+		if err == nil {
+			p.Stored = m.Time
+		}
+		return err //nolint:wrapcheck // below
 	})
-	if err != nil {
-		return from, failed(err)
+	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && p.Sequence > 0 {
+		return p, fmt.Errorf("read message %d of stream %s: %w", p.Sequence, s.name, err)
 	}
-	return from, done
+	return p, nil
 }
-
-func (s *replayStream) sessionOf(ctx context.Context, c jetstream.Consumer, from, to uint64, do func(jetstream.Msg, *jetstream.MsgMetadata) error) (uint64, error) {
-	it, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(aheadMessages, aheadBytes))
-	if err != nil {
-		return from, failed(err)
-	}
-	defer it.Stop()
-	for from <= to {
-		waiting, cancel := context.WithTimeout(ctx, quiet)
-		m, err := it.Next(jetstream.NextContext(waiting))
-		cancel()
-		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-		if err != nil && !late {
-			return from, failed(err)
-		}
-		last := late
-		if !late {
-			at, err := m.Metadata()
-			if err != nil {
-				return from, failed(err)
-			}
-			if at.Sequence.Stream > to {
-				return to + 1, nil
-			}
-			if err := do(m, at); err != nil {
-				return from, err
-			}
-			from, last = at.Sequence.Stream+1, at.NumPending == 0
-		}
-		if last { // what was still to come may have been purged
-			if over, err := s.over(ctx, from, to); over || err != nil {
-				return from, err
-			}
-		}
-		if late { // the client waits for a request that is over: see jsclient.Puller
-			return from, failed(errQuiet)
-		}
-	}
-	return from, nil
-}
-
-var errQuiet = errors.New("the server sends nothing, though there is more")
 
 // over reports whether there is nothing to read from one sequence to another.
 func (s *replayStream) over(ctx context.Context, from, to uint64) (bool, error) {
 	for _, subject := range s.subjects {
 		left, err := s.stream.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return false, failed(err)
+			return false, err
 		}
 		if err == nil && left.Sequence <= to {
 			return false, nil

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // batchMessages, batchBytes and batchTime bound what is made before it is stored.
@@ -27,7 +27,7 @@ type streamCopier struct {
 	// workers is how many messages are worked on at a time.
 	workers int
 	// prepare returns how the output of a message is made, nil for one that is not chosen. It is called for one message at a time.
-	prepare func(context.Context, jetstream.Msg, *jetstream.MsgMetadata) (maker, error)
+	prepare func(context.Context, *stages.Message) (maker, error)
 }
 
 // maker makes the output of a message. Several run at a time.
@@ -48,8 +48,8 @@ func (f *streamCopier) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(ready)
-		return f.from.read(ctx, max(f.window.From, at.Sequence+1), f.window.To, func(m jetstream.Msg, meta *jetstream.MsgMetadata) error {
-			return f.start(ctx, g, m, meta, ready)
+		return f.from.read(ctx, max(f.window.From, at.Sequence+1), f.window.To, func(m *stages.Message) error {
+			return f.start(ctx, g, m, ready)
 		})
 	})
 	g.Go(func() error { return f.store(ctx, at, ready) })
@@ -57,8 +57,8 @@ func (f *streamCopier) run(ctx context.Context) error {
 }
 
 // start has the output of a message made, and lines it up.
-func (f *streamCopier) start(ctx context.Context, g *errgroup.Group, m jetstream.Msg, meta *jetstream.MsgMetadata, ready chan<- chan made) error {
-	do, err := f.prepare(ctx, m, meta)
+func (f *streamCopier) start(ctx context.Context, g *errgroup.Group, m *stages.Message, ready chan<- chan made) error {
+	do, err := f.prepare(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (f *streamCopier) start(ctx context.Context, g *errgroup.Group, m jetstream
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	result := made{sequence: meta.Sequence.Stream}
+	result := made{sequence: m.Sequence}
 	if do == nil {
 		done <- result
 		return nil
