@@ -12,15 +12,13 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/humanize"
-	"seine/internal/base/sleep"
 	"seine/internal/base/stateencryption"
 	"seine/internal/output/bucket"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
-	"seine/internal/run/embedded"
+	"seine/internal/run/crawl"
 	"seine/internal/run/process"
 	"seine/internal/run/replay"
 	"seine/pkg/crawlspec"
@@ -55,7 +53,7 @@ func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.B
 	if err := s.Validate(); err != nil {
 		return nil, nil, usageError{err}
 	}
-	data, stop := s.Stored(), func() {}
+	data := s.Stored()
 	if data != "" {
 		if s.key, err = stateencryption.Open(data, ""); err != nil {
 			return nil, nil, err
@@ -64,37 +62,23 @@ func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.B
 	bus, err = s.Dial("seine-replay", log)
 	switch {
 	case err == nil:
+		end = bus.Close
 	case !errors.Is(err, connect.ErrNoCrawl):
 		return nil, nil, err
 	case data == "":
 		return nil, nil, usageError{err}
 	default:
-		if bus, stop, err = s.openData(data, log); err != nil {
+		if bus, end, err = crawl.OpenStreams(ctx, data, "seine-replay", s.key, log); err != nil {
 			return nil, nil, err
 		}
 	}
 	joining, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	if err := bus.Join(joining); err != nil {
-		bus.Close()
-		stop()
+		end()
 		return nil, nil, fmt.Errorf("no Seine streams at %s: %w", bus.NC.ConnectedUrlRedacted(), err)
 	}
-	return bus, func() { bus.Close(); stop() }, nil
-}
-
-// openData starts a server on what a crawl has stored that does not run.
-func (s *streamFlags) openData(data string, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
-	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: s.key.NATS()})
-	if err != nil {
-		return nil, nil, err
-	}
-	bus, err = stages.Dial("", "seine-replay", log, nats.InProcessServer(server.Server()))
-	if err != nil {
-		server.Stop()
-		return nil, nil, err
-	}
-	return bus, server.Stop, nil
+	return bus, end, nil
 }
 
 // replayFlags is what the replays of streams have in common.
@@ -190,12 +174,6 @@ func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Rep
 	o.Ends = c.Stored() != ""
 	for tries := 0; ; tries++ {
 		bus, end, err := c.open(ctx, o.Log)
-		if errors.Is(err, embedded.ErrInUse) && 0 < tries && tries < 20 { // it is about to end
-			if err := sleep.For(ctx, time.Second); err != nil {
-				return nil, err
-			}
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -98,17 +98,20 @@ type cluster interface {
 
 // Messages that Update knows, beside those of bubbletea.
 type (
-	tick   time.Time
+	tick time.Time
+	// Looked is what a refresh read.
 	Looked struct {
 		Overview  *overview.Overview
 		Err       error
 		Connected bool
 	}
+	// HostLooked is what is known of a host.
 	HostLooked struct {
 		Name string
 		Host *Host
 		Err  error
 	}
+	// Steered says that an order was carried out, or why not.
 	Steered struct {
 		Steer
 		Err error

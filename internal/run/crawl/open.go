@@ -21,6 +21,22 @@ import (
 	"seine/pkg/stages/parser"
 )
 
+// OpenStreams starts a server on what an earlier crawl has stored in a directory, whose key is given. It fails if a crawl
+// is running there, and waits while another command looks. The function that it returns ends all that.
+func OpenStreams(ctx context.Context, data, name string, key *stateencryption.Key, log *slog.Logger) (*stages.Bus, func(), error) {
+	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: key.NATS()})
+	if err != nil {
+		return nil, nil, err
+	}
+	connect.RemoveLocal(data) // it was left by a crawl that was killed
+	bus, err := stages.Dial("", name, log, nats.InProcessServer(server.Server()))
+	if err != nil {
+		server.Stop()
+		return nil, nil, err
+	}
+	return bus, func() { bus.Close(); server.Stop() }, nil
+}
+
 // Open opens what an earlier crawl has stored in a directory, for as long as do takes:
 // the server, the frontier and the parser, so that everything of a crawl can be changed
 // but nothing is requested and nothing written. It fails if a crawl is running there.
@@ -29,17 +45,11 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	if err != nil {
 		return err
 	}
-	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: key.NATS()})
+	bus, end, err := OpenStreams(ctx, data, "seine", key, log)
 	if err != nil {
 		return err
 	}
-	defer server.Stop()
-	connect.RemoveLocal(data) // it was left by a crawl that was killed
-	bus, err := stages.Dial("", "seine", log, nats.InProcessServer(server.Server()))
-	if err != nil {
-		return err
-	}
-	defer bus.Close()
+	defer end()
 	if err := bus.Join(ctx); err != nil {
 		return err
 	}
