@@ -38,24 +38,40 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	if err != nil {
 		return err
 	}
+	if o.Crawls, err = r.readNamed(ctx, names, asked); err != nil {
+		return err
+	}
+	if r.Specs != nil {
+		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // there is none of a name that First has
+			return c.Problem == "" && c.End == frontierapi.Empty && !r.Specs.HasOwn(c.Name)
+		})
+	}
+	if !r.Alerts {
+		return nil
+	}
+	return r.readAlerts(ctx, o)
+}
+
+// readNamed reads how crawls stand, those that are asked about or all for nil. What cannot be known of one is its Problem.
+func (r *Reader) readNamed(ctx context.Context, names []string, asked map[string]bool) (all []Crawl, err error) {
 	specs := r.Specs
 	if specs == nil {
 		if specs, err = stages.OpenSpecs(ctx, r.Bus); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	o.Crawls = make([]Crawl, len(names))
+	all = make([]Crawl, len(names))
 	var unanswered atomic.Bool // then the others need not wait for an answer
 	var g errgroup.Group
 	g.SetLimit(asking)
 	for i, name := range names {
-		c := &o.Crawls[i]
+		c := &all[i]
 		c.Name = name
 		if messages.CheckCrawl(name) != nil {
 			c.Problem = "no crawl can have this name: remove the key (nats kv del " + messages.BucketCrawls + " " + name + ")"
 			continue
 		}
-		if c.Unasked = !asked[name]; c.Unasked {
+		if c.Unasked = asked != nil && !asked[name]; c.Unasked {
 			continue
 		}
 		g.Go(func() error {
@@ -71,16 +87,8 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 		})
 	}
 	_ = g.Wait() // no one returns an error
-	if r.Specs != nil {
-		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // there is none of a name that First has
-			return c.Problem == "" && c.End == frontierapi.Empty && !r.Specs.HasOwn(c.Name)
-		})
-	}
-	r.remember(o.Crawls)
-	if !r.Alerts {
-		return nil
-	}
-	return r.readAlerts(ctx, o)
+	r.remember(all)
+	return all, nil
 }
 
 // readAlerts reads what is wrong with the crawls that are asked about.
