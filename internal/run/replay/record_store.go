@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/atomicfile"
 	"seine/internal/base/jsontext"
@@ -18,12 +20,12 @@ import (
 	"seine/pkg/stages"
 )
 
-// headerReplay is a header of each message at the side: the sequence of its original.
+// headerReplay is a header of each message at the side: the sequence of its original, and how many were read and chosen before that.
 const headerReplay = "Seine-Replay"
 
 // recordStore stores records in RECORDS: at the side, or of the crawl as those of a new generation. How far it has come is in
-// a file, which is written after what is stored. What is sent again after a kill has the same identities, by which JetStream or the
-// writers know repeats.
+// a file, which is written after what is stored; the server at the side may lose what is younger with the power. What is sent
+// again has the same identities, by which JetStream or the writers know repeats.
 type recordStore struct {
 	bus        *stages.Bus
 	pub        *stages.Publisher
@@ -38,6 +40,7 @@ type recordStore struct {
 // storedRecords is what was stored.
 type storedRecords struct {
 	At      copyPosition     `json:"at"`
+	Last    uint64           `json:"last,omitempty"`    // sequence at the side of the last of them
 	Records int64            `json:"records,omitempty"` // of the generation
 	Kinds   map[string]int64 `json:"kinds,omitempty"`
 }
@@ -58,14 +61,42 @@ const (
 )
 
 // openRecordStore returns a store that goes on where the runs before have come to.
-func openRecordStore(bus *stages.Bus, file, generation string) (*recordStore, error) {
+func openRecordStore(ctx context.Context, bus *stages.Bus, file, generation string) (*recordStore, error) {
 	stored := storedRecords{Kinds: make(map[string]int64)}
 	if err := atomicfile.ReadJSON(file, &stored); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read how far the replay has come: %w", err)
 	}
 	s := &recordStore{bus: bus, pub: stages.NewPublisher(bus, "replay"), generation: generation, file: file}
 	s.stored.Store(&stored)
+	if generation != "" {
+		return s, nil
+	}
+	if err := s.goBack(ctx, &stored); err != nil {
+		return nil, fmt.Errorf("look at what the replay has stored: %w", err)
+	}
 	return s, nil
+}
+
+// goBack goes back to the last message that the stream at the side has, if that lost its end.
+func (s *recordStore) goBack(ctx context.Context, stored *storedRecords) error {
+	stream, err := s.bus.JS.Stream(ctx, messages.StreamRecords)
+	if err != nil {
+		return err //nolint:wrapcheck // by openRecordStore
+	}
+	last := stream.CachedInfo().State.LastSeq
+	if last >= stored.Last {
+		return nil
+	}
+	stored.Last, stored.At = last, copyPosition{}
+	m, err := stream.GetMsg(ctx, max(last, 1))
+	if errors.Is(err, jetstream.ErrMsgNotFound) { // then from the beginning
+		return nil
+	}
+	if err == nil {
+		_, err = fmt.Sscan(m.Header.Get(headerReplay), &stored.At.Sequence, &stored.At.Read, &stored.At.Chosen)
+		stored.At.Sequence-- // of which it may be a part
+	}
+	return err //nolint:wrapcheck // by openRecordStore
 }
 
 // at is how far the replay has come.
@@ -74,7 +105,7 @@ func (s *recordStore) at() copyPosition { return s.stored.Load().At }
 // put stores the records of the messages up to a position when RECORDS has room for them.
 func (s *recordStore) put(ctx context.Context, batch []*nats.Msg, at copyPosition) error {
 	was := s.stored.Load()
-	stored := storedRecords{At: at, Records: was.Records, Kinds: maps.Clone(was.Kinds)}
+	stored := storedRecords{At: at, Last: was.Last, Records: was.Records, Kinds: maps.Clone(was.Kinds)}
 	if s.generation != "" {
 		batch = s.inGeneration(batch, &stored)
 	}
@@ -83,9 +114,11 @@ func (s *recordStore) put(ctx context.Context, batch []*nats.Msg, at copyPositio
 			return err
 		}
 		// Each alone, since a batch may be overtaken: who wants the latest takes the last.
-		if _, err := s.pub.PublishSequenced(ctx, batch); err != nil {
+		seqs, err := s.pub.PublishSequenced(ctx, batch)
+		if err != nil {
 			return fmt.Errorf("store records: %w", err)
 		}
+		stored.Last = max(stored.Last, slices.Max(seqs))
 	}
 	s.stored.Store(&stored)
 	if time.Since(s.written) < writeEvery {

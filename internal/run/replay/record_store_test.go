@@ -28,10 +28,46 @@ import (
 // sendBack stores records in the crawl as a run does that begins now.
 func (k *kit) sendBack(file string, records ...*nats.Msg) *storedRecords {
 	k.t.Helper()
-	s, err := openRecordStore(k.bus, file, "g2")
+	s, err := openRecordStore(k.t.Context(), k.bus, file, "g2")
 	k.must(err)
 	k.must(s.put(k.t.Context(), records, copyPosition{Sequence: uint64(len(records))}))
 	return s.stored.Load()
+}
+
+// The server at the side may lose what it stored last with the power. The replay goes on with the original of the last message that
+// is there, whatever the file says.
+func TestCopierGoesBackAfterALossOfPower(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	file := filepath.Join(t.TempDir(), "position.json")
+	opened := func() *recordStore {
+		s, err := openRecordStore(t.Context(), k.bus, file, "")
+		k.must(err)
+		return s
+	}
+	var all []*nats.Msg
+	for i := range 6 {
+		m := messages.RecordMsg("c", 0, fmt.Sprint(i), fmt.Appendf(nil, `{"url":"http://one.test/%d"}`, i))
+		m.Header.Set(headerReplay, fmt.Sprint(10+i, i, 2*i))
+		all = append(all, m)
+	}
+	at := copyPosition{Sequence: 15, Read: 6, Chosen: 12}
+	k.must(opened().put(t.Context(), all, at))
+	if got := opened().at(); got != at {
+		t.Errorf("it goes on at %+v, want %+v", got, at)
+	}
+	k.must(k.bus.JS.DeleteStream(t.Context(), messages.StreamRecords))
+	k.must(k.bus.Provision(t.Context(), partitions, messages.DefaultStreamLimits(), 1))
+	if got := opened().at(); got != (copyPosition{}) {
+		t.Errorf("it goes on at %+v, though the stream is empty", got)
+	}
+	for _, m := range []*nats.Msg{all[0], all[4]} {
+		_, err := k.bus.JS.PublishMsg(t.Context(), m)
+		k.must(err)
+	}
+	if got, want := opened().at(), (copyPosition{Sequence: 13, Read: 4, Chosen: 8}); got != want {
+		t.Errorf("it goes on at %+v, want %+v", got, want)
+	}
 }
 
 // Records go back under an identity of the generation. One that a stream has twice is sent and counted once.
@@ -164,7 +200,7 @@ func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	line := fmt.Appendf(nil, `{"url":"http://one.test/","text":"%0*d"}`, 900, 0)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	r, err := openRecordStore(k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
+	r, err := openRecordStore(t.Context(), k.bus, filepath.Join(t.TempDir(), "sent.json"), "g2")
 	k.must(err)
 	done := make(chan error, 1)
 	go func() {

@@ -152,7 +152,7 @@ func (r *replay) open(ctx context.Context) (err error) {
 		}
 		to = r.side.feed
 	}
-	if r.store, err = openRecordStore(to, sentFile(r.State), r.plan.Generation); err != nil {
+	if r.store, err = openRecordStore(ctx, to, sentFile(r.State), r.plan.Generation); err != nil {
 		return err
 	}
 	r.before = r.store.at()

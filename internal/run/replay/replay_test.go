@@ -326,7 +326,7 @@ func TestCopierOutlivesKills(t *testing.T) {
 	k.must(err)
 	file := filepath.Join(t.TempDir(), "position.json")
 	newCopier := func() *streamCopier {
-		store, err := openRecordStore(side, file, "")
+		store, err := openRecordStore(t.Context(), side, file, "")
 		k.must(err)
 		return &streamCopier{from: src, window: w, to: store, workers: 8, prepare: func(_ context.Context, in *stages.Message) (maker, error) {
 			return func(ctx context.Context) (all []*nats.Msg, err error) {

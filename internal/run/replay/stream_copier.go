@@ -2,7 +2,7 @@ package replay
 
 import (
 	"context"
-	"strconv"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -107,11 +107,11 @@ func (f *streamCopier) store(ctx context.Context, at copyPosition, ready <-chan 
 			if m.err != nil {
 				return m.err
 			}
-			at = copyPosition{m.sequence, at.Read + 1, at.Chosen + m.chosen}
 			for _, o := range m.out {
-				o.Header.Set(headerReplay, strconv.FormatUint(m.sequence, 10))
+				o.Header.Set(headerReplay, fmt.Sprint(m.sequence, at.Read, at.Chosen))
 				batch, bytes = append(batch, o), bytes+len(o.Data)
 			}
+			at = copyPosition{m.sequence, at.Read + 1, at.Chosen + m.chosen}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
