@@ -97,7 +97,7 @@ func (c *restoreCmd) Run() error {
 	})
 }
 
-// withBus calls do with a connection, until somebody interrupts it.
+// withBus calls do with a connection, until it is interrupted.
 func withBus(o *connect.Options, name string, do func(context.Context, *stages.Bus) error) error {
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()

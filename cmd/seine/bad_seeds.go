@@ -8,13 +8,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// maxComplaints bounds how many texts that are no URLs are told one by one.
+// maxComplaints bounds how many texts that are no URLs are printed one by one.
 const maxComplaints = 20
 
-// complaints are told of what is no URL.
+// complaints are the texts that are no URL.
 type complaints struct{ count int }
 
-// tell tells of a text, and where it is from.
+// tell prints a text, and where it is from.
 func (c *complaints) tell(from, text string, err error) {
 	if from != "" {
 		from += ": "

@@ -113,7 +113,7 @@ func runOf(line []byte) int64 {
 	r := struct {
 		Run int64 `json:"run"`
 	}{-1}
-	_ = jsontext.Unmarshal(line, &r) // one that is none is of no run
+	_ = jsontext.Unmarshal(line, &r) // an invalid one is of no run
 	return r.Run
 }
 

@@ -51,7 +51,7 @@ func complete(parser *kong.Kong, words []string) {
 	completion.Print(os.Stdout, a)
 }
 
-// nameTime bounds how long somebody who has pressed a key waits for names.
+// nameTime bounds how long completion waits for names.
 const nameTime = time.Second
 
 // crawlWords returns the names of crawls that begin so; none if NATS cannot say.

@@ -41,12 +41,12 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 	return crawl.Open(ctx, data, slog.New(slog.DiscardHandler), do)
 }
 
-// withRunning is with, for what can only be said of processes that run.
+// withRunning is with, for what only running processes can answer.
 func (c *connection) withRunning(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	return c.withServer(name, func(ctx context.Context, bus *stages.Bus) error { return c.joined(ctx, bus, do) })
 }
 
-// withServer is withRunning, for what can be said of a server without the streams.
+// withServer is withRunning, for servers without the streams.
 func (c *connection) withServer(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
@@ -63,7 +63,7 @@ func dialAnd(ctx context.Context, dial func(string, *slog.Logger) (*stages.Bus, 
 		return err
 	}
 	defer bus.Close()
-	// What the server refuses gets no answer: waiting for one tells nobody why.
+	// What the server refuses gets no answer: waiting for one does not show why.
 	ctx, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	err = do(ctx, bus)

@@ -291,7 +291,7 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 	return seeds, nil
 }
 
-// seedLines reads seeds as seine seed does. It tells of lines that are none, and passes
+// seedLines reads seeds as seine seed does. It reports lines that are none, and passes
 // over them, unless there is nothing else.
 func seedLines(from io.Reader) (all []messages.Seed, err error) {
 	var bad complaints

@@ -121,7 +121,7 @@ func (c *deleteCmd) warning(ctx context.Context, client frontierapi.Client, wher
 // followEvery is how often the command asks how far a deletion is.
 const followEvery = 250 * time.Millisecond
 
-// follow waits until nothing is left of the crawl, and tells how far that is.
+// follow waits until nothing is left of the crawl, and prints progress.
 func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client frontierapi.Client, rev uint64) error {
 	line := newStatusLine(os.Stderr, false)
 	defer line.done()

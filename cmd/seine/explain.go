@@ -61,7 +61,7 @@ func (c *explainCmd) Run() error {
 		if errors.Is(err, history.ErrNotURL) {
 			return usageError{err}
 		}
-		if err == nil && !h.Known && len(h.Dead)+len(h.Near) == 0 { // nothing is told of the URL
+		if err == nil && !h.Known && len(h.Dead)+len(h.Near) == 0 { // nothing is known of the URL
 			err = checkThere(ctx, bus, c.Name)
 		}
 		if err != nil {

@@ -23,7 +23,7 @@ const (
 	exitUsage       = 2
 	exitLimit       = 3
 	exitInterrupted = 4
-	exitSteered     = 5 // somebody has cancelled or deleted the crawl
+	exitSteered     = 5 // the crawl was cancelled or deleted
 )
 
 // endsProcess says that the process ends with its command, as it does except in tests.
@@ -70,7 +70,7 @@ func run(args []string) int {
 	return exitFailed
 }
 
-// apart is a hint for who wrote a flag between two URLs, where the second is none to kong.
+// apart is a hint for a flag between two URLs, where kong takes the second for something else.
 func apart(err error) string {
 	if text := err.Error(); strings.HasPrefix(text, "unexpected argument") && strings.Contains(text, "://") {
 		return ": write all URLs side by side, with no flag between them"
@@ -78,7 +78,7 @@ func apart(err error) string {
 	return ""
 }
 
-// endError is an end that was told already, and has an exit code of its own.
+// endError is an end that was printed already, with its exit code.
 type endError int
 
 func (e endError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

@@ -90,7 +90,7 @@ func (p *outputFlags) find(folder string) (o output.Output, below string, err er
 	}
 }
 
-// identities are the secret keys of those who read what is encrypted.
+// identities are the secret keys that decrypt.
 type identities struct {
 	Identity []string `short:"i" help:"File of an age or SSH private key, to decrypt the output. Repeatable." sep:"none" placeholder:"FILE"`
 }

@@ -16,7 +16,7 @@ import (
 // progress shows how a crawl stands.
 type progress struct {
 	*statusLine
-	rate   float64 // pages a second, lately
+	rate   float64 // recent pages a second
 	before *crawl.Progress
 }
 
@@ -24,7 +24,7 @@ func newProgress(w *os.File, quiet bool) *progress {
 	return &progress{statusLine: newStatusLine(w, quiet)}
 }
 
-// update takes note of how the crawl stands, and shows it if it is time.
+// update records the state of the crawl, and shows it if it is time.
 func (p *progress) update(now crawl.Progress) {
 	p.statusLine.update(func() string { return statusHint(now) }, func() string {
 		p.measure(&now)
@@ -32,7 +32,7 @@ func (p *progress) update(now crawl.Progress) {
 	})
 }
 
-// measure brings the rate up to date. What a crawl that goes on has done before
+// measure updates the rate. What a continued crawl has done before
 // does not count.
 func (p *progress) measure(now *crawl.Progress) {
 	before := p.before

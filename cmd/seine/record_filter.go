@@ -89,7 +89,7 @@ func (s *recordFilter) take(crawl string, line []byte) error {
 	var r struct {
 		Crawl string `json:"crawl"`
 	}
-	_ = jsontext.Unmarshal(line, &r) // one that is none is of no crawl
+	_ = jsontext.Unmarshal(line, &r) // an invalid one is of no crawl
 	if crawl != "" {
 		r.Crawl = crawl
 	}

@@ -39,7 +39,7 @@ type flagValue struct {
 	value any // a pointer
 }
 
-// remembered are the flags that are remembered, in the order in which they are told.
+// remembered are the flags that are remembered, in the order of messages.
 func (c *crawlCmd) remembered() []flagValue {
 	return []flagValue{
 		{"out", &c.Out}, {"format", &c.Format}, {"path", &c.Path}, {"key", &c.Key}, {"encrypt", &c.Encrypt},
@@ -54,7 +54,7 @@ func (c *crawlCmd) remembered() []flagValue {
 func (c *crawlCmd) readMemory() (*memory, error) {
 	file := filepath.Join(c.Data, memoryFile)
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what is wrong with that is said later
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a later check reports what is wrong with that
 		return nil, nil
 	}
 	c.recalled = text

@@ -100,7 +100,7 @@ type chunkFlags struct {
 	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s, or 4m while less than 4MiB arrive in 60s; 60s in a database)." placeholder:"TIME"`
 }
 
-// defaultOut is where a crawl writes if nobody says otherwise.
+// defaultOut is where a crawl writes by default.
 var defaultOut = writer.DefaultConfig().Out
 
 var errNoOut = errors.New("--out: name a place for the records, other than that of the crawl")
@@ -135,7 +135,7 @@ func (c *replayFlags) options(stream string, to *writer.Config) (replay.Options,
 	return o, nil
 }
 
-// run replays, and tells how it went.
+// run replays, and prints a report.
 func (c *replayFlags) run(o replay.Options) error {
 	show := newStatusLine(os.Stderr, c.Quiet)
 	o.Progress = func(now replay.Progress) {

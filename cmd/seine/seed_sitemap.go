@@ -10,8 +10,8 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// sitemap feeds what a sitemap lists. One at a URL is fed itself: the fetcher
-// asks for it as politely as for any page, and the parser follows it. A file is
+// sitemap publishes what a sitemap lists. One at a URL is a seed itself: the fetcher
+// requests it as politely as any page, and the parser follows it. A file is
 // read here.
 func (f *seedPublisher) sitemap(from string) error {
 	if isURL(from) {

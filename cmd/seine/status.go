@@ -64,8 +64,8 @@ func (c *statusCmd) Run() error {
 			case err == nil:
 				now.ComputeRates(before)
 				if c.stored != "" {
-					now.Warnings, now.Stages = nil, now.Stages[:0] // nobody runs them
-					now.Alerts = nil                               // nobody looks whether they still hold
+					now.Warnings, now.Stages = nil, now.Stages[:0] // they have no process
+					now.Alerts = nil                               // nothing checks whether they still hold
 					for i := range now.Crawls {
 						now.Crawls[i].Idle = true
 					}

@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// statusLine tells how long work stands: on a terminal one line that changes, and
+// statusLine shows the progress of long work: on a terminal one line that changes, and
 // elsewhere a line now and then.
 type statusLine struct {
 	w               *os.File

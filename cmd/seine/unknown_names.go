@@ -43,7 +43,7 @@ func notFound(err error, forHost string) error {
 }
 
 // checkBeside refuses to begin a crawl beside others whose name may be a slip. The first
-// crawl of a place has any name. Who may not look which crawls there are may give one that
+// crawl of a place has any name. A user who may not list crawls may give one that
 // is theirs a spec all the same; the server ends a connection that asks for more than it
 // may, so this looks over one of its own.
 func (c *connection) checkBeside(ctx context.Context, bus *stages.Bus, crawl string) error {

@@ -121,7 +121,7 @@ func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did s
 	return did, err
 }
 
-// actTime is for how long nothing may be under way until the page has done what one step of an action asks for.
+// actTime is for how long nothing may be in progress until one step of an action counts as done.
 const actTime = idleTime / 2
 
 // findTime is how long an element is waited for that an action needs, and for how long at most the page is waited for behind a step.

@@ -63,7 +63,7 @@ func (b *sharedBrowser) leave() {
 	}
 }
 
-// watch has the browser tell of windows that pages open, and ends pages that take too much memory.
+// watch subscribes to windows that pages open, and ends pages that take too much memory.
 func (b *sharedBrowser) watch() {
 	go b.watchMemory()
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
@@ -90,7 +90,7 @@ func (b *sharedBrowser) watchMemory() {
 	}
 }
 
-// heard is told the events of the browser as a whole: windows that pages open are closed at once.
+// heard receives the events of the browser as a whole: windows that pages open are closed at once.
 func (b *sharedBrowser) heard(event any) {
 	if e, ok := event.(*target.EventTargetCreated); ok && isPopup(e.TargetInfo) {
 		go b.closeTarget(e.TargetInfo.TargetID)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// cut takes the page as it is when its time is over, and says so. A browser that hangs, or that is given no time to run, has made
+// cut takes the page as it is when its time is over, and marks it as cut. A browser that hangs, or that gets no time to run, has made
 // nothing of the document yet, or the half of it. So a page that has not been parsed to its end gets some more time for that. After
 // it, the half is the page only where that waits for something that it has asked for: a script of a host that does not answer. Else it fails.
 func (v *visit) cut(p *Page) error {

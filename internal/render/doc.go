@@ -19,7 +19,7 @@
 //
 // # What a crash costs
 //
-// The pages that are being shown: who asked for them asks again. Package chromium sees to it that no process and no
+// The pages that are being shown: their requests are sent again. Package chromium ensures that no process and no
 // folder is left behind.
 //
 // # Memory

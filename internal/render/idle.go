@@ -8,7 +8,7 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// idleTime is for how long no request may be under way until a page counts as idle, as for Puppeteer and Playwright.
+// idleTime is for how long no request may be in progress until a page counts as idle, as for Puppeteer and Playwright.
 const idleTime = 500 * time.Millisecond
 
 // Where a machine is busy, what a page is about to do comes late, and it is idle only if it stays so a few times.
@@ -17,7 +17,7 @@ const (
 	maxLate    = 4   // waits more
 )
 
-// idle waits until nothing of the page was under way for d. The time passes in the page, whose timers run in their order: what was
+// idle waits until nothing of the page was in progress for d. The time passes in the page, whose timers run in their order: what was
 // to happen there earlier has happened, however slow the page is.
 func (v *visit) idle(ctx context.Context, d time.Duration) error {
 	for late := 0; ; {

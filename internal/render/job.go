@@ -31,7 +31,7 @@ type Job struct {
 	MaxRecorded int64
 	// MaxBody bounds the document that is made, in bytes.
 	MaxBody int64
-	// GiveCookie is told of cookies that the browser has now and had not before, each with a URL that it is for and as a
+	// GiveCookie is called with cookies that the browser has now and had not before, each with a URL that it is for and as a
 	// Set-Cookie field, if it is set.
 	GiveCookie func(url, field string)
 	// Secrets are those of How.Login, by the names that its script has for them.

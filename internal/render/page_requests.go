@@ -10,7 +10,7 @@ import (
 	"seine/internal/render/activity"
 )
 
-// pageRequests are those that a page has made and that have not ended, as the page itself tells. The proxy hears of a request when the
+// pageRequests are those that a page has made and that have not ended, as the page itself reports. The proxy sees a request when the
 // browser's network process sends it, and has done with an answer when that process has it: where a machine has much to do, the page is
 // earlier with the one, and later with the other.
 type pageRequests struct {
@@ -25,12 +25,12 @@ func newPageRequests(frame cdp.FrameID) pageRequests {
 	return pageRequests{Activity: activity.New(), frame: frame, open: make(map[network.RequestID]bool)}
 }
 
-// reportRequests has the browser tell of them, and keep no bodies.
+// reportRequests has the browser report them, and keep no bodies.
 func reportRequests() action {
 	return network.Enable().WithMaxTotalBufferSize(1).WithMaxResourceBufferSize(1)
 }
 
-// heard is told the events of the tab.
+// heard receives the events of the tab.
 func (r *pageRequests) heard(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
@@ -61,7 +61,7 @@ func (r *pageRequests) isOfPage(e *network.EventRequestWillBeSent) bool {
 	return strings.HasPrefix(e.Request.URL, "http") && !main && e.LoaderID != ""
 }
 
-// begin counts a request. After a redirect the same one is told again.
+// begin counts a request. After a redirect the same one is reported again.
 func (r *pageRequests) begin(id network.RequestID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

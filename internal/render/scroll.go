@@ -9,7 +9,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// endTime is for how long nothing may be under way until there is no more to scroll to: many lists load a while after the last scroll.
+// endTime is for how long nothing may be in progress until there is no more to scroll to: many lists load a while after the last scroll.
 const endTime = 800 * time.Millisecond
 
 // scroll scrolls down until nothing more comes: what the action names, or the window and all that scrolls in it.

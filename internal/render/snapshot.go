@@ -28,7 +28,7 @@ type snapshotDocument struct {
 	nodes    *domsnapshot.NodeTreeSnapshot
 	text     []string     // of all strings of the snapshot
 	children [][]int      // by node
-	own      map[int]bool // nodes that the browser makes of its own, such as the parts of an input field
+	own      map[int]bool // nodes that the browser makes itself, such as the parts of an input field
 	frames   map[int]int  // the document that a node shows
 	seen     seen
 	ad       bool     // a frame of advertisements

@@ -18,7 +18,7 @@ const (
 
 var errStill = errors.New("requests of the page did not end; its text and links had not changed for 5s")
 
-// settleOrStill waits for the page as settle does. One that is still is taken, and says so: pages poll, and wait for news, without an end.
+// settleOrStill waits for the page as settle does. One that is still is taken, and marked as cut: pages poll without an end.
 func (a pageActions) settleOrStill(ctx context.Context, until crawlspec.RenderUntil) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

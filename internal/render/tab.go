@@ -28,7 +28,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// tab is one of a browser, in a browser context of its own, that shows pages of one crawl.
+// tab is one of a browser, in a separate browser context, that shows pages of one crawl.
 type tab struct {
 	browser *sharedBrowser
 	crawl   string // Job.Crawl of its pages
@@ -130,7 +130,7 @@ var blockable = []network.ResourceType{
 	network.ResourceTypeWebSocket, network.ResourceTypeManifest, network.ResourceTypePing, network.ResourceTypeOther,
 }
 
-// heard is told the events of the tab. It must not wait.
+// heard receives the events of the tab. It must not wait.
 func (t *tab) heard(event any) {
 	t.mu.Lock()
 	v := t.visit
@@ -147,14 +147,14 @@ func (t *tab) heard(event any) {
 	}
 }
 
-// do runs a command that no one waits for: a page that is gone refuses it.
+// do runs a command without waiting for it: a page that is gone refuses it.
 func (t *tab) do(a action) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()
 	_ = a.Do(t.within(ctx))
 }
 
-// use has events be told to a visit; nil is none.
+// use passes events to a visit; nil is none.
 func (t *tab) use(v *visit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -77,7 +77,7 @@ func (t *tab) newVisit(proxy *pageproxy.Proxy, job *Job) *visit {
 	return v
 }
 
-// begin has the visit be told the events of the tab, until it ends.
+// begin passes the events of the tab to the visit, until it ends.
 func (v *visit) begin(ctx context.Context) (end func()) {
 	v.ctx, v.stop = context.WithCancelCause(ctx)
 	v.tab.use(v)
@@ -244,7 +244,7 @@ func (v *visit) await(ctx context.Context, name string) error {
 	}
 }
 
-// heard is told the events of the tab while the page is shown. It must not wait.
+// heard receives the events of the tab while the page is shown. It must not wait.
 func (v *visit) heard(event any) {
 	switch e := event.(type) {
 	case *page.EventLifecycleEvent:

@@ -10,7 +10,7 @@ const (
 	maxBody      = 16 << 20
 	maxMessage   = 4 << 20 // of the Model Context Protocol
 	bodyTimeout  = time.Minute
-	writeTimeout = 3 * time.Minute // streams set theirs anew with each part
+	writeTimeout = 3 * time.Minute // streams set theirs again with each part
 
 	// Of clients without a token, who can send one, and read the page of login.
 	maxUnknownBody = 8 << 10

@@ -149,7 +149,7 @@ const (
 	maxHeaderBytes = 32 << 10
 	maxStreams     = 64              // of one connection of HTTP/2, each with a head of its own
 	maxReceived    = 256 << 10       // bytes of bodies that a connection of HTTP/2 sends before they are read
-	stopTimeout    = 5 * time.Second // for requests under way, at the end
+	stopTimeout    = 5 * time.Second // for requests in progress, at the end
 )
 
 // Open listens at the address of the options.

@@ -49,7 +49,7 @@ type Politeness struct {
 	Jitter float64 `json:"jitter,omitempty"`
 	// Rate bounds requests from start to start, as in "10/s" or "1/5s".
 	Rate Rate `json:"rate,omitempty"`
-	// PerHost is how many requests may be under way to one host. More than one
+	// PerHost is how many requests may be in progress to one host. More than one
 	// means anything only without a delay.
 	PerHost int `json:"per_host"`
 	// Hours are the times of requests to a host, such as "22:00-06:00" or "Sat,Sun 00:00-24:00", in TimeZone (an

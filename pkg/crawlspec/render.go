@@ -22,7 +22,7 @@ type RenderUntil string
 const (
 	UntilDOM  RenderUntil = "dom"  // the document is parsed (DOMContentLoaded)
 	UntilLoad RenderUntil = "load" // its styles, scripts and pictures have come as well
-	UntilIdle RenderUntil = "idle" // and no request has been under way for half a second
+	UntilIdle RenderUntil = "idle" // and no request has been in progress for half a second
 )
 
 // RenderUntils are all of them.

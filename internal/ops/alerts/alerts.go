@@ -2,7 +2,7 @@
 // crawl, remembers it, and tells people of each change once.
 //
 // What is remembered of a crawl (State) is one key of BucketMeta, changed by
-// compare-and-set by whoever leads (internal/ops/watchdog): so a restart neither
+// compare-and-set by the leader (internal/ops/watchdog): so a restart neither
 // repeats an alert nor forgets one, and of two that both believe to lead, one
 // fails. A change goes into the outbox of the same key before it is posted, and
 // out of it when the receiver has taken it: at least once, with an id to tell

@@ -15,7 +15,7 @@ import (
 )
 
 // An alert is cleared only when what it is about is better than its threshold by
-// this much: what goes up and down around it would be told again and again.
+// this much: a value around it would be reported again and again.
 const (
 	calmRate   = 0.75 // of error_rate, blocked
 	calmLag    = 0.5  // of lag, lag_messages
@@ -59,7 +59,7 @@ type AlertState struct {
 	Seen  time.Time `json:"seen"`
 }
 
-// raised reports whether people were told.
+// raised reports whether it was reported.
 func (r *AlertState) raised() bool { return !r.Since.IsZero() }
 
 // Sample are counters of a crawl at a moment.
@@ -72,7 +72,7 @@ type Sample struct {
 	FailedLogins int64 `json:"failed_logins,omitempty"`
 }
 
-// Raised returns the alerts that people were told of.
+// Raised returns the alerts that were reported.
 func (s *State) Raised() []Alert {
 	var all []Alert
 	for i := range s.Alerts {
@@ -172,7 +172,7 @@ func (s *State) restart() { s.Samples, s.Moved = nil, time.Time{} }
 // calm is a finding of nothing wrong.
 func calm(k Kind, text string) finding { return finding{kind: k, good: true, text: text} }
 
-// apply moves one alert on. It returns what people are to be told, if anything.
+// apply moves one alert on. It returns the change to report, if any.
 func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
 	i := slices.IndexFunc(s.Alerts, func(r AlertState) bool { return r.Kind == f.kind && r.Target == f.subject })
 	if i < 0 {
@@ -276,7 +276,7 @@ func (s *State) sample(over time.Duration, look *Observation) Sample {
 }
 
 // progress looks for how long no visit has ended although something could be
-// done. Time that nobody watched does not count: nothing ends while the broker is
+// done. Unwatched time does not count: nothing ends while the broker is
 // away, and people know that.
 func (s *State) progress(a *crawlspec.Alerts, look *Observation) finding {
 	now, c := look.At, &look.Crawl

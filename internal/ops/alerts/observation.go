@@ -9,7 +9,7 @@ import (
 // Observation is what was seen of a cluster at a moment, and of one crawl.
 type Observation struct {
 	At time.Time
-	// Every is how often it is looked: time beyond that nobody watched.
+	// Every is the time between two observations: time beyond that is unwatched.
 	Every time.Duration
 	Crawl Progress
 	// Stages, Streams and Processes are those of all crawls together.
@@ -20,7 +20,7 @@ type Observation struct {
 
 // Progress is how a crawl gets on.
 type Progress struct {
-	// Over says that nothing more will happen unless the crawl is fed; Idle that
+	// Over says that nothing more will happen without new seeds; Idle that
 	// nothing is to: it is paused or cancelled.
 	Over, Idle bool
 	// Asked are requests for pages that have ended, Failed those of them that

@@ -4,7 +4,7 @@ package alerts
 const maxOutbox = 100
 
 // Send puts changes into the outbox. It returns how many others were dropped to
-// make room. They are posted in order, so that nobody hears of an end before its beginning.
+// make room. They are posted in order, so that a beginning comes before its end.
 func (s *State) Send(changes []Change) (dropped int) {
 	s.Outbox = append(s.Outbox, changes...)
 	dropped = max(0, len(s.Outbox)-maxOutbox)

@@ -31,7 +31,7 @@ func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
 	return &Store{b, kv}, nil
 }
 
-// ErrChanged is returned for a state that somebody else has changed since it was
+// ErrChanged is returned for a state that another process has changed since it was
 // read.
 var ErrChanged = errors.New("the alerts of the crawl were changed by another process")
 

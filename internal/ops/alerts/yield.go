@@ -25,7 +25,7 @@ func (s *State) yields(a *crawlspec.Alerts, look *Observation) (found []finding)
 		return nil
 	}
 	runs := look.Crawl.Runs
-	if runs == nil { // nothing is known yet, so nothing is said
+	if runs == nil { // nothing is known yet, so nothing is reported
 		for i := range s.Alerts {
 			if r := &s.Alerts[i]; r.Kind == Yield {
 				found = append(found, finding{kind: Yield, subject: r.Target, value: r.Value, threshold: r.Threshold})
@@ -88,7 +88,7 @@ func kindsOf(runs []Run) map[string]bool {
 // page that is unchanged no record is made again: each counts as one that was parsed. In the
 // run that is judged it counts as a page in the best of the runs, in those before as a page
 // of them all: a run in which one page has changed says little of the others. Too much is so
-// counted rather than too little, and nobody is told without need. But nothing is right
+// counted rather than too little, to avoid false alerts. But nothing is right
 // again before pages come that give as much.
 func yield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	runs = runs[:min(len(runs), MostRuns+1)]

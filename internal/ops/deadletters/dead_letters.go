@@ -127,7 +127,7 @@ func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*DeadLetter, error) 
 	return read(m.Sequence, m.Subject, m.Header, m.Data), nil
 }
 
-// read tells what a letter says. Whatever is missing stays empty: anyone may
+// read decodes a letter. Whatever is missing stays empty: anyone may
 // publish there.
 func read(seq uint64, subject string, h nats.Header, data []byte) *DeadLetter {
 	number := func(name string) uint64 {
@@ -151,7 +151,7 @@ func read(seq uint64, subject string, h nats.Header, data []byte) *DeadLetter {
 	return l
 }
 
-// urlOf returns the URL that a message is about, "" if none can be told.
+// urlOf returns the URL that a message is about, "" if it is unknown.
 func urlOf(h nats.Header, data []byte) string {
 	if page, err := messages.DecodePage(h); err == nil {
 		return page.URL

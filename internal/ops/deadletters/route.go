@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// ErrForeign is returned for a letter that names a place from which its stage reads nothing: whoever
+// ErrForeign is returned for a letter that names a place from which its stage reads nothing: a user who
 // may publish letters must not choose where an operator publishes.
 var ErrForeign = errors.New("the letter names a place from which its stage reads no messages of its crawl: it is not sent")
 

@@ -1,8 +1,8 @@
 // Package failures looks through the URLs of a crawl that failed, for a person who wants to know at which hosts
 // and which URLs.
 //
-// It asks the frontiers page by page, and stops after so many URLs: of millions it tells the first ones, and says
-// so.
+// It queries the frontiers page by page, and stops after so many URLs: of millions it lists the first ones, with a
+// note.
 package failures
 
 import (

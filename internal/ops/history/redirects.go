@@ -44,7 +44,7 @@ func (f *finder) redirects() error {
 	return nil
 }
 
-// leadsTo is the target of the redirect that the last result is, "" if it is none.
+// leadsTo is the target of the redirect that the last result is, else "".
 func (f *finder) leadsTo() string {
 	if f.Class != messages.Redirect || len(f.Results) == 0 {
 		return ""
@@ -102,7 +102,7 @@ func (f *finder) tryNear(crawl, url string) error {
 const maxCrawls = 100
 
 // crawls are the other crawls there are: those with a spec, and those that have
-// found URLs of the partition lately.
+// found URLs of the partition recently.
 func (f *finder) crawls() ([]string, error) {
 	names, err := f.bus.Keys(f.ctx, messages.BucketCrawls)
 	if err != nil {

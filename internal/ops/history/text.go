@@ -41,7 +41,7 @@ func (h *History) Rows() []Row {
 	return *e.rows
 }
 
-// text is a history as it is told.
+// text is a history in words.
 type text struct {
 	*History
 	rows *[]Row
@@ -73,7 +73,7 @@ func (e text) all() {
 // row tells a value under a name.
 func (e text) row(name, value string) { *e.rows = append(*e.rows, Row{name, value}) }
 
-// frontier tells what the frontier knows.
+// frontier writes what the frontier knows.
 func (e text) frontier() {
 	e.row("crawl", fmt.Sprintf("%s, partition %d", e.Crawl, e.Partition))
 	e.row("state", e.State+since(e.ChangedMS))
@@ -133,7 +133,7 @@ func metadata(m messages.Metadata, inherit bool) string {
 	return text
 }
 
-// host tells what a URL that is still to be fetched waits for.
+// host writes what a URL that is still to be fetched waits for.
 func (e text) host() {
 	h := e.Host
 	waits := e.NextMS > 0 || e.State == frontierapi.StateQueued || e.State == frontierapi.StateWaiting
@@ -154,7 +154,7 @@ func taker(subject string) string {
 	return messages.StageFetcher
 }
 
-// streams tells what the streams have of it.
+// streams writes what the streams have of it.
 func (e text) streams() {
 	switch {
 	case e.Request != nil:
@@ -232,7 +232,7 @@ func (e text) message(at StoredMessage, text string) {
 	e.row(at.Stream, fmt.Sprintf("%d  %s  %s", at.Seq, clock(at.At), text))
 }
 
-// written tells how far the writers are.
+// written writes how far the writers are.
 func (e text) written() {
 	for _, w := range e.Writers {
 		stored, done := 0, 0
@@ -314,7 +314,7 @@ func missing(s *Search, found int) string {
 	return text
 }
 
-// unknown tells what there is instead.
+// unknown writes what there is instead.
 func (e text) unknown() {
 	switch {
 	case e.Canonical == "":
@@ -360,7 +360,7 @@ func verdict(v *frontierapi.Verdict) string {
 	return text
 }
 
-// found tells how the reason of a URL was found that no rule of the spec excludes.
+// found writes how the reason of a URL was found that no rule of the spec excludes.
 func found(reason string) string {
 	switch reason {
 	case frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonType:

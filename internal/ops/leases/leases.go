@@ -19,7 +19,7 @@ type Group struct {
 	Name       string  `json:"name"`
 	Partitions int     `json:"partitions"` // there are so many
 	Owners     []Owner `json:"owners"`
-	// Free are partitions that nobody owns.
+	// Free are partitions without an owner.
 	Free []int `json:"free,omitempty"`
 }
 
@@ -61,7 +61,7 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 func add(groups map[string]map[string]*Owner, name string, p int, text []byte) {
 	owner, renewed, ok := partition.LeaseOwner(text)
 	if !ok {
-		return // what is no lease is nobody's
+		return // what is no lease has no owner
 	}
 	if groups[name] == nil {
 		groups[name] = make(map[string]*Owner)

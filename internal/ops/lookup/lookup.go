@@ -56,7 +56,7 @@ func Crawl(ctx context.Context, bus *stages.Bus, crawl string) error {
 	if err != nil || slices.Contains(names, crawl) {
 		return err
 	}
-	// One that was fed without a spec, and of whose seeds the streams have none any more.
+	// One that got seeds without a spec, and of whose seeds the streams have none any more.
 	if c, err := (frontierapi.Client{Bus: bus}).Status(ctx, crawl); err == nil && c.Known() > 0 {
 		return nil
 	}

@@ -155,7 +155,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	c.Rev, c.Spec = spec.Rev, spec.Spec
 	defer c.setState(spec.State)
 	if spec.State == crawlspec.Running {
-		c.NextRun, _ = spec.NextRun(time.Now()) // a schedule that is none is told with the spec
+		c.NextRun, _ = spec.NextRun(time.Now()) // an invalid schedule is reported with the spec
 	}
 	client := frontierapi.Client{Bus: r.Bus}
 	if was, ok := r.ends[c.Name]; ok {

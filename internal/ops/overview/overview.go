@@ -34,7 +34,7 @@ type Overview struct {
 	Crawls  []Crawl   `json:"crawls"`
 	// Outputs are those of all writers that have ever run.
 	Outputs []Output `json:"outputs,omitempty"`
-	// Warnings are what holds up every crawl: stages that nobody runs, streams that
+	// Warnings are what holds up every crawl: stages without a process, streams that
 	// are nearly full. Two looks are needed to tell.
 	Warnings []string `json:"warnings,omitempty"`
 	// Alerts are what is wrong now, of all crawls.
@@ -42,7 +42,7 @@ type Overview struct {
 	// Dead are the dead letters there are, DeadLast the last of them.
 	Dead     uint64                    `json:"dead"`
 	DeadLast []*deadletters.DeadLetter `json:"dead_last,omitempty"`
-	// Hosts is how the hosts stand, nil if nobody can say.
+	// Hosts is the state of the hosts, nil if it is unknown.
 	Hosts *frontierapi.Survey `json:"hosts,omitempty"`
 }
 
@@ -110,21 +110,21 @@ type Crawl struct {
 	frontierapi.CrawlStatus
 	// Rate is pages a second since the overview before.
 	Rate float64 `json:"rate"`
-	// ETA is when what is known now will be done at that rate; zero if nobody can
-	// say.
+	// ETA is when what is known now will be done at that rate; zero if it is
+	// unknown.
 	ETA time.Time `json:"eta,omitzero"`
 	// DeletedAt is when the crawl, which has come to an end, is deleted (Spec.Keep);
-	// zero if nobody wants that.
+	// zero if it is kept.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	// NextRun is when Spec.Schedule starts the crawl again; zero if it does not.
 	NextRun time.Time `json:"next_run,omitzero"`
 	// Dead are its dead letters, by stage.
 	Dead map[string]uint64 `json:"dead,omitempty"`
-	// Idle says that no process works on it: what is told is what is stored.
+	// Idle says that no process works on it: the figures are those that are stored.
 	Idle bool `json:"idle,omitempty"`
 	// Why says, of one that has ended without a page, what became of its URLs.
 	Why string `json:"why,omitempty"`
-	// Problem is why nothing can be said of it.
+	// Problem is why its state is unknown.
 	Problem string `json:"problem,omitempty"`
 	// Unasked says that there are so many crawls that this one was left out.
 	Unasked bool `json:"unasked,omitempty"`
@@ -331,13 +331,13 @@ func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 	return all, nil
 }
 
-// Names returns the names of the crawls that have a spec, or were fed.
+// Names returns the names of the crawls that have a spec, or got seeds.
 func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	all, err := allNames(ctx, bus)
 	return slices.DeleteFunc(all, func(name string) bool { return messages.CheckCrawl(name) != nil }), err
 }
 
-// allNames are Names, and keys beside them that somebody has stored by hand.
+// allNames are Names, and keys beside them that were stored by hand.
 func allNames(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	keys, err := bus.Keys(ctx, messages.BucketCrawls)
 	if err != nil {

@@ -23,7 +23,7 @@ func (s *Stream) NearlyFull() bool {
 	return s.Full() > nearlyFull && s.Name != messages.StreamDead
 }
 
-// Missing returns the stages that nobody runs, in the order of the pipeline: each
+// Missing returns the stages without a process, in the order of the pipeline: each
 // that has consumers, and one of each kind at least. The renderer is missing only where it
 // has something to do. A process that did not answer in one look may have been busy.
 func (o *Overview) Missing() (missing []string) {

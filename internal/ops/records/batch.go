@@ -76,8 +76,8 @@ type Extent struct {
 	Upto Position
 }
 
-// ReadBatch returns the records that are chosen and come after a position. It does not wait for the first. Nobody
-// keeps messages for it: what is beyond the history of the stream is missed.
+// ReadBatch returns the records that are chosen and come after a position. It does not wait for the first. The stream
+// keeps no messages for it: what is beyond the history of the stream is missed.
 func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e Extent) (Batch, error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {

@@ -138,7 +138,7 @@ func (b *backwards) take(p int, crawl string, most int, page *FilePage) (full bo
 	return false
 }
 
-// String is the cursor: how many files of the newest entry were told, and how many entries of each partition are left.
+// String is the cursor: how many files of the newest entry were returned, and how many entries of each partition are left.
 // Those that are committed later do not change what it means. It is "" at the end.
 func (b *backwards) String() string {
 	var counts []string

@@ -25,8 +25,8 @@ type Done struct {
 	Crawl string             `json:"crawl"`
 	Host  string             `json:"host,omitempty"` // as the spec has it
 	State crawlspec.RunState `json:"state"`
-	Rev   uint64             `json:"revision"` // of the spec that says so
-	// Stopped are hosts of a crawl that goes on which are paused or cancelled by themselves, and stay so.
+	Rev   uint64             `json:"revision"` // of the spec with the change
+	// Stopped are hosts of a running crawl that are paused or cancelled by themselves, and stay so.
 	Stopped []StoppedHosts `json:"stopped,omitempty"`
 }
 

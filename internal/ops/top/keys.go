@@ -203,7 +203,7 @@ func (s *Steer) what() string {
 	return clean(what)
 }
 
-// said tells how an order ended.
+// said reports how a command ended.
 func (s *Steered) said() string {
 	switch {
 	case s.Err != nil:

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// style is how a part of a line looks. Nothing is told by colour alone.
+// style is how a part of a line looks. Nothing is shown by colour alone.
 type style int
 
 const (

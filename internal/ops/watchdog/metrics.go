@@ -13,7 +13,7 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// maxCrawls bounds the crawls that have a label of their own: the others are added
+// maxCrawls bounds the crawls that have a label: the others are added
 // up as otherCrawls, which is the name of no crawl. Those with most that is open
 // come first.
 const (

@@ -35,7 +35,7 @@ func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *crawl
 }
 
 // counting are the keys of a spec by which a page that came makes a record or none. What
-// the rules find on it is not among them: a change that makes them find less is to be told.
+// the rules find on it is not among them: a change that makes them find less is reported.
 func counting(spec *crawlspec.Spec) string {
 	return fmt.Sprintf("%+v gone:%s", spec.Duplicates, spec.Gone)
 }

@@ -96,7 +96,7 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 	}
 	w.due, w.post = client.Due, hook.Post
 	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontierapi.Run, error) {
-		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may go on
+		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may still run
 	}
 	w.leases = &partition.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
 		st, err := alerts.OpenStore(ctx, bus)
@@ -211,7 +211,7 @@ func (w *Watchdog) load(ctx context.Context) error {
 	return err
 }
 
-// settled reports whether a crawl has ended, and nothing is to be told of it.
+// settled reports whether a crawl has ended, and nothing is left to report.
 func (k *crawlAlerts) settled() bool {
 	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
 }
@@ -237,7 +237,7 @@ func Interval(a *crawlspec.Alerts) time.Duration {
 }
 
 // evaluateCrawl compares what was seen with the thresholds of a crawl, and stores the
-// outcome before anybody is told: what was told and not stored would be told
+// outcome before it is reported: what was reported and not stored would be reported
 // again.
 func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *crawlspec.Spec, seen *clusterSnapshot, every time.Duration) error {
 	know, err := w.know(ctx, c.Name)
@@ -260,7 +260,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *c
 		state.Outbox = nil
 	} else {
 		if before != (crawlspec.Alerts{}) && before != know.rules {
-			know.tries, know.next = 0, time.Time{} // somebody may have mended the webhook
+			know.tries, know.next = 0, time.Time{} // the webhook may have been repaired
 		}
 		if n := state.Send(changes); n > 0 {
 			w.Log.Error("alerts were dropped: the webhook takes too few", "crawl", c.Name, "dropped", n)
@@ -294,7 +294,7 @@ func (w *Watchdog) know(ctx context.Context, crawl string) (*crawlAlerts, error)
 	return k, nil
 }
 
-// save stores a state. One that somebody else has changed is read again next
+// save stores a state. One that another process has changed is read again next
 // time.
 func (w *Watchdog) save(ctx context.Context, crawl string, k *crawlAlerts, state alerts.State) error {
 	rev, err := w.store.Save(ctx, crawl, &state, k.rev)
@@ -376,8 +376,8 @@ func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rul
 	}
 }
 
-// maxTries is how often a change is posted in vain before it is dropped, which takes about two hours. A process that leads anew
-// begins to count anew.
+// maxTries is how often a change is posted in vain before it is dropped, which takes about two hours. A process that leads again
+// begins to count again.
 const maxTries = 20
 
 // note takes a change out of the outbox that was posted, or is to be tried no

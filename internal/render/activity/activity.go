@@ -41,7 +41,7 @@ func (a *Activity) Busy() int {
 	return a.busy
 }
 
-// state tells since when nothing has been under way; while something is, changed tells when to ask again.
+// state returns since when nothing has been in progress; while something is, changed signals when to ask again.
 func (a *Activity) state() (quiet time.Time, changed <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *Activity) AwaitQuiet(ctx context.Context) error {
 	}
 }
 
-// QuietSince reports whether nothing has been under way since a time.
+// QuietSince reports whether nothing has been in progress since a time.
 func (a *Activity) QuietSince(t time.Time) bool {
 	quiet, changed := a.state()
 	return changed == nil && !quiet.After(t)

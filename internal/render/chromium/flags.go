@@ -37,7 +37,7 @@ var offFeatures = []string{
 // network has everything go through the proxy of a browser context. Where a context has none, nothing answers.
 func (o *Options) network() []string {
 	return []string{
-		"--proxy-server=http://127.0.0.1:9", // the discard port (RFC 863): nobody listens
+		"--proxy-server=http://127.0.0.1:9", // the discard port (RFC 863): nothing listens there
 		"--proxy-bypass-list=<-loopback>",   // loopback addresses go through it too
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 		"--disable-quic", "--dns-prefetch-disable",

@@ -10,7 +10,7 @@ import (
 	"seine/internal/base/filelock"
 )
 
-// profile is the folder of a browser, and the lock that says that somebody uses it.
+// profile is the folder of a browser, and the lock that says that it is in use.
 type profile struct {
 	dir  string
 	lock *os.File
@@ -57,7 +57,7 @@ func (p *profile) remove() {
 	}
 }
 
-// removeStale removes folders whose lock nobody has.
+// removeStale removes folders whose lock is free.
 func removeStale(parent string) {
 	locks, _ := filepath.Glob(filepath.Join(parent, profilePrefix+"*"+lockSuffix))
 	for _, name := range locks {

@@ -24,7 +24,7 @@ type Options struct {
 	Path string // of the executable (Find)
 	Dir  string // where its folder is made; "" is the system's folder for temporary files
 	SPKI string // the key whose certificates it believes (pageproxy.Identity)
-	// Heard is told the events of the browser as a whole; nil hears none.
+	// Heard receives the events of the browser as a whole; may be nil.
 	Heard func(event any)
 }
 

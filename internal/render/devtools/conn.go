@@ -38,8 +38,8 @@ type Conn struct {
 	err      error // once closed
 }
 
-// Open speaks over a pipe until it ends, or Close. The function heard is told the events that are of no session; nil
-// hears none.
+// Open speaks over a pipe until it ends, or Close. The function heard receives the events that are of no session; it
+// may be nil.
 func Open(pipe io.ReadWriteCloser, heard func(event any)) *Conn {
 	c := &Conn{pipe: pipe, done: make(chan struct{}), calls: make(map[int64]chan<- cdproto.Message), sessions: make(map[target.SessionID]*Session)}
 	c.root = Session{conn: c, heard: heard}
@@ -50,7 +50,7 @@ func Open(pipe io.ReadWriteCloser, heard func(event any)) *Conn {
 // Done is closed when the browser has closed the connection.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Close closes the connection, upon which the browser ends. It waits for who reads.
+// Close closes the connection, upon which the browser ends. It waits for the reader.
 func (c *Conn) Close() {
 	_ = c.pipe.Close()
 	<-c.done
@@ -61,7 +61,7 @@ func (c *Conn) Execute(ctx context.Context, method string, params, res any) erro
 	return c.root.Execute(ctx, method, params, res)
 }
 
-// Attach opens a session with a target. Events of it are told to heard, one after the other; it must not wait for a
+// Attach opens a session with a target. heard receives its events, one after the other; it must not wait for a
 // command, which would never be answered.
 func (c *Conn) Attach(ctx context.Context, id target.ID, heard func(event any)) (*Session, error) {
 	session, err := target.AttachToTarget(id).WithFlatten(true).Do(cdp.WithExecutor(ctx, c))
@@ -105,11 +105,11 @@ func readMessage(in *bufio.Reader) (text []byte, err error) {
 	}
 }
 
-// take gives a message to who waits for it.
+// take gives a message to the command that waits for it.
 func (c *Conn) take(text []byte) {
 	var m cdproto.Message
 	if basejson.Unmarshal(text, &m) != nil {
-		return // of a newer protocol: an answer that nobody understands ends with its context
+		return // of a newer protocol: the command of an unknown answer ends with its context
 	}
 	c.mu.Lock()
 	answer, s := c.calls[m.ID], c.sessions[m.SessionID]

@@ -64,7 +64,7 @@ func (s *Session) Detach() {
 	delete(s.conn.sessions, s.id)
 }
 
-// hear tells of an event. One that this build does not know is left out.
+// hear passes on an event. An unknown one is left out.
 func (s *Session) hear(m *cdproto.Message) {
 	if s.heard == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// validity of the certificate: longer than any process runs. Nobody but the
-// browsers of this process trusts it, and its key ends with the process.
+// validity of the certificate: longer than any process runs. Only the
+// browsers of this process trust it, and its key ends with the process.
 const validity = 10 * 365 * 24 * time.Hour
 
 // Identity is a key, made for this process, and a certificate by which a proxy

@@ -38,7 +38,7 @@ type Proxy struct {
 	closed  bool
 }
 
-// Listen opens a port of 127.0.0.1 that the system chooses. The log is told at
+// Listen opens a port of 127.0.0.1 that the system chooses. It logs at
 // the level debug what clients do wrong.
 func Listen(i *Identity, log *slog.Logger) (*Proxy, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -154,7 +154,7 @@ func (p *Proxy) AwaitQuiet(ctx context.Context) error {
 	return nil
 }
 
-// QuietSince reports whether no request of the visit has been under way since a time. Without a visit there was none.
+// QuietSince reports whether no request of the visit has been in progress since a time. Without a visit there was none.
 func (p *Proxy) QuietSince(t time.Time) bool {
 	v := p.visiting()
 	return v == nil || v.activity.QuietSince(t)

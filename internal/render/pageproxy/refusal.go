@@ -22,7 +22,7 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// refusalOf finds out whether an error is a refusal, of ours or of the address guard. The page is told less than
+// refusalOf finds out whether an error is a refusal, of ours or of the address guard. The page learns less than
 // the operator: not how the guard could be made to allow it.
 func refusalOf(err error) (reason, told string, refused bool) {
 	if r, ok := errors.AsType[refusal](err); ok {

@@ -61,7 +61,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// InPlace tells that the browser has put the page of the visit in the place of the one before.
+// InPlace says that the browser has put the page of the visit in the place of the one before.
 func (p *Proxy) InPlace() {
 	if v := p.visiting(); v != nil {
 		v.succession.place()

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// errGaveUp is why an exchange is not complete of which nobody says why.
+// errGaveUp is the reason of an incomplete exchange without another.
 var errGaveUp = errors.New("the browser gave it up")
 
 // transfer is a request of the browser on its way to the web and back.
@@ -24,9 +24,9 @@ type transfer struct {
 	url      string
 	target   string // path and query as the browser wrote them
 	giveBack func() // the slot of the host; nil before it is taken
-	calm     func() // it counts no more as under way
+	calm     func() // it counts no more as in progress
 
-	mu       sync.Mutex // a transport may go on reading the request when its response is there
+	mu       sync.Mutex // a transport may still read the request when its response is there
 	exchange Exchange
 	sent     bool
 	whole    bool // the response was read to its end
@@ -108,7 +108,7 @@ func (t *transfer) admit(out *http.Request) (err error) {
 	return t.over(ctx)
 }
 
-// over says that nobody wants the response any more. The end of the visit
+// over says that the response is not needed any more. The end of the visit
 // reaches the context of its requests a little later: a slot that one gives back in between
 // must not let another begin.
 func (t *transfer) over(ctx context.Context) error {
@@ -195,7 +195,7 @@ func (t *transfer) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if t.over(r.Context()) != nil {
-		panic(http.ErrAbortHandler) // no one waits for an answer
+		panic(http.ErrAbortHandler) // nothing waits for an answer
 	}
 	answer(w, http.StatusBadGateway, "the site cannot be reached")
 }

@@ -9,7 +9,7 @@ import (
 	"seine/internal/render/activity"
 )
 
-// defaultPerHost is how many requests browsers have under way to one host by
+// defaultPerHost is how many requests browsers have in progress to one host by
 // HTTP/1.1.
 const defaultPerHost = 6
 
@@ -43,7 +43,7 @@ type Visit struct {
 	MaxBytes int64
 	// MaxRecorded bounds the body of an exchange that Record is given, in bytes. 0 keeps none.
 	MaxRecorded int64
-	// PerHost is how many requests may be under way to one host and port at once; others wait. WebSockets and
+	// PerHost is how many requests may be in progress to one host and port at once; others wait. WebSockets and
 	// event streams do not count, once they are open. The default is 6.
 	PerHost int
 }
@@ -57,9 +57,9 @@ type visit struct {
 	cancel   context.CancelFunc
 	tally    tally
 	slots    hostSlots
-	activity *activity.Activity // requests under way, beside WebSockets and event streams that are open
+	activity *activity.Activity // requests in progress, beside WebSockets and event streams that are open
 	succession
-	requests sync.WaitGroup // under way
+	requests sync.WaitGroup // in progress
 
 	mu    sync.Mutex
 	ended bool
@@ -114,7 +114,7 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 		refuseOutside(w)
 		return
 	}
-	if main { // it is here, so that nobody need wait for it but the browser that reads it
+	if main { // it is here, so that only the browser that reads it waits for it
 		v.tally.main()
 		document.serve(w)
 		return

@@ -30,7 +30,7 @@ type Backup struct {
 	Bus *stages.Bus
 	// Dir is made; one that has anything in it is refused.
 	Dir string
-	// Progress is told what is being done.
+	// Progress is called with what is being done.
 	Progress Progress
 }
 
@@ -63,7 +63,7 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	if err := os.Rename(dir, b.Dir); err != nil {
 		return nil, fmt.Errorf("name the backup: %w", err)
 	}
-	_ = os.Remove(lock.Name()) // of whoever has opened it, none writes: Dir has a backup now
+	_ = os.Remove(lock.Name()) // no process that has opened it writes: Dir has a backup now
 	return m, nil
 }
 

@@ -9,7 +9,7 @@
 // again from this and from the output. The output is not copied: see below.
 //
 // Nothing is stopped meanwhile, so the parts are of different moments. That they fit together follows from their
-// order: a stage acknowledges a message when all that comes of it is stored, so whoever copies first
+// order: a stage acknowledges a message when all that comes of it is stored, so a copy that takes first
 // what is read, and then what is written, has each message in one place at least:
 //
 //	key         of the work, in the bucket of leases: while it is there no Janitor purges anything

@@ -38,7 +38,7 @@ type Restore struct {
 	Dir string
 	// Replicas is how many replicas streams and buckets are to have, 0 for as many as they had.
 	Replicas int
-	// Progress is told what is being done.
+	// Progress is called with what is being done.
 	Progress Progress
 }
 
@@ -69,7 +69,7 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	return m, nil
 }
 
-// Run restores the backup. A run that was killed is begun anew.
+// Run restores the backup. A run that was killed starts again.
 func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
 	if m, err = r.Check(ctx); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ var ErrOther = errors.New("holds another replay")
 
 func planFile(state string) string { return filepath.Join(state, "replay.json") }
 
-// digest tells what was asked for from anything else.
+// digest identifies the arguments.
 func (o *Options) digest() string {
 	asked := struct {
 		Stream string

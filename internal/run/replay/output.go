@@ -38,8 +38,8 @@ func (r *replay) refuseCommits(created time.Time) error {
 }
 
 // checkOutput makes sure that the place has what this replay has committed, and
-// nothing else. What is committed is not kept at the side: if somebody has removed
-// it, it is lost.
+// nothing else. What is committed is not kept at the side: if it was
+// removed, it is lost.
 func (r *replay) checkOutput(ctx context.Context) error {
 	s, err := r.side.feed.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {

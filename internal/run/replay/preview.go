@@ -18,7 +18,7 @@ type Preview struct {
 	ToSeq     uint64    `json:"to_seq"` // before FromSeq if there is nothing
 }
 
-// Look tells what a replay would read. It changes nothing. It fails if the NATS server refuses to have the stream read, also
+// Look says what a replay would read. It changes nothing. It fails if the NATS server refuses to have the stream read, also
 // when that has nothing.
 func Look(ctx context.Context, o Options) (*Preview, error) {
 	if err := o.Validate(); err != nil {
@@ -32,7 +32,7 @@ func Look(ctx context.Context, o Options) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.From > w.To { // nobody has asked yet whether the stream may be read
+	if w.From > w.To { // whether the stream may be read is not known yet
 		if _, err := source.pending(ctx, w.From); err != nil {
 			return nil, err
 		}

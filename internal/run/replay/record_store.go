@@ -32,7 +32,7 @@ type recordStore struct {
 	generation string // "" at the side
 	file       string
 
-	stored  atomic.Pointer[storedRecords] // nobody changes it
+	stored  atomic.Pointer[storedRecords] // must not be changed
 	known   recentIDs                     // of records of the generation that were sent: a stream may have a page twice
 	written time.Time                     // when the file was
 }
@@ -60,7 +60,7 @@ const (
 	writeEvery   = 500 * time.Millisecond // the file
 )
 
-// openRecordStore returns a store that goes on where the runs before have come to.
+// openRecordStore returns a store that continues where the runs before have ended.
 func openRecordStore(ctx context.Context, bus *stages.Bus, file, generation string) (*recordStore, error) {
 	stored := storedRecords{Kinds: make(map[string]int64)}
 	if err := atomicfile.ReadJSON(file, &stored); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func (s *recordStore) put(ctx context.Context, batch []*nats.Msg, at copyPositio
 		if err := s.room(ctx); err != nil {
 			return err
 		}
-		// Each alone, since a batch may be overtaken: who wants the latest takes the last.
+		// Each alone, since a batch may be overtaken: a reader of the latest takes the last.
 		seqs, err := s.pub.PublishSequenced(ctx, batch)
 		if err != nil {
 			return fmt.Errorf("store records: %w", err)

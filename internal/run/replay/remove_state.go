@@ -6,7 +6,7 @@ import (
 )
 
 // leaveNothing removes the state of a replay that this run has begun, if it was refused before it
-// has made any record: the same command begins it anew.
+// has made any record: the same command begins it again.
 func (r *replay) leaveNothing() error {
 	if !r.begun {
 		return nil

@@ -42,7 +42,7 @@ type Options struct {
 	// Ends says that the server of Source may end for good, as that of `seine crawl`
 	// does with the crawl: then Run returns ErrSourceGone. Else it waits.
 	Ends bool
-	// Progress, if set, is told how it stands, a few times a second.
+	// Progress, if set, is called with the state a few times a second.
 	Progress func(Progress)
 	Log      *slog.Logger
 }
@@ -305,7 +305,7 @@ func ignoreDone(ctx context.Context, err error) error {
 	return err
 }
 
-// trouble returns what keeps the replay from going on, for a person to mend.
+// trouble returns what stops the replay and only a person can fix.
 func (r *replay) trouble(ctx context.Context) error {
 	if r.writer == nil {
 		return r.side.trouble(ctx)
@@ -313,7 +313,7 @@ func (r *replay) trouble(ctx context.Context) error {
 	return errors.Join(r.writer.Err(), r.side.trouble(ctx))
 }
 
-// isOver reports whether the writer has done with all that was fed.
+// isOver reports whether the writer has committed all that was published.
 func (r *replay) isOver(ctx context.Context) bool {
 	if r.writer == nil {
 		return true

@@ -24,7 +24,7 @@ type Outcome string
 // Outcomes of a run.
 const (
 	Complete    Outcome = "complete"
-	Interrupted Outcome = "interrupted" // the same command goes on
+	Interrupted Outcome = "interrupted" // the same command continues
 	Failed      Outcome = "failed"
 )
 
@@ -151,7 +151,7 @@ func (r *replay) countCommits(rep *Report) error {
 	return nil
 }
 
-// maxReasons bounds the reasons that are told; the file has all.
+// maxReasons bounds the reasons that are printed; the file has all.
 const maxReasons = 20
 
 // countDead counts the dead letters, and writes them to a file. It returns how many
@@ -179,7 +179,7 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 			reasons[key] = &Reason{Stage: l.Stage, Reason: l.Reason, URL: l.URL}
 		}
 		reasons[key].Count++
-		l.Seq = 0                                                         // of the side, where nobody can look it up
+		l.Seq = 0                                                         // of the side, where it cannot be looked up
 		_, _ = fmt.Sscan(l.Message.Header.Get(headerReplay), &l.Sequence) // of a record; that of a page is right
 		return to.Encode(l)
 	})

@@ -90,7 +90,7 @@ func (s *scratchServer) janitor(consumers int) *retention.Janitor {
 	return j
 }
 
-// trouble returns what keeps the replay from going on, for a person to mend.
+// trouble returns what stops the replay and only a person can fix.
 func (s *scratchServer) trouble(ctx context.Context) error {
 	if err := s.server.Err(); err != nil {
 		return err

@@ -82,7 +82,7 @@ func (c *Cache) put(key string, value any, keep time.Duration) {
 	}
 }
 
-// Forget drops all answers, those under way too: something has changed.
+// Forget drops all answers, those in progress too: something has changed.
 func (c *Cache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -227,7 +227,7 @@ func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// namesSubject is middleware that tells the audit what a write does, as far as its path says so.
+// namesSubject is middleware that records for the audit what a write does, as far as its path says.
 func namesSubject(ctx huma.Context, next func(huma.Context)) {
 	s := audit.SubjectOf(ctx.Context())
 	*s = audit.Subject{Action: ctx.Operation().OperationID, Crawl: ctx.Param("crawl")}

@@ -172,7 +172,7 @@ func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do f
 	})
 }
 
-// audited tells the audit which letters something is done with.
+// audited records for the audit which letters a request changes.
 func audited(ctx context.Context, letters []*deadletters.DeadLetter) {
 	s := audit.SubjectOf(ctx)
 	if s.Object = humanize.Plural(len(letters), "dead letter"); len(letters) == 1 {

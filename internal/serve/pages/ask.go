@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// fresh is how long an answer of the cluster is told to others who ask the same.
+// fresh is how long an answer of the cluster is reused for equal requests.
 const fresh = 2 * time.Second
 
 // asked is an answer of the cluster that all have who ask the same while it is fresh.
@@ -26,12 +26,12 @@ func asked[T any](ctx context.Context, s *server, key string, keep time.Duration
 
 // look is how everything stands, as it was seen last.
 type look struct {
-	*overview.Overview // nil if nothing is known; nobody changes it
+	*overview.Overview // nil if nothing is known; must not be changed
 	Mode               cluster.Mode
 	Problem            string // why nothing newer is known
 }
 
-// storedFor is how long what is stored is told again: it does not change while nobody works on it.
+// storedFor is how long answers about what is stored are reused: it does not change while no crawl runs.
 const storedFor = 30 * time.Second
 
 // look returns what the feed has seen. Of what is only stored the feed tells nothing, so it is asked here.
@@ -56,7 +56,7 @@ func (s *server) look(ctx context.Context) look {
 	return l
 }
 
-// idle is what is stored, told as such: nobody works on it.
+// idle marks what is stored: no crawl runs.
 func idle(o *overview.Overview) *overview.Overview {
 	out := *o
 	out.Stages, out.Warnings, out.Alerts = nil, nil, nil

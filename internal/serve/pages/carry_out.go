@@ -74,7 +74,7 @@ func (s *server) carryOutJSON(r *http.Request, method, path string, body, to any
 // saidCookie has what came of the last form, until the next page has told it.
 const saidCookie = "seine-said"
 
-// done leads back to a page, which tells what was done.
+// done leads back to a page, which says what was done.
 func (s *server) done(w http.ResponseWriter, r *http.Request, to, said string) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it has no secret; without TLS it goes in the clear as the pages do
 		Name: saidCookie, Value: url.QueryEscape(said), Path: s.Prefix + "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
@@ -87,7 +87,7 @@ func (s *server) done(w http.ResponseWriter, r *http.Request, to, said string) {
 // said returns what came of the last form, once.
 func (s *server) said(w http.ResponseWriter, r *http.Request) string {
 	c, err := r.Cookie(saidCookie)
-	if err != nil || r.Header.Get("X-Seine-Parts") != "" { // a page that shows itself anew has told it
+	if err != nil || r.Header.Get("X-Seine-Parts") != "" { // a page that is rendered again has shown it
 		return ""
 	}
 	http.SetCookie(w, &http.Cookie{Name: saidCookie, Path: s.Prefix + "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // it is removed

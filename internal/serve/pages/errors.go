@@ -38,7 +38,7 @@ type crawlFailures struct {
 const (
 	failuresLook = 100_000
 	failuresKeep = 1000
-	failuresTold = 30 * time.Second // how long what was found is told again
+	failuresTold = 30 * time.Second // how long what was found is reused
 )
 
 func (up urlPages) errors(r *http.Request) (any, error) {

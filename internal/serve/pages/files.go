@@ -34,7 +34,7 @@ func (rp recordPages) files(r *http.Request) (any, error) {
 	return p, p.refused(rp.get(r, "/files", p, "writer", p.Writer, "limit", strconv.Itoa(perPage), "crawl", p.Crawl, "cursor", r.FormValue("before")))
 }
 
-// refused keeps why there is nothing to list: the page says so, and others can be asked for there.
+// refused is why there is nothing to list: the page shows it, and offers others.
 func (p *filesPage) refused(err error) error {
 	if no, ok := errors.AsType[*refusal](err); ok && (no.Status == http.StatusNotFound || no.Status == http.StatusConflict) {
 		p.Refused = no.Detail

@@ -27,7 +27,7 @@ type hostsPage struct {
 	Known   bool     // whether anybody could say
 	Total   int64    // hosts with work
 	Partial bool     // not all of them were looked at
-	Listed  int      // of Total, those that were told: the first by each order
+	Listed  int      // of Total, those that are shown: the first by each order
 	Sort    string
 	Exact   string // the name that was searched for, if it could be a host
 	Crawls  []string

@@ -45,7 +45,7 @@ func (s *server) overview(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// HostsWithWork is how many hosts have something queued or under way.
+// HostsWithWork is how many hosts have something queued or in flight.
 func (p overviewPage) HostsWithWork() (n int64) {
 	for _, of := range p.Hosts.Hosts {
 		n += of

@@ -2,7 +2,7 @@
 // and which need no script to be read.
 //
 // It consumes the figures of figures.Sampler, and asks the frontiers and the streams for what only one page
-// shows. What several people ask at a time is asked once, and an answer is told for some seconds: many open pages
+// shows. Equal requests at a time are sent once, and an answer is reused for some seconds: many open pages
 // cost the cluster as much as one. Every list is bounded, and every choice of what is listed is in the URL.
 //
 // Text that comes from sites, URLs among it, is shown with what is not plain made visible, and is never markup; a URL
@@ -93,7 +93,7 @@ func (s *server) forms() map[string]http.HandlerFunc {
 	}
 }
 
-// action is what a button asks for. It returns the page to go to then, and what is told there.
+// action is what a button does. It returns the page to go to then, and the message there.
 type action func(*http.Request) (to, said string, err error)
 
 func (s *server) actions() map[string]action {
@@ -157,7 +157,7 @@ type page struct {
 	read        func(*http.Request) (any, error)
 }
 
-// titled is what a page shows that has a title of its own.
+// titled is a page that sets its title.
 type titled interface{ title() string }
 
 // page answers with a page, or with one that says why there is none.

@@ -15,13 +15,13 @@ import (
 
 var errNoPage = errors.New("no page at this address")
 
-// badInput is what somebody asked for that cannot be.
+// badInput is an error of a request that is invalid.
 type badInput struct{ error }
 
-// forbidden is what somebody may not have.
+// forbidden is an error of a request without the scope.
 type forbidden struct{ error }
 
-// notThere is what somebody asked for that there is not.
+// notThere is an error of a request for something that does not exist.
 type notThere struct{ error }
 
 // problem is a page that says what went wrong.

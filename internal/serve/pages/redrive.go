@@ -23,7 +23,7 @@ func (lp letterPages) drop(r *http.Request) (to, said string, err error) {
 	return lp.eachLetter(r, "drop", "dropped")
 }
 
-// eachLetter does something with the letters of a filter, or with one, and tells how many it was done with. None that
+// eachLetter does something with the letters of a filter, or with one, and says with how many. None that
 // came after the page was made is among them.
 func (lp letterPages) eachLetter(r *http.Request, verb, word string) (to, said string, err error) {
 	seqs, err := lp.lettersOf(r)

@@ -38,9 +38,9 @@ type frame struct {
 	ReadOnly    bool
 	Dead        uint64
 	Alerts      int
-	At          time.Time // of what is told
-	Trouble     string    // why nothing newer is told
-	Note        string    // what is to be known of all that is told
+	At          time.Time // of what is shown
+	Trouble     string    // why nothing newer is shown
+	Note        string    // a note on all that is shown
 	Live        bool      // whether there is something to follow
 	Body        any
 	server      *server

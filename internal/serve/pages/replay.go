@@ -100,7 +100,7 @@ func askedReplay(r *http.Request) *replayPage {
 	return p
 }
 
-// replayVerbs are what a form can have done with a replay, and what is told then.
+// replayVerbs are what a form can do with a replay, and the message then.
 var replayVerbs = map[string]struct{ method, path, said string }{
 	"resume": {http.MethodPost, "/resume", "The replay continues."},
 	"forget": {http.MethodDelete, "", "The replay is forgotten; what it has written stays."},

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// searchPage is what a text is found in or is: crawls, hosts and URLs.
+// searchPage is what a search has found: crawls, hosts and URLs.
 type searchPage struct {
 	Text   string
 	Crawls []overview.Crawl
@@ -21,7 +21,7 @@ type searchPage struct {
 	URLs   []history.SimilarURL
 }
 
-// elsewhere is the address to which a page leads in place of being shown.
+// elsewhere is the address that a page redirects to.
 type elsewhere string
 
 func (up urlPages) search(r *http.Request) (any, error) {

@@ -19,7 +19,7 @@ type seedsPage struct {
 	Crawl, Text, Priority string
 	Names                 []string
 	Refused               string
-	Dry                   bool // nothing was fed
+	Dry                   bool // nothing was submitted
 	*api.SeedVerdicts
 }
 
@@ -34,7 +34,7 @@ func (up urlPages) seeds(r *http.Request) (any, error) {
 const (
 	maxSeeds   = 16 << 20
 	shownAgain = 256 << 10
-	manyLines  = 1000 // beyond these only problems are told
+	manyLines  = 1000 // beyond these only problems are shown
 )
 
 // feed is POST /seeds, and POST /seeds/check, which feeds nothing.
@@ -61,7 +61,7 @@ func (up urlPages) feed(w http.ResponseWriter, r *http.Request) {
 	up.render(w, r, status, "seeds", "Seeds", p)
 }
 
-// path is that of the API: verdicts of all lines are told where they are few.
+// path is that of the API: verdicts of all lines are shown where they are few.
 func (p seedsPage) path(text string) string {
 	path, q := "/crawls/"+url.PathEscape(p.Crawl)+"/seeds", make(url.Values)
 	if p.Dry {

@@ -36,7 +36,7 @@ func (s *server) setTheme(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.Prefix+backTo(r.FormValue("back")), http.StatusSeeOther) //nolint:gosec // backTo leads to no other server
 }
 
-// backTo is the page of this server that a form was on, the overview if it is none.
+// backTo is the page of this server that a form was on, else the overview.
 func backTo(from string) string {
 	u, err := url.Parse(from)
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {

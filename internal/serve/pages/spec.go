@@ -83,7 +83,7 @@ func (sp specPages) specPage(r *http.Request) (*specPage, error) {
 	return p, err
 }
 
-// compare tells what has changed since a revision.
+// compare shows what has changed since a revision.
 func (p *specPage) compare(with string) error {
 	rev, err := strconv.ParseUint(with, 10, 64)
 	if err != nil {
@@ -109,7 +109,7 @@ func (sp specPages) checkSpec(w http.ResponseWriter, r *http.Request) {
 	sp.render(w, r, sp.checked(r, p), "spec", p.title(), p)
 }
 
-// checked fills in what is to be said of the text of a form, and returns the status of the answer.
+// checked fills in the problems of the text of a form, and returns the status of the answer.
 func (sp specPages) checked(r *http.Request, p *specPage) int {
 	p.Checked = new(api.SpecCheck)
 	if err := sp.carryOut(r, http.MethodPost, "/specs/check", []byte(p.Text), "application/yaml", p.Checked); err != nil {

@@ -12,7 +12,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// standing is how a crawl stands, in one word, and what is to be known of it.
+// standing is the state of a crawl in one word, and a sentence about it.
 type standing struct{ Word, Why string }
 
 // Words beside those of overview.State.
@@ -57,7 +57,7 @@ func standingOf(c *overview.Crawl) standing {
 	return standing{string(overview.Running), ""}
 }
 
-// limitOf says what ended a crawl, with the key of the spec that says so.
+// limitOf says which limit ended a crawl, with its key in the spec.
 func limitOf(c *overview.Crawl) string {
 	spec := c.Spec
 	if spec == nil {
@@ -78,12 +78,12 @@ func limitOf(c *overview.Crawl) string {
 // Mark is the class of the mark that shows the word.
 func (s standing) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
 
-// Ended reports whether nothing more happens of itself.
+// Ended reports whether nothing more happens by itself.
 func (s standing) Ended() bool {
 	return slices.Contains([]string{limited, string(frontierapi.Complete), string(overview.Cancelled), string(frontierapi.Empty)}, s.Word)
 }
 
-// May reports whether an order, a verb of a form, makes sense for a crawl that stands so.
+// May reports whether a verb of a form makes sense for a crawl in this state.
 func (s standing) May(verb string) bool {
 	switch s.Word {
 	case string(overview.Running), scheduled, string(overview.Blocked), unknown:
@@ -96,7 +96,7 @@ func (s standing) May(verb string) bool {
 	return false
 }
 
-// tookOf is how long a crawl has been going on, or did.
+// tookOf is how long a crawl has run.
 func tookOf(c *overview.Crawl) time.Duration {
 	until := time.Now()
 	if s := standingOf(c); c.Idle || s.Ended() || s.Word == scheduled || c.State == overview.Paused {
@@ -112,7 +112,7 @@ func tookOf(c *overview.Crawl) time.Duration {
 	return took.Round(time.Second)
 }
 
-// calm is the time within which everything counts as happening now: rows that move with each look cannot be read.
+// calm is the time within which everything counts as happening now: rows that move with each poll cannot be read.
 const calm = time.Minute
 
 // byActivity sorts crawls by when something happened last, the newest first.

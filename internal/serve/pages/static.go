@@ -15,7 +15,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// edition tells what is served from the static files of another build, so that browsers may keep them for
+// edition distinguishes the static files of this build from those of another, so that browsers may keep them for
 // ever.
 var edition = func() string {
 	h := sha256.New()

@@ -8,7 +8,7 @@ import (
 	"seine/internal/ops/steer"
 )
 
-// verbs are what a form can have a crawl do, or what it wants of a host, and what is told then.
+// verbs are what a form can do with a crawl or a host, and the message then.
 var verbs = map[string]string{"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
 
 // steer is POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}: the audit has the path.

@@ -187,7 +187,7 @@ var words = map[string]string{
 	"parse_error": "the page could not be parsed", "host_given_up": "its host failed too often in a row",
 }
 
-// meaning is what a word of the frontier or a fetcher means, "" if nothing more is to be said.
+// meaning is what a word of the frontier or a fetcher means, "" if it needs no explanation.
 func meaning(word any) string { return words[fmt.Sprint(word)] }
 
 var rfc3339 = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)

@@ -43,7 +43,7 @@ type Replay struct {
 	State State  `json:"state" enum:"queued,running,waiting,interrupted,complete,failed" doc:"One replay runs at a time. waiting: what it reads is away now; interrupted: this server runs no replays."`
 	Waits string `json:"waits,omitempty" doc:"Why it waits."`
 	Out   string `json:"out,omitempty" doc:"Folder of the files, on the machine of the server."`
-	// OtherSpec is told in lists, too, where the spec is not.
+	// OtherSpec is also in lists, where the spec is not.
 	OtherSpec bool             `json:"other_spec" doc:"Whether it has a spec of its own."`
 	Progress  *replay.Progress `json:"progress,omitempty"`
 }
@@ -80,7 +80,7 @@ func (s *Service) told(j *task) Replay {
 	return st
 }
 
-// saw takes in how far a replay is, or why it does not go on now.
+// saw records how far a replay is, or why it does not continue now.
 func (s *Service) saw(j *task, p *replay.Progress, waits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ var (
 
 // Service has the replays of a server. It is safe for concurrent use.
 type Service struct {
-	// Off says that none is run, as of a server that refuses all changes: those that are stored are told.
+	// Off says that none is run, as on a server that refuses all changes: those that are stored are listed.
 	Off bool
 
 	cluster  *cluster.Cluster
@@ -95,7 +95,7 @@ func (s *Service) known() (map[string]*task, error) {
 	return s.all, err
 }
 
-// Look tells what a replay would read that were begun now, or what is wrong with it: a *InputError or a
+// Look says what a replay would read, or what is wrong with it: a *InputError or a
 // *specfile.Errors, or an error of the streams. It changes nothing.
 func (s *Service) Look(ctx context.Context, bus *stages.Bus, r Job) (*replay.Preview, error) {
 	o, err := s.options(&r)
@@ -223,7 +223,7 @@ func (s *Service) Remove(crawl, id string) error {
 	return s.forget(id)
 }
 
-// Resume has a replay go on that has failed.
+// Resume continues a replay that has failed.
 func (s *Service) Resume(crawl, id string) (Replay, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

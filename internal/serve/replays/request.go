@@ -59,10 +59,10 @@ type InputError struct{ text string }
 // Error says it, and what would be right.
 func (e *InputError) Error() string { return e.text }
 
-// flagName is an option in what is said of the command.
+// flagName is an option in a message of the command.
 var flagName = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
 
-// inWords is what is said of the command in the words of a request.
+// inWords is a message of the command in the words of a request.
 func inWords(err error) string {
 	text := flagName.ReplaceAllStringFunc(err.Error(), func(flag string) string {
 		switch flag {

@@ -94,8 +94,8 @@ func (r *Runner) awaitKnown(ctx context.Context, name string) error {
 	}
 }
 
-// Resume looks soon whether a crawl is to go on that nobody works on: that of the name, which was just fed or
-// changed, or any.
+// Resume checks soon whether an idle crawl must continue: that of the name, which just got seeds or
+// a change, or any.
 func (r *Runner) Resume(crawl string) {
 	select {
 	case r.wakes <- crawl:
@@ -158,8 +158,8 @@ func (r *Runner) work(ctx context.Context, s *start) {
 	}
 }
 
-// unfinished returns a crawl in which something is to happen and that nobody works on, "" if there is none. A crawl
-// that was just fed is looked at by its name: the frontier may not have read that yet.
+// unfinished returns an idle crawl with work left, "" if there is none. A crawl
+// that just got seeds is chosen by its name: the frontier may not have read them yet.
 func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 	if r.Cluster.Mode(ctx) != cluster.Stored {
 		return ""

@@ -32,8 +32,8 @@ type End struct {
 
 func (e *End) key() told { return told{e.Run.Run, e.Run.Ended} }
 
-// after reports whether e is to be told when t was. The last thing of an earlier run may have happened later than was
-// known when it was told: it is not told again.
+// after reports whether e is to be posted after t. The last event of an earlier run may have happened later than was
+// known when it was posted: it is not posted again.
 func (e *End) after(t told, newest bool) bool {
 	return e.Run.Ended.After(t.Ended) && (newest || e.Run.Run != t.Run)
 }
@@ -42,7 +42,7 @@ func (e *End) after(t told, newest bool) bool {
 const (
 	lookEvery  = 2 * time.Second
 	lookTime   = 30 * time.Second
-	mostLooked = 50 // crawls of one look: those that were going on, and others in turn
+	mostLooked = 50 // crawls of one poll: those that ran, and others in turn
 	asking     = 8  // crawls that are asked about at a time
 	mostRuns   = 20 // of one crawl
 )
@@ -69,7 +69,7 @@ func newEnds(c *cluster.Cluster, log *slog.Logger) *ends {
 	return &ends{cluster: c, log: log, known: make(map[string]*known)}
 }
 
-// run looks until ctx is done, while somebody wants to hear.
+// run polls until ctx is done, while there are webhooks for it.
 func (e *ends) run(ctx context.Context, wanted func() (crawls []string, all bool)) {
 	for ctx.Err() == nil {
 		if crawls, all := wanted(); len(crawls) > 0 {
@@ -119,7 +119,7 @@ func (e *ends) forget(but []string) {
 	})
 }
 
-// choose returns the crawls to look at: those that were going on, and others, in turn.
+// choose returns the crawls to poll: those that ran, and others, in turn.
 func (e *ends) choose(crawls []string) []string {
 	if len(crawls) <= mostLooked {
 		return crawls
@@ -178,7 +178,7 @@ func (e *ends) learn(ctx context.Context, bus *stages.Bus, c *overview.Crawl) (e
 	return nil
 }
 
-// next returns the first end that is to be told to a webhook, nil if there is none.
+// next returns the first end that is to be posted to a webhook, nil if there is none.
 func (e *ends) next(h *Hook, have map[string]told) *End {
 	e.mu.Lock()
 	defer e.mu.Unlock()

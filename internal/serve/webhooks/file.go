@@ -22,11 +22,11 @@ type file struct {
 	Progress progress `json:"progress"`
 }
 
-// progress is what was told.
+// progress is what was posted.
 type progress struct {
-	// At is behind the records that were told.
+	// At is behind the records that were posted.
 	At records.Position `json:"at"`
-	// Told is the last end of each crawl that was told.
+	// Told is the last end of each crawl that was posted.
 	Told map[string]told `json:"told"`
 	// Sending is what is being told, nil for nothing.
 	Sending *delivery `json:"sending,omitempty"`
@@ -80,7 +80,7 @@ func (f *file) save(dir string) error {
 	return nil
 }
 
-// beginNow has it tell of nothing that has happened before.
+// beginNow has it skip all that has happened before.
 func (f *file) beginNow(ctx context.Context, bus *stages.Bus) (err error) {
 	if f.Progress.At, err = records.End(ctx, bus); err != nil || !f.Hook.Wants(CrawlEnded) {
 		return err

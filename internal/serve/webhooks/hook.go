@@ -13,7 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Event is what a webhook tells of.
+// Event is what a webhook posts.
 type Event string
 
 // Events.
@@ -32,7 +32,7 @@ type Hook struct {
 	Old      string    `json:"old_secret,omitempty"`
 	OldUntil time.Time `json:"old_secret_until,omitzero" doc:"Until when posts are signed by the secret before, too."`
 	Events   []Event   `json:"events"`
-	// Crawl is the one to hear of, Kind that of the records; "" for all.
+	// Crawl is the crawl, Kind that of the records; "" for all.
 	Crawl string `json:"crawl,omitempty"`
 	Kind  string `json:"kind,omitempty"`
 	// Records is how many a batch has at most, Seconds how long it waits to be full.
@@ -42,10 +42,10 @@ type Hook struct {
 	By      string    `json:"by"`
 }
 
-// Wants reports whether it tells of an event.
+// Wants reports whether it posts an event.
 func (h *Hook) Wants(e Event) bool { return slices.Contains(h.Events, e) }
 
-// hears reports whether it tells of a crawl.
+// hears reports whether it posts events of a crawl.
 func (h *Hook) hears(crawl string) bool { return h.Crawl == "" || h.Crawl == crawl }
 
 // public is without what may be secret.
@@ -69,7 +69,7 @@ type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// Check reports what is wrong with a webhook that somebody wants. An address that is refused is a RefusedError;
+// Check reports what is wrong with a new webhook. An address that is refused is a RefusedError;
 // names are looked up when something is sent, each time.
 func (h *Hook) Check(allowPrivate bool) error {
 	if !hookName.MatchString(h.Name) {
@@ -99,7 +99,7 @@ type State struct {
 	Missed    uint64    `json:"missed,omitempty" doc:"Messages of RECORDS, of any crawl, that expired before they were delivered."`
 	Failed    int64     `json:"failed,omitempty" doc:"Failed attempts since the server started."`
 	Since     time.Time `json:"waiting_since,omitzero" doc:"When the oldest undelivered event became due; absent if nothing waits."`
-	// Tries is how often what is told now was sent in vain, Error why, Next when it is sent again.
+	// Tries is how often the present post was sent without success, Error why, Next when it is sent again.
 	Tries int       `json:"tries,omitempty" doc:"How often the next post was tried in vain."`
 	Error string    `json:"error,omitempty" doc:"Why."`
 	Next  time.Time `json:"next_try,omitzero" doc:"When it is tried again."`

@@ -68,7 +68,7 @@ func (s *sender) run(ctx context.Context) {
 	}
 }
 
-// waitAfter is how long to wait after a look that failed. NATS tells of what it refuses to all that use the connection,
+// waitAfter is how long to wait after a poll that failed. NATS reports what it refuses to all users of the connection,
 // so what it will refuse again is not asked often.
 func waitAfter(err error) time.Duration {
 	if _, refused := errors.AsType[*RecordsRefusedError](err); refused {
@@ -77,7 +77,7 @@ func waitAfter(err error) time.Duration {
 	return awayWait
 }
 
-// next returns what is to be told, which is stored; nil if that is nothing. An end comes behind the records that were
+// next returns what is to be posted, which is stored; nil if that is nothing. An end comes behind the records that were
 // there when it was known.
 func (s *sender) next(ctx context.Context) (*delivery, error) {
 	h, p := &s.file.Hook, &s.file.Progress
@@ -118,7 +118,7 @@ func endID(h *Hook, e *End) string {
 	return fmt.Sprintf("%s.%x.ended.%s.%d.%d", h.Name, h.Created.Unix(), e.Crawl, e.Run.Run, e.Run.Ended.UnixMilli())
 }
 
-// begin stores what is to be told, before that.
+// begin stores what is to be posted, before that.
 func (s *sender) begin(d *delivery, batch []records.Record) (*delivery, error) {
 	d.Time = time.Now().UTC()
 	if err := s.encode(d, batch); err != nil {
@@ -194,7 +194,7 @@ func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, 
 	if err == nil && len(b.Records) == 0 {
 		s.read = stamp
 	}
-	if b.Lost { // an end is told behind the records that the stream has now
+	if b.Lost { // an end is posted behind the records that the stream has now
 		s.service.ends.forget(nil)
 	}
 	return b, recordsRefused(err)
@@ -237,7 +237,7 @@ func (s *sender) deliver(ctx context.Context, d *delivery) {
 	}
 }
 
-// taken notes that a post was taken. If that cannot be stored, it is told again after a restart.
+// taken records that a post was accepted. If that cannot be stored, it is posted again after a restart.
 func (s *sender) taken(d *delivery) {
 	p := &s.file.Progress
 	if p.Sending, p.At = nil, d.To; d.End != nil {

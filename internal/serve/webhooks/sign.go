@@ -21,7 +21,7 @@ const (
 // secretPrefix marks secrets, so that one in a wrong place is known.
 const secretPrefix = "whsec_"
 
-// newSecret makes a key that nobody can guess.
+// newSecret makes a key that cannot be guessed.
 func newSecret() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it does not fail

@@ -110,7 +110,7 @@ func (s *Service) start(ctx context.Context) error {
 	return nil
 }
 
-// beginTime is how long who asks waits for a server that has just started.
+// beginTime is how long a request waits for a server that has just started.
 const beginTime = time.Second
 
 // awaitBegin waits a moment until Run has the directory.
@@ -134,7 +134,7 @@ func (s *Service) startOne(f *file, stand State) {
 	})
 }
 
-// wanted are the crawls whose ends somebody wants to hear of; all reports whether those of all crawls are wanted.
+// wanted are the crawls with a webhook for their ends; all reports whether those of all crawls are wanted.
 func (s *Service) wanted() (crawls []string, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *Service) wanted() (crawls []string, all bool) {
 	return slices.Compact(crawls), all
 }
 
-// Add stores and starts a webhook, of which Secret and Created are set here. It hears of what happens from now on.
+// Add stores and starts a webhook, of which Secret and Created are set here. It posts what happens from now on.
 func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	h.Secret, h.Created = newSecret(), time.Now().UTC()
 	s.awaitBegin()
@@ -223,7 +223,7 @@ func (s *Service) stopOne(name string) (*sender, error) {
 }
 
 // Rotate gives a webhook another secret. The one before signs too for a while, so that the receiver can learn the new
-// one; for none, it is of no use from now on. What is being told is posted anew.
+// one; for none, it is of no use from now on. The present post is sent again.
 func (s *Service) Rotate(name string, overlap time.Duration) (Hook, error) {
 	s.awaitBegin()
 	s.mu.Lock()

@@ -84,7 +84,7 @@ type sweep struct {
 	Seeds int `json:"seeds,omitempty"`
 }
 
-// anew starts a sweep from the first URL.
+// again starts a sweep from the first URL.
 func (w *sweep) anew() *sweep {
 	if w.audits() {
 		return &sweep{Count: &frontierapi.Counters{}}
