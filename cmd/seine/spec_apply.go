@@ -151,9 +151,9 @@ func (c *specGetCmd) Run() error {
 			return err
 		}
 		if have.Unusable != "" {
-			safeprint.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", crawlspec.UnusableText(have.Unusable, have.Still))
+			safeprint.Fprintln(os.Stderr, "seine: spec of crawl "+c.Name+":", crawlspec.UnusableText(have.Unusable, have.Stalled))
 		}
-		if have.Still {
+		if have.Stalled {
 			return endError(exitUsage)
 		}
 		text, err := c.text(have.Spec)

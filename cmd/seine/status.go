@@ -205,7 +205,7 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 		return
 	}
 	if c.Unusable != "" {
-		row(w, "spec", crawlspec.UnusableText(c.Unusable, c.Still))
+		row(w, "spec", crawlspec.UnusableText(c.Unusable, c.Stalled))
 	}
 	row(w, "pages", fmt.Sprintf("%s, %.1f/s, %s", humanize.Count(c.Pages), c.Rate, humanize.Size(c.BytesBody)))
 	row(w, "URLs", fmt.Sprintf("%s known: %s done, %s failed, %s queued, %s waiting for a retry, %s in flight, %s being parsed",

@@ -20,9 +20,9 @@ type Revision struct {
 	// Deletion is the last of the crawl's name, nil if it never was deleted.
 	Deletion *messages.Deletion
 	// Unusable is why the newest spec that is stored cannot be used, "" if it can be.
-	// Still says that none before it can be used either: see StandStill.
+	// Stalled says that none before it can be used either: see Stall.
 	Unusable string
-	Still    bool
+	Stalled  bool
 }
 
 // Deleted reports whether what was made under a revision of the spec belongs to a
@@ -50,23 +50,23 @@ func (r Revision) Deletions() uint32 {
 // ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.
 var ErrStandsStill = errors.New("the crawl is blocked: its spec is unusable")
 
-// StandStill returns the spec of a crawl without one that can be used: nothing is sent,
+// Stall returns the spec of a crawl without one that can be used: nothing is sent,
 // nothing is excluded and nothing abandoned.
-func (r Revision) StandStill(why string) Revision {
-	r.Spec, r.Still, r.Unusable = stillSpec(), true, why
+func (r Revision) Stall(why string) Revision {
+	r.Spec, r.Stalled, r.Unusable = stalledSpec(), true, why
 	return r
 }
 
 // Blocked returns ErrStandsStill with the reason if the crawl is stalled.
 func (r Revision) Blocked() error {
-	if !r.Still {
+	if !r.Stalled {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrStandsStill, r.Unusable)
 }
 
-// stillSpec is that of all crawls that are stalled. Nobody changes it.
-var stillSpec = sync.OnceValue(func() *Spec {
+// stalledSpec is shared by all stalled crawls. It must not be changed.
+var stalledSpec = sync.OnceValue(func() *Spec {
 	s := Default()
 	s.State, s.Scope, s.Traps = Paused, ScopeAny, Traps{}
 	s.MaxAttempts, s.MaxRedirects = 100, 50
@@ -92,9 +92,9 @@ type Progress struct {
 }
 
 // UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl is stalled for that.
-func UnusableText(why string, still bool) string {
+func UnusableText(why string, stalled bool) string {
 	means := "the one before it holds"
-	if still {
+	if stalled {
 		means = "nothing is sent"
 	}
 	return fmt.Sprintf("the newest cannot be used (%s): %s until another is stored (seine spec apply)", why, means)

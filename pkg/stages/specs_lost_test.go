@@ -47,13 +47,13 @@ func TestSpecs_RevisionIsLost_CrawlStandsStill(t *testing.T) {
 			lose(t, before)
 			s := newSpecs(before.bus, before.kv)
 			r := get(t, s, "c", rev)
-			if !r.Still || r.Rev != rev || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "is lost") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
+			if !r.Stalled || r.Rev != rev || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "is lost") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
 				t.Errorf("the crawl goes by %+v", r)
 			}
 			if !log.Has("is lost") {
 				t.Error("it is not logged")
 			}
-			if r := get(t, s, "fed", 0); r.Still || r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {
+			if r := get(t, s, "fed", 0); r.Stalled || r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {
 				t.Errorf("a crawl without a spec goes by %+v", r)
 			}
 			pause := func(spec *crawlspec.Spec) error { return spec.SetState("", crawlspec.Paused) }
@@ -61,7 +61,7 @@ func TestSpecs_RevisionIsLost_CrawlStandsStill(t *testing.T) {
 				t.Errorf("a change of the lost spec: %v, want ErrStandsStill", err)
 			}
 			put(t, s, "c", time.Hour)
-			if r := get(t, s, "c", rev); r.Still || r.Delay != crawlspec.Duration(time.Hour) {
+			if r := get(t, s, "c", rev); r.Stalled || r.Delay != crawlspec.Duration(time.Hour) {
 				t.Errorf("with a spec it goes by %+v", r)
 			}
 			if _, err := s.Change(t.Context(), "c", pause); err != nil {
@@ -83,7 +83,7 @@ func TestSpecs_BucketMadeAgainWhileFollowed_CrawlStandsStill(t *testing.T) {
 	await.Eventually(t, "the spec is known", func() bool { known, _ := s.Revision("c"); return known == rev })
 	generation := s.Generation()
 	losses["bucket made again"](t, s)
-	await.Eventually(t, "the loss is known", func() bool { return s.Generation() > generation && get(t, s, "c", rev).Still })
+	await.Eventually(t, "the loss is known", func() bool { return s.Generation() > generation && get(t, s, "c", rev).Stalled })
 	if _, err := s.kv.Get(t.Context(), "c"); !errors.Is(err, jetstream.ErrKeyNotFound) {
 		t.Fatal(err)
 	}

@@ -102,13 +102,13 @@ func TestSpecsInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.Eventually(t, "it is logged", func() bool { return log.Has("spec ignored") && log.Has("never") })
-	if r := get(t, s, "news", bad); r.Rev != good || r.Still || r.Unusable == "" {
+	if r := get(t, s, "news", bad); r.Rev != good || r.Stalled || r.Unusable == "" {
 		t.Errorf("got revision %d, the last good one is %d", r.Rev, good)
 	}
 	if _, err := s.kv.Put(t.Context(), "broken", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	if r := get(t, s, "broken", 0); !r.Still {
+	if r := get(t, s, "broken", 0); !r.Stalled {
 		t.Errorf("a crawl without a usable spec has %+v, want it to stand still", r)
 	}
 	// A process that starts now finds the last good one in the history.
@@ -135,7 +135,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	s, log := openSpecs(t)
 	changed := make(chan string, 10)
 	await.Start(t, func(ctx context.Context) error { return s.Run(ctx, func(c string) { changed <- c }) })
-	if r := get(t, s, "news", 0); r.Still || r.State != crawlspec.Running {
+	if r := get(t, s, "news", 0); r.Stalled || r.State != crawlspec.Running {
 		t.Errorf("without a spec it has %+v", r)
 	}
 	bad, err := s.kv.Put(t.Context(), "news", []byte(`{"v":1,"scope":"galaxy"}`))
@@ -150,7 +150,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	for who, specs := range map[string]*Specs{"a stage that runs": s, "one that starts": again} {
 		for range 3 {
 			r := get(t, specs, "news", bad)
-			if !r.Still || r.Rev != bad || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
+			if !r.Stalled || r.Rev != bad || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "galaxy") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
 				t.Errorf("%s has %+v", who, r)
 			}
 		}
@@ -163,10 +163,10 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	}
 	good := put(t, s, "news", 2*time.Second)
 	<-changed
-	if r := get(t, s, "news", 0); r.Rev != good || r.Still || r.Unusable != "" || r.Blocked() != nil {
+	if r := get(t, s, "news", 0); r.Rev != good || r.Stalled || r.Unusable != "" || r.Blocked() != nil {
 		t.Errorf("when it is mended it has %+v", r)
 	}
-	if r := get(t, again, "news", good); r.Rev != good || r.Still {
+	if r := get(t, again, "news", good); r.Rev != good || r.Stalled {
 		t.Errorf("who started before it was mended has %+v", r)
 	}
 }
@@ -174,7 +174,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 // A page of a crawl that stands still waits for a spec longer than one that fails.
 func TestWorkOfACrawlThatStandsStillIsNotGivenUpSoon(t *testing.T) {
 	t.Parallel()
-	err := crawlspec.Revision{}.StandStill("bad").Blocked()
+	err := crawlspec.Revision{}.Stall("bad").Blocked()
 	total := time.Duration(0)
 	for n := uint64(1); n <= messages.MaxCrashes; n++ {
 		wait, ok := retryAfter(fmt.Errorf("parse: %w", err), n)

@@ -45,7 +45,7 @@ func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) c
 	s.lost[crawl] = max(s.lost[crawl], rev)
 	s.mu.Unlock()
 	known.Rev = rev
-	return known.StandStill(why.Error())
+	return known.Stall(why.Error())
 }
 
 // lostSpec is why a crawl is stalled whose spec the bucket had under a revision.

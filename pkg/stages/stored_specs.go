@@ -85,7 +85,7 @@ func (t *specTexts) revised(s storedSpec, d *messages.Deletion) crawlspec.Revisi
 	}
 	switch {
 	case s.still():
-		r = r.StandStill(s.trouble.why)
+		r = r.Stall(s.trouble.why)
 	case s.text == noText:
 		r.Spec = defaultSpec()
 	default:

@@ -228,7 +228,7 @@ func specs(o *overview.Overview) (found []Finding) {
 		c := &o.Crawls[i]
 		switch {
 		case c.Unusable != "":
-			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "spec: " + crawlspec.UnusableText(c.Unusable, c.Still), Do: "seine spec apply FILE --crawl " + c.Name})
+			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: "spec: " + crawlspec.UnusableText(c.Unusable, c.Stalled), Do: "seine spec apply FILE --crawl " + c.Name})
 		case c.Problem != "":
 			found = append(found, Finding{Level: Fail, Check: "crawl " + c.Name, What: c.Problem, Do: "seine spec get, seine status"})
 		case c.State == overview.Paused && c.Queued > 0:

@@ -169,7 +169,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 		c.End, c.CrawlStatus, err = client.CheckEnded(ctx, c.Name, spec.Spec)
 	}
 	if c.Unusable == "" { // or a frontier says so
-		c.Unusable, c.Still = spec.Unusable, spec.Still
+		c.Unusable, c.Stalled = spec.Unusable, spec.Stalled
 	}
 	if err == nil {
 		c.DeletedAt, err = client.Expiry(ctx, c.Name, spec, c.End, &c.Counters)
@@ -197,7 +197,7 @@ func (r *Reader) remember(crawls []Crawl) {
 // setState sets the state of a crawl that was read, whose spec sets another one.
 func (c *Crawl) setState(set crawlspec.RunState) {
 	switch {
-	case c.Still:
+	case c.Stalled:
 		c.State = Blocked
 	case set == crawlspec.Running && c.End != frontierapi.NotEnded:
 		c.State = State(c.End)

@@ -100,7 +100,7 @@ func TestStateOfACrawl(t *testing.T) {
 		{crawlspec.Running, frontierapi.NotEnded, true, Blocked},
 	} {
 		crawl := Crawl{End: c.end}
-		crawl.Still = c.still
+		crawl.Stalled = c.still
 		if crawl.setState(c.set); crawl.State != c.want {
 			t.Errorf("%+v is %s", c, crawl.State)
 		}

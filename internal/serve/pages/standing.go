@@ -37,7 +37,7 @@ func standingOf(c *overview.Crawl) standing {
 		return standing{unasked, "Open it to have it looked at."}
 	case c.Problem != "":
 		return standing{unknown, c.Problem}
-	case c.Still:
+	case c.Stalled:
 		return standing{string(overview.Blocked), "No revision of its spec can be used."}
 	case c.State == overview.Paused:
 		return standing{string(c.State), left + " left, none of which is fetched until it is resumed."}

@@ -26,7 +26,7 @@ func TestStandingOfACrawl(t *testing.T) {
 		{func(c *overview.Crawl) { c.Queued, c.NextRun = 0, time.Now() }, "scheduled", "in this run", "pause cancel"},
 		{func(c *overview.Crawl) { c.Idle = true }, "stopped", "18 URLs left", "resume cancel"},
 		{func(c *overview.Crawl) { c.State = overview.Paused }, "paused", "18 URLs left", "resume cancel"},
-		{func(c *overview.Crawl) { c.State, c.Still = overview.Blocked, true }, "blocked", "spec", "pause cancel"},
+		{func(c *overview.Crawl) { c.State, c.Stalled = overview.Blocked, true }, "blocked", "spec", "pause cancel"},
 		{func(c *overview.Crawl) { c.State, c.End = overview.Cancelled, frontierapi.Complete }, "cancelled", "excluded", "resume"},
 		{func(c *overview.Crawl) { c.End, c.Queued = frontierapi.Complete, 0 }, "complete", "Every URL", ""},
 		{func(c *overview.Crawl) { c.End, c.Queued, c.Why = frontierapi.Complete, 0, "1 URL failed: gone" }, "complete", "1 URL failed: gone", ""},

@@ -49,7 +49,7 @@ func TestCrawlWithoutAUsableSpecStandsStillUntilItHasOne(t *testing.T) {
 		stands = o.Crawls[0]
 		return stands.Queued == 1, out.said()
 	}, c.all()...)
-	if !stands.Still || !strings.Contains(stands.Unusable, "galaxy") || stands.End != "" {
+	if !stands.Stalled || !strings.Contains(stands.Unusable, "galaxy") || stands.End != "" {
 		t.Errorf("its status is %+v", stands)
 	}
 	wantOutput(t, seine("status", "--crawl", "still", "--every", "100ms"), "crawl still: blocked", "galaxy", "nothing is sent until another is stored")

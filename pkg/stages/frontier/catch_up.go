@@ -25,7 +25,7 @@ type catchUp struct{ *partitionLoop }
 func (c catchUp) begin(ctx context.Context, restored bool) (err error) {
 	// FETCH comes first: what has left it by now has its result in RESULTS.
 	if restored {
-		if c.foreign, err = pending(ctx, c.f.bus, c.partition); err != nil {
+		if c.inherited, err = pending(ctx, c.f.bus, c.partition); err != nil {
 			return err
 		}
 	}
@@ -175,8 +175,8 @@ func (c catchUp) checkOrigin(ctx context.Context) error {
 
 // goOn continues with what is in progress, now that all is applied.
 func (c catchUp) goOn() error {
-	inFetch := c.foreign
-	c.foreign = nil
+	inFetch := c.inherited
+	c.inherited = nil
 	return c.state.Resume(inFetch, c.state.Now())
 }
 

@@ -35,7 +35,7 @@ func TestSpecThatIsLost_CrawlStandsStillUntilItIsStoredAgain(t *testing.T) {
 	var status frontierapi.CrawlStatus
 	a.eventually("the crawl stands still", func() bool {
 		status, err = client.Status(t.Context(), "c")
-		return status.Still && status.Queued == 2
+		return status.Stalled && status.Queued == 2
 	})
 	if status.Unusable == "" {
 		t.Errorf("its status is %+v", status)

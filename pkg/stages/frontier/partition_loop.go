@@ -35,14 +35,14 @@ type partitionLoop struct {
 	calls     chan func() // see inLoop
 
 	ends        map[string]uint64            // of the streams when the partition was opened
-	foreign     map[uint64]*messages.Request // what was in FETCH then, if another store sent it
+	inherited   map[uint64]*messages.Request // what was in FETCH then, if another store sent it
 	applied     int                          // bytes of messages in this turn
 	acks        map[string]*partition.ReaderMessage
 	outbox      chan []outgoing
 	published   chan []outgoing
 	publishing  int // batches in the outbox
 	dead        []*nats.Msg
-	counted     state.Room // requests in flight that the frontier's totals include
+	counted     state.FetchCapacity // requests in flight that the frontier's totals include
 	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
 	grants      chan *state.BudgetAnswer
@@ -50,8 +50,8 @@ type partitionLoop struct {
 	saver       snapshotter
 	surveyed    surveyed
 
-	slack        int64 // of the state, after the last turn
-	gathersUntil int64 // until when what arrives waits for the next turn, 0 if it does not
+	slack      int64 // of the state, after the last turn
+	batchUntil int64 // until when what arrives waits for the next turn, 0 if it does not
 }
 
 // leaders inspect streams, whatever replicas there are of them.
@@ -184,8 +184,8 @@ func (p *partitionLoop) recount() {
 }
 
 // reserve takes room in FETCH. What is not used is given back by recount.
-func (p *partitionLoop) reserve() state.Room {
-	room := state.Room{Requests: p.f.requests.reserve(), Renders: p.f.renders.reserve()}
+func (p *partitionLoop) reserve() state.FetchCapacity {
+	room := state.FetchCapacity{Requests: p.f.requests.reserve(), Renders: p.f.renders.reserve()}
 	p.counted.Requests += room.Requests
 	p.counted.Renders += room.Renders
 	return room
@@ -201,7 +201,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 	for {
 		var first *partition.ReaderMessage
 		urls, results := p.urls.C(), p.results.C()
-		if p.state.Now() < p.gathersUntil {
+		if p.state.Now() < p.batchUntil {
 			urls, results = nil, nil
 		}
 		select {
@@ -225,8 +225,8 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 				continue // where a request is can wait for the next turn's commit
 			}
 		case <-timer.C:
-			if p.gathersUntil > 0 && !p.isDue() {
-				p.gathersUntil = 0
+			if p.batchUntil > 0 && !p.isDue() {
+				p.batchUntil = 0
 				timer.Reset(p.untilWake())
 				continue
 			}
@@ -245,10 +245,10 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 // gather has what arrives wait for the next turn, as long as the hosts allow: where all rest, a result that is applied
 // later makes no request later, and a turn for many messages costs little more than one for each.
 func (p *partitionLoop) gather() {
-	p.gathersUntil = 0
+	p.batchUntil = 0
 	now := p.state.Now()
 	if p.slack = p.state.Requests.Slack(now); p.slack > 0 {
-		p.gathersUntil = now + p.slack
+		p.batchUntil = now + p.slack
 	}
 }
 

@@ -56,7 +56,7 @@ func (f *Frontier) compiledFor(crawl string, spec crawlspec.Revision) (*state.Ru
 	set, err := f.setFor(spec.Spec)
 	if err != nil {
 		f.specs.Ignore(crawl, spec.Rev, err)
-		spec = spec.StandStill(err.Error())
+		spec = spec.Stall(err.Error())
 		set, err = f.setFor(spec.Spec)
 	}
 	if err != nil {

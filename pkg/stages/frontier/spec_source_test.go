@@ -50,7 +50,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	}
 	st, err := (&frontierapi.Client{Bus: a.bus}).Partition(t.Context(), "x", 0)
 	a.must(err)
-	if !st.Still || !strings.Contains(st.Unusable, "galaxy") || st.Counters.Queued != 1 {
+	if !st.Stalled || !strings.Contains(st.Unusable, "galaxy") || st.Counters.Queued != 1 {
 		t.Errorf("the crawl stands so: %+v", st)
 	}
 	_, err = a.specs.Put(t.Context(), "x", new(crawlspec.Default()))
@@ -70,7 +70,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	f := a.frontier(store, time.Hour)
 	for range 2 {
 		r, err := f.compiledFor("y", of)
-		if err != nil || !r.Still || r.Rev != 7 || r.State != crawlspec.Paused || slices.Equal(r.Include, spec.Include) {
+		if err != nil || !r.Stalled || r.Rev != 7 || r.State != crawlspec.Paused || slices.Equal(r.Include, spec.Include) {
 			t.Errorf("it is compiled to %+v, %v", r, err)
 		}
 	}

@@ -89,7 +89,7 @@ func sum(parts []PartitionStatus) (total CrawlStatus) {
 		total.Add(&parts[i].Counters)
 		total.VisitingAll = total.VisitingAll || parts[i].VisitingAll
 		if parts[i].Unusable != "" {
-			total.Unusable, total.Still = parts[i].Unusable, parts[i].Still
+			total.Unusable, total.Stalled = parts[i].Unusable, parts[i].Stalled
 		}
 		if next := parts[i].Next; next != nil && (total.Next == nil || next.NextMS < total.Next.NextMS) {
 			total.Next = next

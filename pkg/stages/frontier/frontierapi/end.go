@@ -64,7 +64,7 @@ func moved(before, after []PartitionStatus) bool {
 // working reports whether something is to happen in a crawl that its counters do not show.
 func working(parts []PartitionStatus, spec *crawlspec.Spec) bool {
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool {
-		return p.Reviewing || p.Removing || p.Still ||
+		return p.Reviewing || p.Removing || p.Stalled ||
 			p.Counters.Known() > 0 && spec.AgainDue(p.Again) // it does not know the spec yet
 	})
 }

@@ -55,7 +55,7 @@ func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
 // A crawl that waits for a spec which can be used has not ended, whatever its URLs say.
 func TestCrawlThatStandsStillHasNotEnded(t *testing.T) {
 	spec := crawlspec.Default()
-	if end := endOf([]PartitionStatus{{Counters: Counters{Done: 1}, Still: true}, {}}, &Counters{Done: 1}, &spec); end != NotEnded {
+	if end := endOf([]PartitionStatus{{Counters: Counters{Done: 1}, Stalled: true}, {}}, &Counters{Done: 1}, &spec); end != NotEnded {
 		t.Errorf("its end is %q", end)
 	}
 }

@@ -52,10 +52,10 @@ type PartitionStatus struct {
 	// Replaying says that the partition has a new owner, which applies what the streams hold
 	// beyond its state: until then nothing of it is sent.
 	Replaying bool `json:"replaying,omitempty"`
-	// Unusable is why the newest spec of the crawl cannot be used, "" if it can be; Still
+	// Unusable is why the newest spec of the crawl cannot be used, "" if it can be; Stalled
 	// says that the crawl waits for one, since none before it can be used either.
 	Unusable string `json:"unusable_spec,omitempty"`
-	Still    bool   `json:"still,omitempty"`
+	Stalled  bool   `json:"stalled,omitempty"`
 }
 
 // AwakeCrawls are the crawls of a partition in which something is to happen yet.
@@ -156,10 +156,10 @@ type CrawlStatus struct {
 	// LastFailure is the newest failed request, if its URL may be retried and the crawl
 	// is not done.
 	LastFailure *RequestFailure `json:"last_failure,omitempty"`
-	// Unusable is why the newest spec that is stored for the crawl cannot be used, Still
+	// Unusable is why the newest spec that is stored for the crawl cannot be used, Stalled
 	// says that none before it can be used either: nothing is sent until one is stored.
 	Unusable string `json:"unusable_spec,omitempty"`
-	Still    bool   `json:"still,omitempty"`
+	Stalled  bool   `json:"stalled,omitempty"`
 	// VisitingAll says that a run over everything has not come to all URLs yet.
 	VisitingAll bool `json:"visiting_all,omitempty"`
 }

@@ -115,18 +115,18 @@ func (c *crawlState) known() bool { return c.Started != 0 }
 // working reports whether something is being done with many of the crawl's URLs or
 // hosts, step by step.
 func (c *crawl) working() bool {
-	return !c.standsStill() && (c.unpark || c.Opening || c.Unchanged || c.Reseed != nil || c.Review != nil)
+	return !c.stalled() && (c.unpark || c.Opening || c.Unchanged || c.Reseed != nil || c.Review != nil)
 }
 
-// standsStill reports whether the crawl has no spec that can be used.
-func (c *crawl) standsStill() bool { return c.rules != nil && c.rules.Still }
+// stalled reports whether the crawl has no spec that can be used.
+func (c *crawl) stalled() bool { return c.rules != nil && c.rules.Stalled }
 
 // follow notes by which rules the URLs of a crawl are judged from now on, before any is. If the rules differ from those
 // before, all URLs are judged again, step by step, and what was parked may go: see reevaluate. Were it noted later, a change
 // back would leave as it is what was judged meanwhile.
 func (c *crawl) follow(r *Rules) {
 	switch {
-	case r.Still: // what is decided meanwhile is judged again by the spec that comes
+	case r.Stalled: // what is decided meanwhile is judged again by the spec that comes
 		c.dirty, c.Print = c.dirty || c.Print != r.fingerprint, r.fingerprint
 		return
 	case c.Started == 0: // it has no URLs to judge

@@ -100,7 +100,7 @@ func (cs *crawls) rules(name string, rev uint64) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.rules == nil || c.rules.Still || c.rulesFor != cs.specsGen { // the crawl may be known by a spec that is lost
+	if c.rules == nil || c.rules.Stalled || c.rulesFor != cs.specsGen { // the crawl may be known by a spec that is lost
 		rev = max(rev, c.Rev)
 	}
 	if c.rules != nil && c.rulesFor == cs.specsGen && c.rules.Rev >= rev {

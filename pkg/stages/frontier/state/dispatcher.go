@@ -17,7 +17,7 @@ type Dispatcher struct {
 
 // Next picks requests that are due while there is room, one host after the other,
 // so that a large host does not hold up the others.
-func (d *Dispatcher) Next(now int64, room Room) ([]*Request, error) {
+func (d *Dispatcher) Next(now int64, room FetchCapacity) ([]*Request, error) {
 	if err := d.schedule.loadDue(now); err != nil {
 		return nil, err
 	}

@@ -52,10 +52,10 @@ func (c *crawlState) stale() bool { return c.Build != buildPrint() }
 // unload lets go what is in memory of a crawl that rests, and reports whether it did.
 // It is called between turns, when all of it is in the store.
 func (cs *crawls) unload(name string, c *crawl, now int64) bool {
-	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.standsStill() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !c.rules.AgainDue(c.Again)
+	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.stalled() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !c.rules.AgainDue(c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
 		c.idleFrom = 0
-		if !atRest && !c.working() && (!c.ended() || c.standsStill()) {
+		if !atRest && !c.working() && (!c.ended() || c.stalled()) {
 			cs.keepActive(name, c)
 		}
 		return false

@@ -63,7 +63,7 @@ type simEnv struct {
 	unparsed  []*messages.Request // fetched, and not parsed yet
 
 	snapshots [][]byte // a nil one is that of the beginning
-	foreign   map[uint64]*messages.Request
+	inherited map[uint64]*messages.Request
 	restored  bool // from a snapshot, and what was in FETCH not taken over yet
 	wrong     bool // a clock was, some time
 	moved     bool // some time: what a request of a former owner led to may be another thing now
@@ -278,9 +278,9 @@ func (r *simEnv) move(snapshot []byte, hold bool) {
 			pebble.KeyRange{Start: table.Partition(0), End: table.Partition(1)})
 		r.must(err)
 	}
-	r.foreign = make(map[uint64]*messages.Request)
+	r.inherited = make(map[uint64]*messages.Request)
 	for seq, req := range r.fetch {
-		r.foreign[seq] = req
+		r.inherited[seq] = req
 	}
 	r.restored = true
 	r.moved = true
@@ -366,7 +366,7 @@ func (r *simEnv) play(t turn) bool {
 	now = r.at()
 	again, err := r.lost(now)
 	r.must(err)
-	fresh, err := s.Dispatcher.Next(now, Room{t.room, t.room})
+	fresh, err := s.Dispatcher.Next(now, FetchCapacity{t.room, t.room})
 	r.must(err)
 	if t.end == beforeCommit {
 		return false
@@ -529,9 +529,9 @@ func (r *simEnv) catchUp(perTurn, dieAfter int) bool {
 
 // resume goes on with what was under way.
 func (r *simEnv) resume() {
-	r.must(r.part.Resume(r.foreign, r.at()))
+	r.must(r.part.Resume(r.inherited, r.at()))
 	r.model.resumed(r.restored)
-	r.foreign, r.restored = nil, false
+	r.inherited, r.restored = nil, false
 	r.model.check()
 }
 

@@ -187,11 +187,11 @@ func (w *partitionFixture) link(depth int, urls ...string) {
 func (w *partitionFixture) dispatch(room int) []string {
 	w.t.Helper()
 	w.tend()
-	reqs, err := w.part.Dispatcher.Next(w.at(), Room{room, room})
+	reqs, err := w.part.Dispatcher.Next(w.at(), FetchCapacity{room, room})
 	w.must(err)
 	w.must(w.part.Commit(w.at()))
 	if w.grant() {
-		more, err := w.part.Dispatcher.Next(w.at(), Room{room - len(reqs), room})
+		more, err := w.part.Dispatcher.Next(w.at(), FetchCapacity{room - len(reqs), room})
 		w.must(err)
 		w.must(w.part.Commit(w.at()))
 		reqs = append(reqs, more...)

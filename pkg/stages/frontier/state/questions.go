@@ -63,7 +63,7 @@ func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 		st.Late = c.rules != nil && c.quota.late(c.rules, q.time.clock.Now())
 		st.Reviewing = c.working()
 		if c.rules != nil {
-			st.Unusable, st.Still = c.rules.Unusable, c.rules.Still
+			st.Unusable, st.Stalled = c.rules.Unusable, c.rules.Stalled
 		}
 	} else {
 		st.Reviewing = q.crawls.isStale[crawl]

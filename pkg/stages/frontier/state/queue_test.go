@@ -45,7 +45,7 @@ func TestQueueIsInOrderWithinATurn(t *testing.T) {
 				slices.Sort(queued)
 				for range 1 + random.IntN(2) {
 					room := random.IntN(60)
-					reqs, err := w.part.Dispatcher.Next(w.at(), Room{room, room})
+					reqs, err := w.part.Dispatcher.Next(w.at(), FetchCapacity{room, room})
 					w.must(err)
 					var sent []string
 					for _, r := range reqs {

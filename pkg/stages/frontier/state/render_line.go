@@ -6,8 +6,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Room is how many requests of a partition there may be in FETCH, or are.
-type Room struct {
+// FetchCapacity is how many requests of a partition there may be in FETCH, or are.
+type FetchCapacity struct {
 	Requests int
 	Renders  int // of those, the ones whose pages may need a browser
 }

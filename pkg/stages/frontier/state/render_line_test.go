@@ -16,11 +16,11 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 		s.Render.Modes = []crawlspec.RenderRule{{Mode: crawlspec.RenderNever, Match: []string{"**/plain"}}}
 	})
 	w.seed("https://a.test/", "https://b.test/", "https://c.test/", "https://d.test/plain")
-	room := Room{Requests: 10, Renders: 1}
+	room := FetchCapacity{Requests: 10, Renders: 1}
 	if got := w.sent(room); len(got) != 2 {
 		t.Errorf("sent %v, of which one needs a browser and one none", got)
 	}
-	if taken := w.part.Requests.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
+	if taken := w.part.Requests.Taken(); taken != (FetchCapacity{Requests: 2, Renders: 1}) {
 		t.Errorf("taken: %+v", taken)
 	}
 	room.Renders = 0
@@ -32,7 +32,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 		t.Error("hosts in line are looked at without end")
 	}
 	w.restart()
-	if taken := w.part.Requests.Taken(); taken != (Room{Requests: 2, Renders: 1}) {
+	if taken := w.part.Requests.Taken(); taken != (FetchCapacity{Requests: 2, Renders: 1}) {
 		t.Errorf("taken after a restart: %+v", taken)
 	}
 	room.Renders = 10
@@ -41,7 +41,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 		t.Errorf("sent %v, and two waited", got)
 	}
 	w.result("https://d.test/plain", nil)
-	if taken := w.part.Requests.Taken(); taken != (Room{Requests: 3, Renders: 3}) {
+	if taken := w.part.Requests.Taken(); taken != (FetchCapacity{Requests: 3, Renders: 3}) {
 		t.Errorf("taken: %+v", taken)
 	}
 }
@@ -54,22 +54,22 @@ func TestLineForRenderersIsLookedAtSlowly(t *testing.T) {
 		hosts = append(hosts, fmt.Sprintf("https://h%d.test/", n))
 	}
 	w.seed(hosts...)
-	w.sent(Room{Requests: 1000})
+	w.sent(FetchCapacity{Requests: 1000})
 	for range 3 {
 		w.pass(time.Duration(300 * renderSlot))
-		w.sent(Room{Requests: 1000})
-		if w.sent(Room{Requests: 1000}); w.part.HasDue(w.at()) {
+		w.sent(FetchCapacity{Requests: 1000})
+		if w.sent(FetchCapacity{Requests: 1000}); w.part.HasDue(w.at()) {
 			t.Fatal("hosts are looked at again before their turn")
 		}
 	}
 	w.pass(time.Duration(300 * renderSlot))
-	if got := w.sent(Room{1000, 1000}); len(got) != len(hosts) {
+	if got := w.sent(FetchCapacity{1000, 1000}); len(got) != len(hosts) {
 		t.Errorf("sent %d of %d", len(got), len(hosts))
 	}
 }
 
 // sent returns the URLs that are sent now, where there is so much room.
-func (w *partitionFixture) sent(room Room) (urls []string) {
+func (w *partitionFixture) sent(room FetchCapacity) (urls []string) {
 	w.t.Helper()
 	w.tend()
 	reqs, err := w.part.Dispatcher.Next(w.at(), room)

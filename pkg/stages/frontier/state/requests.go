@@ -16,7 +16,7 @@ type Requests struct {
 	addresses            *IPLimiter
 	renders              int   // of those in progress, the ones whose pages may need a browser
 	nextInFlightDeadline int64 // none is to be looked for before: see Lost
-	spacing              spacing
+	hostDelays           hostDelays
 	recentFailures       failureRing
 }
 
@@ -90,7 +90,7 @@ func (rq *Requests) launch(r *urlRecord, id urlID, h *host, now int64) (*Request
 		return nil, err
 	}
 	if rules, err := rq.hosts.rulesOf(h); err == nil && rules != nil {
-		rq.spacing.asked(h.polite.Delay(rules), now)
+		rq.hostDelays.asked(h.polite.Delay(rules), now)
 		h.polite.Begin(rules, rq.time.pace(now))
 		h.domain.polite.Begin(rules, rq.time.pace(now))
 	}
@@ -191,7 +191,9 @@ func (rq *Requests) resend(req *Request, now int64) {
 }
 
 // Taken is how many requests are in progress.
-func (rq *Requests) Taken() Room { return Room{Requests: len(rq.urls.inFlight), Renders: rq.renders} }
+func (rq *Requests) Taken() FetchCapacity {
+	return FetchCapacity{Requests: len(rq.urls.inFlight), Renders: rq.renders}
+}
 
 // leaveAlone lets the address and the host of a request rest for as long as the request may take: no message will tell its end.
 func (rq *Requests) leaveAlone(req *Request, rules *Rules, now int64) error {

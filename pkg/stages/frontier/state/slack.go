@@ -2,36 +2,36 @@ package state
 
 import "time"
 
-// spacing is the shortest delay of the hosts with recent requests.
-type spacing struct {
-	now, before spacingSpan // this span of time, and the one before
+// hostDelays is the shortest delay of the hosts with recent requests.
+type hostDelays struct {
+	now, before hostDelaySpan // this span of time, and the one before
 }
 
-// spacingSpan is what was asked in a span of time.
-type spacingSpan struct {
+// hostDelaySpan is what was asked in a span of time.
+type hostDelaySpan struct {
 	began    int64
 	requests int
 	shortest time.Duration
 }
 
-// spacingTime is how long a span is.
-const spacingTime = int64(time.Second)
+// hostDelayTime is how long a span is.
+const hostDelayTime = int64(time.Second)
 
-func (s *spacing) asked(delay time.Duration, now int64) {
+func (s *hostDelays) asked(delay time.Duration, now int64) {
 	s.roll(now)
 	if s.now.requests++; s.now.requests == 1 || delay < s.now.shortest {
 		s.now.shortest = delay
 	}
 }
 
-func (s *spacing) roll(now int64) {
-	if now-s.now.began < spacingTime {
+func (s *hostDelays) roll(now int64) {
+	if now-s.now.began < hostDelayTime {
 		return
 	}
-	if s.before = s.now; now-s.before.began >= 2*spacingTime {
-		s.before = spacingSpan{}
+	if s.before = s.now; now-s.before.began >= 2*hostDelayTime {
+		s.before = hostDelaySpan{}
 	}
-	s.now = spacingSpan{began: now}
+	s.now = hostDelaySpan{began: now}
 }
 
 const (
@@ -46,8 +46,8 @@ const (
 // after each request: the rest counts from the end of the response, not from when its result is applied. It is 0
 // where a host may be asked again soon, and where little is asked.
 func (rq *Requests) Slack(now int64) int64 {
-	rq.spacing.roll(now)
-	a, b := rq.spacing.now, rq.spacing.before
+	rq.hostDelays.roll(now)
+	a, b := rq.hostDelays.now, rq.hostDelays.before
 	if a.requests+b.requests < busyRequests {
 		return 0
 	}

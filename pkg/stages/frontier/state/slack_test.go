@@ -26,7 +26,7 @@ func TestSlackIsATwentiethOfTheShortestDelayOfWhatWasAskedLately(t *testing.T) {
 		now := 1000 * second
 		for _, d := range c.delays {
 			now++
-			s.spacing.asked(d, now)
+			s.hostDelays.asked(d, now)
 		}
 		if got := time.Duration(s.Slack(now + c.after)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -41,7 +41,7 @@ func TestSlackEndsWithAHostThatDoesNotRest(t *testing.T) {
 	ask := func(delay time.Duration) {
 		for range 20 {
 			now += int64(50 * time.Millisecond)
-			s.spacing.asked(delay, now)
+			s.hostDelays.asked(delay, now)
 		}
 	}
 	ask(time.Second)

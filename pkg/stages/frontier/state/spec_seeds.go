@@ -35,7 +35,7 @@ func (s *SpecSeeds) ownSeeds(rules *Rules) (own []messages.Candidate) {
 
 // mustFeedSeeds reports whether the crawl was not fed the seeds of its spec.
 func (c *crawl) mustFeedSeeds(rules *Rules) bool {
-	return !rules.Still && (c.Seeding.Due || c.Seeding.List != rules.seeds.Fingerprint)
+	return !rules.Stalled && (c.Seeding.Due || c.Seeding.List != rules.seeds.Fingerprint)
 }
 
 // awaitsSeeds reports whether a crawl without seeds is still to receive those of its spec.

@@ -52,7 +52,7 @@ func (p *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 		}
 		return nil
 	}
-	if rules.Still {
+	if rules.Stalled {
 		return nil
 	}
 	if err := p.reviews.startRun(name, c, rules, now); err != nil {

@@ -18,7 +18,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 	w.wantSent(w.dispatch(1), "https://a.test/1")
 	mended := w.current
 	w.gen++
-	still, err := compile(crawlspec.Revision{Rev: w.gen}.StandStill("bad"))
+	still, err := compile(crawlspec.Revision{Rev: w.gen}.Stall("bad"))
 	w.must(err)
 	w.current = still
 	w.wantSent(w.dispatch(10))
@@ -37,7 +37,7 @@ func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 			t.Error("the partition is busy with a crawl that stands still")
 		}
 		st, err := w.part.Questions.status("c")
-		if err != nil || !st.Still || st.Unusable != "bad" {
+		if err != nil || !st.Stalled || st.Unusable != "bad" {
 			t.Errorf("its status is %+v, %v", st, err)
 		}
 	}
