@@ -19,7 +19,7 @@ func list(f flags, out io.Writer) error {
 	for host := range web.Hosts() {
 		home := strings.TrimSuffix(startURL(f.Addr, web.Name(host)), "/")
 		for _, path := range web.Pages(host) {
-			_, _ = lines.WriteString(home + path + "\n") // Flush tells of errors
+			_, _ = lines.WriteString(home + path + "\n") // Flush returns errors
 		}
 	}
 	return lines.Flush()

@@ -15,7 +15,7 @@
 // # Sessions
 //
 // A job with a login has its tab log in before the tab's first page, and again where a page shows that there is no session; that
-// page is shown once more, and is an *Error if it still shows none. What a script of a login is told is in no record.
+// page is shown once more, and is an *Error if it still shows none. The secrets of a login are in no record.
 //
 // # What a crash costs
 //

@@ -66,8 +66,8 @@ func (v *visit) isQuiet(since time.Time) bool {
 	return v.requests.QuietSince(time.Now()) && v.proxy.QuietSince(since)
 }
 
-// transitTime is how long a request may take between the page and the proxy, or an answer back. Some requests have no end that a page
-// tells of.
+// transitTime is how long a request may take between the page and the proxy, or an answer back. Of some requests a page reports
+// no end.
 const transitTime = 5 * time.Second
 
 // pause lets time pass in the page, and then two frames: what a page does when something comes into view, it does behind the first. A

@@ -55,7 +55,7 @@ func (r *pageRequests) heard(event any) {
 }
 
 // isOfPage reports whether a request counts: the proxy is asked; it is not that for the page itself, or for what is to be in its place;
-// and not that for the script of a worker, which has no document that it is for, and of whose end the worker alone is told.
+// and not that for the script of a worker, which has no document, and whose end only the worker sees.
 func (r *pageRequests) isOfPage(e *network.EventRequestWillBeSent) bool {
 	main := e.FrameID == r.frame && e.Type == network.ResourceTypeDocument
 	return strings.HasPrefix(e.Request.URL, "http") && !main && e.LoaderID != ""

@@ -303,7 +303,7 @@ func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
 }
 
 // stopped notes that the main frame loads no further: also where the page has left for another program, and no event of its life
-// says so. It may be told late of the page before, which was emptied, so the page is asked how far it has come.
+// says so. The event of the page before, which was emptied, may come late, so the page is asked how far it has come.
 func (v *visit) stopped(frame cdp.FrameID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -44,7 +44,7 @@ func (t *TLS) config() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--client-ca: %w", err)
 	}
-	// Those without a certificate are answered: they may have a token, and are told what is missing.
+	// Those without a certificate are answered: they may have a token, and the answer says what is missing.
 	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
 	if !c.ClientCAs.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("--client-ca %s: has no certificate in PEM", t.ClientCA)

@@ -32,7 +32,7 @@ func (s *Spec) Ineffective() (found []string) {
 	return found
 }
 
-// noter is told of a key whether it does nothing, and why.
+// noter is called with a key, whether it does nothing, and why.
 type noter func(is bool, key, format string, a ...any)
 
 func (k idleKeys) idleSeeds(note noter) {

@@ -13,7 +13,7 @@ func (p urlPatterns) match(url string) bool {
 }
 
 // Renders returns the mode for a canonical URL. In a spec that was read it is cheap: patterns
-// are compiled by whoever reads a spec, since each request asks for its mode.
+// are compiled when a spec is read, since each request needs its mode.
 func (s *Spec) Renders(url string) RenderMode {
 	if s.Render == nil {
 		return RenderNever

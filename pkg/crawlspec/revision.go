@@ -26,7 +26,7 @@ type Revision struct {
 }
 
 // Deleted reports whether what was made under a revision of the spec belongs to a
-// crawl that was deleted. Whoever is given such a message drops it: what comes of
+// crawl that was deleted. A stage drops such a message: what comes of
 // it would bring the crawl back.
 func (r Revision) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
 

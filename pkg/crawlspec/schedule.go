@@ -11,7 +11,7 @@ import (
 
 // NextRun returns when the schedule starts the crawl again after t; the zero
 // time if there is no schedule, or it has no time left. It is the same for
-// everyone who asks, so that the frontiers need not agree on it.
+// every caller, so that the frontiers need not agree on it.
 func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 	if s.Schedule == "" {
 		return time.Time{}, nil

@@ -18,7 +18,7 @@ type Seed struct {
 	// Sitemap is the URL of a sitemap, which the crawl fetches like any page; the spec
 	// must follow sitemaps.
 	Sitemap string `json:"sitemap,omitempty"`
-	// File has URLs, a line each, or JSON as on the stream of seeds. Whoever applies the
+	// File has URLs, a line each, or JSON as on the stream of seeds. The command that applies the
 	// spec reads it, from where the spec is, so it is in no spec that is stored.
 	File string `json:"file,omitempty"`
 	// Priority from 0 (first) to 9; the default is 5, or the value in the file.

@@ -31,7 +31,7 @@ func (s *Spec) Shown() *Spec {
 	return shown
 }
 
-// checkHidden names the value that was hidden from whoever has sent the spec.
+// checkHidden names the value that was hidden from the sender of the spec.
 func (c specCheck) checkHidden() (err error) {
 	if !bytes.Contains(c.Encode(), []byte(Hidden)) {
 		return nil

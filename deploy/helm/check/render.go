@@ -29,7 +29,7 @@ const (
 	Namespace = "seine"
 )
 
-// Values are values that somebody gives the chart, nested as in a file of values.
+// Values are values for the chart, nested as in a file of values.
 type Values = map[string]any
 
 // Rendered is what the chart makes of some values: the text of each template by its path, without those that are empty.

@@ -9,7 +9,7 @@ import (
 // rule names query parameters to be removed.
 type rule struct {
 	name   string
-	prefix bool // the name may go on
+	prefix bool // the name may continue
 	exact  bool // case matters
 	shape  shape
 }

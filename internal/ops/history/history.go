@@ -339,7 +339,7 @@ func (f *finder) letters() error {
 		filter.Since = ws[0].From
 	case f.Sent > 0:
 		filter.Since = time.UnixMilli(f.ChangedMS).Add(-f.q.Within)
-	default: // nobody else was told of it
+	default: // it was reported nowhere else
 		filter.Stage = messages.StageFrontier
 	}
 	return f.eachLetter(filter, func(l *deadletters.DeadLetter) bool {

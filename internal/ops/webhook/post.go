@@ -41,7 +41,7 @@ type Message struct {
 	Hint         string
 }
 
-// Post returns nil if the receiver answered with 2xx. Redirects are not followed: whoever wrote the URL named where
+// Post returns nil if the receiver answered with 2xx. Redirects are not followed: the author of the URL named where
 // it goes. No proxy is asked to dial an address that is refused. The error has nothing of the URL but its origin.
 func Post(ctx context.Context, m *Message) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Activity tells whether something is in progress. It is safe for concurrent use.
+// Activity counts what is in progress. It is safe for concurrent use.
 type Activity struct {
 	mu      sync.Mutex
 	busy    int

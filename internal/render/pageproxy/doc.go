@@ -1,8 +1,8 @@
 // Package pageproxy is the way of a browser's tab to the web: an HTTP proxy on
 // loopback through which everything that the tab asks for must pass.
 //
-// A browser is told to use it with the proxy server of a browser context
-// ("http://" + [Proxy.Addr], bypass list "<-loopback>"), and to trust the key of
+// A browser uses it by the proxy server of a browser context
+// ("http://" + [Proxy.Addr], bypass list "<-loopback>"), and trusts the key of
 // an [Identity]. The proxy terminates TLS, so that it sees each request, and
 // then it:
 //
@@ -11,7 +11,7 @@
 //   - sends it by a transport that has the address guard, and that resolves a
 //     name and connects to what it resolved; the browser never resolves any;
 //   - counts requests and bytes, ends the visit's traffic at its limits, and gives
-//     each exchange to who keeps a record.
+//     each exchange to Record.
 //
 // It consumes requests by HTTP proxy: with absolute URLs, and tunnels (CONNECT),
 // which hold TLS (HTTP/1.1 or HTTP/2) or plain HTTP, as the browser does for
@@ -26,13 +26,13 @@
 //
 // # Who else may connect
 //
-// The port is open to every process of the machine, because a browser cannot be
-// told to prove who it is. During a visit such a process could send requests in
+// The port is open to every process of the machine, because a browser cannot
+// prove who it is. During a visit such a process could send requests in
 // the visit's name. Permission, address guard and limits hold for them as well, so
 // that it reaches nothing that the page could not reach. It could read the
 // document of the page, use up the visit's limits and connections, and add exchanges
 // to the record. It cannot see what the browser sends. Machines whose users do not
-// trust each other should give the crawler a network namespace of its own.
+// trust each other should give the crawler a separate network namespace.
 //
 // A spec that allows loopback addresses allows them to pages too: what listens
 // there, such as the debugging port of the browser, must then be safe from them. The port of a

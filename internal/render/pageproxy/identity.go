@@ -19,8 +19,8 @@ import (
 const validity = 10 * 365 * 24 * time.Hour
 
 // Identity is a key, made for this process, and a certificate by which a proxy
-// stands for every host: browsers are told to trust the key (see [Identity.SPKI]),
-// and then pass over the name. It is safe for concurrent use, by any number of
+// stands for every host: browsers trust the key (see [Identity.SPKI]),
+// and then ignore the name. It is safe for concurrent use, by any number of
 // proxies.
 type Identity struct {
 	spki      string

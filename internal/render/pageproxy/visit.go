@@ -27,8 +27,8 @@ type Visit struct {
 	// which they came (DisableCompression). Errors of netguard count as refusals.
 	Transport http.RoundTripper
 	// Allow is asked for permission to send a request, just before. It may wait, for as long as the context lasts. The request has an
-	// absolute URL, and Allow must neither change it nor read its body. An error refuses the request, and its text is the reason that the
-	// page is told. nil allows all.
+	// absolute URL, and Allow must neither change it nor read its body. An error refuses the request, and the page gets its text as
+	// the reason. nil allows all.
 	Allow func(ctx context.Context, r *http.Request) error
 	// UserAgent is how every request presents itself, also those of windows and shared workers, which the browser sends under its own
 	// name. "" leaves all as they are.

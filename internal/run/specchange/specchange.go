@@ -1,4 +1,4 @@
-// Package specchange tells what a new spec would change of a crawl, and what it would take away by saying
+// Package specchange finds what a new spec would change of a crawl, and what it would remove by saying
 // nothing of it.
 package specchange
 

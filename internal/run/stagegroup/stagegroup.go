@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// failedGrace is how long stages may take to stop when what they do has failed: what keeps
-// that from going on may keep them from draining as well. Nothing that was acknowledged
+// failedGrace is how long stages may take to stop when what they do has failed: what stops
+// that may keep them from draining as well. Nothing that was acknowledged
 // depends on it.
 const failedGrace = 2 * time.Second
 

@@ -1,4 +1,4 @@
-// Package trial tells what the rules of a spec make of one page, outside of any crawl: records, links and what
+// Package trial applies the rules of a spec to one page, outside of any crawl: records, links and what
 // would be done with them, and what was missing.
 package trial
 

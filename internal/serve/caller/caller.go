@@ -50,7 +50,7 @@ type Caller struct {
 	Scopes []Scope
 }
 
-// Local is the name of whoever comes over loopback to a server without tokens.
+// Local is the name of clients over loopback of a server without tokens.
 const Local = "local"
 
 // May reports whether the caller has a right.

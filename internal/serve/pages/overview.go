@@ -64,7 +64,7 @@ func (p overviewPage) Waits() []choice {
 // maxLately is how many failed requests the overview has.
 const maxLately = 8
 
-// Lately are the last failed requests.
+// Lately has the last failed requests.
 func (p overviewPage) Lately() []frontierapi.RequestFailure {
 	return p.Hosts.Troubles[:min(len(p.Hosts.Troubles), maxLately)]
 }

@@ -25,6 +25,12 @@ var banned = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`by the name of`,
 }, "|") + `)\b`)
 
+// inComments are banned in comments: there, more of the words above are plain than not.
+var inComments = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
+	`under way`, `anew`, `whoever`, `who asks`, `for who`, `somebody`, `takes? note`, `hears? of`, `how manieth`, `of one.s own`,
+	`(is|are|was|were|be) told`, `tells? (of|what|who|how|why|whether)`, `(goes|go|going) on`,
+}, "|") + `)\b`)
+
 // fine are phrases of the trade that a rule above would catch.
 var fine = regexp.MustCompile(`(?i)there (is|are) (no (?:[^s]|s[^u])|none)|is no longer`)
 
@@ -66,12 +72,17 @@ func read(t *testing.T, file string) string {
 // check reports the banned words of a text.
 func check(t *testing.T, where, text string) {
 	t.Helper()
+	report(t, where, text, banned)
+}
+
+func report(t *testing.T, where, text string, banned *regexp.Regexp) {
+	t.Helper()
 	for _, word := range banned.FindAllString(fine.ReplaceAllString(text, ""), -1) {
 		t.Errorf("%s: %q: say it with the terms of CONTRIBUTING.md: %.100s", where, word, strings.Join(strings.Fields(text), " "))
 	}
 }
 
-// Messages, help and the descriptions of metrics use plain words.
+// Messages, help, the descriptions of metrics and comments use plain words.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	each(t, func(file string) {
@@ -79,9 +90,12 @@ func TestMessages(t *testing.T) {
 			return
 		}
 		set := token.NewFileSet()
-		source, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		source, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, comment := range source.Comments {
+			report(t, set.Position(comment.Pos()).String(), comment.Text(), inComments)
 		}
 		ast.Inspect(source, func(n ast.Node) bool {
 			literal, ok := n.(*ast.BasicLit)

@@ -1,5 +1,5 @@
-// Package drift compares streams, buckets and consumers with the configuration that Seine gives them: somebody may have deleted,
-// paused, sealed or edited them.
+// Package drift compares streams, buckets and consumers with the configuration that Seine gives them: they may have been deleted,
+// paused, sealed or edited.
 package drift
 
 import (

@@ -55,7 +55,7 @@ func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 // the turn.
 func (p *partitionLoop) traceApplied(m *stages.Message, subject stages.MessageContext, more ...attribute.KeyValue) {
 	if p.state.Replaying() {
-		return // it was told when it came first
+		return // it was traced when it came first
 	}
 	p.traced.Add(p.f.bus.Tracer, "apply", m.Header, func() []attribute.KeyValue {
 		attrs := append(stages.MessageAttributes(messages.StageFrontier, m), subject.Attributes()...)

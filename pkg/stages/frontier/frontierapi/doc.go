@@ -1,11 +1,11 @@
-// Package frontierapi asks the frontiers of a cluster how crawls, hosts and URLs stand, and
-// tells them to pause, resume, cancel and delete. It has the questions and the answers as they
-// go over NATS, request and reply, and the Client that puts them to all partitions and puts
-// the answers together.
+// Package frontierapi queries the frontiers of a cluster for the state of crawls, hosts and URLs, and
+// tells them to pause, resume, cancel and delete. It has the queries and the answers as they
+// go over NATS, request and reply, and the Client that sends them to all partitions and joins
+// the answers.
 //
-// A question changes nothing. It is answered by the owner of a partition; one that nobody
-// answers is asked again for 5 s, as a partition may be about to move. What a frontier is told
-// to do, it stores in the spec of the crawl before it answers.
+// A query changes nothing. The owner of a partition answers it; one without an
+// answer is sent again for 5 s, as a partition may be about to move. A frontier stores a
+// command in the spec of the crawl before it answers.
 //
-// A program that asks imports this package, and not the frontier.
+// A client imports this package, and not the frontier.
 package frontierapi
