@@ -26,11 +26,11 @@ build: ## build all commands into bin/
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
-SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext|regexbound)|output/(ageencrypt|format|warc)|run/specfile|schedule/traps|testing/(doclinks|htmltree|samplesites))(/|$$)|/examples/extractor/calendar$$
+SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|language|mediatype|pii|simhash|sitemap|structured|xmlstream)|base/(dates|jsontext|regexbound)|ops/items|output/(ageencrypt|format|warc)|run/specfile|schedule/traps|testing/(doclinks|htmltree|samplesites))(/|$$)|/examples/extractor/calendar$$
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
-SLOW_UNDER_RACE := ./internal/ops/items ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
+SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
 
 # The packages that take longest begin first, so that the others run beside them.
 # make lint vets all, by golangci-lint; here it would be done again, with all that is imported, for the race detector.
