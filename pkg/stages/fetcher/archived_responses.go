@@ -17,17 +17,17 @@ import (
 // it is the page, or is kept already.
 func (j *fetchJob) noteAnswer() {
 	r := j.reply
-	if r.Class == messages.OK || r == j.noted {
+	if r.Class == messages.OK || r == j.lastArchived {
 		return
 	}
-	j.noted = r
-	via := j.via
+	j.lastArchived = r
+	via := j.redirectedTo
 	if via == "" {
 		via = j.req.Referrer
 	}
-	if m := j.answer(r, r.Class, via, j.hops); m != nil {
-		j.answers, j.via = append(j.answers, m), r.URL
-		j.hops++
+	if m := j.answer(r, r.Class, via, j.archivedHops); m != nil {
+		j.archived, j.redirectedTo = append(j.archived, m), r.URL
+		j.archivedHops++
 	}
 }
 
@@ -36,7 +36,7 @@ func (j *fetchJob) noteRobots(hops []*httpclient.Reply) {
 	via := j.ask.URL
 	for n, r := range hops {
 		if m := j.answer(r, messages.RobotsFetched, via, n); m != nil {
-			j.answers = append(j.answers, m)
+			j.archived = append(j.archived, m)
 		}
 		via = r.URL
 	}

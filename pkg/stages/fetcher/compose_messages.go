@@ -45,7 +45,7 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 	}
 	t.noteAnswer()
 	sitemaps, done := co.sitemaps(t)
-	out.First = append(append(out.First, t.answers...), sitemaps...)
+	out.First = append(append(out.First, t.archived...), sitemaps...)
 	out.OnDone(done)
 	co.markBodies(ctx, t, &out)
 	res := t.result(co.name)

@@ -26,14 +26,14 @@ type fetchJob struct {
 	robots    *robots.File      // nil if it was not asked for
 	group     *robots.Group     // of robots.txt that applies, nil if none does
 	delay     *messages.Millis  // of robots.txt, nil if that was not learnt
-	// answers are what was answered in this turn beside its page, to be archived; hops
-	// of them are of the page's own request, and via is where the last of those went.
-	answers []*nats.Msg
+	// archived are the responses of this turn beside its page, for the archive; archivedHops
+	// of them are of the page's request, and redirectedTo is where the last of those led.
+	archived []*nats.Msg
 	// bodies are the objects of messages whose body is too large for them.
-	bodies map[*nats.Msg]string
-	hops   int
-	via    string
-	noted  *httpclient.Reply // whose answer is among them
+	bodies       map[*nats.Msg]string
+	archivedHops int
+	redirectedTo string
+	lastArchived *httpclient.Reply // whose response is among them
 
 	rendered renderedVisit
 	// isMine reports whether no other fetcher can have received the request by now; nil outside of a crawl, where there

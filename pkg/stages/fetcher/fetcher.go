@@ -24,13 +24,13 @@ type Fetcher struct {
 	specs      *stages.Specs
 	name       string // of this instance, for a person
 	claimantID string // of this process, for the frontier; it has a request once in hand
-	hands      inFlightLocks
+	inFlight   inFlightLocks
 	epochs     epochFence
 
-	parser   *stages.Chain // nil if pages are parsed elsewhere
-	renderer pageRenderer  // nil if no page is shown in a browser
-	alone    bool          // it takes no requests but those whose pages may need a browser
-	auto     *autoRender
+	parser     *stages.Chain // nil if pages are parsed elsewhere
+	renderer   pageRenderer  // nil if no page is shown in a browser
+	renderOnly bool          // it takes no requests but those whose pages may need a browser
+	auto       *autoRender
 
 	client *httpclient.Client
 	get    exchanger // client, unless something else is to fetch
@@ -106,7 +106,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 	}
 	defer f.client.Close()
 	g, ctx := errgroup.WithContext(ctx)
-	if !f.alone {
+	if !f.renderOnly {
 		g.Go(func() error { return f.take(ctx, messages.StageFetcher, messages.ConsumerFetch) })
 	}
 	if f.renderer != nil {

@@ -27,14 +27,14 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 	if spec.Deleted(req.Rev) {
 		return stages.Output{}, nil // nothing waits for the result
 	}
-	letGo, err := f.hands.lock(ctx, req.ID())
+	unlock, err := f.inFlight.lock(ctx, req.ID())
 	if err != nil {
 		return stages.Output{}, err
 	}
 	t := f.newJob(req, spec)
 	free := func() {
 		t.release()
-		letGo()
+		unlock()
 	}
 	defer func() {
 		if out.Free == nil { // it failed, or panicked

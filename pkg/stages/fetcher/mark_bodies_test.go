@@ -42,7 +42,7 @@ func TestLargeBodiesAreMarked(t *testing.T) {
 			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { spec(s) })
 			subject := messages.SubjectFetch
 			if part != "" {
-				s.renderer, s.alone, subject = briefRenderer{}, true, messages.SubjectRender
+				s.renderer, s.renderOnly, subject = briefRenderer{}, true, messages.SubjectRender
 			}
 			s.web.Handle(0, "/large", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")

@@ -35,12 +35,12 @@ type pageRenderer interface {
 
 // Render has the fetcher take also the requests whose pages may need a browser, and show such pages; alone, it takes no others.
 // It is called before Run.
-func (f *Fetcher) Render(r *render.Renderer, alone bool) { f.renderer, f.alone = r, alone }
+func (f *Fetcher) Render(r *render.Renderer, only bool) { f.renderer, f.renderOnly = r, only }
 
 // takeRendered takes the requests whose pages may need a browser: at once if it is there for nothing else, else as soon as there
 // is a crawl that wants pages rendered.
 func (rd rendering) takeRendered(ctx context.Context) error {
-	if !rd.alone {
+	if !rd.renderOnly {
 		if err := rd.awaitRendering(ctx); err != nil {
 			return nil //nolint:nilerr // the fetcher is stopped, and no crawl wanted pages rendered
 		}

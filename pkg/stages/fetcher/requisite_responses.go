@@ -88,7 +88,7 @@ func (rd rendering) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Rep
 	if err != nil {
 		return err
 	}
-	t.answers = append(t.answers, t.noteBody(p.AnswerMsg(t.partition, n, payload), p.BodyObject))
+	t.archived = append(t.archived, t.noteBody(p.AnswerMsg(t.partition, n, payload), p.BodyObject))
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (rd rendering) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.
 	body, p.BodyEncoding = rd.bodies.compress(t.ask.Policy.Hide(body))
 	payload, err := rd.bodies.payload(ctx, t.inline, &p, t.object+".capture."+p.Visit.URL.String(), nil, body)
 	if err == nil {
-		t.answers = append(t.answers, t.noteBody(p.Msg(messages.Partition(p.URL, rd.bus.Layout.Partitions), payload), p.BodyObject))
+		t.archived = append(t.archived, t.noteBody(p.Msg(messages.Partition(p.URL, rd.bus.Layout.Partitions), payload), p.BodyObject))
 	}
 	return err
 }

@@ -9,21 +9,21 @@ import (
 	"seine/pkg/stages/frontier/state"
 )
 
-// rulebook gives a partition the specs as they are stored in NATS.
-type rulebook struct {
+// specSource gives a partition the specs as they are stored in NATS.
+type specSource struct {
 	f   *Frontier
 	ctx context.Context
 }
 
-func (r rulebook) Rules(crawl string, rev uint64) (*state.Rules, error) {
+func (r specSource) Rules(crawl string, rev uint64) (*state.Rules, error) {
 	return r.f.rules(r.ctx, crawl, rev)
 }
-func (r rulebook) Generation() uint64                      { return r.f.specs.Generation() }
-func (r rulebook) Known() crawlspec.Progress               { return r.f.specs.Known() }
-func (r rulebook) Changes(since uint64) []crawlspec.Change { return r.f.specs.Changes(since) }
-func (r rulebook) Revision(crawl string) (uint64, bool)    { return r.f.specs.Revision(crawl) }
-func (r rulebook) Seeded(crawl string) bool                { return r.f.specs.Seeded(crawl) }
-func (r rulebook) Deletion(crawl string) *messages.Deletion {
+func (r specSource) Generation() uint64                      { return r.f.specs.Generation() }
+func (r specSource) Known() crawlspec.Progress               { return r.f.specs.Known() }
+func (r specSource) Changes(since uint64) []crawlspec.Change { return r.f.specs.Changes(since) }
+func (r specSource) Revision(crawl string) (uint64, bool)    { return r.f.specs.Revision(crawl) }
+func (r specSource) Seeded(crawl string) bool                { return r.f.specs.Seeded(crawl) }
+func (r specSource) Deletion(crawl string) *messages.Deletion {
 	return r.f.specs.Deletion(crawl)
 }
 

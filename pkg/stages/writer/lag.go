@@ -145,7 +145,7 @@ func (w *Writer) Flush() (await func(ctx context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []<-chan struct{}
-	for _, c := range w.presses {
+	for _, c := range w.flushSignals {
 		done := make(chan struct{})
 		select {
 		case c <- done:
@@ -169,10 +169,10 @@ func (w *Writer) flushSignal(p int) (told <-chan chan struct{}, leave func()) {
 	c := make(chan chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.presses[p] = c
+	w.flushSignals[p] = c
 	return c, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.presses, p)
+		delete(w.flushSignals, p)
 	}
 }

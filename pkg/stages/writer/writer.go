@@ -55,7 +55,7 @@ type Writer struct {
 	troubleSince   time.Time                  // any of them waits
 	ixErr          error                      // why the index is waiting
 	lagging        error                      // that the writer holds back the crawl
-	presses        map[int]chan chan struct{} // by partition that is read: finish what is open
+	flushSignals   map[int]chan chan struct{} // by partition that is read: finish what is open
 	place          interface{ Waiting() string }
 	totals         Totals
 	staleManifests map[string]bool // crawls whose manifests are older than their commits
@@ -93,7 +93,7 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	w := &Writer{
 		cfg: cfg, bus: bus, log: bus.Log.With("writer", cfg.Name),
 		from: sources[cfg.From], minWait: time.Second, maxWait: 30 * time.Second, manifestEvery: manifestEvery,
-		entered: make(chan struct{}), lagEvery: lagEvery, presses: make(map[int]chan chan struct{}),
+		entered: make(chan struct{}), lagEvery: lagEvery, flushSignals: make(map[int]chan chan struct{}),
 		handled: make(map[int]messages.Position), partitionErr: make(map[int]error), committedAt: make(map[int]messages.Position), staleManifests: make(map[string]bool), complete: make(map[string]bool),
 	}
 	var err error

@@ -105,7 +105,7 @@ func (rv *reviews) auditURL(r *urlRecord, id urlID, now int64) error {
 }
 
 // auditHost makes sure that a host with a queue is in its indexes, and that it counts the queue.
-func (rv *reviews) auditHost(h *host, w *crawlQueue) error {
+func (rv *reviews) auditHost(h *host, w *hostQueue) error {
 	if w.queued == 0 {
 		return rv.queues.recountQueue(h, w)
 	}

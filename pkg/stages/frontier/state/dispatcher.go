@@ -95,7 +95,7 @@ func (d *Dispatcher) hostMayGo(h *host, now int64) (bool, error) {
 }
 
 // nextOfCrawl takes the first request that a crawl has for a host.
-func (d *Dispatcher) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, error) {
+func (d *Dispatcher) nextOfCrawl(h *host, w *hostQueue, now int64) (*Request, error) {
 	rules, err := d.crawls.rules(w.crawl, 0)
 	if err != nil || !d.crawlMayGo(h, w, rules, now) {
 		return nil, err
@@ -136,7 +136,7 @@ func (d *Dispatcher) nextOfCrawl(h *host, w *crawlQueue, now int64) (*Request, e
 }
 
 // crawlMayGo reports whether a crawl may ask a host that may be asked.
-func (d *Dispatcher) crawlMayGo(h *host, w *crawlQueue, rules *Rules, now int64) bool {
+func (d *Dispatcher) crawlMayGo(h *host, w *hostQueue, rules *Rules, now int64) bool {
 	pace := rules.paceOf(h.hostname())
 	switch c := d.crawls.get(w.crawl); {
 	case pace.state != crawlspec.Running, limited(rules) && c.quota.spent(c, rules, d.time.wall(now)):

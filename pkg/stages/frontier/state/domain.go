@@ -23,7 +23,7 @@ type domain struct {
 	due     int64  // its entry in the due index, 0 if it has none
 	lined   bool   // hosts may be in its line
 	written uint64 // see host
-	work    []*crawlQueue
+	work    []*hostQueue
 
 	name     string
 	inFlight int
@@ -38,13 +38,13 @@ type domain struct {
 const domainFormat = 1
 
 // of returns what there is of a crawl at the domain.
-func (d *domain) of(crawl string) *crawlQueue {
+func (d *domain) of(crawl string) *hostQueue {
 	for _, w := range d.work {
 		if w.crawl == crawl {
 			return w
 		}
 	}
-	d.work = append(d.work, &crawlQueue{crawl: crawl})
+	d.work = append(d.work, &hostQueue{crawl: crawl})
 	return d.work[len(d.work)-1]
 }
 
@@ -84,7 +84,7 @@ func (d *domain) decode(b []byte) (err error) {
 	r := decoder{b: b}
 	d.due, d.lined, d.written = r.int(), r.byte() == 1, r.uint()
 	for len(r.b) > 0 && !r.bad {
-		d.work = append(d.work, &crawlQueue{crawl: r.text(), pages: int64(r.uint())})
+		d.work = append(d.work, &hostQueue{crawl: r.text(), pages: int64(r.uint())})
 	}
 	if r.bad {
 		return bad

@@ -100,5 +100,5 @@ func (d *domain) forgetAt() int64 {
 }
 
 func (d *domain) hasPages() bool {
-	return slices.ContainsFunc(d.work, func(w *crawlQueue) bool { return w.pages > 0 })
+	return slices.ContainsFunc(d.work, func(w *hostQueue) bool { return w.pages > 0 })
 }

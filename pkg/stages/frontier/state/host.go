@@ -18,7 +18,7 @@ import (
 type host struct {
 	table.Row
 	polite politeness.State
-	work   []*crawlQueue
+	work   []*hostQueue
 	stats  hostStats
 	due    int64  // its entry in the due index, in the partition's time; 0 if it has none
 	ip     string // that answered last, where a crawl groups by it
@@ -41,8 +41,8 @@ type host struct {
 	rulesFor  uint64 // crawls.specsGen that rules were made under
 }
 
-// crawlQueue is what one crawl wants of a host.
-type crawlQueue struct {
+// hostQueue is what one crawl wants of a host.
+type hostQueue struct {
 	crawl  string
 	queued int   // URLs in its queue
 	pages  int64 // pages fetched
@@ -63,13 +63,13 @@ type hostStats struct {
 }
 
 // of returns what a crawl wants of the host.
-func (h *host) of(crawl string) *crawlQueue {
+func (h *host) of(crawl string) *hostQueue {
 	for _, w := range h.work {
 		if w.crawl == crawl {
 			return w
 		}
 	}
-	w := &crawlQueue{crawl: crawl}
+	w := &hostQueue{crawl: crawl}
 	h.work = append(h.work, w)
 	h.rules = nil
 	return w
@@ -77,11 +77,11 @@ func (h *host) of(crawl string) *crawlQueue {
 
 // wants reports whether a crawl wants, or wanted, anything of the host.
 func (h *host) wants(crawl string) bool {
-	return slices.ContainsFunc(h.work, func(w *crawlQueue) bool { return w.crawl == crawl })
+	return slices.ContainsFunc(h.work, func(w *hostQueue) bool { return w.crawl == crawl })
 }
 
 // active reports whether w counts for how the host is asked.
-func (w *crawlQueue) active() bool { return w.queued > 0 && !w.parked || w.inFlight > 0 }
+func (w *hostQueue) active() bool { return w.queued > 0 && !w.parked || w.inFlight > 0 }
 
 // queued is how many URLs wait, over all crawls.
 func (h *host) queued() (n int) {
@@ -152,7 +152,7 @@ func decodeHost(name string, b []byte) (*host, error) {
 		*n = int64(d.uint())
 	}
 	for n := d.uint(); n > 0 && !d.bad; n-- {
-		w := &crawlQueue{crawl: d.text()}
+		w := &hostQueue{crawl: d.text()}
 		queued := d.uint()
 		w.queued, w.parked = int(queued>>1), queued&1 == 1
 		w.pages = int64(d.uint())

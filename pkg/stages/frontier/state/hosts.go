@@ -77,7 +77,7 @@ func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
 		return nil, err
 	}
 	for _, crawl := range crawls {
-		w := &crawlQueue{crawl: crawl}
+		w := &hostQueue{crawl: crawl}
 		if hs.crawls.removals[crawl] == nil {
 			err = hs.store.scan(hs.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
 			if err != nil {
@@ -110,7 +110,7 @@ func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
 
 // forget removes the queues and counts of deleted crawls from a host and its domain.
 func (hs *hosts) forget(h *host) error {
-	removed := func(w *crawlQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
+	removed := func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
 	defer func() { h.written = max(h.written, hs.crawls.lastRemoval) }()
 	if !slices.ContainsFunc(h.work, removed) {
 		return nil
@@ -130,7 +130,7 @@ func (hs *hosts) forget(h *host) error {
 // forgetPages is forget for a domain.
 func (hs *hosts) forgetPages(d *domain) {
 	before := len(d.work)
-	d.work = slices.DeleteFunc(d.work, func(w *crawlQueue) bool { return hs.crawls.isRemoved(w.crawl, d.written) })
+	d.work = slices.DeleteFunc(d.work, func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, d.written) })
 	d.written = max(d.written, hs.crawls.lastRemoval)
 	if len(d.work) < before {
 		hs.touchDomain(d)
@@ -216,7 +216,7 @@ func (hs *hosts) rulesOf(h *host) (*politeness.Rules, error) {
 // park takes what a crawl wants of a host out of the schedule, until unpark.
 // The crawl is paused, or has spent its budget: looking at its hosts again and
 // again would find nothing else.
-func (hs *hosts) park(h *host, w *crawlQueue) {
+func (hs *hosts) park(h *host, w *hostQueue) {
 	w.parked = true
 	h.rules = nil
 	hs.markDirty(h)
@@ -266,7 +266,7 @@ func (hs *hosts) relist(h *host) error {
 }
 
 // pages returns the books of a crawl that its max_pages_per_host is about.
-func (hs *hosts) pages(h *host, crawl string, rules *Rules) (*crawlQueue, error) {
+func (hs *hosts) pages(h *host, crawl string, rules *Rules) (*hostQueue, error) {
 	if rules.GroupBy != crawlspec.GroupByDomain {
 		return h.of(crawl), nil
 	}
@@ -278,7 +278,7 @@ func (hs *hosts) pages(h *host, crawl string, rules *Rules) (*crawlQueue, error)
 }
 
 // dropWindow forgets what is in memory of a queue.
-func (hs *hosts) dropWindow(w *crawlQueue) {
+func (hs *hosts) dropWindow(w *hostQueue) {
 	if w.queue != nil {
 		w.queue = nil
 		hs.windows--

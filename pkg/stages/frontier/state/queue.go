@@ -14,7 +14,7 @@ type queues struct {
 	*base
 	hosts         *hosts
 	urls          *urls
-	changedInTurn []*crawlQueue
+	changedInTurn []*hostQueue
 	emptied       []emptied
 }
 
@@ -83,7 +83,7 @@ func (q *queue) remove(pl queueKey) {
 }
 
 // queueOf returns the window on the host's queue of a crawl.
-func (qs *queues) queueOf(w *crawlQueue) *queue {
+func (qs *queues) queueOf(w *hostQueue) *queue {
 	if w.queue == nil {
 		// What the store has is unknown until fill looks.
 		w.queue = &queue{more: w.queued > 0}
@@ -98,7 +98,7 @@ func (qs *queues) queueOf(w *crawlQueue) *queue {
 // (newQueueKey); arrival is the order in which the partition has found the URLs. This is the
 // order within one crawl and one host only: Dispatcher.Next has the hosts take turns, and nextOfHost the
 // crawls of a host.
-func (qs *queues) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
+func (qs *queues) head(h *host, w *hostQueue) (*urlRecord, urlID, error) {
 	for range maxDiscard {
 		q := qs.queueOf(w)
 		if err := qs.fill(h, w, q); err != nil {
@@ -122,7 +122,7 @@ func (qs *queues) head(h *host, w *crawlQueue) (*urlRecord, urlID, error) {
 }
 
 // discard empties the queue of a crawl for a host, some URLs in each call.
-func (qs *queues) discard(h *host, w *crawlQueue, end func(*urlRecord, urlID) error) error {
+func (qs *queues) discard(h *host, w *hostQueue, end func(*urlRecord, urlID) error) error {
 	for range maxDiscard {
 		if w.queued == 0 {
 			return nil
@@ -144,7 +144,7 @@ const maxDiscard = 4 * queueWindow
 
 // fill loads the head of the queue into an empty window: what the store shows, and what the
 // current turn has changed since.
-func (qs *queues) fill(h *host, w *crawlQueue, q *queue) error {
+func (qs *queues) fill(h *host, w *hostQueue, q *queue) error {
 	if len(q.window) > 0 || !q.more {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (q *queue) merge(added []queueKey) {
 
 // changesAfter returns the entries behind a place that were added in the current turn, and
 // those that were deleted.
-func (w *crawlQueue) changesAfter(passed queueKey) (added []queueKey, deleted map[queueKey]bool) {
+func (w *hostQueue) changesAfter(passed queueKey) (added []queueKey, deleted map[queueKey]bool) {
 	deleted = make(map[queueKey]bool)
 	for _, c := range w.changes {
 		if compareQueueKeys(c.key, passed) > 0 {
@@ -204,7 +204,7 @@ func (w *crawlQueue) changesAfter(passed queueKey) (added []queueKey, deleted ma
 }
 
 // changed notes that an entry of a queue was stored or deleted in this turn.
-func (qs *queues) changed(w *crawlQueue, pl queueKey, added bool) {
+func (qs *queues) changed(w *hostQueue, pl queueKey, added bool) {
 	if len(w.changes) == 0 {
 		qs.changedInTurn = append(qs.changedInTurn, w)
 	}

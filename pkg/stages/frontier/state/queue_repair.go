@@ -5,7 +5,7 @@ import "slices"
 // emptied is a queue that was emptied in this turn, by its count.
 type emptied struct {
 	h *host
-	w *crawlQueue
+	w *hostQueue
 }
 
 // checkEmptied makes sure, after a commit, that queues without a URL have none.
@@ -23,7 +23,7 @@ func (qs *queues) checkEmptied() error {
 }
 
 // recountQueue counts the queue of a crawl at a host.
-func (qs *queues) recountQueue(h *host, w *crawlQueue) error {
+func (qs *queues) recountQueue(h *host, w *hostQueue) error {
 	n := 0
 	err := qs.store.scan(qs.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
 	if err != nil || n == w.queued {
@@ -38,7 +38,7 @@ func (qs *queues) recountQueue(h *host, w *crawlQueue) error {
 }
 
 // emptyQueue is called when a queue turns out to have no URL at all.
-func (qs *queues) emptyQueue(h *host, w *crawlQueue) {
+func (qs *queues) emptyQueue(h *host, w *hostQueue) {
 	qs.hosts.dropWindow(w)
 	if w.queued != 0 {
 		qs.reportRepair(repairQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)

@@ -47,7 +47,7 @@ func (w *partitionFixture) keysOf(crawl string, hashes ...messages.URLHash) (key
 		case kindDomain:
 			d := domain{name: string(key[3:])}
 			w.must(d.decode(it.Value()))
-			found = slices.ContainsFunc(d.work, func(of *crawlQueue) bool { return of.crawl == crawl })
+			found = slices.ContainsFunc(d.work, func(of *hostQueue) bool { return of.crawl == crawl })
 		case kindCounters, kindAwake:
 			found = string(key[3:]) == crawl
 		case kindHost:
