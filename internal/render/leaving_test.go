@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"seine/pkg/crawlspec"
 )
@@ -16,6 +17,9 @@ func TestPageStaysUnlessADocumentIsToBeShown(t *testing.T) {
 		h := w.Header()
 		switch r.URL.Path {
 		case "/none":
+			w.WriteHeader(http.StatusNoContent)
+		case "/slow":
+			time.Sleep(600 * time.Millisecond)
 			w.WriteHeader(http.StatusNoContent)
 		case "/reset":
 			w.WriteHeader(http.StatusResetContent)
@@ -56,7 +60,9 @@ func TestPageStaysUnlessADocumentIsToBeShown(t *testing.T) {
 		{script: later("location = '/pdf'"), link: "/pdf"},
 		{script: later("location = '/to-zip'"), link: "/to-zip"},
 		{script: later("location = '/none'; setTimeout(() => { location = '/zip' }, 200)"), link: "/zip"},
+		{script: later("location = '/none'; setTimeout(() => { location = '/slow' }, 2800)")}, // the wait for the first is over meanwhile
 		{script: "let n = 0; setInterval(() => { location = '/none?' + n++ }, 100)"},
+		{script: "let n = 0; setInterval(() => { location = '/slow?' + n++ }, 100)"}, // each replaces the one before
 		{script: "history.back()"},
 		{script: later("history.back()")},
 		{script: "history.go(-1)"},
@@ -73,9 +79,9 @@ func TestPageStaysUnlessADocumentIsToBeShown(t *testing.T) {
 		{script: later("location = '/none'; setTimeout(() => { location = '/html' }, 200)"), leaves: true},
 	} {
 		const text = "the text of the page"
-		html, _ := showBare(t, r, web.URL, "/page", "<p>"+text+"</p><script>"+tt.script+"</script>", crawlspec.UntilIdle)
+		html, asked := showBare(t, r, web.URL, "/page", "<p>"+text+"</p><script>"+tt.script+"</script>", crawlspec.UntilIdle)
 		if leaves := html == ""; leaves != tt.leaves || !leaves && !strings.Contains(html, text) {
-			t.Errorf("%s: it leaves: %v, %s", tt.script, leaves, html)
+			t.Errorf("%s: it leaves: %v after %v, %s", tt.script, leaves, asked, html)
 		}
 		if tt.link != "" && !strings.Contains(html, `<a href="`+web.URL+tt.link+`">`) {
 			t.Errorf("%s: it has no link to %s: %s", tt.script, tt.link, html)

@@ -22,16 +22,29 @@ func (v navigation) isByPage(e *fetch.EventRequestPaused) bool {
 	}
 	if v.navigations >= maxNavigations || v.loads == 0 || e.Request.URL == v.url || v.settled || e.Request.Method != http.MethodGet || e.Request.URL != v.leads {
 		v.ignored = e.Request.URL
+		if e.Request.URL == v.leads { // it replaces the navigation before, which gets no response then
+			v.redirect = ""
+		}
 		return false
 	}
 	v.navigations++
 	v.redirect = e.Request.URL
-	time.AfterFunc(responseTime, v.leave)
+	nth := v.navigations
+	time.AfterFunc(responseTime, func() { v.expire(nth) })
 	return true
 }
 
 // responseTime is the longest wait for the response to a navigation.
 const responseTime = 3 * time.Second
+
+// expire ends the visit with a redirect if the nth navigation still has no response.
+func (v navigation) expire(nth int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.redirect != "" && v.navigations == nth {
+		v.stop(errRedirected)
+	}
+}
 
 // leave ends the visit with a redirect, unless the navigation was cancelled.
 func (v navigation) leave() {
