@@ -89,7 +89,7 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 		t.Errorf("a parser and a frontier run, and %v are known", processes)
 	}
 	tab.Go(url + "/audit")
-	tab.Shows("/processes/" + id + "/drain")
+	tab.Shows("process " + id)
 }
 
 // wantDrainedByOperator checks on a locked server that the operator can drain a stage in an account of its own, and the

@@ -107,7 +107,7 @@ allow_private: true
 robots: ignore
 render:
   mode: always
-  actions: [{screenshot: true}, {click: "#missing", timeout: 100ms}]
+  actions: [{screenshot: true}, {click: "#missing", timeout: 1s}]
   pdf: true
   capture: ["/fetch-list/*"]
 records:

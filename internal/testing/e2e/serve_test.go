@@ -189,7 +189,7 @@ func TestKilledServerGoesOnByAPage(t *testing.T) {
 		}
 		page, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		return err == nil && strings.Contains(string(page), "no process works on it") && strings.Contains(string(page), `action="/crawls/news/resume"`), string(page)
+		return err == nil && strings.Contains(string(page), "No process works on it") && strings.Contains(string(page), `action="/crawls/news/resume"`), string(page)
 	})
 	resp, err := http.PostForm(url+"/crawls/news/resume", nil)
 	if err != nil {
