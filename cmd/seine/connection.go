@@ -63,7 +63,7 @@ func dialAnd(ctx context.Context, dial func(string, *slog.Logger) (*stages.Bus, 
 		return err
 	}
 	defer bus.Close()
-	// What the server refuses gets no answer: waiting for one does not show why.
+	// The server does not answer a refused request: a timeout would not show the reason.
 	ctx, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	err = do(ctx, bus)

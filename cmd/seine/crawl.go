@@ -291,8 +291,8 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 	return seeds, nil
 }
 
-// seedLines reads seeds as seine seed does. It reports lines that are none, and passes
-// over them, unless there is nothing else.
+// seedLines reads seeds as seine seed does. It reports and skips lines that are no seeds,
+// and fails if there are no others.
 func seedLines(from io.Reader) (all []messages.Seed, err error) {
 	var bad complaints
 	r := seeds.Reader{Bad: bad.tell, Take: func(s messages.Seed) error {

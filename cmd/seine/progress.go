@@ -32,8 +32,8 @@ func (p *progress) update(now crawl.Progress) {
 	})
 }
 
-// measure updates the rate. What a continued crawl has done before
-// does not count.
+// measure updates the rate. Pages that a continued crawl fetched before
+// do not count.
 func (p *progress) measure(now *crawl.Progress) {
 	before := p.before
 	p.before = now

@@ -156,7 +156,7 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string
 	return nil
 }
 
-// seedPublisher publishes the seeds that it reads, and reports lines that are none.
+// seedPublisher publishes the seeds that it reads, and reports lines that are no seeds.
 type seedPublisher struct {
 	*seeds.Publisher
 	seeds.Reader

@@ -19,7 +19,7 @@ func TestPageStaysUnlessADocumentIsToBeShown(t *testing.T) {
 		case "/none":
 			w.WriteHeader(http.StatusNoContent)
 		case "/slow":
-			time.Sleep(600 * time.Millisecond)
+			time.Sleep(600 * time.Millisecond) // longer than the time between two navigations of a page below
 			w.WriteHeader(http.StatusNoContent)
 		case "/reset":
 			w.WriteHeader(http.StatusResetContent)

@@ -25,7 +25,7 @@ func TestPagesThatAreNeverIdleAreTakenWhenStill(t *testing.T) {
 			case <-req.Context().Done():
 			}
 		case "/slow":
-			time.Sleep(7 * time.Second)
+			time.Sleep(7 * time.Second) // a site that answers after the 5 s in which a page must be still
 		}
 		fmt.Fprint(w, "answer")
 	}))

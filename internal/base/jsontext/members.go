@@ -16,8 +16,8 @@ type Members struct {
 	bad  bool
 }
 
-// MembersOf begins with the object or the list that text is. Of anything else
-// there are none, and Bad is true.
+// MembersOf iterates over the object or the list in text. Anything else has no members,
+// and Bad is true.
 func MembersOf(text []byte) Members {
 	i := skipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' && text[i] != '[' {

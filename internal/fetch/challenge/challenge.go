@@ -2,7 +2,7 @@
 // the requested pages. It is for a crawler that needs to know that it is
 // blocked; nothing here helps to pass.
 //
-// What counts is in one table, by the marks that the makers of such pages document, or
+// One table has the marks that count: those that the makers of such pages document, or
 // that public programs which read such pages go by, never by words that a page may have otherwise. A body is
 // looked at only if it is small HTML that says next to nothing: a page with a CAPTCHA in a
 // form, or about them, has other text. Gates without such a mark are not

@@ -82,7 +82,7 @@ func TestSitesThatBlockAreTold(t *testing.T) {
 }
 
 // A login that fails is reported at the first look, also one from before it, whatever the thresholds; and it is over when requests succeed.
-func TestFailedLoginsAreTold(t *testing.T) {
+func TestFailedLoginsAreReported(t *testing.T) {
 	d := newDay(t)
 	d.rules.ErrorRate, d.rules.Blocked, d.rules.Over = 0, 0, 0
 	fails := func(n int64) func(*Observation) {

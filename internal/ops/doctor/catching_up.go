@@ -20,7 +20,7 @@ func catchingUp(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	return catchingUpFindings(behind), nil
 }
 
-// catchingUpFindings reports partitions that catch up, nothing if there are none.
+// catchingUpFindings returns a finding for each partition that catches up.
 func catchingUpFindings(behind []int) []Finding {
 	if len(behind) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,18 +89,23 @@ func (f *finder) near() error {
 	return nil
 }
 
-func (f *finder) tryNear(crawl, url string) error {
-	e, err := f.client.Explain(f.ctx, crawl, url)
-	known := func(n SimilarURL) bool { return n.Crawl == crawl && n.URL == e.URL }
-	if err != nil || !e.Known || slices.ContainsFunc(f.Near, known) {
-		return err
-	}
-	f.Near = append(f.Near, SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason})
-	return nil
+func (f *finder) tryNear(crawl, url string) (err error) {
+	f.Near, err = AppendKnown(f.ctx, f.client, f.Near, crawl, url)
+	return err
 }
 
-// maxCrawls bounds the crawls that are asked.
-const maxCrawls = 100
+// AppendKnown appends a URL to others if a crawl knows it and it is not among them.
+func AppendKnown(ctx context.Context, client frontierapi.Client, all []SimilarURL, crawl, url string) ([]SimilarURL, error) {
+	e, err := client.Explain(ctx, crawl, url)
+	known := func(n SimilarURL) bool { return n.Crawl == crawl && n.URL == e.URL }
+	if err != nil || !e.Known || slices.ContainsFunc(all, known) {
+		return all, err
+	}
+	return append(all, SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason}), nil
+}
+
+// MaxCrawls bounds the crawls that are asked for a URL.
+const MaxCrawls = 100
 
 // crawls are the other crawls there are: those with a spec, and those that have
 // found URLs of the partition recently.
@@ -129,7 +135,7 @@ func others(names []string, but string) []string {
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
 		return name == but || messages.CheckCrawl(name) != nil
 	})
-	return names[:min(len(names), maxCrawls)]
+	return names[:min(len(names), MaxCrawls)]
 }
 
 // variants are what people mistake a URL for: the other scheme, with or without

@@ -42,7 +42,7 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 		return err
 	}
 	if r.Specs != nil {
-		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // there is none of a name that First has
+		o.Crawls = slices.DeleteFunc(o.Crawls, func(c Crawl) bool { // First may name crawls that do not exist
 			return c.Problem == "" && c.End == frontierapi.Empty && !r.Specs.HasOwn(c.Name)
 		})
 	}
@@ -52,7 +52,7 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	return r.readAlerts(ctx, o)
 }
 
-// readNamed reads how crawls stand, those that are asked about or all for nil. What cannot be known of one is its Problem.
+// readNamed reads the state of the crawls in asked, or of all if that is nil. If the state of one is unknown, its Problem says why.
 func (r *Reader) readNamed(ctx context.Context, names []string, asked map[string]bool) (all []Crawl, err error) {
 	specs := r.Specs
 	if specs == nil {

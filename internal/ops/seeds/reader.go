@@ -16,7 +16,7 @@ import (
 // Reader reads seeds as people write them: see messages.DecodeSeeds.
 type Reader struct {
 	Take func(messages.Seed) error // called for each, canonical
-	// Bad is called with a text that is no seed, and where it is from.
+	// Bad is called with each text that is no seed, and its source.
 	Bad func(from, text string, err error)
 }
 
@@ -122,7 +122,7 @@ func (r *Reader) Add(from, line string) error {
 	return nil
 }
 
-// Decode returns the seeds of a text, and reports what is none.
+// Decode returns the seeds of a text, and the texts that are no seeds.
 func (r *Reader) Decode(from, text string) []messages.Seed {
 	seeds, bad := messages.DecodeSeeds([]byte(text))
 	for _, b := range bad {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// grace is how long to wait for rules whose context has ended. What looks at the
-// context does so every few milliseconds.
+// grace is how long to wait for rules whose context has ended. Rules check their
+// context every few milliseconds.
 const grace = 50 * time.Millisecond
 
 // MaxAbandoned is how many functions that were still busy when their time was over

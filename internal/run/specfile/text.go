@@ -14,8 +14,8 @@ import (
 // Text returns a spec as YAML that Load reads, with all keys, in the order of the schema. It has no text that a terminal obeys.
 func Text(spec *crawlspec.Spec) ([]byte, error) { return textOf(spec.Encode()) }
 
-// Written returns a spec as Text does, without the keys that have their defaults.
-func Written(spec *crawlspec.Spec) ([]byte, error) {
+// TextWithoutDefaults returns a spec as Text does, without the keys that have their defaults.
+func TextWithoutDefaults(spec *crawlspec.Spec) ([]byte, error) {
 	unchanged := crawlspec.Default()
 	if spec.Render != nil { // its mode is never a default
 		unchanged.Render = new(crawlspec.DefaultRender())

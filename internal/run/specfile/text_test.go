@@ -8,7 +8,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// What Text and Written print is the same spec again, with values that YAML could read as another type.
+// What Text and TextWithoutDefaults print is the same spec again, with values that YAML could read as another type.
 func TestTextIsReadBack(t *testing.T) {
 	files, err := filepath.Glob("../../../examples/*/spec.yaml")
 	if err != nil || len(files) == 0 {
@@ -24,7 +24,7 @@ func TestTextIsReadBack(t *testing.T) {
 	tricky.Include = []string{"true", "~", "007", "1e3", "- a", "a: b # c", "re:^/p/\\d+$", "é\u00a0"}
 	specs["tricky"], specs["default"] = &tricky, new(crawlspec.Default())
 	for name, spec := range specs {
-		for _, print := range []func(*crawlspec.Spec) ([]byte, error){Text, Written} {
+		for _, print := range []func(*crawlspec.Spec) ([]byte, error){Text, TextWithoutDefaults} {
 			text, err := print(spec)
 			if err != nil {
 				t.Fatal(err)
@@ -37,9 +37,9 @@ func TestTextIsReadBack(t *testing.T) {
 	}
 }
 
-// Written has what was written, and no more: neither defaults nor the version. What differs from a default within an object is there,
+// TextWithoutDefaults has what was written, and no more: neither defaults nor the version. What differs from a default within an object is there,
 // be it less than the default.
-func TestWrittenHasNoDefaults(t *testing.T) {
+func TestTextWithoutDefaults(t *testing.T) {
 	for _, text := range []string{
 		"", "max_pages: 500\n", "scope: domain\nexclude:\n- '*?sort=*'\n", "delay: 0s\nbreaker:\n  failures: 9\n",
 		"links:\n  follow: []\n", "traps:\n  max_path_depth: 0\n", "normalize:\n  drop_sessions: false\n  sort_query: true\n", "render:\n  mode: auto\n", "render:\n  mode: never\n  pdf: true\n", "robots: ignore\nskip_extensions: []\n",
@@ -49,7 +49,7 @@ func TestWrittenHasNoDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Written(spec); err != nil || string(got) != text {
+		if got, err := TextWithoutDefaults(spec); err != nil || string(got) != text {
 			t.Errorf("%v: %q is printed as %q", err, text, got)
 		}
 	}

@@ -174,7 +174,7 @@ func (s *server) page(p page) http.HandlerFunc {
 			s.failed(w, r, err)
 			return
 		}
-		if to, ok := body.(elsewhere); ok {
+		if to, ok := body.(redirectTo); ok {
 			http.Redirect(w, r, string(to), http.StatusSeeOther)
 			return
 		}

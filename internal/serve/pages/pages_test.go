@@ -121,7 +121,7 @@ func checkWidth(t *testing.T, tab *browser.Tab, path string) {
 }
 
 // A value that stands alone in a chart is drawn, as a dot: a line needs two.
-func TestLonelyValuesOfChartsAreDrawn(t *testing.T) {
+func TestIsolatedValuesOfChartsAreDrawn(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
 	tab := c.tab()

@@ -21,8 +21,8 @@ type searchPage struct {
 	URLs   []history.SimilarURL
 }
 
-// elsewhere is the address that a page redirects to.
-type elsewhere string
+// redirectTo is the address that a page redirects to.
+type redirectTo string
 
 func (up urlPages) search(r *http.Request) (any, error) {
 	p := searchPage{Text: strings.TrimSpace(r.FormValue("q"))}
@@ -39,7 +39,7 @@ func (up urlPages) search(r *http.Request) (any, error) {
 	rest, err := asked(r.Context(), up.server, "search "+p.Text, fresh, func(ctx context.Context, bus *stages.Bus) (rest searchPage, err error) {
 		client := frontierapi.Client{Bus: bus}
 		if rest.Hosts, err = hostsLike(ctx, client, text); err == nil {
-			rest.URLs = whoKnows(ctx, client, names, p.Text)
+			rest.URLs = urlsLike(ctx, client, names, p.Text)
 		}
 		return rest, err
 	})
@@ -51,14 +51,14 @@ func (up urlPages) search(r *http.Request) (any, error) {
 }
 
 // only is the address of the one thing that was found.
-func (up urlPages) only(p *searchPage) elsewhere {
+func (up urlPages) only(p *searchPage) redirectTo {
 	switch {
 	case len(p.Crawls) > 0:
-		return elsewhere(up.link("/crawls/" + p.Crawls[0].Name))
+		return redirectTo(up.link("/crawls/" + p.Crawls[0].Name))
 	case len(p.Hosts) > 0:
-		return elsewhere(up.link("/hosts/" + url.PathEscape(p.Hosts[0])))
+		return redirectTo(up.link("/hosts/" + url.PathEscape(p.Hosts[0])))
 	}
-	return elsewhere(up.link("/explain", "crawl", p.URLs[0].Crawl, "url", p.URLs[0].URL))
+	return redirectTo(up.link("/explain", "crawl", p.URLs[0].Crawl, "url", p.URLs[0].URL))
 }
 
 // hostsLike are the hosts with a text in their names that have work, or else the host of that name.
@@ -80,8 +80,8 @@ func hostsLike(ctx context.Context, client frontierapi.Client, text string) (nam
 	return names, nil
 }
 
-// whoKnows are the crawls that know a URL, which may lack its scheme.
-func whoKnows(ctx context.Context, client frontierapi.Client, crawls []string, text string) (all []history.SimilarURL) {
+// urlsLike are the URLs of a text, which may lack its scheme, in the crawls that know them.
+func urlsLike(ctx context.Context, client frontierapi.Client, crawls []string, text string) (all []history.SimilarURL) {
 	if !strings.ContainsAny(text, "./:") {
 		return nil
 	}
@@ -89,11 +89,9 @@ func whoKnows(ctx context.Context, client frontierapi.Client, crawls []string, t
 	if !isWeb(text) {
 		candidates = []string{"https://" + text, "http://" + text}
 	}
-	for _, crawl := range crawls {
+	for _, crawl := range crawls[:min(len(crawls), history.MaxCrawls)] {
 		for _, u := range candidates {
-			if e, err := client.Explain(ctx, crawl, u); err == nil && e.Known {
-				all = append(all, history.SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason})
-			}
+			all, _ = history.AppendKnown(ctx, client, all, crawl, u) // a text may be no URL
 		}
 	}
 	return all

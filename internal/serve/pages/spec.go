@@ -78,7 +78,7 @@ func (sp specPages) specPage(r *http.Request) (*specPage, error) {
 			}
 		}
 	}
-	text, err := specfile.Written(p.Revision.Spec)
+	text, err := specfile.TextWithoutDefaults(p.Revision.Spec)
 	p.Text = string(text)
 	return p, err
 }

@@ -62,7 +62,7 @@ func mustRow(texts ...string) string {
 }
 
 // A crawl is begun by choices, once their preview shows what becomes of a page. The choices can be gone on with in YAML.
-func TestCrawlIsBegunByChoices(t *testing.T) {
+func TestCrawlIsCreatedByTheForm(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
 	_, seed := site(t, 30)

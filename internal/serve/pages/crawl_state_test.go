@@ -11,7 +11,7 @@ import (
 )
 
 // A crawl has one state, which says what ended it in words, and offers what makes sense then.
-func TestStandingOfACrawl(t *testing.T) {
+func TestStateOfACrawl(t *testing.T) {
 	counted := func(queued, pages int64) (c overview.Crawl) {
 		c.State, c.Queued, c.Pages = overview.Running, queued, pages
 		c.Spec = &crawlspec.Spec{MaxPages: 60, MaxBytes: 2e6, MaxDuration: crawlspec.Duration(time.Minute)}
@@ -40,7 +40,7 @@ func TestStandingOfACrawl(t *testing.T) {
 	} {
 		c := counted(18, 60)
 		test.change(&c)
-		s, may := standingOf(&c), []string{}
+		s, may := stateOf(&c), []string{}
 		for _, verb := range []string{"pause", "resume", "cancel"} {
 			if s.May(verb) {
 				may = append(may, verb)

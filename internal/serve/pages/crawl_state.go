@@ -12,8 +12,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// standing is the state of a crawl in one word, and a sentence about it.
-type standing struct{ Word, Why string }
+// crawlState is the state of a crawl in one word, and a sentence about it.
+type crawlState struct{ Word, Why string }
 
 // Words beside those of overview.State.
 const (
@@ -24,37 +24,37 @@ const (
 	unasked   = "not looked at"
 )
 
-// standings are all words, in the order in which lists offer them.
-var standings = []string{
+// allStates are all words, in the order in which lists offer them.
+var allStates = []string{
 	string(overview.Running), scheduled, string(overview.Paused), stopped, limited, string(frontierapi.Complete), string(overview.Cancelled),
 	string(frontierapi.Empty), string(overview.Blocked), unknown, unasked,
 }
 
-func standingOf(c *overview.Crawl) standing {
+func stateOf(c *overview.Crawl) crawlState {
 	left := humanize.Plural(c.Pending(), "URL")
 	switch {
 	case c.Unasked:
-		return standing{unasked, "Open it to have it looked at."}
+		return crawlState{unasked, "Open it to have it looked at."}
 	case c.Problem != "":
-		return standing{unknown, c.Problem}
+		return crawlState{unknown, c.Problem}
 	case c.Stalled:
-		return standing{string(overview.Blocked), "No revision of its spec can be used."}
+		return crawlState{string(overview.Blocked), "No revision of its spec can be used."}
 	case c.State == overview.Paused:
-		return standing{string(c.State), left + " left, none of which is fetched until it is resumed."}
+		return crawlState{string(c.State), left + " left, none of which is fetched until it is resumed."}
 	case c.State == overview.Cancelled:
-		return standing{string(c.State), "What was queued is excluded, what was fetched is kept."}
+		return crawlState{string(c.State), "What was queued is excluded, what was fetched is kept."}
 	case c.End == frontierapi.Complete:
-		return standing{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
+		return crawlState{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
 	case c.End == frontierapi.Empty:
-		return standing{string(c.End), "It has no URLs yet."}
+		return crawlState{string(c.End), "It has no URLs yet."}
 	case c.End != frontierapi.NotEnded:
-		return standing{limited, fmt.Sprintf("%s, with %s left.", limitOf(c), left)}
+		return crawlState{limited, fmt.Sprintf("%s, with %s left.", limitOf(c), left)}
 	case c.Idle && c.Pending() > 0:
-		return standing{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
+		return crawlState{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
 	case c.Pending() == 0 && !c.NextRun.IsZero():
-		return standing{scheduled, "Every URL has been visited in this run."}
+		return crawlState{scheduled, "Every URL has been visited in this run."}
 	}
-	return standing{string(overview.Running), ""}
+	return crawlState{string(overview.Running), ""}
 }
 
 // limitOf says which limit ended a crawl, with its key in the spec.
@@ -76,15 +76,15 @@ func limitOf(c *overview.Crawl) string {
 }
 
 // Mark is the class of the mark that shows the word.
-func (s standing) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
+func (s crawlState) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
 
 // Ended reports whether nothing more happens by itself.
-func (s standing) Ended() bool {
+func (s crawlState) Ended() bool {
 	return slices.Contains([]string{limited, string(frontierapi.Complete), string(overview.Cancelled), string(frontierapi.Empty)}, s.Word)
 }
 
 // May reports whether a verb of a form makes sense for a crawl in this state.
-func (s standing) May(verb string) bool {
+func (s crawlState) May(verb string) bool {
 	switch s.Word {
 	case string(overview.Running), scheduled, string(overview.Blocked), unknown:
 		return verb != "resume"
@@ -99,7 +99,7 @@ func (s standing) May(verb string) bool {
 // tookOf is how long a crawl has run.
 func tookOf(c *overview.Crawl) time.Duration {
 	until := time.Now()
-	if s := standingOf(c); c.Idle || s.Ended() || s.Word == scheduled || c.State == overview.Paused {
+	if s := stateOf(c); c.Idle || s.Ended() || s.Word == scheduled || c.State == overview.Paused {
 		until = moment(c.Changed)
 	}
 	if c.Started == 0 || until.Before(moment(c.Started)) {
