@@ -42,9 +42,8 @@ type Page struct {
 	// Header is the response header as received, but for the hop-by-hop fields and
 	// cookies. All but HeaderRobots is left out when it would not fit.
 	Header map[string][]string `json:"header,omitempty"`
-	// BodyEncoding is "", BodyZstd, or, of an archived page, the content codings
-	// (RFC 9110 8.4.1) that the body came in, as in "gzip, br": the last is undone
-	// first. BodySize is the size decoded, in bytes.
+	// BodyEncoding is "", BodyZstd, or the content codings (RFC 9110 8.4.1) that the body
+	// came in, as in "gzip, br": the last is undone first. BodySize is the size decoded, in bytes.
 	BodyEncoding string `json:"body_encoding,omitempty"`
 	BodySize     int64  `json:"body_size"`
 	// RequestSize and HeadSize are of an archived page: the payload begins with

@@ -32,10 +32,11 @@ func NewChain(bus *Bus, workers int, parse func(context.Context, *messages.Page,
 }
 
 // Handle has a page parsed that is in msg, which was not published, and returns what is to be published of both,
-// before the result of the request. The end of the visit comes after everything else of it, so a reader of RESULTS or
+// before the result of the request. Body is the body of the page without its content codings, if the caller has it; it may
+// change after the call. The end of the visit comes after everything else of it, so a reader of RESULTS or
 // of the end of the visit finds the page and all that was made of it. After an error the caller decides what becomes
 // of the page: nothing of it was published then, except, perhaps, the page for other readers.
-func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) (Output, error) {
+func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg, body []byte) (Output, error) {
 	select {
 	case c.workers <- struct{}{}:
 	case <-ctx.Done():
@@ -45,6 +46,7 @@ func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg) 
 	began := time.Now()
 	chained := messages.ChainedMsg(msg)
 	m, stored := c.message(msg, chained)
+	m.Body = body
 	out, err := c.traced(ctx, page, m)
 	if err != nil {
 		c.bus.Log.Debug("page is left to the parsers of PAGES", "crawl", page.Crawl, "url", page.URL, "error", err)

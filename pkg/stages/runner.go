@@ -30,6 +30,7 @@ type Message struct {
 	Stored     time.Time // when the stream took it
 	Taken      time.Time // when this process had it
 	Part       int       // which message of a batch it is, from 0
+	Body       []byte    // decoded body of a page, if a Chain has it; valid while the message is handled
 
 	store func(context.Context) (sequence uint64, err error) // of one that a Chain has handed on
 }

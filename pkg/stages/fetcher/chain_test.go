@@ -1,13 +1,19 @@
 package fetcher
 
 import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/andybalholm/brotli"
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/testing/testweb"
@@ -81,6 +87,57 @@ func TestChainedPageIsStoredWithWhatWasMadeOfIt(t *testing.T) {
 	}
 	if out.Done(); done != 1 {
 		t.Errorf("the parser was told %d times that all is stored", done)
+	}
+}
+
+// A page is stored as it came, and the parser is handed it decoded. One for which there is no memory is decoded by the
+// parser.
+func TestChainedPageIsHandedOnDecoded(t *testing.T) {
+	text := []byte("<title>x</title>" + strings.Repeat("words of a page, ", 30_000)) // 510 KB
+	zip := func(coding string) []byte {
+		var b bytes.Buffer
+		w := map[string]io.WriteCloser{"gzip": gzip.NewWriter(&b), "br": brotli.NewWriter(&b), "deflate": zlib.NewWriter(&b)}[coding]
+		_, err := w.Write(text)
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for name, tt := range map[string]struct {
+		coding, encoding string
+		memory           crawlspec.Bytes
+		decoded          bool
+	}{
+		"gzip":           {"gzip", "gzip", 128 << 20, true},
+		"brotli":         {"br", "br", 128 << 20, true},
+		"deflate":        {"deflate", "deflate", 128 << 20, true},
+		"no coding":      {"", messages.BodyZstd, 128 << 20, true},
+		"without memory": {"gzip", "gzip", 8 << 20, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFetcherFixture(t, ignoreRobots, func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.MaxInFlightBody = tt.memory })
+			sent := text
+			if tt.coding != "" {
+				sent = zip(tt.coding)
+			}
+			s.web.Handle(0, "/page", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				w.Header()["Content-Encoding"] = []string{tt.coding}
+				_, _ = w.Write(sent)
+			})
+			calls := s.chained(func(_ context.Context, page *messages.Page, m *stages.Message) (stages.Output, error) {
+				if page.BodyEncoding != tt.encoding || tt.coding != "" && !bytes.Equal(m.Data, sent) || page.BodySize != int64(len(text)) {
+					t.Errorf("stored are %d bytes in %q, %d decoded", len(m.Data), page.BodyEncoding, page.BodySize)
+				}
+				if got := m.Body != nil; got != tt.decoded || got && !bytes.Equal(m.Body, text) {
+					t.Errorf("the parser was handed %d decoded bytes", len(m.Body))
+				}
+				return stages.Output{}, nil
+			})
+			if s.fetchPage("/page", 1); *calls != 1 {
+				t.Errorf("parsed %d times", *calls)
+			}
+		})
 	}
 }
 

@@ -102,11 +102,12 @@ func (co composer) candidateMsg(t *fetchJob, target messages.Candidate, c *messa
 // handle takes the usual way: what it dies of must not be fetched again and again, and what fails is tried again or
 // goes to DEAD there.
 func (co composer) page(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
+	body := t.reply.Body.Decoded()
 	page, msg, err := co.pageMsg(ctx, t)
 	if err != nil || co.parser == nil || m.Deliveries > 1 || page.BodyObject != "" {
 		return stages.Output{First: []*nats.Msg{msg}}, err
 	}
-	if out, err := co.parser.Handle(ctx, page, msg); err == nil {
+	if out, err := co.parser.Handle(ctx, page, msg, body); err == nil {
 		return out, nil
 	} else if ctx.Err() != nil {
 		return stages.Output{}, err

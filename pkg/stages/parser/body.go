@@ -15,16 +15,21 @@ import (
 const maxDecoded = 2 << 30
 
 // body returns the decoded body of a page, from the message or from the object
-// store.
-func (p *Parser) body(ctx context.Context, page *messages.Page, payload []byte) ([]byte, error) {
-	_, _, payload, err := page.Split(payload)
+// store. What rules and extractors have may be read after the page is handled: a rule that takes too long is abandoned.
+func (p *Parser) body(ctx context.Context, page *messages.Page, m *stages.Message, plan *parsePlan) ([]byte, error) {
+	if m.Body != nil && (len(p.extractors) > 0 || plan.rules.Matches(page.URL)) {
+		return bytes.Clone(m.Body), nil
+	} else if m.Body != nil {
+		return m.Body, nil
+	}
+	_, _, payload, err := page.Split(m.Data)
 	if err != nil {
 		return nil, stages.PoisonError(err)
 	}
 	if page.BodyObject == "" && page.BodyEncoding == "" {
 		return payload, nil
 	}
-	room := make([]byte, 0, min(page.BodySize, 64<<20))
+	room := make([]byte, 0, min(page.BodySize, 64<<20)+bytes.MinRead)    // so that it need not grow at the end
 	if page.BodyObject == "" && page.BodyEncoding == messages.BodyZstd { // most of what is encoded, and quicker so
 		body, err := p.unzip.DecodeAll(payload, room)
 		if err != nil {

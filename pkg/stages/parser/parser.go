@@ -108,7 +108,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 	if plan.err != nil {
 		return stages.Output{}, stages.PoisonError(plan.err)
 	}
-	body, err := p.body(ctx, page, m.Data)
+	body, err := p.body(ctx, page, m, plan)
 	if err != nil {
 		return stages.Output{}, err
 	}

@@ -275,6 +275,41 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 	}
 }
 
+// A body that a chain hands on is not decoded again. Who may read it after the page is handled has a copy.
+func TestBodyOfAChain(t *testing.T) {
+	pg := page("text/html")
+	pg.BodyEncoding = messages.BodyZstd
+	var kept []byte
+	for name, p := range map[string]*Parser{"links and text": newParser(t, nil), "extractor": newParser(t, nil)} {
+		if name == "extractor" {
+			p.extractors = []Extractor{keeper{&kept}}
+		}
+		m := message(pg, []byte("not zstd"))
+		m.Body = []byte("<title>handed on</title>")
+		out, err := p.parse(t.Context(), pg, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(m.Body)
+		if got := decodeOutput(t, out); got.record.Title != "handed on" {
+			t.Errorf("%s: title %q", name, got.record.Title)
+		}
+	}
+	if string(kept) != "<title>handed on</title>" {
+		t.Errorf("the extractor has %q later", kept)
+	}
+}
+
+// keeper keeps the body of a document.
+type keeper struct{ body *[]byte }
+
+func (keeper) Matches(*Document) bool { return true }
+
+func (k keeper) Extract(_ context.Context, d *Document) (*Extract, error) {
+	*k.body = d.Body
+	return &Extract{Title: "handed on"}, nil
+}
+
 func TestRecordFitsAMessageWhateverItsText(t *testing.T) {
 	p := newParser(t, nil)
 	got := p.parsed(t, page("text/plain; charset=utf-8"), []byte(strings.Repeat("\x01\"\\", 1<<18)))

@@ -89,7 +89,7 @@ func (x *exchange) read(resp *http.Response) *Failure {
 	if len(names) == 0 {
 		return x.readAll(summed{x.hidden.reader(&x.wire), sum}, resp.ContentLength)
 	}
-	if x.ask.Archive && !x.ask.Robots && !x.hidden.active() {
+	if (x.ask.Archive || x.ask.Object != "") && !x.ask.Robots && !x.hidden.active() {
 		return largeBody{x}.storeRaw(names, sum)
 	}
 	z := contentcoding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)

@@ -28,7 +28,11 @@ func (c challengeCheck) blocked(resp *http.Response) {
 // blockedBody does so if the body says it that was read.
 func (c challengeCheck) blockedBody() {
 	if b := &c.reply.Body; c.mayChallenge() && b.Object == "" && b.Size <= challenge.MaxBody {
-		c.blockedBy(challenge.InBody(decoded(b.Data, []string{b.Encoding})), "body")
+		body := b.Decoded()
+		if body == nil {
+			body = decoded(b.Data, []string{b.Encoding})
+		}
+		c.blockedBy(challenge.InBody(body), "body")
 	}
 }
 

@@ -74,8 +74,8 @@ func (l largeBody) storeFailed(err error) *Failure {
 // buffers, the compressor, and what is not yet acknowledged.
 const streamMemory = 8 << 20
 
-// storeRaw keeps a body as received, and reads it decoded for its digest and its
-// limits.
+// storeRaw keeps a body as received, which is smaller and costs no compression, and reads it decoded for its digest and
+// its limits.
 func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
 	up := newLargeBodyWriter(l.ctx, l.c.bodies, l.ask.Object)
 	src := io.TeeReader(&l.wire, writer(func(p []byte) (int, error) {
@@ -91,7 +91,7 @@ func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
 	}))
 	z := contentcoding.NewReader(src, names, l.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
-	f := l.measureDecoded(summed{z, sum})
+	f := l.readDecoded(summed{z, sum})
 	if f == nil || f.Class == messages.BadEncoding {
 		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
 			f = l.classifyReadError(err)
@@ -102,31 +102,44 @@ func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
 		exchangeArchive{l.exchange}.came(up.held)
 		return f
 	}
-	size := l.reply.Body.Size
+	size, decoded := l.reply.Body.Size, l.reply.Body.decoded
 	f = l.stored(up)
-	l.reply.Body.Encoding, l.reply.Body.Size = strings.Join(names, ", "), size
+	l.reply.Body.Encoding, l.reply.Body.Size, l.reply.Body.decoded = strings.Join(names, ", "), size, decoded
 	return f
 }
 
-// measureDecoded reads src to its end and keeps nothing but its size.
-func (l largeBody) measureDecoded(src io.Reader) *Failure {
-	pooled := buffers.Get().(*[]byte)
-	defer buffers.Put(pooled)
-	buf, size, begun := (*pooled)[:cap(*pooled)], int64(0), 0
+// readDecoded reads src to its end, for its size. What it has read stays in the reply, for a parser in the same process,
+// as long as there is memory for it beside the body as received.
+func (l largeBody) readDecoded(src io.Reader) *Failure {
+	buf := getDecoded()
+	buf.held = l.ask.Object != ""
+	defer func() {
+		if l.reply.Body.decoded != buf {
+			buf.release()
+		}
+	}()
+	size, looked := int64(0), false
 	for {
-		n, err := src.Read(buf[begun:])
-		size += int64(n)
-		if begun += n; begun >= sniffed || err != nil {
-			if f := l.sniff(buf[:begun]); f != nil && (err == nil || err == io.EOF) {
+		if len(buf.data) == cap(buf.data) {
+			buf.makeRoom(l.reply.loan.room(l.wire.n+int64(2*cap(buf.data))) - l.wire.n)
+		}
+		begun := len(buf.data)
+		n, err := src.Read(buf.data[begun:cap(buf.data)])
+		buf.data, size = buf.data[:begun+n], size+int64(n)
+		if !looked && (size >= sniffed || err != nil) {
+			looked = true
+			if f := l.sniff(buf.data); f != nil && (err == nil || err == io.EOF) {
 				return f
 			}
-			begun = 0
 		}
 		switch {
 		case size > l.ask.MaxBody:
 			return l.tooLarge(messages.DetailDecoded)
 		case err == io.EOF:
 			l.reply.Body.Size = size
+			if buf.held {
+				l.reply.Body.decoded = buf
+			}
 			return nil
 		case err != nil:
 			return l.classifyReadError(err)

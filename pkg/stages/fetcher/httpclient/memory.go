@@ -53,6 +53,15 @@ func (r *memoryReservation) extend(ctx context.Context, most int64) error {
 	return nil
 }
 
+// room returns how much there may be in memory of one body, where size bytes are wanted. It does not wait for more.
+func (r *memoryReservation) room(size int64) int64 {
+	if !r.covers(size) && r.m.sem.TryAcquire(streamMemory) {
+		r.extra = streamMemory
+		bodyMemory.Add(streamMemory)
+	}
+	return r.m.share + r.extra
+}
+
 // shrink gives back what is not needed once the body has become so small, by
 // compression, or since it is stored.
 func (r *memoryReservation) shrink(size int) {

@@ -51,6 +51,19 @@ type Body struct {
 	Object   string // it is stored as, "" if it is not
 	Encoding string // of Data or of what is stored
 	Size     int64  // decoded
+
+	decoded *decodedBody // nil if it is not held
+}
+
+// Decoded returns the body without its content codings, nil if it is not held so. It is valid until Reply.Release.
+func (b *Body) Decoded() []byte {
+	switch {
+	case b.decoded != nil:
+		return b.decoded.data
+	case b.Encoding == "":
+		return b.Data
+	}
+	return nil
 }
 
 // Unsent is the reply of a request that was not sent.
@@ -68,7 +81,13 @@ func (r *Reply) Failed(f *Failure) { r.Class, r.Text, r.Detail = f.Class, f.Text
 func (r *Reply) Shrink(size int) { r.loan.shrink(size) }
 
 // Release gives back the memory of the body. It may be called again.
-func (r *Reply) Release() { r.loan.release() }
+func (r *Reply) Release() {
+	r.loan.release()
+	if d := r.Body.decoded; d != nil {
+		r.Body.decoded = nil
+		d.release()
+	}
+}
 
 var errNoLocation = errors.New("the response names no Location")
 

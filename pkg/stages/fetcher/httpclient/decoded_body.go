@@ -1,0 +1,47 @@
+package httpclient
+
+// decodedBody is a body that came encoded, as it is decoded. Its memory is used again for other bodies.
+type decodedBody struct {
+	data []byte
+	held bool // all of it; otherwise its end
+}
+
+// decodedBodies has memory to be used again. A sync.Pool would lose it to the collector, which is what it is to spare.
+var decodedBodies = make(chan *decodedBody, 8)
+
+// firstDecoded is what a decoded body is read into at first: most pages fit after one or two doublings.
+const firstDecoded = 128 << 10
+
+func getDecoded() *decodedBody {
+	select {
+	case d := <-decodedBodies:
+		return d
+	default:
+		return &decodedBody{data: make([]byte, 0, firstDecoded)}
+	}
+}
+
+// makeRoom doubles the memory, up to a bound. A body that would need more is not held: what was read of it is
+// overwritten.
+func (d *decodedBody) makeRoom(most int64) {
+	size := min(2*int64(cap(d.data)), most, streamFrom)
+	if d.held = d.held && size > int64(cap(d.data)); !d.held {
+		d.data = d.data[:0]
+		return
+	}
+	grown := make([]byte, len(d.data), size)
+	copy(grown, d.data)
+	d.data = grown
+}
+
+// release gives the memory to other bodies, unless it is much.
+func (d *decodedBody) release() {
+	if cap(d.data) > maxShare {
+		return
+	}
+	d.data = d.data[:0]
+	select {
+	case decodedBodies <- d:
+	default:
+	}
+}
