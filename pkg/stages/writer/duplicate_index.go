@@ -101,6 +101,7 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 		Cache: cache, MemTableSize: 4 << 20, MemTableStopWritesThreshold: 2, DisableWAL: true,
 		MaxOpenFiles: 256, Logger: pebblestate.Logger("index", log), EventListener: listen(report), FormatMajorVersion: pebble.FormatNewest,
 	}
+	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		// A filter is read whole. It must stay small beside the cache.

@@ -63,6 +63,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.K
 		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebblestate.Logger("store", log),
 		FormatMajorVersion: pebble.FormatNewest,
 	}
+	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
 	// Else Pebble ends the process at once; who meets the damage gets an error as well.
 	opts.EventListener = &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) { noteDamage(info.Details, dir, log) }}
 	for i := range opts.Levels {
