@@ -130,8 +130,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 	}
 	b.NC, b.JS = nc, jsclient.WithRestored(js)
 	b.open, b.stopping = context.WithCancel(context.Background())
-	go b.watchStalls(b.open)
-	go b.Refusals.watchHandshake(b.open)
+	go b.watch(b.open)
 	return b, nil
 }
 

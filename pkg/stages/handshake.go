@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,15 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"seine/internal/base/sleep"
 )
-
-// The client reconnects by itself, but reports no error when a certificate is refused: it keeps the
-// error until the next attempt. So it must be polled.
-
-// handshakeEvery is the time between two polls.
-const handshakeEvery = 500 * time.Millisecond
 
 // lostHandshake is why a connection that was lost cannot be made again, nil if no certificate is in the way.
 type lostHandshake struct{ why atomic.Pointer[string] }
@@ -30,26 +21,25 @@ func (h *lostHandshake) err() error {
 	return errors.New("not connected")
 }
 
-// watchHandshake logs, and stores for Ready, which certificate keeps this process from its server, until ctx is done.
-func (rs Refusals) watchHandshake(ctx context.Context) {
-	for sleep.For(ctx, handshakeEvery) == nil {
-		if rs.NC.IsConnected() {
-			rs.handshake.why.Store(nil)
-			rs.retrySubscriptions(time.Now())
-			continue
-		}
-		err := rs.NC.LastError()
-		if err == nil || errors.Is(err, nats.ErrConnectionClosed) {
-			continue // it is trying
-		}
-		hint := hintCertificate(err)
-		if hint == "" {
-			continue
-		}
-		why := fmt.Sprintf("%v (%s)", err, hint)
-		if said := rs.handshake.why.Swap(&why); said == nil || *said != why {
-			rs.Log.Error("cannot connect to NATS again", "reason", why)
-		}
+// checkHandshake logs, and stores for Ready, which certificate keeps this process from its server. The client reconnects by
+// itself, but reports no error when a certificate is refused: it keeps the error until the next attempt.
+func (rs Refusals) checkHandshake() {
+	if rs.NC.IsConnected() {
+		rs.handshake.why.Store(nil)
+		rs.retrySubscriptions(time.Now())
+		return
+	}
+	err := rs.NC.LastError()
+	if err == nil || errors.Is(err, nats.ErrConnectionClosed) {
+		return // it is trying
+	}
+	hint := hintCertificate(err)
+	if hint == "" {
+		return
+	}
+	why := fmt.Sprintf("%v (%s)", err, hint)
+	if said := rs.handshake.why.Swap(&why); said == nil || *said != why {
+		rs.Log.Error("cannot connect to NATS again", "reason", why)
 	}
 }
 

@@ -32,14 +32,15 @@ func (d *stallDetector) stalled() bool {
 	return last > 0 && bootclock.Now()-time.Duration(last) > stallThreshold
 }
 
-// watchStalls marks everything as stale when the process was stalled, until ctx is
+// watch marks everything as stale when the process was stalled, and checks the connection, until ctx is
 // done.
-func (b *Bus) watchStalls(ctx context.Context) {
+func (b *Bus) watch(ctx context.Context) {
 	for b.pulse.tick(); sleep.For(ctx, pulseEvery) == nil; b.pulse.tick() {
 		if b.pulse.stalled() {
 			b.Log.Warn("this process was suspended and checks its in-flight messages again")
 			b.MarkStale()
 		}
+		b.Refusals.checkHandshake()
 	}
 }
 

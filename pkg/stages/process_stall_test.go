@@ -21,7 +21,7 @@ func TestProcessThatStoodStillSuspectsWhatItHolds(t *testing.T) {
 	if !b.MaybeStale(m) {
 		t.Error("does not suspect what was delivered while it stood still")
 	}
-	b.MarkStale() // as watchStalls does
+	b.MarkStale() // as watch does
 	b.pulse.tick()
 	if !b.MaybeStale(m) {
 		t.Error("forgets that it stood still")
