@@ -40,6 +40,7 @@ type Janitor struct {
 	// from there.
 	Snapshots *partition.Snapshots
 
+	last     uint64                // the sum of the streams' last sequences
 	newest   []*partition.Snapshot // by partition; nil where there is none
 	newestAt time.Time
 	blamed   map[string]bool  // streams whose holders were logged
@@ -70,19 +71,26 @@ func NewJanitor(b *stages.Bus) *Janitor {
 
 // Run cleans up until ctx is done. More than one may run: a purge repeated is
 // harmless. While there is something to purge it comes back soon, so that a
-// small stream does not hold up the pipeline.
+// small stream does not hold up the pipeline; while nothing is published, less often.
 func (j *Janitor) Run(ctx context.Context) error {
 	var swept, moved time.Time
-	for ctx.Err() == nil {
-		wait := j.Every
+	for wait := j.Every; ctx.Err() == nil; _ = sleep.For(ctx, wait) {
+		last, purgedAny := j.last, false
+		j.last = 0
 		for name, consumers := range j.Streams {
 			purged, err := j.clean(ctx, name, consumers)
 			if err != nil && ctx.Err() == nil {
 				j.Log.Debug("cannot clean up", "stream", name, "error", err)
 			}
-			if purged {
-				wait = j.Every / 20
-			}
+			purgedAny = purgedAny || purged
+		}
+		switch {
+		case purgedAny:
+			wait = j.Every / 20
+		case j.last == last:
+			wait = min(max(2*wait, j.Every), 4*j.Every)
+		default:
+			wait = j.Every
 		}
 		if time.Since(swept) >= j.Every { // listing them costs more than looking at a stream
 			swept = time.Now()
@@ -98,7 +106,6 @@ func (j *Janitor) Run(ctx context.Context) error {
 				}
 			}
 		}
-		_ = sleep.For(ctx, wait)
 	}
 	return nil
 }
@@ -110,6 +117,7 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 		return false, fmt.Errorf("look at stream %s: %w", name, err)
 	}
 	info := s.CachedInfo()
+	j.last += info.State.LastSeq
 	over := j.overBudget(info)
 	if over == 0 {
 		return false, nil
