@@ -120,8 +120,8 @@ const (
 	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
 	minPoll    = 2 * time.Millisecond
 	maxPoll    = 30 * time.Millisecond
-	idlePoll   = 250 * time.Millisecond // while nothing changes
-	leastOfURL = 50 * time.Microsecond  // no crawl takes less time for a URL
+	idlePoll   = time.Second           // while nothing changes
+	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
 )
 
 // othersPoll is the wait between questions which other crawls have work.
@@ -225,10 +225,18 @@ func connectOrEmbed(ctx context.Context, o *Options, key *stateencryption.Key) (
 		return nil, nil, err
 	}
 	dial = func(log *slog.Logger) (*stages.Bus, error) {
-		return stages.Dial("", "seine-crawl", log, nats.InProcessServer(s.Server()), nats.Token(token))
+		bus, err := stages.Dial("", "seine-crawl", log, nats.InProcessServer(s.Server()), nats.Token(token), nats.PingInterval(embeddedCheckEvery))
+		if err == nil {
+			bus.CheckEvery = embeddedCheckEvery
+		}
+		return bus, err
 	}
 	return dial, s, nil
 }
+
+// embeddedCheckEvery is how often the embedded server is compared with its configuration, and asked whether it is there: this
+// process starts and ends it.
+const embeddedCheckEvery = time.Minute
 
 // CheckListen reports what is wrong with an address for Options.Listen.
 func CheckListen(listen string) error {
@@ -739,7 +747,8 @@ func (c *crawl) local() string {
 
 // untilPoll returns how long to wait before the next question, when the last
 // wait and the counters were these. A crawl that has much to do cannot end
-// soon; one that is stalled need not be asked often.
+// soon; one that is stalled need not be asked often: the wait grows to a quarter of the
+// time since the last change.
 func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *crawlspec.Spec) time.Duration {
 	left := now.Pending()
 	if spec.MaxPages > 0 {
@@ -747,7 +756,7 @@ func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *c
 	}
 	wait := min(max(time.Duration(left)*leastOfURL, minPoll), maxPoll)
 	if now.Changed == c.last.Changed {
-		wait = min(max(wait, 2*last), idlePoll)
+		wait = min(max(wait, last+last/4), idlePoll)
 	}
 	return wait
 }

@@ -50,7 +50,7 @@ func (rd rendering) takeRendered(ctx context.Context) error {
 }
 
 // specPoll is between looks whether a spec has changed, which cost one atomic load.
-const specPoll = 100 * time.Millisecond
+const specPoll = time.Second
 
 // awaitRendering waits for the first crawl that wants pages rendered. It returns an error only if ctx is done.
 func (rd rendering) awaitRendering(ctx context.Context) error {

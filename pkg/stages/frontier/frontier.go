@@ -171,13 +171,13 @@ func (f *Frontier) readEra(ctx context.Context) error {
 // era is that of visits that begin now.
 func (f *Frontier) era() uint64 { return f.eras.Load().Last() }
 
-// eraEvery is how often the frontier reads the era.
+// eraEvery is how often the frontier reads the era, at least: it is a tenth of CheckEvery.
 const eraEvery = time.Second
 
 // followEra reads the era until ctx is done. While NATS is away the era stays as it is. It returns installation.ErrOther once the
 // server has the streams of another installation.
 func (f *Frontier) followEra(ctx context.Context) error {
-	for sleep.For(ctx, eraEvery) == nil {
+	for sleep.For(ctx, max(eraEvery, f.bus.CheckEvery/10)) == nil {
 		err := f.readEra(ctx)
 		if err == nil {
 			err = f.bus.CheckInstallation(ctx)
