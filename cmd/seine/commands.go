@@ -59,7 +59,7 @@ func grammar(args []string) any {
 		return new(cli)
 	}
 	var fields []reflect.StructField
-	isCommand := false
+	isCommand := len(args) == 1 && args[0] == "--version" // which needs none
 	for field := range all.Fields() {
 		_, command := field.Tag.Lookup("cmd")
 		named := command && commandName(&field) == args[0]

@@ -102,7 +102,7 @@ func TestEveryFlagOfTheOutputIsRemembered(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.refused) || !strings.Contains(err.Error(), "--change-output") {
 				t.Errorf("with %v: %v, want %q", tt.other, err, tt.refused)
 			}
-			if c, err := crawlWith(t, append(data, "--change-output")...); err != nil || c.Format != "" || c.Out != defaultOut {
+			if c, err := crawlWith(t, append(data, "--change-output")...); err != nil || c.Format != "" || c.Out != defaultOut() {
 				t.Errorf("with --change-output it is %+v, %v", c.outputPlace, err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -101,7 +102,7 @@ type chunkFlags struct {
 }
 
 // defaultOut is where a crawl writes by default.
-var defaultOut = writer.DefaultConfig().Out
+var defaultOut = sync.OnceValue(func() string { return writer.DefaultConfig().Out })
 
 var errNoOut = errors.New("--out: name a place for the records, other than that of the crawl")
 
@@ -242,9 +243,9 @@ func (c *replayParseCmd) Run() error {
 func (c *replayParseCmd) options() (o replay.Options, err error) {
 	var to *writer.Config
 	switch {
-	case c.Into && c.Out != defaultOut:
+	case c.Into && c.Out != defaultOut():
 		return o, errors.New("--into-records and --out both say where the records go: give one")
-	case !c.Into && c.Out == defaultOut:
+	case !c.Into && c.Out == defaultOut():
 		return o, errNoOut
 	case !c.Into:
 		if to, err = c.config(c.OutputConfig); err != nil {
@@ -283,7 +284,7 @@ Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
 
 // Run writes stored records to another place.
 func (c *replayWriteCmd) Run() error {
-	if c.Out == defaultOut {
+	if c.Out == defaultOut() {
 		return usageError{errNoOut}
 	}
 	to, err := c.config(c.OutputConfig)

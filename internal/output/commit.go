@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 	"seine/pkg/messages"
 )
 
@@ -135,11 +135,11 @@ func (n Name) String() string {
 	return fmt.Sprintf("part-%03d-%s%s-%012d%s", n.Partition, n.StreamCreated, life, n.First, last)
 }
 
-var namePattern = regexp.MustCompile(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})(?:-(\d{12,19}))?\.([a-z0-9.]+)$`)
+var namePattern = lazyregexp.New(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})(?:-(\d{12,19}))?\.([a-z0-9.]+)$`)
 
 // ParseName reads the name of an entry or a chunk, and what follows its dot.
 func ParseName(s string) (n Name, ext string, ok bool) {
-	m := namePattern.FindStringSubmatch(s)
+	m := namePattern().FindStringSubmatch(s)
 	if m == nil {
 		return n, "", false
 	}

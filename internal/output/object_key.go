@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/weburl"
 	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
@@ -51,8 +51,8 @@ var (
 )
 
 var (
-	keyToken = regexp.MustCompile(`\{([a-z_]+)(?::([^{}]+))?\}|[A-Za-z0-9=._-]+`)
-	keyStart = regexp.MustCompile(`^[A-Za-z0-9{]`)
+	keyToken = lazyregexp.New(`\{([a-z_]+)(?::([^{}]+))?\}|[A-Za-z0-9=._-]+`)
+	keyStart = lazyregexp.New(`^[A-Za-z0-9{]`)
 )
 
 // ParseKey reads a template such as "{crawl}/{field:season}/{key}.json".

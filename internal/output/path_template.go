@@ -91,12 +91,12 @@ func segmentsOf(text string) (all []string) {
 }
 
 func parseSegment(segment string, names []string) ([]keyPart, error) {
-	if !keyStart.MatchString(segment) {
+	if !keyStart().MatchString(segment) {
 		return nil, errors.New("each folder and the name must begin with a letter, a digit or a {name}")
 	}
 	var parts []keyPart
 	at := 0
-	for _, m := range keyToken.FindAllStringSubmatchIndex(segment, -1) {
+	for _, m := range keyToken().FindAllStringSubmatchIndex(segment, -1) {
 		if m[0] != at {
 			break
 		}

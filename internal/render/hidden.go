@@ -1,11 +1,11 @@
 package render
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/chromedp/cdproto/domsnapshot"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/weburl"
 )
 
@@ -55,10 +55,10 @@ func (s seen) hides(node int, parents []int64) bool {
 }
 
 // adWords are words in URLs of advertisements, and of what asks whether the reader is a person.
-var adWords = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:ads?|ad-?s(?:erver|ervice|ystem)|advert(?:s|ising|isements?)?|adnxs|doubleclick|googlesyndication|taboola|outbrain|criteo|(?:h|re)?captcha)(?:[^a-z]|$)`)
+var adWords = lazyregexp.New(`(?i)(?:^|[^a-z])(?:ads?|ad-?s(?:erver|ervice|ystem)|advert(?:s|ising|isements?)?|adnxs|doubleclick|googlesyndication|taboola|outbrain|criteo|(?:h|re)?captcha)(?:[^a-z]|$)`)
 
 // isAd reports whether the document of a frame is of another site than the page, and its URL, without the query, has such a word.
 func isAd(frame, page string) bool {
 	frame, _, _ = strings.Cut(frame, "?")
-	return strings.HasPrefix(frame, "http") && weburl.Domain(weburl.Hostname(frame)) != weburl.Domain(weburl.Hostname(page)) && adWords.MatchString(frame)
+	return strings.HasPrefix(frame, "http") && weburl.Domain(weburl.Hostname(frame)) != weburl.Domain(weburl.Hostname(page)) && adWords().MatchString(frame)
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/run/process"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -34,7 +34,7 @@ type StageConfig struct {
 	Handle func(ctx context.Context, m *stages.Message) ([]*nats.Msg, error)
 }
 
-var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+var validName = lazyregexp.New(`^[a-z][a-z0-9-]{0,63}$`)
 
 // Stage runs a stage as a command, with the options of the process, and returns its exit code. It waits for NATS and for a frontier, serves
 // metrics and health, and finishes what it holds at the first signal. It returns 2 for a StageConfig that cannot work.
@@ -55,7 +55,7 @@ type stageOptions struct {
 func (o *stageOptions) Validate() error {
 	_, ours := messages.NamedConsumer(o.config.Stream, o.config.Name)
 	switch {
-	case !validName.MatchString(o.config.Name):
+	case !validName().MatchString(o.config.Name):
 		return fmt.Errorf("name %q of the stage: must be lower-case letters, digits and hyphens, and begin with a letter", o.config.Name)
 	case ours:
 		return fmt.Errorf("name %q of the stage: is the name of a consumer of Seine", o.config.Name)

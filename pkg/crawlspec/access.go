@@ -250,7 +250,7 @@ func checkProxy(text string) error {
 // ParseProxy reads the URL of a proxy. Its errors do not repeat a password.
 func ParseProxy(text string) (*url.URL, error) {
 	// A secret's braces and colon are no part of a URL's grammar.
-	u, err := url.Parse(secretPattern.ReplaceAllStringFunc(text, url.QueryEscape))
+	u, err := url.Parse(secretPattern().ReplaceAllStringFunc(text, url.QueryEscape))
 	if err != nil || u.Host == "" || u.Port() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("a proxy is written scheme://user:{secret:NAME}@host:port, user and password if it needs them")
 	}

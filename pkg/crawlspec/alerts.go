@@ -131,7 +131,7 @@ func checkWebhook(text string) error {
 	if text == "" {
 		return nil
 	}
-	u, err := url.Parse(secretPattern.ReplaceAllString(text, "x"))
+	u, err := url.Parse(secretPattern().ReplaceAllString(text, "x"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return errors.New(`must be a URL with http:// or https:// and a host`)
 	}
@@ -163,7 +163,7 @@ func userinfo(rest string) string {
 
 // WebhookOrigin says where a webhook goes, without what may be secret.
 func WebhookOrigin(webhook string) string {
-	u, err := url.Parse(secretPattern.ReplaceAllString(webhook, "x"))
+	u, err := url.Parse(secretPattern().ReplaceAllString(webhook, "x"))
 	if err != nil {
 		return "a malformed URL"
 	}

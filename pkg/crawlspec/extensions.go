@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/pkg/messages"
 )
 
@@ -86,11 +86,11 @@ func Extension(url string) string {
 	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 }
 
-var extensionSyntax = regexp.MustCompile(`^[a-z0-9]{1,16}$`)
+var extensionSyntax = lazyregexp.New(`^[a-z0-9]{1,16}$`)
 
 func checkExtensions(extensions []string) error {
 	for i, e := range extensions {
-		if !extensionSyntax.MatchString(e) {
+		if !extensionSyntax().MatchString(e) {
 			return &FieldError{Path: fmt.Sprintf("skip_extensions[%d]", i), Err: fmt.Errorf("%q: must be the extension of a file in lower case, without its dot, such as jpg", messages.Clip(e))}
 		}
 	}

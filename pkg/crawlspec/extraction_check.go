@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
 
+	"seine/internal/base/lazyregexp"
 	"seine/pkg/messages"
 )
 
@@ -40,8 +40,8 @@ const FieldMetadata = "metadata"
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
 
 var (
-	fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_\-]{0,63}$`)
-	attribute = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:\-]{0,63}$`)
+	fieldName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_\-]{0,63}$`)
+	attribute = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.:\-]{0,63}$`)
 )
 
 // check reports everything that is wrong and can be found without compiling
@@ -85,7 +85,7 @@ func (e *Extraction) checkLinks(p *Problems) {
 	p.list("links.follow", e.Links.Follow, LinkKinds)
 	p.oneOf("links.nofollow", string(e.Links.NoFollow), []string{string(RobotsObey), string(RobotsIgnore)})
 	for i, name := range e.Links.Attributes {
-		if !attribute.MatchString(name) {
+		if !attribute().MatchString(name) {
 			p.Addf(fmt.Sprintf("links.attributes[%d]", i), "%q: must be the name of an attribute", messages.Clip(name))
 		}
 	}
@@ -235,12 +235,12 @@ func (s *Selector) given() []string {
 }
 
 // languageTag is what people write of BCP 47: a language, perhaps its script and region.
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
+var languageTag = lazyregexp.New(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 
 // languages reports what is no tag of a language.
 func (p *Problems) languages(path string, tags []string) {
 	for i, tag := range tags {
-		if languageTag.MatchString(tag) {
+		if languageTag().MatchString(tag) {
 			continue
 		}
 		at := path
@@ -384,7 +384,7 @@ func (fs Fields) check(p *Problems, path string, depth int) {
 	}
 	for i := range fs {
 		at := path + "." + fs[i].Name
-		if !fieldName.MatchString(fs[i].Name) {
+		if !fieldName().MatchString(fs[i].Name) {
 			p.Addf(at, "%q: a field's name has letters, digits, '_' and '-', at most 64, and begins with a letter or '_'", messages.Clip(fs[i].Name))
 			continue
 		}
@@ -415,7 +415,7 @@ func (p *Problems) long(path, text string) {
 // get reports a Get that is not one.
 func (p *Problems) get(path, get string) {
 	if name, ok := strings.CutPrefix(get, "@"); ok {
-		if !attribute.MatchString(name) {
+		if !attribute().MatchString(name) {
 			p.Addf(path, "%q: must be @ and the name of an attribute", messages.Clip(get))
 		}
 		return

@@ -49,7 +49,7 @@ func (f *Field) checkSource(p *Problems, path string) {
 
 func (f *Field) checkFrom(p *Problems, path string) {
 	if name, ok := strings.CutPrefix(f.From, "header:"); ok {
-		if !attribute.MatchString(name) {
+		if !attribute().MatchString(name) {
 			p.Addf(path, "%q: must be header: and the name of a header field", messages.Clip(f.From))
 		}
 		return

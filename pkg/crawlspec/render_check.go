@@ -99,7 +99,7 @@ func (p *Problems) patterns(path string, patterns []string) {
 var errSecretInPage = errors.New("secrets are for requests only: a page could read what its scripts have")
 
 func (p *Problems) noSecret(path, script string) {
-	if secretPattern.MatchString(script) {
+	if secretPattern().MatchString(script) {
 		p.Add(path, errSecretInPage)
 	}
 }

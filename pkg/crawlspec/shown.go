@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 )
 
 // Hidden stands for values that Shown leaves out. A spec that has it is invalid: to store it would lose them.
@@ -74,11 +74,11 @@ func eachText(field string, v any, do func(field, text string) string) any {
 }
 
 var (
-	headerField     = regexp.MustCompile(`^(?:(?:sources|requests)\[\d+\]\.)?headers\.(.+)$`)
-	credentialField = regexp.MustCompile(`^requests\[\d+\]\.(?:query\.|body$)|^render\.(?:init_script$|login\.script$|actions\[\d+\]\.(?:script|text)$)`)
+	headerField     = lazyregexp.New(`^(?:(?:sources|requests)\[\d+\]\.)?headers\.(.+)$`)
+	credentialField = lazyregexp.New(`^requests\[\d+\]\.(?:query\.|body$)|^render\.(?:init_script$|login\.script$|actions\[\d+\]\.(?:script|text)$)`)
 	// placeOnly are values without plain text, but for a scheme.
-	placeOnly = regexp.MustCompile(`^(?:(?:Basic|Bearer) )?\{(?:secret:)?[\w.-]+\}$`)
-	userInfo  = regexp.MustCompile(`://[^/?#\s]*@`)
+	placeOnly = lazyregexp.New(`^(?:(?:Basic|Bearer) )?\{(?:secret:)?[\w.-]+\}$`)
+	userInfo  = lazyregexp.New(`://[^/?#\s]*@`)
 )
 
 // harmlessHeaders are those whose values readers see.
@@ -87,7 +87,7 @@ var harmlessHeaders = strings.Fields(`accept accept-charset accept-language cach
 
 // shownText returns the text of a field of a spec as readers see it.
 func shownText(field, text string) string {
-	header := headerField.FindStringSubmatch(field)
+	header := headerField().FindStringSubmatch(field)
 	switch {
 	case field == "alerts.webhook":
 		origin := strings.TrimSuffix(WebhookOrigin(text), "/…")
@@ -95,10 +95,10 @@ func shownText(field, text string) string {
 			text = strings.TrimSuffix(origin, "/") + "/" + Hidden
 		}
 		return text
-	case placeOnly.MatchString(text):
+	case placeOnly().MatchString(text):
 		return text
-	case header != nil && !slices.Contains(harmlessHeaders, strings.ToLower(header[1])), credentialField.MatchString(field):
+	case header != nil && !slices.Contains(harmlessHeaders, strings.ToLower(header[1])), credentialField().MatchString(field):
 		return Hidden
 	}
-	return userInfo.ReplaceAllLiteralString(text, "://"+Hidden+"@")
+	return userInfo().ReplaceAllLiteralString(text, "://"+Hidden+"@")
 }

@@ -3,9 +3,9 @@ package crawlspec
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/pkg/messages"
 )
 
@@ -16,10 +16,10 @@ import (
 type Template string
 
 // place is where something is filled in.
-var place = regexp.MustCompile(`\{(?:(secret):)?([A-Za-z_][A-Za-z0-9_.\-]*(?:\[\])?)(?:\|([^{}]*))?\}`)
+var place = lazyregexp.New(`\{(?:(secret):)?([A-Za-z_][A-Za-z0-9_.\-]*(?:\[\])?)(?:\|([^{}]*))?\}`)
 
 // secretPattern finds the secrets of a text.
-var secretPattern = regexp.MustCompile(`\{secret:([A-Za-z_][A-Za-z0-9_]*)\}`)
+var secretPattern = lazyregexp.New(`\{secret:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Placeholder is one place of a template.
 type Placeholder struct {
@@ -32,7 +32,7 @@ type Placeholder struct {
 // Placeholders returns what a template asks for, in order.
 func (t Template) Placeholders() []Placeholder {
 	var all []Placeholder
-	for _, m := range place.FindAllStringSubmatchIndex(string(t), -1) {
+	for _, m := range place().FindAllStringSubmatchIndex(string(t), -1) {
 		all = append(all, t.at(m))
 	}
 	return all
@@ -62,7 +62,7 @@ func (t Template) at(m []int) Placeholder {
 func (t Template) Fill(value func(Placeholder) (string, error)) (string, error) {
 	var b strings.Builder
 	end := 0
-	for _, m := range place.FindAllStringSubmatchIndex(string(t), -1) {
+	for _, m := range place().FindAllStringSubmatchIndex(string(t), -1) {
 		v, err := value(t.at(m))
 		if err != nil {
 			return "", err
@@ -77,7 +77,7 @@ func (t Template) Fill(value func(Placeholder) (string, error)) (string, error) 
 
 // secretIn returns the first secret of a text, braces and all, "" if it has
 // none.
-func secretIn(s string) string { return secretPattern.FindString(s) }
+func secretIn(s string) string { return secretPattern().FindString(s) }
 
 var errSecretForAll = errors.New(`a secret may only be sent to hosts that are named: write it in one of the sources, ` +
 	`or in a request rule that starts with "https://host/"`)

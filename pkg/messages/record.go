@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 )
 
 // Record is a message on RECORDS, and a line of the output: what the parser
@@ -125,9 +125,9 @@ func CountedKind(named string) string {
 
 // ValidKind reports whether a kind of record may be named so: it stands in names of files,
 // tables and metrics.
-func ValidKind(kind string) bool { return kindName.MatchString(kind) }
+func ValidKind(kind string) bool { return kindName().MatchString(kind) }
 
-var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+var kindName = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)
 
 // CheckRecord reports what is wrong with a message on RECORDS: it must be one
 // JSON object without a line break, and have an identity. Of one with HeaderRecord

@@ -2,9 +2,10 @@ package messages
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // HeaderGeneration names the generation of a record that was made again of a stored
@@ -15,11 +16,11 @@ const (
 	FieldGeneration  = "generation"
 )
 
-var generationName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,30}$`)
+var generationName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,30}$`)
 
 // CheckGeneration reports whether name can name a generation.
 func CheckGeneration(name string) error {
-	if !generationName.MatchString(name) {
+	if !generationName().MatchString(name) {
 		return fmt.Errorf("generation %q: must be 1 to 31 of a-z, 0-9, '-' and '_', and start with a letter or digit", name)
 	}
 	return nil

@@ -3,7 +3,6 @@ package messages
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/lazyregexp"
 )
 
 // Buckets of the key-value and object stores.
@@ -234,7 +234,7 @@ func WorkConsumer(durable, filter string, maxPending int) jetstream.ConsumerConf
 }
 
 // partitionReader is the durable name of a PartitionConsumer.
-var partitionReader = regexp.MustCompile(`^(` + ConsumerURLs + `|` + ConsumerResults + `|` + ConsumerWriter + `-.+)-(\d+)$`)
+var partitionReader = lazyregexp.New(`^(` + ConsumerURLs + `|` + ConsumerResults + `|` + ConsumerWriter + `-.+)-(\d+)$`)
 
 // kindsOfStreams are the second tokens of the subjects that PartitionConsumers read of a stream.
 var kindsOfStreams = map[string]string{StreamURLs: AnyKind, StreamResults: "results", StreamPages: AnyKind, StreamRecords: "records"}
@@ -251,7 +251,7 @@ func NamedConsumer(stream, durable string) (config jetstream.ConsumerConfig, ok 
 	case stream == StreamFetch && durable == ConsumerRender:
 		return WorkConsumer(durable, "seine.render.*.*", 1<<16), true
 	}
-	name, kind := partitionReader.FindStringSubmatch(durable), kindsOfStreams[stream]
+	name, kind := partitionReader().FindStringSubmatch(durable), kindsOfStreams[stream]
 	if name == nil || kind == "" {
 		return config, false
 	}

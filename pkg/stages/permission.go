@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // Refusals are what the server does not let this process do.
@@ -132,10 +133,10 @@ func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 }
 
 // violation is the server's word for what it refuses.
-var violation = regexp.MustCompile(`(Publish|Subscription)[^"]*"([^"]+)"`)
+var violation = lazyregexp.New(`(Publish|Subscription)[^"]*"([^"]+)"`)
 
 func refusedSubject(err error) (verb, subject string) {
-	m := violation.FindStringSubmatch(err.Error())
+	m := violation().FindStringSubmatch(err.Error())
 	switch {
 	case m == nil:
 		return "do", err.Error()

@@ -11,13 +11,13 @@ package dates
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"seine/internal/base/ascii"
+	"seine/internal/base/lazyregexp"
 )
 
 // MaxText is the length of the longest text that can be a date, in bytes.
@@ -52,13 +52,13 @@ func Parse(text string, zone *time.Location) (Date, bool) {
 			return Date{t, layout == time.RFC3339, layout == time.RFC3339}, t.Year() > 0
 		}
 	}
-	if m := unixTime.FindStringSubmatch(plain); m != nil {
+	if m := unixTime().FindStringSubmatch(plain); m != nil {
 		if d, ok := FromUnix(m[1] + m[2]); ok {
 			return d, true
 		}
 	}
 	day, c := fold(plain), clock{zone: zone}
-	if m := clockText.FindStringSubmatch(day); m != nil {
+	if m := clockText().FindStringSubmatch(day); m != nil {
 		before, after, _ := strings.Cut(day, m[0])
 		day = before + " " + after
 		if !c.read(m, len(before) > 4 && strings.Trim(before[:4], "0123456789") == "") {
@@ -74,7 +74,7 @@ func Parse(text string, zone *time.Location) (Date, bool) {
 }
 
 // unixTime is a number of seconds of this era, or of milliseconds, also as .NET writes it in JSON.
-var unixTime = regexp.MustCompile(`^(?:(\d{10}(?:\d{3})?)|/Date\((\d{10}(?:\d{3})?)(?:[-+]\d{4})?\)/)$`)
+var unixTime = lazyregexp.New(`^(?:(\d{10}(?:\d{3})?)|/Date\((\d{10}(?:\d{3})?)(?:[-+]\d{4})?\)/)$`)
 
 // FromUnix returns the date of a number of seconds, or of milliseconds, since 1970.
 func FromUnix(number string) (Date, bool) {
@@ -95,7 +95,7 @@ var days = []string{
 
 // parseDay reads a day from a folded text.
 func parseDay(s string) (time.Time, bool) {
-	s = strings.Trim(zoneOfDay.ReplaceAllString(aroundMarks.ReplaceAllString(s, "$1"), "$1"), " -.:|")
+	s = strings.Trim(zoneOfDay().ReplaceAllString(aroundMarks().ReplaceAllString(s, "$1"), "$1"), " -.:|")
 	if strings.ContainsAny(s, "JFMASOND") {
 		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -./'’", r) }), " ")
 	}
@@ -108,11 +108,11 @@ func parseDay(s string) (time.Time, bool) {
 }
 
 var (
-	aroundMarks = regexp.MustCompile(` *([-./]) *`)
-	zoneOfDay   = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(?:z|\+\d{2}:?\d{2})$`)
+	aroundMarks = lazyregexp.New(` *([-./]) *`)
+	zoneOfDay   = lazyregexp.New(`^(\d{4}-\d{2}-\d{2})(?:z|\+\d{2}:?\d{2})$`)
 	// clockText is a time of day in a folded text, with its zone: half of the day, hour,
 	// minute, second, fraction, half, zone, sign, hours and minutes of the offset, zone.
-	clockText = regexp.MustCompile(`(?:^|[ :])(?:([前後]) ?)?(\d{1,2})(?: ?:(?: ?(\d{2})(?: ?: ?(\d{2})?(?:\.(\d+))?)?)?(?: ?:)?(?: ?(am|pm))?| ?(am|pm))` +
+	clockText = lazyregexp.New(`(?:^|[ :])(?:([前後]) ?)?(\d{1,2})(?: ?:(?: ?(\d{2})(?: ?: ?(\d{2})?(?:\.(\d+))?)?)?(?: ?:)?(?: ?(am|pm))?| ?(am|pm))` +
 		`(?: ?(\p{Ll}{1,4}))?(?: ?([-+−])(\d{1,2}):?(\d{2})?)?(?: ?(\p{Ll}{1,4}))?(?: |$)`)
 )
 

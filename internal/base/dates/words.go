@@ -1,8 +1,9 @@
 package dates
 
 import (
-	"regexp"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // words are the words of dates, in lower case: names of months, by the names that Go has; halves of the day; marks of
@@ -43,19 +44,19 @@ func meanings(lines ...string) map[string]string {
 }
 
 var (
-	word = regexp.MustCompile(`\pL[\pL\pM]*`)
+	word = lazyregexp.New(`\pL[\pL\pM]*`)
 	// units are those of Chinese, Japanese, Korean and Vietnamese dates, and dashes.
 	units        = strings.NewReplacer("‑", "-", " – ", " - ", " — ", " - ", "ngày", " ", "tháng", ".", "năm", ".", "年", "-", "년", "-", "月", "-", "월", "-", "日", " ", "号", " ", "號", " ", "일", " ", "時", ":", "时", ":", "点", ":", "點", ":", "시", ":", "分", ":", "분", ":", "秒", " ", "초", " ")
-	eastAsianDay = regexp.MustCompile(`[月火水木金土日]曜日?|[월화수목금토일]요일|星期[一二三四五六日天]|[周週][一二三四五六日]`)
-	aside        = regexp.MustCompile(`[(\[]([^\d)\]]*)[)\]]`)
-	halfWithDots = regexp.MustCompile(`\b([ap])\.m\b\.?`)
-	hourWithDot  = regexp.MustCompile(`(\d)\.(\d\d) uhr`)
-	hourBehind   = regexp.MustCompile(`( |\.)(\d{4} \d{1,2})\.(\d\d)( |$)`) // the day and its year
-	basic        = regexp.MustCompile(`^(\d{8})[t ]?(\d{2})(\d{2})(\d{2})?`)
-	fraction     = regexp.MustCompile(`(:\d\d),(\d)`)
-	space        = regexp.MustCompile(`[\s,|·•@]+`)
+	eastAsianDay = lazyregexp.New(`[月火水木金土日]曜日?|[월화수목금토일]요일|星期[一二三四五六日天]|[周週][一二三四五六日]`)
+	aside        = lazyregexp.New(`[(\[]([^\d)\]]*)[)\]]`)
+	halfWithDots = lazyregexp.New(`\b([ap])\.m\b\.?`)
+	hourWithDot  = lazyregexp.New(`(\d)\.(\d\d) uhr`)
+	hourBehind   = lazyregexp.New(`( |\.)(\d{4} \d{1,2})\.(\d\d)( |$)`) // the day and its year
+	basic        = lazyregexp.New(`^(\d{8})[t ]?(\d{2})(\d{2})(\d{2})?`)
+	fraction     = lazyregexp.New(`(:\d\d),(\d)`)
+	space        = lazyregexp.New(`[\s,|·•@]+`)
 	// opening precedes a date, such as the name of a day in any language.
-	opening = regexp.MustCompile(`^(?:[^\dA-Z,]*,)? *(?:am )?`)
+	opening = lazyregexp.New(`^(?:[^\dA-Z,]*,)? *(?:am )?`)
 )
 
 // fold writes a date in lower case, with months as Go has them and without words that add nothing.
@@ -64,15 +65,15 @@ func fold(s string) string {
 	if inner, ok := strings.CutPrefix(s, "("); ok {
 		s = strings.TrimSuffix(inner, ")")
 	}
-	s = aside.ReplaceAllStringFunc(s, func(m string) string {
+	s = aside().ReplaceAllStringFunc(s, func(m string) string {
 		if zones[m[1:len(m)-1]] == "" {
 			return " "
 		}
 		return " " + m[1:len(m)-1]
 	})
-	s = units.Replace(eastAsianDay.ReplaceAllString(s, " "))
-	s = basic.ReplaceAllString(halfWithDots.ReplaceAllString(hourWithDot.ReplaceAllString(s, "$1:$2"), "${1}m"), "$1 $2:$3:$4")
-	s = word.ReplaceAllStringFunc(s, func(w string) string {
+	s = units.Replace(eastAsianDay().ReplaceAllString(s, " "))
+	s = basic().ReplaceAllString(halfWithDots().ReplaceAllString(hourWithDot().ReplaceAllString(s, "$1:$2"), "${1}m"), "$1 $2:$3:$4")
+	s = word().ReplaceAllStringFunc(s, func(w string) string {
 		if meaning, ok := words[w]; ok && meaning != ":" {
 			return " " + meaning + " "
 		} else if ok {
@@ -80,8 +81,8 @@ func fold(s string) string {
 		}
 		return w
 	})
-	s = opening.ReplaceAllString(fraction.ReplaceAllString(s, "$1.$2"), "")
-	return hourBehind.ReplaceAllString(strings.TrimSpace(space.ReplaceAllString(s, " ")), "$1$2:$3$4")
+	s = opening().ReplaceAllString(fraction().ReplaceAllString(s, "$1.$2"), "")
+	return hourBehind().ReplaceAllString(strings.TrimSpace(space().ReplaceAllString(s, " ")), "$1$2:$3$4")
 }
 
 // zones are those of RFC 5322 section 4.3, and others in feeds and pages. A name of

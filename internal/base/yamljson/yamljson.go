@@ -5,12 +5,12 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 )
 
 // Convert returns a value as the JSON text that v, a pointer, can be decoded from. Types decide what a scalar is: a
@@ -133,7 +133,7 @@ func target(n *yaml.Node) *yaml.Node {
 }
 
 // number is a number that YAML and JSON write alike.
-var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var number = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 func appendScalar(b []byte, n *yaml.Node, t reflect.Type) ([]byte, error) {
 	if t.Kind() == reflect.Slice {
@@ -145,7 +145,7 @@ func appendScalar(b []byte, n *yaml.Node, t reflect.Type) ([]byte, error) {
 		return append(b, "null"...), nil
 	case isText, t == anyType && (tag == "!!str" || tag == "!!timestamp"):
 		return jsontext.AppendString(b, n.Value), nil
-	case t == anyType && number.MatchString(n.Value):
+	case t == anyType && number().MatchString(n.Value):
 		return append(b, n.Value...), nil
 	}
 	v := reflect.New(t)

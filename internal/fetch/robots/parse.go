@@ -3,13 +3,13 @@ package robots
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/text/encoding/unicode"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 )
 
@@ -23,7 +23,7 @@ const (
 )
 
 // markup are the tags that some servers put around a file.
-var markup = regexp.MustCompile(`(?i)</?(?:!doctype|html|head|title|meta|body|pre|code|p|br|div|span|font)(?:[\s/][^<>]*)?>|<!--|-->`)
+var markup = lazyregexp.New(`(?i)</?(?:!doctype|html|head|title|meta|body|pre|code|p|br|div|span|font)(?:[\s/][^<>]*)?>|<!--|-->`)
 
 // maxNotes bounds the notes of a file.
 const maxNotes = 10
@@ -34,7 +34,7 @@ const maxNotes = 10
 // kept.
 func Parse(body []byte) *File {
 	p := parser{file: &File{groups: map[string]*Group{}}}
-	text := strings.TrimPrefix(markup.ReplaceAllLiteralString(string(fromUTF16(cut(body))), "\n"), "\ufeff")
+	text := strings.TrimPrefix(markup().ReplaceAllLiteralString(string(fromUTF16(cut(body))), "\n"), "\ufeff")
 	for text != "" {
 		end := strings.IndexAny(text, lineEnds)
 		if end < 0 {
@@ -88,7 +88,7 @@ func (p *parser) line(line string) {
 	text, _, _ := strings.Cut(line, "#")
 	for {
 		value := strings.IndexByte(text, ':') + 1
-		next := joined.FindStringSubmatchIndex(text[value:])
+		next := joined().FindStringSubmatchIndex(text[value:])
 		if value == 0 || next == nil {
 			p.record(text)
 			return

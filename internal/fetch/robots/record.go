@@ -1,11 +1,11 @@
 package robots
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 )
 
@@ -21,9 +21,9 @@ type record struct {
 var (
 	// noColon is a line whose name is its first word or two, and whose value is the next, as Google's parser has it
 	// (GetKeyAndValueFrom of robots.cc). Further words make it prose, unless it is a Disallow.
-	noColon = regexp.MustCompile(`(?i)^[^a-z]*([^\s=;,：:/*]+(?:\s(?:agent|delay|rate|map|allow)\b)?)(?:[\s=;,：]+|([/*]))(\S*)(.*)$`)
+	noColon = lazyregexp.New(`(?i)^[^a-z]*([^\s=;,：:/*]+(?:\s(?:agent|delay|rate|map|allow)\b)?)(?:[\s=;,：]+|([/*]))(\S*)(.*)$`)
 	// joined is the start of a record behind the value of another: line ends were lost, or are written as "\n".
-	joined = regexp.MustCompile(`(?i)(?:[\s,]|\\[rn])+(user-agent|disallow|allow|crawl-delay|sitemap)[ \t]*:`)
+	joined = lazyregexp.New(`(?i)(?:[\s,]|\\[rn])+(user-agent|disallow|allow|crawl-delay|sitemap)[ \t]*:`)
 )
 
 // readRecord reads a line without its comment. Misspelt names, forgotten colons, and invisible characters around
@@ -40,7 +40,7 @@ func readRecord(text string) record {
 			strings.TrimLeft(text, whitespace) == line && (field == "user-agent" || !strings.ContainsFunc(r.value, unicode.IsSpace))
 		return r
 	}
-	m := noColon.FindStringSubmatch(line)
+	m := noColon().FindStringSubmatch(line)
 	if m == nil {
 		return record{}
 	}

@@ -1,9 +1,10 @@
 package robots
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // rule is one Allow or Disallow line.
@@ -22,7 +23,7 @@ type rule struct {
 func appendRules(rules []rule, raw string, allow bool) []rule {
 	path := raw
 	if !allow && raw != "" && raw[0] != '*' && raw[0] != '$' {
-		path = startOfPath.ReplaceAllLiteralString(raw, "/")
+		path = startOfPath().ReplaceAllLiteralString(raw, "/")
 		if strings.EqualFold(raw, "all") {
 			path = "/"
 		}
@@ -41,7 +42,7 @@ func appendRules(rules []rule, raw string, allow bool) []rule {
 }
 
 // startOfPath matches the start of a path in a Disallow, which may lack its slash.
-var startOfPath = regexp.MustCompile(`(?i)^(?:https?://[^/]*|\.)?[/\\]?`)
+var startOfPath = lazyregexp.New(`(?i)^(?:https?://[^/]*|\.)?[/\\]?`)
 
 // String returns the line as a robots.txt would write it.
 func (r *rule) String() string {

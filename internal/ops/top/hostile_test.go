@@ -67,7 +67,7 @@ func infect(v reflect.Value, depth int) {
 func wantHarmless(t *testing.T, what string, m Model) {
 	t.Helper()
 	for _, l := range m.lines() {
-		bare := ownCodes.ReplaceAllString(l, "")
+		bare := ownCodes().ReplaceAllString(l, "")
 		if got := safeprint.Text(bare); got != bare {
 			t.Fatalf("%s: line %q", what, l)
 		}
@@ -115,7 +115,7 @@ func TestGuard_LineWithHostileText_OwnCodesStay(t *testing.T) {
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if rest := strings.Count(ownCodes.ReplaceAllString(got, ""), "\x1b"); rest > 0 {
+	if rest := strings.Count(ownCodes().ReplaceAllString(got, ""), "\x1b"); rest > 0 {
 		t.Errorf("%d escapes are left in %q", rest, got)
 	}
 }

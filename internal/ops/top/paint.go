@@ -3,6 +3,7 @@ package top
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -38,20 +39,20 @@ func (s style) of(text string) string {
 }
 
 // ownCodes finds the escape sequences that styles make.
-var ownCodes = func() *regexp.Regexp {
+var ownCodes = sync.OnceValue(func() *regexp.Regexp {
 	codes := []string{regexp.QuoteMeta(ansi.ResetStyle)}
 	for _, s := range styles {
 		codes = append(codes, regexp.QuoteMeta(s.String()))
 	}
 	return regexp.MustCompile(strings.Join(codes, "|"))
-}()
+})
 
 // guard cleans a line of the screen of all that a terminal obeys but the codes of
 // styles: text that nobody cleaned where it was laid out.
 func guard(line string) string {
 	var b strings.Builder
 	at := 0
-	for _, code := range ownCodes.FindAllStringIndex(line, -1) {
+	for _, code := range ownCodes().FindAllStringIndex(line, -1) {
 		b.WriteString(clean(line[at:code[0]]) + line[code[0]:code[1]])
 		at = code[1]
 	}

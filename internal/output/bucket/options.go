@@ -3,10 +3,10 @@ package bucket
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/output"
 )
 
@@ -28,8 +28,8 @@ const Scheme = "s3://"
 func Is(out string) bool { return strings.HasPrefix(out, Scheme) }
 
 var (
-	bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	classPattern  = regexp.MustCompile(`^[A-Z0-9_]{0,40}$`)
+	bucketPattern = lazyregexp.New(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	classPattern  = lazyregexp.New(`^[A-Z0-9_]{0,40}$`)
 	sseKinds      = []string{"", "AES256", "aws:kms", "aws:kms:dsse"}
 )
 
@@ -37,7 +37,7 @@ var (
 // ends with a slash.
 func split(out string) (bucket, prefix string, err error) {
 	bucket, prefix, _ = strings.Cut(strings.TrimPrefix(out, Scheme), "/")
-	if !bucketPattern.MatchString(bucket) {
+	if !bucketPattern().MatchString(bucket) {
 		return "", "", fmt.Errorf("--out %q: must be s3://BUCKET or s3://BUCKET/PREFIX, with 3 to 63 of a-z, 0-9, '-' and '.' for BUCKET", out)
 	}
 	prefix = strings.TrimSuffix(prefix, "/")
@@ -75,7 +75,7 @@ func (o *Options) Validate(out string) error {
 	switch {
 	case !slices.Contains(sseKinds, o.SSE):
 		return fmt.Errorf("--s3-sse %q: must be AES256, aws:kms or aws:kms:dsse", o.SSE)
-	case !classPattern.MatchString(o.StorageClass):
+	case !classPattern().MatchString(o.StorageClass):
 		return fmt.Errorf("--s3-storage-class %q: must be a class such as STANDARD_IA", o.StorageClass)
 	}
 	return nil

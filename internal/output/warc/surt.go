@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // SURT returns the key under which indexes have a URL. That of a urn: is itself; one of http or https
@@ -50,34 +52,34 @@ func splitPort(authority, scheme string) (host, port string) {
 	return host, port
 }
 
-var wwwDigits = regexp.MustCompile(`^www\d*\.`)
+var wwwDigits = lazyregexp.New(`^www\d*\.`)
 
 func surtHost(host string) string {
-	labels := strings.Split(host[len(wwwDigits.FindString(host)):], ".")
+	labels := strings.Split(host[len(wwwDigits().FindString(host)):], ".")
 	slices.Reverse(labels)
 	return strings.Join(labels, ",")
 }
 
 var (
-	slashes = regexp.MustCompile(`//+`)
+	slashes = lazyregexp.New(`//+`)
 	// Session identifiers in paths of ASP.NET.
-	pathSessions = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$`),
-		regexp.MustCompile(`(?i)^(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`),
+	pathSessions = []func() *regexp.Regexp{
+		lazyregexp.New(`(?i)^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$`),
+		lazyregexp.New(`(?i)^(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`),
 	}
-	querySessions = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)(?:aspsessionid[a-z]{8}=[a-z]{24})(?:&(.*))?$`),
-		regexp.MustCompile(`(?i)^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$`),
+	querySessions = []func() *regexp.Regexp{
+		lazyregexp.New(`(?i)^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$`),
+		lazyregexp.New(`(?i)^(.*)(?:phpsessid=[0-9a-z]{32})(?:&(.*))?$`),
+		lazyregexp.New(`(?i)^(.*)(?:sid=[0-9a-z]{32})(?:&(.*))?$`),
+		lazyregexp.New(`(?i)^(.*)(?:aspsessionid[a-z]{8}=[a-z]{24})(?:&(.*))?$`),
+		lazyregexp.New(`(?i)^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$`),
 	}
 )
 
 func surtPath(path string) string {
-	path = strings.ToLower(escapeOnce(slashes.ReplaceAllString("/"+unescapeAll(path), "/")))
+	path = strings.ToLower(escapeOnce(slashes().ReplaceAllString("/"+unescapeAll(path), "/")))
 	for _, p := range pathSessions {
-		path = p.ReplaceAllString(path, "$1$2")
+		path = p().ReplaceAllString(path, "$1$2")
 	}
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
@@ -88,7 +90,7 @@ func surtPath(path string) string {
 func surtQuery(query string) string {
 	query = escapeOnce(unescapeAll(query))
 	for _, p := range querySessions {
-		query = p.ReplaceAllString(query, "$1$2")
+		query = p().ReplaceAllString(query, "$1$2")
 	}
 	args := strings.Split(strings.ToLower(query), "&")
 	slices.SortStableFunc(args, func(a, b string) int {

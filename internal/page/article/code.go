@@ -1,12 +1,12 @@
 package article
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/dom"
 )
 
@@ -42,11 +42,11 @@ func codeText(n *html.Node) string {
 // classesLine are those of the lines of code.
 var classesLine = classes("line code-line token-line cl view-line codeline")
 
-var lineStyle = regexp.MustCompile(`display:\s*(?:block|flex|grid|table|list-item)`)
+var lineStyle = lazyregexp.New(`display:\s*(?:block|flex|grid|table|list-item)`)
 
 // isCodeLine reports whether an element in code is a line.
 func isCodeLine(n *html.Node) bool {
-	return isBlock(n) || lineStyle.MatchString(dom.Attribute(n, "style"))
+	return isBlock(n) || lineStyle().MatchString(dom.Attribute(n, "style"))
 }
 
 func textOfCode(n *html.Node, isLine func(*html.Node) bool) string {

@@ -3,13 +3,13 @@ package charset
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
 
 	"seine/internal/base/ascii"
+	"seine/internal/base/lazyregexp"
 )
 
 // Encoding is one of the encodings of the Encoding standard. The zero value is
@@ -73,7 +73,7 @@ func labelled(label []byte) Encoding {
 // number of a Windows code page, such as "cp936", or for the name of another program; "" if there is none.
 func otherLabel(label string) string {
 	plain := squeeze.Replace(strings.ToLower(label))
-	if m := codePage.FindStringSubmatch(plain); m != nil {
+	if m := codePage().FindStringSubmatch(plain); m != nil {
 		return cmp.Or(otherLabels[m[1]], "windows-"+m[1])
 	}
 	if part, ok := strings.CutPrefix(plain, "iso8859"); ok {
@@ -84,7 +84,7 @@ func otherLabel(label string) string {
 
 var (
 	squeeze     = strings.NewReplacer("-", "", "_", "", " ", "")
-	codePage    = regexp.MustCompile(`^(?:x?cp|ms|win|windows|codepage)?([0-9]{3,5})$`)
+	codePage    = lazyregexp.New(`^(?:x?cp|ms|win|windows|codepage)?([0-9]{3,5})$`)
 	otherLabels = map[string]string{
 		"866": "ibm866", "932": "shift_jis", "936": "gbk", "949": "euc-kr", "950": "big5", "20866": "koi8-r", "21866": "koi8-u", "20932": "euc-jp", "51932": "euc-jp",
 		"51949": "euc-kr", "54936": "gb18030", "65001": "utf-8", "28591": "iso-8859-1", "28592": "iso-8859-2", "28595": "iso-8859-5",

@@ -2,12 +2,12 @@ package charset
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/language"
 )
 
@@ -107,13 +107,13 @@ func isDense(sample []byte) bool {
 	return high >= minHigh && float64(dense) >= minDense*float64(high)
 }
 
-var tags = regexp.MustCompile(`<[^>]*>`)
+var tags = lazyregexp.New(`<[^>]*>`)
 
 // textSample returns text around the first bytes above ASCII, without tags.
 func textSample(body []byte) []byte {
 	first := bytes.IndexFunc(body, func(r rune) bool { return r >= utf8.RuneSelf })
 	body = body[max(0, first-sampleLength/8):]
-	text := tags.ReplaceAllLiteral(body[:min(len(body), sampleSearch)], nil)
+	text := tags().ReplaceAllLiteral(body[:min(len(body), sampleSearch)], nil)
 	return text[:min(len(text), sampleLength)]
 }
 

@@ -2,12 +2,12 @@ package chunk
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/truncate"
 )
 
@@ -132,11 +132,11 @@ func lines(text string) []string { return slices.DeleteFunc(strings.SplitAfter(t
 
 func isEmpty(s string) bool { return s == "" }
 
-var sentenceEnd = regexp.MustCompile(`[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*`)
+var sentenceEnd = lazyregexp.New(`[.!?…]["'”’)\]*_]*\s+|[。！？]["'”’」』）]*\s*`)
 
 func sentences(text string) []string {
 	return splitAt(text, func(yield func(int) bool) {
-		for _, m := range sentenceEnd.FindAllStringIndex(text, -1) {
+		for _, m := range sentenceEnd().FindAllStringIndex(text, -1) {
 			if !yield(m[1]) {
 				return
 			}
@@ -198,7 +198,7 @@ func cut(word string, most int) (all []string) {
 // frame is code or a table, parts of which need its first lines, and its last.
 type frame struct{ before, body, after string }
 
-var tableRule = regexp.MustCompile(`^\|[-:| ]+$`)
+var tableRule = lazyregexp.New(`^\|[-:| ]+$`)
 
 // frameOf returns the frame that a block is.
 func frameOf(block string) (f frame, ok bool) {
@@ -208,7 +208,7 @@ func frameOf(block string) (f frame, ok bool) {
 	switch {
 	case last > 1 && fence != "" && strings.TrimSpace(all[last]) == fence:
 		return frame{all[0], strings.Join(all[1:last], ""), fence}, true
-	case last > 1 && all[0][0] == '|' && tableRule.MatchString(strings.TrimSpace(all[1])):
+	case last > 1 && all[0][0] == '|' && tableRule().MatchString(strings.TrimSpace(all[1])):
 		return frame{all[0] + all[1], strings.Join(all[2:], ""), ""}, true
 	}
 	return f, false

@@ -1,11 +1,12 @@
 package chunk
 
 import (
-	"regexp"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
-var headingLine = regexp.MustCompile(`^(#{1,6})[ \t]+(.*?)[ \t#]*\r?\n?$`)
+var headingLine = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*\r?\n?$`)
 
 // PartsOf returns the sections of a text in Markdown. Any other text is one.
 func PartsOf(markdown string) []Part {
@@ -13,7 +14,7 @@ func PartsOf(markdown string) []Part {
 	parts := []Part{{}}
 	begin, at := 0, 0
 	for line, inCode := range linesOf(markdown) {
-		if m := headingLine.FindStringSubmatch(line); m != nil && !inCode {
+		if m := headingLine().FindStringSubmatch(line); m != nil && !inCode {
 			parts[len(parts)-1].Markdown = markdown[begin:at]
 			level := len(m[1])
 			headings[level-1] = m[2]
@@ -42,7 +43,7 @@ func breadcrumb(headings []string) string {
 // Title returns the first heading of a text in Markdown.
 func Title(markdown string) string {
 	for line, inCode := range linesOf(markdown) {
-		if m := headingLine.FindStringSubmatch(line); m != nil && !inCode {
+		if m := headingLine().FindStringSubmatch(line); m != nil && !inCode {
 			return m[2]
 		}
 	}

@@ -105,7 +105,7 @@ func plain(t html.Token) string {
 		case "alt", "colspan", "rowspan", "lang":
 			kept = append(kept, a)
 		case "href":
-			if absolute.MatchString(a.Val) {
+			if absolute().MatchString(a.Val) {
 				kept = append(kept, a)
 			}
 		case "class":

@@ -1,9 +1,10 @@
 package convert
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // readOffice reads a file of Office Open XML (ECMA-376).
@@ -136,7 +137,7 @@ func (o *office) read(b []byte) {
 // skippedOffice are deleted and moved text, alternatives for older programs, and positions.
 var skippedOffice = map[string]bool{"del": true, "movefrom": true, "fallback": true, "posoffset": true, "pctwidth": true, "pctheight": true}
 
-var hyperlink = regexp.MustCompile(`(?i)HYPERLINK\s+"([^"]+)"`)
+var hyperlink = lazyregexp.New(`(?i)HYPERLINK\s+"([^"]+)"`)
 
 func (o *office) start(e *element) {
 	switch e.name() {
@@ -206,7 +207,7 @@ func (o *office) fieldChar(kind string) {
 }
 
 func (o *office) openField() {
-	if m := hyperlink.FindStringSubmatch(o.pending); m != nil && !o.field {
+	if m := hyperlink().FindStringSubmatch(o.pending); m != nil && !o.field {
 		o.begin()
 		o.field = o.link(m[1])
 	}

@@ -3,11 +3,12 @@ package convert
 import (
 	"context"
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // page is HTML that is being made.
@@ -77,14 +78,14 @@ func (p *page) section(number int) {
 
 // link begins a link, and reports whether it does: to another file than this one. endLink ends it.
 func (p *page) link(url string) bool {
-	if !absolute.MatchString(url) {
+	if !absolute().MatchString(url) {
 		return false
 	}
 	p.tag(`<a href="` + html.EscapeString(url) + `">`)
 	return true
 }
 
-var absolute = regexp.MustCompile(`(?i)^(https?://|mailto:)`)
+var absolute = lazyregexp.New(`(?i)^(https?://|mailto:)`)
 
 func (p *page) endLink() { p.tag("</a>") }
 
@@ -125,12 +126,12 @@ func (p *page) html() []byte {
 }
 
 // pdfDate is a date of PDF 32000-1, section 7.9.4: D:YYYYMMDDHHmmSSOHH'mm'.
-var pdfDate = regexp.MustCompile(`^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?`)
+var pdfDate = lazyregexp.New(`^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?`)
 
 // date returns a date of a PDF, or one of ISO 8601, as RFC 3339 has it.
 func date(s string) string {
 	s = strings.TrimSpace(s)
-	m := pdfDate.FindStringSubmatch(s)
+	m := pdfDate().FindStringSubmatch(s)
 	if m == nil || strings.Contains(s[:min(len(s), 5)], "-") {
 		return s
 	}

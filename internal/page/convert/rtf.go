@@ -346,7 +346,7 @@ func (r *rtf) endRow() {
 func (r *rtf) startField() {
 	r.flush()
 	r.now.to = ""
-	m := hyperlink.FindStringSubmatch(r.value("fldinst"))
+	m := hyperlink().FindStringSubmatch(r.value("fldinst"))
 	if m == nil || r.linked {
 		return
 	}

@@ -3,10 +3,11 @@ package convert
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // Bounds of a workbook.
@@ -86,8 +87,8 @@ func (w *workbook) readStrings(b []byte) {
 
 // dateCode is a format of numbers that shows a date or a time, its quoted parts and colors left out.
 var (
-	dateCode   = regexp.MustCompile(`(?i)[ymdhs]`)
-	quotedCode = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\\.`)
+	dateCode   = lazyregexp.New(`(?i)[ymdhs]`)
+	quotedCode = lazyregexp.New(`"[^"]*"|\[[^\]]*\]|\\.`)
 )
 
 func (w *workbook) readStyles(b []byte) {
@@ -96,7 +97,7 @@ func (w *workbook) readStyles(b []byte) {
 		switch e.name() {
 		case "numfmt":
 			if len(custom) < maxEntries {
-				custom[e.attr("numfmtid")] = dateCode.MatchString(quotedCode.ReplaceAllString(e.attr("formatcode"), ""))
+				custom[e.attr("numfmtid")] = dateCode().MatchString(quotedCode().ReplaceAllString(e.attr("formatcode"), ""))
 			}
 		case "cellxfs":
 			inCells = true

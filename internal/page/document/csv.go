@@ -6,9 +6,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // parseCSV returns the rows as objects with the names of the first row (RFC
@@ -110,7 +111,7 @@ func columnNames(first []string) []string {
 // in text/tab-separated-values; else the character that most of the first lines have as often as the first one.
 func separator(body []byte, media string) (comma byte, rest []byte) {
 	line, rest, _ := bytes.Cut(body, []byte{'\n'})
-	if m := namedSeparator.FindSubmatch(line); m != nil {
+	if m := namedSeparator().FindSubmatch(line); m != nil {
 		return m[1][0], rest
 	}
 	if strings.HasSuffix(media, "tab-separated-values") {
@@ -126,7 +127,7 @@ func separator(body []byte, media string) (comma byte, rest []byte) {
 }
 
 // namedSeparator matches a first line that names the separator, as spreadsheets write and read it.
-var namedSeparator = regexp.MustCompile(`(?i)^"?sep=([\t\x1f -!#-/:-@^|~])"?\r?$`)
+var namedSeparator = lazyregexp.New(`(?i)^"?sep=([\t\x1f -!#-/:-@^|~])"?\r?$`)
 
 // regularLines returns how many cells the first line has with a separator, and how many of the first lines have as many: 0
 // if the first line has one cell.

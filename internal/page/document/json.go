@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/mediatype"
 )
 
@@ -60,11 +60,11 @@ func (d *Document) JSON() (any, error) {
 // parseJSON reads one value, which may have a guard before it.
 func parseJSON(body []byte) (any, error) {
 	v, rest, err := Value(body)
-	if err == nil && afterValue.Match(rest) || errors.Is(err, ErrTooBig) {
+	if err == nil && afterValue().Match(rest) || errors.Is(err, ErrTooBig) {
 		return v, err
 	}
-	if before := len(guard.Find(body)); before > 0 {
-		if v, rest, err := Value(body[before:]); err == nil && afterValue.Match(rest) {
+	if before := len(guard().Find(body)); before > 0 {
+		if v, rest, err := Value(body[before:]); err == nil && afterValue().Match(rest) {
 			return v, nil
 		}
 	}
@@ -74,9 +74,9 @@ func parseJSON(body []byte) (any, error) {
 var (
 	// guard is text before JSON: "for(;;);" keeps another site from running it as a script; a call of a function (JSONP) or
 	// an assignment makes it one; some programs print warnings there.
-	guard = regexp.MustCompile(`^(?:\s*\{\}\s*&&)?[^{\["]*`)
+	guard = lazyregexp.New(`^(?:\s*\{\}\s*&&)?[^{\["]*`)
 	// afterValue is text behind such JSON, such as the end of a call.
-	afterValue = regexp.MustCompile(`^[^\pL\pN"'{\[&]*$`)
+	afterValue = lazyregexp.New(`^[^\pL\pN"'{\[&]*$`)
 )
 
 // Value reads the first JSON value of b, as Document.JSON returns it, and returns

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 
 	"github.com/itchyny/gojq"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/document"
 )
 
@@ -62,7 +62,7 @@ func compileJQ(text string) (*query, error) {
 }
 
 // called is a call of a function in a parsed program, as JSON. A string of the program cannot look so: its quotes are escaped.
-var called = regexp.MustCompile(`"Func":\{"Name":"([^"]+)"`)
+var called = lazyregexp.New(`"Func":\{"Name":"([^"]+)"`)
 
 // functionsOf returns the functions and variables that a program names.
 func functionsOf(parsed *gojq.Query) (names []string) {
@@ -70,7 +70,7 @@ func functionsOf(parsed *gojq.Query) (names []string) {
 	if err != nil {
 		panic(err) // it is a tree of structs, numbers and texts
 	}
-	for _, m := range called.FindAllSubmatch(text, -1) {
+	for _, m := range called().FindAllSubmatch(text, -1) {
 		names = append(names, string(m[1]))
 	}
 	return names

@@ -3,41 +3,41 @@ package extract
 import (
 	"encoding/json"
 	"math/big"
-	"regexp"
 	"strings"
 
 	"seine/internal/base/ascii"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/truncate"
 	"seine/internal/page/document"
 )
 
 var (
 	// jsonNumber is a number as JSON has it (RFC 8259 section 6).
-	jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	jsonNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 	// written is the first number in a text: a sign, a currency sign perhaps, then
 	// digits with separators between them.
-	written = regexp.MustCompile(`(^|[^\pL\pN])([-−–]?)(?:\p{Sc} ?)?([-−]?)((?:[0-9]+(?:[.,' ][0-9]+)*)|[.,][0-9]+)`)
+	written = lazyregexp.New(`(^|[^\pL\pN])([-−–]?)(?:\p{Sc} ?)?([-−]?)((?:[0-9]+(?:[.,' ][0-9]+)*)|[.,][0-9]+)`)
 	// rounded is what takes the place of decimals that are zero: "1.299,-", "5.–", "7,--".
-	rounded = regexp.MustCompile(`^[.,][-–—]`)
+	rounded = lazyregexp.New(`^[.,][-–—]`)
 	// joined are digits that belong to a word, as in "v2.3" and "USD1,299": all of
 	// them, so that no number begins in their middle.
-	joined = regexp.MustCompile(`((?:^|[^0-9])\pL)[0-9]+(?:[.,'][0-9]+)*`)
+	joined = lazyregexp.New(`((?:^|[^0-9])\pL)[0-9]+(?:[.,'][0-9]+)*`)
 	// price is the first number, or the first range of two, beside a currency sign: it
 	// takes precedence over a number without one, as in "3 for $5" and "Model 12 $999".
-	price = regexp.MustCompile(`(?:^|[^\pL\pN])(?:([-−–]?\p{Sc} ?[-−]?[.,]?[0-9])|` +
+	price = lazyregexp.New(`(?:^|[^\pL\pN])(?:([-−–]?\p{Sc} ?[-−]?[.,]?[0-9])|` +
 		`([-−–]?[.,]?[0-9][0-9.,' ]*(?:(?:[-–—]|to|bis|à) ?[0-9][0-9.,' ]*)?(?:[-–—]+ ?)?)(?:` + document.Raised + `|\p{Sc}(?:[^0-9]|$)))`)
 	// quantity is a number of pieces before the price of one.
-	quantity = regexp.MustCompile(`^[0-9]{1,3} ?[xX×*] ?([0-9][0-9.,' ]*[.,][0-9]{2}(?:\PN|$))`)
+	quantity = lazyregexp.New(`^[0-9]{1,3} ?[xX×*] ?([0-9][0-9.,' ]*[.,][0-9]{2}(?:\PN|$))`)
 	// cents are two digits behind the currency sign, as in "12€50", or raised digits.
-	cents = regexp.MustCompile(`^(?:(\P{Sc}*[0-9]) ?\p{Sc} ?([0-9]{2})$|(\P{Sc}*[0-9])\p{Sc}([0-9]{2})[^\pN.,%]|([^¤]*[0-9])` + document.Raised + `([0-9]{2})(?:[^\pN.,%]|$))`)
+	cents = lazyregexp.New(`^(?:(\P{Sc}*[0-9]) ?\p{Sc} ?([0-9]{2})$|(\P{Sc}*[0-9])\p{Sc}([0-9]{2})[^\pN.,%]|([^¤]*[0-9])` + document.Raised + `([0-9]{2})(?:[^\pN.,%]|$))`)
 	// negative is an amount as accountants write one below zero: "(1,234.50)", "12.50-".
-	negative = regexp.MustCompile(`^(?:\p{Sc} ?)?\( ?(\p{Sc} ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[.,][0-9]{2})(?: ?\p{Sc})? ?\)(?: ?\p{Sc})?$|` +
+	negative = lazyregexp.New(`^(?:\p{Sc} ?)?\( ?(\p{Sc} ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[.,][0-9]{2})(?: ?\p{Sc})? ?\)(?: ?\p{Sc})?$|` +
 		`^((?:\p{Sc} ?)?[0-9][0-9.,' ]*[.,][0-9]{2})[-−]$`)
 	// unread makes another number, or none, of the digits before it: "0x10", "12:30", "1½", "1_000", "1.5k", "3 million".
-	unread = regexp.MustCompile(`^(?: ?[xX×] ?[0-9]|[eEhHoObB][-+]?[0-9]|[:_][0-9]| ?[¼-¾⅐-⅞]|[kKM](?:\PL|$)|` +
+	unread = lazyregexp.New(`^(?: ?[xX×] ?[0-9]|[eEhHoObB][-+]?[0-9]|[:_][0-9]| ?[¼-¾⅐-⅞]|[kKM](?:\PL|$)|` +
 		` ?(?:[mM]illi|[bB]illi|[mM]ilj|[mM]io|[mM]rd|[tT]sd|[tT]ausend|thousand|lakh|crore|mln|mld|mlr|tys|тыс|млн|млрд|[万萬億亿천만억])|[千百])`)
 	// thousands is an amount of a currency whose countries write a point between thousands, and two decimals at most.
-	thousands = regexp.MustCompile(`[€₫₺₽₴]`)
+	thousands = lazyregexp.New(`[€₫₺₽₴]`)
 )
 
 // maxNumber is how long a number may be, in bytes; longer ones are no quantities.
@@ -65,23 +65,23 @@ func numberOf(v any, decimal byte, integer bool) (json.Number, bool) {
 func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 	text = strings.TrimSpace(strings.Map(ascii.Plain, separators.Replace(truncate.To(text, maxBeforeNumber))))
 	exact := !strings.Contains(text, ".") || decimal == '.' || decimal == 0 && (!integer || strings.ContainsAny(text, "eE"))
-	if len(text) <= maxNumber && exact && jsonNumber.MatchString(text) {
+	if len(text) <= maxNumber && exact && jsonNumber().MatchString(text) {
 		return asNumber(text, integer)
 	}
 	if strings.Contains(text, "٫") {
 		text, decimal = strings.ReplaceAll(text, "٫", "."), '.'
 	}
-	text, below := plainAmount(joined.ReplaceAllString(text, "$1"), decimal)
-	m := written.FindStringSubmatchIndex(text)
+	text, below := plainAmount(joined().ReplaceAllString(text, "$1"), decimal)
+	m := written().FindStringSubmatchIndex(text)
 	if m == nil || m[9]-m[8] > maxNumber {
 		return "", false
 	}
 	after := text[m[1]:]
-	if decimal == 0 && rounded.MatchString(after) {
+	if decimal == 0 && rounded().MatchString(after) {
 		decimal = after[0]
 	}
-	whole, fraction, ok := split(text[m[8]:m[9]], decimal, integer || thousands.MatchString(text))
-	if !ok || unread.MatchString(after) {
+	whole, fraction, ok := split(text[m[8]:m[9]], decimal, integer || thousands().MatchString(text))
+	if !ok || unread().MatchString(after) {
 		return "", false
 	}
 	number := strings.TrimLeft(whole, "0")
@@ -100,14 +100,14 @@ func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 // plainAmount returns a text from its amount on, with cents behind a separator. below reports
 // whether the amount is written as one below zero.
 func plainAmount(text string, decimal byte) (amount string, below bool) {
-	if m := negative.FindStringSubmatch(text); m != nil {
+	if m := negative().FindStringSubmatch(text); m != nil {
 		text, below = m[1]+m[2], true
 	}
-	if m := price.FindStringSubmatchIndex(text); m != nil {
+	if m := price().FindStringSubmatchIndex(text); m != nil {
 		text = text[max(m[2], m[4]):]
 	}
-	text = quantity.ReplaceAllString(text, "$1")
-	if m := cents.FindStringSubmatch(text); m != nil {
+	text = quantity().ReplaceAllString(text, "$1")
+	if m := cents().FindStringSubmatch(text); m != nil {
 		before, separator := m[1]+m[3]+m[5], "."
 		if decimal == ',' || decimal == 0 && strings.Contains(before, ".") {
 			separator = ","
@@ -124,7 +124,7 @@ var separators = strings.NewReplacer("٬", ",", "’", "'", "‘", "'", "`", "'"
 // wanted, and in the range of IEEE 754.
 func asNumber(text string, integer bool) (json.Number, bool) {
 	f, err := json.Number(text).Float64()
-	if err != nil || !jsonNumber.MatchString(text) {
+	if err != nil || !jsonNumber().MatchString(text) {
 		return "", false
 	}
 	if !integer {

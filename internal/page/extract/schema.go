@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
@@ -55,13 +56,13 @@ func compileSchema(v crawlspec.Value) (*schema, error) {
 // writes it out, which takes a second for twenty like "1e999999".
 var errHuge = errors.New("has a number with an exponent of more than three digits, which no schema can check")
 
-var hugeNumber = regexp.MustCompile(`[eE][-+]?[0-9]{4}`)
+var hugeNumber = lazyregexp.New(`[eE][-+]?[0-9]{4}`)
 
 // huge reports whether there is such a number in a value.
 func huge(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
-		return hugeNumber.MatchString(v.String())
+		return hugeNumber().MatchString(v.String())
 	case []any:
 		return slices.ContainsFunc(v, huge)
 	case map[string]any:

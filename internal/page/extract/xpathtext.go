@@ -8,6 +8,7 @@ import (
 
 	"github.com/antchfx/xpath"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/regexbound"
 )
 
@@ -41,36 +42,36 @@ func (l *textLimit) exceeded() error {
 var (
 	// ofRegex finds functions that take regular expressions, and ofMatches that which
 	// looks for all matches.
-	ofRegex   = regexp.MustCompile(`\b(matches|replace)\s*\(`)
-	ofMatches = regexp.MustCompile(`\breplace\s*\(`)
-	ofJoin    = regexp.MustCompile(`\bstring-join\s*\(`)
-	ofJoined  = regexp.MustCompile(`\b(matches|replace)\s*\([^'"]*\bstring-join\s*\(`)
+	ofRegex   = lazyregexp.New(`\b(matches|replace)\s*\(`)
+	ofMatches = lazyregexp.New(`\breplace\s*\(`)
+	ofJoin    = lazyregexp.New(`\bstring-join\s*\(`)
+	ofJoined  = lazyregexp.New(`\b(matches|replace)\s*\([^'"]*\bstring-join\s*\(`)
 	// ofLiteral finds literals, which have no escapes.
-	ofLiteral = regexp.MustCompile(`"([^"]*)"|'([^']*)'`)
+	ofLiteral = lazyregexp.New(`"([^"]*)"|'([^']*)'`)
 )
 
 // limitOf reads the limit off the text of an expression.
 func limitOf(text string) textLimit {
 	limit := textLimit{each: maxTextXPath, all: math.MaxInt}
-	if ofJoin.MatchString(text) {
+	if ofJoin().MatchString(text) {
 		limit.all = maxTextJoin
 	}
-	if !ofRegex.MatchString(text) {
+	if !ofRegex().MatchString(text) {
 		return limit
 	}
 	limit.each, limit.regex = maxTextRegex, true
-	for _, m := range ofLiteral.FindAllStringSubmatch(text, -1) {
+	for _, m := range ofLiteral().FindAllStringSubmatch(text, -1) {
 		re, err := regexbound.Compile(m[1] + m[2])
 		if err != nil {
 			continue
 		}
 		ofRules.Store(m[1]+m[2], true)
 		limit.each = min(limit.each, maxTextRegex/(re.Work("x")-1))
-		if ofMatches.MatchString(text) && !re.Linear() {
+		if ofMatches().MatchString(text) && !re.Linear() {
 			limit.each = min(limit.each, maxTextReplace)
 		}
 	}
-	if ofJoined.MatchString(text) {
+	if ofJoined().MatchString(text) {
 		limit.all = limit.each
 	}
 	return limit

@@ -3,6 +3,8 @@ package pii
 import (
 	"regexp"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // Numbers of digits, by ITU-T E.164: at most 15 with the country code, and the
@@ -112,7 +114,7 @@ func national(s string, i int, cued bool) int {
 
 // forms are those of national numbers, with so many digits. "_" is what separates groups, "~" that without a dot.
 var forms = []struct {
-	form     *regexp.Regexp
+	form     func() *regexp.Regexp
 	min, max int
 }{
 	// "(212) 555-0123", "212-555-0123", "212.555.0123" and those with 1 before; neither area nor exchange begin with 0 or 1.
@@ -133,15 +135,15 @@ var forms = []struct {
 	{form(`\(?0[1-9](?:_\d\d){4}`), minNational, maxNational},
 }
 
-func form(text string) *regexp.Regexp {
+func form(text string) func() *regexp.Regexp {
 	const marks = `-/() \x{a0}\x{202f}\x{2010}\x{2011}\x{2013}`
-	return regexp.MustCompile("^" + strings.NewReplacer("_", "(?:["+marks+".]{1,3})", "~", "(?:["+marks+"]{1,3})").Replace(text) + "$")
+	return lazyregexp.New("^" + strings.NewReplacer("_", "(?:["+marks+".]{1,3})", "~", "(?:["+marks+"]{1,3})").Replace(text) + "$")
 }
 
 // isForm reports whether a number is written as a national one.
 func isForm(text string, digits int) bool {
 	for _, f := range forms {
-		if digits >= f.min && digits <= f.max && f.form.MatchString(text) {
+		if digits >= f.min && digits <= f.max && f.form().MatchString(text) {
 			return true
 		}
 	}

@@ -2,13 +2,13 @@ package sitemap
 
 import (
 	"encoding/xml"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"seine/internal/base/dates"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/truncate"
 	"seine/internal/base/weburl"
 )
@@ -92,12 +92,12 @@ func (t *Text) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var shortDate = regexp.MustCompile(`^[0-9]{4}(?:-[0-9]{2})?$`)
+var shortDate = lazyregexp.New(`^[0-9]{4}(?:-[0-9]{2})?$`)
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (t *Time) UnmarshalText(text []byte) error {
 	written := strings.TrimSpace(string(text))
-	if shortDate.MatchString(written) {
+	if shortDate().MatchString(written) {
 		written += "-01-01"[:len(time.DateOnly)-len(written)]
 	}
 	d, _ := dates.Parse(written, time.UTC)

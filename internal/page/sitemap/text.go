@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/weburl"
 	"seine/internal/page/charset"
 )
@@ -52,12 +52,12 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 }
 
 // markdownLink has the target of a link in its first or second group.
-var markdownLink = regexp.MustCompile(`\]\(\s*<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)|<(https?://[^\s<>]+)>`)
+var markdownLink = lazyregexp.New(`\]\(\s*<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)|<(https?://[^\s<>]+)>`)
 
 // ParseMarkdown reads the links of a Markdown document, such as llms.txt, as entries. They may be relative.
 func ParseMarkdown(body []byte) *Sitemap {
 	site := new(Sitemap)
-	for _, m := range markdownLink.FindAllSubmatch(body[:min(len(body), MaxBytes)], MaxEntries) {
+	for _, m := range markdownLink().FindAllSubmatch(body[:min(len(body), MaxBytes)], MaxEntries) {
 		site.Entries = append(site.Entries, Entry{URL: weburl.EscapeInvalid(string(m[1]) + string(m[2])), Priority: -1})
 	}
 	return site

@@ -3,11 +3,12 @@ package xmlstream
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // Mended returns text as XML that a strict reader accepts, for documents that it
@@ -40,9 +41,9 @@ type mender struct {
 
 // ofXML are the parts of a tag.
 var (
-	nameOfXML      = regexp.MustCompile(`^[\pL_][\pL\pN_.\-]*(:[\pL_][\pL\pN_.\-]*)?$`)
-	startOfXML     = regexp.MustCompile(`^</?([^\s/>]+)`)
-	attributeOfXML = regexp.MustCompile(`([\pL_][\pL\pN_.\-]*(?::[\pL_][\pL\pN_.\-]*)?)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+	nameOfXML      = lazyregexp.New(`^[\pL_][\pL\pN_.\-]*(:[\pL_][\pL\pN_.\-]*)?$`)
+	startOfXML     = lazyregexp.New(`^</?([^\s/>]+)`)
+	attributeOfXML = lazyregexp.New(`([\pL_][\pL\pN_.\-]*(?::[\pL_][\pL\pN_.\-]*)?)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 )
 
 func (m *mender) token(kind html.TokenType, raw []byte) {
@@ -50,14 +51,14 @@ func (m *mender) token(kind html.TokenType, raw []byte) {
 	case html.TextToken:
 		escape(&m.out, m.text(raw))
 	case html.StartTagToken, html.SelfClosingTagToken:
-		name := startOfXML.FindSubmatch(raw)
-		if name == nil || !nameOfXML.Match(name[1]) {
+		name := startOfXML().FindSubmatch(raw)
+		if name == nil || !nameOfXML().Match(name[1]) {
 			m.repairs++
 			return
 		}
 		m.start(string(name[1]), raw[len(name[0]):], kind == html.SelfClosingTagToken)
 	case html.EndTagToken:
-		name := startOfXML.FindSubmatch(raw)
+		name := startOfXML().FindSubmatch(raw)
 		i := -1
 		if name != nil {
 			i = lastIndex(m.within, string(name[1]))
@@ -91,7 +92,7 @@ func (m *mender) start(name string, attributes []byte, ends bool) {
 	}
 	m.out.WriteString("<" + name)
 	var known []string
-	for _, a := range attributeOfXML.FindAllSubmatch(attributes, 2*maxAttrs) {
+	for _, a := range attributeOfXML().FindAllSubmatch(attributes, 2*maxAttrs) {
 		if key := string(a[1]); !slices.Contains(known, key) && len(known) < maxAttrs {
 			known = append(known, key)
 			m.out.WriteString(" " + key + `="`)

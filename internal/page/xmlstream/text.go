@@ -3,8 +3,9 @@ package xmlstream
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"unicode/utf8"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // text returns the characters of a text as it is written: CDATA as it is, references
@@ -20,14 +21,14 @@ func (d *Decoder) text(raw []byte) []byte {
 // reference is one of XML or HTML. It ends in a semicolon, as XML has it: in HTML, the
 // "&copy" of "?a=1&copy=2" would be a character. The longest name of one is
 // CounterClockwiseContourIntegral.
-var reference = regexp.MustCompile(`&#?[0-9A-Za-z]{1,31};|&`)
+var reference = lazyregexp.New(`&#?[0-9A-Za-z]{1,31};|&`)
 
 // unescape replaces references, and counts invalid ones.
 func (d *Decoder) unescape(raw []byte) []byte {
 	if bytes.IndexByte(raw, '&') < 0 {
 		return raw
 	}
-	return reference.ReplaceAllFunc(raw, func(ref []byte) []byte {
+	return reference().ReplaceAllFunc(raw, func(ref []byte) []byte {
 		text := html.UnescapeString(string(ref))
 		if text == string(ref) {
 			d.repairs++

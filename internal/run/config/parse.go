@@ -2,9 +2,10 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/alecthomas/kong"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // Parse parses the arguments of a command.
@@ -17,17 +18,17 @@ func Parse(k *kong.Kong, args []string) (*kong.Context, error) {
 }
 
 // negative is what kong says of a value that begins with a minus, which it takes for a flag.
-var negative = regexp.MustCompile(`^(--[a-z0-9-]+): expected .* but got "(-[0-9.][^"]*)" \(short flag\)`)
+var negative = lazyregexp.New(`^(--[a-z0-9-]+): expected .* but got "(-[0-9.][^"]*)" \(short flag\)`)
 
 // emptyChoice matches what kong says of a flag with a choice, where none is chosen if it is not given.
-var emptyChoice = regexp.MustCompile(`^(.*) must be one of "",(.*)$`)
+var emptyChoice = lazyregexp.New(`^(.*) must be one of "",(.*)$`)
 
 // reword says in other words what kong says misleadingly.
 func reword(err error) error {
-	if m := negative.FindStringSubmatch(err.Error()); m != nil {
+	if m := negative().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s %s: a value that begins with - is written with an equals sign: %s=%s", m[1], m[2], m[1], m[2])
 	}
-	if m := emptyChoice.FindStringSubmatch(err.Error()); m != nil {
+	if m := emptyChoice().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s must be one of %s", m[1], m[2])
 	}
 	return err

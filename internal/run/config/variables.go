@@ -3,10 +3,10 @@ package config
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 )
 
@@ -18,7 +18,7 @@ var variables string
 
 // others are variables with the prefix that no command reads as an option: secrets, what
 // compose files and tests have, and what Kubernetes sets for a service of that name.
-var others = regexp.MustCompile(`^(SECRET_.*|TAG|TEST_.*|(.*_)?(SERVICE_(HOST|PORT.*)|PORT(_\d+_(TCP|UDP|SCTP).*)?))$`)
+var others = lazyregexp.New(`^(SECRET_.*|TAG|TEST_.*|(.*_)?(SERVICE_(HOST|PORT.*)|PORT(_\d+_(TCP|UDP|SCTP).*)?))$`)
 
 // Variables returns the names of the variables of all commands.
 func Variables() (names []string) {
@@ -36,7 +36,7 @@ func UnknownVariables(environ []string) (complaints []string) {
 		name, _, _ := strings.Cut(entry, "=")
 		short, ours := strings.CutPrefix(name, EnvPrefix+"_")
 		lower := strings.ToLower(short)
-		if !ours || others.MatchString(short) || short == strings.ToUpper(short) && slices.Contains(known, lower) {
+		if !ours || others().MatchString(short) || short == strings.ToUpper(short) && slices.Contains(known, lower) {
 			continue
 		}
 		meant := "see --help for those there are"

@@ -12,7 +12,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"regexp"
 	"strconv"
 	"syscall"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/procname"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/sleep"
@@ -88,11 +88,11 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 // quotes what a server sends unasked, which may hold a secret of the request before.
 type unquoted struct{ io.Writer }
 
-var quotedString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var quotedString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
 // Write implements io.Writer.
 func (u unquoted) Write(line []byte) (int, error) {
-	text := quotedString.ReplaceAllFunc(line, func(q []byte) []byte { return fmt.Appendf(nil, "(%d bytes)", len(q)-2) })
+	text := quotedString().ReplaceAllFunc(line, func(q []byte) []byte { return fmt.Appendf(nil, "(%d bytes)", len(q)-2) })
 	if _, err := u.Writer.Write(text); err != nil {
 		return 0, fmt.Errorf("log: %w", err)
 	}

@@ -2,9 +2,10 @@ package roles
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // The configuration of nats-server has two parts that follow from the
@@ -114,7 +115,7 @@ func writeRows(b *strings.Builder, verb string, grants []Permissions) {
 	for _, g := range grants {
 		var all []string
 		for _, s := range g.Subjects {
-			s = "`" + ofPartition.ReplaceAllString(s, "$1<p>$2") + "`"
+			s = "`" + ofPartition().ReplaceAllString(s, "$1<p>$2") + "`"
 			if !slices.Contains(all, s) {
 				all = append(all, s)
 			}
@@ -124,4 +125,4 @@ func writeRows(b *strings.Builder, verb string, grants []Permissions) {
 }
 
 // ofPartition finds the number of a partition in a subject.
-var ofPartition = regexp.MustCompile(`([-.])\d+(\.|$)`)
+var ofPartition = lazyregexp.New(`([-.])\d+(\.|$)`)

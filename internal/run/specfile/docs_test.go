@@ -50,7 +50,7 @@ func TestDocs(t *testing.T) {
 		}
 		visit(sh.elem)
 	}
-	visit(specShape)
+	visit(specShape())
 }
 
 // The blocks of the page that list keys have the defaults of these keys. They are told by their beginning; some set a

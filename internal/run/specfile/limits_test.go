@@ -112,7 +112,7 @@ func TestProblemsAreInTheOrderOfTheText(t *testing.T) {
 }
 
 func TestSuggest(t *testing.T) {
-	known := specShape.names()
+	known := specShape().names()
 	for written, want := range map[string]string{
 		"max_page": "max_pages", "maxpages": "max_pages", "max-pages": "max_pages", "Delay": "delay", "dealy": "delay",
 		"record": "records", "user agent": "user_agent", "xyzzy": "", "": "", strings.Repeat("delay", 100): "",

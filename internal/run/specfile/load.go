@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 	"seine/internal/base/yamljson"
 	"seine/pkg/crawlspec"
@@ -68,7 +68,7 @@ func Load(name string, text []byte) (*crawlspec.Spec, error) {
 		return &spec, nil
 	}
 	w := walker{lines: linesOf(text)}
-	w.value(root, specShape, "", 0)
+	w.value(root, specShape(), "", 0)
 	if found = w.problems; w.full || deref(root).Kind != yaml.MappingNode {
 		return nil, report(name, text, found)
 	}
@@ -169,11 +169,11 @@ func (t *tree) invalid(err error) []Problem {
 }
 
 // oneOf matches the refusal of a value that is not in a list.
-var oneOf = regexp.MustCompile(`^("[^"\\]*"): must be one of ([a-z_]+(?:, [a-z_]+)*)$`)
+var oneOf = lazyregexp.New(`^("[^"\\]*"): must be one of ([a-z_]+(?:, [a-z_]+)*)$`)
 
 // choice adds to a text which of the few was meant, most likely.
 func choice(text string) string {
-	m := oneOf.FindStringSubmatch(text)
+	m := oneOf().FindStringSubmatch(text)
 	if m == nil {
 		return text
 	}

@@ -2,12 +2,13 @@ package specfile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // tree is the spec as it was written, less the parts that were found wrong.
@@ -169,7 +170,7 @@ func isTwice(mapping *yaml.Node, key string) bool {
 var neutral = &yaml.Node{Kind: yaml.ScalarNode, Value: "value"}
 
 // numbered is how Spec.Validate names the member of a list.
-var numbered = regexp.MustCompile(`^number (\d+)$`)
+var numbered = lazyregexp.New(`^number (\d+)$`)
 
 // inWords is where an error of Spec.Validate leads that has no path:
 // it begins with the keys, as in "sources: number 2: breaker: wait 1s: must …".
@@ -181,7 +182,7 @@ func (t *tree) inWords(text string) (nodeRef, string) {
 		if !ok {
 			break
 		}
-		if m := numbered.FindStringSubmatch(word); m != nil {
+		if m := numbered().FindStringSubmatch(word); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			word = fmt.Sprintf("[%d]", n-1)
 		}
@@ -195,13 +196,13 @@ func (t *tree) inWords(text string) (nodeRef, string) {
 }
 
 // quotedStart is the value that a text is about, at its beginning or after a word.
-var quotedStart = regexp.MustCompile(`^(?:[a-z_]+ )?("(?:[^"\\]|\\.)*")`)
+var quotedStart = lazyregexp.New(`^(?:[a-z_]+ )?("(?:[^"\\]|\\.)*")`)
 
 // within goes one step further: to the member of a list that the text quotes, or
 // to the key that it begins with.
 func (t *tree) within(at nodeRef, text string) nodeRef {
 	node := deref(at.node)
-	if m := quotedStart.FindStringSubmatch(text); m != nil && node.Kind == yaml.SequenceNode {
+	if m := quotedStart().FindStringSubmatch(text); m != nil && node.Kind == yaml.SequenceNode {
 		value, err := strconv.Unquote(m[1])
 		i := slices.IndexFunc(node.Content, func(n *yaml.Node) bool { return deref(n).Value == value })
 		if err == nil && i >= 0 {

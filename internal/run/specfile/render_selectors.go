@@ -2,9 +2,9 @@ package specfile
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/css"
 	"seine/pkg/crawlspec"
 )
@@ -38,16 +38,16 @@ func renderSelectors(r *crawlspec.Render) error {
 
 var (
 	// notInBrowsers is what selectors of record rules may have and browsers do not know.
-	notInBrowsers = regexp.MustCompile(`(?i):(?:contains|containsown|matches|matchesown|haschild|input)\b|[!#]=`)
+	notInBrowsers = lazyregexp.New(`(?i):(?:contains|containsown|matches|matchesown|haschild|input)\b|[!#]=`)
 	// quotedOrEscaped are texts in selectors, and characters that stand for themselves.
-	quotedOrEscaped = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\.`)
+	quotedOrEscaped = lazyregexp.New(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\.`)
 )
 
 // browserSelector reports a selector that is none. Browsers know more pseudo-classes than
 // record rules do, so a selector with one is let through.
 func browserSelector(text string) error {
-	bare := quotedOrEscaped.ReplaceAllString(text, "x")
-	if found := notInBrowsers.FindString(bare); found != "" {
+	bare := quotedOrEscaped().ReplaceAllString(text, "x")
+	if found := notInBrowsers().FindString(bare); found != "" {
 		return fmt.Errorf("%s: browsers do not know %s, which rules of records have: write plain CSS", quoted(text), found)
 	}
 	if _, err := css.Compile(text); err != nil && !strings.Contains(bare, ":") {

@@ -66,7 +66,7 @@ type generator struct {
 }
 
 func (g *generator) root() object {
-	out := g.objectOf(specShape)
+	out := g.objectOf(specShape())
 	out["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	out["title"] = "Seine crawl spec"
 	out["description"] = g.src.types["Spec"]
@@ -255,7 +255,7 @@ func TestSchemaTables(t *testing.T) {
 		}
 		visit(s.elem)
 	}
-	visit(specShape)
+	visit(specShape())
 	for name := range choices {
 		if !names[name] {
 			t.Errorf("there is no %s", name)

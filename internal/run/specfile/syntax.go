@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // parse returns the tree of a text, nil for one that says nothing.
@@ -72,10 +73,10 @@ func notText(text []byte) (Problem, bool) {
 
 // breaks are what ends a line to the YAML package, which takes those of YAML 1.1
 // (4.1.4) too.
-var breaks = regexp.MustCompile(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
+var breaks = lazyregexp.New(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
 
 // linesOf returns the lines of a text as problems count them.
-func linesOf(text []byte) []string { return breaks.Split(string(text), -1) }
+func linesOf(text []byte) []string { return breaks().Split(string(text), -1) }
 
 // loadErrors returns what the YAML package found wrong, one by one.
 func loadErrors(err error) []*yaml.LoadError {

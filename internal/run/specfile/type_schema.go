@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"seine/pkg/crawlspec"
 )
@@ -76,7 +77,7 @@ func (s *typeSchema) below(name string) string {
 type shapes map[reflect.Type]*typeSchema
 
 // specShape is the shape of a whole spec.
-var specShape = shapes{}.of(reflect.TypeFor[crawlspec.Spec]())
+var specShape = sync.OnceValue(func() *typeSchema { return shapes{}.of(reflect.TypeFor[crawlspec.Spec]()) })
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/weburl"
 	"seine/internal/serve/caller"
 	"seine/pkg/messages"
@@ -88,13 +88,13 @@ func (p *newPage) choices() string {
 	return spec.String()
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+var notInNames = lazyregexp.New(`[^a-z0-9]+`)
 
 // nameFor is the name of a crawl that is given none: that of its first host.
 func nameFor(seeds []string) string {
 	if len(seeds) > 0 {
 		if u, err := weburl.Canonicalize(seeds[0]); err == nil {
-			return strings.Trim(notInNames.ReplaceAllString(strings.TrimPrefix(weburl.Hostname(u), "www."), "-"), "-")
+			return strings.Trim(notInNames().ReplaceAllString(strings.TrimPrefix(weburl.Hostname(u), "www."), "-"), "-")
 		}
 	}
 	return messages.DefaultCrawl

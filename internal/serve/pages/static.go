@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"seine/internal/run/specfile"
 )
@@ -17,7 +18,7 @@ var static embed.FS
 
 // edition distinguishes the static files of this build from those of another, so that browsers may keep them for
 // ever.
-var edition = func() string {
+var edition = sync.OnceValue(func() string {
 	h := sha256.New()
 	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -29,10 +30,10 @@ var edition = func() string {
 	})
 	h.Write(specfile.Schema)
 	return hex.EncodeToString(h.Sum(nil))[:12]
-}()
+})
 
 // StyleSheet is the path of the style of all pages, without the prefix.
-func StyleSheet() string { return "/static/" + edition + "/seine.css" }
+func StyleSheet() string { return "/static/" + edition() + "/seine.css" }
 
 // specSchema is the name of the JSON Schema of specs, which editors of specs load.
 const specSchema = "/spec.schema.json"

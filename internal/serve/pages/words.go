@@ -6,12 +6,12 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/ops/overview"
@@ -24,7 +24,7 @@ import (
 func (s *server) funcs() template.FuncMap {
 	return template.FuncMap{
 		"path":        func(to string, query ...string) string { return s.link(to, query...) },
-		"static":      func(name string) string { return s.Prefix + "/static/" + edition + "/" + name },
+		"static":      func(name string) string { return s.Prefix + "/static/" + edition() + "/" + name },
 		"clean":       safeprint.Text,
 		"count":       count,
 		"size":        size,
@@ -190,10 +190,10 @@ var words = map[string]string{
 // meaning is what a word of the frontier or a fetcher means, "" if it needs no explanation.
 func meaning(word any) string { return words[fmt.Sprint(word)] }
 
-var rfc3339 = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+var rfc3339 = lazyregexp.New(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // timed is a text with the times in it as times, and what is not plain in it made visible.
 func timed(text string) template.HTML {
 	escaped := template.HTMLEscapeString(safeprint.Text(text))
-	return template.HTML(rfc3339.ReplaceAllString(escaped, `<time datetime="$0" data-when>$0</time>`)) //nolint:gosec // escaped, and digits
+	return template.HTML(rfc3339().ReplaceAllString(escaped, `<time datetime="$0" data-when>$0</time>`)) //nolint:gosec // escaped, and digits
 }

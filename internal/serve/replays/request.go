@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/run/replay"
 	"seine/internal/run/specfile"
 	"seine/pkg/messages"
@@ -60,11 +60,11 @@ type InputError struct{ text string }
 func (e *InputError) Error() string { return e.text }
 
 // flagName is an option in a message of the command.
-var flagName = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
+var flagName = lazyregexp.New(`--[a-z]+(-[a-z]+)*`)
 
 // inWords is a message of the command in the words of a request.
 func inWords(err error) string {
-	text := flagName.ReplaceAllStringFunc(err.Error(), func(flag string) string {
+	text := flagName().ReplaceAllStringFunc(err.Error(), func(flag string) string {
 		switch flag {
 		case "--into-records":
 			return "to: records"
@@ -89,7 +89,7 @@ func (s *Service) options(r *Job) (o replay.Options, err error) {
 }
 
 func (s *Service) unchecked(r *Job) (o replay.Options, err error) {
-	if r.Folder != "" && !folderName.MatchString(r.Folder) {
+	if r.Folder != "" && !folderName().MatchString(r.Folder) {
 		return o, fmt.Errorf("folder %q: must be up to 64 of A-Z, a-z, 0-9, '-' and '_', and begin with a letter or a digit", r.Folder)
 	}
 	o = replay.Options{
@@ -120,7 +120,7 @@ func (s *Service) unchecked(r *Job) (o replay.Options, err error) {
 }
 
 // folderName is what a folder may be called: it is in the folder for replays, and nowhere else.
-var folderName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var folderName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // folderOf is where a replay writes.
 func (s *Service) folderOf(r *Job) string {

@@ -14,12 +14,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"time"
 
 	"seine/internal/base/atomicfile"
 	"seine/internal/base/filelock"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/serve/caller"
 )
 
@@ -41,7 +41,7 @@ var ErrName = errors.New("name of a token")
 // maxTokens bounds a file: each request looks through it.
 const maxTokens = 1000
 
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var namePattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // file is what is stored.
 type file struct {
@@ -81,7 +81,7 @@ func write(name string, all []Token) error {
 // Create adds a token to a file, and returns its secret, which is stored nowhere. With a life of 0 it does
 // not expire.
 func Create(name, token string, scopes []caller.Scope, life time.Duration) (secret string, err error) {
-	if !namePattern.MatchString(token) || token == caller.Local {
+	if !namePattern().MatchString(token) || token == caller.Local {
 		return "", fmt.Errorf("%w %q: must begin with a letter or digit and have only letters, digits, '.', '_' and '-', 64 at most, and not be %s", ErrName, token, caller.Local)
 	}
 	if err := caller.CheckScopes(scopes); err != nil {

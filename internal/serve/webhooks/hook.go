@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"time"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/fetch/netguard"
 	"seine/pkg/crawlspec"
 )
@@ -56,7 +56,7 @@ func (h *Hook) public() Hook {
 }
 
 // hookName keeps names of files apart from others.
-var hookName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var hookName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // Errors of Check.
 var (
@@ -72,7 +72,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 // Check reports what is wrong with a new webhook. An address that is refused is a RefusedError;
 // names are looked up when something is sent, each time.
 func (h *Hook) Check(allowPrivate bool) error {
-	if !hookName.MatchString(h.Name) {
+	if !hookName().MatchString(h.Name) {
 		return errName
 	}
 	u, err := url.Parse(h.URL)

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
@@ -83,7 +83,7 @@ func (p *Parser) extractorOf(d *Document) Extractor {
 	return p.extractors[i]
 }
 
-var kindPattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var kindPattern = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
 
 // jsonMember is one field of a record.
 type jsonMember struct {
@@ -93,7 +93,7 @@ type jsonMember struct {
 
 // members returns the fields as encoding/json has them, in its order.
 func (r *ExtractRecord) members() ([]jsonMember, error) {
-	if !kindPattern.MatchString(r.Kind) {
+	if !kindPattern().MatchString(r.Kind) {
 		return nil, fmt.Errorf("kind %q: must be a lower-case letter, then letters, digits and '_'", r.Kind)
 	}
 	b, err := json.Marshal(r.Fields)

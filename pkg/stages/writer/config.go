@@ -3,12 +3,12 @@ package writer
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
@@ -60,7 +60,7 @@ func DefaultConfig() Config {
 }
 
 var (
-	writerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,30}$`)
+	writerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,30}$`)
 
 	// What is read and not committed is not acknowledged. The server delivers
 	// nothing beyond MaxAckPending of that, and delivers it again after AckWait.
@@ -103,7 +103,7 @@ func (c *Config) validate() error {
 	switch {
 	case c.State == "":
 		return fmt.Errorf("--state: must name a directory")
-	case !writerName.MatchString(c.Name):
+	case !writerName().MatchString(c.Name):
 		return fmt.Errorf("--name %q: must be 1 to 31 of a-z, 0-9, '-' and '_', and start with a letter or digit", c.Name)
 	case c.Name == ExportName:
 		return fmt.Errorf("--name %q: is what seine export calls itself: take another", c.Name)

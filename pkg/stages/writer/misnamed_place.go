@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
@@ -83,14 +83,14 @@ const (
 
 var (
 	// schemeOf begins what was hardly meant as a directory: gs://bucket, mysql://host/db, s3:/bucket.
-	schemeOf = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):/+`)
+	schemeOf = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]+):/+`)
 	// keywords are how libpq names a database without a scheme.
-	keywords = regexp.MustCompile(`(^|\s)(host|dbname|service)=`)
+	keywords = lazyregexp.New(`(^|\s)(host|dbname|service)=`)
 )
 
 // intended returns the place that was probably meant by out, "" if out is a place, and out without a password.
 func intended(out string) (write, shown string) {
-	if keywords.MatchString(out) {
+	if keywords().MatchString(out) {
 		return dsn, "…"
 	}
 	word, rest, found := strings.Cut(out, ":")
@@ -98,7 +98,7 @@ func intended(out string) (write, shown string) {
 		return "", ""
 	}
 	write, shown = schemes[strings.ToLower(word)], word+":…"
-	if m := schemeOf.FindString(out); m != "" {
+	if m := schemeOf().FindString(out); m != "" {
 		shown = m + "…"
 	}
 	if write == "" {

@@ -35,7 +35,7 @@ func OpenOutput(out, name string, o bucket.Options) (output.Output, error) {
 	if err := o.Validate(Redact(out)); err != nil {
 		return output.Output{}, err
 	}
-	if name != "" && !writerName.MatchString(name) {
+	if name != "" && !writerName().MatchString(name) {
 		return output.Output{}, fmt.Errorf("read commits: %q is not the name of a writer", name)
 	}
 	log, err := readLog(out, name, o)

@@ -2,11 +2,12 @@ package httpclient
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"seine/internal/base/lazyregexp"
 )
 
 // maxHead is how long a head may be to be cleaned. What is longer passes as it is: net/http refuses it at Config.MaxHeader.
@@ -15,7 +16,7 @@ const maxHead = 512 << 10
 var (
 	startOfHead = []byte("HTTP/") // without its number
 	// endOfHead is an empty line. A bare LF ends a line as well (RFC 9112 2.2), and so does CR CR LF.
-	endOfHead = regexp.MustCompile(`\n\r*\n`)
+	endOfHead = lazyregexp.New(`\n\r*\n`)
 )
 
 // headReader finds the heads of responses in the bytes of a connection, and hands them on cleaned: net/http loses a page
@@ -35,7 +36,7 @@ type headReader struct {
 func (r *headReader) take(p []byte, err error) (final []byte) {
 	r.pending, r.err = append(r.pending, p...), err
 	for r.reading && (r.begun || r.begin()) {
-		empty := endOfHead.FindIndex(r.pending[r.seen:])
+		empty := endOfHead().FindIndex(r.pending[r.seen:])
 		if empty == nil {
 			r.seen = max(0, bytes.LastIndexByte(r.pending, '\n'))
 			break
