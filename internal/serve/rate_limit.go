@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"seine/internal/base/recent"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
 	"seine/internal/serve/turns"
-	"seine/pkg/stages"
 )
 
 // Requests in flight at a time, streams of events among them. Each may hold a body and an answer in memory.
@@ -25,7 +25,7 @@ const (
 // others out.
 func (o *Options) limitCallers(next http.Handler) http.Handler {
 	type limits struct {
-		rates    stages.Recent[string, *rate.Limiter]
+		rates    recent.Cache[string, *rate.Limiter]
 		inFlight *turns.Turns
 	}
 	callers := limits{inFlight: turns.New(maxInFlight, maxAllInFlight, 0)}

@@ -1,12 +1,15 @@
 package stages
 
-import "seine/pkg/crawlspec"
+import (
+	"seine/internal/base/recent"
+	"seine/pkg/crawlspec"
+)
 
 // SpecCache keeps what is made of a crawl's spec, such as compiled rules, until the
 // crawl has another revision, or has not been asked for while many others were. It is safe for concurrent use.
 type SpecCache[T any] struct {
 	Make    func(*crawlspec.Spec) T
-	byCrawl RecentCrawls[made[T]]
+	byCrawl recent.Cache[string, made[T]]
 }
 
 type made[T any] struct {

@@ -1,8 +1,10 @@
 package stages
 
 import (
+	"strconv"
 	"testing"
 
+	"seine/internal/base/recent"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 )
@@ -17,5 +19,21 @@ func TestPerSpecMakesOncePerRevision(t *testing.T) {
 	}
 	if c.Get("c", &b) != nil || c.Get("d", &a) == nil {
 		t.Error("the rules are not those of the spec")
+	}
+}
+
+func TestWhatIsMadeOfEndedCrawlsGoes(t *testing.T) {
+	made := 0
+	c := SpecCache[int]{Make: func(*crawlspec.Spec) int { made++; return made }}
+	spec := crawlspec.Default()
+	first, ended := c.Get("used", &spec), c.Get("ended", &spec)
+	for i := range 3 * recent.DefaultMost {
+		c.Get("other"+strconv.Itoa(i), &spec)
+		if got := c.Get("used", &spec); got != first {
+			t.Fatalf("after %d crawls, it was made anew for one that goes on", i+1)
+		}
+	}
+	if c.Get("ended", &spec) == ended {
+		t.Error("what was made for a crawl that has ended is still in memory")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unique"
 
+	"seine/internal/base/recent"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
@@ -47,7 +48,7 @@ func (s *storedSpec) still() bool { return s.trouble != nil && s.trouble.still }
 // specTexts decodes the texts of specs, and remembers those that were asked for last.
 // It is safe for concurrent use.
 type specTexts struct {
-	recent Recent[unique.Handle[string], *crawlspec.Spec]
+	recent recent.Cache[unique.Handle[string], *crawlspec.Spec]
 }
 
 // stored returns what is kept of a text; if it cannot be used, why, and what stands for

@@ -4,8 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
+	"seine/internal/base/recent"
 	"seine/internal/base/weburl"
 )
 
@@ -16,7 +15,7 @@ const DefaultBytes = 64 << 20
 // methods are safe for concurrent use.
 type Store struct {
 	mu   sync.Mutex // of what is in the jars
-	jars *otter.Cache[key, *jar]
+	jars recent.Cache[key, *jar]
 }
 
 // key names a jar. No cookie leaves its registrable domain.
@@ -25,10 +24,7 @@ type key struct{ crawl, domain string }
 // NewStore returns a store that holds about so many bytes. Beyond that it forgets
 // the cookies of domains that are seldom used.
 func NewStore(bytes int) *Store {
-	return &Store{jars: otter.Must(&otter.Options[key, *jar]{
-		MaximumWeight: uint64(bytes),
-		Weigher:       func(_ key, j *jar) uint32 { return uint32(j.bytes()) },
-	})}
+	return &Store{jars: recent.Cache[key, *jar]{Most: bytes / 2, Weight: (*jar).bytes}}
 }
 
 // Header returns the Cookie field of a request for a canonical URL, "" if it has
@@ -37,7 +33,7 @@ func (s *Store) Header(crawl, url string) string {
 	at := siteOf(url)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j, ok := s.jars.GetIfPresent(key{crawl, weburl.Domain(at.host)})
+	j, ok := s.jars.Get(key{crawl, weburl.Domain(at.host)})
 	if !ok {
 		return ""
 	}
@@ -60,7 +56,7 @@ func (s *Store) Set(crawl, url string, fields []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := key{crawl, weburl.Domain(at.host)}
-	j, ok := s.jars.GetIfPresent(k)
+	j, ok := s.jars.Get(k)
 	if !ok {
 		j = new(jar)
 	}
@@ -68,8 +64,8 @@ func (s *Store) Set(crawl, url string, fields []string) {
 		j.set(at, f, now)
 	}
 	if len(j.cookies) == 0 {
-		s.jars.Invalidate(k)
+		s.jars.Delete(k)
 		return
 	}
-	s.jars.Set(k, j) // also if it is there: its size has changed
+	s.jars.Put(k, j) // also if it is there: its size has changed
 }

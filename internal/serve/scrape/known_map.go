@@ -20,13 +20,14 @@ type Known func(ctx context.Context, host, after string, most int) (frontierapi.
 // site is what was read of a site.
 type site struct {
 	Map
-	host string
+	host  string
+	until time.Time // is it kept
 }
 
 // Sites that were read are kept for requests for the next part of one.
 const (
 	keepSite = 5 * time.Minute
-	maxSites = 8
+	maxSites = 4
 )
 
 // lookFor bounds how long a crawl is asked for one part.
@@ -54,7 +55,7 @@ func (s *Scraper) MapKnown(ctx context.Context, spec *crawlspec.Spec, url, after
 // site reads a site; again allows one that was read recently: the parts of a map need not request it each time.
 func (s *Scraper) site(ctx context.Context, spec *crawlspec.Spec, url string, again bool) (*site, error) {
 	key := url + "\n" + string(spec.Encode())
-	if have, ok := s.sites.GetIfPresent(key); ok && again {
+	if have, ok := s.sites.Get(key); ok && again && time.Now().Before(have.until) {
 		return have, nil
 	}
 	m, err := s.Map(ctx, spec, url, MaxURLs)
@@ -65,8 +66,8 @@ func (s *Scraper) site(ctx context.Context, spec *crawlspec.Spec, url string, ag
 	if err != nil {
 		return nil, err
 	}
-	have := &site{Map: *m, host: weburl.Host(m.URLs[0].URL)}
-	s.sites.Set(key, have)
+	have := &site{Map: *m, host: weburl.Host(m.URLs[0].URL), until: time.Now().Add(keepSite)}
+	s.sites.Put(key, have)
 	return have, nil
 }
 

@@ -14,9 +14,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"seine/internal/base/jsontext"
+	"seine/internal/base/recent"
 	"seine/internal/base/weburl"
 	"seine/internal/render"
 	"seine/internal/run/trial"
@@ -43,7 +42,7 @@ type Scraper struct {
 	fetch *fetcher.Single
 	slots chan struct{}
 	turns *hostTurns
-	sites *otter.Cache[string, *site]
+	sites recent.Cache[string, *site]
 }
 
 // Bounds of what is done at a time.
@@ -62,8 +61,7 @@ func New(secrets string, browser render.Config) (*Scraper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scraper{fetch: f, slots: make(chan struct{}, workers), turns: newHostTurns(waitHost)}
-	s.sites = otter.Must(&otter.Options[string, *site]{MaximumSize: maxSites, ExpiryCalculator: otter.ExpiryWriting[string, *site](keepSite)})
+	s := &Scraper{fetch: f, slots: make(chan struct{}, workers), turns: newHostTurns(waitHost), sites: recent.Cache[string, *site]{Most: maxSites}}
 	f.Turn = s.turn
 	return s, nil
 }

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/maypok86/otter/v2"
-
+	"seine/internal/base/recent"
 	"seine/internal/base/weburl"
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
@@ -24,7 +23,7 @@ import (
 // rules of the spec, is rendered, until a later page shows no more. Failures change nothing. The results of samples are only in memory, so a restarted process takes
 // new samples.
 type autoRender struct {
-	templates *otter.Cache[string, *templateYield]
+	templates recent.Cache[string, *templateYield]
 	rules     stages.SpecCache[*extract.Rules] // nil where the spec has none that work
 }
 
@@ -37,18 +36,14 @@ type templateYield struct {
 }
 
 const (
-	maxTemplates = 1 << 16 // about 200 bytes each
+	maxTemplates = 1 << 15 // about 200 bytes each
 	firstSamples = 2       // of each template
 	sampleFactor = 10      // as many pages later is the next one
 	// shellText is the text that an empty shell may have, in characters: a title, "Loading…", a notice about cookies.
 	shellText = 200
 )
 
-func newAutoRender() (*autoRender, error) {
-	templates, err := otter.New(&otter.Options[string, *templateYield]{MaximumSize: maxTemplates})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of templates: %w", err)
-	}
+func newAutoRender() *autoRender {
 	compile := func(spec *crawlspec.Spec) *extract.Rules {
 		rules, err := extract.Compile(spec)
 		if err != nil || rules.Empty() { // the parser reports what is wrong
@@ -56,7 +51,7 @@ func newAutoRender() (*autoRender, error) {
 		}
 		return rules
 	}
-	return &autoRender{templates: templates, rules: stages.SpecCache[*extract.Rules]{Make: compile}}, nil
+	return &autoRender{templates: recent.Cache[string, *templateYield]{Most: maxTemplates}, rules: stages.SpecCache[*extract.Rules]{Make: compile}}
 }
 
 // renderPlan is why a page is shown in a browser, or why not, and what its document has.
@@ -87,7 +82,7 @@ func (a *autoRender) plan(ctx context.Context, mode crawlspec.RenderMode, t *fet
 	}
 	template := pathTemplate(t.req.URL)
 	key := t.req.Crawl + " " + weburl.Host(t.req.URL) + template
-	y, _ := a.templates.ComputeIfAbsent(key, func() (*templateYield, bool) { return &templateYield{next: 1}, false })
+	y := a.templates.GetOrPut(key, func() *templateYield { return &templateYield{next: 1} })
 	if why := y.turn(template); why != "" {
 		received.found = a.find(ctx, t, body, t.reply.ContentType)
 		return renderPlan{why: why, template: y, document: received}

@@ -42,11 +42,7 @@ var (
 
 func newAuto(t *testing.T) *autoRender {
 	t.Helper()
-	a, err := newAutoRender()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return newAutoRender()
 }
 
 func TestAutoRendersEmptyShellsAlways(t *testing.T) {

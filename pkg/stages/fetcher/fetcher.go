@@ -77,25 +77,12 @@ func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*F
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRobotsCache(c, log)
-	if err != nil {
-		return nil, err
-	}
-	f := &Fetcher{
-		cfg: cfg, client: c, get: c, robots: r, policies: policyCache{client: c},
+	return &Fetcher{
+		cfg: cfg, client: c, get: c, robots: newRobotsCache(c, log), policies: policyCache{client: c},
+		auto: newAutoRender(), sitemapsTold: newLoggedOnce(), withheldTold: newLoggedOnce(),
 		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
 		scopes: stages.SpecCache[*redirectScope]{Make: newRedirectScope},
-	}
-	if f.auto, err = newAutoRender(); err != nil {
-		return nil, err
-	}
-	if f.sitemapsTold, err = newLoggedOnce(); err != nil {
-		return nil, err
-	}
-	if f.withheldTold, err = newLoggedOnce(); err != nil {
-		return nil, err
-	}
-	return f, nil
+	}, nil
 }
 
 // Run fetches until ctx is done, then finishes what is in progress within the

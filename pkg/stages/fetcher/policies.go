@@ -1,15 +1,15 @@
 package fetcher
 
 import (
+	"seine/internal/base/recent"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
 // policyCache keeps what the client makes of the spec of each crawl.
 type policyCache struct {
 	client  *httpclient.Client
-	byCrawl stages.RecentCrawls[*httpclient.Policy]
+	byCrawl recent.Cache[string, *httpclient.Policy]
 }
 
 // of returns the policy for a spec of a crawl.

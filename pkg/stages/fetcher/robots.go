@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/singleflight"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/recent"
 	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
@@ -68,7 +67,7 @@ func robotsKey(origin string) string { return messages.HashURL(origin).String() 
 type robotsFile struct {
 	*robots.File
 	until  time.Time
-	weight uint32
+	weight int
 }
 
 // maxRobotsMemory bounds the files in memory, counted as a few times their
@@ -90,19 +89,15 @@ type robotsCache struct {
 	host   exchanger
 	bucket bucket
 	log    *slog.Logger
-	files  *otter.Cache[string, *robotsFile]
+	files  recent.Cache[string, *robotsFile]
 	flight singleflight.Group
 }
 
-func newRobotsCache(host exchanger, log *slog.Logger) (*robotsCache, error) {
-	files, err := otter.New(&otter.Options[string, *robotsFile]{
-		MaximumWeight: maxRobotsMemory,
-		Weigher:       func(_ string, f *robotsFile) uint32 { return f.weight },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of robots.txt: %w", err)
+func newRobotsCache(host exchanger, log *slog.Logger) *robotsCache {
+	return &robotsCache{
+		host: host, log: log,
+		files: recent.Cache[string, *robotsFile]{Most: maxRobotsMemory / 2, Weight: func(f *robotsFile) int { return f.weight }},
 	}
-	return &robotsCache{host: host, log: log, files: files}, nil
 }
 
 // robotsLookup is what a look-up ended with: a file, or the exchange that says why
@@ -119,7 +114,7 @@ type robotsLookup struct {
 // only if ctx is done, or httpclient.ErrNotSent, which may be that of another page's request.
 func (c *robotsCache) get(ctx context.Context, a *httpclient.Request) (robotsLookup, error) {
 	origin := weburl.Origin(a.URL)
-	if f, ok := c.files.GetIfPresent(origin); ok && time.Now().Before(f.until) {
+	if f, ok := c.files.Get(origin); ok && time.Now().Before(f.until) {
 		robotsMemory.Inc()
 		return robotsLookup{file: f}, nil
 	}
@@ -255,11 +250,11 @@ func (c *robotsCache) store(ctx context.Context, e *robotsEntry) {
 }
 
 func (c *robotsCache) remember(e *robotsEntry) *robotsFile {
-	f := &robotsFile{File: robots.AllowAll(), until: e.until(), weight: uint32(1024 + 4*len(e.Body))}
+	f := &robotsFile{File: robots.AllowAll(), until: e.until(), weight: 1024 + 4*len(e.Body)}
 	if len(e.Body) > 0 {
 		f.File = robots.Parse(e.Body)
 	}
-	c.files.Set(e.Origin, f)
+	c.files.Put(e.Origin, f)
 	return f
 }
 

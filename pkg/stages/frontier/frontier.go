@@ -14,6 +14,7 @@ import (
 
 	"seine/internal/base/bootclock"
 	"seine/internal/base/installation"
+	"seine/internal/base/recent"
 	"seine/internal/base/sleep"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -50,8 +51,8 @@ type Frontier struct {
 	saving   atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
 	saveFrom atomic.Int64 // when the next may be made, Unix ns
 
-	compiled stages.RecentCrawls[*state.Rules]
-	sets     stages.Recent[*crawlspec.Spec, *state.RuleSet]
+	compiled recent.Cache[string, *state.Rules]
+	sets     recent.Cache[*crawlspec.Spec, *state.RuleSet]
 
 	mu    sync.Mutex
 	owned map[int]*partitionLoop

@@ -37,21 +37,13 @@ type LargeBodies interface {
 // New returns a client. It stores in bodies what requests name an object for: nil will do
 // where none does.
 func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
-	p, err := newRateLimiter(cfg)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newResolver(cfg)
-	if err != nil {
-		return nil, err
-	}
 	idle, err := cfg.idleConns()
 	if err != nil {
 		return nil, err
 	}
-	pools := newTransportPools(cfg, r, idle)
+	pools := newTransportPools(cfg, newResolver(cfg), idle)
 	return &Client{
-		cfg: cfg, pace: p, pools: pools, cookies: cookies.NewStore(cookies.DefaultBytes), bodies: bodies,
+		cfg: cfg, pace: newRateLimiter(cfg), pools: pools, cookies: cookies.NewStore(cookies.DefaultBytes), bodies: bodies,
 		memory:      newMemoryLimiter(int64(cfg.MaxInFlightBody), cfg.Workers),
 		noFirstByte: Failf(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
 		stalled:     Failf(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),

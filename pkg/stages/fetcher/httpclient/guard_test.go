@@ -75,7 +75,7 @@ func TestRebindingIsRefused(t *testing.T) {
 		{[]string{"127.0.0.2"}, messages.OK},
 	} {
 		dns.Say("rebind.test", step.answer...)
-		s.pools.resolver.names.InvalidateAll()
+		s.pools.resolver.names.Delete("rebind.test")
 		s.Close()
 		h := s.get(url)
 		h.wants(t, step.want)

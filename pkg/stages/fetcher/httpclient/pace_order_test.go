@@ -14,10 +14,7 @@ func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := defaultConfig()
 		cfg.Rate = 10
-		p, err := newRateLimiter(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := newRateLimiter(cfg)
 		p.requests.ReserveN(time.Now(), 1)
 		for range 100 { // to other hosts, before these
 			p.requests.ReserveN(time.Now(), 1)
@@ -36,10 +33,7 @@ func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 // one.
 func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newRateLimiter(defaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := newRateLimiter(defaultConfig())
 		startsOf(t, p, "h.test", Request{Spacing: 100 * time.Millisecond})
 		time.Sleep(time.Second)
 		if got := startsOf(t, p, "h.test", Request{Spacing: 5 * time.Second})[0]; got != 4*time.Second {
@@ -51,10 +45,7 @@ func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 // Who gives up waiting has not taken a turn.
 func TestWaitingForAHostEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newRateLimiter(defaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := newRateLimiter(defaultConfig())
 		startsOf(t, p, "h.test", Request{Spacing: time.Hour})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

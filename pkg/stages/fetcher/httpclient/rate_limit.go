@@ -2,12 +2,11 @@ package httpclient
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"golang.org/x/time/rate"
 
+	"seine/internal/base/recent"
 	"seine/internal/base/sleep"
 )
 
@@ -17,29 +16,25 @@ import (
 type rateLimiter struct {
 	requests  *rate.Limiter // nil is no limit
 	bandwidth *rate.Limiter // nil is no limit
-	hosts     *otter.Cache[string, *starts]
+	hosts     recent.Cache[string, *starts]
 }
 
 // maxPacedHosts bounds the hosts whose last request is remembered, about
 // 250 bytes each.
-const maxPacedHosts = 1 << 16
+const maxPacedHosts = 1 << 15
 
 // minBandwidthBurst lets one read of a body pass in one go.
 const minBandwidthBurst = 64 << 10
 
-func newRateLimiter(cfg Config) (*rateLimiter, error) {
-	hosts, err := otter.New(&otter.Options[string, *starts]{MaximumSize: maxPacedHosts})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of hosts: %w", err)
-	}
-	p := &rateLimiter{hosts: hosts}
+func newRateLimiter(cfg Config) *rateLimiter {
+	p := &rateLimiter{hosts: recent.Cache[string, *starts]{Most: maxPacedHosts}}
 	if cfg.Rate > 0 {
 		p.requests = rate.NewLimiter(rate.Limit(cfg.Rate), max(1, int(cfg.Rate/20)))
 	}
 	if cfg.Bandwidth > 0 {
 		p.bandwidth = rate.NewLimiter(rate.Limit(cfg.Bandwidth), max(minBandwidthBurst, int(cfg.Bandwidth/10)))
 	}
-	return p, nil
+	return p
 }
 
 // request waits until a request may be sent to host, rest after the start of the
@@ -54,7 +49,7 @@ func (l *rateLimiter) request(ctx context.Context, host string, rest time.Durati
 	if rest <= 0 {
 		return nil
 	}
-	s, _ := l.hosts.ComputeIfAbsent(host, func() (*starts, bool) { return newStarts(), false })
+	s := l.hosts.GetOrPut(host, newStarts)
 	return Timed(waitHost, func() error { return s.next(ctx, rest) })
 }
 

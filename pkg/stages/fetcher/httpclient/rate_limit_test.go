@@ -34,10 +34,7 @@ func startsOf(t *testing.T, p *rateLimiter, host string, asks ...Request) []time
 func TestPaceOfAHost(t *testing.T) {
 	const ms = time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newRateLimiter(defaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := newRateLimiter(defaultConfig())
 		for host, c := range map[string]struct {
 			ask  Request
 			want []time.Duration

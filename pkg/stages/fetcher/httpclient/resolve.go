@@ -3,16 +3,15 @@ package httpclient
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"golang.org/x/sync/singleflight"
 
+	"seine/internal/base/recent"
 	"seine/pkg/messages"
 )
 
@@ -22,7 +21,7 @@ const (
 	addressAge   = time.Minute
 	noAddressAge = 5 * time.Second
 	// maxNames bounds the names remembered.
-	maxNames = 1 << 16
+	maxNames = 1 << 15
 )
 
 // resolver turns names into addresses: one look-up at a time for a name, kept
@@ -31,7 +30,7 @@ type resolver struct {
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	timeout time.Duration
 	family  string
-	names   *otter.Cache[string, *dnsResult]
+	names   recent.Cache[string, *dnsResult]
 	flight  singleflight.Group
 }
 
@@ -42,14 +41,10 @@ type dnsResult struct {
 	until time.Time
 }
 
-func newResolver(cfg Config) (*resolver, error) {
-	names, err := otter.New(&otter.Options[string, *dnsResult]{MaximumSize: maxNames})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of names: %w", err)
-	}
+func newResolver(cfg Config) *resolver {
 	return &resolver{
-		lookup: lookupBy(cfg), timeout: time.Duration(cfg.DialTimeout), names: names, family: cfg.Family,
-	}, nil
+		lookup: lookupBy(cfg), timeout: time.Duration(cfg.DialTimeout), names: recent.Cache[string, *dnsResult]{Most: maxNames}, family: cfg.Family,
+	}
 }
 
 // lookupBy asks the system's resolver, or the servers that the operator names,
@@ -97,7 +92,7 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return r.loopback(), nil
 	}
-	if a, ok := r.names.GetIfPresent(host); ok && time.Now().Before(a.until) {
+	if a, ok := r.names.Get(host); ok && time.Now().Before(a.until) {
 		dnsHit.Inc()
 		return a.addrs, a.err
 	}
@@ -112,7 +107,7 @@ func (r *resolver) queryDNS(ctx context.Context, host string) ([]netip.Addr, err
 		lookup, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 		defer cancel()
 		a := newDNSResult(r.lookup(lookup, host))
-		r.names.Set(host, a)
+		r.names.Put(host, a)
 		return a, nil
 	})
 	select {
