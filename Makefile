@@ -15,8 +15,8 @@ help: ## list the targets
 # The demo site comes from testweb; a crawl of your own needs seine only.
 .PHONY: crawl
 crawl: ## crawl SEED=URL into OUT, or a bundled demo site without SEED
-	@[ -x $(BIN)/seine ] || echo "compiling seine$(if $(SEED),, and testweb): some minutes the first time, seconds later"
-	@CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./cmd/seine $(if $(SEED),,./cmd/testweb)
+	@[ -x $(BIN)/seine ] || echo "compiling seine: some minutes the first time, seconds later"
+	@scripts/compile ./cmd/seine $(if $(SEED),,./cmd/testweb)
 	@if [ -n "$(SEED)" ]; then $(BIN)/seine crawl "$(SEED)" --delay $(DELAY) --data "$(DATA)" --out "$(OUT)"; \
 	else scripts/demo; fi
 
