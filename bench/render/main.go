@@ -52,13 +52,13 @@ type options struct {
 }
 
 // phaseNames are all, in their order.
-var phaseNames = []string{"light", "tabs", "auto"}
+var phaseNames = []string{"light", "tabs", "auto", "kinds"}
 
 func main() { proc.Main("render", run) }
 
 func parseOptions(args []string) (o options, err error) {
 	f := flag.NewFlagSet("render", flag.ContinueOnError)
-	f.Func("phase", "measure this `phase` alone: light, tabs or auto; more than once for several; else all", list(&o.Phases))
+	f.Func("phase", "measure this `phase` alone: light, tabs, auto or kinds; more than once for several; else all", list(&o.Phases))
 	f.Func("until", "light: wait until `load` or idle; more than once for several; else for each", list(&o.Until))
 	f.StringVar(&o.Browser, "browser", "", "light and tabs: `path` of the browser; else the first on the PATH")
 	f.IntVar(&o.Rounds, "rounds", 5, "`number` of rounds")
@@ -139,7 +139,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	return proc.InWorkFolder(ctx, "render", "", o.Keep, func(ctx context.Context, work string, _ context.CancelCauseFunc) error { //nolint:wrapcheck // says all
-		phases := map[string]func(context.Context, string) error{"light": o.light, "tabs": o.tabs, "auto": o.auto}
+		phases := map[string]func(context.Context, string) error{"light": o.light, "tabs": o.tabs, "auto": o.auto, "kinds": o.kinds}
 		for _, name := range o.Phases {
 			if err := phases[name](ctx, work); err != nil {
 				return fmt.Errorf("phase %s: %w", name, err)

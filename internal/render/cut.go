@@ -13,6 +13,7 @@ func (v *visit) cut(p *Page) error {
 	if p.Cut == "" {
 		p.Cut = "the page was not complete within " + v.job.How.Timeout.String()
 	}
+	v.endLongScript(v.ctx, commandTime)
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
 	err := v.await(ctx, eventDOM)

@@ -63,6 +63,8 @@ type Page struct {
 	PDF []byte
 	// Problems are requests that went wrong, and errors of scripts.
 	Problems pageproxy.Problems
+	large    bool // it takes much memory, which the next page of the tab needs
+
 	// Totals are the requests that the page made.
 	Totals pageproxy.Totals
 }

@@ -176,7 +176,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 	p.addProblems(totals.Problems)
 	p.Totals, s.tab.shows = totals, weburl.Origin(job.Main.URL)
 	s.tab.giveCookies(ctx, job)
-	if job.How.KeepsStorage() && s.tab.leavePage(ctx) != nil {
+	if p.large || job.How.KeepsStorage() && s.tab.leavePage(ctx) != nil {
 		s.leave(ctx)
 	}
 	return p, nil

@@ -31,16 +31,23 @@ const shownText = `(() => {
 	return document.body ? text(document.body).trim() : ''
 })()`
 
-// shownAmount is how much text and how many links a page shows, 0 if that is no more than an empty shell has.
+// amount is how much text and how many links a page shows, and whether that is more than an empty shell has.
+type amount struct {
+	Text   int  `json:"text"`
+	Links  int  `json:"links"`
+	Filled bool `json:"filled"`
+}
+
+// shownAmount is the amount of a page.
 const shownAmount = `(() => {
-	const n = ` + shownText + `.length, links = document.links.length
-	return n >= 200 || links >= 10 ? n + 1e6 * links : 0
+	const text = ` + shownText + `.length, links = document.links.length
+	return {text, links, filled: text >= 200 || links >= 10}
 })()`
 
 // isFilled is whether a page is no empty shell: it shows some text or links; or no timer is to run soon, and it does not say that
 // something is to come, as in "Loading…".
 const isFilled = `(() => {
-	if (` + shownAmount + `) return true
+	if (` + shownAmount + `.filled) return true
 	const shown = ` + shownText + `
 	const says = /(…|\.\.\.)$/m.test(shown) || document.querySelector('[aria-busy=true], [role=progressbar], progress')
 	return !window.seine?.due() && !(says && document.scripts.length)

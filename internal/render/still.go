@@ -9,14 +9,15 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A page is still when so many looks, so long apart, find the same amount of text and links, and only few requests in progress.
+// A page is still when so many looks, so long apart, find the same text and links, and only few requests in progress.
 const (
 	stillLooks    = 10
+	shellLooks    = 30 // of a page that looks like an empty shell, or is not read to its end
 	stillInterval = 500 * time.Millisecond
 	fewRequests   = 4
 )
 
-var errStill = errors.New("requests of the page did not end; its text and links had not changed for 5s")
+var errStill = errors.New("requests of the page did not end; its text and links had not changed for 5s or more")
 
 // settleOrStill waits for the page as settle does. One that is still is taken, and marked as cut: pages poll without an end.
 func (a pageActions) settleOrStill(ctx context.Context, until crawlspec.RenderUntil) error {
@@ -32,17 +33,20 @@ func (a pageActions) settleOrStill(ctx context.Context, until crawlspec.RenderUn
 	return err
 }
 
-// watchStill cancels when the page is still. One that looks like an empty shell never is.
+// watchStill cancels when the page is still. A document that is not read to its end is given up waiting for first: by a script or
+// style sheet that does not come.
 func (a pageActions) watchStill(ctx context.Context, cancel context.CancelCauseFunc) {
-	if a.await(ctx, eventDOM) != nil {
-		return
-	}
-	for last, same := 0, 0; sleep.For(ctx, stillInterval) == nil; same++ {
-		now := 0
-		if a.evaluateInto(ctx, shownAmount, &now) != nil || now != last || now == 0 || a.requests.Busy() > fewRequests {
+	last, same := amount{}, 0
+	for ; sleep.For(ctx, stillInterval) == nil; same++ {
+		now := amount{}
+		if a.evaluateInto(ctx, shownAmount, &now) != nil || now != last || a.requests.Busy() > fewRequests || !a.isShown() {
 			last, same = now, 0
 		}
-		if same == stillLooks {
+		switch read := (navigation{a.visit}).isRead(); {
+		case same >= shellLooks && !read:
+			a.proxy.GiveUp()
+			same = 0
+		case same >= shellLooks, same >= stillLooks && read && now.Filled:
 			cancel(errStill)
 			return
 		}

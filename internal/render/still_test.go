@@ -24,6 +24,8 @@ func TestPagesThatAreNeverIdleAreTakenWhenStill(t *testing.T) {
 			case <-ended:
 			case <-req.Context().Done():
 			}
+		case "/hang.js":
+			<-req.Context().Done()
 		case "/slow":
 			time.Sleep(7 * time.Second) // a site that answers after the 5 s in which a page must be still
 		}
@@ -37,6 +39,8 @@ func TestPagesThatAreNeverIdleAreTakenWhenStill(t *testing.T) {
 		document string
 		cut      string
 	}{
+		"a shell with a long poll":       {"<p>Shop</p><script>" + add + "; fetch('/hang')</script>", errStill.Error()},
+		"a script that does not come":    {text + "<script src=/hang.js></script><script>" + add + "</script>", ""},
 		"a long poll":                    {text + "<script>" + add + "; fetch('/hang')</script>", errStill.Error()},
 		"polls":                          {text + "<script>" + add + "; setInterval(() => fetch('/poll'), 100)</script>", errStill.Error()},
 		"a picture that does not come":   {text + "<img src=/hang><script>" + add + "</script>", errStill.Error()},

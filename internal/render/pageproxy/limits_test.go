@@ -170,3 +170,36 @@ func TestRequestsOfAHostWaitForASlot(t *testing.T) {
 		t.Errorf("%d requests, %d at once", begun.Load(), most.Load())
 	}
 }
+
+// What does not come, or does not end, can be given up: the page gets an error for it, and the operator a problem. Later requests pass.
+func TestGiveUp(t *testing.T) {
+	arrived := make(chan struct{}, 2)
+	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/drips" {
+			_, _ = io.WriteString(w, "some")
+			_ = http.NewResponseController(w).Flush()
+		}
+		if r.URL.Path != "/later" {
+			arrived <- struct{}{}
+			<-r.Context().Done()
+		}
+	})
+	f.begin(Visit{})
+	answers := make(chan reply, 2)
+	for _, path := range []string{"/never", "/drips"} {
+		go func() { answers <- f.get("https://example.com" + path) }()
+		<-arrived
+	}
+	f.GiveUp()
+	for range 2 {
+		if r := <-answers; r.err == nil && r.StatusCode != http.StatusGatewayTimeout {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := f.get("https://example.com/later"); r.err != nil || r.StatusCode != http.StatusOK {
+		t.Errorf("later: %+v", r)
+	}
+	if got := f.End(); got.Failed != 2 || len(got.Problems) != 1 || got.Problems[0].Reason != "no response: "+errNoEnd.Error() {
+		t.Errorf("%+v", got)
+	}
+}

@@ -154,6 +154,13 @@ func (p *Proxy) AwaitQuiet(ctx context.Context) error {
 	return nil
 }
 
+// GiveUp fails the requests of the visit that are in progress: the page gets an error for each. Without a visit it does nothing.
+func (p *Proxy) GiveUp() {
+	if v := p.visiting(); v != nil {
+		v.waitNoMore()
+	}
+}
+
 // QuietSince reports whether no request of the visit has been in progress since a time. Without a visit there was none.
 func (p *Proxy) QuietSince(t time.Time) bool {
 	v := p.visiting()

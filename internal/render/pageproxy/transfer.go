@@ -112,7 +112,7 @@ func (t *transfer) admit(out *http.Request) (err error) {
 // reaches the context of its requests a little later: a slot that one gives back in between
 // must not let another begin.
 func (t *transfer) over(ctx context.Context) error {
-	return firstError(t.visit.ctx.Err(), ctx.Err())
+	return firstError(t.visit.ctx.Err(), context.Cause(ctx))
 }
 
 // begin notes what is sent, and prepares it.
@@ -189,6 +189,11 @@ func isEventStream(h http.Header) bool {
 // fail answers a request that got no response. The page is not told why one
 // failed: that could tell it about the operator's network.
 func (t *transfer) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if over := t.over(r.Context()); errors.Is(over, errNoEnd) {
+		t.broke(over)
+		answer(w, http.StatusGatewayTimeout, over.Error())
+		return
+	}
 	t.broke(err)
 	if _, told, refused := refusalOf(err); refused {
 		answer(w, http.StatusForbidden, told)
@@ -220,7 +225,7 @@ func (t *transfer) end(ctx context.Context) {
 	switch {
 	case refused:
 		t.visit.tally.refused(t.url, reason)
-	case sent && x.Err != nil && t.over(ctx) == nil && !errors.Is(x.Err, errGaveUp):
+	case sent && (errors.Is(x.Err, errNoEnd) || x.Err != nil && t.over(ctx) == nil && !errors.Is(x.Err, errGaveUp)):
 		t.visit.tally.failed(t.url, x.Err)
 	case x.Status >= 400:
 		t.visit.tally.errorStatus(t.url, x.Status)
@@ -244,8 +249,12 @@ func (t *transfer) result(ctx context.Context) (x Exchange, sent bool) {
 		x.Err = nil // of the request's body, that the site could do without
 	}
 	if !t.whole && x.Status != http.StatusSwitchingProtocols {
+		over := t.over(ctx)
+		if errors.Is(over, errNoEnd) {
+			x.Err = over
+		}
 		x.Truncated = x.Status != 0
-		x.Err = firstError(x.Err, t.over(ctx), errGaveUp)
+		x.Err = firstError(x.Err, over, errGaveUp)
 	}
 	x.Duration = time.Since(x.Started)
 	return x, t.sent

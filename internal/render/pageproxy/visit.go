@@ -2,6 +2,7 @@ package pageproxy
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -61,8 +62,10 @@ type visit struct {
 	succession
 	requests sync.WaitGroup // in progress
 
-	mu    sync.Mutex
-	ended bool
+	mu      sync.Mutex
+	ended   bool
+	patient context.Context //nolint:containedctx // done when what is in progress is waited for no more
+	giveUp  context.CancelCauseFunc
 }
 
 func newVisit(v Visit) *visit {
@@ -76,7 +79,25 @@ func newVisit(v Visit) *visit {
 	}
 	begun.main.Store(&v.Main)
 	begun.ctx, begun.cancel = context.WithCancel(context.Background())
+	begun.patient, begun.giveUp = context.WithCancelCause(begun.ctx)
 	return begun
+}
+
+// errNoEnd is why a request failed that is waited for no more.
+var errNoEnd = errors.New("the answer did not come, or did not end, and the page waited for nothing else")
+
+// waitNoMore fails the requests in progress.
+func (v *visit) waitNoMore() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.giveUp(errNoEnd)
+	v.patient, v.giveUp = context.WithCancelCause(v.ctx)
+}
+
+func (v *visit) patience() context.Context {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.patient
 }
 
 // enter reports whether a request is one of a visit that continues; leave must
@@ -122,8 +143,9 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 	v.activity.Begin()
 	calm := sync.OnceFunc(v.activity.End)
 	defer calm()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(v.ctx, cancel)()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	patient := v.patience()
+	defer context.AfterFunc(patient, func() { cancel(context.Cause(patient)) })()
 	newTransfer(v, r, calm).serve(bare{w}, r.WithContext(ctx))
 }

@@ -67,6 +67,7 @@ func (w *Web) answers() map[string]http.HandlerFunc {
 		"/finite-scroll/items":      entries("finite", 70),
 		"/websocket-data/socket":    w.socket,
 		"/sse-data/events":          w.events(true),
+		"/leads-to-204/none":        func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) },
 		"/sse-open/events":          w.events(false),
 		"/streamed-body/parts":      streamed,
 		"/never-idle/poll":          func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprint(rw, "{}") },

@@ -21,6 +21,7 @@ func lazyPages() []Page {
 			Text: []string{"finite entry 1 of 70", "finite entry 70 of 70"}, Links: []string{"/leaf/finite-entry-70"},
 			Render: `{"actions":[{"scroll":50}]}`,
 		}),
+		at("virtual-list", Page{Text: []string{"virtual row 1 of 100", "virtual row 50 of 100", "virtual row 100 of 100"}, Render: `{"actions":[{"scroll":50}]}`}),
 		at("load-more-button", Page{
 			Text:  []string{"first helping", "second helping", "third helping", "fourth helping"},
 			Links: []string{"/leaf/load-more-first", "/leaf/load-more-fourth"}, Without: []string{"undefined helping"},

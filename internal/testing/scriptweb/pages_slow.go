@@ -13,6 +13,10 @@ func slowPages() []Page {
 		shows("slow-async-script", "shown beside a missing script"),
 		shows("slow-style", "shown before a missing style"),
 		shows("slow-iframe", "shown around a missing frame"),
+		at("late-timer", Page{Text: []string{"shown by a timer"}}),
+		at("polled-article", Page{Text: []string{"article beside polls"}}),
+		at("long-polled-article", Page{Text: []string{"article beside a long poll"}}),
+		at("slow-picture-article", Page{Text: []string{"article beside a slow picture"}}),
 		at("broken-script", Page{Text: []string{"shown before the fault", "shown after the fault"}}),
 	}
 }

@@ -1,0 +1,38 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"seine/internal/base/sleep"
+)
+
+// scriptTime is how long a script of a page may run at a time. A document of 450,000 nodes, which nothing interrupts either, is laid
+// out in 8 s.
+const scriptTime = 10 * time.Second
+
+// watchScripts ends scripts that run for longer than scriptTime: the page has what they have made until then.
+func (v *visit) watchScripts(ctx context.Context) {
+	for sleep.For(ctx, time.Second) == nil {
+		v.endLongScript(ctx, scriptTime)
+	}
+}
+
+// endLongScript ends the script that the page runs, if the page does not answer within d.
+func (v *visit) endLongScript(ctx context.Context, d time.Duration) {
+	within, cancel := context.WithTimeoutCause(ctx, d, errLongScript)
+	defer cancel()
+	_, _, err := runtime.Evaluate("0").Do(v.tab.within(within))
+	if err != nil && errors.Is(context.Cause(within), errLongScript) {
+		v.tab.do(runtime.TerminateExecution())
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.errors.Add(errLongScript.Error(), v.url)
+		v.longScript = true
+	}
+}
+
+var errLongScript = errors.New("a script did not end, and was ended")
