@@ -184,7 +184,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 
 // tabFor sees to it that the slot has a tab for the job.
 func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
-	if s.tab != nil && (s.tab.crawl != job.Crawl || s.tab.browser.isRetired() || s.tab.forget(ctx) != nil) {
+	if s.tab != nil && (s.tab.crawl != job.Crawl || s.tab.browser.isRetired() || s.tab.forget(ctx) != nil || s.tab.leaveForRoute(ctx, job) != nil) {
 		s.leave(ctx)
 	}
 	if s.tab != nil {

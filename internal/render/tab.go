@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"seine/internal/base/sleep"
+	"seine/internal/base/weburl"
 	"seine/internal/render/devtools"
 	"seine/internal/render/pageproxy"
 	"seine/pkg/crawlspec"
@@ -216,6 +217,15 @@ func (t *tab) leavePage(ctx context.Context) error {
 		return err
 	}
 	return t.forgetHistory(t.within(ctx))
+}
+
+// leaveForRoute shows an empty page before one with a route: to another route of the document that the tab shows, the browser would
+// only scroll.
+func (t *tab) leaveForRoute(ctx context.Context, job *Job) error {
+	if t.shows == "" || weburl.Route(job.Main.URL) == "" {
+		return nil
+	}
+	return t.leavePage(ctx)
 }
 
 const emptyPage = "about:blank"

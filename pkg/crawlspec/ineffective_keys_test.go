@@ -54,6 +54,10 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		does, idle func(*Spec)
 		want       string // what is told of idle
 	}{
+		"hash routes without a browser": {
+			all(func(s *Spec) { s.Normalize.HashRoutes = true }, render(func(*Render) {})), func(s *Spec) { s.Normalize.HashRoutes = true },
+			"normalize.hash_routes: does nothing while no page is rendered: write render: auto or always",
+		},
 		"language as a selector": {
 			func(s *Spec) { s.Page.When = &Condition{Language: Strings{"en"}} }, func(s *Spec) { s.Page.When = &Condition{Selector: Selector{CSS: "en"}} },
 			"page.when: does nothing as a selector, since no page has such an element: for pages in a language, write {language: en}",

@@ -16,14 +16,26 @@ func (s *Spec) NormalizeOptions() weburl.NormalizeOptions {
 	return weburl.NormalizeOptions{
 		DropTracking: s.Normalize.DropTracking, DropSessions: s.Normalize.DropSessions,
 		DropParameters: s.Normalize.DropParameters, SortQuery: s.Normalize.SortQuery,
-		DropMatching: secretParameters(s),
+		DropMatching: secretParameters(s), KeepRoutes: s.HasRoutes(),
 	}
+}
+
+// HasRoutes reports whether the route of a URL belongs to it (weburl.Route). Without a browser, all routes are the same document.
+func (s *Spec) HasRoutes() bool { return s.Normalize.HashRoutes && s.MayRender() }
+
+// Canonical returns the canonical form of a URL, with its route if that belongs to it.
+func (s *Spec) Canonical(url string) (string, error) {
+	if s.HasRoutes() {
+		return weburl.CanonicalizeRoute(url)
+	}
+	return weburl.Canonicalize(url)
 }
 
 // SecretNormalizer takes only the parameters that hold a secret from URLs; nil if there
 // are none.
 func (s *Spec) SecretNormalizer() *weburl.Normalizer {
-	return weburl.NewNormalizer(weburl.NormalizeOptions{DropMatching: secretParameters(s)})
+	secret := secretParameters(s)
+	return weburl.NewNormalizer(weburl.NormalizeOptions{DropMatching: secret, KeepRoutes: len(secret) > 0})
 }
 
 // secretParameters has an entry for each request rule, as of the rules that a URL

@@ -10,6 +10,7 @@ import (
 // idleRender finds keys of render that do nothing, as no page is rendered or as others are
 // in their way.
 func (k idleKeys) idleRender(note noter) {
+	note(k.Normalize.HashRoutes && !k.MayRender(), "normalize.hash_routes", "while no page is rendered: write render: auto or always")
 	r := k.Render
 	if r == nil {
 		return

@@ -139,6 +139,7 @@ normalize:
   drop_sessions: false
   drop_parameters: [ref, "x_*"]
   sort_query: true
+  hash_routes: true
 priorities:
   - {match: "*/news/*", priority: 0}
 recrawl:
@@ -252,7 +253,7 @@ func TestParseSpec(t *testing.T) {
 			MaxURLLength: 512, MaxPathDepth: 10, MaxRepeats: 2, CalendarAhead: 1, CalendarBack: 5, MaxParameterSets: 20,
 			MaxSameShape: 1000, SameContentAfter: 30,
 		},
-		Normalize:  Normalize{DropParameters: []string{"ref", "x_*"}, SortQuery: true},
+		Normalize:  Normalize{DropParameters: []string{"ref", "x_*"}, SortQuery: true, HashRoutes: true},
 		Priorities: []PriorityRule{{Match: "*/news/*"}},
 		Recrawl: []RecrawlRule{
 			{Match: "*/live", Every: Duration(time.Minute)}, {Match: "*", Min: Duration(time.Hour), Max: Duration(30 * 24 * time.Hour)},

@@ -71,6 +71,8 @@ type Normalize struct {
 	DropParameters []string `json:"drop_parameters,omitempty"`
 	// SortQuery sorts the parameters of a query by name.
 	SortQuery bool `json:"sort_query,omitempty"`
+	// HashRoutes makes URLs that differ in a fragment like #/items or #!items separate pages, if a browser renders pages.
+	HashRoutes bool `json:"hash_routes,omitempty"`
 }
 
 // DefaultNormalize drops tracking parameters and session ids.

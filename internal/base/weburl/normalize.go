@@ -35,6 +35,9 @@ type NormalizeOptions struct {
 	// the patterns that a URL matches, the first holds. A URL that would match
 	// another one without the parameters, or none, keeps them without a value.
 	DropMatching []DropMatching
+
+	// KeepRoutes keeps the [Route] of a URL.
+	KeepRoutes bool
 }
 
 // DropMatching removes parameters, by their decoded names, from the URLs that match.
@@ -55,6 +58,9 @@ func (o NormalizeOptions) Fingerprint() uint32 {
 	slices.Sort(texts)
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%d %t %t", normalizeVersion, o.DropSessions, o.SortQuery)
+	if o.KeepRoutes {
+		fmt.Fprint(h, " routes")
+	}
 	for _, t := range slices.Compact(texts) {
 		fmt.Fprintf(h, "\n%s", t)
 	}
@@ -85,8 +91,8 @@ func (o NormalizeOptions) rules() []rule {
 	return rules
 }
 
-// Normalizer turns canonical URLs into the one that a crawl knows a page by. A
-// nil one leaves URLs as they are. It is safe for concurrent use.
+// Normalizer turns canonical URLs, with or without a [Route], into the one that a crawl
+// knows a page by. A nil one leaves them as they are, but for the route. It is safe for concurrent use.
 //
 // Unlike the canonical form this is a guess about servers: most ignore what is
 // removed, but one that does not loses pages.
@@ -95,6 +101,7 @@ type Normalizer struct {
 	all      bool        // drop every query
 	sessions bool        // drop session ids from paths
 	sort     bool
+	routes   bool // keep them
 	matching []DropMatching
 }
 
@@ -104,7 +111,7 @@ func NewNormalizer(o NormalizeOptions) *Normalizer {
 	if len(o.DropParameters) > 0 || len(o.DropMatching) > 0 {
 		return compileNormalizer(o)
 	}
-	c := commonOptions{o.DropTracking, o.DropSessions, o.SortQuery}
+	c := commonOptions{o.DropTracking, o.DropSessions, o.SortQuery, o.KeepRoutes}
 	if n, ok := commonNormalizers.Load(c); ok {
 		return n.(*Normalizer)
 	}
@@ -113,16 +120,16 @@ func NewNormalizer(o NormalizeOptions) *Normalizer {
 }
 
 // commonOptions are those without lists.
-type commonOptions struct{ tracking, sessions, sort bool }
+type commonOptions struct{ tracking, sessions, sort, routes bool }
 
-var commonNormalizers sync.Map // of *Normalizer by commonOptions, eight at most
+var commonNormalizers sync.Map // of *Normalizer by commonOptions, 16 at most
 
 func compileNormalizer(o NormalizeOptions) *Normalizer {
 	rules := o.rules()
-	if len(rules) == 0 && !o.DropSessions && !o.SortQuery && len(o.DropMatching) == 0 {
+	if len(rules) == 0 && !o.DropSessions && !o.SortQuery && !o.KeepRoutes && len(o.DropMatching) == 0 {
 		return nil
 	}
-	n := &Normalizer{sessions: o.DropSessions, sort: o.SortQuery, matching: o.DropMatching}
+	n := &Normalizer{sessions: o.DropSessions, sort: o.SortQuery, routes: o.KeepRoutes, matching: o.DropMatching}
 	for _, r := range rules {
 		if r.name == "" {
 			n.all = true
@@ -146,6 +153,18 @@ func compileNormalizer(o NormalizeOptions) *Normalizer {
 // returns it unchanged. For an input that is not canonical the result is
 // unspecified, though it does not panic.
 func (n *Normalizer) Normalize(u string) string {
+	hash := strings.IndexByte(u, '#')
+	switch {
+	case hash >= 0 && n != nil && n.routes:
+		return n.query(u[:hash]) + u[hash:]
+	case hash >= 0:
+		u = u[:hash]
+	}
+	return n.query(u)
+}
+
+// query is Normalize for a URL without a route.
+func (n *Normalizer) query(u string) string {
 	if n == nil {
 		return u
 	}

@@ -38,7 +38,7 @@ func Hostname(u string) string {
 // request line (RFC 9112 section 3.2.1).
 func Path(u string) string {
 	_, path := bounds(u)
-	return u[path:]
+	return CutRoute(u[path:])
 }
 
 // bounds returns where host and path of a canonical URL begin. No host is

@@ -150,7 +150,7 @@ var ErrNotURL = errors.New("not a URL")
 func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	f := &finder{ctx: ctx, bus: bus, client: frontierapi.Client{Bus: bus}, q: q}
 	f.Crawl, f.Asked = q.Crawl, q.URL
-	canonical, err := weburl.Canonicalize(q.URL)
+	canonical, err := weburl.CanonicalizeRoute(q.URL)
 	if err != nil && q.Brief {
 		return nil, fmt.Errorf("%w: %w", ErrNotURL, err)
 	}

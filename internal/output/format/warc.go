@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"seine/internal/base/weburl"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/warc"
@@ -123,6 +124,9 @@ func newExchange(r *Record) (*exchange, error) {
 	x.view = views[r.Page.Part]
 	if r.Page.Rendered != "" && r.Page.Part == "" {
 		x.view = "urn:dom:"
+	}
+	if x.view == "" {
+		x.target = weburl.CutRoute(x.target)
 	}
 	x.readRequest()
 	x.target = x.view + x.target

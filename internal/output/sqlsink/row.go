@@ -99,7 +99,7 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 	var h head
 	r.Data = readInto(&h, rec.Data)
 	r.URL, r.Visit, r.Key, r.Status, r.DuplicateOf = clean(h.URL), clean(h.Visit), clean(h.Key), h.Status, clean(h.DuplicateOf)
-	if u, err := weburl.Canonicalize(h.URL); err == nil && u == h.URL {
+	if u, err := weburl.CanonicalizeRoute(h.URL); err == nil && u == h.URL {
 		r.Host = weburl.Host(r.URL)
 	}
 	at := h.FetchedAt

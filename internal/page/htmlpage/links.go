@@ -9,7 +9,7 @@ import (
 // reference is a link as written, waiting for the whole document to be read:
 // a base element applies to what stands before it, too (section 4.2.3).
 type reference struct {
-	ref             string // without fragment
+	ref             string // without a fragment, unless that is a route
 	kind            Kind   // of the first
 	kinds, unmarked Kinds
 	text, rel       string
@@ -22,11 +22,12 @@ const maxPooled = 1 << 10
 
 // linkSet collects the links of a page, each once.
 type linkSet struct {
-	refs  []reference
-	byRef map[string]int
-	byURL map[string]int
-	limit int
-	page  int // the number of the page that is read
+	refs   []reference
+	byRef  map[string]int
+	byURL  map[string]int
+	limit  int
+	routes bool // belong to URLs
+	page   int  // the number of the page that is read
 }
 
 // reset empties the set. Up to twice the links asked for are collected, as some
@@ -52,14 +53,20 @@ func emptied(m map[string]int) map[string]int {
 const noReference = -1
 
 // add notes a link with its attribute value decoded, and returns where it is in
-// refs. The fragment goes first: in an http URL it starts at the first "#" (URL
+// refs. A fragment that is no route of the spec goes first: in an http URL it starts at the first "#" (URL
 // standard section 4.4), it names a place and not a page, and without it most
 // references repeat.
 func (s *linkSet) add(ref []byte, kind Kind, noFollow bool) int {
+	route := ""
 	if i := bytes.IndexByte(ref, '#'); i >= 0 {
+		if s.routes {
+			route = weburl.Route(string(ref[i:]))
+		}
 		ref = ref[:i]
 	}
-	ref = trimSpace(ref)
+	if ref = trimSpace(ref); route != "" {
+		ref = append(bytes.Clone(ref), route...)
+	}
 	if len(ref) > maxRef {
 		return noReference
 	}
@@ -91,7 +98,7 @@ func (s *linkSet) resolve(base *weburl.Base, self string, maxLinks int) []Link {
 	links := make([]Link, 0, min(len(s.refs), maxLinks))
 	for i := range s.refs {
 		r := &s.refs[i]
-		u, err := base.Resolve(r.ref)
+		u, err := base.ResolveRoute(r.ref)
 		if err != nil || u == self {
 			continue
 		}

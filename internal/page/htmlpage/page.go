@@ -41,6 +41,8 @@ type Options struct {
 	Now time.Time
 	// XML says that the page is XHTML, whatever its header says.
 	XML bool
+	// Routes says that the route of a URL belongs to it (weburl.Route).
+	Routes bool
 	// MaxText bounds Page.Text in bytes. Text is cut at a rune boundary.
 	MaxText int
 	// MaxLinks bounds Page.Links. The first ones in the document are kept.

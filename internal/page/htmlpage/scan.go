@@ -39,7 +39,7 @@ func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) 
 	if encoding.Reencodes() {
 		s.encodeQueries(encoding)
 	}
-	return s.finish(doc), nil
+	return s.finish(doc, doc.URL()+weburl.Route(pageURL)), nil
 }
 
 func decode(body []byte, contentType string, xml bool) ([]byte, charset.Encoding) {
@@ -105,6 +105,7 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.small.reset(maxField)
 	s.own.reset()
 	s.links.reset(opts.MaxLinks)
+	s.links.routes = opts.Routes
 	s.templates, s.noscripts, s.svgs, s.maths, s.foreignObjects = 0, 0, 0, 0, 0
 	s.seenTitle, s.seenBase, s.seenRefresh = false, false, false
 	s.baseRef, s.canonicalRefs, s.langRank = "", nil, langNone
@@ -182,14 +183,14 @@ func (s *scanner) write(b []byte, references bool) {
 }
 
 // finish resolves what had to wait for the base element.
-func (s *scanner) finish(doc *weburl.Base) Page {
+func (s *scanner) finish(doc *weburl.Base, self string) Page {
 	s.endAnchor()
 	s.endHeading()
 	p := s.page
 	p.Text = s.text.String()
 	base := s.documentBase(doc)
 	p.Canonical = firstResolved(base, s.canonicalRefs)
-	p.Links = s.links.resolve(base, doc.URL(), s.opts.MaxLinks)
+	p.Links = s.links.resolve(base, self, s.opts.MaxLinks)
 	return p
 }
 

@@ -147,6 +147,44 @@ records:
 	}
 }
 
+// A crawl that says so knows pages by the routes in their fragments, which no server and no archive sees; for others they are one page.
+func TestCrawlOfHashRoutes(t *testing.T) {
+	browser.Path(t)
+	t.Parallel()
+	for _, routes := range []bool{true, false} {
+		w := scriptweb.Start(t)
+		p := newWorkspace(t)
+		spec := file(t, "spec.yaml", fmt.Sprintf(`
+seeds: ["%s"]
+allow_private: true
+delay: 0s
+normalize: {hash_routes: %t}
+render: always
+`, w.URL("/hash-router"), routes))
+		dir := filepath.Join(t.TempDir(), "archive")
+		p.crawl("--spec", spec, "--warc", dir, "--browser-tabs", "1").within(renderTime, 0)
+		all := byPath(t, records(t, p.out, "default"), w.Origin())
+		want := []string{"/hash-router", "/leaf/hash-router"}
+		if routes {
+			want = []string{"/hash-router", "/hash-router#/about", "/leaf/hash-router"}
+		}
+		if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
+			t.Errorf("routes %v: %v", routes, got)
+		}
+		if text := all["/hash-router"].Text; !strings.Contains(text, "hash view of the list") {
+			t.Errorf("the page has the text %q", text)
+		}
+		about := runSeine(t, "explain", w.URL("/hash-router#/about"), "--data", p.data).stdout.String()
+		if routes && (!strings.Contains(all["/hash-router#/about"].Text, "hash view of about") || !strings.Contains(about, "hash-router#/about")) {
+			t.Errorf("the route has the text %q\n%s", all["/hash-router#/about"].Text, about)
+		}
+		archive := archiveOf(t, dir)
+		if archive.pages[w.URL("/hash-router")] == nil || archive.pages[w.URL("/hash-router#/about")] != nil {
+			t.Errorf("routes %v: the archive has %v", routes, slices.Sorted(maps.Keys(archive.pages)))
+		}
+	}
+}
+
 // everyLine reads all files of records of an output.
 func everyLine(t *testing.T, out string) (all []map[string]any) {
 	t.Helper()

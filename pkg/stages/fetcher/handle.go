@@ -88,7 +88,7 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	canonical, err := weburl.Canonicalize(req.URL)
+	canonical, err := weburl.CanonicalizeRoute(req.URL)
 	if err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}

@@ -135,6 +135,9 @@ func (rd rendering) planRender(ctx context.Context, t *fetchJob) (renderPlan, *p
 	if document == nil {
 		return renderPlan{}, nil, failed
 	}
+	if mode == crawlspec.RenderAuto && weburl.Route(t.req.URL) != "" {
+		mode = crawlspec.RenderAlways // the document is that of each route
+	}
 	return rd.auto.plan(ctx, mode, t, document.Body), document, nil
 }
 

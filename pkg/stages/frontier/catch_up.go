@@ -202,6 +202,6 @@ func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.
 }
 
 func isCanonical(url string) bool {
-	c, err := weburl.Canonicalize(url)
+	c, err := weburl.CanonicalizeRoute(url)
 	return err == nil && c == url
 }

@@ -144,7 +144,7 @@ func (c Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatu
 // Explain returns what became of a URL, which is made canonical first.
 func (c Client) Explain(ctx context.Context, crawl, url string) (Explanation, error) {
 	var e Explanation
-	canonical, err := weburl.Canonicalize(url)
+	canonical, err := weburl.CanonicalizeRoute(url)
 	if err != nil {
 		return e, err
 	}

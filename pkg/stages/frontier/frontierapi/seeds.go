@@ -20,7 +20,7 @@ type SeedList struct {
 func ListSeeds(spec *crawlspec.Spec, normalize *weburl.Normalizer) (SeedList, error) {
 	var l SeedList
 	for i := range spec.Seeds {
-		url, err := weburl.Canonicalize(spec.Seeds[i].Address())
+		url, err := weburl.CanonicalizeRoute(spec.Seeds[i].Address())
 		if err != nil {
 			return l, fmt.Errorf("seeds: number %d: %w", i+1, err)
 		}

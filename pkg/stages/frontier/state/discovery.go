@@ -70,7 +70,7 @@ func (d *discovery) identity(url string, rules *Rules, partitions int) (string, 
 
 // canonical returns the spelling under which the crawl knows a URL.
 func (r *Rules) canonical(url string) (string, error) {
-	c, err := weburl.Canonicalize(url)
+	c, err := weburl.CanonicalizeRoute(url)
 	if err != nil {
 		return "", err //nolint:wrapcheck // says all
 	}

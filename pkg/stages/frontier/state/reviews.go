@@ -85,7 +85,7 @@ func (rv *reviews) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64)
 		return err
 	}
 	renamed := rules.normalize.Normalize(r.URL)
-	if c, err := weburl.Canonicalize(renamed); err == nil {
+	if c, err := weburl.CanonicalizeRoute(renamed); err == nil {
 		renamed = c
 	}
 	if renamed != r.URL {

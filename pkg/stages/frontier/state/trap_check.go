@@ -54,7 +54,7 @@ func (s *scope) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
 }
 
 // orderMark is the identity of all orders of a URL's parameters but the sorted
-// one: a hash that is no URL's, as none has a fragment.
+// one: a hash that is no URL's, as no fragment is empty.
 func orderMark(sorted string) messages.URLHash { return messages.HashURL(sorted + "#") }
 
 func (s *scope) marked(crawl string, mark messages.URLHash) (bool, error) {
