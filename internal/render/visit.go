@@ -489,9 +489,30 @@ func (v *visit) pictures(ctx context.Context, p *Page) (err error) {
 		}
 	}
 	if v.job.How.PDF {
-		p.PDF, _, err = page.PrintToPDF().WithPrintBackground(true).WithPreferCSSPageSize(true).Do(ctx)
+		p.PDF, err = v.print(ctx)
 	}
 	return err
+}
+
+// papers are the width and height of crawlspec.PaperFormats, in inches.
+var papers = map[string][2]float64{
+	"a3": {11.69, 16.54}, "a4": {8.27, 11.69}, "a5": {5.83, 8.27}, "letter": {8.5, 11}, "legal": {8.5, 14}, "tabloid": {11, 17},
+}
+
+// print prints the page as the job wants it.
+func (v *visit) print(ctx context.Context) ([]byte, error) {
+	const inch = 2.54 // cm
+	how := &v.job.How.Print
+	margin := how.Margin / inch
+	command := page.PrintToPDF().WithPrintBackground(how.Background).WithLandscape(how.Landscape).WithScale(how.Scale).
+		WithMarginTop(margin).WithMarginBottom(margin).WithMarginLeft(margin).WithMarginRight(margin)
+	if paper, given := papers[how.Format]; given {
+		command = command.WithPaperWidth(paper[0]).WithPaperHeight(paper[1])
+	} else {
+		command = command.WithPreferCSSPageSize(true)
+	}
+	pdf, _, err := command.Do(ctx)
+	return pdf, err
 }
 
 // screenshot takes a picture of the whole page.

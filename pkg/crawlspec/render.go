@@ -59,6 +59,8 @@ type Render struct {
 	// Screenshot keeps a PNG of the whole page in the archive, PDF the page as it is printed.
 	Screenshot bool `json:"screenshot,omitempty"`
 	PDF        bool `json:"pdf,omitempty"`
+	// Print says how PDFs are printed.
+	Print RenderPrint `json:"print"`
 	// Timeout bounds the rendering of one page, 1s to 5m. What it has by then is parsed.
 	Timeout Duration `json:"timeout"`
 	// MaxRequests is how many requests a page may make beside that for the page itself,
@@ -83,6 +85,22 @@ type RenderViewport struct {
 	Width  int `json:"width"`
 	Height int `json:"height"`
 }
+
+// RenderPrint says how a page is printed.
+type RenderPrint struct {
+	// Format is the paper, of PaperFormats. Without it, it is that of the page's styles, or letter.
+	Format    string `json:"format,omitempty"`
+	Landscape bool   `json:"landscape,omitempty"`
+	// Background prints background colours and pictures.
+	Background bool `json:"background"`
+	// Scale enlarges the page, 0.1 to 2.
+	Scale float64 `json:"scale"`
+	// Margin is that of each side in centimetres, 0 to 10, unless the styles of the page have another one.
+	Margin float64 `json:"margin"`
+}
+
+// PaperFormats are the formats of paper.
+var PaperFormats = []string{"a3", "a4", "a5", "letter", "legal", "tabloid"}
 
 // RenderBlock lists requests of a page that are not sent. They are not counted.
 type RenderBlock struct {
@@ -112,6 +130,7 @@ const (
 func DefaultRender() Render {
 	return Render{
 		Mode: RenderNever, Until: UntilIdle, Storage: StoragePage, Viewport: RenderViewport{Width: 1280, Height: 800},
+		Print:   RenderPrint{Background: true, Scale: 1, Margin: 1},
 		Block:   RenderBlock{Types: Strings{"image", "media", "font"}},
 		Timeout: DefaultRenderTimeout, MaxRequests: DefaultRenderMaxRequests, MaxBytes: DefaultRenderMaxBytes,
 	}

@@ -45,6 +45,7 @@ func (r *Render) check() error {
 	p.patterns("render.block.urls", r.Block.URLs)
 	p.patterns("render.capture", r.Capture)
 	r.checkBounds(&p)
+	r.Print.check(&p)
 	return p.Err()
 }
 
@@ -70,6 +71,18 @@ func (r *Render) checkBounds(p *Problems) {
 	}
 	if r.MaxBytes < 1 || r.MaxBytes > maxRenderBytes {
 		p.Addf("render.max_bytes", "%s: must be from 1B to 1GiB", r.MaxBytes)
+	}
+}
+
+func (r *RenderPrint) check(p *Problems) {
+	if r.Format != "" {
+		p.oneOf("render.print.format", r.Format, PaperFormats)
+	}
+	if r.Scale < 0.1 || r.Scale > 2 {
+		p.Addf("render.print.scale", "%g: must be from 0.1 to 2", r.Scale)
+	}
+	if r.Margin < 0 || r.Margin > 10 {
+		p.Addf("render.print.margin", "%g: must be from 0 to 10 centimetres", r.Margin)
 	}
 }
 

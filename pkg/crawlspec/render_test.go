@@ -30,6 +30,7 @@ func everyRender() *Render {
 		Viewport: RenderViewport{Width: 390, Height: 844}, Language: "pt-BR",
 		Block:   RenderBlock{Types: Strings{"image", "websocket"}, URLs: Strings{"*/ads/*"}},
 		Capture: Strings{"/api/*", "*.json"}, Screenshot: true, PDF: true,
+		Print:   RenderPrint{Format: "a4", Landscape: true, Background: true, Scale: 0.5, Margin: 0},
 		Timeout: Duration(time.Minute), MaxRequests: 50, MaxBytes: 10 << 20,
 	}
 	r.compile()
@@ -197,6 +198,9 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 		"{block: {types: [image, image]}}":                                `render.block.types[1]: "image" is there twice`,
 		"{block: {urls: 're:('}}":                                         "render.block.urls: pattern",
 		"{capture: ['re:(']}":                                             "render.capture: pattern",
+		"{print: {format: a9}}":                                           `render.print.format: "a9": must be one of a3, a4,`,
+		"{print: {scale: 3}}":                                             "render.print.scale: 3: must be from 0.1 to 2",
+		"{print: {margin: -1}}":                                           "render.print.margin: -1: must be from 0 to 10",
 		"{timeout: 500ms}":                                                "render.timeout: 500ms: must be from 1s to 5m",
 		"{timeout: 6m}":                                                   "render.timeout: 6m0s",
 		"{max_requests: -1}":                                              "render.max_requests: -1: must be from 0 to 2000",

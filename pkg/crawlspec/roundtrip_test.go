@@ -67,6 +67,7 @@ func genRender(t *rapid.T) Render {
 	}
 	r.MaxRequests = rapid.IntRange(0, 2000).Draw(t, "max_requests")
 	r.PDF = rapid.Bool().Draw(t, "pdf")
+	r.Print.Landscape = rapid.Bool().Draw(t, "landscape")
 	r.Storage = rapid.SampledFrom([]RenderStorage{StoragePage, StorageCrawl}).Draw(t, "storage")
 	r.Login = rapid.Ptr(rapid.Custom(genLogin), true).Draw(t, "login")
 	r.compile()

@@ -192,6 +192,7 @@ render:
   capture: ["/api/*", "*.json"]
   screenshot: true
   pdf: true
+  print: {format: a4, landscape: true, scale: 0.5, margin: 0}
   timeout: 1m
   max_requests: 50
   max_bytes: 10MiB

@@ -36,6 +36,7 @@ var choices = map[string][]string{
 	"Spec.Schemes":       {"http", "https"},
 	"RenderBlock.Types":  crawlspec.BlockTypes,
 	"RenderAction.Press": crawlspec.RenderKeys,
+	"RenderPrint.Format": crawlspec.PaperFormats,
 }
 
 // required are the keys without which a rule is none.
