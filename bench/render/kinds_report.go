@@ -69,7 +69,7 @@ func (o *options) crawlKinds(ctx context.Context, work string, web *scriptweb.We
 	}
 	spec := strings.Builder{}
 	spec.WriteString("max_depth: 0\nallow_private: true\nrobots: ignore\ndelay: 0s\nper_host: 4\n" + alikeAllowed)
-	spec.WriteString("render: {mode: always, actions: [{scroll: 50}, {click: button.more, times: 10}]}\nseeds:\n")
+	spec.WriteString("normalize: {hash_routes: true}\nrender: {mode: always, actions: [{scroll: 50}, {click: button.more, times: 10}]}\nseeds:\n")
 	for i := range pages {
 		fmt.Fprintf(&spec, "  - %q\n", web.URL(pages[i].Path))
 	}

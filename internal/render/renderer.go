@@ -173,8 +173,11 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 		s.leave(ctx) // it may be in any state
 		return nil, err
 	}
-	p.addProblems(totals.Problems)
-	p.Totals, s.tab.shows = totals, weburl.Origin(job.Main.URL)
+	if p.Totals.Main == 0 { // no links were pressed, before which the visit ended
+		p.Totals = totals
+	}
+	p.addProblems(p.Totals.Problems)
+	s.tab.shows = weburl.Origin(job.Main.URL)
 	s.tab.giveCookies(ctx, job)
 	if p.large || job.How.KeepsStorage() && s.tab.leavePage(ctx) != nil {
 		s.leave(ctx)

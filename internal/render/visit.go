@@ -440,22 +440,21 @@ func (v *visit) capture(p *Page) error {
 		return errElements
 	}
 	if p.large = nodes > manyNodes; p.large {
-		err = v.captureMany(ctx, p)
-	} else {
-		err = v.captureShown(ctx, p)
+		return errors.Join(v.captureMany(ctx, p), v.pictures(ctx, p))
 	}
-	if err != nil {
-		return err
-	}
-	return v.pictures(ctx, p)
+	return v.captureShown(ctx, p)
 }
 
 // captureShown takes the document as a reader sees it.
 func (v *visit) captureShown(ctx context.Context, p *Page) error {
 	documents, text, err := domsnapshot.CaptureSnapshot(shownStyles).Do(ctx)
+	if err == nil {
+		err = v.pictures(ctx, p)
+	}
 	if err != nil {
 		return err
 	}
+	v.pressLinks(ctx, p)
 	p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), navigation{v}.openedURLs())
 	return err
 }

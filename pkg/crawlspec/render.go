@@ -39,6 +39,9 @@ type Render struct {
 	Until RenderUntil `json:"until"`
 	// Actions are done with a page that is complete, one after the other. One that fails costs the page nothing else.
 	Actions []RenderAction `json:"actions,omitempty"`
+	// PressLinks is how many elements that look like links, but have no address, are pressed at most, 0 to 200, to find where they
+	// lead. The page stays as it was, and nothing is sent.
+	PressLinks int `json:"press_links,omitempty"`
 	// InitScript is JavaScript that is run in each document before any script of the page.
 	InitScript string `json:"init_script,omitempty"`
 	// Storage says for how long cookies and all else that pages store in the browser is kept;

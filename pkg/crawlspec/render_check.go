@@ -65,6 +65,7 @@ func (r *Render) checkModes(p *Problems) {
 }
 
 func (r *Render) checkBounds(p *Problems) {
+	p.between("render.press_links", r.PressLinks, 0, MaxClicks)
 	p.between("render.max_requests", r.MaxRequests, 0, maxRenderRequests)
 	if r.Timeout < minRenderTimeout || r.Timeout > maxRenderTimeout {
 		p.Addf("render.timeout", "%s: must be from 1s to 5m", r.Timeout)

@@ -21,6 +21,7 @@ func everyRender() *Render {
 			{Click: "button.more", Times: 5}, {Click: "summary", All: true, Timeout: Duration(2 * time.Second)},
 			{Type: "#q", Text: "rivers"}, {Press: "Enter"}, {Scroll: 20, In: ".list"}, {Script: "await b()"}, {Screenshot: true},
 		},
+		PressLinks: 20,
 		InitScript: "window.a = 1",
 		Storage:    StorageCrawl,
 		Login: &RenderLogin{
@@ -201,6 +202,7 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 		"{print: {format: a9}}":                                           `render.print.format: "a9": must be one of a3, a4,`,
 		"{print: {scale: 3}}":                                             "render.print.scale: 3: must be from 0.1 to 2",
 		"{print: {margin: -1}}":                                           "render.print.margin: -1: must be from 0 to 10",
+		"{press_links: 201}":                                              "render.press_links: 201: must be from 0 to 200",
 		"{timeout: 500ms}":                                                "render.timeout: 500ms: must be from 1s to 5m",
 		"{timeout: 6m}":                                                   "render.timeout: 6m0s",
 		"{max_requests: -1}":                                              "render.max_requests: -1: must be from 0 to 2000",

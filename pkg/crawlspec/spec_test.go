@@ -178,6 +178,7 @@ render:
     - {scroll: 20, in: .list}
     - script: await b()
     - screenshot: true
+  press_links: 20
   init_script: window.a = 1
   storage: crawl
   login:
