@@ -61,7 +61,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched,
 	if c.URL != "" || c.Type != "" {
 		return nil, usageError{errors.New("--url and --type are for files: a URL says itself what it is")}
 	}
-	url, err := spec.Canonical(c.Page)
+	url, err := crawlspec.Canonical(spec, c.Page)
 	if err != nil {
 		return nil, usageError{err}
 	}

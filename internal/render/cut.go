@@ -14,6 +14,9 @@ func (v *visit) cut(p *Page) error {
 		p.Cut = "the page was not complete within " + v.job.How.Timeout.String()
 	}
 	v.endLongScript(v.ctx, commandTime)
+	if !(navigation{v}).isRead() {
+		v.proxy.GiveUp() // what the document may wait for
+	}
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()
 	err := v.await(ctx, eventDOM)

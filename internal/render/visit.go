@@ -10,11 +10,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
-	"github.com/chromedp/cdproto/domsnapshot"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/inspector"
-	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -103,7 +100,7 @@ func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page
 		p.Redirect = v.redirect
 		return p, nil
 	case err == nil:
-		err = v.capture(p)
+		err = capture{v, p}.take()
 	}
 	if err != nil {
 		return nil, v.failure(ctx, err)
@@ -419,99 +416,6 @@ func (v *visit) isOwn(r *network.Request) bool {
 		return v.loads <= maxLoads
 	}
 	return false
-}
-
-// capture takes the page as it is.
-func (v *visit) capture(p *Page) error {
-	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
-	defer cancel()
-	if err := (pageLogin{v}).checkSession(ctx); err != nil {
-		return err
-	}
-	if v.scrolled {
-		_, _ = v.tab.evaluate(ctx, showAll) // the page is without them if it throws
-	}
-	ctx = v.tab.within(ctx)
-	_, nodes, _, err := memory.GetDOMCounters().Do(ctx)
-	if err != nil {
-		return err
-	}
-	if nodes > maxNodes {
-		return errElements
-	}
-	if p.large = nodes > manyNodes; p.large {
-		return errors.Join(v.captureMany(ctx, p), v.pictures(ctx, p))
-	}
-	return v.captureShown(ctx, p)
-}
-
-// captureShown takes the document as a reader sees it.
-func (v *visit) captureShown(ctx context.Context, p *Page) error {
-	documents, text, err := domsnapshot.CaptureSnapshot(shownStyles).Do(ctx)
-	if err == nil {
-		err = v.pictures(ctx, p)
-	}
-	if err != nil {
-		return err
-	}
-	v.pressLinks(ctx, p)
-	p.HTML, err = snapshotHTML(documents, text, v.job.Main.URL, int(v.job.MaxBody), navigation{v}.openedURLs())
-	return err
-}
-
-// manyNodes is how many nodes a document may have of which a snapshot is taken: that of 450,000 takes 4 s and 250 MB more in the
-// browser.
-const manyNodes = 250_000
-
-// captureMany takes the document as it is: with what is hidden, and without frames.
-func (v *visit) captureMany(ctx context.Context, p *Page) error {
-	root, err := dom.GetDocument().WithDepth(0).Do(ctx)
-	if err != nil {
-		return err
-	}
-	html, err := dom.GetOuterHTML().WithNodeID(root.NodeID).WithIncludeShadowDOM(true).Do(ctx)
-	if err != nil {
-		return err
-	}
-	if len(html) > int(v.job.MaxBody) {
-		return errTooLarge
-	}
-	p.HTML = []byte(html)
-	return nil
-}
-
-// pictures takes the page as people see it.
-func (v *visit) pictures(ctx context.Context, p *Page) (err error) {
-	if v.job.How.Screenshot {
-		if err := v.screenshot(ctx, p); err != nil {
-			return err
-		}
-	}
-	if v.job.How.PDF {
-		p.PDF, err = v.print(ctx)
-	}
-	return err
-}
-
-// papers are the width and height of crawlspec.PaperFormats, in inches.
-var papers = map[string][2]float64{
-	"a3": {11.69, 16.54}, "a4": {8.27, 11.69}, "a5": {5.83, 8.27}, "letter": {8.5, 11}, "legal": {8.5, 14}, "tabloid": {11, 17},
-}
-
-// print prints the page as the job wants it.
-func (v *visit) print(ctx context.Context) ([]byte, error) {
-	const inch = 2.54 // cm
-	how := &v.job.How.Print
-	margin := how.Margin / inch
-	command := page.PrintToPDF().WithPrintBackground(how.Background).WithLandscape(how.Landscape).WithScale(how.Scale).
-		WithMarginTop(margin).WithMarginBottom(margin).WithMarginLeft(margin).WithMarginRight(margin)
-	if paper, given := papers[how.Format]; given {
-		command = command.WithPaperWidth(paper[0]).WithPaperHeight(paper[1])
-	} else {
-		command = command.WithPreferCSSPageSize(true)
-	}
-	pdf, _, err := command.Do(ctx)
-	return pdf, err
 }
 
 // screenshot takes a picture of the whole page.

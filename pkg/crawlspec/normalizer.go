@@ -16,16 +16,14 @@ func (s *Spec) NormalizeOptions() weburl.NormalizeOptions {
 	return weburl.NormalizeOptions{
 		DropTracking: s.Normalize.DropTracking, DropSessions: s.Normalize.DropSessions,
 		DropParameters: s.Normalize.DropParameters, SortQuery: s.Normalize.SortQuery,
-		DropMatching: secretParameters(s), KeepRoutes: s.HasRoutes(),
+		DropMatching: secretParameters(s),
+		KeepRoutes:   s.Normalize.HashRoutes && s.MayRender(), // without a browser, all routes are the same document
 	}
 }
 
-// HasRoutes reports whether the route of a URL belongs to it (weburl.Route). Without a browser, all routes are the same document.
-func (s *Spec) HasRoutes() bool { return s.Normalize.HashRoutes && s.MayRender() }
-
-// Canonical returns the canonical form of a URL, with its route if that belongs to it.
-func (s *Spec) Canonical(url string) (string, error) {
-	if s.HasRoutes() {
+// Canonical returns the canonical form of a URL, with its route (weburl.Route) if that belongs to it.
+func Canonical(s *Spec, url string) (string, error) {
+	if s.NormalizeOptions().KeepRoutes {
 		return weburl.CanonicalizeRoute(url)
 	}
 	return weburl.Canonicalize(url)

@@ -20,7 +20,7 @@ func Route(raw string) string {
 	return string(out)
 }
 
-// CanonicalizeRoute is [Canonicalize] for who knows pages by their routes too: it keeps the [Route].
+// CanonicalizeRoute is [Canonicalize] for crawls that know pages by their routes too: it keeps the [Route].
 func CanonicalizeRoute(raw string) (string, error) {
 	u, err := Canonicalize(raw)
 	return withRoute(u, raw, err)

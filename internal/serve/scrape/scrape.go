@@ -74,7 +74,7 @@ var ErrURL = errors.New("no URL")
 
 // fetchURL fetches a URL when its host has rested.
 func (s *Scraper) fetchURL(ctx context.Context, spec *crawlspec.Spec, url string) (*fetcher.Fetched, error) {
-	canonical, err := spec.Canonical(url)
+	canonical, err := crawlspec.Canonical(spec, url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}

@@ -52,7 +52,7 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 	p.respectNofollow = spec.Robots == crawlspec.RobotsObey && spec.Links.NoFollow == crawlspec.RobotsObey
 	p.scan = htmlpage.Options{
 		Agent: spec.ProductToken(), MaxText: max(int(cfg.MaxText), minRead) + utf8.UTFMax, MaxLinks: cfg.MaxLinks,
-		Kinds: p.follow, Attributes: spec.Links.Attributes, Routes: spec.HasRoutes(),
+		Kinds: p.follow, Attributes: spec.Links.Attributes, Routes: spec.NormalizeOptions().KeepRoutes,
 	}
 	p.addFields(spec.Page.Fields)
 	p.simhash = p.simhash || spec.Duplicates.Near != crawlspec.DuplicateKeep
