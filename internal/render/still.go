@@ -12,7 +12,7 @@ import (
 // A page is still when so many looks, so long apart, find the same text and links, and only few requests in progress.
 const (
 	stillLooks    = 10
-	shellLooks    = 30 // of a page that looks like an empty shell, or is not read to its end
+	shellLooks    = 20 // of a page that looks like an empty shell, or is not read to its end
 	stillInterval = 500 * time.Millisecond
 	fewRequests   = 4
 )
