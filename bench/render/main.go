@@ -62,7 +62,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.Func("until", "light: wait until `load` or idle; more than once for several; else for each", list(&o.Until))
 	f.StringVar(&o.Browser, "browser", "", "light and tabs: `path` of the browser; else the first on the PATH")
 	f.IntVar(&o.Rounds, "rounds", 5, "`number` of rounds")
-	f.IntVar(&o.Pages, "pages", 400, "light and tabs: `number` of pages of a round")
+	f.IntVar(&o.Pages, "pages", 400, "light, tabs and kinds: `number` of pages of a round")
 	f.IntVar(&o.Tabs, "tabs", render.DefaultConfig().Tabs, "light: `number` of tabs")
 	f.IntVar(&o.BrowserPages, "browser-pages", render.DefaultConfig().Pages, "light and tabs: `number` of pages after which Seine replaces its browser")
 	f.BoolVar(&o.Windows, "windows", false, "light: give chromedp's tabs a window each, where they are painted as Seine's are")
