@@ -4,12 +4,12 @@ import "testing"
 
 func TestCache_ManyKeys_KeepsWhatIsUsedWithinBounds(t *testing.T) {
 	for name, c := range map[string]struct {
-		cache Cache[int, int]
+		cache *Cache[int, int]
 		most  int // values
 	}{
-		"by default": {most: 2 * DefaultMost},
-		"by number":  {cache: Cache[int, int]{Most: 3}, most: 6},
-		"by weight":  {cache: Cache[int, int]{Most: 30, Weight: func(int) int { return 10 }}, most: 6},
+		"by default": {cache: &Cache[int, int]{}, most: 2 * DefaultMost},
+		"by number":  {cache: &Cache[int, int]{Most: 3}, most: 6},
+		"by weight":  {cache: &Cache[int, int]{Most: 30, Weight: func(int) int { return 10 }}, most: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range 10 * c.most {
