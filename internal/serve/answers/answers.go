@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"seine/internal/base/panics"
 )
 
 // most bounds how many answers are kept.
@@ -42,7 +44,7 @@ func Of[T any](ctx context.Context, c *Cache, key string, keep time.Duration, as
 	result := c.flight.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Within)
 		defer cancel()
-		value, err := ask(ctx)
+		value, err := panics.Catch(func() (T, error) { return ask(ctx) })
 		if err == nil {
 			c.put(key, value, keep)
 		}

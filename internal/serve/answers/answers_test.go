@@ -85,3 +85,11 @@ func TestErrorsAreNotKept(t *testing.T) {
 		t.Errorf("got %d, %v", n, err)
 	}
 }
+
+// A question that panics is answered with an error, to all who wait for it: the process goes on.
+func TestAPanicIsAnError(t *testing.T) {
+	t.Parallel()
+	if _, err := Of(t.Context(), &Cache{Within: time.Minute}, "key", 0, func(context.Context) (int, error) { panic("broken") }); err == nil {
+		t.Error("no error")
+	}
+}

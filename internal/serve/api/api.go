@@ -21,6 +21,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
 
+	"seine/internal/base/panics"
 	"seine/internal/base/sleep"
 	"seine/internal/base/version"
 	"seine/internal/serve/answers"
@@ -156,7 +157,7 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 	huma.Register(a.huma, spec, func(ctx context.Context, in *I) (*O, error) {
 		ctx, cancel := context.WithTimeout(ctx, cmp.Or(op.time, askTime))
 		defer cancel()
-		out, err := do(ctx, in)
+		out, err := panics.Catch(func() (*O, error) { return do(ctx, in) })
 		if _, refused := errors.AsType[*stages.PermissionError](err); refused && op.repeatable() {
 			out, err = do(ctx, in) // NATS tells all who use the connection of what it refuses: it may have been another's question
 		}

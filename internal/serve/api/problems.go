@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"seine/internal/base/panics"
 	"seine/internal/ops/deadletters"
 	"seine/internal/ops/history"
 	"seine/internal/ops/lookup"
@@ -114,7 +115,7 @@ func (a *API) problemOf(err error) error {
 			return p
 		}
 	}
-	a.logged.Do(func() { a.Log.Warn("an operation of the API failed", "error", err) })
+	a.logged.Do(func() { a.Log.Warn("an operation of the API failed", "error", err, "stack", string(panics.Stack(err))) })
 	return problemf(http.StatusInternalServerError, "%v", err)
 }
 
@@ -186,6 +187,7 @@ var kinds = []struct {
 	{err: records.ErrCursor, status: http.StatusUnprocessableEntity, detail: cursorDetail},
 	{err: history.ErrNotURL, status: http.StatusUnprocessableEntity, detail: "{error}"},
 	{err: scrape.ErrURL, status: http.StatusUnprocessableEntity, detail: "{error}"},
+	{err: scrape.ErrBrowser, status: http.StatusUnprocessableEntity, detail: "{error}"},
 }
 
 const (

@@ -124,6 +124,17 @@ func TestHostileArgumentsAreRefusedWithAdvice(t *testing.T) {
 	}
 }
 
+// A picture that the tool cannot return is refused, before anything is fetched.
+func TestScrapeRefusesPictures(t *testing.T) {
+	t.Parallel()
+	s := connected(t)
+	for _, format := range []string{"screenshot", "pdf"} {
+		if text := refusal(t, s, "scrape", map[string]any{"url": "http://127.0.0.1:1/", "formats": []string{format}}); !strings.Contains(text, "leave out screenshot and pdf") {
+			t.Errorf("%s: %s", format, text)
+		}
+	}
+}
+
 // A handler that panics in a call of a tool ends that call, not the process.
 func TestPanicEndsTheCallAlone(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,7 +33,7 @@ type askFor struct {
 
 type pageFor struct {
 	askFor
-	Formats []string `json:"formats,omitempty" jsonschema:"What to return: markdown or html of the main content, text or raw_html of all of the page, links, record (by the rules of the spec). markdown without it, and with a spec or crawl also record."`
+	Formats []string `json:"formats,omitempty" jsonschema:"What to return: markdown or html of the main content, text or raw_html of all of the page, links, record (by the rules of the spec); no pictures. markdown without it, and with a spec or crawl also record."`
 	Offset  int      `json:"offset,omitempty" jsonschema:"Offset of the next part of a long page, as the previous answer has it."`
 	Limit   int      `json:"limit,omitempty" jsonschema:"At most so many characters of text; 20000 without it."`
 }
@@ -110,6 +111,9 @@ func (c *client) addTools(s *sdk.Server) {
 				if in.Formats = []string{"markdown"}; in.Spec != nil || in.Crawl != "" {
 					in.Formats = append(in.Formats, "record")
 				}
+			}
+			if slices.Contains(in.Formats, "screenshot") || slices.Contains(in.Formats, "pdf") {
+				return nil, &toolError{"formats: this tool returns text only; leave out screenshot and pdf"}
 			}
 			in.Limit = cmp.Or(in.Limit, pageLimit)
 			return c.post(ctx, "/scrape", in, "")

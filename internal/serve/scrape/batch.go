@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"seine/internal/base/panics"
 	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
@@ -29,7 +30,7 @@ func (s *Scraper) FetchAll(ctx context.Context, spec *crawlspec.Spec, urls []str
 	for _, of := range byHost {
 		go func() {
 			for _, i := range of {
-				page, err := s.fetchPatiently(ctx, spec, urls[i], parts)
+				page, err := panics.Catch(func() (*Page, error) { return s.fetchPatiently(ctx, spec, urls[i], parts) })
 				results <- result{i, page, err}
 			}
 		}()

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -8,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"seine/internal/page/document"
+	"seine/internal/run/trial"
 	"seine/pkg/crawlspec"
 )
 
@@ -31,13 +33,23 @@ func (p *Parts) wants(format string) bool {
 // applyTo returns a spec whose pages have the pictures that are asked for.
 func (p *Parts) applyTo(spec *crawlspec.Spec) *crawlspec.Spec {
 	out := *spec
-	if p.has("screenshot") || p.has("pdf") {
-		out.Render.Screenshot, out.Render.PDF = p.has("screenshot"), p.has("pdf")
-		if out.Render.Mode == crawlspec.RenderNever {
-			out.Render.Mode = crawlspec.RenderAlways
-		}
+	if p.wantsPictures() {
+		out.SetRender(crawlspec.RenderAlways)
+		out.Render.Modes, out.Render.Screenshot, out.Render.PDF = nil, p.has("screenshot"), p.has("pdf")
 	}
 	return &out
+}
+
+// wantsPictures reports whether a browser must show the page.
+func (p *Parts) wantsPictures() bool { return p.has("screenshot") || p.has("pdf") }
+
+// addMissing says which pictures a page does not have that were asked for, and why.
+func (p *Parts) addMissing(page *Page) {
+	for format, picture := range map[string][]byte{"screenshot": page.Screenshot, "pdf": page.PDF} {
+		if p.has(format) && len(picture) == 0 {
+			page.Problems = append(page.Problems, trial.Problem{Rule: "page", Field: format, Reason: cmp.Or(page.NotRendered, "only an HTML page that a browser shows has one")})
+		}
+	}
 }
 
 // Size is about how many bytes a page has in an answer.

@@ -39,10 +39,11 @@ type Page struct {
 
 // Scraper is safe for concurrent use.
 type Scraper struct {
-	fetch *fetcher.Single
-	slots chan struct{}
-	turns *hostTurns
-	sites recent.Cache[string, *site]
+	fetch   *fetcher.Single
+	browser render.Config
+	slots   chan struct{}
+	turns   *hostTurns
+	sites   recent.Cache[string, *site]
 }
 
 // Bounds of what is done at a time.
@@ -61,7 +62,7 @@ func New(secrets string, browser render.Config) (*Scraper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scraper{fetch: f, slots: make(chan struct{}, workers), turns: newHostTurns(waitHost), sites: recent.Cache[string, *site]{Most: maxSites}}
+	s := &Scraper{fetch: f, browser: browser, slots: make(chan struct{}, workers), turns: newHostTurns(waitHost), sites: recent.Cache[string, *site]{Most: maxSites}}
 	f.Turn = s.turn
 	return s, nil
 }
@@ -69,8 +70,11 @@ func New(secrets string, browser render.Config) (*Scraper, error) {
 // Close closes the connections, and ends the browser.
 func (s *Scraper) Close() { s.fetch.Close() }
 
-// ErrURL is returned for a text that is no URL.
-var ErrURL = errors.New("no URL")
+// Errors of what was asked for.
+var (
+	ErrURL     = errors.New("no URL")
+	ErrBrowser = errors.New("screenshot and pdf need a browser")
+)
 
 // fetchURL fetches a URL when its host has rested.
 func (s *Scraper) fetchURL(ctx context.Context, spec *crawlspec.Spec, url string) (*fetcher.Fetched, error) {
@@ -100,6 +104,11 @@ var described = []string{"url", "status", "content_type", "title", "description"
 // Fetch fetches a page, and returns what the rules of a spec make of it, with its texts, links and metadata. Pages of
 // all media types are fetched: of those that Seine does not read there is metadata.
 func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, parts *Parts) (*Page, error) {
+	if parts.wantsPictures() {
+		if err := s.browser.Check(); err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrBrowser, err) //nolint:errorlint // a missing file would be that of an output
+		}
+	}
 	spec = parts.applyTo(spec)
 	spec.Accept = append(slices.Clip(spec.Accept), "*/*")
 	got, err := s.fetchURL(ctx, spec, url)
@@ -114,6 +123,7 @@ func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, p
 	if err := out.describe(ctx, got, spec, parts); err != nil {
 		return nil, err
 	}
+	parts.addMissing(out)
 	parts.keep(out)
 	return out, nil
 }
