@@ -51,7 +51,7 @@ func TestExtractURL(t *testing.T) {
 	if slices.SortFunc(x.Links, func(a, b trial.Link) int { return strings.Compare(a.URL, b.URL) }); !slices.Equal(x.Links, want) {
 		t.Errorf("links %+v, want %+v", x.Links, want)
 	}
-	if len(x.Rules) != 3 || !x.Rules[0].Applies || x.Rules[1].Why != "the URL does not match its pattern" || !x.Rules[2].Applies {
+	if len(x.Rules) != 3 || !x.Rules[0].Applies || x.Rules[1].Why != `the URL does not match its pattern "*/list"` || !x.Rules[2].Applies {
 		t.Errorf("rules %+v", x.Rules)
 	}
 }

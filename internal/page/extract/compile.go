@@ -51,13 +51,14 @@ type target struct {
 	path     string
 	kind     string
 	patterns []*regexp.Regexp
+	sources  []string // of patterns
 	types    types
 	when     *condition
 }
 
 func (c *compiler) target(m *crawlspec.Target, path string) target {
 	c.given = typesNamed(m.Types)
-	out := target{path: path}
+	out := target{path: path, sources: m.Match}
 	for i, p := range m.Match {
 		re, err := crawlspec.CompilePattern(p)
 		at := path + ".match"

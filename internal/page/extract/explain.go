@@ -42,7 +42,7 @@ func (t *target) explain(r *run) string {
 	groups, ok := t.matchURL(r.doc.URL)
 	switch {
 	case !ok && len(t.patterns) == 1:
-		return "the URL does not match its pattern"
+		return fmt.Sprintf("the URL does not match its pattern %q", t.sources[0])
 	case !ok:
 		return fmt.Sprintf("the URL matches none of its %d patterns", len(t.patterns))
 	case t.types&typeOf(r.doc) == 0:

@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 	}
 	want := []Verdict{
 		{"records[0]", "yes", true, ""},
-		{"records[1]", "pattern", false, "the URL does not match its pattern"},
+		{"records[1]", "pattern", false, `the URL does not match its pattern "*/p/*"`},
 		{"records[2]", "patterns", false, "the URL matches none of its 2 patterns"},
 		{"records[3]", "type", false, "it reads json, feed, csv, sitemap, and this is html"},
 		{"records[4]", "when", false, "its condition (when) does not hold"},
