@@ -61,15 +61,18 @@ func (c *explainCmd) Run() error {
 		if errors.Is(err, history.ErrNotURL) {
 			return usageError{err}
 		}
-		if err == nil && !h.Known && len(h.Dead)+len(h.Near) == 0 { // nothing is known of the URL
-			err = checkThere(ctx, bus, c.Name)
-		}
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return printJSON(h)
+		if !h.Known && len(h.Dead) == 0 { // the crawl may not exist: others may know the URL
+			err = checkThere(ctx, bus, c.Name)
 		}
-		return h.Write(os.Stdout)
+		switch {
+		case err != nil && len(h.Near) == 0:
+			return err
+		case c.JSON:
+			return errors.Join(err, printJSON(h))
+		}
+		return errors.Join(err, h.Write(os.Stdout))
 	})
 }

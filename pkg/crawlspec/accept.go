@@ -66,6 +66,14 @@ func (s *Spec) Accepts() []string {
 	return media
 }
 
+// AcceptOf returns the entry of Accept that has files with an extension fetched: the name of a type, or a media type.
+func AcceptOf(extension string) string {
+	if documentMedia[extension] != nil {
+		return extension
+	}
+	return extensionMedia[extension]
+}
+
 // documentTypes returns the types of document that a rule is for. One that does
 // not say, and has selectors for JSON, is for that.
 func (r *RecordRule) documentTypes() []string {

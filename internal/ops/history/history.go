@@ -5,8 +5,10 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -46,8 +48,12 @@ type History struct {
 	To   []Hop `json:"redirected_to,omitempty"`
 	// Near is, of a URL that the crawl does not know, what it knows instead, and
 	// who else knows it.
-	Near     []SimilarURL `json:"near,omitempty"`
-	Searches []Search     `json:"searches,omitempty"`
+	Near []SimilarURL `json:"near,omitempty"`
+	// NoRecord says of each rule of the spec why it makes no record of the newest page.
+	NoRecord []string `json:"no_record,omitempty"`
+	// Remedy says what of the spec excludes the URL, and what would not.
+	Remedy   string   `json:"remedy,omitempty"`
+	Searches []Search `json:"searches,omitempty"`
 	// Out is whether the records were looked for in an output; Archive whether captures
 	// were, since the output is one. Sealed says that its indexes are encrypted.
 	Out      bool      `json:"out_searched,omitempty"`
@@ -140,7 +146,8 @@ type finder struct {
 	bus    *stages.Bus
 	client frontierapi.Client
 	q      Options
-	prefix string // of the identities of all its visits
+	prefix string         // of the identities of all its visits
+	page   *messages.Page // the newest of Pages
 }
 
 // ErrNotURL is returned for what can be no URL, and is in no dead letter either.
@@ -167,6 +174,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	if f.Explanation, err = f.client.Explain(ctx, q.Crawl, canonical); err != nil {
 		return nil, err
 	}
+	f.Remedy = f.remedy()
 	f.locate()
 	for _, step := range f.steps() {
 		if err := step(); err != nil {
@@ -186,7 +194,7 @@ func (f *finder) steps() []func() error {
 	case f.q.Brief:
 		return []func() error{f.request, f.writers, f.redirects}
 	default:
-		return []func() error{f.request, f.results, f.pages, f.records, f.letters, f.writers, f.files, f.redirects}
+		return []func() error{f.request, f.results, f.pages, f.records, f.noRecord, f.letters, f.writers, f.files, f.redirects}
 	}
 }
 
@@ -305,7 +313,7 @@ func (f *finder) pages() error {
 			}
 			p.Gone = !there
 		}
-		f.Pages = append(f.Pages, p)
+		f.Pages, f.page = append(f.Pages, p), page
 		return nil
 	})
 }
@@ -456,7 +464,33 @@ func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error 
 				r.Files = append(r.Files, file.Path)
 			}
 		}
+		r.Files = f.ownFiles(r, r.Files)
 		return nil
 	}
 	return nil
+}
+
+// ownFiles leaves, of files with one record each, those whose names have the identity of a record, the hash of its URL or its path.
+func (f *finder) ownFiles(r *Record, files []string) []string {
+	if len(files) < 2 {
+		return files
+	}
+	data, err := json.Marshal(map[string]string{"url": f.URL})
+	var own []string
+	for _, template := range []string{"{id}", "{url_hash}", "{host}/{path}"} {
+		key, bad := output.ParseKey(template)
+		name, none := key.Path(&output.KeyRecord{ID: r.ID, Crawl: f.Crawl, Kind: r.Kind, Data: data})
+		if errors.Join(err, bad, none) != nil {
+			continue
+		}
+		for _, file := range files {
+			if strings.HasSuffix("/"+strings.TrimSuffix(file, path.Ext(file)), "/"+name) {
+				own = append(own, file)
+			}
+		}
+	}
+	if len(own) == 0 {
+		return files
+	}
+	return own
 }

@@ -138,8 +138,8 @@ func others(names []string, but string) []string {
 	return names[:min(len(names), MaxCrawls)]
 }
 
-// variants are what people mistake a URL for: the other scheme, with or without
-// www, with or without a slash at the end, without the query.
+// variants are what people mistake a URL for: the other scheme, with or without www, with or without a slash at the end, in
+// small letters, without the query, localhost for its address.
 func variants(canonical string) []string {
 	scheme, rest, _ := strings.Cut(canonical, "://")
 	other := map[string]string{"http": "https", "https": "http"}[scheme]
@@ -156,10 +156,14 @@ func variants(canonical string) []string {
 	if bare, ok := strings.CutSuffix(path, "/"); ok {
 		slash = bare
 	}
+	local := map[string]string{"localhost": "127.0.0.1", "127.0.0.1": "localhost"}[weburl.Hostname(canonical)]
+	if _, port, has := strings.Cut(host, ":"); has && local != "" {
+		local += ":" + port
+	}
 	var all []string
 	for _, v := range []string{
 		scheme + "://" + host + slash + query, other + "://" + rest, scheme + "://" + www + path + query,
-		other + "://" + www + path + query, scheme + "://" + host + path,
+		other + "://" + www + path + query, scheme + "://" + host + path, strings.ToLower(canonical), scheme + "://" + local + path + query,
 	} {
 		if c, err := weburl.Canonicalize(v); err == nil && c != canonical && !slices.Contains(all, c) {
 			all = append(all, c)

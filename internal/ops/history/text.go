@@ -86,7 +86,7 @@ func (e text) frontier() {
 	if e.LeftOut != "" {
 		e.row("left out", e.LeftOut)
 	}
-	e.row("rules now", verdict(&e.Now))
+	e.rulesNow()
 	found := fmt.Sprintf("depth %d, priority %d", e.Depth, e.Priority)
 	switch {
 	case e.Seed && e.Referrer == "":
@@ -117,6 +117,18 @@ func (e text) frontier() {
 	e.host()
 	for _, a := range e.History.History {
 		e.row("attempt", fmt.Sprintf("%s  %s%s, %d ms", moment(a.AtMS), a.Class, status(a.Status), a.TookMS))
+	}
+}
+
+// rulesNow tells what the spec says of the URL, and how to change that.
+func (e text) rulesNow() {
+	e.row("rules now", verdict(&e.Now))
+	remedy := e.Remedy
+	if n := len(e.Results); n > 0 && e.Now.Reason == frontierapi.ReasonType {
+		remedy = fmt.Sprintf("its content type is %s: add it to accept, or a rule that reads it (jq for JSON)", cmp.Or(e.Results[n-1].ContentType, "unknown"))
+	}
+	if remedy != "" {
+		e.row("remedy", remedy)
 	}
 }
 
@@ -201,6 +213,12 @@ func (e text) streams() {
 			e.row("duplicate", how+" the page of visit "+p.DuplicateOf.String())
 		}
 	}
+	for _, why := range e.NoRecord {
+		e.row("no record", why)
+	}
+	if len(e.NoRecord) > 0 {
+		e.row("try", "seine extract URL --spec FILE shows what each selector finds")
+	}
 	for _, r := range e.Records {
 		e.message(r.StoredMessage, fmt.Sprintf("%s, %s", r.Kind, humanize.Size(int64(r.Size))))
 		for _, file := range r.Files {
@@ -281,7 +299,8 @@ func (e text) searched() {
 		if !s.Cut && s.Stream != messages.StreamResults && !e.fetched() {
 			continue // no attempt has made a page
 		}
-		if s.Purged || s.Cut || found[s.Stream] == 0 {
+		explained := s.Stream == messages.StreamRecords && len(e.NoRecord) > 0
+		if s.Purged || s.Cut || found[s.Stream] == 0 && !explained {
 			e.row(s.Stream, missing(&s, found[s.Stream]))
 		}
 	}
@@ -308,7 +327,7 @@ func missing(s *Search, found int) string {
 		text += "; the stream is empty now"
 	case s.Purged:
 		text += "; the stream begins with " + clock(s.Oldest) + " now"
-	default:
+	case found == 0 && s.Stream != messages.StreamRecords:
 		text += "; --within looks further"
 	}
 	return text
@@ -323,10 +342,11 @@ func (e text) unknown() {
 		e.row("state", "unknown: crawl "+e.Crawl+" knows no URL of this partition (--crawl names another)")
 	default:
 		e.row("state", "unknown to crawl "+e.Crawl+": it was neither added as a seed nor found on a page")
+		e.row("perhaps", "no page links to it, or the page that does was excluded, has failed or is not fetched yet: explain that page")
 		e.row("perhaps", "a page links to it, but Seine does not follow the link: it or its page is nofollow, or links.follow of the spec excludes its kind")
 	}
 	if e.Canonical != "" && !e.Now.Unknown {
-		e.row("rules now", verdict(&e.Now))
+		e.rulesNow()
 	}
 	for _, n := range e.Near {
 		text := n.URL + " is " + n.State
