@@ -227,7 +227,7 @@ var Hints = map[string]string{
 	frontierapi.ReasonAddress: "its address is a private one (--allow-private, or allow_private: true in the spec, lets the crawl go there)",
 	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
 	frontierapi.ReasonExclude: "an --exclude pattern matches it",
-	frontierapi.ReasonType:    "it is of a content type that is not kept (accept, in the spec)",
+	frontierapi.ReasonType:    "its content type is not kept; seine explain URL names it (accept in the spec, or for JSON a record rule with jq)",
 }
 
 // StateText says in a few words how a crawl stands.
