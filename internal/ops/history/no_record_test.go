@@ -22,7 +22,7 @@ func TestWhyNoRecord(t *testing.T) {
 		`{kind: product, fields: {name: {css: h2, required: true}, title: h1}}`: `records[0] (product): `,
 		`{kind: product, fields: {name: h1}}`:                                   "",
 	} {
-		spec, err := specfile.Load("spec.yaml", []byte("records: [" + rule + "]"))
+		spec, err := specfile.Load("spec.yaml", []byte("records: ["+rule+"]"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,6 +53,7 @@ type Summary struct {
 	URLs                URLCounts                `json:"urls"`
 	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
 	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
+	EmptyShells         *EmptyShells             `json:"empty_shells,omitempty"`
 	Warnings            int64                    `json:"warnings,omitempty"` // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
 	FailedLogins        int64                    `json:"failed_logins,omitempty"`
 	Requests            map[messages.Class]int64 `json:"requests"`
@@ -108,6 +109,19 @@ func (r report) ruleTroubles() (all []RuleTrouble) {
 	return all
 }
 
+// EmptyShells are pages of this run that have scripts and hardly any text, and were not rendered.
+type EmptyShells struct {
+	Pages   int64  `json:"pages"`
+	Example string `json:"example"`
+}
+
+func (r report) emptyShells() *EmptyShells {
+	if pages, example := r.parser.Shells(r.Crawl); pages > 0 {
+		return &EmptyShells{pages, example}
+	}
+	return nil
+}
+
 // RequestLog is what the writer of results has committed of the crawl.
 type RequestLog struct {
 	Requests int64         `json:"requests"`
@@ -137,7 +151,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, FailedLogins: n.FailedLogins, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
-		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(),
+		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(), EmptyShells: r.emptyShells(),
 	}
 	s.Paused = r.state == crawlspec.Paused
 	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
@@ -281,6 +295,9 @@ func (s *Summary) Write(w io.Writer) {
 	}
 	if len(s.RuleTroubles) > 0 {
 		row("", "(try the rules on a page with seine extract URL)")
+	}
+	if e := s.EmptyShells; e != nil {
+		row("warning", "%s with scripts and hardly any text, such as %s: try --render auto", humanize.Plural(e.Pages, "page"), e.Example)
 	}
 	if s.Warnings > 0 {
 		row("warnings", "%s incomplete (rendered pages, sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))

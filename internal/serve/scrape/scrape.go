@@ -17,6 +17,7 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/recent"
 	"seine/internal/base/weburl"
+	"seine/internal/page/htmlpage"
 	"seine/internal/render"
 	"seine/internal/run/trial"
 	"seine/pkg/crawlspec"
@@ -160,7 +161,7 @@ func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlsp
 	if parts.wants("raw_html") && isHTML {
 		p.RawHTML = new(string(made.Document.Body()))
 	}
-	if text == "" && p.Rendered == "" && isHTML && fetcher.HasScript(got.Body) {
+	if text == "" && p.Rendered == "" && isHTML && htmlpage.HasScript(got.Body) {
 		p.Problems = append(p.Problems, trial.Problem{Rule: "page", Field: "text", Reason: "the page has no text unless its scripts run: a spec with render: auto may help"})
 	}
 	delete(fields, "markdown")

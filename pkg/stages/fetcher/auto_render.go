@@ -1,7 +1,6 @@
 package fetcher
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -73,7 +72,7 @@ func (a *autoRender) plan(ctx context.Context, mode crawlspec.RenderMode, t *fet
 	if mode == crawlspec.RenderAlways {
 		return renderPlan{why: "the spec wants all pages rendered"}
 	}
-	if !HasScript(body) {
+	if !htmlpage.HasScript(body) {
 		return renderPlan{whyNot: "the document has no script"}
 	}
 	received := yieldOf(body, t.req.URL, t.reply.ContentType)
@@ -156,26 +155,6 @@ func yieldOf(body []byte, url, contentType string) pageYield {
 		return pageYield{}
 	}
 	return pageYield{text: utf8.RuneCountInString(page.Text), links: len(page.Links)}
-}
-
-// HasScript reports whether a document has a script, or refers to one.
-func HasScript(body []byte) bool {
-	for rest := body; ; {
-		_, after, found := bytes.Cut(rest, []byte("<"))
-		if !found {
-			return false
-		}
-		if len(after) >= 6 && strings.EqualFold(string(after[:6]), "script") && !isData(after) {
-			return true
-		}
-		rest = after
-	}
-}
-
-// isData reports whether a script is of data, as structured data are.
-func isData(tag []byte) bool {
-	tag, _, _ = bytes.Cut(tag, []byte(">"))
-	return bytes.Contains(tag, []byte("application/ld+json")) || bytes.Contains(tag, []byte("application/json"))
 }
 
 // pathTemplate returns the shape of a URL's path: what differs from page to page, such as numbers, dates and long names, is "*".

@@ -34,7 +34,8 @@ type parsePlan struct {
 	maxRecord int
 	content   article.Options
 	mask      *pii.Masking // nil if nothing is masked
-	err       error        // of the spec, if its rules cannot be used
+	shells    shells
+	err       error // of the spec, if its rules cannot be used
 }
 
 func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *parsePlan {

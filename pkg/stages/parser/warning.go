@@ -3,8 +3,11 @@ package parser
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"seine/internal/base/humanize"
+	"seine/internal/page/htmlpage"
+	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
 )
 
@@ -17,8 +20,35 @@ type warning struct {
 	err        error // why the reading ended, if not at its end
 }
 
-// littleText is how many bytes of text a page has at most that may be an empty shell.
-const littleText = 200
+// What a page has less of that may be an empty shell: bytes of text, and links.
+const (
+	littleText = 200
+	fewLinks   = 10 // that it has, too
+)
+
+// shells counts pages that were not rendered and look like empty shells, which scripts fill.
+type shells struct {
+	pages atomic.Int64
+	first atomic.Pointer[string] // URL
+}
+
+// count counts a page that came without text, links or records, but with a script.
+func (s *shells) count(r *parsedPage, body []byte) {
+	few := len(r.scanned.Text) < littleText && len(r.follow) < fewLinks && len(r.byRules.Records) == 0
+	if few && r.page.Rendered == "" && !r.plan.spec.MayRender() && r.doc.Type.Class == mediatype.HTML && htmlpage.HasScript(body) {
+		s.pages.Add(1)
+		s.first.CompareAndSwap(nil, &r.page.URL)
+	}
+}
+
+// Shells returns how many pages of a crawl's newest spec have scripts and hardly any text, in this process, and one of them.
+func (p *Parser) Shells(crawl string) (pages int64, example string) {
+	plan, found := p.plans.Peek(crawl)
+	if !found || plan.shells.pages.Load() == 0 {
+		return 0, ""
+	}
+	return plan.shells.pages.Load(), *plan.shells.first.Load()
+}
 
 // renderWarning says what a rendered page may lack, "" if it seems complete.
 func renderWarning(page *messages.Page, text string) string {
