@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/safeprint"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/bucket"
@@ -69,8 +71,25 @@ func (c *catCmd) Run() error {
 	return f.writeTo(dataOut())
 }
 
-// each calls take with the records that are wanted, a line of JSON each.
+// each calls take with the records that are wanted, a line of JSON each, and says what it means if there are none.
 func (c *catCmd) each(take func(line []byte) error) error {
+	n := 0
+	err := c.eachWanted(func(line []byte) error {
+		n++
+		return take(line)
+	})
+	switch {
+	case err != nil || n > 0:
+	case c.RunOnly != "":
+		safeprint.Fprintf(os.Stderr, "seine: nothing of run %s; seine runs lists the runs\n", c.RunOnly)
+	default:
+		safeprint.Fprintln(os.Stderr, "seine: no records yet; a running crawl completes its first file after 4 minutes at most (--chunk-age)")
+	}
+	return err
+}
+
+// eachWanted calls take with the records that are wanted.
+func (c *catCmd) eachWanted(take func(line []byte) error) error {
 	choice, err := c.choice()
 	if err != nil {
 		return err
@@ -204,7 +223,8 @@ func (r recordReader) chunk(p string) error {
 // output reads what is committed in a folder of an output, or as that file.
 func (r recordReader) output(o output.Output, below string) error {
 	var latest *output.Expected // made when there is an object
-	return o.Commits(func(c *output.Commit) error {
+	var missing error           // of the first file that was removed: the others are read all the same
+	err := o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
 			f := &c.Files[i]
 			if f.IndexOf != "" {
@@ -225,12 +245,16 @@ func (r recordReader) output(o output.Output, below string) error {
 					continue // it was replaced
 				}
 			}
-			if err := r.committed(o, f); err != nil {
+			switch err := r.committed(o, f); {
+			case errors.Is(err, fs.ErrNotExist):
+				missing = cmp.Or(missing, err)
+			case err != nil:
 				return err
 			}
 		}
 		return nil
 	})
+	return cmp.Or(err, missing)
 }
 
 // committed reads a file that the commit log names. A chunk is compared with the
@@ -264,7 +288,7 @@ func (r recordReader) folder(dir string) error {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case !d.IsDir() && looksLikeRecords(p):
+		case !d.IsDir() && looksLikeRecords(p) && d.Name() != memoryFile:
 			files = append(files, p)
 		}
 		return nil

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
+	"seine/internal/base/safeprint"
 	"seine/internal/ops/items"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/sqlsink"
@@ -43,7 +45,13 @@ func (c *catCmd) eachOfItems(take func(line []byte) error, ids ageencrypt.Identi
 		return err
 	}
 	defer store.Close()
-	wanted := &recordFilter{crawl: c.Crawl, takesBeside: true, pass: store.Add}
+	runs := make(map[int64]bool)
+	wanted := &recordFilter{crawl: c.Crawl, takesBeside: true, pass: func(crawl, kind string, line []byte) error {
+		if len(runs) < 2 {
+			runs[runOf(line)] = true
+		}
+		return store.Add(crawl, kind, line)
+	}}
 	files := recordReader{c, ids, wanted}
 	for _, p := range c.Paths {
 		if writer.IsDatabase(p) {
@@ -66,6 +74,9 @@ func (c *catCmd) eachOfItems(take func(line []byte) error, ids ageencrypt.Identi
 	})
 	if err != nil || !slices.ContainsFunc(c.Paths, func(p string) bool { return !writer.IsDatabase(p) }) {
 		return err
+	}
+	if len(runs) > 1 && !wanted.met.kinds[messages.KindGone] && !wanted.met.kinds[messages.KindVisit] {
+		safeprint.Fprintln(os.Stderr, "seine: no record says whether a page is gone: with gone: record in the spec, removed pages are reported")
 	}
 	return wanted.met.check(c.Crawl, c.Kind)
 }

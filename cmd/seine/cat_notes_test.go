@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Where cat prints nothing, or less than may be expected, standard error says why.
+func TestCatSaysWhatIsMissing(t *testing.T) {
+	out := committed(t)
+	want(t, exitOK, []string{"cat", t.TempDir()}, "no records yet", "--chunk-age")
+	want(t, exitOK, []string{"cat", out, "--run", "5"}, "nothing of run 5; seine runs lists the runs")
+	if got := want(t, exitUsage, []string{"cat", out, "--kind", "none"}, ""); got != "" {
+		t.Errorf("of no kind: %s", got)
+	}
+	gone := filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	if got := want(t, exitFailed, []string{"cat", out}, "no such file"); got != "{\"n\":11}\n{\"n\":12}\n" {
+		t.Errorf("of files of which one was removed: %q", got)
+	}
+}
+
+// Removed pages are reported by a spec that asks for it: without one, cat says so once there were several runs.
+func TestCatSaysThatRemovedPagesAreNotReported(t *testing.T) {
+	const note = "with gone: record in the spec"
+	page := func(run, kind string) string {
+		return `{"url":"https://a.test/","kind":"` + kind + `","crawl":"c","run":` + run + `,"fetched_at":"2026-11-2` + run + `T00:00:00Z"}` + "\n"
+	}
+	for name, c := range map[string]struct {
+		lines string
+		noted bool
+	}{
+		"one run":          {page("0", "page") + page("0", "page"), false},
+		"two runs":         {page("0", "page") + page("1", "page"), true},
+		"gone is reported": {page("0", "page") + page("1", "gone"), false},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(c.lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, flag := range []string{"--latest", "--changes"} {
+			_, _, stderr := seine(t, "cat", dir, flag)
+			if got := strings.Contains(stderr, note); got != c.noted {
+				t.Errorf("%s %s: %q", name, flag, stderr)
+			}
+		}
+	}
+}
+
+// A new crawl that writes beside the records of an earlier one of its name says so.
+func TestCrawlWarnsOfRecordsOfAnEarlierCrawl(t *testing.T) {
+	out := committed(t)
+	for name, noted := range map[string]bool{"c": true, "other": false} {
+		_, _, stderr := seine(t, "crawl", "http://127.0.0.1:1/", "--allow-private", "--delay", "0s", "--crawl", name, "--out", out, "--data", filepath.Join(t.TempDir(), "data"), "--quiet")
+		if got := strings.Contains(stderr, "has records of an earlier crawl"); got != noted {
+			t.Errorf("%s: %q", name, stderr)
+		}
+	}
+}
