@@ -23,6 +23,7 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/seeds"
+	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/output/format"
 	"seine/internal/render"
@@ -200,6 +201,7 @@ func (c *crawlCmd) Run() error {
 	if c.serverUntyped {
 		safeprint.Fprintln(os.Stderr, "seine: the environment or the configuration file names a NATS server, which this crawl uses instead of its embedded one")
 	}
+	c.warnOfOtherRecords(&o.Writer)
 	show := newProgress(os.Stderr, c.Quiet)
 	o.Progress, o.Log = show.update, process.Logging{LogLevel: c.LogLevel, LogFormat: c.LogFormat}.Logger(show)
 	stopProfile, err := c.profile()
@@ -232,6 +234,23 @@ func (c *crawlCmd) Run() error {
 	o.Tracer.Close()
 	show.done()
 	return c.report(summary, err)
+}
+
+// warnOfOtherRecords warns of a new crawl whose output has records of a crawl of that name already.
+func (c *crawlCmd) warnOfOtherRecords(w *writer.Config) {
+	if !c.first || c.NATS.Given() || writer.IsDatabase(c.Out) {
+		return
+	}
+	commits, err := w.ReadCommits()
+	if err != nil { // the writer reports what is wrong
+		return
+	}
+	for i := range commits {
+		if slices.ContainsFunc(commits[i].Files, func(f output.File) bool { return f.Crawl == c.Name }) {
+			safeprint.Fprintf(os.Stderr, "seine: %s has records of an earlier crawl %s, with another --data: print one of each page by seine cat --latest, or use another --out\n", w.Out, c.Name)
+			return
+		}
+	}
 }
 
 // checkKey reports that records could not be stored under the path that is asked for.
