@@ -433,15 +433,28 @@ func (o *Overview) ComputeRates(before *Overview) {
 				c.Rate = rate(uint64(c.Pages), uint64(b.Pages))
 			}
 		}
-		c.SetRate(c.Rate, o.At)
+		o.SetRate(c, c.Rate)
 	}
 }
 
-// SetRate sets the pages a second, and the ETA at that rate.
-func (c *Crawl) SetRate(rate float64, now time.Time) {
+// SetRate sets the pages a second of a crawl, and the ETA at that rate, which is not before the longest queues of hosts end.
+func (o *Overview) SetRate(c *Crawl, rate float64) {
 	c.Rate, c.ETA = rate, time.Time{}
-	if left := c.Pending(); rate > 0 && left > 0 && c.State == Running {
-		c.ETA = now.Add(time.Duration(float64(left) / rate * float64(time.Second)))
+	left := c.Pending()
+	if rate <= 0 || left <= 0 || c.State != Running {
+		return
+	}
+	c.ETA = o.At.Add(time.Duration(float64(left) / rate * float64(time.Second)))
+	if o.Hosts == nil {
+		return
+	}
+	for i := range o.Hosts.Longest {
+		h := &o.Hosts.Longest[i]
+		for _, work := range h.Crawls {
+			if end := o.At.Add(time.Duration(int64(work.Queued)*(h.DelayMS+h.MeanMS)) * time.Millisecond); work.Crawl == c.Name && h.DelayMS > 0 && end.After(c.ETA) {
+				c.ETA = end
+			}
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *Sampler) saw(o *overview.Overview) {
 			whole.grow(was, &p)
 		}
 		of.add(p)
-		c.SetRate(of.rate(rateOver), o.At) // that between two looks jumps
+		o.SetRate(c, of.rate(rateOver)) // that between two looks jumps
 	}
 	s.whole.add(whole)
 	s.forget(at)
