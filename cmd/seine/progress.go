@@ -61,8 +61,8 @@ func statusHint(now crawl.Progress) string {
 }
 
 func (p *progress) line(now crawl.Progress) string {
-	s := fmt.Sprintf("%s  %s pages  %.0f/s  %s queued  %s in flight  %s  %s failed",
-		now.Elapsed.Round(time.Second), humanize.Count(now.Pages), p.rate, humanize.Count(now.Queued+now.Waiting),
+	s := fmt.Sprintf("%s  %s  %.0f/s  %s queued  %s in flight  %s  %s failed",
+		now.Elapsed.Round(time.Second), humanize.Plural(now.Pages, "page"), p.rate, humanize.Count(now.Queued+now.Waiting),
 		humanize.Count(now.InFlight+now.Parsing), humanize.Size(now.BytesBody), humanize.Count(now.Failed))
 	if now.FailedLogins > 0 {
 		s += "  " + humanize.Plural(now.FailedLogins, "login") + " failed: check render.login"

@@ -15,6 +15,7 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/overview"
+	"seine/internal/run/crawl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -263,7 +264,7 @@ func printHosts(w io.Writer, s *frontierapi.Survey) {
 		row(w, "longest", fmt.Sprintf("queue: %s, %s, one in %s", h.Host, humanize.Plural(h.Queued, "URL"),
 			time.Duration((h.DelayMS+h.MeanMS)*int64(time.Millisecond)).Round(time.Millisecond)))
 	}
-	if len(s.Slowest) > 0 && s.Slowest[0].MeanMS > 0 {
+	if len(s.Slowest) > 0 && s.Slowest[0].MeanMS >= crawl.SlowMS {
 		h := &s.Slowest[0]
 		row(w, "slowest", fmt.Sprintf("%s, %d ms a request", h.Host, h.MeanMS))
 	}

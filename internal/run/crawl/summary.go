@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/output"
+	"seine/internal/run/connect"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -68,6 +70,7 @@ type Summary struct {
 	CompleteSince       time.Time                `json:"complete_since,omitzero"`   // if an earlier run has completed the crawl, and this one had nothing to do
 	Paused              bool                     `json:"paused,omitempty"`          // the crawl is, so it sends nothing
 	CancelledHosts      []string                 `json:"cancelled_hosts,omitempty"` // of which something is left: seine resume takes that back
+	Data                string                   `json:"-"`                         // the directory of the state, "" if that is at a NATS server
 	DeletedAt           time.Time                `json:"deleted_at,omitzero"`       // when the crawl is deleted (crawlspec.Spec.Keep)
 }
 
@@ -152,6 +155,9 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
 		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(), EmptyShells: r.emptyShells(),
+	}
+	if !r.NATS.Given() {
+		s.Data = r.Data
 	}
 	s.Paused = r.state == crawlspec.Paused
 	if n.Excluded[frontierapi.ReasonCancelled] > 0 {
@@ -267,6 +273,9 @@ func rowsByKind(files []output.File) map[string]int64 {
 	return byKind
 }
 
+// SlowMS is from which mean time of a request on a host is worth a line.
+const SlowMS = 20
+
 // Write prints the summary for a person.
 func (s *Summary) Write(w io.Writer) {
 	safeprint.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
@@ -284,7 +293,11 @@ func (s *Summary) Write(w io.Writer) {
 		pages += fmt.Sprintf(" (%s in this run)", humanize.Count(s.Pages-s.PagesBefore))
 	}
 	row("pages", "%s, %s (%s on the wire)", pages, humanize.Size(s.BytesBody), humanize.Size(s.BytesWire))
-	row("time", "%s, %.0f pages/s", (time.Duration(s.Seconds * float64(time.Second))).Round(10*time.Millisecond), s.PagesPerSecond)
+	took := time.Duration(s.Seconds * float64(time.Second)).Round(10 * time.Millisecond).String()
+	if s.Pages > s.PagesBefore {
+		took += fmt.Sprintf(", %.0f pages/s", s.PagesPerSecond)
+	}
+	row("time", "%s", took)
 	row("requests", "%s", humanize.ByCount(s.Requests))
 	row("URLs", "%s known: %s done, %s failed, %s open", humanize.Count(s.URLs.Known), humanize.Count(s.URLs.Done), humanize.Count(s.URLs.Failed), humanize.Count(s.URLs.Open))
 	writeReasons(row, "failed", s.Failures)
@@ -309,6 +322,9 @@ func (s *Summary) Write(w io.Writer) {
 		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)
 	}
 	for _, h := range s.SlowestHosts {
+		if h.MeanMS < SlowMS {
+			continue
+		}
 		row("slowest", "%s: %d ms a request, %s", h.Host, h.MeanMS, humanize.Plural(h.Requests, "request"))
 	}
 	if len(s.CancelledHosts) > 0 {
@@ -378,11 +394,11 @@ func (s *Summary) headline() string {
 		return fmt.Sprintf("stopped at its limit %s; raise --%s to continue", s.Limit, flag)
 	case OutcomeInterrupted:
 		if s.Paused {
-			return "interrupted while paused; run seine resume and the same command to continue"
+			return "interrupted while paused; run seine resume" + s.ofData() + " and the same command to continue"
 		}
 		return "interrupted; run the same command again to resume"
 	case OutcomeCancelled:
-		return "cancelled; run seine resume and the same command to continue"
+		return "cancelled; run seine resume" + s.ofData() + " and the same command to continue"
 	case OutcomeDeleted:
 		return "deleted while it ran; its output stays"
 	case OutcomeFailed:
@@ -396,6 +412,17 @@ func (s *Summary) headline() string {
 		}
 	}
 	return "complete"
+}
+
+// ofData is the flags by which another command finds the crawl.
+func (s *Summary) ofData() (flags string) {
+	if s.Data != "" && filepath.Clean(s.Data) != filepath.Clean(connect.DefaultData) {
+		flags = " --data " + s.Data
+	}
+	if s.Crawl != messages.DefaultCrawl {
+		flags += " --crawl " + s.Crawl
+	}
+	return flags
 }
 
 // completeBefore says of a crawl that an earlier run has completed what can be done with it.

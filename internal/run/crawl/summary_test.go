@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 func TestSummaryNamesCancelledHostsAndFailedLogins(t *testing.T) {
@@ -28,5 +30,37 @@ func TestSummaryOfALimitThatWasReachedBefore(t *testing.T) {
 	s.Pages = 7
 	if got, want := s.headline(), "stopped at its limit max_pages; raise --max-pages to continue"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The summary has what helps: no pace of a run without pages, no slow host that is fast, and the flags that continue.
+func TestSummaryLeavesOutWhatHelpsNobody(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		s        Summary
+		has, not []string
+	}{
+		"pages":       {Summary{Pages: 5, PagesBefore: 2, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s, 3 pages/s"}, nil},
+		"no pages":    {Summary{Pages: 5, PagesBefore: 5, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s\n"}, []string{"pages/s"}},
+		"fast host":   {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 2}}}, nil, []string{"slowest"}},
+		"slow host":   {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 300}}}, []string{"slowest      a.test: 300 ms a request"}, nil},
+		"shells":      {Summary{EmptyShells: &EmptyShells{1, "http://a.test/"}}, []string{"warning      1 page with scripts and hardly any text, such as http://a.test/: try --render auto"}, nil},
+		"cancelled":   {Summary{Outcome: OutcomeCancelled, Crawl: "news", Data: "d"}, []string{"run seine resume --data d --crawl news and the same command"}, nil},
+		"by default":  {Summary{Outcome: OutcomeCancelled, Crawl: "default", Data: "./seine-data"}, []string{"run seine resume and the same command"}, nil},
+		"paused":      {Summary{Outcome: OutcomeInterrupted, Paused: true, Crawl: "default", Data: "d"}, []string{"run seine resume --data d and the same command"}, nil},
+		"nats server": {Summary{Outcome: OutcomeCancelled, Crawl: "default"}, []string{"run seine resume and the same command"}, nil},
+	} {
+		var text bytes.Buffer
+		c.s.Write(&text)
+		for _, want := range c.has {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%s: it lacks %q:\n%s", name, want, text.String())
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(text.String(), not) {
+				t.Errorf("%s: it has %q:\n%s", name, not, text.String())
+			}
+		}
 	}
 }
