@@ -95,8 +95,8 @@ func (c *specApplyCmd) Run() error {
 func (c *specChange) checkKept(file, crawl string) error {
 	var errs []error
 	for _, k := range specchange.Unmentioned(c.have.Spec, c.spec, c.text) {
-		errs = append(errs, fmt.Errorf("%s says nothing of %s, which crawl %s has as true (seine crawl %s sets it): write %[2]s: true into it to keep that, or %[2]s: false to end it",
-			file, k.Key, crawl, k.Flag))
+		errs = append(errs, fmt.Errorf("%s says nothing of %s, which crawl %s has as %s (seine crawl %s sets it): write %[2]s: %[4]s into it to keep that, or %[2]s: %[6]s to end it",
+			file, k.Key, crawl, k.Value, k.Flag, k.None))
 	}
 	return errors.Join(errs...)
 }

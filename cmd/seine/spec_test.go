@@ -134,12 +134,13 @@ func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
 	for _, want := range []string{
 		"says nothing of archive, which crawl default has as true (seine crawl --warc sets it): write archive: true into it to keep that",
 		"says nothing of allow_private", "or allow_private: false to end it",
+		"says nothing of max_pages, which crawl default has as 1", "or max_pages: 0 to end it",
 	} {
 		if code != exitUsage || !strings.Contains(says, want) {
 			t.Errorf("it ends with %d: %s; want %q", code, says, want)
 		}
 	}
-	code, says = apply("delay: 2s\narchive: true\nallow_private: false\n")
+	code, says = apply("delay: 2s\narchive: true\nallow_private: false\nmax_pages: 0\n")
 	for _, want := range []string{"as revision 2", "- allow_private: true", `+ delay: "2s"`, "- max_pages: 1"} {
 		if code != exitOK || !strings.Contains(says, want) {
 			t.Errorf("it ends with %d: %s; want %q", code, says, want)

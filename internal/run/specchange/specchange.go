@@ -19,28 +19,37 @@ func Lines(have, want *crawlspec.Spec) []string {
 	return differences(flatten(have.Encode()), flatten(want.Encode()))
 }
 
-// Lost is a key that a crawl has as true and the text of a new spec does not mention.
+// Lost is a key that a crawl has and the text of a new spec does not mention.
 type Lost struct {
-	Key  string
-	Flag string // of seine crawl, that sets it
+	Key   string
+	Flag  string // of seine crawl, that sets it
+	Value string // that the crawl has, in JSON
+	None  string // the value that takes it away
+}
+
+// kept are the keys that a spec takes away only by naming them.
+var kept = []Lost{
+	{Key: "archive", Flag: "--warc", None: "false"}, {Key: "allow_private", Flag: "--allow-private", None: "false"},
+	{Key: "include", Flag: "--include", None: "[]"}, {Key: "exclude", Flag: "--exclude", None: "[]"}, {Key: "max_depth", Flag: "--max-depth", None: "null"},
+	{Key: "max_pages", Flag: "--max-pages", None: "0"}, {Key: "max_bytes", Flag: "--max-bytes", None: "0"}, {Key: "max_duration", Flag: "--max-duration", None: "0s"},
 }
 
 // Unmentioned lists the keys that a text takes from a crawl by saying nothing of them, which a flag of seine
-// crawl has given to it and it cannot do without: its pages would be archived without their heads, its hosts be
-// left out.
+// crawl has given to it: its pages would be archived without their heads, its hosts be left out, its limits be lifted.
 func Unmentioned(have, want *crawlspec.Spec, text []byte) (lost []Lost) {
-	for _, k := range []struct {
-		Lost
-		had, has bool
-	}{
-		{Lost{"archive", "--warc"}, have.Archive, want.Archive},
-		{Lost{"allow_private", "--allow-private"}, have.AllowPrivate, want.AllowPrivate},
-	} {
-		if k.had && !k.has && !specfile.Has(text, k.Key) {
-			lost = append(lost, k.Lost)
+	had, has := values(have), values(want)
+	for _, k := range kept {
+		if k.Value = string(had[k.Key]); k.Value != "" && has[k.Key] == nil && !specfile.Has(text, k.Key) {
+			lost = append(lost, k)
 		}
 	}
 	return lost
+}
+
+// values are those of a spec by key, without what is left out.
+func values(spec *crawlspec.Spec) (all map[string]json.RawMessage) {
+	_ = jsontext.Unmarshal(spec.Encode(), &all) // Encode made it
+	return all
 }
 
 // differences lists what one has and the other has not, by key.

@@ -131,7 +131,7 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 			return err
 		}
 		for _, lost := range specchange.Unmentioned(have.Spec, spec, in.RawBody) {
-			return problemf(http.StatusUnprocessableEntity, "the spec says nothing of %s, which crawl %s has as true: write %[1]s: true into it to keep that, or %[1]s: false to end it", lost.Key, in.Crawl)
+			return problemf(http.StatusUnprocessableEntity, "the spec says nothing of %s, which crawl %s has as %s: write %[1]s: %[3]s into it to keep that, or %[1]s: %[4]s to end it", lost.Key, in.Crawl, lost.Value, lost.None)
 		}
 		return out.store(ctx, specs, in, &have, spec)
 	})
