@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -36,6 +37,9 @@ func main() {
 }
 
 func run(args []string) int {
+	if flag := wordFlags[strings.Join(args[:min(1, len(args))], "")]; flag != "" {
+		args = append(slices.Clone(args[1:]), flag)
+	}
 	parser, err := config.New(grammar(args), "seine", "A polite web crawler that you can kill at any moment.",
 		kong.Vars{"version": version.Line("seine")}, kong.UsageOnError())
 	if err != nil {
@@ -69,6 +73,9 @@ func run(args []string) int {
 	}
 	return exitFailed
 }
+
+// wordFlags are flags that people write as commands.
+var wordFlags = map[string]string{"help": "--help", "version": "--version"}
 
 // apart is a hint for a flag between two URLs, where kong takes the second for something else.
 func apart(err error) string {

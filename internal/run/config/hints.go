@@ -1,0 +1,50 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"seine/internal/base/suggest"
+)
+
+// meant is what to write instead of words that other programs have.
+var meant = map[string]string{
+	"--concurrency": "--per-host", "--depth": "--max-depth", "--ignore-robots": "--robots ignore",
+	"--javascript": "--render", "--js": "--render", "--limit": "--max-pages", "--output": "--out", "--pages": "--max-pages", "--port": "--serve=HOST:PORT, or --listen of seine serve",
+	"--rate": "--delay", "--retries": "max_attempts in the spec", "--threads": "--workers",
+	"changes": "seine cat --changes", "failed": "seine failures", "info": "seine status", "init": "seine crawl URL", "list": "seine spec list",
+	"logs": "--log-level of seine crawl", "remove": "seine delete", "retry": "seine seed --failures-of CRAWL", "run": "seine crawl", "scrape": "seine extract URL",
+	"show": "seine status", "start": "seine crawl", "stats": "seine runs", "stop": "Ctrl-C, or kill -TERM and the number of its process; seine pause and seine cancel from elsewhere",
+}
+
+// Parts of what kong says.
+var (
+	unknownWord = regexp.MustCompile(`^((?:unexpected argument|unknown flag) (\S+?))(?:, did you mean (?:one of )?(.*)\?)?$`)
+	quoted      = regexp.MustCompile(`"([^"]+)"`)
+	wrongNumber = regexp.MustCompile(`^(.*): expected a valid \d+ bit (?:u?int|float) but got (.*)$`)
+	noValue     = regexp.MustCompile(`^(.*): expected \S+ value but got "EOL" \(<EOL>\)$`)
+)
+
+// hint says of an unknown word what to write instead: kong names all that differ in two letters, however short they are.
+func hint(text string) (better string, ok bool) {
+	m := unknownWord.FindStringSubmatch(text)
+	if m == nil {
+		return "", false
+	}
+	if instead := meant[m[2]]; instead != "" {
+		return fmt.Sprintf("%s: use %s", m[1], instead), true
+	}
+	var names []string
+	for _, q := range quoted.FindAllStringSubmatch(m[3], -1) {
+		if strings.HasPrefix(q[1], m[2]) { // the word is the beginning of one
+			return text, true
+		}
+		names = append(names, strings.TrimLeft(q[1], "-"))
+	}
+	word := strings.TrimLeft(m[2], "-")
+	if near := suggest.Name(word, names); near != "" {
+		return fmt.Sprintf("%s, did you mean %q?", m[1], strings.TrimSuffix(m[2], word)+near), true
+	}
+	return m[1], true
+}
