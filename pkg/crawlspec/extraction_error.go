@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"seine/internal/base/suggest"
 	"seine/pkg/messages"
 )
 
@@ -62,5 +63,9 @@ func (p *Problems) oneOf(path, value string, those []string) {
 			return
 		}
 	}
-	p.Addf(path, "%q: must be one of %s", messages.Clip(value), strings.Join(those, ", "))
+	meant := ""
+	if near := suggest.Name(value, those); near != "" && len(those) > 15 { // a short list is read
+		meant = "did you mean " + near + "? It "
+	}
+	p.Addf(path, "%q: %smust be one of %s", messages.Clip(value), meant, strings.Join(those, ", "))
 }

@@ -75,7 +75,7 @@ func TestExtractionErrors(t *testing.T) {
 	field := func(f string) string { return "records: [{kind: a, fields: {t: " + f + "}}]" }
 	for _, tt := range []struct{ spec, want string }{
 		{"page: {emit: sometimes}", `page.emit: "sometimes": must be one of auto, always, never`},
-		{"page: {fields: [url, urls]}", `page.fields[1]: "urls": must be one of url, status`},
+		{"page: {fields: [url, urls]}", `page.fields[1]: "urls": did you mean url? It must be one of url, status`},
 		{"page: {fields: [url, url]}", `page.fields[1]: "url" is there twice`},
 		{"links: {follow: anchors}", `links.follow[0]: "anchors": must be one of anchor, area`},
 		{"links: {nofollow: no}", `links.nofollow: "no": must be one of obey, ignore`},
@@ -115,7 +115,7 @@ func TestExtractionErrors(t *testing.T) {
 		{field(""), `records[0].fields.t: selects nothing`},
 		{field("{css: a, json_ld: b}"), `records[0].fields.t.json_ld: there is css already`},
 		{field("{css: a, from: url}"), `records[0].fields.t.from: there is css already`},
-		{field("{from: page:titel}"), `records[0].fields.t.from: "titel": must be one of url, status`},
+		{field("{from: page:titel}"), `records[0].fields.t.from: "titel": did you mean title? It must be one of url, status`},
 		{field("{from: page:links}"), `records[0].fields.t.from: "links": `},
 		{"records: [{kind: a, each: {from: section}, fields: {t: h1}}]", `records[0].each.from: "section": must be one of main, sections`},
 		{"records: [{kind: a, each: {from: main, css: a}, fields: {t: h1}}]", `records[0].each.from: excludes selectors`},
