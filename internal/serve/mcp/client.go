@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"runtime/debug"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"seine/internal/serve/api"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/responsebuffer"
@@ -24,6 +26,7 @@ type client struct {
 	// readOnly says that the API refuses writes, hidden are tools that are not listed.
 	readOnly bool
 	hidden   []string
+	inputs   map[string]*jsonschema.Schema // of the tools, by name
 }
 
 // get asks for what a path has.

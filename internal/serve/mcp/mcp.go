@@ -13,13 +13,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/suggest"
 	"seine/internal/base/version"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
@@ -82,7 +85,7 @@ func (o *Options) server(c *client, schemas *sdk.SchemaCache) *sdk.Server {
 	})
 	c.addTools(s)
 	addSpec(s)
-	s.AddReceivingMiddleware(advise, c.hide)
+	s.AddReceivingMiddleware(c.advise, c.hide)
 	return s
 }
 
@@ -98,7 +101,7 @@ func (c *client) hide(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // advise adds what to do to what is wrong with the arguments of a call.
-func advise(next sdk.MethodHandler) sdk.MethodHandler {
+func (c *client) advise(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
 		called, ok := result.(*sdk.CallToolResult)
@@ -108,10 +111,32 @@ func advise(next sdk.MethodHandler) sdk.MethodHandler {
 		if _, told := called.GetError().(*toolError); !told { //nolint:errorlint // as the handler returned it
 			wrong := called.GetError()
 			called.Content = nil // else it stays
-			called.SetError(fmt.Errorf("%w: send what the input schema of the tool says", wrong))
+			called.SetError(fmt.Errorf("%w: %ssend what the input schema of the tool says", wrong, c.meant(req, wrong.Error())))
 		}
 		return result, nil
 	}
+}
+
+// extra are the names of arguments that a tool does not have, as the SDK lists them.
+var extra = regexp.MustCompile(`unexpected additional properties \[(.*)\]`)
+
+// meant says which argument was meant by a name that a tool does not have, and which it needs.
+func (c *client) meant(req sdk.Request, wrong string) (advice string) {
+	call, ok := req.(*sdk.CallToolRequest)
+	given := extra.FindStringSubmatch(wrong)
+	if !ok || given == nil || c.inputs[call.Params.Name] == nil {
+		return ""
+	}
+	schema := c.inputs[call.Params.Name]
+	for _, name := range strings.Fields(strings.NewReplacer(`"`, "", ",", " ").Replace(given[1])) {
+		if near := suggest.Name(name, slices.Collect(maps.Keys(schema.Properties))); near != "" {
+			advice += "did you mean " + near + "? "
+		}
+	}
+	if len(schema.Required) > 0 {
+		advice += "the tool needs " + strings.Join(schema.Required, ", ") + "; "
+	}
+	return advice
 }
 
 // toolError is an error that says what to do.

@@ -83,6 +83,8 @@ func TestHostileArgumentsAreRefusedWithAdvice(t *testing.T) {
 		{"scrape", args{}, "input schema of the tool"},
 		{"scrape", args{"url": 7}, "input schema of the tool"},
 		{"scrape", args{"url": "http://a.test/", "colour": "red"}, "input schema of the tool"},
+		{"scrape", args{"uri": "http://a.test/"}, "did you mean url? the tool needs url; send"},
+		{"explain", args{"crawl": "c", "ulr": "http://a.test/"}, "did you mean url? the tool needs crawl, url; send"},
 		{"scrape", args{"url": "http://a.test/", "spec": 7}, "input schema of the tool"},
 		{"scrape", args{"url": ""}, "url"},
 		{"scrape", args{"url": "nonsense"}, "http"},

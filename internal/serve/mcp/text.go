@@ -88,7 +88,7 @@ func crawlText(c *overview.Crawl) string {
 
 func crawlsText(all *crawls) string {
 	if len(all.Crawls) == 0 {
-		return "no crawl exists yet: the tool crawl starts one"
+		return "no crawl exists yet: the tool crawl starts one, for callers that may write (seine mcp --allow-write)"
 	}
 	var lines []string
 	for i := range all.Crawls {

@@ -32,6 +32,10 @@ func addTool[In, Out any](c *client, s *sdk.Server, t *tool[In, Out]) {
 	if !c.caller.May(t.scope) || writes && c.readOnly {
 		c.hidden = append(c.hidden, t.name)
 	}
+	if c.inputs == nil {
+		c.inputs = make(map[string]*jsonschema.Schema)
+	}
+	c.inputs[t.name] = schemaOf[In]()
 	described := &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about,
 		InputSchema: schemaOf[In](),
