@@ -56,13 +56,25 @@ func (c *seedCmd) Run() error {
 			err = f.Flush()
 		}
 		if f.Fed > 0 || err == nil {
-			safeprint.Printf("%s added to crawl %s\n", were(f.Fed, "URL"), c.Name)
+			safeprint.Printf("%s added to crawl %s%s\n", were(f.Fed, "URL"), c.Name, c.next())
 		}
 		if err == nil && f.bad.count > 0 {
 			return usageError{errors.New(f.bad.summary())}
 		}
 		return err
 	})
+}
+
+// next says how to have the URLs fetched, "" if a crawl runs.
+func (c *seedCmd) next() string {
+	if c.stored == "" {
+		return ""
+	}
+	command := "seine crawl --data " + c.stored
+	if c.Name != messages.DefaultCrawl {
+		command += " --crawl " + c.Name
+	}
+	return "; run " + command + " to fetch them"
 }
 
 // checkKnown reports that there is no crawl of that name, which would begin with the
