@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
@@ -11,6 +12,9 @@ import (
 
 func compileCSS(text string) (*css.Selector, error) {
 	selector, err := css.Compile(text)
+	if err != nil && strings.HasPrefix(text, ".") && strings.Contains(text, "[]") {
+		return nil, fmt.Errorf("css %q: %w; for JSON, write {jq: %[1]q}", text, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("css %q: %w", text, err)
 	}
