@@ -174,7 +174,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	if f.Explanation, err = f.client.Explain(ctx, q.Crawl, canonical); err != nil {
 		return nil, err
 	}
-	f.Remedy = f.remedy()
+	f.Remedy = specFinder{f}.remedy()
 	f.locate()
 	for _, step := range f.steps() {
 		if err := step(); err != nil {
@@ -194,7 +194,7 @@ func (f *finder) steps() []func() error {
 	case f.q.Brief:
 		return []func() error{f.request, f.writers, f.redirects}
 	default:
-		return []func() error{f.request, f.results, f.pages, f.records, f.noRecord, f.letters, f.writers, f.files, f.redirects}
+		return []func() error{f.request, f.results, f.pages, f.records, specFinder{f}.noRecord, f.letters, f.writers, f.files, f.redirects}
 	}
 }
 

@@ -15,8 +15,11 @@ import (
 	"seine/pkg/stages/parser"
 )
 
+// specFinder finds what the spec of the crawl says of the URL.
+type specFinder struct{ *finder }
+
 // specNow is the spec of the crawl as it is now, nil if it cannot be had.
-func (f *finder) specNow() *crawlspec.Spec {
+func (f specFinder) specNow() *crawlspec.Spec {
 	have, err := stages.SpecOf(f.ctx, f.bus, f.Crawl)
 	if err != nil {
 		return nil
@@ -26,7 +29,7 @@ func (f *finder) specNow() *crawlspec.Spec {
 
 // noRecord finds why each rule of the spec makes no record of the newest page, as long as that is stored. It only adds to what
 // is known: what cannot be read is left out.
-func (f *finder) noRecord() error {
+func (f specFinder) noRecord() error {
 	if len(f.Records) > 0 || f.page == nil || f.LeftOut != "" {
 		return nil
 	}
@@ -42,13 +45,13 @@ func (f *finder) noRecord() error {
 		return nil
 	}
 	if body, err := f.bodyOf(at); err == nil {
-		f.NoRecord, _ = whyNoRecord(f, spec, body)
+		f.NoRecord, _ = whyNoRecord(f.finder, spec, body)
 	}
 	return f.ctx.Err()
 }
 
 // bodyOf reads the body of the newest page.
-func (f *finder) bodyOf(at Page) ([]byte, error) {
+func (f specFinder) bodyOf(at Page) ([]byte, error) {
 	data, err := f.payload(at.StoredMessage)
 	if err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func whyNoRecord(f *finder, spec *crawlspec.Spec, body []byte) (all []string, er
 }
 
 // remedy says what of the spec excludes the URL, and what would let it in; "" if the reason has all of it.
-func (f *finder) remedy() string {
+func (f specFinder) remedy() string {
 	if f.Now.Reason == "" || f.Now.Stands {
 		return ""
 	}

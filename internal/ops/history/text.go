@@ -120,7 +120,7 @@ func (e text) frontier() {
 	}
 }
 
-// rulesNow tells what the spec says of the URL, and how to change that.
+// rulesNow writes the verdict of the spec on the URL, and how to change that.
 func (e text) rulesNow() {
 	e.row("rules now", verdict(&e.Now))
 	remedy := e.Remedy
