@@ -2,9 +2,9 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 )
 
@@ -20,15 +20,15 @@ var meant = map[string]string{
 
 // Parts of what kong says.
 var (
-	unknownWord = regexp.MustCompile(`^((?:unexpected argument|unknown flag) (\S+?))(?:, did you mean (?:one of )?(.*)\?)?$`)
-	quoted      = regexp.MustCompile(`"([^"]+)"`)
-	wrongNumber = regexp.MustCompile(`^(.*): expected a valid \d+ bit (?:u?int|float) but got (.*)$`)
-	noValue     = regexp.MustCompile(`^(.*): expected \S+ value but got "EOL" \(<EOL>\)$`)
+	unknownWord = lazyregexp.New(`^((?:unexpected argument|unknown flag) (\S+?))(?:, did you mean (?:one of )?(.*)\?)?$`)
+	quoted      = lazyregexp.New(`"([^"]+)"`)
+	wrongNumber = lazyregexp.New(`^(.*): expected a valid \d+ bit (?:u?int|float) but got (.*)$`)
+	noValue     = lazyregexp.New(`^(.*): expected \S+ value but got "EOL" \(<EOL>\)$`)
 )
 
 // hint says of an unknown word what to write instead: kong names all that differ in two letters, however short they are.
 func hint(text string) (better string, ok bool) {
-	m := unknownWord.FindStringSubmatch(text)
+	m := unknownWord().FindStringSubmatch(text)
 	if m == nil {
 		return "", false
 	}
@@ -36,7 +36,7 @@ func hint(text string) (better string, ok bool) {
 		return fmt.Sprintf("%s: use %s", m[1], instead), true
 	}
 	var names []string
-	for _, q := range quoted.FindAllStringSubmatch(m[3], -1) {
+	for _, q := range quoted().FindAllStringSubmatch(m[3], -1) {
 		if strings.HasPrefix(q[1], m[2]) { // the word is the beginning of one
 			return text, true
 		}

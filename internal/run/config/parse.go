@@ -32,10 +32,10 @@ func reword(err error) error {
 	if m := emptyChoice().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s must be one of %s", m[1], m[2])
 	}
-	if m := wrongNumber.FindStringSubmatch(err.Error()); m != nil {
+	if m := wrongNumber().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s: must be a number, such as 500, and not %s", m[1], m[2])
 	}
-	if m := noValue.FindStringSubmatch(err.Error()); m != nil {
+	if m := noValue().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s: needs a value", m[1])
 	}
 	if better, ok := hint(err.Error()); ok {

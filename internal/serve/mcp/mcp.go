@@ -15,13 +15,13 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 	"seine/internal/base/version"
 	"seine/internal/serve/caller"
@@ -118,12 +118,12 @@ func (c *client) advise(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // extra are the names of arguments that a tool does not have, as the SDK lists them.
-var extra = regexp.MustCompile(`unexpected additional properties \[(.*)\]`)
+var extra = lazyregexp.New(`unexpected additional properties \[(.*)\]`)
 
 // meant says which argument was meant by a name that a tool does not have, and which it needs.
 func (c *client) meant(req sdk.Request, wrong string) (advice string) {
 	call, ok := req.(*sdk.CallToolRequest)
-	given := extra.FindStringSubmatch(wrong)
+	given := extra().FindStringSubmatch(wrong)
 	if !ok || given == nil || c.inputs[call.Params.Name] == nil {
 		return ""
 	}
