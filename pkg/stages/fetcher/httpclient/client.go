@@ -19,6 +19,7 @@ type Client struct {
 	cfg      Config
 	pace     *rateLimiter
 	memory   *memoryLimiter
+	decoded  decodedPool
 	pools    *transportPools
 	cookies  *cookies.Store
 	bodies   LargeBodies
@@ -44,7 +45,7 @@ func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
 	pools := newTransportPools(cfg, newResolver(cfg), idle)
 	return &Client{
 		cfg: cfg, pace: newRateLimiter(cfg), pools: pools, cookies: cookies.NewStore(cookies.DefaultBytes), bodies: bodies,
-		memory:      newMemoryLimiter(int64(cfg.MaxInFlightBody), cfg.Workers),
+		memory: newMemoryLimiter(int64(cfg.MaxInFlightBody), cfg.Workers), decoded: newDecodedPool(),
 		noFirstByte: Failf(messages.Timeout, "no response within %s of the connection", cfg.FirstByteTimeout).in(messages.DetailFirstByte),
 		stalled:     Failf(messages.Stalled, "the body stopped coming for %s", cfg.StallTimeout),
 		compiler: compiler{

@@ -4,20 +4,23 @@ package httpclient
 type decodedBody struct {
 	data []byte
 	held bool // all of it; otherwise its end
+	pool decodedPool
 }
 
-// decodedBodies has memory to be used again. A sync.Pool would lose it to the collector, which is what it is to spare.
-var decodedBodies = make(chan *decodedBody, 8)
+// decodedPool has memory to be used again, at most maxShare each. A sync.Pool would lose it to the collector, which is what it is to spare.
+type decodedPool chan *decodedBody
+
+func newDecodedPool() decodedPool { return make(decodedPool, 8) }
 
 // firstDecoded is what a decoded body is read into at first: most pages fit after one or two doublings.
 const firstDecoded = 128 << 10
 
-func getDecoded() *decodedBody {
+func (p decodedPool) get() *decodedBody {
 	select {
-	case d := <-decodedBodies:
+	case d := <-p:
 		return d
 	default:
-		return &decodedBody{data: make([]byte, 0, firstDecoded)}
+		return &decodedBody{data: make([]byte, 0, firstDecoded), pool: p}
 	}
 }
 
@@ -41,7 +44,7 @@ func (d *decodedBody) release() {
 	}
 	d.data = d.data[:0]
 	select {
-	case decodedBodies <- d:
+	case d.pool <- d:
 	default:
 	}
 }

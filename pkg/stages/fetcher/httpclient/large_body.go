@@ -111,7 +111,7 @@ func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
 // readDecoded reads src to its end, for its size. What it has read stays in the reply, for a parser in the same process,
 // as long as there is memory for it beside the body as received.
 func (l largeBody) readDecoded(src io.Reader) *Failure {
-	buf := getDecoded()
+	buf := l.c.decoded.get()
 	buf.held = l.ask.Object != ""
 	defer func() {
 		if l.reply.Body.decoded != buf {
@@ -139,6 +139,8 @@ func (l largeBody) readDecoded(src io.Reader) *Failure {
 			l.reply.Body.Size = size
 			if buf.held {
 				l.reply.Body.decoded = buf
+			} else {
+				l.reply.loan.shrink(int(l.wire.n))
 			}
 			return nil
 		case err != nil:
