@@ -54,6 +54,9 @@ func (a pageActions) run(ctx context.Context) error {
 		a.page.Actions = append(a.page.Actions, name+did)
 	}
 	a.ignoreNavigation()
+	if len(a.page.Actions) > 0 && a.job.How.Until == crawlspec.UntilIdle {
+		return a.fill(ctx) // it may show nothing until an action lets it
+	}
 	return nil
 }
 
@@ -117,8 +120,24 @@ func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did s
 	}
 	if err == nil {
 		a.rest(ctx, idleTime)
+		a.awaitTimers(ctx)
 	}
 	return did, err
+}
+
+// timersTime is how long timers of the page are waited for behind an action: it may show what the action asks for a moment later.
+const timersTime = time.Second
+
+// awaitTimers waits for timers that are to run soon, and for what they begin.
+func (a pageActions) awaitTimers(ctx context.Context) {
+	const ended = "!window.seine?.due()"
+	if none, err := a.tab.evaluate(ctx, ended); none || err != nil {
+		return
+	}
+	within, cancel := context.WithTimeout(ctx, timersTime)
+	defer cancel()
+	_ = a.until(within, ended)
+	a.rest(ctx, idleTime)
 }
 
 // actTime is for how long nothing may be in progress until one step of an action counts as done.

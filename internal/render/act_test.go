@@ -52,6 +52,10 @@ func TestActions(t *testing.T) {
 			`<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="say(1)">'), 700)</script>`,
 			`{"click":"button"}`, "1.", "1 click button: clicked 1", "",
 		},
+		"a timer behind a click": {
+			`<p>` + strings.Repeat("words of the page ", 20) + `</p><button onclick="setTimeout(() => say(1), 600)">a</button>`,
+			`{"click":"button"}`, "1.", "1 click button: clicked 1", "",
+		},
 		"no element": {
 			``, `{"click":"#no","timeout":"300ms"},{"click":"#no","times":3},{"click":"#no","all":true},{"script":"say(1)"}`, "1.",
 			"1 click #no: clicked 0, then not found\n2 click #no: clicked 0, then not found\n3 click #no: clicked 0 of 0\n4 script: ran",

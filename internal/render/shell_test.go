@@ -21,6 +21,7 @@ func TestShellsAreWaitedFor(t *testing.T) {
 		"a slow timer":             {"<main id=main></main><script>setTimeout(() => " + fill + ", 4000)</script>", "", "late content", ""},
 		"timers one after another": {"<main id=main><i class=spinner></i></main><script>let n = 0; (function next() { ++n < 5 ? setTimeout(next, 600) : " + fill + " })()</script>", "", "late content", ""},
 		"an interval":              {"<main id=main>0 %</main><script>let n = 0; setInterval(() => { if (++n === 25) " + fill + " }, 100)</script>", "", "late content", ""},
+		"a timer behind a gate":    {"<main id=main><button onclick=\"setTimeout(() => " + fill + ", 3000)\">Enter</button></main>", `,"actions":[{"click":"button"}]`, "late content", "Enter"},
 		"a frame after a timer":    {"<main id=main></main><script>setTimeout(() => requestAnimationFrame(() => " + fill + "), 1500)</script>", "", "late content", ""},
 		"a worker": {
 			"<main id=main>Please wait...</main><script>new Worker(URL.createObjectURL(new Blob(['setTimeout(() => postMessage(1), 2000)']))).onmessage = () => " + fill + "</script>",
