@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seine/bench/fleet"
+	"seine/bench/proc"
 )
 
 // result is what a crawl has cost, and what it did.
@@ -44,11 +45,20 @@ func crawl(ctx context.Context, o options, bodies []body, work, build string) (r
 	if err := c.prepare(); err != nil {
 		return r, err
 	}
-	own, start := ownCPU(), time.Now()
+	before, err := proc.CPU(os.Getpid())
+	if err != nil {
+		return r, err //nolint:wrapcheck // says all
+	}
+	start := time.Now()
 	if r, err = c.run(ctx); err != nil {
 		return r, err
 	}
-	r.wall, r.webCPU = time.Since(start), ownCPU()-own
+	r.wall = time.Since(start)
+	after, err := proc.CPU(os.Getpid())
+	if err != nil {
+		return r, err //nolint:wrapcheck // says all
+	}
+	r.webCPU = after - before
 	r.build, r.tooClose = build, w.tooClose()
 	r.pages, r.requests = w.pages()
 	r.handshakes, r.resumed = int(w.handshakes.Load()), int(w.resumed.Load())
@@ -145,12 +155,4 @@ func (c *crawler) check(pages int) error {
 		return fmt.Errorf("of %d pages, %d were sent, and %d are in the output", all, pages, records)
 	}
 	return nil
-}
-
-func ownCPU() float64 {
-	var ru syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
-		return 0
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano()).Seconds()
 }

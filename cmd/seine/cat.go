@@ -71,7 +71,7 @@ func (c *catCmd) Run() error {
 	return f.writeTo(dataOut())
 }
 
-// each calls take with the records that are wanted, a line of JSON each, and says what it means if there are none.
+// each calls take with the selected records, a line of JSON each. If there are none, it prints a hint.
 func (c *catCmd) each(take func(line []byte) error) error {
 	n := 0
 	err := c.eachWanted(func(line []byte) error {

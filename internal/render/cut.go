@@ -15,7 +15,7 @@ func (v *visit) cut(p *Page) error {
 	}
 	v.endLongScript(v.ctx, commandTime)
 	if !(navigation{v}).isRead() {
-		v.proxy.GiveUp() // what the document may wait for
+		v.proxy.FailPending() // what the document may wait for
 	}
 	ctx, cancel := context.WithTimeout(v.ctx, snapTime)
 	defer cancel()

@@ -44,7 +44,7 @@ func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (s
 func screens(n int) string { return "scrolled " + humanize.Plural(n, "screen") }
 
 // scrollDown scrolls by one screen, and yields "" if something moved, or there is more than before. Else it yields why not: there is an
-// end to it, for now; it has gone back to the first rows of a list; or the rows in view are not loaded yet.
+// end to it at that moment; it has gone back to the first rows of a list; or the rows in view are not loaded yet.
 //
 // Rows of a list may leave the document when they leave the view, or become others. Such a list is known by the first step, which changes
 // at least two of its rows and takes something away: it is scrolled from its start again. Its rows are copied at each step, by their

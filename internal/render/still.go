@@ -44,7 +44,7 @@ func (a pageActions) watchStill(ctx context.Context, cancel context.CancelCauseF
 		}
 		switch read := (navigation{a.visit}).isRead(); {
 		case same >= shellLooks && !read:
-			a.proxy.GiveUp()
+			a.proxy.FailPending()
 			same = 0
 		case same >= shellLooks, same >= stillLooks && read && now.Filled:
 			cancel(errStill)

@@ -16,7 +16,7 @@ import (
 // Reader reads seeds as people write them: see messages.DecodeSeeds.
 type Reader struct {
 	Take func(messages.Seed) error // called for each, canonical
-	// Bad is called with each text that is no seed, and its source.
+	// Bad is called with each text that is not a seed, and its source.
 	Bad func(from, text string, err error)
 }
 

@@ -172,7 +172,7 @@ func TestRequestsOfAHostWaitForASlot(t *testing.T) {
 }
 
 // What does not come, or does not end, can be given up: the page gets an error for it, and the operator a problem. Later requests pass.
-func TestGiveUp(t *testing.T) {
+func TestFailPending(t *testing.T) {
 	arrived := make(chan struct{}, 2)
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/drips" {
@@ -190,7 +190,7 @@ func TestGiveUp(t *testing.T) {
 		go func() { answers <- f.get("https://example.com" + path) }()
 		<-arrived
 	}
-	f.GiveUp()
+	f.FailPending()
 	for range 2 {
 		if r := <-answers; r.err == nil && r.StatusCode != http.StatusGatewayTimeout {
 			t.Errorf("%+v", r)

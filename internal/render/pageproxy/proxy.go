@@ -154,10 +154,10 @@ func (p *Proxy) AwaitQuiet(ctx context.Context) error {
 	return nil
 }
 
-// GiveUp fails the requests of the visit that are in progress: the page gets an error for each. Without a visit it does nothing.
-func (p *Proxy) GiveUp() {
+// FailPending fails the requests of the visit that are in progress: the page gets an error for each. Without a visit it does nothing.
+func (p *Proxy) FailPending() {
 	if v := p.visiting(); v != nil {
-		v.waitNoMore()
+		v.failPending()
 	}
 }
 

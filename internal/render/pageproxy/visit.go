@@ -62,10 +62,10 @@ type visit struct {
 	succession
 	requests sync.WaitGroup // in progress
 
-	mu      sync.Mutex
-	ended   bool
-	patient context.Context //nolint:containedctx // done when what is in progress is waited for no more
-	giveUp  context.CancelCauseFunc
+	mu            sync.Mutex
+	ended         bool
+	pending       context.Context //nolint:containedctx // done when the requests in progress are failed
+	cancelPending context.CancelCauseFunc
 }
 
 func newVisit(v Visit) *visit {
@@ -79,25 +79,25 @@ func newVisit(v Visit) *visit {
 	}
 	begun.main.Store(&v.Main)
 	begun.ctx, begun.cancel = context.WithCancel(context.Background())
-	begun.patient, begun.giveUp = context.WithCancelCause(begun.ctx)
+	begun.pending, begun.cancelPending = context.WithCancelCause(begun.ctx)
 	return begun
 }
 
 // errNoEnd is why a request failed that is waited for no more.
 var errNoEnd = errors.New("the answer did not come, or did not end, and the page waited for nothing else")
 
-// waitNoMore fails the requests in progress.
-func (v *visit) waitNoMore() {
+// failPending fails the requests in progress.
+func (v *visit) failPending() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.giveUp(errNoEnd)
-	v.patient, v.giveUp = context.WithCancelCause(v.ctx)
+	v.cancelPending(errNoEnd)
+	v.pending, v.cancelPending = context.WithCancelCause(v.ctx)
 }
 
-func (v *visit) patience() context.Context {
+func (v *visit) pendingContext() context.Context {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.patient
+	return v.pending
 }
 
 // enter reports whether a request is one of a visit that continues; leave must
@@ -145,7 +145,7 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 	defer calm()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	patient := v.patience()
-	defer context.AfterFunc(patient, func() { cancel(context.Cause(patient)) })()
+	pending := v.pendingContext()
+	defer context.AfterFunc(pending, func() { cancel(context.Cause(pending)) })()
 	newTransfer(v, r, calm).serve(bare{w}, r.WithContext(ctx))
 }

@@ -34,7 +34,7 @@ func TestSummaryOfALimitThatWasReachedBefore(t *testing.T) {
 }
 
 // The summary has what helps: no pace of a run without pages, no slow host that is fast, and the flags that continue.
-func TestSummaryLeavesOutWhatHelpsNobody(t *testing.T) {
+func TestSummaryLeavesOutUselessRows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		s        Summary

@@ -42,7 +42,7 @@ func stateOf(c *overview.Crawl) crawlState {
 	case c.State == overview.Paused:
 		return crawlState{string(c.State), left + " left, none of which is fetched until it is resumed."}
 	case c.State == overview.Cancelled:
-		return crawlState{string(c.State), "What was queued is excluded, what was fetched is kept."}
+		return crawlState{string(c.State), "Queued URLs are excluded; fetched pages are kept."}
 	case c.End == frontierapi.Complete:
 		return crawlState{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
 	case c.End == frontierapi.Empty:

@@ -15,7 +15,7 @@ import (
 const maxDecoded = 2 << 30
 
 // body returns the decoded body of a page, from the message or from the object
-// store. What rules and extractors have may be read after the page is handled: a rule that takes too long is abandoned.
+// store. Rules and extractors get a copy of a body that a chain handed on: an abandoned rule may read it after the page is handled.
 func (p *Parser) body(ctx context.Context, page *messages.Page, m *stages.Message, plan *parsePlan) ([]byte, error) {
 	if m.Body != nil && (len(p.extractors) > 0 || plan.rules.Matches(page.URL)) {
 		return bytes.Clone(m.Body), nil

@@ -20,7 +20,7 @@ type warning struct {
 	err        error // why the reading ended, if not at its end
 }
 
-// What a page has less of that may be an empty shell: bytes of text, and links.
+// A page with less text, in bytes, and fewer links may be an empty shell.
 const (
 	littleText = 200
 	fewLinks   = 10 // that it has, too

@@ -12,7 +12,7 @@ type decodedPool chan *decodedBody
 
 func newDecodedPool() decodedPool { return make(decodedPool, 8) }
 
-// firstDecoded is what a decoded body is read into at first: most pages fit after one or two doublings.
+// firstDecoded is the size of the first buffer of a decoded body: most pages fit after one or two doublings.
 const firstDecoded = 128 << 10
 
 func (p decodedPool) get() *decodedBody {
@@ -24,7 +24,7 @@ func (p decodedPool) get() *decodedBody {
 	}
 }
 
-// makeRoom doubles the memory, up to a bound. A body that would need more is not held: what was read of it is
+// makeRoom doubles the memory, up to a bound. A body that would need more is not held: the bytes read so far are
 // overwritten.
 func (d *decodedBody) makeRoom(most int64) {
 	size := min(2*int64(cap(d.data)), most, streamFrom)

@@ -108,7 +108,7 @@ func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
 	return f
 }
 
-// readDecoded reads src to its end, for its size. What it has read stays in the reply, for a parser in the same process,
+// readDecoded reads src to its end and notes its size. The decoded body stays in the reply, for a parser in the same process,
 // as long as there is memory for it beside the body as received.
 func (l largeBody) readDecoded(src io.Reader) *Failure {
 	buf := l.c.decoded.get()
