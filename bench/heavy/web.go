@@ -111,7 +111,10 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	from := time.Now()
 	if host%slowEach == slowEach-1 {
-		time.Sleep(slowness) //nolint:forbidigo // a slow site
+		select {
+		case <-time.After(slowness):
+		case <-r.Context().Done(): // the crawler was killed
+		}
 	}
 	page, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, pathOfPages))
 	switch {

@@ -14,24 +14,24 @@ import (
 	"seine/pkg/messages"
 )
 
-// MaybeStale reports whether a request may have been done before: it is delivered
-// again, or it is from before this process joined the cluster, the connection was last lost, or another
+// MaybeStale reports whether a request may have been done before, and until when another process can have begun it:
+// it is delivered again, or it is from before this process joined the cluster, the connection was last lost, or another
 // node last led the consumer. A backup has requests that were done while it was made; a broker that was killed forgets the acknowledgements of
 // its last tenth of a second, and so does a cluster whose leader was; a leader that
 // was cut off delivers what others have done meanwhile, until it learns that it
 // leads no more. None of them knows that it delivers again. Nor does this process,
 // if it was stalled while the message was on its way. A message from the future, by
 // the clock of a server, may be from before any of that.
-func (b *Bus) MaybeStale(m *Message) bool {
+func (b *Bus) MaybeStale(m *Message) (until time.Time, stale bool) {
 	if m.Deliveries > 1 || b.pulse.stalled() {
-		return true
+		return time.Now(), true
 	}
 	doubt := b.staleBefore.Load()
 	if doubt == nil {
-		return false
+		return time.Time{}, false
 	}
 	at := time.Now().Add(-time.Since(*doubt)) // the clock may have been set since
-	return m.Stored.Before(at.Add(clockSkew)) || m.Stored.After(time.Now().Add(clockSkew))
+	return *doubt, m.Stored.Before(at.Add(clockSkew)) || m.Stored.After(time.Now().Add(clockSkew))
 }
 
 // MarkStale makes all that is stored by now suspect.

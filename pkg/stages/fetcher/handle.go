@@ -58,8 +58,12 @@ func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (
 			return stages.Output{}, err
 		}
 		began, good := time.Now(), time.Duration(math.MaxInt64)
-		if unsure || f.epochs.outdated(t.partition, req.Epoch) || f.bus.MaybeStale(m) {
-			if wanted, err := f.suspect(ctx, req); err != nil || !wanted {
+		until, stale := f.bus.MaybeStale(m)
+		if unsure || f.epochs.outdated(t.partition, req.Epoch) {
+			until, stale = began, true
+		}
+		if stale {
+			if wanted, err := f.suspect(ctx, req, until); err != nil || !wanted {
 				return stages.Output{}, err // its result is known: nothing is left to do
 			}
 			good = messages.ClaimStartWindow
@@ -98,11 +102,11 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 	return req, nil
 }
 
-// suspect reports whether a request that another fetcher may have sent is
-// still to be sent. It lets the host rest first: the other may have sent it
-// just now, and its result be on the way.
-func (f *Fetcher) suspect(ctx context.Context, req *messages.Request) (bool, error) {
-	if rest := time.Duration(max(req.Delay, req.Interval)); rest > 0 {
+// suspect reports whether a request that another fetcher may have sent, but not
+// after a time, is still to be sent. It lets the host rest first: the other may have
+// sent it then, and its result be on the way.
+func (f *Fetcher) suspect(ctx context.Context, req *messages.Request, until time.Time) (bool, error) {
+	if rest := time.Duration(max(req.Delay, req.Interval)) - time.Since(until); rest > 0 {
 		if err := httpclient.Timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {
 			return false, err
 		}

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/fetcher/httpclient"
@@ -87,4 +90,34 @@ func TestRequestThatComesTwiceWaitsForItsResult(t *testing.T) {
 	if out := <-done; len(out.Messages()) > 0 || len(s.web.Requests()) != 1 {
 		t.Errorf("handled again to %v, with %d requests", out, len(s.web.Requests()))
 	}
+}
+
+// After a restart, all that FETCH holds is suspect: nobody else can have begun it since, so that one rest is enough for
+// all, whatever the number of workers.
+func TestHostsRestOnceAfterThoseThatAreGone(t *testing.T) { //nolint:paralleltest // reads a metric
+	s := newFetcherFixture(t, ignoreRobots)
+	answerWanted(t, s.bus, true)
+	s.bus.MarkStale()
+	began, waited := time.Now(), secondsOf(t, waitRedelivery)
+	s.handle1(delayed(s.url("/")), 1).wants(t, messages.OK)
+	if took := time.Since(began); took < time.Duration(someDelay) {
+		t.Errorf("fetched after %s, the delay is %s", took, time.Duration(someDelay))
+	}
+	rested := secondsOf(t, waitRedelivery)
+	if rested == waited {
+		t.Error("the first request did not wait")
+	}
+	s.handle1(delayed(s.url("/special/ok")), 1).wants(t, messages.OK)
+	if secondsOf(t, waitRedelivery) != rested {
+		t.Error("the second request waited again")
+	}
+}
+
+func secondsOf(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	var m dto.Metric
+	if err := c.Write(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m.GetCounter().GetValue()
 }
