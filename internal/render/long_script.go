@@ -21,18 +21,29 @@ func (v *visit) watchScripts(ctx context.Context) {
 	}
 }
 
-// endLongScript ends the script that the page runs, if the page does not answer within d.
+// endLongScript ends what the page is busy with, if it does not answer within d: the requests that a script may wait for, or else the
+// script.
 func (v *visit) endLongScript(ctx context.Context, d time.Duration) {
+	if !v.hangs(ctx, d) {
+		return
+	}
+	v.proxy.FailPending()
+	if !v.hangs(ctx, 2*time.Second) {
+		return
+	}
+	v.tab.do(runtime.TerminateExecution())
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.errors.Add(errLongScript.Error(), v.url)
+	v.longScript = true
+}
+
+// hangs reports whether the page does not answer within d.
+func (v *visit) hangs(ctx context.Context, d time.Duration) bool {
 	within, cancel := context.WithTimeoutCause(ctx, d, errLongScript)
 	defer cancel()
 	_, _, err := runtime.Evaluate("0").Do(v.tab.within(within))
-	if err != nil && errors.Is(context.Cause(within), errLongScript) {
-		v.tab.do(runtime.TerminateExecution())
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.errors.Add(errLongScript.Error(), v.url)
-		v.longScript = true
-	}
+	return err != nil && errors.Is(context.Cause(within), errLongScript)
 }
 
 var errLongScript = errors.New("a script did not end, and was ended")

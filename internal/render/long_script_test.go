@@ -1,8 +1,12 @@
 package render
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"seine/pkg/crawlspec"
 )
 
 // A script that never ends is ended: the page is what it has made until then, and says so.
@@ -26,5 +30,22 @@ func TestScriptsThatNeverEndCostNoPage(t *testing.T) {
 				t.Errorf("the next page: %q", page.Cut)
 			}
 		})
+	}
+}
+
+// A script that waits for an answer that does not come gets an error for it, and goes on.
+func TestRequestThatBlocksAScriptIsFailed(t *testing.T) {
+	t.Parallel()
+	never := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(never.Close)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	const script = `addEventListener('load', () => {
+		const ask = new XMLHttpRequest()
+		ask.open('GET', '/never', false)
+		try { ask.send() } finally { document.body.append('it goes on') }
+	})`
+	html, _ := showBare(t, r, never.URL, "/page", "<p>text</p><script>"+script+"</script>", crawlspec.UntilIdle)
+	if !strings.Contains(html, "it goes on</body>") {
+		t.Error(html)
 	}
 }

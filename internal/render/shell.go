@@ -25,13 +25,16 @@ const watchTimers = `{
 }
 `
 
-// shownText is the text that a page shows.
-const shownText = `(() => {
-	const text = e => (e.innerText ?? '') + [...e.querySelectorAll('*')].map(x => x.shadowRoot ? [...x.shadowRoot.children].map(text).join('\n') : '').join('')
-	return document.body ? text(document.body).trim() : ''
-})()`
+// mainPart is what a page names as its main content, where that is not hidden; else all of it.
+const mainPart = `([...document.querySelectorAll('main, [role=main]')].find(e => e.checkVisibility()) ?? document.body)`
 
-// amount is how much text and how many links a page shows, and whether that is more than an empty shell has.
+// textShown is the text that an element shows.
+const textShown = `(element => {
+	const text = e => (e.innerText ?? '') + [...e.querySelectorAll('*')].map(x => x.shadowRoot ? [...x.shadowRoot.children].map(text).join('\n') : '').join('')
+	return element ? text(element).trim() : ''
+})`
+
+// amount is how much text and how many links a page shows, and whether its main content is more than an empty shell has.
 type amount struct {
 	Text   int  `json:"text"`
 	Links  int  `json:"links"`
@@ -40,16 +43,17 @@ type amount struct {
 
 // shownAmount is the amount of a page.
 const shownAmount = `(() => {
-	const text = ` + shownText + `.length, links = document.links.length
-	return {text, links, filled: text >= 200 || links >= 10}
+	const main = ` + mainPart + `, text = ` + textShown + `
+	const filled = text(main).length >= 200 || (main?.querySelectorAll('a[href]').length ?? 0) >= 10
+	return {text: text(document.body).length, links: document.links.length, filled}
 })()`
 
-// isFilled is whether a page is no empty shell: it shows some text or links; or no timer is to run soon, and it does not say that
-// something is to come, as in "Loading…".
+// isFilled is whether a page is no empty shell: its main content shows some text or links; or no timer is to run soon, and it does
+// not say that something is to come, as in "Loading…".
 const isFilled = `(() => {
 	if (` + shownAmount + `.filled) return true
-	const shown = ` + shownText + `
-	const says = /(…|\.\.\.)$/m.test(shown) || document.querySelector('[aria-busy=true], [role=progressbar], progress')
+	const main = ` + mainPart + `
+	const says = /(…|\.\.\.)$/m.test(` + textShown + `(main)) || main?.querySelector('[aria-busy=true], [role=progressbar], progress')
 	return !window.seine?.due() && !(says && document.scripts.length)
 })()`
 

@@ -224,7 +224,7 @@ func (c *Crawl) whyNoPages() string {
 
 // Hints is advice by the reason of an exclusion.
 var Hints = map[string]string{
-	frontierapi.ReasonAddress: "its address is a private one (--allow-private, or allow_private: true in the spec, lets the crawl go there)",
+	frontierapi.ReasonAddress: "its address is a private one (allow_private: true in the spec, or seine crawl --allow-private, lets the crawl go there)",
 	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
 	frontierapi.ReasonExclude: "an --exclude pattern matches it",
 	frontierapi.ReasonType:    "its content type is not kept; seine explain URL names it (accept in the spec, or for JSON a record rule with jq)",
