@@ -17,7 +17,7 @@ import (
 type cookieKey struct{ name, domain, path string }
 
 // giveCookies tells the job which cookies of its page's host, and of its login's, the browser has that it had not before. Those
-// that a script cannot set came with an answer, which the job has seen. A browser that does not answer is found by who comes next.
+// that a script cannot set came with an answer, which the job has seen. A browser that does not answer is found by the next job.
 func (t *tab) giveCookies(ctx context.Context, job *Job) {
 	if job.GiveCookie == nil {
 		return

@@ -31,13 +31,13 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
 }
 
-// openPaths need no caller: who has no token yet gets one in there, and health checks have none.
+// openPaths need no caller: a person without a token logs in there, and health checks have none.
 var openPaths = map[string]bool{"/login": true, "/logout": true, "/healthz": true}
 
 // isOpen reports whether a path needs no caller. What pages load is the same for everybody, and the page of login loads it.
 func isOpen(path string) bool { return openPaths[path] || strings.HasPrefix(path, "/static/") }
 
-// authenticate finds out who calls.
+// authenticate identifies the caller.
 func (o *Options) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, why := o.caller(r)

@@ -8,9 +8,9 @@
 //   - response_headers.go: what a browser may do with any answer (Content-Security-Policy)
 //   - hosts.go: the Host header must be a name of this server (DNS rebinding)
 //   - cross_origin.go: no other site makes a browser write here
-//   - authenticate.go, login.go: who calls, by token, client certificate, or loopback
+//   - authenticate.go, login.go: the caller, by token, client certificate, or loopback
 //   - rate_limit.go: requests of each caller, a second and at a time
-//   - audited.go: who wrote what, with which outcome
+//   - audited.go: the log of writes, with caller and outcome
 //   - read_only.go: nothing that changes anything, if the owner says so
 //   - body_limits.go: how large a body may be, and how slowly it may come
 //

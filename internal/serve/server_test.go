@@ -23,7 +23,7 @@ import (
 	"seine/internal/testing/await"
 )
 
-// options of a server whose operations say who calls them, and how much was sent.
+// options of a server whose operations return their caller, and how much was sent.
 func options(t *testing.T) *Options {
 	t.Helper()
 	log, err := audit.Open(t.TempDir())

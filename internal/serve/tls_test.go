@@ -62,7 +62,7 @@ func (a *authority) sign(name string, template *x509.Certificate) (certFile, key
 	return write("cert", der), write("key", keyDER)
 }
 
-// Who has a certificate of the authority is let in by its name, who has none is told so.
+// A client with a certificate of the authority is known by its name; one without gets an error that says so.
 func TestClientCertificateLetsIn(t *testing.T) {
 	ca := &authority{t: t, dir: t.TempDir()}
 	caFile, _ := ca.sign("authority", &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})

@@ -21,9 +21,9 @@ type Request struct {
 	Referrer string `json:"referrer,omitempty"`
 	// Redirects counts the redirects in a row that led here.
 	Redirects int `json:"redirects,omitempty"`
-	// Delay is the host's delay at the moment of sending, in milliseconds. Who
-	// gets the request twice waits it out first: the one who had it
-	// before may have used it just now.
+	// Delay is the host's delay at the moment of sending, in milliseconds. A
+	// fetcher that gets a request again waits it out first: the fetcher that had it
+	// before may have sent it just now.
 	Delay Millis `json:"delay_ms,omitempty"`
 	// Interval is the least time from the start of one request to the host to
 	// that of the next, in milliseconds; 0 is none.

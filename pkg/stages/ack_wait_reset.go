@@ -130,7 +130,7 @@ func (d *stuckDetector) checkStuck(ctx context.Context) error {
 }
 
 // queryHolders asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
-// first of those who answer: one is enough to tell the server. Who cannot even hear itself is not.
+// first of those who answer: one is enough to tell the server. A worker that does not even hear itself is not the first.
 func (d *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, first bool, err error) {
 	var heard, others bool
 	d.delayed = make(map[uint64]bool)

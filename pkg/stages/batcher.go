@@ -14,7 +14,7 @@ import (
 )
 
 // batcher joins small messages of one subject that come while an earlier one of it is on its way, as databases
-// commit transactions in groups: who publishes while nothing of its subject is on its way sends its message itself, and
+// commit transactions in groups. A message of a subject with none on its way is sent at once;
 // the faster messages come, the more of them share what the server does for one.
 type batcher struct {
 	pub *Publisher

@@ -143,7 +143,7 @@ func TestBatchThatIsRefusedAsAWholeIsSentInParts(t *testing.T) {
 	}
 }
 
-// TestMessageBehindOneThatIsGivenUpIsSent: who gives up a message does not give up those of others behind it.
+// TestMessageBehindOneThatIsGivenUpIsSent: a message that is cancelled does not cancel those behind it.
 func TestMessageBehindOneThatIsGivenUpIsSent(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)

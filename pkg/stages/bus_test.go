@@ -193,9 +193,9 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A backup, or what a broker stored before it was killed, may have requests that somebody has done: who joins only then has not
-// seen that happen.
-func TestWhoJoinsSuspectsWhatIsThere(t *testing.T) {
+// A backup, or what a broker stored before it was killed, may have requests that were done: a process that joins later has not
+// seen that.
+func TestProcessThatJoinsSuspectsStoredMessages(t *testing.T) {
 	t.Parallel()
 	br, _ := open(t)
 	worker, _ := dial(t, br.URL())

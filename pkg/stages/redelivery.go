@@ -68,8 +68,8 @@ func (b *Bus) AwaitConnection(ctx context.Context) error {
 const clockSkew = 5 * time.Second
 
 // RedeliverUnacked makes the streams deliver at once what workers held that are known
-// to be gone, rather than after AckWait, and what is delivered suspect. Only who
-// knows that there are no other workers may call it.
+// to be gone, rather than after AckWait, and what is delivered suspect. It must only be
+// called where there are no other workers.
 func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 	b.MarkStale()
 	for _, c := range []struct{ stream, durable string }{
@@ -92,8 +92,8 @@ func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 }
 
 // StoreAcks has the server store which messages stages have acknowledged: a reset does so at
-// once, and the server by itself within 0.1 s (nats-server 2.15.2). Only who knows that no
-// stage runs any more may call it.
+// once, and the server by itself within 0.1 s (nats-server 2.15.2). It must only be called
+// when no stage runs any more.
 func (b *Bus) StoreAcks(ctx context.Context) error {
 	for _, stream := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {
 		consumers, err := b.Consumers(ctx, stream)

@@ -15,8 +15,8 @@ const (
 	gatherTime    = 2 * time.Second
 )
 
-// ScatterGather asks everybody who listens to a subject, and gives each answer to heard.
-// It takes a silence for the end: who is slow to answer is not heard.
+// ScatterGather sends a question to all that listen to a subject, and gives each answer to heard.
+// It takes a silence for the end: a slow answer is lost.
 func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question []byte, heard func(data []byte)) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)

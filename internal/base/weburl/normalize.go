@@ -48,7 +48,7 @@ type DropMatching struct {
 
 // Fingerprint identifies what the options do: equal ones give the same in every
 // process, whatever the order and repetitions of DropParameters. It changes with
-// the built-in lists, too, where they are on. Who stores normalised URLs stores
+// the built-in lists, too, where they are on. A store of normalised URLs keeps
 // it beside them, and normalises them again when it has changed.
 func (o NormalizeOptions) Fingerprint() uint32 {
 	var texts []string

@@ -30,7 +30,7 @@ const objectSends = 8
 // only by one of a later message of its partition, or of another partition: what
 // is there is looked at, and stored over only if it is still that (If-Match).
 // What was made of the same message is left, and named by the entry as it is.
-// Then it is no matter who sent an object, when, and how often. The former owner
+// Then it does not matter which process sent an object, when, and how often. The former owner
 // may have sent one whose message the next owner has not reached; that is the
 // object that a reader will see anyway.
 //

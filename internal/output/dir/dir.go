@@ -437,7 +437,7 @@ func (c *chunk) Abandon() {
 	_ = os.Remove(filepath.Join(c.dir, tempName(c.file)))
 }
 
-// rename is os.Rename, but never replaces a file. That is no lock: who calls it
+// rename is os.Rename, but never replaces a file. That is no lock: the caller
 // holds the one of the partition.
 func rename(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {

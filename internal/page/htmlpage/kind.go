@@ -89,7 +89,7 @@ type Link struct {
 	// sponsored. One unmarked link is enough to follow it.
 	NoFollow bool
 	// Kinds are those of all links to URL that were wanted, and Unmarked those of
-	// the ones without such a mark: who follows but some kinds asks ShouldFollow.
+	// the ones without such a mark: to follow some kinds alone, call ShouldFollow.
 	Kinds, Unmarked Kinds
 	// Text is the text of the first link to URL that has one, whitespace folded,
 	// on one line: of an a element what it contains, alternative texts of images

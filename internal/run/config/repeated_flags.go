@@ -6,8 +6,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// places are the flags that say where output goes. Who gives two of one expects
-// both to be written; of other flags the last one holds, as is usual.
+// places are the flags that say where output goes. Two of one mean that
+// both are written; of other flags the last one holds, as is usual.
 var places = map[string]bool{"out": true, "to": true}
 
 // RejectRepeated reports a flag that names a place and was given more than once.

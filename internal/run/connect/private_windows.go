@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// private reports an error unless a file is one. Who may change it is up to the folder's access list there, which its mode
+// private reports an error unless a file is one. The folder's access list there says who may change it, which its mode
 // does not show.
 func private(file string) error {
 	info, err := os.Lstat(file)

@@ -366,7 +366,7 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	var err error
 	switch {
 	case c.server == nil:
-		own[0].MarkStale() // as who joins a cluster does
+		own[0].MarkStale() // as a process that joins a cluster does
 	case c.resumed: // the processes that held messages are gone
 		err = own[0].RedeliverUnacked(ctx)
 	}

@@ -153,7 +153,7 @@ func sign(lock *os.File) {
 	}
 }
 
-// holder is who has a lock, "" if that is unknown.
+// holder is the owner of a lock, "" if that is unknown.
 func holder(lock string) string {
 	text, err := os.ReadFile(lock)
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {

@@ -69,7 +69,7 @@ func TestStageEndsWithAnErrorThatWaitingDoesNotMend(t *testing.T) {
 	}
 }
 
-// Who asks a process to drain ends its context, as a signal does, and is told that it drains; until it has ended it says so.
+// A request to drain ends the context of a process, as a signal does, and the answer says that it drains, until it has ended.
 func TestProcessThatIsAskedToDrainEnds(t *testing.T) {
 	o := common(t)
 	ctx, drain := context.WithCancel(t.Context())

@@ -122,8 +122,8 @@ func askFor(t *testing.T, nc *nats.Conn, r *roles.Role, victim string) {
 	}
 }
 
-// Whatever a user asks who is apart, and wherever it wants the answer, or has a
-// consumer push: nothing comes to a subject that it may not publish to.
+// Whatever a restricted user requests, wherever it wants the answer or has a consumer
+// push: nothing comes to a subject that it may not publish to.
 func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	t.Parallel()
 	b, in := start(t), some()

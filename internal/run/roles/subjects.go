@@ -36,7 +36,7 @@ func share(stream, durable, filter string) []string {
 	return append(consume(stream, durable, filter), "$JS.API.CONSUMER.INFO."+stream+"."+durable)
 }
 
-// askHolders lets a user agree with other users of the same consumer on who holds which message.
+// askHolders lets a user agree with other users of the same consumer on the holder of each message.
 func askHolders(durable string) Permissions {
 	return Permissions{Why: "ask the others what they hold", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }

@@ -11,7 +11,7 @@ import (
 // false where there is no other order: for fewer than two different parameters.
 //
 // Whether another order is known must be known exactly, as a guess would lose
-// pages, so this package does not remember it. Who does has to remember the twin
+// pages, so this package does not remember it. The caller has to remember the twin
 // of each URL taken, not the URL alone: of two orders neither may be the sorted
 // one.
 func SortQuery(url string) (twin string, ok bool) {

@@ -174,7 +174,7 @@ func TestStoredCrawlIsReplayedAndGivesWay(t *testing.T) {
 	}
 }
 
-// Who holds what is stored keeps nobody else from it, and lets go when a crawl is to begin there.
+// A holder of the data directory keeps no other from it, and closes it when a crawl is to begin there.
 func TestHeldDirectoryIsSharedAndGivenUp(t *testing.T) {
 	t.Parallel()
 	_, seed, data := stoppedCrawl(t)

@@ -127,7 +127,7 @@ func badCursor() error {
 // Times of the stream of events.
 const (
 	heartbeat = 15 * time.Second // so that a connection that is lost is noticed
-	takeTime  = 10 * time.Second // who does not take an event in that time is gone
+	takeTime  = 10 * time.Second // a client that does not take an event in that time is gone
 )
 
 // maxEvents bounds the streams that are open.

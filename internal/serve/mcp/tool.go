@@ -25,8 +25,8 @@ type tool[In, Out any] struct {
 	text               func(*Out) string // of the answer, for whom has no eye for its structure
 }
 
-// addTool adds a tool with the schemas of its types. One that the caller may not use is not listed; who calls it all the
-// same learns why.
+// addTool adds a tool with the schemas of its types. One that the caller may not use is not listed; a call of it
+// is answered with the reason.
 func addTool[In, Out any](c *client, s *sdk.Server, t *tool[In, Out]) {
 	writes := t.scope == caller.Write
 	if !c.caller.May(t.scope) || writes && c.readOnly {

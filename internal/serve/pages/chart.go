@@ -35,7 +35,7 @@ func (s *server) chart(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(s.Figures.Chart(r.FormValue("crawl"), span, time.Now())) // who is gone needs none
+	_ = json.NewEncoder(w).Encode(s.Figures.Chart(r.FormValue("crawl"), span, time.Now())) // a client that is gone needs none
 }
 
 // Charts are the charts of a page.

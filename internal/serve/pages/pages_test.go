@@ -180,7 +180,7 @@ func TestFilesOfTheOutputAreLookedInto(t *testing.T) {
 	c.says("/files/view?path=none", "It has no records that can be shown")
 }
 
-// Who reads without scripts is told everything but what is drawn.
+// Without scripts, the pages show everything but what is drawn.
 func TestPagesAreReadWithoutScripts(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)

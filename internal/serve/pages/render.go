@@ -82,7 +82,7 @@ func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = text.WriteTo(w) // who is gone needs none
+	_, _ = text.WriteTo(w) // a client that is gone needs none
 }
 
 // themeCookie has the colours that a reader has chosen.

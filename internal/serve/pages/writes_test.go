@@ -193,7 +193,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	tab.Shows("of the spec holds now")
 	tab.Shows("what changed since")
 
-	other := c.tab() // somebody else, who is slower
+	other := c.tab() // another person, who is slower
 	other.Allow("412")
 	other.Go(c.url + "/crawls/shop/spec")
 	fill(tab, "#text", right+"max_depth: 5\n")

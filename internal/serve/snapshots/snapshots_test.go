@@ -61,7 +61,7 @@ func TestOneLooksForAllWhoWatch(t *testing.T) {
 	}
 }
 
-// Who does not take a snapshot holds up nobody, and has the newest when it does.
+// A reader that does not take a snapshot holds up no other, and has the newest when it does.
 func TestSlowWatcherHasTheNewest(t *testing.T) {
 	t.Parallel()
 	f := New(nil, slog.New(slog.DiscardHandler))

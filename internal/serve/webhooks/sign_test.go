@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// While a secret is replaced, who knows either can verify a post; then none but who knows the new one.
+// While a secret is replaced, a post can be verified with either; then with the new one alone.
 func TestBothSecretsSignWhileOneIsReplaced(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	h := Hook{Secret: newSecret(), Old: newSecret(), OldUntil: now.Add(time.Hour)}

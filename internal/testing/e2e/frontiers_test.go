@@ -25,8 +25,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// fleet is a cluster with several frontiers, and what can be seen of who has
-// which partition.
+// fleet is a cluster with several frontiers, and what can be seen of the owner of
+// each partition.
 type fleet struct {
 	*cluster
 	bus    *stages.Bus

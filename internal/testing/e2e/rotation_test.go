@@ -43,7 +43,7 @@ func needRotation(t *testing.T) {
 }
 
 // A crawl by all roles on a locked server gets new certificates, new keys for one user, loses another user, and gets a new
-// authority, each as docs/guides/secure.md says. Who is shut out meanwhile waits and says why; nothing is lost or repeated.
+// authority, each as docs/guides/secure.md says. A process that is refused meanwhile waits and logs why; nothing is lost or repeated.
 func TestRotationOfCertificatesAndKeys(t *testing.T) {
 	needRotation(t)
 	t.Parallel()

@@ -5,6 +5,6 @@
 // Everything that reaches a node, from clients and from the other nodes, goes
 // through a link: a listener on loopback that passes on what it gets. A link keeps
 // its address while its node is down. One that is cut is silent, as a network is
-// that has lost a cable: what was sent waits, connections stay until who has them
-// gives up, and nobody is told. So a node that is cut off does not know it.
+// that has lost a cable: what was sent waits, connections stay until a client
+// closes them, without an error. So a node that is cut off does not know it.
 package natscluster

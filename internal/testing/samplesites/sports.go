@@ -102,7 +102,7 @@ type sportsGate struct {
 	tried map[string]bool
 }
 
-// answer refuses who has no key or asks without a locale, and at times everybody.
+// answer refuses requests without a key or a locale, and at times all.
 func (g *sportsGate) answer(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return false

@@ -68,7 +68,7 @@ func (s *sessions) Sessions() int {
 	return s.begun
 }
 
-// begin begins a session for who knows the password.
+// begin begins a session for a client with the password.
 func (s *sessions) begin(r *http.Request) (token string, ok bool) {
 	if r.PostFormValue("user") != MemberName || r.PostFormValue("password") != MemberPassword {
 		return "", false

@@ -27,7 +27,7 @@ var banned = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 
 // inComments are banned in comments: there, more of the words above are plain than not.
 var inComments = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
-	`under way`, `anew`, `whoever`, `who asks`, `for who`, `somebody`, `takes? note`, `hears? of`, `how manieth`, `of one.s own`,
+	`under way`, `anew`, `whoever`, `[.;:]\s+who`, `only who`, `who asks`, `for who`, `somebody`, `takes? note`, `hears? of`, `how manieth`, `of one.s own`,
 	`(is|are|was|were|be) told`, `tells? (of|what|who|how|why|whether)`, `(goes|go|going) on`,
 }, "|") + `)\b`)
 

@@ -34,8 +34,8 @@ func (r *stallingRenderer) Render(ctx context.Context, job *render.Job) (*render
 	return &render.Page{HTML: job.Main.Body}, nil
 }
 
-// Who stood still, or was cut off, while a page is shown asks its host for nothing more until it is known that no other process
-// has the page: it is shown again then, and what was shown without what it needs is thrown away.
+// A process that was suspended, or cut off, while it shows a page sends no further request to the host until it is known that no
+// other process has the page: it is shown again then, and what was shown without what it needs is thrown away.
 func TestPageThatBecomesSuspectWhileItIsShown(t *testing.T) {
 	t.Parallel()
 	for name, wanted := range map[string]bool{"another has done it": false, "it is still to be done": true} {

@@ -104,8 +104,8 @@ func crashAt(t *testing.T, c content, step string, keepIndex bool) {
 	wantTidy(t, cfg)
 }
 
-// copyOut copies an output directory in which nothing is committed meanwhile. Partitions that
-// are being taken write who has them, under another name at first.
+// copyOut copies an output directory in which nothing is committed meanwhile. A partition that
+// is being taken writes its owner, under another name at first.
 func copyOut(t *testing.T, to, from string) {
 	err := os.CopyFS(to, os.DirFS(from))
 	for errors.Is(err, fs.ErrNotExist) {

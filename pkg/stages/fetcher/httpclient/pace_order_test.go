@@ -42,7 +42,7 @@ func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 	})
 }
 
-// Who gives up waiting has not taken a turn.
+// A request that stops waiting has not taken a turn.
 func TestWaitingForAHostEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newRateLimiter(defaultConfig())

@@ -15,7 +15,7 @@ import (
 )
 
 // A frontier hears questions before it has taken its partitions, and does not
-// answer them: who asks must not wait for long, nor give up.
+// answer them: a client must not wait for long, nor give up.
 func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {

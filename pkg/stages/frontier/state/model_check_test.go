@@ -17,8 +17,8 @@ import (
 	"seine/pkg/stages/frontier/table"
 )
 
-// model is what anyone can tell who sees only what goes in and what comes out,
-// and what must hold of it.
+// model is what can be known from the inputs and outputs alone, and what must hold
+// of it.
 type model struct {
 	*simEnv
 	known   map[urlID]*page
@@ -990,7 +990,7 @@ func (m *model) checkWindow(q *queue, all []queueKey, host string) {
 }
 
 // checkHosts: what hosts count is there; they are in memory as in the store;
-// and who has something to ask for is in the due index, once.
+// and a host that has URLs to fetch is in the due index, once.
 func (m *model) checkHosts(st *stored) {
 	under, lines := make(map[string]int), make(map[string]int)
 	for id := range st.inFlight {

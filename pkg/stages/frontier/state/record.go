@@ -51,7 +51,7 @@ type urlRecord struct {
 	Ordered   bool // it stands for all orders of its parameters
 	Fetched   bool // a page came, in this round or before
 	Recorded  bool // there are records of it, and none says that it is gone
-	Sitemap   bool // who found it knows it for a sitemap
+	Sitemap   bool // its finder says that it is a sitemap
 	Round     uint64
 	Parsed    uint64 // the last round whose end came, perhaps before its result
 	Sent      int    // times the visit of this round was sent, with those before it whose pages were lost

@@ -64,7 +64,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.K
 		FormatMajorVersion: pebble.FormatNewest,
 	}
 	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
-	// Else Pebble ends the process at once; who meets the damage gets an error as well.
+	// Else Pebble ends the process at once; the read that meets the damage gets an error as well.
 	opts.EventListener = &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) { noteDamage(info.Details, dir, log) }}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
