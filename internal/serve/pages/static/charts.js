@@ -18,6 +18,7 @@ export async function drawCharts() {
   const answer = await fetch(document.body.dataset.figures + "?" + new URLSearchParams({ crawl, span }), { cache: "no-store" });
   if (!answer.ok) return;
   const figures = await answer.json();
+  document.querySelector(".charts").classList.toggle("empty", !figures.pages?.some((v) => v != null));
   for (const el of places) draw(el, figures);
 }
 
