@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,4 +61,42 @@ func TestCrawlWarnsOfRecordsOfAnEarlierCrawl(t *testing.T) {
 			t.Errorf("%s: %q", name, stderr)
 		}
 	}
+}
+
+// Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left.
+func TestVerifyAfterADeletion(t *testing.T) {
+	const hint = "every file of crawl c is missing; if you deleted its output, add --deleted c"
+	out := committed(t)
+	if err := os.Remove(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := seine(t, "verify", out); code != exitFailed || strings.Contains(stderr, hint) {
+		t.Errorf("of files of which one was removed: %d, %s", code, stderr)
+	}
+	if err := os.RemoveAll(filepath.Join(out, "c")); err != nil {
+		t.Fatal(err)
+	}
+	want(t, exitFailed, []string{"verify", out}, hint)
+	want(t, exitFailed, []string{"verify", out, "--deleted", "b"}, hint)
+	want(t, exitOK, []string{"verify", out, "--deleted", "b", "--deleted", "c"}, "0 files", "all as committed")
+
+	site, db := shop(t), filepath.Join(t.TempDir(), "a.db")
+	for _, crawl := range []string{"a", "b"} {
+		want(t, exitOK, []string{"crawl", site + "/p/1", "--crawl", crawl, "--data", filepath.Join(t.TempDir(), "data"), "--out", "sqlite:" + db, "--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet"})
+	}
+	d, err := sql.Open("sqlite", db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"pages", "records", "events"} {
+		if _, err := d.ExecContext(t.Context(), "DELETE FROM "+table+" WHERE crawl = 'a'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want(t, exitFailed, []string{"verify", "sqlite:" + db}, "1 of its 1 records have no event", "add --deleted and its name")
+	want(t, exitFailed, []string{"verify", "sqlite:" + db, "--deleted", "b"}, "1 wrong")
+	want(t, exitOK, []string{"verify", "sqlite:" + db, "--deleted", "a"}, "all as committed")
 }

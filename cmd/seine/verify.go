@@ -13,9 +13,10 @@ import (
 )
 
 type verifyCmd struct {
-	Out      string `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
-	Manifest string `help:"Compare the files with this manifest instead of the commit log." placeholder:"FILE"`
-	Crawl    string `help:"Only files of this crawl." placeholder:"NAME"`
+	Out      string   `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
+	Manifest string   `help:"Compare the files with this manifest instead of the commit log." placeholder:"FILE"`
+	Crawl    string   `help:"Only files of this crawl." placeholder:"NAME"`
+	Deleted  []string `help:"Crawl whose output you deleted; its files are not checked. Repeatable." placeholder:"NAME"`
 	outputFlags
 }
 
@@ -39,6 +40,7 @@ func (c *verifyCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	want.Without(c.Deleted)
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
 	r, err := o.Check(ctx, want)
@@ -59,6 +61,7 @@ func (c *verifyCmd) Run() error {
 		safeprint.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
 	}
 	if len(r.Problems) > 0 {
+		defer c.explainGone(r.Gone)
 		safeprint.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
@@ -68,6 +71,13 @@ func (c *verifyCmd) Run() error {
 	}
 	safeprint.Println(": all as committed")
 	return nil
+}
+
+// explainGone says what to do about crawls without files.
+func (c *verifyCmd) explainGone(crawls []string) {
+	for _, crawl := range crawls {
+		safeprint.Fprintf(os.Stderr, "seine: every file of crawl %[1]s is missing; if you deleted its output, add --deleted %[1]s\n", crawl)
+	}
 }
 
 // expected returns the output, and what there should be.

@@ -53,8 +53,8 @@ var ErrNoLog = errors.New("no commit log is there (the directory of an output ha
 
 // Verifier is a Log that checks its commits itself.
 type Verifier interface {
-	// VerifyCommit says what is wrong with what was committed by c.
-	VerifyCommit(c *Commit) error
+	// VerifyCommit says what is wrong with what was committed by c, of which so many records may have been deleted.
+	VerifyCommit(c *Commit, deleted int) error
 }
 
 // Reader is a Log that reads its records in its order.

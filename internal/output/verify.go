@@ -31,6 +31,7 @@ type Expected struct {
 	merges  []Name        // those of entries that are merges
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
+	deleted []string        // crawls that are not checked
 	folders map[string]bool // made when it is asked for
 }
 
@@ -77,7 +78,9 @@ type Report struct {
 	// Decrypted are files beside those that they were decrypted from. They are not
 	// checked: nothing says what they should be.
 	Decrypted int
-	Problems  []Problem
+	// Gone are crawls of which every file is missing, as after a deletion.
+	Gone     []string
+	Problems []Problem
 }
 
 func newExpected() *Expected {
@@ -105,6 +108,14 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 	return e, err
 }
 
+// Without leaves out the files of crawls that were deleted.
+func (e *Expected) Without(crawls []string) { e.deleted = crawls }
+
+// has reports whether files of a crawl are checked.
+func (e *Expected) has(crawl string) bool {
+	return (e.crawl == "" || e.crawl == crawl) && !slices.Contains(e.deleted, crawl)
+}
+
 // ManifestPlace is a place that keeps manifests beside the log of a writer.
 type ManifestPlace interface {
 	ManifestStore
@@ -123,7 +134,7 @@ func (o Output) ExpectManifested(e *Expected) {
 	}
 	for _, crawl := range e.Crawls() {
 		head, ok := storedHead(at, at.WriterName(), crawl)
-		if !ok || e.crawl != "" && crawl != e.crawl {
+		if !ok || !e.has(crawl) {
 			continue
 		}
 		for _, s := range head.Streams {
@@ -225,9 +236,10 @@ const checks = 4
 // cannot be read is one of its problems.
 func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 	if own, ok := o.Log.(Verifier); ok {
-		return o.checkBy(ctx, own, e.crawl)
+		return o.checkBy(ctx, own, e)
 	}
 	r := Report{Problems: slices.Clone(e.wrong), Commits: e.Commits}
+	left := make(map[string]bool) // whether a crawl has a file that is there
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(checks)
@@ -235,7 +247,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		if e.crawl != "" && want[len(want)-1].Crawl != e.crawl {
+		if !e.has(want[len(want)-1].Crawl) {
 			continue
 		}
 		g.Go(func() error {
@@ -245,6 +257,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			r.Files++
 			r.Bytes += want[len(want)-1].Bytes
 			r.Records += int64(want[len(want)-1].Records)
+			left[want[len(want)-1].Crawl] = left[want[len(want)-1].Crawl] || problem != Missing
 			if problem != "" {
 				r.Problems = append(r.Problems, Problem{problem, file, err})
 			}
@@ -262,21 +275,30 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			return ctx.Err()
 		})
 	}
+	for crawl, any := range left {
+		if !any {
+			r.Gone = append(r.Gone, crawl)
+		}
+	}
+	slices.Sort(r.Gone)
 	slices.SortFunc(r.Problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path)) })
 	return r, err
 }
 
 // checkBy has the log check its commits itself.
-func (o Output) checkBy(ctx context.Context, own Verifier, crawl string) (r Report, err error) {
+func (o Output) checkBy(ctx context.Context, own Verifier, e *Expected) (r Report, err error) {
 	check := func(c *Commit) error {
 		r.Commits++
+		deleted := 0
 		for _, f := range c.Files {
-			if crawl == "" || f.Crawl == crawl {
+			if e.has(f.Crawl) {
 				r.Records += int64(f.Records)
 				r.Bytes += f.Bytes
+			} else if slices.Contains(e.deleted, f.Crawl) {
+				deleted += f.Records
 			}
 		}
-		if err := own.VerifyCommit(c); err != nil {
+		if err := own.VerifyCommit(c, deleted); err != nil {
 			r.Problems = append(r.Problems, Problem{Changed, c.Name().String(), err})
 		}
 		return ctx.Err()

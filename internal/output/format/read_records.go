@@ -46,7 +46,7 @@ var ErrDamaged = errors.New("it differs from the committed file: seine verify li
 func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do func(line []byte) error) error {
 	in, err := o.Open(*f)
 	if errors.Is(err, fs.ErrNotExist) && output.IsChunk(f.Path) {
-		err = fmt.Errorf("%w (if seine compact has merged it meanwhile, run this command again)", err)
+		err = fmt.Errorf("%w (if you deleted the output of its crawl, choose another with --crawl; if seine compact has merged it, run this command again)", err)
 	}
 	if err != nil {
 		return err

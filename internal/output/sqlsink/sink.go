@@ -122,12 +122,12 @@ func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
 
 // VerifyCommit implements output.Verifier: every record of c has its event, and each
 // of these its row.
-func (s *Sink) VerifyCommit(c *output.Commit) error {
+func (s *Sink) VerifyCommit(c *output.Commit, deleted int) error {
 	ctx, cancel := within(commitTime)
 	defer cancel()
 	events, rows, err := s.db.Missing(ctx, c)
-	if err == nil && events+rows > 0 {
-		err = fmt.Errorf("%d of its %d records have no event, and %d events no row", events, c.Records(), rows)
+	if err == nil && events+rows > deleted {
+		err = fmt.Errorf("%d of its %d records have no event, and %d events no row (if you deleted the rows of a crawl, add --deleted and its name)", events, c.Records(), rows)
 	}
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", c.Name(), err)
