@@ -26,12 +26,13 @@ type catCmd struct {
 	Paths []string `arg:"" optional:"" help:"Files or directories of the output, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…." default:"./seine-out"`
 	identities
 	outputFlags
-	Crawl   string `help:"Only records of this crawl." placeholder:"NAME"`
-	Kind    string `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
-	Format  string `env:"-" help:"Format of the output: jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst. CSV and Parquet take one --kind, and are printed once all records are read." default:"jsonl" placeholder:"NAME"`
-	Latest  bool   `help:"Print only the last record of each key, and the records of each page's last visit, without what is gone." xor:"items"`
-	Changes bool   `help:"Print what changed from visit to visit: new, changed, same and gone records, with the former values." xor:"items"`
-	RunOnly string `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`
+	Crawl   string   `help:"Only records of this crawl." placeholder:"NAME"`
+	Kind    string   `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
+	Format  string   `env:"-" help:"Format of the output: jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst. CSV and Parquet take one --kind, and are printed once all records are read." default:"jsonl" placeholder:"NAME"`
+	Columns []string `help:"Columns of CSV, in this order (default: all)." placeholder:"NAME"`
+	Latest  bool     `help:"Print only the last record of each key, and the records of each page's last visit, without what is gone." xor:"items"`
+	Changes bool     `help:"Print what changed from visit to visit: new, changed, same and gone records, with the former values." xor:"items"`
+	RunOnly string   `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`
 }
 
 // Help is shown below the list of flags.
@@ -42,14 +43,14 @@ func (c *catCmd) Help() string {
 
   seine cat ./seine-out | head -n 1
   seine cat ./seine-out/default/product
-  seine cat ./seine-out --crawl news --kind product --latest --format csv > products.csv
+  seine cat ./seine-out --crawl news --kind product --latest --format csv --columns name,price > products.csv
   seine cat ./seine-out --changes --run last | jq -c 'select(.change != "same")'
   seine cat s3://pages/crawls --s3-region eu-central-1 --identity key.txt`
 }
 
 // Run prints the records of output files, a line each unless they are wanted in another format.
 func (c *catCmd) Run() error {
-	if c.Format == "jsonl" {
+	if c.Format == "jsonl" && len(c.Columns) == 0 {
 		out := bufio.NewWriterSize(dataOut(), 64<<10)
 		err := c.each(func(line []byte) error {
 			_, err := out.Write(line)
@@ -57,7 +58,7 @@ func (c *catCmd) Run() error {
 		})
 		return errors.Join(err, out.Flush())
 	}
-	f, err := newSingleFile(c.Format, format.Options{})
+	f, err := newSingleFile(c.Format, c.Columns, format.Options{})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type exportCmd struct {
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 	Crawl   string         `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind    string         `help:"Only records of this kind." placeholder:"NAME"`
+	Columns []string       `env:"-" help:"With --single of CSV: as in seine cat --columns." placeholder:"NAME"`
 	Latest  bool           `env:"-" help:"With --single: as in seine cat --latest."`
 	RunOnly string         `name:"run" env:"-" help:"With --single: as in seine cat --run." placeholder:"RUN"`
 	Quiet   bool           `short:"q" help:"Do not show progress."`
@@ -54,8 +55,8 @@ func (c *exportCmd) Run() error {
 	if c.Single != "" {
 		return c.single()
 	}
-	if c.Latest || c.RunOnly != "" {
-		return usageError{errors.New("--latest and --run: choose records for --single FILE; --to copies all commits, as they are")}
+	if c.Latest || c.RunOnly != "" || len(c.Columns) > 0 {
+		return usageError{errors.New("--latest, --run and --columns: choose records for --single FILE; --to copies all commits, as they are")}
 	}
 	o, err := c.options()
 	if err != nil {

@@ -30,8 +30,11 @@ type singleFile struct {
 	n     int64
 }
 
-// newSingleFile returns one in a format, which must be made of records.
-func newSingleFile(name string, opts format.Options) (*singleFile, error) {
+// newSingleFile returns one in a format, which must be made of records, with all columns if none are named.
+func newSingleFile(name string, columns []string, opts format.Options) (*singleFile, error) {
+	if len(columns) > 0 && !strings.HasPrefix(name, "csv") {
+		return nil, usageError{fmt.Errorf("--columns: is for CSV, not for %s (--format csv, or a file named .csv)", name)}
+	}
 	if _, ok := format.New(name, opts); !ok || format.OfPages(name) {
 		return nil, usageError{fmt.Errorf("--format %s: must be jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst", name)}
 	}
@@ -41,8 +44,29 @@ func newSingleFile(name string, opts format.Options) (*singleFile, error) {
 	}
 	_ = os.Remove(kept.Name()) // nothing is left of it then, however the process ends; Windows removes it in close
 	f := &singleFile{name: name, opts: opts, kept: kept, buf: bufio.NewWriterSize(kept, 64<<10), kinds: make(map[string]bool)}
-	f.opts.Columns = func(string, string) ([]format.Column, error) { return f.infer.Columns(), nil }
+	f.opts.CSVOnly = len(columns) > 0
+	f.opts.Columns = func(string, string) ([]format.Column, error) { return chosen(f.infer.Columns(), columns) }
 	return f, nil
+}
+
+// chosen returns the columns with these names, or all if there are none.
+func chosen(all []format.Column, names []string) ([]format.Column, error) {
+	if len(names) == 0 || len(all) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, c := range all {
+		known = append(known, c.Name)
+	}
+	var columns []format.Column
+	for _, name := range names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, usageError{fmt.Errorf("--columns: no record has %s; %s", name, listed(name, known))}
+		}
+		columns = append(columns, all[i])
+	}
+	return columns, nil
 }
 
 // add keeps a record, a line of JSON.
@@ -113,7 +137,7 @@ func (c *exportCmd) single() error {
 	case name == "" || !strings.HasSuffix(strings.ToLower(c.Single), "."+name):
 		return usageError{fmt.Errorf("--single %s: must be a file whose name ends in .csv, .parquet, .json or .jsonl, or .csv or .jsonl with .gz or .zst behind it", c.Single)}
 	}
-	f, err := newSingleFile(name, format.Options{CSVSafe: c.CSVSafe, CSVBOM: c.CSVBOM})
+	f, err := newSingleFile(name, c.Columns, format.Options{CSVSafe: c.CSVSafe, CSVBOM: c.CSVBOM})
 	if err != nil {
 		return err
 	}

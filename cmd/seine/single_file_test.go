@@ -29,6 +29,7 @@ func TestSingleFile(t *testing.T) {
 		{"a.csv", "--kind product", products},
 		{"a.CSV", "--kind product --csv-bom", "\ufeff" + products},
 		{"a.csv", "--kind offer", "kind,url,crawl,id,_more\r\noffer,https://a.test/2,c,7,\r\n"}, // it replaces the first
+		{"a.csv", "--kind product --columns price,sku", "price,sku\r\n9.5,1\r\n10,2\r\n,1\r\n"},
 		{"a.jsonl", "", twoKinds},
 		{"a.json", "--kind offer", "[\n{\"kind\":\"offer\",\"url\":\"https://a.test/2\",\"crawl\":\"c\",\"id\":7}\n]\n"},
 		{"a.parquet", "--kind product", "PAR1"},
@@ -45,6 +46,12 @@ func TestSingleFile(t *testing.T) {
 	if got := want(t, exitOK, []string{"cat", from, "--kind", "product", "--format", "csv"}); got != products {
 		t.Errorf("cat prints %q", got)
 	}
+	if got := want(t, exitOK, []string{"cat", from, "--kind", "offer", "--format", "csv", "--columns", "id"}); got != "id\r\n7\r\n" {
+		t.Errorf("cat prints %q", got)
+	}
+	want(t, exitUsage, []string{"cat", from, "--kind", "offer", "--format", "csv", "--columns", "crwl"}, "--columns: no record has crwl; did you mean crawl? there are kind, url, crawl, id")
+	want(t, exitUsage, []string{"cat", from, "--kind", "offer", "--columns", "id"}, "--columns: is for CSV, not for jsonl")
+	want(t, exitUsage, []string{"export", from, "--columns", "id", "--to", filepath.Join(dir, "to")}, "choose records for --single")
 	keyed := filepath.Join(dir, "keyed.jsonl")
 	if err := os.WriteFile(keyed, []byte(strings.ReplaceAll(twoKinds, `"sku":"1"`, `"key":"1","sku":"1"`)), 0o600); err != nil {
 		t.Fatal(err)

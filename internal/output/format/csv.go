@@ -24,14 +24,16 @@ func (f csv) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &csvFile{packer: f.open(w), row: newRow(columns), safe: f.CSVSafe}
+	e := &csvFile{packer: f.open(w), row: newRow(columns), safe: f.CSVSafe, only: f.CSVOnly}
 	if f.CSVBOM {
 		e.line = append(e.line, byteOrderMark...)
 	}
 	for _, c := range columns {
 		e.text([]byte(c.Name))
 	}
-	e.text([]byte(More))
+	if !f.CSVOnly {
+		e.text([]byte(More))
+	}
 	return e, e.endLine()
 }
 
@@ -44,6 +46,7 @@ type csvFile struct {
 	packer
 	row  *row
 	safe bool
+	only bool
 	line []byte
 	buf  []byte // a text without its escapes
 }
@@ -53,7 +56,9 @@ func (f *csvFile) Append(r *Record) error {
 	for i := range f.row.cells {
 		f.cell(&f.row.columns[i], &f.row.cells[i])
 	}
-	f.field(f.row.more)
+	if !f.only {
+		f.field(f.row.more)
+	}
 	if err := f.endLine(); err != nil {
 		return err
 	}

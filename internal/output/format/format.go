@@ -76,6 +76,8 @@ type Options struct {
 	Columns func(crawl, kind string) ([]Column, error)
 	// CSVSafe keeps spreadsheets from taking a text in CSV for a formula.
 	CSVSafe bool
+	// CSVOnly leaves the column More out of CSV.
+	CSVOnly bool
 	// CSVBOM begins each file of CSV with a byte order mark.
 	CSVBOM bool
 	// SortedByURL sorts the records of each row group of Parquet, which are held in memory until then: 4 MiB.
