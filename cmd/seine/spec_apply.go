@@ -187,14 +187,25 @@ func (c *specListCmd) Run() error {
 		if err != nil {
 			return err
 		}
+		asking, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		crawls, err := overview.Crawls(asking, bus, names...)
+		if err != nil {
+			return err
+		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		safeprint.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS\n")
-		for _, name := range names {
+		for i, name := range names {
 			_, s, err := specOf(ctx, bus, name)
 			if err != nil {
 				return err
 			}
-			safeprint.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, s.State, s.Scope, s.Delay, len(s.Records))
+			crawls[i].Idle = c.stored != ""
+			state := crawls[i].Standing().Word
+			if crawls[i].Problem != "" { // no frontier answers
+				state = string(s.State)
+			}
+			safeprint.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, state, s.Scope, s.Delay, len(s.Records))
 		}
 		return t.Flush()
 	})

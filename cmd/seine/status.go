@@ -201,7 +201,11 @@ func printAlerts(w io.Writer, raised []alerts.Alert) {
 }
 
 func printCrawl(w io.Writer, c *overview.Crawl) {
-	safeprint.Fprintf(w, "\ncrawl %s: %s\n", c.Name, c.StateText())
+	state := c.Standing()
+	safeprint.Fprintf(w, "\ncrawl %s: %s\n", c.Name, state.Word)
+	if state.Why != "" {
+		row(w, "why", state.Why)
+	}
 	if c.Problem != "" {
 		return
 	}
@@ -217,9 +221,6 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	}
 	if len(c.Excluded) > 0 {
 		row(w, "excluded", humanize.ByCount(c.Excluded))
-	}
-	if c.Why != "" {
-		row(w, "why", c.Why)
 	}
 	if len(c.LeftOut) > 0 {
 		row(w, "left out", humanize.ByCount(c.LeftOut))

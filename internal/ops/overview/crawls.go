@@ -153,7 +153,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 		return err
 	}
 	c.Rev, c.Spec = spec.Rev, spec.Spec
-	defer c.setState(spec.State)
+	defer c.setState(&spec)
 	if spec.State == crawlspec.Running {
 		c.NextRun, _ = spec.NextRun(time.Now()) // an invalid schedule is reported with the spec
 	}
@@ -195,8 +195,10 @@ func (r *Reader) remember(crawls []Crawl) {
 }
 
 // setState sets the state of a crawl that was read, whose spec sets another one.
-func (c *Crawl) setState(set crawlspec.RunState) {
-	switch {
+func (c *Crawl) setState(spec *crawlspec.Revision) {
+	switch set := spec.State; {
+	case spec.Deletion != nil && !spec.Deletion.Done && spec.Rev <= spec.Deletion.Rev:
+		c.State = Deleting
 	case c.Stalled:
 		c.State = Blocked
 	case set == crawlspec.Running && c.End != frontierapi.NotEnded:
@@ -228,15 +230,4 @@ var Hints = map[string]string{
 	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
 	frontierapi.ReasonExclude: "an --exclude pattern matches it",
 	frontierapi.ReasonType:    "its content type is not kept; seine explain URL names it (accept in the spec, or for JSON a record rule with jq)",
-}
-
-// StateText says in a few words how a crawl stands.
-func (c *Crawl) StateText() string {
-	switch {
-	case c.Problem != "":
-		return c.Problem
-	case c.Idle && c.State == Running:
-		return "running, but no process works on it"
-	}
-	return string(c.State)
 }

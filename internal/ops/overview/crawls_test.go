@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -78,7 +79,7 @@ func TestCrawlWithoutAPageSaysWhy(t *testing.T) {
 	} {
 		crawl := Crawl{End: c.end}
 		crawl.Pages, crawl.Excluded, crawl.FailedBy = c.pages, c.excluded, c.failed
-		if crawl.setState(crawlspec.Running); crawl.Why != c.want {
+		if crawl.setState(&crawlspec.Revision{Spec: &crawlspec.Spec{State: crawlspec.Running}}); crawl.Why != c.want {
 			t.Errorf("%+v: %q", c, crawl.Why)
 		}
 	}
@@ -91,17 +92,22 @@ func TestStateOfACrawl(t *testing.T) {
 		end   frontierapi.EndReason
 		still bool
 		want  State
+		del   *messages.Deletion
 	}{
-		{crawlspec.Running, frontierapi.NotEnded, false, Running},
-		{crawlspec.Running, frontierapi.Complete, false, "complete"},
-		{crawlspec.Running, frontierapi.PagesLimit, false, "pages_limit"},
-		{crawlspec.Paused, frontierapi.NotEnded, false, Paused},
-		{crawlspec.Cancelled, frontierapi.Complete, false, Cancelled},
-		{crawlspec.Running, frontierapi.NotEnded, true, Blocked},
+		{crawlspec.Running, frontierapi.NotEnded, false, Running, nil},
+		{crawlspec.Running, frontierapi.Complete, false, "complete", nil},
+		{crawlspec.Running, frontierapi.PagesLimit, false, "pages_limit", nil},
+		{crawlspec.Paused, frontierapi.NotEnded, false, Paused, nil},
+		{crawlspec.Cancelled, frontierapi.Complete, false, Cancelled, nil},
+		{crawlspec.Running, frontierapi.NotEnded, true, Blocked, nil},
+		{crawlspec.Running, frontierapi.Empty, false, Deleting, &messages.Deletion{Rev: 6}},
+		{crawlspec.Running, frontierapi.Complete, false, Deleting, &messages.Deletion{Rev: 6}},
+		{crawlspec.Running, frontierapi.Complete, false, "complete", &messages.Deletion{Rev: 7, Done: true}},
+		{crawlspec.Running, frontierapi.NotEnded, false, Running, &messages.Deletion{Rev: 5}}, // of an earlier crawl
 	} {
 		crawl := Crawl{End: c.end}
 		crawl.Stalled = c.still
-		if crawl.setState(c.set); crawl.State != c.want {
+		if crawl.setState(&crawlspec.Revision{Spec: &crawlspec.Spec{State: c.set}, Rev: 6, Deletion: c.del}); crawl.State != c.want {
 			t.Errorf("%+v is %s", c, crawl.State)
 		}
 	}

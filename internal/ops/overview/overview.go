@@ -84,7 +84,7 @@ type Stream struct {
 	Last     uint64  `json:"last_seq"`
 }
 
-// State is that of a crawl: one that its spec sets, Blocked, or its End.
+// State is that of a crawl: one that its spec sets, Blocked, Deleting, or its End.
 type State string
 
 // States of crawls that have not ended.
@@ -93,11 +93,12 @@ const (
 	Paused    = State(crawlspec.Paused)
 	Cancelled = State(crawlspec.Cancelled)
 	Blocked   = State("blocked") // no revision of its spec can be used
+	Deleting  = State("deleting")
 )
 
 // States are all of them.
 var States = []State{
-	Running, Paused, Cancelled, Blocked, State(frontierapi.Empty), State(frontierapi.Complete),
+	Running, Paused, Cancelled, Blocked, Deleting, State(frontierapi.Empty), State(frontierapi.Complete),
 	State(frontierapi.PagesLimit), State(frontierapi.BytesLimit), State(frontierapi.TimeLimit),
 }
 

@@ -284,7 +284,7 @@ func (s display) lists(room int) (lines []string) {
 
 var listColumns = [panels][]column{
 	crawlsPanel: {
-		{name: "CRAWLS"}, {name: "STATE", width: 11}, right("QUEUED", 6), right("ON WAY", 6), right("DONE", 6),
+		{name: "CRAWLS"}, {name: "STATE", width: 13}, right("QUEUED", 6), right("ON WAY", 6), right("DONE", 6),
 		right("FAILED", 6), {name: "EXCL.", width: 6, right: true, from: 80}, right("PAGES/S", 7), {name: "ETA", width: 6, right: true, from: 80},
 	},
 	hostsPanel: {

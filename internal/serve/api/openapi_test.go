@@ -128,7 +128,7 @@ func TestTheDocumentListsTheValuesOfClosedSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, want := range map[string]string{
-		"Crawl.state": "running paused cancelled blocked empty complete pages_limit bytes_limit time_limit", "Crawl.end": "empty complete pages_limit bytes_limit time_limit", "Status.mode": "running stored empty away",
+		"Crawl.state": "running paused cancelled blocked deleting empty complete pages_limit bytes_limit time_limit", "Crawl.end": "empty complete pages_limit bytes_limit time_limit", "Status.mode": "running stored empty away",
 		"AlertsAlert.alert": "error_rate no_progress lag stream_full disk memory dead_letters yield blocked login",
 		"NewWebhook.events": "crawl.ended records",
 	} {

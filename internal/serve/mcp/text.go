@@ -78,10 +78,11 @@ func mapText(m *scrape.Map) string {
 
 // crawlText is how a crawl stands, in a line.
 func crawlText(c *overview.Crawl) string {
-	text := fmt.Sprintf("crawl %s: %s; %d done, %d queued, %d in flight, %d failed; %d pages, %d bytes", c.Name, c.StateText(),
+	state := c.Standing()
+	text := fmt.Sprintf("crawl %s: %s; %d done, %d queued, %d in flight, %d failed; %d pages, %d bytes", c.Name, state.Word,
 		c.Done, c.Queued+c.Waiting, c.InFlight+c.Parsing, c.Failed, c.Pages, c.BytesBody)
-	if c.Why != "" {
-		text += "; " + c.Why
+	if state.Why != "" {
+		text += "; " + state.Why
 	}
 	return clip(text)
 }

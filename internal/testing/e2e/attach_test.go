@@ -67,13 +67,16 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	// What a crawl has stored that does not run can be looked into, but not watched.
 	stored := func(state string) {
 		t.Helper()
-		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"runs"}, {"dead", "list"}, {"spec", "get"}} {
+		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"runs"}, {"dead", "list"}, {"spec", "get"}, {"spec", "list"}} {
 			out := runSeine(t, append(args, "--data", p.data)...)
 			if out.code() != 0 || out.stderr.String() != "" {
 				t.Errorf("%s when no crawl runs: %d, %s", args, out.code(), out.said())
 			}
 			if args[0] == "status" && (!strings.Contains(out.stdout.String(), "crawl default: "+state) || strings.Contains(out.stdout.String(), "WARNING")) {
 				t.Errorf("it should say that the crawl is %s: %s", state, out.stdout)
+			}
+			if args[len(args)-1] == "list" && args[0] == "spec" && !strings.Contains(out.stdout.String(), " "+state+" ") {
+				t.Errorf("it should list a crawl that is %s: %s", state, out.stdout)
 			}
 			if over := !strings.Contains(out.stdout.String(), "running"); args[0] == "runs" && (!strings.Contains(out.stdout.String(), "1 run") || over != (state == "complete")) {
 				t.Errorf("it should have one run of a crawl that is %s: %s", state, out.stdout)
@@ -85,7 +88,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 			}
 		}
 	}
-	stored("running, but no process works on it")
+	stored("stopped")
 	second := p.crawl()
 	eventually(t, patience, "look into the crawl that goes on", func() (bool, string) {
 		out := runSeine(t, "explain", site.seed, "--data", p.data)

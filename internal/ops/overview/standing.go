@@ -1,0 +1,97 @@
+package overview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"seine/internal/base/humanize"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// Standing is the state of a crawl for people: a word, and a sentence about it.
+type Standing struct{ Word, Why string }
+
+// Words beside those of State.
+const (
+	Scheduled = "scheduled"
+	stopped   = "stopped"
+	limited   = "limit reached"
+	unknown   = "unknown"
+	unasked   = "not looked at"
+)
+
+// AllStandings are all words, in the order in which lists offer them.
+var AllStandings = []string{
+	string(Running), Scheduled, string(Paused), stopped, limited, string(frontierapi.Complete), string(Cancelled),
+	string(frontierapi.Empty), string(Blocked), string(Deleting), unknown, unasked,
+}
+
+// Standing returns the state of the crawl for people.
+func (c *Crawl) Standing() Standing {
+	left := humanize.Plural(c.Pending(), "URL")
+	switch {
+	case c.Unasked:
+		return Standing{unasked, "Open it to have it looked at."}
+	case c.Problem != "":
+		return Standing{unknown, c.Problem}
+	case c.State == Deleting:
+		return Standing{string(Deleting), "Its URLs and stored pages are being deleted; its output is kept."}
+	case c.Stalled:
+		return Standing{string(Blocked), "No revision of its spec can be used."}
+	case c.State == Paused:
+		return Standing{string(c.State), left + " left, none of which is fetched until it is resumed."}
+	case c.State == Cancelled:
+		return Standing{string(c.State), "Queued URLs are excluded; fetched pages are kept."}
+	case c.End == frontierapi.Complete:
+		return Standing{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
+	case c.End == frontierapi.Empty:
+		return Standing{string(c.End), "It has no URLs yet."}
+	case c.End != frontierapi.NotEnded:
+		return Standing{limited, fmt.Sprintf("%s, with %s left.", c.limit(), left)}
+	case c.Idle && (c.Pending() > 0 || c.NextRun.IsZero()):
+		return Standing{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
+	case c.Pending() == 0 && !c.NextRun.IsZero():
+		return Standing{Scheduled, "Every URL has been visited in this run."}
+	}
+	return Standing{string(Running), ""}
+}
+
+// limit says which limit ended a crawl, with its key in the spec.
+func (c *Crawl) limit() string {
+	spec := c.Spec
+	if spec == nil {
+		return "A limit of its spec has ended it"
+	}
+	switch c.End {
+	case frontierapi.PagesLimit:
+		return fmt.Sprintf("It has fetched as many pages as its spec allows (max_pages: %d)", spec.MaxPages)
+	case frontierapi.BytesLimit:
+		return fmt.Sprintf("It has fetched as many bytes as its spec allows (max_bytes: %s)", humanize.Size(int64(spec.MaxBytes)))
+	case frontierapi.TimeLimit:
+		return fmt.Sprintf("It has run for as long as its spec allows (max_duration: %s)", spec.MaxDuration)
+	case frontierapi.NotEnded, frontierapi.Empty, frontierapi.Complete:
+	}
+	return ""
+}
+
+// Mark is the class of the mark that shows the word.
+func (s Standing) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
+
+// Ended reports whether nothing more happens by itself.
+func (s Standing) Ended() bool {
+	return slices.Contains([]string{limited, string(frontierapi.Complete), string(Cancelled), string(frontierapi.Empty)}, s.Word)
+}
+
+// May reports whether a verb of a form makes sense for a crawl in this state.
+func (s Standing) May(verb string) bool {
+	switch s.Word {
+	case string(Running), Scheduled, string(Blocked), unknown:
+		return verb != "resume"
+	case string(Paused), stopped:
+		return verb != "pause"
+	case string(Cancelled):
+		return verb == "resume"
+	}
+	return false
+}
