@@ -4,7 +4,7 @@ package suggest
 import "strings"
 
 // Name returns the one of names that was most likely meant, "" if none is like
-// the one that was written.
+// the one that was written, or begins with it.
 func Name(written string, names []string) string {
 	const maxName = 64 // longer ones are no slip of a known name, and cost
 	if len(written) > maxName {
@@ -16,6 +16,11 @@ func Name(written string, names []string) string {
 	for _, name := range names {
 		if d := distance(plain, joined.Replace(name)); d < least && d < len(name) {
 			best, least = name, d
+		}
+	}
+	for _, name := range names {
+		if best == "" && len(plain) > 2 && strings.HasPrefix(joined.Replace(name), plain) {
+			return name
 		}
 	}
 	return best

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"seine/internal/base/suggest"
 	"seine/internal/output"
 	"seine/internal/output/ageencrypt"
 	"seine/internal/output/format"
@@ -45,6 +47,8 @@ type Page struct {
 	// Next is the cursor of the next part, "" at the end of what is committed now. A part may have no record
 	// and not be the last: so many entries are looked at for one.
 	Next string
+	// Meant is a kind that the output has in place of the chosen one, "" if none is like it, or there may be more.
+	Meant string
 }
 
 // position is where a page begins: in an entry, in one of its files, after so many of its records.
@@ -75,7 +79,7 @@ func Read(ctx context.Context, o output.Output, c Choice, cursor string, most in
 	if _, database := o.Log.(output.Reader); database {
 		return Page{}, ErrDatabase
 	}
-	r := reader{ctx: ctx, out: o, choice: c, most: most, until: time.Now().Add(pageTime)}
+	r := reader{ctx: ctx, out: o, choice: c, most: most, until: time.Now().Add(pageTime), kinds: make(map[string]bool)}
 	var from position
 	if cursor != "" {
 		var err error
@@ -118,6 +122,9 @@ func (r *reader) read(refs []output.Ref, from position) (Page, error) {
 		}
 		from = position{}
 	}
+	if len(r.page.Records) == 0 && r.page.Next == "" && r.choice.Kind != "" {
+		r.page.Meant = suggest.Name(r.choice.Kind, slices.Sorted(maps.Keys(r.kinds)))
+	}
 	if len(r.page.Records) == 0 && r.skipped != "" {
 		return r.page, fmt.Errorf("file %s: %w", r.skipped, ErrFormat)
 	}
@@ -133,6 +140,7 @@ type reader struct {
 	until  time.Time
 	bytes  int
 	page   Page
+	kinds  map[string]bool // of files that were left out
 
 	skipped string // path of the last file whose format cannot be read back
 }
@@ -152,6 +160,7 @@ func (r *reader) entry(ref output.Ref, from position) (over bool, err error) {
 			skip = from.record
 		}
 		if f.IndexOf != "" || !r.choice.has(f) {
+			r.note(f)
 			continue
 		}
 		full, err := r.file(f, position{ref.String(), i, skip})
@@ -160,6 +169,16 @@ func (r *reader) entry(ref output.Ref, from position) (over bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// note notes the kinds of a file that has none of the chosen one.
+func (r *reader) note(f *output.File) {
+	if r.choice.Crawl == "" || f.Crawl == r.choice.Crawl {
+		r.kinds[f.Kind] = true
+		for kind := range f.Kinds {
+			r.kinds[kind] = true
+		}
+	}
 }
 
 // has reports whether a file may have records that are chosen.

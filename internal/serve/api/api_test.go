@@ -197,6 +197,11 @@ func testRecords(t *testing.T, s *server) {
 		}
 	}
 	s.want(200, nil, "GET", "/records?crawl=shop&kind=product", "")
+	for _, path := range []string{"/records?kind=pag", "/records?crawl=shop&kind=pgae"} {
+		if got := s.problemOf(s.want(404, nil, "GET", path, "")); !strings.Contains(got, "did you mean page?") {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
 }
 
 // testFiles has each file of the output once, the newest first, and the records of each from its cursor on.

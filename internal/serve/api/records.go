@@ -128,7 +128,9 @@ func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*b
 		p.Items = append(p.Items, record{raw(r)})
 	}
 	if p.Next = part.Next; err == nil && len(p.Items) == 0 && p.Next == "" && in.Cursor == "" {
-		err = o.checkThere(ctx, in.Crawl)
+		if err = o.checkThere(ctx, in.Crawl); err == nil && part.Meant != "" {
+			err = problemf(http.StatusNotFound, "no record is of kind %s; did you mean %s?", in.Kind, part.Meant)
+		}
 	}
 	return answerOf(p, err)
 }
