@@ -352,6 +352,7 @@ func disks(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	}
 	type place struct {
 		procstats.Disk
+		host  string
 		paths []string
 	}
 	byDevice := make(map[string]*place)
@@ -360,10 +361,10 @@ func disks(a *crawlspec.Alerts, look *Observation) (found []finding) {
 			name := p.Host + " disk " + d.Device
 			at := byDevice[name]
 			if at == nil {
-				at = &place{Disk: d}
+				at = &place{Disk: d, host: p.Host}
 				byDevice[name] = at
 			}
-			at.paths = append(at.paths, fmt.Sprintf("%s of %s", d.Path, p.Stage))
+			at.paths = append(at.paths, fmt.Sprintf("%s (%s)", d.Path, p.Stage))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(byDevice)) {
@@ -373,7 +374,8 @@ func disks(a *crawlspec.Alerts, look *Observation) (found []finding) {
 		found = append(found, finding{
 			kind: Disk, subject: name, value: free, threshold: float64(a.DiskFree),
 			bad: free < float64(a.DiskFree), good: free > calmFree*float64(a.DiskFree),
-			text: fmt.Sprintf("%.0f MiB of %.0f are free on %s: %s", free/(1<<20), float64(at.Size)/(1<<20), name, strings.Join(slices.Compact(at.paths), ", ")),
+			text: fmt.Sprintf("the disk of %s on %s has %s of %s free, and disk_free is %s: free some space", strings.Join(slices.Compact(at.paths), ", "), at.host,
+				humanize.Size(int64(at.Free)), humanize.Size(int64(at.Size)), humanize.Size(int64(a.DiskFree))),
 		})
 	}
 	return found

@@ -250,7 +250,7 @@ func TestDiskIsToldOnce(t *testing.T) {
 	}
 	d.pass(time.Minute, nil)
 	d.want("raised disk node1 disk 8:1")
-	if text := d.state.Raised()[0].Text; !strings.Contains(text, "512 MiB of 16384 are free") || !strings.Contains(text, "/state of frontier") {
+	if text := d.state.Raised()[0].Text; text != "the disk of /state (frontier) on node1 has 537 MB of 17.2 GB free, and disk_free is 1.07 GB: free some space" {
 		t.Errorf("it says %q", text)
 	}
 	disk[0].Free = 1<<30 + 1

@@ -498,6 +498,7 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 		return nil, err
 	}
 	if have.Rev > 0 && len(c.Seeds) > 0 {
+		c.Log.Warn("the crawl continues, with the URLs of this command added; --crawl NAME or another --data begins another", "crawl", c.Crawl)
 		c.logKept(spec)
 	}
 	if blocked := have.Blocked(); blocked != nil {
@@ -552,8 +553,7 @@ func (c *crawl) logKept(spec *crawlspec.Spec) {
 		}
 	}
 	if len(kept) > 0 {
-		c.Log.Warn("the crawl continues, and keeps what this command does not change of its spec; --crawl NAME or another --data begins another",
-			"crawl", c.Crawl, "kept", strings.Join(kept[:min(len(kept), mostChanges)], ", "))
+		c.Log.Warn("the crawl keeps keys of its stored spec", "crawl", c.Crawl, "kept", strings.Join(kept[:min(len(kept), mostChanges)], ", "))
 	}
 }
 
