@@ -94,5 +94,9 @@ func (p *progress) toGo(now crawl.Progress) string {
 	if left <= 0 || p.rate <= 0 {
 		return ""
 	}
-	return "  " + time.Duration(float64(left)/p.rate*float64(time.Second)).Round(time.Second).String() + " to go" + unless
+	takes := time.Duration(float64(left) / p.rate * float64(time.Second))
+	if unless != "" {
+		takes = max(takes, now.Longest)
+	}
+	return "  " + takes.Round(time.Second).String() + " to go" + unless
 }

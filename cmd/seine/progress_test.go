@@ -62,14 +62,16 @@ func TestTimeToGoIsThatOfWhatIsKnown(t *testing.T) {
 	for _, tt := range []struct {
 		queued, pages, most int64
 		want                string
+		longest             time.Duration
 	}{
-		{20, 10, 0, "  10s to go, if nothing more is found"},
-		{20, 10, 500, "  10s to go, if nothing more is found"},
-		{20, 10, 16, "  3s to go"},
-		{0, 10, 500, ""},
-		{20, 16, 16, ""}, // its end is at hand
+		{20, 10, 0, "  10s to go, if nothing more is found", 9 * time.Second},
+		{20, 10, 0, "  1m0s to go, if nothing more is found", time.Minute}, // on one host
+		{20, 10, 500, "  10s to go, if nothing more is found", 0},
+		{20, 10, 16, "  3s to go", time.Minute},
+		{0, 10, 500, "", 0},
+		{20, 16, 16, "", 0}, // its end is at hand
 	} {
-		now := crawl.Progress{MaxPages: tt.most}
+		now := crawl.Progress{MaxPages: tt.most, Longest: tt.longest}
 		now.Queued, now.Pages = tt.queued, tt.pages
 		p := progress{rate: 2}
 		if got := p.toGo(now); got != tt.want {

@@ -445,18 +445,11 @@ func (o *Overview) SetRate(c *Crawl, rate float64) {
 	if rate <= 0 || left <= 0 || c.State != Running {
 		return
 	}
-	c.ETA = o.At.Add(time.Duration(float64(left) / rate * float64(time.Second)))
-	if o.Hosts == nil {
-		return
+	takes := time.Duration(float64(left) / rate * float64(time.Second))
+	if o.Hosts != nil {
+		takes = max(takes, o.Hosts.LongestQueue(c.Name))
 	}
-	for i := range o.Hosts.Longest {
-		h := &o.Hosts.Longest[i]
-		for _, work := range h.Crawls {
-			if end := o.At.Add(time.Duration(int64(work.Queued)*(h.DelayMS+h.MeanMS)) * time.Millisecond); work.Crawl == c.Name && h.DelayMS > 0 && end.After(c.ETA) {
-				c.ETA = end
-			}
-		}
-	}
+	c.ETA = o.At.Add(takes)
 }
 
 // ExcludedURLs is how many URLs are excluded, for any reason.

@@ -108,6 +108,7 @@ type Progress struct {
 	State    crawlspec.RunState // of the crawl: one that is paused sends nothing
 	NATS     string             // where the streams can be looked at
 	Data     string             // the directory that tells commands how, if the server is embedded
+	Longest  time.Duration      // how long the longest queue of a host lasts
 }
 
 // ErrNothingToDo is returned when there are no seeds, and nothing in Data to
@@ -122,6 +123,12 @@ const (
 	maxPoll    = 30 * time.Millisecond
 	idlePoll   = time.Second           // while nothing changes
 	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
+)
+
+// surveyPoll is the wait between questions for the longest queues, so many.
+const (
+	surveyPoll = 5 * time.Second
+	surveyed   = 3
 )
 
 // othersPoll is the wait between questions which other crawls have work.
@@ -280,6 +287,8 @@ type crawl struct {
 	writers   []*writer.Writer // that of the records first
 	last      frontierapi.Counters
 	resumed   bool          // there was state before this run
+	surveyed  time.Time     // when longest was asked for
+	longest   time.Duration // of the queues of hosts
 	begun     chan struct{} // closed when it is certain that the run is not refused
 	before    atomic.Int64  // pages fetched by earlier runs
 	asked     bool          // last has been set
@@ -657,6 +666,17 @@ func (c *crawl) start(ctx context.Context) *stagegroup.Group {
 	return g
 }
 
+// longestQueue returns how long the longest queue of a host lasts, as it was at most surveyPoll ago.
+func (c *crawl) longestQueue(ctx context.Context) time.Duration {
+	if now := time.Now(); now.Sub(cmp.Or(c.surveyed, c.began)) > surveyPoll {
+		c.surveyed = now
+		if hosts, err := c.client.Survey(ctx, c.Crawl, surveyed); err == nil {
+			c.longest = hosts.LongestQueue(c.Crawl)
+		}
+	}
+	return c.longest
+}
+
 // fetch runs the fetcher, once the run is not refused any more, and it is known what was
 // fetched before: other crawls may be in the same state.
 func (c *crawl) fetch(ctx context.Context) error {
@@ -723,7 +743,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		c.asked = true
 		c.last, c.state = counters.Counters, spec.State
 		if c.Progress != nil {
-			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local()})
+			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local(), Longest: c.longestQueue(stages)})
 		}
 		switch {
 		case end == frontierapi.Empty && len(c.Seeds) > 0: // they are on their way

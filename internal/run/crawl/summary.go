@@ -298,7 +298,11 @@ func (s *Summary) Write(w io.Writer) {
 		took += fmt.Sprintf(", %.0f pages/s", s.PagesPerSecond)
 	}
 	row("time", "%s", took)
-	row("requests", "%s", humanize.ByCount(s.Requests))
+	requests := humanize.ByCount(s.Requests)
+	if s.PagesBefore > 0 {
+		requests += ", in all runs"
+	}
+	row("requests", "%s", requests)
 	row("URLs", "%s known: %s done, %s failed, %s open", humanize.Count(s.URLs.Known), humanize.Count(s.URLs.Done), humanize.Count(s.URLs.Failed), humanize.Count(s.URLs.Open))
 	writeReasons(row, "failed", s.Failures)
 	writeReasons(row, "excluded", s.Exclusions)

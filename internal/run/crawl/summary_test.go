@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -42,6 +43,8 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 	}{
 		"pages":       {Summary{Pages: 5, PagesBefore: 2, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s, 3 pages/s"}, nil},
 		"no pages":    {Summary{Pages: 5, PagesBefore: 5, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s\n"}, []string{"pages/s"}},
+		"both runs":   {Summary{Pages: 5, PagesBefore: 2, Requests: map[messages.Class]int64{"ok": 5}}, []string{"requests     5 ok, in all runs\n"}, nil},
+		"one run":     {Summary{Pages: 5, Requests: map[messages.Class]int64{"ok": 5}}, []string{"requests     5 ok\n"}, nil},
 		"fast host":   {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 2}}}, nil, []string{"slowest"}},
 		"slow host":   {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 300}}}, []string{"slowest      a.test: 300 ms a request"}, nil},
 		"shells":      {Summary{EmptyShells: &EmptyShells{1, "http://a.test/"}}, []string{"warning      1 page with scripts and hardly any text, such as http://a.test/: try --render auto"}, nil},

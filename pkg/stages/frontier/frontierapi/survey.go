@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,6 +40,19 @@ func (s *Survey) Cut(top int) {
 	s.Slowest = keep(s.Slowest, func(h *HostStatus) int64 { return h.MeanMS })
 	s.Longest = keep(s.Longest, func(h *HostStatus) int64 { return int64(h.Queued) })
 	s.Busiest = keep(s.Busiest, func(h *HostStatus) int64 { return h.Requests })
+}
+
+// LongestQueue returns how long the longest queues last, at least, until a crawl's last URL in them is fetched.
+func (s *Survey) LongestQueue(crawl string) (longest time.Duration) {
+	for i := range s.Longest {
+		h := &s.Longest[i]
+		for _, work := range h.Crawls {
+			if work.Crawl == crawl && h.DelayMS > 0 {
+				longest = max(longest, time.Duration(int64(work.Queued)*(h.DelayMS+h.MeanMS))*time.Millisecond)
+			}
+		}
+	}
+	return longest
 }
 
 // Survey returns how the hosts that a crawl has work for stand, those of all
