@@ -13,6 +13,7 @@ import (
 
 	"seine/internal/base/safeprint"
 	"seine/internal/base/weburl"
+	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher"
@@ -98,6 +99,9 @@ func hint(err error) error {
 		return fmt.Errorf("%w (--robots ignore, if the site is yours)", err)
 	case messages.UnsupportedType:
 		return fmt.Errorf("%w (write its type into accept of the spec)", err)
+	}
+	if remedy := overview.Remedies[failed.Class]; remedy != "" {
+		return fmt.Errorf("%w (%s)", err, remedy)
 	}
 	return err
 }

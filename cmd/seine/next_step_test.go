@@ -15,6 +15,10 @@ func TestMessagesNameTheNextStep(t *testing.T) {
 	want(t, exitOK, []string{"seed", site + "/p/2", "--data", data, "--crawl", "more", "--new"}, "; run seine crawl --data "+data+" --crawl more to fetch them")
 	spec := write(t, "spec.yaml", "records: [{kind: item, each: '.items[]', fields: {name: h1}}]\n")
 	want(t, exitUsage, []string{"spec", "check", spec}, `for JSON, write {jq: ".items[]"}`)
+	const down = "connection refused: check that the host is up, and its port"
+	once := write(t, "once.yaml", "{seeds: ['http://127.0.0.1:1/'], allow_private: true, delay: 0s, max_attempts: 1}\n")
+	want(t, exitFailed, []string{"crawl", "--spec", once, "--data", filepath.Join(dir, "down"), "--out", filepath.Join(dir, "out"), "--quiet"}, down)
+	want(t, exitFailed, []string{"extract", "http://127.0.0.1:1/", "--allow-private"}, "connection refused (check that the host is up, and its port)")
 	want(t, exitUsage, []string{"stop"}, "unexpected argument stop: use Ctrl-C")
 	code, _, stderr := seine(t, "explain", site+"/p/1", "--data", data, "--crawl", "nope")
 	if code != exitUsage || !strings.Contains(stderr, "no such crawl") {

@@ -55,8 +55,9 @@ type Summary struct {
 	URLs                URLCounts                `json:"urls"`
 	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
 	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
-	EmptyShells         *EmptyShells             `json:"empty_shells,omitempty"`
-	Warnings            int64                    `json:"warnings,omitempty"` // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
+	EmptyShells         *SomePages               `json:"empty_shells,omitempty"` // that have scripts and hardly any text, and were not rendered, in this run
+	LoginForms          *SomePages               `json:"login_forms,omitempty"`  // that ask for a login, which the spec has not, in this run
+	Warnings            int64                    `json:"warnings,omitempty"`     // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
 	FailedLogins        int64                    `json:"failed_logins,omitempty"`
 	Requests            map[messages.Class]int64 `json:"requests"`
 	DeadLetters         *DeadLetters             `json:"dead_letters,omitempty"`
@@ -112,17 +113,18 @@ func (r report) ruleTroubles() (all []RuleTrouble) {
 	return all
 }
 
-// EmptyShells are pages of this run that have scripts and hardly any text, and were not rendered.
-type EmptyShells struct {
+// SomePages are so many, and one of them.
+type SomePages struct {
 	Pages   int64  `json:"pages"`
-	Example string `json:"example"`
+	Example string `json:"example"` // URL
 }
 
-func (r report) emptyShells() *EmptyShells {
-	if pages, example := r.parser.Shells(r.Crawl); pages > 0 {
-		return &EmptyShells{pages, example}
+// somePages returns nil if there are none.
+func somePages(pages int64, example string) *SomePages {
+	if pages == 0 {
+		return nil
 	}
-	return nil
+	return &SomePages{pages, example}
 }
 
 // RequestLog is what the writer of results has committed of the crawl.
@@ -154,8 +156,10 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, FailedLogins: n.FailedLogins, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
-		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(), EmptyShells: r.emptyShells(),
+		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(),
 	}
+	shells, logins := r.parser.Suspects(r.Crawl)
+	s.EmptyShells, s.LoginForms = somePages(shells.Sample()), somePages(logins.Sample())
 	if !r.NATS.Given() {
 		s.Data = r.Data
 	}
@@ -315,6 +319,9 @@ func (s *Summary) Write(w io.Writer) {
 	}
 	if e := s.EmptyShells; e != nil {
 		row("warning", "%s with scripts and hardly any text, such as %s: try --render auto", humanize.Plural(e.Pages, "page"), e.Example)
+	}
+	if l := s.LoginForms; l != nil {
+		row("warning", "%s with a login form, such as %s: set render.login in the spec, or auth under sources", humanize.Plural(l.Pages, "page"), l.Example)
 	}
 	if s.Warnings > 0 {
 		row("warnings", "%s incomplete (rendered pages, sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))

@@ -15,6 +15,7 @@ import (
 	"seine/internal/ops/deadletters"
 	"seine/internal/ops/history"
 	"seine/internal/ops/lookup"
+	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/records"
 	"seine/internal/ops/seeds"
@@ -263,30 +264,18 @@ func problemIn(err error) *Problem {
 	return p
 }
 
-// ofSite are what to do about a page that could not be fetched, by the class of the result.
-var ofSite = map[messages.Class]string{
-	messages.Gone:            "the site does not have this page: check the URL",
-	messages.ClientError:     "the site refuses this request: check the URL, or give a spec with the login or headers that the page needs",
-	messages.Redirect:        "the redirects of the site do not end: check the URL",
-	messages.Throttled:       "the site limits requests: try again later",
-	messages.ServerError:     "the site has a fault of its own: try again later",
-	messages.RobotsDenied:    "robots.txt of the site disallows this page: fetch another page",
-	messages.DNSFailure:      "check the name of the host",
-	messages.ConnectFailure:  "check that the host is up, and its port",
-	messages.TLSFailure:      "check the certificate of the site, or use http:// if it has none",
+// ofRequest are what to do about a page that the request is wrong for, by the class of the result.
+var ofRequest = map[messages.Class]string{
 	messages.UnsupportedType: "a list of URLs begins at an HTML page",
-	messages.TooLarge:        "a larger max_body in the spec may allow it, up to 16 MiB",
-	messages.Blocked:         "the site wants to see a person: ask its owner for access",
-	messages.ProxyFailure:    "check the proxy of the spec",
 	messages.Misconfigured:   "correct the spec of the request, or the server's --secrets",
 }
 
 // fetchProblem says why a page could not be fetched.
 func (a *API) fetchProblem(e *fetcher.FetchError) error {
-	status, advice := http.StatusBadGateway, cmp.Or(ofSite[e.Class], "try again later")
+	status, advice := http.StatusBadGateway, cmp.Or(overview.Remedies[e.Class], ofRequest[e.Class], "try again later")
 	switch {
 	case e.Class == messages.ClientError && e.Status < http.StatusBadRequest:
-		advice = ofSite[messages.Redirect]
+		advice = overview.Remedies[messages.Redirect]
 	case e.Class == messages.RobotsDenied:
 		status = http.StatusForbidden
 	case e.Class == messages.RefusedAddress && a.AllowPrivate:

@@ -34,7 +34,7 @@ type parsePlan struct {
 	maxRecord int
 	content   article.Options
 	mask      *pii.Masking // nil if nothing is masked
-	shells    shells
+	suspects  suspects
 	err       error // of the spec, if its rules cannot be used
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/lazyregexp"
+	"seine/internal/base/weburl"
 	"seine/internal/page/htmlpage"
 	"seine/internal/page/mediatype"
 	"seine/pkg/messages"
@@ -26,28 +28,58 @@ const (
 	fewLinks   = 10 // that it has, too
 )
 
-// shells counts pages that were not rendered and look like empty shells, which scripts fill.
-type shells struct {
+// suspects counts pages without what they are for, of a plan.
+type suspects struct {
+	shells counted // that were not rendered, and that scripts fill
+	logins counted // with the form of a login in place of what is behind it
+}
+
+// counted are pages, and one of them.
+type counted struct {
 	pages atomic.Int64
 	first atomic.Pointer[string] // URL
 }
 
-// count counts a page that came without text, links or records, but with a script.
-func (s *shells) count(r *parsedPage, body []byte) {
-	few := len(r.scanned.Text) < littleText && len(r.follow) < fewLinks && len(r.byRules.Records) == 0
-	if few && r.page.Rendered == "" && !r.plan.spec.MayRender() && r.doc.Type.Class == mediatype.HTML && htmlpage.HasScript(body) {
-		s.pages.Add(1)
-		s.first.CompareAndSwap(nil, &r.page.URL)
+func (c *counted) add(url *string) {
+	c.pages.Add(1)
+	c.first.CompareAndSwap(nil, url)
+}
+
+// Sample returns how many they are, and the URL of one.
+func (c *counted) Sample() (pages int64, example string) {
+	if first := c.first.Load(); first != nil {
+		example = *first
+	}
+	return c.pages.Load(), example
+}
+
+// count counts a page that came without text, links or records, but with a script, or with a form that asks for a password.
+func (s *suspects) count(r *parsedPage, body []byte) {
+	spec, text := r.plan.spec, len(r.scanned.Text)
+	switch {
+	case r.doc.Type.Class != mediatype.HTML || len(r.byRules.Records) > 0 || text >= loginText:
+	case (spec.Render == nil || spec.Render.Login == nil) && (r.page.Depth == 0 || !isLogin().MatchString(weburl.Path(r.page.URL))) && passwordField().Match(body):
+		s.logins.add(&r.page.URL)
+	case text < littleText && len(r.follow) < fewLinks && r.page.Rendered == "" && !spec.MayRender() && htmlpage.HasScript(body):
+		s.shells.add(&r.page.URL)
 	}
 }
 
-// Shells returns how many pages of a crawl's newest spec have scripts and hardly any text, in this process, and one of them.
-func (p *Parser) Shells(crawl string) (pages int64, example string) {
+// loginText is how many bytes of text a page has less of that may be the form of a login.
+const loginText = 1000
+
+var (
+	passwordField = lazyregexp.New(`(?i)<input\b[^>]*\btype\s*=\s*["']?password\b`)
+	isLogin       = lazyregexp.New(`(?i)log[-_]?[io]n|sign[-_]?[iu]|register|auth|password|account`) // which any site may have
+)
+
+// Suspects returns the pages of a crawl's newest spec in this process that scripts fill, and that want a login.
+func (p *Parser) Suspects(crawl string) (shells, logins *counted) {
 	plan, found := p.plans.Peek(crawl)
-	if !found || plan.shells.pages.Load() == 0 {
-		return 0, ""
+	if !found {
+		return new(counted), new(counted)
 	}
-	return plan.shells.pages.Load(), *plan.shells.first.Load()
+	return &plan.suspects.shells, &plan.suspects.logins
 }
 
 // renderWarning says what a rendered page may lack, "" if it seems complete.

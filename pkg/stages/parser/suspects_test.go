@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 )
 
 // A page that scripts fill is counted if it was not rendered, and has nothing without them.
-func TestShells_PagesThatNeedJavaScript_Counted(t *testing.T) {
+func TestSuspects_PagesThatNeedJavaScript_Counted(t *testing.T) {
 	t.Parallel()
 	const script = "<script src=/app.js></script>"
 	for name, c := range map[string]struct {
@@ -29,7 +30,39 @@ func TestShells_PagesThatNeedJavaScript_Counted(t *testing.T) {
 		pg := page(c.contentType)
 		pg.Rendered = c.rendered
 		p.parsed(t, pg, []byte(c.body))
-		if n, example := p.Shells("c"); n != c.want || (example == pageURL) != (c.want > 0) {
+		shells, _ := p.Suspects("c")
+		if n, example := shells.Sample(); n != c.want || (example == pageURL) != (c.want > 0) {
+			t.Errorf("%s: %d, %q, want %d", name, n, example, c.want)
+		}
+	}
+}
+
+// A page that asks for a login is counted if the spec has none, unless a site has one for whom it concerns.
+func TestSuspects_LoginForms_Counted(t *testing.T) {
+	t.Parallel()
+	const form = `<form action=/login><INPUT name=user><input name="pw" Type = 'password'></form>`
+	for name, c := range map[string]struct {
+		url, body string
+		depth     int
+		change    func(*crawlspec.Spec)
+		want      int64
+	}{
+		"a form in place of a page":    {pageURL, form, 3, nil, 1},
+		"a seed that leads to a login": {"https://a.test/login?next=/", form, 0, nil, 1},
+		"the page of a login":          {"https://a.test/users/sign_in", form, 1, nil, 0},
+		"a form beside text":           {pageURL, form + strings.Repeat("word ", 300), 3, nil, 0},
+		"no password":                  {pageURL, `<input type=text name=password> password`, 0, nil, 0},
+		"a spec with a login": {pageURL, form, 0, func(s *crawlspec.Spec) {
+			s.SetRender(crawlspec.RenderAlways)
+			s.Render.Login = &crawlspec.RenderLogin{URL: "https://a.test/login", Script: "0"}
+		}, 0},
+	} {
+		p := newParser(t, c.change)
+		pg := page("text/html")
+		pg.URL, pg.Depth, pg.Visit.URL = c.url, c.depth, messages.HashURL(c.url)
+		p.parsed(t, pg, []byte(c.body))
+		_, logins := p.Suspects("c")
+		if n, example := logins.Sample(); n != c.want || (example == c.url) != (c.want > 0) {
 			t.Errorf("%s: %d, %q, want %d", name, n, example, c.want)
 		}
 	}
