@@ -13,8 +13,9 @@ const (
 	NoStart  Kind = "no_start"  // the browser does not show it at all
 	HalfRead Kind = "half_read" // the browser stops reading it
 
-	LoginFailed Kind = "login_failed" // the login before it does not come to its end
-	NoSession   Kind = "no_session"   // it shows after a login that there is no session
+	LoginFailed  Kind = "login_failed"  // the login before it does not come to its end
+	LoginRefused Kind = "login_refused" // the site refuses it
+	NoSession    Kind = "no_session"    // it shows after a login that there is no session
 )
 
 // Error is why a page cannot be rendered, where that is the page's doing.

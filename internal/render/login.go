@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto"
@@ -96,12 +97,64 @@ func (pl pageLogin) run(ctx context.Context) error {
 	if err := pl.fill(ctx, l); err != nil {
 		return err
 	}
-	if err := pl.waitFor(ctx, &wait); err != nil {
+	if err := pl.succeed(ctx, &wait); err != nil {
 		return err
 	}
 	_, err = pl.tab.navigate(ctx, emptyPage)
 	return err
 }
+
+// What of a login says that the site has refused it: after refusedTime, the page is at rest, and still wants one.
+const (
+	refusedTime   = 5 * time.Second
+	passwordField = `document.querySelector("input[type=password]")` // without RenderLogin.When
+)
+
+// refusals are logins that sites have refused, which would lock the account if they were tried for each page.
+type refusals struct{ sync.Map }
+
+// of returns why the login of a job is not tried, nil if it is.
+func (r *refusals) of(job *Job) error {
+	if known, ok := r.Load(loginKey(job)); ok {
+		return &Error{LoginFailed, known.(*Error).Text + "; it is not tried again until the spec changes or the process restarts"}
+	}
+	return nil
+}
+
+// note remembers a refusal, if err is one.
+func (r *refusals) note(job *Job, err error) {
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == LoginRefused {
+		r.Store(loginKey(job), e)
+	}
+}
+
+// loginKey is the same for the same login of a crawl.
+func loginKey(job *Job) string {
+	if job.How.Login == nil {
+		return ""
+	}
+	return fmt.Sprint(job.Crawl, job.How.Login.URL, job.How.Login.Script, job.Secrets)
+}
+
+// succeed waits until the login has worked, and returns errRefused as soon as the site has refused it.
+func (pl pageLogin) succeed(ctx context.Context, wait *crawlspec.RenderWait) error {
+	brief, cancel := context.WithTimeout(ctx, min(refusedTime, time.Duration(pl.job.How.Timeout)/2))
+	defer cancel()
+	err := pl.waitFor(brief, wait)
+	if err == nil || brief.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	resting, cancel := context.WithTimeout(ctx, 2*idleTime)
+	defer cancel()
+	if pl.settle(resting, crawlspec.UntilIdle) == nil {
+		if wanted, err := pl.tab.evaluate(ctx, cmp.Or(pl.job.How.Login.When, passwordField)); err == nil && wanted {
+			return errRefused
+		}
+	}
+	return pl.waitFor(ctx, wait)
+}
+
+var errRefused = errors.New("the site has refused it: check the secrets and the script")
 
 // mayAsk asks for permission as the proxy does, whose refusal would be a page like any other.
 func (pl pageLogin) mayAsk(ctx context.Context, url string) error {
@@ -174,7 +227,11 @@ func (pl pageLogin) loginFailure(ctx, within context.Context, err error) error {
 	case within.Err() != nil:
 		why = "its wait condition was not met within " + pl.job.How.Timeout.String() + "; check the secrets, the script and wait"
 	}
-	return &Error{LoginFailed, "the login at " + pl.job.How.Login.URL + " failed: " + why}
+	failed := &Error{LoginFailed, "the login at " + pl.job.How.Login.URL + " failed: " + why}
+	if errors.Is(err, errRefused) {
+		failed.Kind = LoginRefused
+	}
+	return failed
 }
 
 // checkSession returns errNoSession if the page shows that there is none.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"seine/internal/render/pageproxy"
 	"seine/internal/testing/scriptweb"
@@ -92,7 +93,9 @@ func TestLoginThatFails(t *testing.T) {
 	}{
 		"script throws": {func(j *Job) { j.How.Login.Script = "throw new Error('no button ' + secrets.user)" }, "its script fails: Error: no button ada"},
 		"no script":     {func(j *Job) { j.How.Login.Script = "no script" }, "its script fails: SyntaxError: "},
-		"wrong password": {func(j *Job) { j.Secrets["password"], j.How.Timeout = "wrong", crawlspec.Duration(1_500_000_000) },
+		"no end": {func(j *Job) {
+			j.How.Login.When, j.Secrets["password"], j.How.Timeout = "false", "wrong", crawlspec.Duration(1_500_000_000)
+		},
 			"its wait condition was not met within 1.5s"},
 		"no page": {func(j *Job) { j.How.Login.URL = w.URL("/missing") }, "its page is answered with status 404"},
 		"no site": {func(j *Job) { j.How.Login.URL = "https://127.0.0.1:9876/" }, "its page is answered with status 50"},
@@ -112,6 +115,35 @@ func TestLoginThatFails(t *testing.T) {
 				t.Errorf("it ends with %v", err)
 			}
 		})
+	}
+}
+
+// A login that the site refuses is sent once: other pages of the crawl fail without it, until its secrets or the spec change.
+func TestRefusedLoginIsSentOnce(t *testing.T) {
+	t.Parallel()
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	for n, c := range []struct {
+		password, crawl, want string
+		kind                  Kind
+		sent                  int
+	}{
+		{"wrong", "a 1", "the site has refused it: check the secrets and the script", LoginRefused, 1},
+		{"wrong", "a 1", "it is not tried again until the spec changes or the process restarts", LoginFailed, 1},
+		{"wrong", "a 2", "the site has refused it", LoginRefused, 2},
+		{"wrong", "a 2", "it is not tried again", LoginFailed, 2},
+		{scriptweb.MemberPassword, "a 2", "", "", 3},
+	} {
+		job := memberJob(t, w, scriptweb.MembersPath(1), memberLogin(w, scriptweb.MembersLogin))
+		job.Crawl, job.Secrets["password"], job.How.Timeout = c.crawl, c.password, crawlspec.Duration(5*time.Second)
+		_, err := r.Render(t.Context(), job)
+		failed, ok := errors.AsType[*Error](err)
+		if ok != (c.want != "") || ok && (failed.Kind != c.kind || !strings.Contains(failed.Text, c.want)) {
+			t.Errorf("%d: it ends with %v", n, err)
+		}
+		if sent := w.Requests("/members/session"); sent != c.sent {
+			t.Errorf("%d: the login was sent %d times, want %d", n, sent, c.sent)
+		}
 	}
 }
 

@@ -52,6 +52,8 @@ type Renderer struct {
 	identity *pageproxy.Identity
 	slots    chan *slot
 
+	refused refusals
+
 	starting sync.Mutex
 	mu       sync.Mutex
 	browser  *sharedBrowser // nil until there is something to show
@@ -108,6 +110,9 @@ const maxTries = 3
 
 // Render shows a page when a tab is free. It returns an *Error if the page cannot be shown.
 func (r *Renderer) Render(ctx context.Context, job *Job) (*Page, error) {
+	if err := r.refused.of(job); err != nil {
+		return nil, err
+	}
 	var s *slot
 	select {
 	case s = <-r.slots:
@@ -170,6 +175,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 	p, err := s.tab.showBehindLogin(ctx, s.proxy, job)
 	totals := s.proxy.End()
 	if err != nil {
+		r.refused.note(job, err)
 		s.leave(ctx) // it may be in any state
 		return nil, err
 	}

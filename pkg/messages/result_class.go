@@ -55,7 +55,7 @@ const (
 	DetailRatio       Detail = "ratio"       // `too_large`: grows too much by decompression
 	DetailCut         Detail = "cut"         // `protocol_error`: an incomplete body
 	DetailRender      Detail = "render"      // `timeout`, `protocol_error`, `too_large`: in the browser
-	DetailLogin       Detail = "login"       // `timeout`: the login failed; `client_error`: the page shows no session after it
+	DetailLogin       Detail = "login"       // `timeout`: the login failed; `client_error`: refused, or no session after it
 )
 
 // maxDetail bounds a Detail, in bytes.

@@ -31,7 +31,7 @@ func (r report) explainNothing(ctx context.Context) {
 	if e, err := r.client.Explain(ctx, r.Crawl, seeds[0]); err == nil && e.Known {
 		reason := cmp.Or(e.Reason, string(e.Class))
 		r.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(overview.Hints[reason], reason))
-		if remedy := overview.Remedies[e.Class]; remedy != "" && e.State == "failed" {
+		if remedy := overview.Remedies[e.Class]; remedy != "" && e.State == "failed" && !strings.HasPrefix(e.Reason, "client_error: rendering: ") {
 			r.nothing += ": " + remedy
 		}
 	}

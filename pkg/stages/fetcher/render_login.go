@@ -58,9 +58,9 @@ func (rd rendering) fetchAgain(ctx context.Context, t *fetchJob, transport *http
 }
 
 // loginFailure is how a page ended whose login did, nil if that is not why. A login that fails is a failure of the host, so that
-// it rests until the next one.
+// it rests until the next one; one that the site refuses is not retried.
 func loginFailure(err *render.Error) *httpclient.Failure {
-	class := map[render.Kind]messages.Class{render.LoginFailed: messages.Timeout, render.NoSession: messages.ClientError}[err.Kind]
+	class := map[render.Kind]messages.Class{render.LoginFailed: messages.Timeout, render.LoginRefused: messages.ClientError, render.NoSession: messages.ClientError}[err.Kind]
 	if class == "" {
 		return nil
 	}
