@@ -94,7 +94,8 @@ func Load(name string, text []byte) (*crawlspec.Spec, error) {
 func (t *tree) dropAll(problems []Problem) bool {
 	dropped := false
 	for i := range problems {
-		if t.drop(cmp.Or(problems[i].Path, problems[i].part)) {
+		p := &problems[i]
+		if p.unknown != nil && p.unknown.correct() || t.drop(cmp.Or(p.Path, p.part)) {
 			dropped = true
 		}
 	}

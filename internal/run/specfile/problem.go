@@ -20,6 +20,8 @@ type Problem struct {
 	width int    // characters that are marked in the source line, at least 1
 	part  string // path of what is wrong, where Text says the last key
 	below string // lines that say more, of another file
+
+	unknown *unknownKey // nil if something else is wrong
 }
 
 // Errors are what is wrong with one file, in the order of their places.

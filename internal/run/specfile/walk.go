@@ -171,8 +171,12 @@ func (w *walker) object(n *yaml.Node, s *typeSchema, path string, depth int) {
 			inner = s.key(key.Value)
 		}
 		if inner == nil {
-			w.add(key, at, "%s", unknown(key.Value, s))
-			return
+			text, meant := unknown(key.Value, s)
+			w.add(key, at, "%s", text)
+			w.problems[len(w.problems)-1].unknown = &unknownKey{n, key, meant}
+			if inner, at = s.key(meant), join(path, meant); inner == nil {
+				return
+			}
 		}
 		w.value(value, inner, at, depth+1)
 	})
@@ -268,22 +272,44 @@ var elsewhere = map[string]string{
 }
 
 // unknown says of a key that an object does not have which was meant: one of the same name below,
-// or one that is spelt much the same.
-func unknown(name string, s *typeSchema) string {
+// or one that is spelt much the same. It returns that of the object, "" if there is none.
+func unknown(name string, s *typeSchema) (text, meant string) {
 	if below := s.below(name); below != "" {
-		return fmt.Sprintf("unknown key: did you mean %s?", below)
+		return fmt.Sprintf("unknown key: did you mean %s?", below), ""
 	}
 	known := s.names()
-	if other := elsewhere[name]; slices.Contains(known, other) {
-		return fmt.Sprintf("unknown key: did you mean %s?", other)
+	if meant = elsewhere[name]; !slices.Contains(known, meant) {
+		meant = suggest.Name(name, known)
 	}
-	if near := suggest.Name(name, known); near != "" {
-		return fmt.Sprintf("unknown key: did you mean %s?", near)
+	switch {
+	case meant != "":
+		return fmt.Sprintf("unknown key: did you mean %s?", meant), meant
+	case len(known) <= fewKeys:
+		return "unknown key; known keys: " + strings.Join(slices.Sorted(slices.Values(known)), ", "), ""
 	}
-	if len(known) <= fewKeys {
-		return "unknown key; known keys: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+	return "unknown key (docs/reference/spec.md lists all keys)", ""
+}
+
+// unknownKey is a key that its mapping cannot have, and the one that was meant, if that is known.
+type unknownKey struct {
+	mapping, key *yaml.Node
+	meant        string
+}
+
+// correct gives the mapping the key that was meant, or removes the unknown one: the rest can be checked then. It reports
+// whether there is any.
+func (u *unknownKey) correct() bool {
+	_, has, _ := member(u.mapping, u.meant)
+	i := slices.Index(u.mapping.Content, u.key)
+	switch {
+	case u.meant != "" && has == nil:
+		u.key.Value = u.meant
+	case i < 0 || len(u.mapping.Content) == 2:
+		return false
+	default:
+		u.mapping.Content = slices.Delete(u.mapping.Content, i, i+2)
 	}
-	return "unknown key (docs/reference/spec.md lists all keys)"
+	return true
 }
 
 // wanted says what a value of a shape is.
