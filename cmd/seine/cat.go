@@ -29,7 +29,7 @@ type catCmd struct {
 	Crawl   string   `help:"Only records of this crawl." placeholder:"NAME"`
 	Kind    string   `help:"Only records of this kind; page is the kind of whole pages." placeholder:"KIND"`
 	Format  string   `env:"-" help:"Format of the output: jsonl, json, csv or parquet, or jsonl or csv with .gz or .zst. CSV and Parquet take one --kind, and are printed once all records are read." default:"jsonl" placeholder:"NAME"`
-	Columns []string `help:"Columns of CSV, in this order (default: all)." placeholder:"NAME"`
+	Columns []string `env:"-" help:"Columns of CSV, in this order (default: all)." placeholder:"NAME"`
 	Latest  bool     `help:"Print only the last record of each key, and the records of each page's last visit, without what is gone." xor:"items"`
 	Changes bool     `help:"Print what changed from visit to visit: new, changed, same and gone records, with the former values." xor:"items"`
 	RunOnly string   `name:"run" help:"Only records or changes of this run: its number, as in seine runs --json, or last." placeholder:"RUN"`

@@ -19,6 +19,11 @@ func TestMessagesNameTheNextStep(t *testing.T) {
 	once := write(t, "once.yaml", "{seeds: ['http://127.0.0.1:1/'], allow_private: true, delay: 0s, max_attempts: 1}\n")
 	want(t, exitFailed, []string{"crawl", "--spec", once, "--data", filepath.Join(dir, "down"), "--out", filepath.Join(dir, "out"), "--quiet"}, down)
 	want(t, exitFailed, []string{"extract", "http://127.0.0.1:1/", "--allow-private"}, "connection refused (check that the host is up, and its port)")
+	want(t, exitFailed, []string{"crawl", "--spec", once, "--data", filepath.Join(dir, "more"), "--out", "sqlite:" + filepath.Join(dir, "none", "a.db")}, "the directory of the file must exist")
+	want(t, exitUsage, []string{"crawl", site, "--render"}, "--render: needs a value: Render pages in a browser before parsing: never, auto ")
+	for _, command := range []string{"cat", "verify", "manifest"} {
+		want(t, exitUsage, []string{command, filepath.Join(dir, "none")}, "no such file or directory: name the --out of a crawl, by default ./seine-out")
+	}
 	want(t, exitUsage, []string{"stop"}, "unexpected argument stop: use Ctrl-C")
 	code, _, stderr := seine(t, "explain", site+"/p/1", "--data", data, "--crawl", "nope")
 	if code != exitUsage || !strings.Contains(stderr, "no such crawl") {

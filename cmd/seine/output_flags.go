@@ -109,5 +109,8 @@ func checkPath(p string) error {
 		return nil
 	}
 	_, err := os.Stat(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: no such file or directory: name the --out of a crawl, by default ./seine-out", p)
+	}
 	return err
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -118,7 +120,21 @@ func tell(w *os.File, err error) {
 		tellSpec(w, "seine: ", broken)
 		return
 	}
-	safeprint.Fprintln(w, "seine:", err)
+	safeprint.Fprintf(w, "seine: %v%s\n", err, ofDisk(err))
+}
+
+// ofDisk is what to do about a directory that cannot be written.
+func ofDisk(err error) string {
+	if _, ok := errors.AsType[*fs.PathError](err); !ok {
+		return ""
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return ": free some space, or name a directory on another disk"
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return ": let this user write there, or name another directory"
+	}
+	return ""
 }
 
 // tellSpec writes what is wrong with a spec: for a person, or a line for each with

@@ -98,10 +98,10 @@ func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	return d.Close()
 }
 
-// create opens a file, and makes it, its folder and its tables if need be. Then it calls begin. Its errors begin with out.
+// create opens a file, and makes it and its tables if need be. Then it calls begin. Its errors begin with out.
 func create(out string, begin func(*database) error) (*database, error) {
-	if err := os.MkdirAll(filepath.Dir(File(out)), 0o755); err != nil {
-		return nil, fmt.Errorf("%s: cannot be made: %w", out, err)
+	if _, err := os.Stat(filepath.Dir(File(out))); err != nil {
+		return nil, fmt.Errorf("%s: the directory of the file must exist: %w", out, err)
 	}
 	d, err := connect(File(out), "rwc")
 	if err != nil {

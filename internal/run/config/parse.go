@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -13,9 +14,24 @@ import (
 func Parse(k *kong.Kong, args []string) (*kong.Context, error) {
 	ctx, err := k.Parse(args)
 	if err != nil {
-		return nil, reword(err)
+		return nil, reword(withHelp(err))
 	}
 	return ctx, RejectRepeated(ctx)
+}
+
+// withHelp adds the help of a flag to the error that it has no value.
+func withHelp(err error) error {
+	failed, parsed := errors.AsType[*kong.ParseError](err)
+	m := noValue().FindStringSubmatch(err.Error())
+	if m == nil || !parsed {
+		return err
+	}
+	for _, f := range failed.Context.Flags() {
+		if "--"+f.Name == m[1] {
+			return fmt.Errorf("%s: needs a value: %s", m[1], strings.TrimSuffix(f.Help, "."))
+		}
+	}
+	return err
 }
 
 // negative is what kong says of a value that begins with a minus, which it takes for a flag.
