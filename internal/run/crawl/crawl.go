@@ -286,9 +286,8 @@ type crawl struct {
 	parser    *parser.Parser
 	writers   []*writer.Writer // that of the records first
 	last      frontierapi.Counters
-	resumed   bool          // there was state before this run
-	surveyed  time.Time     // when longest was asked for
-	longest   time.Duration // of the queues of hosts
+	resumed   bool // there was state before this run
+	longest   longestQueue
 	begun     chan struct{} // closed when it is certain that the run is not refused
 	before    atomic.Int64  // pages fetched by earlier runs
 	asked     bool          // last has been set
@@ -666,15 +665,21 @@ func (c *crawl) start(ctx context.Context) *stagegroup.Group {
 	return g
 }
 
-// longestQueue returns how long the longest queue of a host lasts, as it was at most surveyPoll ago.
-func (c *crawl) longestQueue(ctx context.Context) time.Duration {
-	if now := time.Now(); now.Sub(cmp.Or(c.surveyed, c.began)) > surveyPoll {
-		c.surveyed = now
+// longestQueue is how long the longest queue of a host lasts.
+type longestQueue struct {
+	asked time.Time // zero before the first question
+	lasts time.Duration
+}
+
+// look returns it as it was at most surveyPoll ago.
+func (q *longestQueue) look(ctx context.Context, c *crawl) time.Duration {
+	if now := time.Now(); now.Sub(cmp.Or(q.asked, c.began)) > surveyPoll {
+		q.asked = now
 		if hosts, err := c.client.Survey(ctx, c.Crawl, surveyed); err == nil {
-			c.longest = hosts.LongestQueue(c.Crawl)
+			q.lasts = hosts.LongestQueue(c.Crawl)
 		}
 	}
-	return c.longest
+	return q.lasts
 }
 
 // fetch runs the fetcher, once the run is not refused any more, and it is known what was
@@ -743,7 +748,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		c.asked = true
 		c.last, c.state = counters.Counters, spec.State
 		if c.Progress != nil {
-			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local(), Longest: c.longestQueue(stages)})
+			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local(), Longest: c.longest.look(stages, c)})
 		}
 		switch {
 		case end == frontierapi.Empty && len(c.Seeds) > 0: // they are on their way
