@@ -112,7 +112,7 @@ func signOfName(name string) classHint {
 		c := name[i]
 		upper := 'A' <= c && c <= 'Z'
 		if upper && i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' || !isLetter(c) {
-			s = s.and(signs[string(letters[start:end])])
+			s = s.and(signOfWord(letters[start:end], name, i))
 			start = end
 		}
 		if isLetter(c) {
@@ -120,8 +120,20 @@ func signOfName(name string) classHint {
 			end++
 		}
 	}
-	return s.and(signs[string(letters[start:end])]).and(signs[string(letters[:end])])
+	return s.and(signOfWord(letters[start:end], name, len(name))).and(signs[string(letters[:end])])
 }
+
+// signOfWord returns the sign of a word that ends somewhere in a name. Letters behind a digit, and two before one, are no
+// word: they are digits of a number in base 16 or more, as in "8c2ad33e".
+func signOfWord(word []byte, name string, end int) classHint {
+	start := end - len(word)
+	if start > 0 && isDigit(name[start-1]) || len(word) <= 2 && end < len(name) && isDigit(name[end]) {
+		return signNone
+	}
+	return signs[string(word)]
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 

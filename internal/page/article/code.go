@@ -141,7 +141,7 @@ func cleanLanguage(l string) string {
 		return ""
 	}
 	for i := range len(l) {
-		if c := l[i]; !isLetter(c) && (c < '0' || c > '9') && strings.IndexByte("+#-._", c) < 0 {
+		if c := l[i]; !isLetter(c) && !isDigit(c) && strings.IndexByte("+#-._", c) < 0 {
 			return ""
 		}
 	}

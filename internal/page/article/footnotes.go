@@ -79,7 +79,7 @@ func isLabel(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i]; !isLetter(c) && (c < '0' || c > '9') {
+		if c := s[i]; !isLetter(c) && !isDigit(c) {
 			return false
 		}
 	}

@@ -159,7 +159,7 @@ func weigh(s string) int32 {
 	var w int32
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
-			if isLetter(c) || '0' <= c && c <= '9' {
+			if isLetter(c) || isDigit(c) {
 				w++
 			}
 			i++
