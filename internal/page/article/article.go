@@ -53,7 +53,7 @@ func (o Options) Main(root *html.Node) (Content, bool) {
 }
 
 // find drops what is no content and returns the block that has the content: one text, the posts of a thread, or the
-// entries of a list.
+// entries of a list, perhaps with a text beside them.
 func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	main, ok = bs.findText(prefer)
 	if description := findDescription(bs, main); description != main {
@@ -69,7 +69,9 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 		bs.restore()
 		bs.dropBoilerplate(prefer.trustOnIndex(bs[0].kind))
 		if cards, is := bs.cards(); is && (!ok || text.words*2 < cards.text) {
-			return bs.around(cards), true
+			return bs.around(cards.at...), true
+		} else if is && text.words < cards.text && len(cards.at) >= manyCards {
+			return bs.around(append(cards.at, main)...), true
 		}
 	}
 	if ok && isIndex(bs, text.words, prefer.trustOnIndex(bs[0].kind)) {

@@ -61,12 +61,14 @@ func (bs blocks) isChrome(b *block, whole int32, trust trust) bool {
 	if trust == trustElements || b.text > whole/5*3 {
 		return false
 	}
-	return !b.hasH1 && (b.isNamedBoilerplate() && (b.sign != signWeak || trust > trustStrongNames) || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
+	return !b.hasH1 && (b.isNamedBoilerplate(bs[0].kind) && (b.sign != signWeak || trust > trustStrongNames) || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
 }
 
-// isNamedBoilerplate reports whether the words in class and id name a block as boilerplate.
-func (b *block) isNamedBoilerplate() bool {
+// isNamedBoilerplate reports whether the words in class and id name a block as boilerplate of a page of some kind.
+func (b *block) isNamedBoilerplate(page pageKind) bool {
 	switch b.sign {
+	case signBelow:
+		return page < kindArticle && words(b) >= enough
 	case signStrong:
 		return true
 	case signAuthor:
@@ -124,17 +126,20 @@ func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 // dropLinkLists drops the groups in a block that are nearly all links.
 func (bs blocks) dropLinkLists(main int32) {
 	drop(bs, main, func(b *block) bool {
-		return isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b) && child(b.node, atom.Code) == nil
+		return isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b, bs[0].kind) && child(b.node, atom.Code) == nil
 	})
 	bs.sum()
 }
 
 // isLinks says whether a block is so much of links that the rest is their
-// labels. A list in a text may be one of links.
-func isLinks(b *block) bool {
+// labels. A list in a text may be one of links. Beside something for sale, half is enough: other things have prices.
+func isLinks(b *block, page pageKind) bool {
 	switch b.node.DataAtom {
 	case atom.Ul, atom.Ol, atom.Table:
 		return b.link*10 >= b.text*9
+	}
+	if page == kindProduct {
+		return !b.inData && b.link*2 >= b.text
 	}
 	return !b.inData && b.link*4 >= b.text*3
 }

@@ -17,6 +17,7 @@ const (
 	signNote             // a remark that belongs to the text, wherever it stands
 	signWeak             // no content if it is short or full of links
 	signAuthor           // the author: no content, unless it is a post
+	signBelow            // below something for sale, such as reviews: no content if it is long, unless of an article
 	signStrong           // no content
 
 	signPost classHint = 1 << 7 // beside one of these: a post
@@ -42,9 +43,10 @@ func makeSigns() map[string]classHint {
 	add(signWeak, `nav navi navigation menu menubar submenu banner header kopf entete cabecera masthead topbar toolbar tools
 		tags tag taglist topics categories meta actions action act buttons button widget promo pr bottom
 		search searchbox profile login account print pages hidden noprint mobile announcements
-		follow follows sitemap legal copyright credits imprint jumpbox online
+		follow follows sitemap copyright credits imprint jumpbox online
 		ranking popular trending trends latest older newer filter filters facet facets links linklist votecell signature`)
 	add(signAuthor, `author bio`)
+	add(signBelow, `review reviews questions legal disclaimer`)
 	add(signStrong, `ad ads adslot advert adverts advertisement advertising adsense adthrive sponsor sponsored
 		breadcrumb breadcrumbs crumbs cookie cookies consent gdpr
 		share sharing shares sharedaddy social sns
@@ -52,7 +54,7 @@ func makeSigns() map[string]classHint {
 		newsletter subscribe signup comments commentlist comment respond disqus
 		sidebar sidebars navbar navbox navheader navfooter sphinxsidebar skip skiplink skiplinks
 		pagination paginator pager popup modal lightbox catlinks printfooter toc tableofcontents
-		footer foot fuss pied colophon feedback jump postprofile announcement cta upsell paywall teaser pullbox
+		footer foot fuss pied colophon feedback jump postprofile announcement cta upsell paywall teaser pullbox popover tooltip floating badge
 		postsignature userinfo authorbox sitenotice sitesub jumptonav contentsub onlinelist votingcontainer votecount`)
 	add(signPost, `post posts message messages comment comments reply replies answer answers msg postbody postcontent
 		postbit bbwrapper usertext`)

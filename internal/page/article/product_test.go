@@ -35,3 +35,26 @@ func TestProduct(t *testing.T) {
 		}
 	}
 }
+
+// What is long and stands below something for sale is no content. The same of an article is.
+func TestBelowAProduct(t *testing.T) {
+	offer := "<body><h1>Mug</h1><div><p>" + strings.Repeat("A mug of stoneware that holds four tenths of a liter. ", 9) + "</p>"
+	others := strings.Repeat("<div class=tile><a href=/o>Another mug of stoneware</a> for EUR 12.50 and up</div>", 6)
+	for name, c := range map[string]struct {
+		head, below string
+		kept        bool
+	}{
+		"reviews":               {"", "<div class=customer-reviews><p>" + long + long + long + long + "</div>", false},
+		"questions":             {"", "<div id=Questions><p>" + long + long + long + long + "</div>", false},
+		"small print":           {"", "<div class=disclaimer><p>" + long + long + long + long + "</div>", false},
+		"a short one":           {"", "<div class=review>The river is fine.</div>", true},
+		"reviews of an article": {"<meta property=og:type content=article>", "<div class=review><p>" + long + long + long + long + "</div>", true},
+		"other things": {`<script type=application/ld+json>{"@type": "Product"}</script>`,
+			"<div class=grid>" + strings.ReplaceAll(others, "Another", "The river and another") + "</div>", false},
+	} {
+		got, _ := Main(parse(t, c.head+offer+c.below+"</div>"))
+		if kept := strings.Contains(got.Text, "river"); kept != c.kept || !strings.Contains(got.Text, "four tenths") {
+			t.Errorf("%s: %s", name, got.Text)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package article
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -12,10 +13,12 @@ import (
 
 // Some pages have no single text: a thread has posts, and a shop or an index has entries. Both are elements of one class.
 
-// leastPosts and leastCards are how many elements of a class are posts, and entries of a list.
+// leastPosts and leastCards are how many elements of a class are posts, and entries of a list. With manyCards, they are
+// content beside a text that is half as long.
 const (
 	leastPosts = 2
 	leastCards = 4
+	manyCards  = 8
 )
 
 // repeated are the blocks of one class, none in another.
@@ -133,7 +136,8 @@ func (bs blocks) inner(whole repeated) repeated {
 
 // keepPosts drops what is beside posts, but for the title before them and long texts, and returns the block around them.
 func (bs blocks) keepPosts(posts repeated) int32 {
-	main, titles := bs.around(posts), bs.titles(posts.at[0])
+	bs[0].kind = kindThread
+	main, titles := bs.around(posts.at...), bs.titles(posts.at[0])
 	for i := main + 1; i < bs[main].end; {
 		b := &bs[i]
 		switch {
@@ -152,6 +156,26 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 	return main
 }
 
+// dropCopies drops the paragraphs of a thread that are the same as an earlier one, and quotes that have such a paragraph.
+func dropCopies(bs blocks, main int32) {
+	type paragraph struct {
+		start  string
+		weight int32
+	}
+	seen := make(map[paragraph]bool)
+	for b := range bs.kept(main+1, bs[main].end) {
+		if b.own < maxQuote || b.node.DataAtom == atom.Pre || b.inData {
+			continue
+		}
+		p := paragraph{quote(b.node), b.own}
+		b.dropped, seen[p] = seen[p], true
+		for i := b.at; b.dropped && i > main; i = bs[i].parent {
+			bs[i].dropped = bs[i].dropped || bs[i].node.DataAtom == atom.Blockquote
+		}
+	}
+	bs.sum()
+}
+
 // titles returns the headings of the first two levels before a block.
 func (bs blocks) titles(before int32) (all repeated) {
 	for i := range before {
@@ -166,7 +190,7 @@ func (bs blocks) titles(before int32) (all repeated) {
 func (bs blocks) cleanPost(post int32) {
 	whole := words(&bs[post])
 	drop(bs, post, func(b *block) bool {
-		return b.isNamedBoilerplate() && !isContentRoot(b.node) && words(b)*5 < whole*3
+		return b.isNamedBoilerplate(bs[0].kind) && !isContentRoot(b.node) && words(b)*5 < whole*3
 	})
 }
 
@@ -183,12 +207,10 @@ func (bs blocks) cards() (best repeated, ok bool) {
 }
 
 // around returns the innermost block around some.
-func (bs blocks) around(r repeated) int32 {
-	main := r.at[0]
-	for _, i := range r.at {
-		for i >= bs[main].end {
-			main = bs[main].parent
-		}
+func (bs blocks) around(some ...int32) int32 {
+	main, last := slices.Min(some), slices.Max(some)
+	for last >= bs[main].end {
+		main = bs[main].parent
 	}
 	return main
 }

@@ -37,6 +37,21 @@ func TestPostsOfAThread(t *testing.T) {
 	}
 }
 
+// What a post quotes of an earlier one is there once, except with Recall. What it quotes of others is kept.
+func TestQuotesInAThread(t *testing.T) {
+	var page strings.Builder
+	for n := range 4 {
+		fmt.Fprintf(&page, `<div class=post><blockquote><b>Somebody said:</b><p>%s</p></blockquote><p>%s</p></div>`, post(max(0, n-1)), post(n))
+	}
+	page.WriteString(`<div class=post><blockquote>From a book on rivers and on the mills beside them.</blockquote><p>` + post(4) + `</p></div>`)
+	for prefer, c := range map[Preference]struct{ post, said int }{Balanced: {1, 1}, Recall: {2, 4}} {
+		got, _ := Options{Prefer: prefer}.Main(parse(t, page.String()))
+		if n, said := strings.Count(got.Text, "Post 2."), strings.Count(got.Text, "said:"); n != c.post || said != c.said || !strings.Contains(got.Text, "From a book") {
+			t.Errorf("%d: the post is there %d times, and who said it %d times, in\n%s", prefer, n, said, got.Text)
+		}
+	}
+}
+
 // Comments below an article are no content.
 func TestCommentsBelowAnArticle(t *testing.T) {
 	for name, head := range map[string]string{"said to be an article": `<meta property="og:type" content="article">`, "not said": ""} {
@@ -66,6 +81,19 @@ func TestEntriesOfAList(t *testing.T) {
 	}
 	if strings.Contains(got.Text, "Home") || strings.Contains(got.Text, "About") {
 		t.Errorf("the menu or the footer is in %s", got.Text)
+	}
+}
+
+// A list and a text of the same size are both content.
+func TestListBesideAText(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<nav><a href=/>Home</a></nav><h1>Lamps</h1><div class=about><p>" + long + long + long + "</p></div><div class=grid>")
+	for n := range 12 {
+		fmt.Fprintf(&page, `<div class=tile><a href=/%d>A lamp for the desk, number %[1]d</a><span>%[1]d.50 EUR</span></div>`, n)
+	}
+	got, _ := Main(parse(t, page.String()+"</div><footer>About us</footer>"))
+	if !strings.Contains(got.Text, "river") || !strings.Contains(got.Text, "number 11") || strings.Contains(got.Text, "Home") || strings.Contains(got.Text, "About") {
+		t.Errorf("got %s", got.Text)
 	}
 }
 
