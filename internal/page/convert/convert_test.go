@@ -53,6 +53,30 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Each line of a table of contents is a paragraph, without the row of dots.
+func TestContentsOfAPDF(t *testing.T) {
+	file := strings.Replace(string(report()), "A line of the first paragraph that is as long as", "1. Wells . . . . . . . . . . . . 4) Tj T* (2. Mills.....................17", 1)
+	r, err := HTML(t.Context(), []byte(file))
+	if want := "<p>1. Wells … 4</p>\n<p>2. Mills … 17</p>\n"; err != nil || !strings.Contains(string(r.HTML), want) {
+		t.Errorf("%v: no %q in\n%s", err, want, r.HTML)
+	}
+}
+
+// A PDF whose author gave no title has that of its first line.
+func TestTitleOfAPDF(t *testing.T) {
+	for given, want := range map[string]string{
+		"A & B": "A &amp; B", "": "A report", "Untitled": "A report", "Microsoft Word - Annual report 2.doc": "A report", "x.wpd  [PFP#1]": "A report",
+		"How to write a .tex file": "How to write a .tex file",
+	} {
+		file := strings.Replace(string(report()), "/Title (A & B)", "/Title ("+given+")", 1)
+		file = strings.Replace(file, "72 720 Td (First head)", "72 720 Td (1) Tj T* (A report) Tj T* (First head)", 1)
+		r, err := HTML(t.Context(), []byte(file))
+		if err != nil || !strings.Contains(string(r.HTML), "<title>"+want+"</title>") || !strings.Contains(string(r.HTML), "<h1>") {
+			t.Errorf("%q: %v\n%s", given, err, r.HTML)
+		}
+	}
+}
+
 func TestFilesWithoutText(t *testing.T) {
 	zeros := strings.Repeat("\x00", 70<<20)
 	tests := []struct{ name, file, class string }{

@@ -19,7 +19,7 @@ type page struct {
 	hasText  bool
 	pictures bool
 	pages    int
-	heading  string // the first
+	heading  string // the first, or the first line of a PDF: the title if there is no other
 	links    []bool // that are open, and whether each was written
 	fresh    bool   // a heading begins with what is written next
 
@@ -43,7 +43,7 @@ func (p *page) text(s string) {
 	if !p.hasText && strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		p.hasText = true
 	}
-	if p.fresh && len(p.heading) < 200 {
+	if p.fresh && len(p.heading) < maxTitle {
 		p.heading += s
 	}
 	p.tag(html.EscapeString(strings.ToValidUTF8(strings.Map(visible, s), "\ufffd")))
@@ -101,6 +101,9 @@ func (p *page) closeLink() {
 	}
 }
 
+// fileName is what programs write for a title that nobody gave.
+var fileName = lazyregexp.New(`(?i)^(untitled|(microsoft \w+ - )?.+\.(docx?|wpd|dvi|tex|indd|qxd|pptx?|xlsx?|rtf|odt)(\W*\[.*\])?)$`)
+
 // html returns the page.
 func (p *page) html() []byte {
 	var b strings.Builder
@@ -109,8 +112,8 @@ func (p *page) html() []byte {
 		b.WriteString(` lang="` + html.EscapeString(p.language) + `"`)
 	}
 	b.WriteString(`><head><meta charset="utf-8">`)
-	title := strings.TrimSpace(p.title)
-	if title == "" {
+	title := strings.TrimSpace(strings.Map(visible, p.title))
+	if title == "" || fileName().MatchString(title) {
 		title = p.heading
 	}
 	b.WriteString("<title>" + html.EscapeString(strings.Map(visible, title)) + "</title>")

@@ -6,7 +6,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"seine/internal/base/lazyregexp"
+	"seine/internal/base/truncate"
 )
+
+// maxTitle is how long a title that is made of the text gets, in bytes.
+const maxTitle = 200
 
 // leaf is the text of one page of a PDF, whose lines become paragraphs and headings.
 type leaf struct {
@@ -25,6 +31,9 @@ const (
 
 // write writes the page.
 func (l *leaf) write() {
+	if l.heading == "" {
+		l.heading = l.firstLine()
+	}
 	lines := l.lines()
 	full := fullLine(lines)
 	var paragraph strings.Builder
@@ -61,11 +70,27 @@ func (l *leaf) write() {
 	flush()
 }
 
+// firstLine returns the first line that has a letter. In a document without a title, it is the title more often than the first
+// bookmark, which leads to an introduction.
+func (l *leaf) firstLine() string {
+	for line := range strings.Lines(l.text) {
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			return truncate.To(strings.TrimSpace(line), maxTitle)
+		}
+	}
+	return ""
+}
+
 func (l *leaf) writeHeading(level int, text string) {
 	l.startHeading(level)
 	l.marked(text)
 	l.endHeading(level)
 }
+
+// leader is the row of dots in a line of a table of contents, for which inContents is written.
+var leader = lazyregexp.New(`(?: ?\.){4,} ?`)
+
+const inContents = " … "
 
 // lines returns the lines of the page, with marks around links. A word that a hyphen parts is put together.
 func (l *leaf) lines() []string {
@@ -79,7 +104,7 @@ func (l *leaf) lines() []string {
 	text = l.markLinks(text)
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+		lines[i] = leader().ReplaceAllString(strings.Join(strings.Fields(lines[i]), " "), inContents)
 	}
 	return lines
 }
@@ -195,7 +220,7 @@ func fullLine(lines []string) int {
 
 // begins reports whether a line begins a paragraph behind another line.
 func begins(before, line string, full int) bool {
-	if utf8.RuneCountInString(before) < full {
+	if utf8.RuneCountInString(before) < full || strings.Contains(before, inContents) {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(line)
