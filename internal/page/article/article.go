@@ -142,13 +142,8 @@ func (bs blocks) findText(prefer Preference) (main int32, ok bool) {
 			continue
 		}
 		if words(&bs[main]) >= leastMain {
-			whole := bs[main].text
 			if prefer != Recall {
 				bs.dropLinkLists(main)
-			}
-			if bs[main].text*4 < whole {
-				bs.restore()
-				bs.dropBoilerplate(trust)
 			}
 			return main, true
 		}

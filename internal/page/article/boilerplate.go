@@ -83,9 +83,7 @@ func (b *block) isNamedBoilerplate(page pageKind) bool {
 // isChromeElement believes elements and roles.
 func (bs blocks) isChromeElement(b *block) bool {
 	switch dom.Attribute(b.node, "role") {
-	case "navigation", "complementary", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar":
-		return !b.hasH1
-	case "banner":
+	case "navigation", "complementary", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar", "banner":
 		return !b.hasH1
 	case "doc-footnote", "doc-endnotes", "note":
 		return false

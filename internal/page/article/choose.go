@@ -125,9 +125,7 @@ func blockScore(b *block) int32 {
 	}
 	words := b.own - b.ownLink
 	switch b.node.DataAtom {
-	case atom.H1:
-		return words + 4*costOfBlock
-	case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Th, atom.Caption:
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Dt, atom.Th, atom.Caption:
 		return words
 	case atom.Pre:
 		return b.own
@@ -135,8 +133,6 @@ func blockScore(b *block) int32 {
 		if b.inData {
 			return b.own / 2
 		}
-		return words - b.ownLink - costOfBlock/4
-	case atom.Dd, atom.Tr:
 		return words - b.ownLink - costOfBlock/4
 	}
 	return words - b.ownLink - costOfBlock

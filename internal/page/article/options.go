@@ -67,13 +67,8 @@ func trimContent(bs blocks, main int32, prefer Preference) {
 
 // isBesideText reports whether a block is a title, a caption or a line of links.
 func (b *block) isBesideText() bool {
-	switch b.node.DataAtom {
-	case atom.H1, atom.Figcaption:
-		return true
-	case atom.Li:
-		return false
-	}
-	return !b.inData && b.text > 0 && b.link*4 >= b.text*3
+	isTitle := b.node.DataAtom == atom.H1 || b.node.DataAtom == atom.Figcaption
+	return isTitle || !b.inData && b.text > 0 && b.link*4 >= b.text*3
 }
 
 // body returns where in main the body begins, and its end. It is from the first to the last of the elements of one class

@@ -134,7 +134,7 @@ func (bs blocks) inner(whole repeated) repeated {
 	return best
 }
 
-// keepPosts drops what is beside posts, but for the title before them and long texts, and returns the block around them.
+// keepPosts drops what is beside posts, but for the title before them, and returns the block around them.
 func (bs blocks) keepPosts(posts repeated) int32 {
 	bs[0].kind = kindThread
 	main, titles := bs.around(posts.at...), bs.titles(posts.at[0])
@@ -147,7 +147,7 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 		case posts.isIn(b), titles.has(i), titles.isIn(b): // around one of them
 			i++
 			continue
-		case !b.hasH1 && (words(b) < enough || b.link*3 > b.text):
+		case !b.hasH1:
 			b.dropped = true
 		}
 		i = b.end
@@ -160,7 +160,7 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 func dropCopies(bs blocks, main int32) {
 	type paragraph struct {
 		start  string
-		weight int32
+		weight int32 // 0 in a quote, which may be of a part
 	}
 	seen := make(map[paragraph]bool)
 	for b := range bs.kept(main+1, bs[main].end) {
@@ -168,7 +168,11 @@ func dropCopies(bs blocks, main int32) {
 			continue
 		}
 		p := paragraph{quote(b.node), b.own}
-		b.dropped, seen[p] = seen[p], true
+		if bs.isIn(b, atom.Blockquote) {
+			p.weight = 0
+		}
+		b.dropped = seen[p]
+		seen[p], seen[paragraph{p.start, 0}] = true, true
 		for i := b.at; b.dropped && i > main; i = bs[i].parent {
 			bs[i].dropped = bs[i].dropped || bs[i].node.DataAtom == atom.Blockquote
 		}
