@@ -7,7 +7,8 @@
 //	article -docs DIR [-docs DIR]  real documentation: of DocBook (PostgreSQL) or Sphinx (Python), as their packages in
 //	                               Debian install it; what is to be kept is said by the generator's own markup
 //	article -texts DIR             the texts of compressed pages (*.html.gz), as an object of JSON by the names of the
-//	                               files, for evaluate.py of the benchmark WCXB; with -zyte for that of Zyte's
+//	                               files, for evaluate.py of the benchmark WCXB; with -zyte for that of Zyte's, with
+//	                               -precision as prefer: precision makes them
 //	article -cost                  time and memory for pages made to be costly, Markdown of a library included
 package main
 
@@ -18,6 +19,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"seine/internal/page/article"
 )
 
 func main() {
@@ -40,12 +43,17 @@ func run(args []string) error {
 	cost := flags.Bool("cost", false, "measure costly pages instead")
 	texts := flags.String("texts", "", "folder of compressed pages, whose texts are printed instead")
 	zyte := flags.Bool("zyte", false, "print them for Zyte's article-extraction-benchmark")
+	precision := flags.Bool("precision", false, "print them as prefer: precision makes them")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return errors.New("usage: article [-pages DIR | -docs DIR... | -texts DIR [-zyte] | -cost]")
+		return errors.New("usage: article [-pages DIR | -docs DIR... | -texts DIR [-zyte] [-precision] | -cost]")
 	}
 	switch {
 	case *texts != "":
-		return writeTexts(os.Stdout, *texts, *zyte)
+		options := article.Options{}
+		if *precision {
+			options.Prefer = article.Precision
+		}
+		return writeTexts(os.Stdout, *texts, *zyte, options)
 	case *cost:
 		return measureCost(os.Stdout)
 	case len(docs) > 0:

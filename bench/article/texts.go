@@ -15,14 +15,14 @@ import (
 )
 
 // writeTexts writes the texts of the main contents of the pages in a folder, by the names of their files.
-func writeTexts(w io.Writer, dir string, zyte bool) error {
+func writeTexts(w io.Writer, dir string, zyte bool, o article.Options) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.html.gz"))
 	if err != nil {
 		return err
 	}
 	texts := make(map[string]any, len(files))
 	for _, file := range files {
-		text, err := textOfFile(file)
+		text, err := textOfFile(file, o)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func writeTexts(w io.Writer, dir string, zyte bool) error {
 	return json.NewEncoder(w).Encode(texts)
 }
 
-func textOfFile(file string) (string, error) {
+func textOfFile(file string, o article.Options) (string, error) {
 	packed, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
@@ -47,6 +47,6 @@ func textOfFile(file string) (string, error) {
 	if err != nil { // elements in too many others: there is no tree
 		return "", nil //nolint:nilerr // such a page has no text
 	}
-	content, _ := article.Main(root)
+	content, _ := o.Main(root)
 	return content.Text, nil
 }

@@ -134,10 +134,11 @@ func (bs blocks) inner(whole repeated) repeated {
 	return best
 }
 
-// keepPosts drops what is beside posts, but for the title before them, and returns the block around them.
+// keepPosts drops what is beside posts, but for the title and long texts before them, and returns the block around them.
 func (bs blocks) keepPosts(posts repeated) int32 {
 	bs[0].kind = kindThread
-	main, titles := bs.around(posts.at...), bs.titles(posts.at[0])
+	first := posts.at[0]
+	main, titles := bs.around(posts.at...), bs.titles(first)
 	for i := main + 1; i < bs[main].end; {
 		b := &bs[i]
 		switch {
@@ -147,7 +148,7 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 		case posts.isIn(b), titles.has(i), titles.isIn(b): // around one of them
 			i++
 			continue
-		case !b.hasH1:
+		case !b.hasH1 && (i > first || words(b) < enough || b.link*3 > b.text):
 			b.dropped = true
 		}
 		i = b.end

@@ -37,6 +37,20 @@ func TestPostsOfAThread(t *testing.T) {
 	}
 }
 
+// A question is kept before its answers, which have another class. A long text beside them is not.
+func TestQuestionBeforeAnswers(t *testing.T) {
+	var answers strings.Builder
+	for n := range 4 {
+		fmt.Fprintf(&answers, "<div class=answer><p>%s</p></div>", post(n))
+	}
+	text := strings.Repeat("How does a mill run where no river is, and how did it before the steam engine? ", 5)
+	page := "<h1>Mills</h1><div class=text><p>%s</p></div>" + answers.String() + "<div class=other><p>%s</p></div>"
+	got, _ := Main(parse(t, fmt.Sprintf(page, text, strings.ReplaceAll(text, "mill", "boat"))))
+	if !strings.Contains(got.Text, "a mill run") || strings.Contains(got.Text, "boat") || strings.Count(got.Text, "Post") != 4 {
+		t.Errorf("got %s", got.Text)
+	}
+}
+
 // What a post quotes of an earlier one is there once, except with Recall. What it quotes of others is kept.
 func TestQuotesInAThread(t *testing.T) {
 	var page strings.Builder
