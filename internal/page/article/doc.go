@@ -27,15 +27,16 @@
 //  6. Elements of one class that have most of the text are the content instead:
 //     the posts of a thread, without what stands beside each and what they
 //     quote of each other, or the entries of a list, with their links, and with
-//     the text if both are of one size. Comments below an article are not. A page that has more than three times the text of what
-//     was found is an index, and the content is all but the boilerplate.
+//     the text if both are of one size. Comments below an article are not. A
+//     page that has more than three times the text of what was found is an
+//     index, and the content is all but the boilerplate.
 //
 // Measured by bench/article, words of the text: on 34 pages of as many shapes,
 // by which the rules were made, a mean F1 of 0.995; on six written afterwards
 // 0.957, where go-trafilatura 1.12 has 0.908 and go-readability 0.948, and both
 // are many times slower. On the 1,497 pages of the development split of WCXB (a
-// benchmark of other people) it has 0.862; docs/benchmarks.md has its kinds of pages. On Zyte's 181 articles, whose truth
-// has no titles, it has 0.916, and with Precision 0.966. html-to-markdown 2.5 takes two minutes and 72 GB for 185
+// benchmark of other people) it has 0.871; docs/benchmarks.md has its kinds of pages. On Zyte's 181 articles, whose truth
+// has no titles, it has 0.917, and with Precision 0.967. html-to-markdown 2.5 takes two minutes and 72 GB for 185
 // kB of quotes in quotes. Hence neither is used.
 //
 // Where that leaves next to nothing, step 2 is dropped. A page that has no text even so has no main content.
