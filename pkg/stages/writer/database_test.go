@@ -28,7 +28,7 @@ import (
 // onSQLite returns a configuration whose output is a file of SQLite.
 func onSQLite(t testing.TB) Config {
 	c := testConfig(t)
-	c.Out = sqlite.Scheme + filepath.Join(t.TempDir(), "out", "crawl.db")
+	c.Out = sqlite.Scheme + filepath.Join(t.TempDir(), "crawl.db")
 	return c
 }
 
