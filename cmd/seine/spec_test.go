@@ -27,7 +27,7 @@ func TestSpecCheckTellsAll(t *testing.T) {
 	if code != exitUsage {
 		t.Errorf("exit code %d", code)
 	}
-	says(t, "standard error", stderr, bad+`:1:8: scope "hosts": must be host, domain or any`, bad+":4:23: records[0].fields.x.css: ",
+	says(t, "standard error", stderr, bad+`:1:8: scope: "hosts": did you mean host? It must be one of host, domain, any`, bad+":4:23: records[0].fields.x.css: ",
 		bad+":5:1: delai: unknown key: did you mean delay?", bad+"x: no such file")
 	says(t, "standard output", out, good+": ok")
 }

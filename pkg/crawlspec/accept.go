@@ -138,11 +138,10 @@ func InMediaRanges(ranges []string, t string) bool {
 	return false
 }
 
-func checkAccept(types []string) error {
-	for i, t := range types {
+func (c specCheck) checkAccept(p *Problems) {
+	for i, t := range c.Accept {
 		if documentMedia[t] == nil && !IsMediaRange(t) {
-			return &FieldError{Path: fmt.Sprintf("accept[%d]", i), Err: fmt.Errorf("%q: must be a type of document, such as pdf or office, or a media type without parameters, such as text/calendar or image/*", messages.Clip(t))}
+			p.Addf(fmt.Sprintf("accept[%d]", i), "%q: must be a type of document, such as pdf or office, or a media type without parameters, such as text/calendar or image/*", messages.Clip(t))
 		}
 	}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -112,15 +111,15 @@ func (s *Spec) AccessOf(i int, trusted bool) Access {
 // so that a short spec may have very many.
 const maxAccess = 500_000
 
-func (c specCheck) checkAccessSize() error {
+func (c specCheck) checkAccessSize(p *Problems) {
 	const fields = 4 // that every request has
 	for i, size := -1, 0; i < len(c.Sources); i++ {
 		a := c.AccessOf(i, true)
 		if size += max(1, len(a.UserAgents))*(len(a.Headers)+fields) + len(a.Proxies); size > maxAccess {
-			return fmt.Errorf("sources: they have over %d user agents, headers and proxies, with those of the spec that each has, too: write fewer", maxAccess)
+			p.Addf("sources", "they have over %d user agents, headers and proxies, with those of the spec that each has, too: write fewer", maxAccess)
+			return
 		}
 	}
-	return nil
 }
 
 // Credentials names what of the access goes only to trusted origins: "auth",
@@ -150,26 +149,23 @@ func (a Access) withoutCredentials() Access {
 	return a
 }
 
-// check reports what is wrong with an access. What only one host may see needs
+// check reports what is wrong with an access, whose keys are after prefix. What only one host may see needs
 // a source that names it.
-func (a *Access) check(ofSource bool) error {
+func (a *Access) check(p *Problems, prefix string, ofSource bool) {
 	if a.Auth != nil && !ofSource {
-		return errors.New("auth: set it in one of the sources, so that no other host receives it")
+		p.Addf(prefix+"auth", "set it in one of the sources, so that no other host receives it")
 	}
-	if err := checkHeaders(a.Headers, ofSource); err != nil {
-		return err
-	}
-	for _, agent := range a.UserAgents {
+	checkHeaders(p, prefix+"headers", a.Headers, ofSource)
+	for i, agent := range a.UserAgents {
 		if agent == "" || !printable(agent) {
-			return fmt.Errorf("user_agents: %q: must be printable ASCII, and not empty", messages.Clip(agent))
+			p.Addf(fmt.Sprintf("%suser_agents[%d]", prefix, i), "%q: must be printable ASCII, and not empty", messages.Clip(agent))
 		}
 	}
-	for _, p := range a.Proxies {
-		if err := checkProxy(p); err != nil {
-			return fmt.Errorf("proxies: %w", err)
-		}
+	for i, proxy := range a.Proxies {
+		p.Add(fmt.Sprintf("%sproxies[%d]", prefix, i), checkProxy(proxy))
 	}
-	return cmp.Or(a.Auth.check(), a.TLS.check())
+	a.Auth.check(p, prefix+"auth")
+	a.TLS.check(p, prefix+"tls")
 }
 
 // reserved are the fields that the fetcher itself sets, and what sets them.
@@ -181,56 +177,48 @@ var reserved = map[string]string{
 	"if-none-match": "the frontier remembers it", "if-modified-since": "the frontier remembers it",
 }
 
-func checkHeaders(headers map[string]string, secrets bool) error {
+func checkHeaders(p *Problems, path string, headers map[string]string, secrets bool) {
 	seen := make(map[string]string, len(headers))
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		lower := strings.ToLower(name)
+		lower, at := strings.ToLower(name), path+"."+name
 		switch why, ok := reserved[lower]; {
 		case ok:
-			return fmt.Errorf("headers: %s cannot be set: %s", name, why)
+			p.Addf(at, "cannot be set: %s", why)
 		case !httpguts.ValidHeaderFieldName(name):
-			return fmt.Errorf("headers: %q is not the name of a header", messages.Clip(name))
+			p.Addf(path, "%q is not the name of a header", messages.Clip(name))
 		case !httpguts.ValidHeaderFieldValue(headers[name]):
-			return fmt.Errorf("headers: %s: %q is not a value that a header can have", name, messages.Clip(headers[name]))
+			p.Addf(at, "%q is not a value that a header can have", messages.Clip(headers[name]))
 		case seen[lower] != "":
-			return fmt.Errorf("headers: %s and %s are the same header", seen[lower], name)
+			p.Addf(at, "%s is the same header", seen[lower])
 		}
 		seen[lower] = name
-		if err := checkSecrets(headers[name], secrets); err != nil {
-			return fmt.Errorf("headers: %s: %w", name, err)
-		}
+		p.Add(at, checkSecrets(headers[name], secrets))
 	}
-	return nil
 }
 
-func (a *Auth) check() error {
+func (a *Auth) check(p *Problems, path string) {
 	switch {
 	case a == nil:
-		return nil
+		return
 	case (a.User == "") == (a.Bearer == ""):
-		return errors.New("auth: write user and password, or bearer")
+		p.Addf(path, "write user and password, or bearer")
 	case strings.Contains(a.User, ":") || !printable(a.User):
-		return fmt.Errorf("auth: user %q: must be printable ASCII without ':' (RFC 7617)", messages.Clip(a.User))
+		p.Addf(path+".user", "%q: must be printable ASCII without ':' (RFC 7617)", messages.Clip(a.User))
 	}
-	for key, value := range map[string]string{"password": a.Password, "bearer": a.Bearer} {
-		if value == "" || value == secretIn(value) {
-			continue
-		}
-		return fmt.Errorf(`auth: %s: write the name of a secret, as in "{secret:NAME}": a spec is read by many`, key)
-	}
-	return nil
+	p.secretOnly(path+".password", a.Password)
+	p.secretOnly(path+".bearer", a.Bearer)
 }
 
-func (t *TLS) check() error {
-	switch {
-	case t == nil:
-		return nil
-	case t.MinVersion != "" && !slices.Contains(TLSVersions, t.MinVersion):
-		return fmt.Errorf("tls: min_version %q: must be one of %s", t.MinVersion, strings.Join(TLSVersions, ", "))
-	case t.CA != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(t.CA)):
-		return errors.New("tls: ca: contains no PEM certificate")
+func (t *TLS) check(p *Problems, path string) {
+	if t == nil {
+		return
 	}
-	return nil
+	if t.MinVersion != "" {
+		p.oneOf(path+".min_version", t.MinVersion, TLSVersions)
+	}
+	if t.CA != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(t.CA)) {
+		p.Addf(path+".ca", "contains no PEM certificate")
+	}
 }
 
 // ProxySchemes are those that a proxy's URL may have.
@@ -260,13 +248,12 @@ func ParseProxy(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func checkAddresses(prefixes []netip.Prefix) error {
-	for _, p := range prefixes {
-		if p != p.Masked() {
-			return fmt.Errorf("allow_addresses: %s: write %s", p, p.Masked())
+func (c specCheck) checkAddresses(p *Problems) {
+	for i, a := range c.AllowAddresses {
+		if a != a.Masked() {
+			p.Addf(fmt.Sprintf("allow_addresses[%d]", i), "%s: write %s", a, a.Masked())
 		}
 	}
-	return nil
 }
 
 func printable(s string) bool {

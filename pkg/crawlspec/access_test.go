@@ -11,20 +11,20 @@ func TestBadAccess(t *testing.T) {
 	const source = "sources:\n- hosts: [a.example]\n  "
 	const rule = "requests:\n- match: "
 	for text, want := range map[string]string{
-		"contact: nobody":                                  "contact \"nobody\": must be a URL or an e-mail address",
-		"user_agents: ['']":                                "user_agents: \"\"",
+		"contact: nobody":                                  "contact: \"nobody\": must be a URL or an e-mail address",
+		"user_agents: ['']":                                "user_agents[0]: \"\"",
 		"auth: {bearer: '{secret:T}'}":                     "auth: set it in one of the sources",
-		"headers: {Host: a}":                               "headers: Host cannot be set: it is the URL's",
+		"headers: {Host: a}":                               "headers.Host: cannot be set: it is the URL's",
 		"headers: {User-Agent: a}":                         "write user_agent",
 		"headers: {Authorization: a}":                      "write auth",
 		"headers: {'a b': c}":                              "is not the name of a header",
 		"headers: {a: \"b\\nc\"}":                          "is not a value that a header can have",
-		"headers: {X-A: a, x-a: b}":                        "are the same header",
+		"headers: {X-A: a, x-a: b}":                        "X-A is the same header",
 		"headers: {X-A: '{secret:K}'}":                     "a secret may only be sent to hosts that are named",
 		"proxies: [proxy.example]":                         "a proxy is written scheme://",
 		"proxies: ['ftp://proxy.example:21']":              "must be one of http, socks5",
 		"proxies: ['http://me:pw@proxy.example:1']":        "write the name of a secret for the password",
-		"tls: {min_version: '2'}":                          "min_version \"2\": must be one of 1.0",
+		"tls: {min_version: '2'}":                          "min_version: \"2\": must be one of 1.0",
 		"tls: {ca: nonsense}":                              "contains no PEM certificate",
 		"allow_addresses: [10.1.2.3/8]":                    "write 10.0.0.0/8",
 		"allow_addresses: [here]":                          "here",
@@ -32,12 +32,12 @@ func TestBadAccess(t *testing.T) {
 		source + "auth: {user: me, password: pw}":          "write the name of a secret",
 		source + "auth: {user: 'a:b'}":                     "without ':'",
 		source + "headers: {X-A: '{secret:a-b}'}":          "its name has letters, digits and '_'",
-		rule + "''":                                        "requests: number 1: match",
-		rule + "'*'\n  method: DELETE":                     "method \"DELETE\": must be one of GET, POST",
+		rule + "''":                                        "requests[0].match",
+		rule + "'*'\n  method: DELETE":                     "method: \"DELETE\": must be one of GET, POST",
 		rule + "'*'\n  body: x":                            "a GET has none",
 		rule + "'*'\n  query: {k: '{secret:K}'}":           "a secret may only be sent to hosts that are named",
 		rule + "'https://*/a'\n  query: {k: '{secret:K}'}": "a secret may only be sent to hosts that are named",
-		rule + "'*'\n  headers: {Host: a}":                 "headers: Host cannot be set",
+		rule + "'*'\n  headers: {Host: a}":                 "headers.Host: cannot be set",
 	} {
 		_, err := parseSpec([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -91,39 +91,31 @@ func (a *Alerts) Off() bool {
 // second.
 const leastAlertTime = Duration(time.Second)
 
-func (a *Alerts) check() error {
-	for _, share := range []struct {
-		key string
-		of  float64
-	}{{"error_rate", a.ErrorRate}, {"stream_full", a.StreamFull}, {"memory", a.Memory}, {"yield", a.Yield}, {"blocked", a.Blocked}} {
-		if !(share.of >= 0 && share.of <= 1) {
-			return fmt.Errorf("alerts: %s %g: must be from 0 (off) to 1", share.key, share.of)
-		}
+func (a *Alerts) check(p *Problems) {
+	const off = "0 is off"
+	between(p, "alerts.error_rate", a.ErrorRate, 0, 1)
+	between(p, "alerts.stream_full", a.StreamFull, 0, 1)
+	between(p, "alerts.memory", a.Memory, 0, 1)
+	between(p, "alerts.yield", a.Yield, 0, 1)
+	between(p, "alerts.blocked", a.Blocked, 0, 1)
+	p.alertTime("alerts.no_progress", a.NoProgress)
+	p.alertTime("alerts.lag", a.Lag)
+	if a.ErrorRate+a.Blocked > 0 {
+		between(p, "alerts.over", a.Over, leastAlertTime, Duration(24*time.Hour))
 	}
-	for _, d := range []struct {
-		key string
-		of  Duration
-	}{{"no_progress", a.NoProgress}, {"lag", a.Lag}} {
-		if d.of < 0 || d.of > 0 && d.of < leastAlertTime {
-			return fmt.Errorf("alerts: %s %s: must be 0s (off) or at least 1s", d.key, d.of)
-		}
+	if a.ErrorRate > 0 && a.MinRequests < 1 {
+		p.Addf("alerts.min_requests", "%d: must be at least 1", a.MinRequests)
 	}
-	switch {
-	case a.ErrorRate+a.Blocked > 0 && (a.Over < leastAlertTime || a.Over > Duration(24*time.Hour)):
-		return fmt.Errorf("alerts: over %s: must be from 1s to 24h", a.Over)
-	case a.ErrorRate > 0 && a.MinRequests < 1:
-		return fmt.Errorf("alerts: min_requests %d: must be at least 1", a.MinRequests)
-	case a.LagMessages < 0:
-		return fmt.Errorf("alerts: lag_messages %d: must not be negative (0 is off)", a.LagMessages)
-	case a.DeadLetters < 0:
-		return fmt.Errorf("alerts: dead_letters %d: must not be negative (0 is off)", a.DeadLetters)
-	case a.DiskFree < 0:
-		return fmt.Errorf("alerts: disk_free %s: must not be negative (0 is off)", a.DiskFree)
+	notNegative(p, "alerts.lag_messages", a.LagMessages, off)
+	notNegative(p, "alerts.dead_letters", a.DeadLetters, off)
+	notNegative(p, "alerts.disk_free", a.DiskFree, off)
+	p.Add("alerts.webhook", checkWebhook(a.Webhook))
+}
+
+func (p *Problems) alertTime(path string, d Duration) {
+	if d < 0 || d > 0 && d < leastAlertTime {
+		p.Addf(path, "%s: must be 0s (off) or at least 1s", d)
 	}
-	if err := checkWebhook(a.Webhook); err != nil {
-		return fmt.Errorf("alerts: webhook: %w", err)
-	}
-	return nil
 }
 
 // checkWebhook does not repeat the URL: it often is the only secret there is.

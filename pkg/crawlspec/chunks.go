@@ -104,9 +104,7 @@ func (e *Extraction) checkChunks(p *Problems) {
 	r.check(p, "chunks")
 	p.list("chunks.types", c.Types, ChunkTypes)
 	size := c.MaxSize()
-	if size < MinChunkSize || size > MaxChunkSize {
-		p.Addf("chunks.size", "%d: must be from %d to %d", size, MinChunkSize, MaxChunkSize)
-	} else if c.Overlap < 0 || 2*c.Overlap > size {
+	if between(p, "chunks.size", size, MinChunkSize, MaxChunkSize) && (c.Overlap < 0 || 2*c.Overlap > size) {
 		p.Addf("chunks.overlap", "%d: must be from 0 to half of the size, %d", c.Overlap, size/2)
 	}
 	p.oneOf("chunks.unit", string(c.SizeUnit()), []string{string(UnitCharacters), string(UnitWords), string(UnitTokens)})

@@ -88,11 +88,10 @@ func Extension(url string) string {
 
 var extensionSyntax = lazyregexp.New(`^[a-z0-9]{1,16}$`)
 
-func checkExtensions(extensions []string) error {
-	for i, e := range extensions {
+func (c specCheck) checkExtensions(p *Problems) {
+	for i, e := range c.SkipExtensions {
 		if !extensionSyntax().MatchString(e) {
-			return &FieldError{Path: fmt.Sprintf("skip_extensions[%d]", i), Err: fmt.Errorf("%q: must be the extension of a file in lower case, without its dot, such as jpg", messages.Clip(e))}
+			p.Addf(fmt.Sprintf("skip_extensions[%d]", i), "%q: must be the extension of a file in lower case, without its dot, such as jpg", messages.Clip(e))
 		}
 	}
-	return nil
 }

@@ -45,32 +45,30 @@ var (
 )
 
 // check reports everything that is wrong and can be found without compiling
-// selectors and expressions, as FieldErrors.
-func (e *Extraction) check() error {
-	var p Problems
-	e.checkPage(&p)
-	e.checkLinks(&p)
-	e.checkDuplicates(&p)
-	e.checkGone(&p)
+// selectors and expressions.
+func (e *Extraction) check(p *Problems) {
+	e.checkPage(p)
+	e.checkLinks(p)
+	e.checkDuplicates(p)
+	e.checkGone(p)
 	p.oneOf("content.comments", string(e.Content.Comments), []string{string(CommentsDrop), string(CommentsKeep)})
 	p.oneOf("content.prefer", string(e.Content.Prefer), []string{string(PreferBalanced), string(PreferPrecision), string(PreferRecall)})
-	e.checkChunks(&p)
-	e.checkMask(&p)
+	e.checkChunks(p)
+	e.checkMask(p)
 	if len(e.Follow) > MaxRules {
 		p.Addf("follow", "%d rules: at most %d", len(e.Follow), MaxRules)
-		return p.Err()
+		return
 	}
 	if len(e.Records) > MaxRules {
 		p.Addf("records", "%d rules: at most %d", len(e.Records), MaxRules)
-		return p.Err()
+		return
 	}
 	for i := range e.Follow {
-		e.Follow[i].check(&p, fmt.Sprintf("follow[%d]", i))
+		e.Follow[i].check(p, fmt.Sprintf("follow[%d]", i))
 	}
 	for i := range e.Records {
-		e.Records[i].check(&p, fmt.Sprintf("records[%d]", i))
+		e.Records[i].check(p, fmt.Sprintf("records[%d]", i))
 	}
-	return p.Err()
 }
 
 func (e *Extraction) checkPage(p *Problems) {
@@ -96,9 +94,7 @@ func (e *Extraction) checkDuplicates(p *Problems) {
 	p.oneOf("duplicates.exact", string(e.Duplicates.Exact), all)
 	p.oneOf("duplicates.near", string(e.Duplicates.Near), all)
 	p.oneOf("duplicates.unchanged", string(e.Duplicates.Unchanged), []string{string(UnchangedKeep), string(UnchangedDrop)})
-	if d := e.Duplicates.Distance; d < 0 || d > MaxDistance {
-		p.Addf("duplicates.distance", "%d: must be from 0 to %d", d, MaxDistance)
-	}
+	between(p, "duplicates.distance", e.Duplicates.Distance, 0, MaxDistance)
 }
 
 func (e *Extraction) checkGone(p *Problems) {
@@ -145,19 +141,7 @@ func (p *Problems) list(path string, values, those []string) {
 }
 
 func (t *Target) check(p *Problems, path string) {
-	if len(t.Match) > MaxPatterns {
-		p.Addf(path+".match", "%d patterns: at most %d", len(t.Match), MaxPatterns)
-		return
-	}
-	for i, pattern := range t.Match {
-		at := path + ".match"
-		if len(t.Match) > 1 {
-			at = fmt.Sprintf("%s[%d]", at, i)
-		}
-		p.long(at, pattern)
-		_, err := CompilePattern(pattern)
-		p.Add(at, err)
-	}
+	p.patterns(path+".match", t.Match, MaxPatterns)
 	p.list(path+".types", t.Types, DocumentTypes)
 	if t.When != nil {
 		t.When.check(p, path+".when", 0)
@@ -240,14 +224,9 @@ var languageTag = lazyregexp.New(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 // languages reports what is no tag of a language.
 func (p *Problems) languages(path string, tags []string) {
 	for i, tag := range tags {
-		if languageTag().MatchString(tag) {
-			continue
+		if !languageTag().MatchString(tag) {
+			p.Addf(memberPath(path, i, len(tags)), "%q: must be the tag of a language, such as en, de or pt-BR", messages.Clip(tag))
 		}
-		at := path
-		if len(tags) > 1 {
-			at = fmt.Sprintf("%s[%d]", path, i)
-		}
-		p.Addf(at, "%q: must be the tag of a language, such as en, de or pt-BR", messages.Clip(tag))
 	}
 }
 
@@ -280,13 +259,7 @@ func (c *Condition) check(p *Problems, path string, depth int) {
 	}
 	c.Selector.check(p, path)
 	for i, status := range c.Status {
-		if status < 100 || status > 599 {
-			at := path + ".status"
-			if len(c.Status) > 1 {
-				at = fmt.Sprintf("%s[%d]", at, i)
-			}
-			p.Addf(at, "%d: must be from 100 to 599", status)
-		}
+		between(p, memberPath(path+".status", i, len(c.Status)), status, 100, 599)
 	}
 	if c.Not != nil {
 		c.Not.check(p, path+".not", depth+1)
@@ -301,11 +274,11 @@ func (r *FollowRule) check(p *Problems, path string) {
 	r.Each.checkEach(p, path+".each")
 	r.With.check(p, path+".with", 1)
 	r.checkWays(p, path)
-	if r.Priority != nil && (*r.Priority < 0 || *r.Priority > messages.MaxPriority) {
-		p.Addf(path+".priority", "%d: must be from 0 (first) to %d", *r.Priority, messages.MaxPriority)
+	if r.Priority != nil {
+		p.priority(path+".priority", *r.Priority)
 	}
-	if r.Depth != nil && (*r.Depth < 0 || *r.Depth > messages.MaxDepth) {
-		p.Addf(path+".depth", "%d: must be from 0 to %d", *r.Depth, messages.MaxDepth)
+	if r.Depth != nil {
+		between(p, path+".depth", *r.Depth, 0, messages.MaxDepth)
 	}
 	p.template(path+".url", r.URL)
 	if r.Get != "" {
@@ -344,8 +317,8 @@ func (g *Paginate) check(p *Problems, path string) {
 		p.Addf(path+".parameter", "%q: must be the name of a parameter of the URL", messages.Clip(g.Parameter))
 	}
 	const most = 1_000_000_000
-	if g.First != nil && (*g.First < 0 || *g.First > most) {
-		p.Addf(path+".first", "%d: must be from 0 to %d", *g.First, most)
+	if g.First != nil {
+		between(p, path+".first", *g.First, 0, most)
 	}
 	if g.Step < 0 || g.Step > most {
 		p.Addf(path+".step", "%d: must be from 1 to %d", g.Step, most)

@@ -69,3 +69,61 @@ func (p *Problems) oneOf(path, value string, those []string) {
 	}
 	p.Addf(path, "%q: %smust be one of %s", messages.Clip(value), meant, strings.Join(those, ", "))
 }
+
+// between reports a number that is out of bounds.
+func between[T int | float64 | Duration | Bytes](p *Problems, path string, n, least, most T) bool {
+	if n >= least && n <= most { // which no NaN is
+		return true
+	}
+	p.Addf(path, "%s", shortTimes.Replace(fmt.Sprintf("%v: must be from %v to %v", n, least, most)))
+	return false
+}
+
+// shortTimes writes durations as people do.
+var shortTimes = strings.NewReplacer("h0m0s", "h", "m0s", "m")
+
+// notNegative reports a negative number; hint says what 0 is.
+func notNegative[T int | int64 | Duration | Bytes](p *Problems, path string, n T, hint string) {
+	if n < 0 {
+		p.Addf(path, "%v: must not be negative (%s)", n, hint)
+	}
+}
+
+func (p *Problems) priority(path string, n int) {
+	if n < 0 || n > messages.MaxPriority {
+		p.Addf(path, "%d: must be from 0 (first) to %d", n, messages.MaxPriority)
+	}
+}
+
+// memberPath is the path of a member of a list of n. One alone may stand for the list.
+func memberPath(path string, i, n int) string {
+	if n == 1 {
+		return path
+	}
+	return fmt.Sprintf("%s[%d]", path, i)
+}
+
+// patterns reports those of a list that are none, and too many.
+func (p *Problems) patterns(path string, patterns []string, most int) {
+	if len(patterns) > most {
+		p.Addf(path, "%d patterns: at most %d", len(patterns), most)
+		return
+	}
+	for i, pattern := range patterns {
+		at := memberPath(path, i, len(patterns))
+		p.long(at, pattern)
+		p.pattern(at, pattern)
+	}
+}
+
+func (p *Problems) pattern(path, pattern string) {
+	_, err := CompilePattern(pattern)
+	p.Add(path, err)
+}
+
+// secretOnly reports a text that says a secret itself.
+func (p *Problems) secretOnly(path, value string) {
+	if value != "" && value != secretIn(value) {
+		p.Add(path, errPlainSecret)
+	}
+}

@@ -14,8 +14,8 @@ func FuzzRate(f *testing.F) {
 		if r.UnmarshalText([]byte(text)) != nil {
 			return
 		}
-		p := DefaultPoliteness()
-		if p.Rate = r; p.check() != nil {
+		s := Default()
+		if s.Rate = r; s.Validate() != nil {
 			t.Fatalf("%q is read as %s, which is not valid", text, r)
 		}
 		if err := again.UnmarshalText([]byte(r.String())); err != nil || again != r {

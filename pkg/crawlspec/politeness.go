@@ -2,7 +2,6 @@ package crawlspec
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,6 +22,8 @@ const (
 	Paused    RunState = "paused"    // nothing is sent; what is found is queued
 	Cancelled RunState = "cancelled" // what is queued is excluded, and so is what is found
 )
+
+var runStates = []string{string(Running), string(Paused), string(Cancelled)}
 
 // GroupBy says which URLs share a Politeness.
 type GroupBy string
@@ -95,39 +96,30 @@ func DefaultPoliteness() Politeness {
 	}
 }
 
-func (p *Politeness) check() error {
-	b := &p.Breaker
-	switch {
-	case p.Delay < 0 || p.Delay > Duration(24*time.Hour):
-		return fmt.Errorf("delay %s: must be from 0s to 24h", p.Delay)
-	case !(p.DelayFactor >= 0 && p.DelayFactor <= 1000):
-		return fmt.Errorf("delay_factor %g: must be from 0 to 1000", p.DelayFactor)
-	case p.MaxDelay < 0 || p.MaxDelay > Duration(24*time.Hour):
-		return fmt.Errorf("max_delay %s: must be from 0s to 24h", p.MaxDelay)
-	case p.MaxDelay < min(p.Delay, Duration(time.Second)):
-		return fmt.Errorf("max_delay %s: must be at least 1s, or no less than the delay, %s", p.MaxDelay, p.Delay)
-	case !(p.Jitter >= 0 && p.Jitter <= 1):
-		return fmt.Errorf("jitter %g: must be from 0 to 1", p.Jitter)
-	case p.Rate < 0 || p.Rate > Rate(24*time.Hour):
-		return fmt.Errorf("rate %s: must be at least one request a day", p.Rate)
-	case p.PerHost < 1 || p.PerHost > 1024:
-		return fmt.Errorf("per_host %d: must be from 1 to 1024", p.PerHost)
-	case p.MaxPagesPerHost < 0:
-		return fmt.Errorf("max_pages_per_host %d: must not be negative (0 for no limit)", p.MaxPagesPerHost)
-	case b.Failures < 0 || b.Failures > 1000:
-		return fmt.Errorf("breaker: failures %d: must be from 0 (off) to 1000", b.Failures)
-	case b.Failures > 0 && (b.Wait < Duration(time.Millisecond) || b.MaxWait < b.Wait || b.MaxWait > Duration(24*time.Hour)):
-		return fmt.Errorf("breaker: wait %s, max_wait %s: must be from 1ms to 24h, max_wait no less than wait", b.Wait, b.MaxWait)
-	case b.Failures > 0 && (b.Probes < 1 || b.Probes > 1000):
-		return fmt.Errorf("breaker: probes %d: must be from 1 to 1000", b.Probes)
+// check reports what is wrong with a pace, whose keys are after prefix.
+func (p *Politeness) check(to *Problems, prefix string) {
+	const day, most = Duration(24 * time.Hour), 1000
+	between(to, prefix+"delay", p.Delay, 0, day)
+	between(to, prefix+"delay_factor", p.DelayFactor, 0, 1000)
+	if between(to, prefix+"max_delay", p.MaxDelay, 0, day) && p.MaxDelay < min(p.Delay, Duration(time.Second)) {
+		to.Addf(prefix+"max_delay", "%s: must be at least 1s, or no less than the delay, %s", p.MaxDelay, p.Delay)
 	}
-	if _, err := politeness.ParseHours(nil, p.TimeZone); err != nil {
-		return fmt.Errorf("time_zone: %w", err)
+	between(to, prefix+"jitter", p.Jitter, 0, 1)
+	if p.Rate < 0 || p.Rate > Rate(day) {
+		to.Addf(prefix+"rate", "%s: must be at least one request a day", p.Rate)
 	}
-	if _, err := politeness.ParseHours(p.Hours, p.TimeZone); err != nil {
-		return fmt.Errorf("hours: %w", err)
+	between(to, prefix+"per_host", p.PerHost, 1, 1024)
+	notNegative(to, prefix+"max_pages_per_host", p.MaxPagesPerHost, "0 for no limit")
+	if b := &p.Breaker; between(to, prefix+"breaker.failures", b.Failures, 0, most) && b.Failures > 0 {
+		if b.Wait < Duration(time.Millisecond) || b.MaxWait < b.Wait || b.MaxWait > day {
+			to.Addf(prefix+"breaker", "wait %s, max_wait %s: must be from 1ms to 24h, max_wait no less than wait", b.Wait, b.MaxWait)
+		}
+		between(to, prefix+"breaker.probes", b.Probes, 1, most)
 	}
-	return nil
+	_, err := politeness.ParseHours(nil, p.TimeZone)
+	to.Add(prefix+"time_zone", err)
+	_, err = politeness.ParseHours(p.Hours, "")
+	to.Add(prefix+"hours", err)
 }
 
 // HostRule has other values for some hosts. The first source of a spec that names a host applies; keys that it
@@ -221,28 +213,29 @@ func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 	return src.pace(s.Politeness), state
 }
 
-func (c specCheck) checkSources() error {
+func (c specCheck) checkSources(p *Problems) {
+	whole := len(*p) == 0 // else what sources have from the crawl would be reported again
 	for i := range c.Sources {
-		limits := c.SourceLimits(i)
-		if err := cmp.Or(c.checkSource(&c.Sources[i]), limits.check(), c.Sources[i].OnStatus.check()); err != nil {
-			return fmt.Errorf("sources: number %d: %w", i+1, err)
+		src, prefix := &c.Sources[i], fmt.Sprintf("sources[%d].", i)
+		src.check(p, prefix)
+		if whole {
+			pace, limits := src.pace(c.Politeness), c.SourceLimits(i)
+			pace.check(p, prefix)
+			limits.check(p, prefix)
 		}
 	}
-	return nil
 }
 
-func (c specCheck) checkSource(src *HostRule) error {
-	if err := checkHostEntries(src.Hosts); err != nil {
-		return err
+func (s *HostRule) check(p *Problems, prefix string) {
+	s.checkHosts(p, prefix+"hosts")
+	if s.State != nil {
+		p.oneOf(prefix+"state", string(*s.State), runStates)
 	}
-	if st := src.State; st != nil && *st != Running && *st != Paused && *st != Cancelled {
-		return fmt.Errorf("state %q: must be running, paused or cancelled", *st)
+	if b := s.Breaker; b != nil && b.Failures == 0 && *b != (Breaker{}) {
+		p.Addf(prefix+"breaker", "failures must be said too (0 turns the breaker off)")
 	}
-	if b := src.Breaker; b != nil && b.Failures == 0 && *b != (Breaker{}) {
-		return errors.New("breaker: failures must be said too (0 turns the breaker off)")
-	}
-	p := src.pace(c.Politeness)
-	return cmp.Or(src.checkPacedHosts(), p.check(), src.Access.check(true))
+	s.OnStatus.check(p, prefix+"on_status")
+	s.Access.check(p, prefix, true)
 }
 
 // HostName returns the name of a host without its port, as specs have it, of the

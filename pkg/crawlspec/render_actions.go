@@ -140,10 +140,10 @@ func (r *Render) checkAction(p *Problems, path string, a *RenderAction) {
 		p.Addf(path+".times", "must not be beside all, which clicks each element once")
 	}
 	if a.Times != 0 {
-		p.between(path+".times", a.Times, 1, MaxClicks)
+		between(p, path+".times", a.Times, 1, MaxClicks)
 	}
 	if a.Scroll != 0 {
-		p.between(path+".scroll", a.Scroll, 1, MaxScroll)
+		between(p, path+".scroll", a.Scroll, 1, MaxScroll)
 	}
 	p.long(path+".click", a.Click)
 	p.long(path+".type", a.Type)

@@ -2,7 +2,6 @@ package crawlspec
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -111,8 +110,10 @@ func (l *RenderLogin) checkSecrets(p *Problems) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Secrets)) {
-		if value := l.Secrets[name]; value == "" || value != secretIn(value) {
-			p.Add(fmt.Sprintf("render.login.secrets.%s", name), errPlainSecret)
+		at := "render.login.secrets." + name
+		if l.Secrets[name] == "" {
+			p.Add(at, errPlainSecret)
 		}
+		p.secretOnly(at, l.Secrets[name])
 	}
 }

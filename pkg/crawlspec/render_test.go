@@ -204,7 +204,7 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 		"{print: {margin: -1}}":                                           "render.print.margin: -1: must be from 0 to 10",
 		"{press_links: 201}":                                              "render.press_links: 201: must be from 0 to 200",
 		"{timeout: 500ms}":                                                "render.timeout: 500ms: must be from 1s to 5m",
-		"{timeout: 6m}":                                                   "render.timeout: 6m0s",
+		"{timeout: 6m}":                                                   "render.timeout: 6m",
 		"{max_requests: -1}":                                              "render.max_requests: -1: must be from 0 to 2000",
 		"{max_requests: 2001}":                                            "render.max_requests: 2001",
 		"{max_bytes: 0}":                                                  "render.max_bytes: 0B: must be from 1B to 1GiB",

@@ -1,14 +1,10 @@
 package crawlspec
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-
-	"seine/pkg/messages"
 )
 
 // RequestRule defines how matching URLs are requested, where a plain GET is not enough, such as for APIs. The URL
@@ -40,34 +36,26 @@ var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.Met
 // maxRequestBody bounds the template of a body, in bytes.
 const maxRequestBody = 64 << 10
 
-func (r *RequestRule) check() error {
-	if _, err := CompilePattern(r.Match); err != nil {
-		return fmt.Errorf("match: %w", err)
+func (r *RequestRule) check(p *Problems, path string) {
+	p.pattern(path+".match", r.Match)
+	if r.Method != "" {
+		p.oneOf(path+".method", r.Method, Methods)
 	}
 	switch {
-	case r.Method != "" && !slices.Contains(Methods, r.Method):
-		return fmt.Errorf("method %q: must be one of %s", messages.Clip(r.Method), strings.Join(Methods, ", "))
 	case r.Body != "" && (r.Method == "" || r.Method == http.MethodGet):
-		return errors.New("body: a GET has none; write method: POST")
+		p.Addf(path+".body", "a GET has none; write method: POST")
 	case len(r.Body) > maxRequestBody:
-		return fmt.Errorf("body has %d bytes: at most %d", len(r.Body), maxRequestBody)
+		p.Addf(path+".body", "has %d bytes: at most %d", len(r.Body), maxRequestBody)
 	}
 	named := r.namesHost()
-	if err := checkHeaders(r.Headers, named); err != nil {
-		return err
-	}
-	if err := checkSecrets(string(r.Body), named); err != nil {
-		return fmt.Errorf("body: %w", err)
-	}
+	checkHeaders(p, path+".headers", r.Headers, named)
+	p.Add(path+".body", checkSecrets(string(r.Body), named))
 	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
 		if name == "" {
-			return errors.New("query: a parameter has no name")
+			p.Addf(path+".query", "a parameter has no name")
 		}
-		if err := checkSecrets(string(r.Query[name]), named); err != nil {
-			return fmt.Errorf("query: %s: %w", name, err)
-		}
+		p.Add(path+".query."+name, checkSecrets(string(r.Query[name]), named))
 	}
-	return nil
 }
 
 // SecretParameters returns the names of the parameters of Query that hold a secret.
@@ -158,13 +146,4 @@ func (r *RequestRule) SecretsTo() string {
 		return ""
 	}
 	return r.origin()
-}
-
-func (c specCheck) checkRequests() error {
-	for i := range c.Requests {
-		if err := c.Requests[i].check(); err != nil {
-			return fmt.Errorf("requests: number %d: %w", i+1, err)
-		}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package crawlspec
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -63,16 +62,7 @@ func (s *Spec) SeedURLs() (urls []string) {
 	return urls
 }
 
-func (c specCheck) checkSeeds() error {
-	for i := range c.Seeds {
-		if err := c.Seeds[i].check(); err != nil {
-			return fmt.Errorf("seeds: number %d: %w", i+1, err)
-		}
-	}
-	return nil
-}
-
-func (s *Seed) check() error {
+func (s *Seed) check(p *Problems, path string) {
 	kinds := 0
 	for _, text := range []string{s.URL, s.Sitemap, s.File} {
 		if text != "" {
@@ -80,37 +70,30 @@ func (s *Seed) check() error {
 		}
 	}
 	if kinds != 1 {
-		return errors.New("write one of url, sitemap and file")
+		p.Addf(path, "write one of url, sitemap and file")
 	}
-	if p := s.Priority; p != nil && (*p < 0 || *p > messages.MaxPriority) {
-		return fmt.Errorf("priority %d: must be from 0 (first) to %d", *p, messages.MaxPriority)
+	if s.Priority != nil {
+		p.priority(path+".priority", *s.Priority)
 	}
 	if err := s.Metadata.Check(s.Inherit); err != nil {
-		return err
+		key, text, _ := strings.Cut(err.Error(), ": ")
+		p.Addf(path+"."+key, "%s", text)
 	}
-	if s.File != "" {
-		return nil
+	if _, err := weburl.Canonicalize(s.Address()); kinds == 1 && s.File == "" {
+		p.Add(path+map[bool]string{false: ".url", true: ".sitemap"}[s.Sitemap != ""], err)
 	}
-	if _, err := weburl.Canonicalize(s.Address()); err != nil {
-		key := ""
-		if s.Sitemap != "" {
-			key = "sitemap: "
-		}
-		return fmt.Errorf("%s%w", key, err)
-	}
-	return nil
 }
 
 // checkStored reports what is wrong with a spec as it is stored, that is not wrong in a
 // file.
 func (c specCheck) checkStored() error {
+	var p Problems
 	for i := range c.Seeds {
 		if file := c.Seeds[i].File; file != "" {
-			return fmt.Errorf("seeds: number %d: file: %q is read by the command that applies the spec (seine spec apply, seine crawl --spec): a stored spec contains the URLs",
-				i+1, messages.Clip(file))
+			p.Addf(fmt.Sprintf("seeds[%d].file", i), "%q is read by the command that applies the spec (seine spec apply, seine crawl --spec): a stored spec contains the URLs", messages.Clip(file))
 		}
 	}
-	return nil
+	return p.Err()
 }
 
 // MaxSize is the largest spec that is stored, in bytes: a message of NATS has at most

@@ -32,10 +32,10 @@ func TestSeedsOfASpec(t *testing.T) {
 
 func TestWrongSeedsOfASpec(t *testing.T) {
 	for seeds, want := range map[string]string{
-		`["no url"]`:                                   "seeds: number 1: invalid URL",
-		`["https://a.test/", {}]`:                      "seeds: number 2: write one of url, sitemap and file",
+		`["no url"]`:                                   "seeds[0].url: invalid URL",
+		`["https://a.test/", {}]`:                      "seeds[1]: write one of url, sitemap and file",
 		`[{"url": "https://a.test/", "file": "x"}]`:    "write one of",
-		`[{"url": "https://a.test/", "priority": 10}]`: "priority 10: must be from 0 (first) to 9",
+		`[{"url": "https://a.test/", "priority": 10}]`: "priority: 10: must be from 0 (first) to 9",
 		`[{"file": "urls.txt"}]`:                       "read by the command that applies the spec",
 	} {
 		if _, err := Decode([]byte(`{"seeds": ` + seeds + `}`)); err == nil || !strings.Contains(err.Error(), want) {

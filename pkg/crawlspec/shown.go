@@ -3,7 +3,6 @@ package crawlspec
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -31,18 +30,17 @@ func (s *Spec) Shown() *Spec {
 	return shown
 }
 
-// checkHidden names the value that was hidden from the sender of the spec.
-func (c specCheck) checkHidden() (err error) {
+// checkHidden names the values that were hidden from the sender of the spec.
+func (c specCheck) checkHidden(p *Problems) {
 	if !bytes.Contains(c.Encode(), []byte(Hidden)) {
-		return nil
+		return
 	}
 	eachText("", tree(c.Spec), func(field, text string) string {
-		if err == nil && strings.Contains(text, Hidden) {
-			err = fmt.Errorf("%s: the value was hidden from a reader without the scope write: write the value itself, or the name of a secret as in {secret:NAME}", field)
+		if strings.Contains(text, Hidden) {
+			p.Addf(field, "the value was hidden from a reader without the scope write: write the value itself, or the name of a secret as in {secret:NAME}")
 		}
 		return text
 	})
-	return err
 }
 
 // tree returns the spec as JSON values.

@@ -1,7 +1,6 @@
 package crawlspec
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -137,37 +136,28 @@ func (s *HostRule) narrowedTo(host string) []string {
 	return slices.Compact(entries)
 }
 
-// checkHostEntries reports what is wrong with HostRule.Hosts.
-func checkHostEntries(entries []string) error {
-	if len(entries) == 0 {
-		return errors.New("hosts: must name at least one")
-	}
-	for _, entry := range entries {
-		if err := checkHostEntry(entry); err != nil {
-			return fmt.Errorf("hosts: %w", err)
-		}
-	}
-	return nil
-}
-
-// checkPacedHosts reports an origin in Hosts beside a key that applies to all
+// checkHosts reports what is wrong with Hosts: among the rest, an origin beside a key that applies to all
 // ports of a host, unless Hosts names that host, too.
-func (s *HostRule) checkPacedHosts() error {
-	key := s.hostKey()
-	if key == "" {
-		return nil
+func (s *HostRule) checkHosts(p *Problems, path string) {
+	if len(s.Hosts) == 0 {
+		p.Addf(path, "must name at least one")
 	}
-	for _, entry := range s.Hosts {
+	key := s.hostKey()
+	for i, entry := range s.Hosts {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if err := checkHostEntry(entry); err != nil {
+			p.Add(at, err)
+			continue
+		}
 		e := parseHostEntry(entry)
 		named := slices.ContainsFunc(s.Hosts, func(other string) bool {
 			o := parseHostEntry(other)
 			return o.scheme == "" && o.namesHost(e.name) && (o.domain || !e.domain)
 		})
-		if e.scheme = ""; !named {
-			return fmt.Errorf("hosts: %q is one port, and %s applies to all ports of a host: add %q to hosts", entry, key, e)
+		if e.scheme = ""; key != "" && !named {
+			p.Addf(at, "%q is one port, and %s applies to all ports of a host: add %q to hosts", entry, key, e)
 		}
 	}
-	return nil
 }
 
 // hostKey returns the first key of the source that applies to hosts, and not to

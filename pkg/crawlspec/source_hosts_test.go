@@ -43,7 +43,7 @@ func TestHostsOfASource(t *testing.T) {
 		{"http://127.0.0.1:8080", "http://127.0.0.1:8080/", false, true, true},
 	} {
 		src := HostRule{Hosts: []string{c.entry}}
-		if err := checkHostEntries(src.Hosts); err != nil {
+		if err := checkHostEntry(c.entry); err != nil {
 			t.Error(err)
 		}
 		if got := src.Matches(weburl.Hostname(c.url)); got != c.matches {
@@ -73,8 +73,8 @@ func TestBadHostsOfASource(t *testing.T) {
 		"https://*.*.a.test":    `write "https://*.a.test"`,
 		"A.test":                `write "a.test"`,
 	} {
-		err := checkHostEntries([]string{entry})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "hosts: \"") {
+		err := checkHostEntry(entry)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), `"`) {
 			t.Errorf("%s: %v, want in it %s", entry, err, want)
 		}
 	}
@@ -83,8 +83,8 @@ func TestBadHostsOfASource(t *testing.T) {
 // Pace, state and limits are those of all ports: a source with an origin has them only beside the host's name.
 func TestKeysOfAHostNeedItsName(t *testing.T) {
 	for source, want := range map[string]string{
-		`{hosts: ["http://a.test:8080"], delay: 1s}`:                      `sources: number 1: hosts: "http://a.test:8080" is one port, and delay applies to all ports of a host: add "a.test" to hosts`,
-		`{hosts: [a.test, "https://b.test"], state: paused}`:              `hosts: "https://b.test" is one port, and state applies to all ports of a host: add "b.test" to hosts`,
+		`{hosts: ["http://a.test:8080"], delay: 1s}`:                      `sources[0].hosts[0]: "http://a.test:8080" is one port, and delay applies to all ports of a host: add "a.test" to hosts`,
+		`{hosts: [a.test, "https://b.test"], state: paused}`:              `sources[0].hosts[1]: "https://b.test" is one port, and state applies to all ports of a host: add "b.test" to hosts`,
 		`{hosts: ["http://[2001:db8::1]"], on_status: {5xx: {wait: 1m}}}`: `and on_status applies to all ports of a host: add "2001:db8::1" to hosts`,
 		`{hosts: [a.test, "http://*.a.test"], max_attempts: 2}`:           `add "*.a.test" to hosts`,
 		`{hosts: ["http://a.test:8080"], headers: {X: y}, cookies: true}`: "",

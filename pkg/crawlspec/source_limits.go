@@ -1,16 +1,9 @@
 package crawlspec
 
 import (
-	"fmt"
 	"time"
 
 	"seine/internal/base/overlay"
-)
-
-// A request takes at least and at most so long.
-const (
-	minTimeout = Duration(time.Millisecond)
-	maxTimeout = Duration(time.Hour)
 )
 
 // Limits bound the resources of a request and the attempts of a URL.
@@ -47,16 +40,9 @@ func (s *Spec) Largest() Limits {
 	return most
 }
 
-func (l *Limits) check() error {
-	switch {
-	case l.MaxAttempts < 1 || l.MaxAttempts > 100:
-		return fmt.Errorf("max_attempts %d: must be from 1 to 100", l.MaxAttempts)
-	case l.MaxRedirects < 0 || l.MaxRedirects > 50:
-		return fmt.Errorf("max_redirects %d: must be from 0 to 50", l.MaxRedirects)
-	case l.MaxBody < 1 || l.MaxBody > 1<<30:
-		return fmt.Errorf("max_body %s: must be from 1B to 1GiB", l.MaxBody)
-	case l.Timeout < minTimeout || l.Timeout > maxTimeout:
-		return fmt.Errorf("timeout %s: must be from 1ms to 1h", l.Timeout)
-	}
-	return nil
+func (l *Limits) check(p *Problems, prefix string) {
+	between(p, prefix+"max_attempts", l.MaxAttempts, 1, 100)
+	between(p, prefix+"max_redirects", l.MaxRedirects, 0, 50)
+	between(p, prefix+"max_body", l.MaxBody, 1, 1<<30)
+	between(p, prefix+"timeout", l.Timeout, Duration(time.Millisecond), Duration(time.Hour))
 }

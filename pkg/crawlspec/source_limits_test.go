@@ -29,7 +29,7 @@ func TestLimitsOfSources(t *testing.T) {
 		t.Errorf("the largest are %+v, want %+v", got, want)
 	}
 	s.Sources[1].MaxBody = new(Bytes(0))
-	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "sources: number 2: max_body 0B: must be from") {
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "sources[1].max_body: 0B: must be from") {
 		t.Error(err)
 	}
 }

@@ -164,99 +164,82 @@ func Default() Spec {
 	}
 }
 
-// Validate names the first key that is wrong, and what would be right.
+// Validate names the keys that are wrong, as FieldErrors, and what would be right.
 func (s *Spec) Validate() error {
+	var p Problems
 	c := specCheck{s}
-	checks := []func() error{
-		c.checkSeeds, c.checkScope, c.checkBudgets, s.Politeness.check, c.checkSources, s.Traps.check, s.Normalize.check,
-		c.checkHidden, c.checkRules, c.checkFetch, c.checkAccess, c.checkRequests, c.checkRender, s.Extraction.check, s.Alerts.check,
+	if c.checkHidden(&p); len(p) > 0 {
+		return p.Err() // the rest is not the sender's
 	}
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
+	s.Politeness.check(&p, "")
+	limits := c.SourceLimits(-1)
+	limits.check(&p, "")
+	for _, check := range []func(*Problems){
+		c.checkSources, c.checkScope, c.checkBudgets, c.checkLists, s.Traps.check, s.Normalize.check, c.checkSchedule,
+		c.checkFetch, c.checkAccess, c.checkRender, s.Extraction.check, s.Alerts.check,
+	} {
+		check(&p)
 	}
-	return nil
+	return p.Err()
 }
 
-// specCheck validates a spec: its methods return what is wrong with one part each.
+// specCheck validates a spec: its methods report what is wrong with one part each.
 type specCheck struct{ *Spec }
 
-func (c specCheck) checkScope() error {
-	switch {
-	case c.Scope != ScopeHost && c.Scope != ScopeDomain && c.Scope != ScopeAny:
-		return fmt.Errorf("scope %q: must be host, domain or any", c.Scope)
-	case c.GroupBy != GroupByHost && c.GroupBy != GroupByDomain && c.GroupBy != GroupByIP:
-		return fmt.Errorf("group_by %q: must be host, domain or ip", c.GroupBy)
-	case c.MaxDepth != nil && (*c.MaxDepth < 0 || *c.MaxDepth > messages.MaxDepth):
-		return fmt.Errorf("max_depth %d: must be from 0 to %d", *c.MaxDepth, messages.MaxDepth)
+func (c specCheck) checkScope(p *Problems) {
+	p.oneOf("scope", string(c.Scope), []string{string(ScopeHost), string(ScopeDomain), string(ScopeAny)})
+	p.oneOf("group_by", string(c.GroupBy), []string{string(GroupByHost), string(GroupByDomain), string(GroupByIP)})
+	if c.MaxDepth != nil {
+		between(p, "max_depth", *c.MaxDepth, 0, messages.MaxDepth)
 	}
-	for _, scheme := range c.Schemes {
-		if scheme != "http" && scheme != "https" {
-			return fmt.Errorf("schemes: %q: must be http or https", scheme)
-		}
+	for i, scheme := range c.Schemes {
+		p.oneOf(fmt.Sprintf("schemes[%d]", i), scheme, []string{"http", "https"})
 	}
-	return cmp.Or(
-		checkHostNames("hosts", c.Hosts), checkHostNames("domains", c.Domains),
-		checkPatterns("include", c.Include), checkPatterns("exclude", c.Exclude),
-	)
+	for i, name := range c.Hosts {
+		p.Add(fmt.Sprintf("hosts[%d]", i), checkHostName(name))
+	}
+	for i, name := range c.Domains {
+		p.Add(fmt.Sprintf("domains[%d]", i), checkHostName(name))
+	}
+	for i, pattern := range c.Include {
+		p.pattern(memberPath("include", i, len(c.Include)), pattern)
+	}
+	for i, pattern := range c.Exclude {
+		p.pattern(memberPath("exclude", i, len(c.Exclude)), pattern)
+	}
 }
 
-func (c specCheck) checkBudgets() error {
-	switch {
-	case c.MaxPages < 0:
-		return fmt.Errorf("max_pages %d: must not be negative (0 for no limit)", c.MaxPages)
-	case c.MaxBytes < 0:
-		return fmt.Errorf("max_bytes %s: must not be negative (0 for no limit)", c.MaxBytes)
-	case c.MaxDuration < 0:
-		return fmt.Errorf("max_duration %s: must not be negative (0s for no limit)", c.MaxDuration)
-	case c.Keep < 0 || c.Keep > 0 && c.Keep < MinKeep:
-		return fmt.Errorf("keep %s: must be at least %s (0s keeps the crawl until it is deleted)", c.Keep, MinKeep)
-	case c.Again < 0:
-		return fmt.Errorf("again %d: must not be negative (0 for none)", c.Again)
-	case c.State != Running && c.State != Paused && c.State != Cancelled:
-		return fmt.Errorf("state %q: must be running, paused or cancelled", c.State)
+func (c specCheck) checkBudgets(p *Problems) {
+	notNegative(p, "max_pages", c.MaxPages, "0 for no limit")
+	notNegative(p, "max_bytes", c.MaxBytes, "0 for no limit")
+	notNegative(p, "max_duration", c.MaxDuration, "0s for no limit")
+	if c.Keep < 0 || c.Keep > 0 && c.Keep < MinKeep {
+		p.Addf("keep", "%s: must be at least %s (0s keeps the crawl until it is deleted)", c.Keep, MinKeep)
 	}
-	return nil
+	notNegative(p, "again", c.Again, "0 for none")
+	p.oneOf("state", string(c.State), runStates)
 }
 
-func (c specCheck) checkFetch() error {
-	limits := c.SourceLimits(-1)
-	if err := cmp.Or(limits.check(), c.OnStatus.check()); err != nil {
-		return err
-	}
+func (c specCheck) checkFetch(p *Problems) {
+	c.OnStatus.check(p, "on_status")
+	p.oneOf("robots", string(c.Robots), []string{string(RobotsObey), string(RobotsIgnore)})
 	switch {
-	case c.Robots != RobotsObey && c.Robots != RobotsIgnore:
-		return fmt.Errorf("robots %q: must be obey or ignore", c.Robots)
 	case c.ProductToken() == "":
-		return fmt.Errorf("user_agent %q: must start with a name of letters, '-' and '_'", c.UserAgent)
+		p.Addf("user_agent", "%q: must start with a name of letters, '-' and '_'", c.UserAgent)
 	case !printable(c.UserAgent):
-		return fmt.Errorf("user_agent %q: must be printable ASCII", c.UserAgent)
+		p.Addf("user_agent", "%q: must be printable ASCII", c.UserAgent)
 	}
-	return nil
 }
 
-func checkHostNames(key string, names []string) error {
-	for _, name := range names {
-		if err := checkHostName(name); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	return nil
-}
-
-func checkPatterns(key string, patterns []string) error {
-	if _, err := CompilePatterns(patterns); err != nil {
-		return fmt.Errorf("%s: %w", key, err)
-	}
-	return nil
-}
-
-func (c specCheck) checkAccess() error {
+func (c specCheck) checkAccess(p *Problems) {
 	if !printable(c.Contact) || strings.ContainsAny(c.Contact, "() ") || c.Contact != "" && !strings.ContainsAny(c.Contact, ":@") {
-		return fmt.Errorf("contact %q: must be a URL or an e-mail address", messages.Clip(c.Contact))
+		p.Addf("contact", "%q: must be a URL or an e-mail address", messages.Clip(c.Contact))
 	}
-	return cmp.Or(c.Access.check(false), c.checkAccessSize(), checkAddresses(c.AllowAddresses), checkAccept(c.Accept), checkExtensions(c.SkipExtensions))
+	c.Access.check(p, "", false)
+	c.checkAccessSize(p)
+	c.checkAddresses(p)
+	c.checkAccept(p)
+	c.checkExtensions(p)
 }
 
 // Agent is the user agent that is sent where there are no UserAgents: it says

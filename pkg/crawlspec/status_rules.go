@@ -1,7 +1,6 @@
 package crawlspec
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -48,20 +47,17 @@ func (r StatusRules) of(class messages.Class, status int) (StatusRule, bool) {
 	return StatusRule{}, false
 }
 
-// check reports the first key that is wrong, or what it says.
-func (r StatusRules) check() error {
+func (r StatusRules) check(p *Problems, path string) {
 	for _, key := range slices.Sorted(maps.Keys(r)) {
-		rule := r[key]
-		switch code, err := strconv.Atoi(key); {
-		case key != "4xx" && key != "5xx" && key != OnBlocked && (err != nil || code < 400 || code > 599 || len(key) != 3):
-			return fmt.Errorf("on_status: %s: must be a status from 400 to 599, 4xx, 5xx, or blocked", messages.Clip(key))
-		case rule.Attempts < 0 || rule.Attempts > 100:
-			return fmt.Errorf("on_status: %s: attempts %d: must be from 1 to 100 (1 is the end of the URL)", key, rule.Attempts)
-		case rule.Wait < 0 || rule.Wait > maxStatusWait:
-			return fmt.Errorf("on_status: %s: wait %s: must be from 0s to 24h", key, rule.Wait)
+		rule, at := r[key], path+"."+messages.Clip(key)
+		if code, err := strconv.Atoi(key); key != "4xx" && key != "5xx" && key != OnBlocked && (err != nil || code < 400 || code > 599 || len(key) != 3) {
+			p.Addf(at, "must be a status from 400 to 599, 4xx, 5xx, or blocked")
 		}
+		if rule.Attempts < 0 || rule.Attempts > 100 {
+			p.Addf(at+".attempts", "%d: must be from 1 to 100 (1 is the end of the URL)", rule.Attempts)
+		}
+		between(p, at+".wait", rule.Wait, 0, maxStatusWait)
 	}
-	return nil
 }
 
 // SourceStatusRule returns the rule for an answer of a host of source i, of one that no

@@ -1,12 +1,9 @@
 package crawlspec
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"seine/pkg/messages"
 )
 
 // Traps are guards against sites without an end. Each URL that one of them
@@ -43,21 +40,16 @@ func DefaultTraps() Traps {
 	}
 }
 
-func (t *Traps) check() error {
-	for _, g := range []struct {
-		key string
-		n   int64
-	}{
-		{"max_url_length", int64(t.MaxURLLength)}, {"max_path_depth", int64(t.MaxPathDepth)},
-		{"max_repeats", int64(t.MaxRepeats)}, {"calendar_ahead", int64(t.CalendarAhead)},
-		{"calendar_back", int64(t.CalendarBack)}, {"max_parameter_sets", int64(t.MaxParameterSets)},
-		{"max_same_shape", t.MaxSameShape}, {"same_content_after", t.SameContentAfter},
-	} {
-		if g.n < 0 {
-			return fmt.Errorf("traps: %s %d: must not be negative (0 is off)", g.key, g.n)
-		}
-	}
-	return nil
+func (t *Traps) check(p *Problems) {
+	const off = "0 is off"
+	notNegative(p, "traps.max_url_length", t.MaxURLLength, off)
+	notNegative(p, "traps.max_path_depth", t.MaxPathDepth, off)
+	notNegative(p, "traps.max_repeats", t.MaxRepeats, off)
+	notNegative(p, "traps.calendar_ahead", t.CalendarAhead, off)
+	notNegative(p, "traps.calendar_back", t.CalendarBack, off)
+	notNegative(p, "traps.max_parameter_sets", t.MaxParameterSets, off)
+	notNegative(p, "traps.max_same_shape", t.MaxSameShape, off)
+	notNegative(p, "traps.same_content_after", t.SameContentAfter, off)
 }
 
 // Normalize defines which further URLs are equal.
@@ -78,13 +70,12 @@ type Normalize struct {
 // DefaultNormalize drops tracking parameters and session ids.
 func DefaultNormalize() Normalize { return Normalize{DropTracking: true, DropSessions: true} }
 
-func (n *Normalize) check() error {
-	for _, p := range n.DropParameters {
-		if name := strings.TrimSuffix(p, "*"); p == "" || strings.ContainsAny(name, "*&=#?") {
-			return fmt.Errorf(`normalize: drop_parameters: %q: must be a parameter's name, or its start and "*"`, p)
+func (n *Normalize) check(p *Problems) {
+	for i, name := range n.DropParameters {
+		if start := strings.TrimSuffix(name, "*"); name == "" || strings.ContainsAny(start, "*&=#?") {
+			p.Addf(fmt.Sprintf("normalize.drop_parameters[%d]", i), `%q: must be a parameter's name, or its start and "*"`, name)
 		}
 	}
-	return nil
 }
 
 // PriorityRule gives the URLs that match a pattern a priority, 0 (first) to 9.
@@ -103,41 +94,41 @@ type RecrawlRule struct {
 	Max   Duration `json:"max,omitempty"`
 }
 
-func (r *RecrawlRule) check() error {
-	_, err := CompilePattern(r.Match)
+func (r *RecrawlRule) check(p *Problems, path string) {
+	p.pattern(path+".match", r.Match)
 	switch {
-	case err != nil:
-		return fmt.Errorf("match: %w", err)
 	case r.Every != 0 && (r.Min != 0 || r.Max != 0):
-		return errors.New("every, or min and max, not both")
+		p.Addf(path, "every, or min and max, not both")
 	case r.Every != 0 && r.Every < Duration(time.Second):
-		return fmt.Errorf("every %s: must be at least 1s", r.Every)
+		p.Addf(path+".every", "%s: must be at least 1s", r.Every)
 	case r.Every == 0 && (r.Min < Duration(time.Second) || r.Max < r.Min):
-		return fmt.Errorf("min %s, max %s: min must be at least 1s, and max no less", r.Min, r.Max)
+		p.Addf(path, "min %s, max %s: min must be at least 1s, and max no less", r.Min, r.Max)
 	}
-	return nil
 }
 
-func (c specCheck) checkRules() error {
+// checkLists reports what is wrong with the members of lists.
+func (c specCheck) checkLists(p *Problems) {
+	for i := range c.Seeds {
+		c.Seeds[i].check(p, fmt.Sprintf("seeds[%d]", i))
+	}
 	for i, r := range c.Priorities {
-		if _, err := CompilePattern(r.Match); err != nil {
-			return fmt.Errorf("priorities: number %d: match: %w", i+1, err)
-		}
-		if r.Priority < 0 || r.Priority > messages.MaxPriority {
-			return fmt.Errorf("priorities: number %d: priority %d: must be from 0 (first) to %d", i+1, r.Priority, messages.MaxPriority)
-		}
+		path := fmt.Sprintf("priorities[%d]", i)
+		p.pattern(path+".match", r.Match)
+		p.priority(path+".priority", r.Priority)
 	}
 	for i := range c.Recrawl {
-		if err := c.Recrawl[i].check(); err != nil {
-			return fmt.Errorf("recrawl: number %d: %w", i+1, err)
-		}
+		c.Recrawl[i].check(p, fmt.Sprintf("recrawl[%d]", i))
 	}
-	next, err := c.NextRun(time.Unix(0, 0))
-	switch {
+	for i := range c.Requests {
+		c.Requests[i].check(p, fmt.Sprintf("requests[%d]", i))
+	}
+}
+
+func (c specCheck) checkSchedule(p *Problems) {
+	switch next, err := c.NextRun(time.Unix(0, 0)); {
 	case err != nil:
-		return fmt.Errorf("schedule: %w", err)
+		p.Add("schedule", err)
 	case c.Schedule != "" && next.IsZero():
-		return fmt.Errorf("schedule: %q: no such day", c.Schedule)
+		p.Addf("schedule", "%q: no such day", c.Schedule)
 	}
-	return nil
 }

@@ -1,7 +1,8 @@
 // Package specfile reads the spec of a crawl that a person wrote in YAML. It
 // takes the text of a file and gives a crawlspec.Spec that is valid and whose
 // rules compile, or all that is wrong with the text, each with its line and
-// column, its key, and what would be right.
+// column, its key, and what would be right. A rule or a key whose form is wrong is
+// not looked at further.
 //
 // The shape of a spec is that of the Go types in pkg/crawlspec: from them come
 // the keys that are known, and schema.json, the JSON Schema for editors, which

@@ -95,7 +95,7 @@ func TestReadTellsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Read(file)
-	if want := file + `:1:8: scope "hst": must be host, domain or any`; err == nil || err.Error() != want {
+	if want := file + `:1:8: scope: "hst": did you mean host? It must be one of host, domain, any`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

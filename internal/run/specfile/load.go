@@ -1,7 +1,6 @@
 package specfile
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -52,9 +51,6 @@ func Has(text []byte, key string) bool {
 	return has
 }
 
-// maxRounds is how many parts of a spec are found wrong one after the other.
-const maxRounds = 20
-
 // Load reads a spec from a text. What the text lacks has its default; an empty
 // text is the default spec. Files that seeds name are not read. What is wrong is an *Errors, in which the text has
 // that name.
@@ -69,41 +65,19 @@ func Load(name string, text []byte) (*crawlspec.Spec, error) {
 	}
 	w := walker{lines: linesOf(text)}
 	w.value(root, specShape(), "", 0)
-	if found = w.problems; w.full || deref(root).Kind != yaml.MappingNode {
+	t := tree{deref(root)}
+	if found = w.problems; w.full || t.root.Kind != yaml.MappingNode || !t.setAside(found) {
 		return nil, report(name, text, found)
 	}
-	t := &tree{root: deref(root), left: make(map[string][]int)}
-	more := len(found) == 0 || t.dropAll(found)
-	for range maxRounds {
-		if !more {
-			break
-		}
-		spec, wrong := t.decode()
-		if len(wrong) == 0 {
-			if len(found) == 0 {
-				return spec, nil
-			}
-			break
-		}
-		found, more = append(found, wrong...), t.dropAll(wrong)
+	spec, wrong := t.decode()
+	if found = append(found, wrong...); len(found) > 0 {
+		return nil, report(name, text, found)
 	}
-	return nil, report(name, text, t.withRules(found))
-}
-
-// dropAll takes the parts with problems away. It reports whether there were any.
-func (t *tree) dropAll(problems []Problem) bool {
-	dropped := false
-	for i := range problems {
-		p := &problems[i]
-		if p.unknown != nil && p.unknown.correct() || t.drop(cmp.Or(p.Path, p.part)) {
-			dropped = true
-		}
-	}
-	return dropped
+	return spec, nil
 }
 
 // decode makes a spec of the tree, and checks it.
-func (t *tree) decode() (*crawlspec.Spec, []Problem) {
+func (t tree) decode() (*crawlspec.Spec, []Problem) {
 	spec := crawlspec.Default()
 	text, err := yamljson.Convert(t.root, &spec)
 	if err == nil {
@@ -116,31 +90,17 @@ func (t *tree) decode() (*crawlspec.Spec, []Problem) {
 		at := t.find("v")
 		return nil, []Problem{problemAt(at.node, at.path, fmt.Sprintf("is %d: this build reads version %d", spec.V, messages.Version))}
 	}
-	rules := compile(&spec)
-	if err := spec.Validate(); err != nil {
-		if rules != nil { // the part that is dropped now may have more of them
-			t.rules = append(t.rules, t.invalid(rules)...)
-		}
-		return nil, t.invalid(err)
-	}
-	if rules != nil {
-		return nil, t.invalid(rules)
-	}
-	return &spec, nil
-}
-
-// withRules adds to what was found what is wrong with rules elsewhere.
-func (t *tree) withRules(found []Problem) []Problem {
-	for _, p := range t.rules {
+	found := t.invalid(spec.Validate())
+	for _, p := range t.invalid(compile(&spec)) {
 		if !slices.ContainsFunc(found, func(o Problem) bool { return o.Line == p.Line && o.Column == p.Column }) {
 			found = append(found, p)
 		}
 	}
-	return found
+	return &spec, found
 }
 
 // unread are errors of the YAML package that the walk did not foresee.
-func (t *tree) unread(err error) []Problem {
+func (t tree) unread(err error) []Problem {
 	var out []Problem
 	for _, e := range loadErrors(err) {
 		out = append(out, Problem{
@@ -152,21 +112,12 @@ func (t *tree) unread(err error) []Problem {
 }
 
 // invalid are errors in what was read.
-func (t *tree) invalid(err error) []Problem {
-	var out []Problem
+func (t tree) invalid(err error) (found []Problem) {
 	for _, e := range crawlspec.FieldErrors(err) {
 		at := t.find(e.Path)
-		out = append(out, problemAt(at.node, at.path, choice(e.Err.Error())))
+		found = append(found, problemAt(at.node, at.path, choice(e.Err.Error())))
 	}
-	if len(out) > 0 {
-		return out
-	}
-	at, text := t.inWords(err.Error())
-	p := problemAt(at.node, at.path, text)
-	if p.Path == "" {
-		p.part = at.now // a key at the top: no list has lost members on the way
-	}
-	return []Problem{p}
+	return found
 }
 
 // oneOf matches the refusal of a value that is not in a list.

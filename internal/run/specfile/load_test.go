@@ -109,8 +109,8 @@ func TestLoadErrors(t *testing.T) {
 		{"pace:\n  delay: 1s\n", []string{"spec.yaml:1:", "pace"}},
 		{"\nrate: fast\n", []string{"spec.yaml:2:", `rate "fast": write requests per time`}},
 		{"jitter: .nan\n", []string{"spec.yaml:1:9: jitter: must be what JSON can say"}},
-		{"scope: ''\n", []string{`scope "": must be host, domain or any`}},
-		{"scope: world\n", []string{`scope "world": must be host, domain or any`}},
+		{"scope: ''\n", []string{`scope: "": must be one of host, domain, any`}},
+		{"scope: world\n", []string{`scope: "world": must be one of host, domain, any`}},
 	}
 	for _, tt := range tests {
 		_, err := Load("spec.yaml", []byte(tt.text))

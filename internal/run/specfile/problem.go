@@ -18,7 +18,6 @@ type Problem struct {
 	Text string
 
 	width int    // characters that are marked in the source line, at least 1
-	part  string // path of what is wrong, where Text says the last key
 	below string // lines that say more, of another file
 
 	unknown *unknownKey // nil if something else is wrong

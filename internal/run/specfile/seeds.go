@@ -20,7 +20,7 @@ func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 		return nil
 	}
 	root, _ := parse(text) // which it was before
-	t := &tree{root: deref(root), left: make(map[string][]int)}
+	t := tree{deref(root)}
 	var found []Problem
 	all := make([]crawlspec.Seed, 0, len(spec.Seeds))
 	for i := range spec.Seeds {
