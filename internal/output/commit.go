@@ -44,7 +44,7 @@ type Commit struct {
 
 // Form is how an export writes records: a place has one form.
 type Form struct {
-	Format    string `json:"format"`
+	Format    string `json:"format,omitempty"`
 	Path      string `json:"path,omitempty"` // the template of folders
 	Key       string `json:"key,omitempty"`  // that of objects
 	Encrypted bool   `json:"encrypted,omitempty"`

@@ -1,7 +1,6 @@
 package writer
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -34,18 +33,13 @@ type binder struct{ *Writer }
 // output. It is a key of BucketMeta, made by the first writer of the name and changed
 // by compare-and-set.
 type Binding struct {
-	V       int       `json:"v"`
-	Place   string    `json:"place"` // the name of the place, as output.OutputConfig has it
-	Out     string    `json:"out"`   // as it was called at first, for a person; without secrets
-	Host    string    `json:"host"`  // where it was called so
-	Since   time.Time `json:"since"`
-	From    string    `json:"from"`
-	Format  string    `json:"format,omitempty"` // this and what follows: of files
-	Path    string    `json:"path,omitempty"`
-	Key     string    `json:"key,omitempty"`
-	CSVSafe bool      `json:"csv_safe,omitempty"`
-	CSVBOM  bool      `json:"csv_bom,omitempty"`
-	Sealed  bool      `json:"encrypted,omitempty"` // for whom is each writer's own: recipients come and go
+	V           int       `json:"v"`
+	Place       string    `json:"place"` // the name of the place, as output.OutputConfig has it
+	Out         string    `json:"out"`   // as it was called at first, for a person; without secrets
+	Host        string    `json:"host"`  // where it was called so
+	Since       time.Time `json:"since"`
+	From        string    `json:"from"`
+	output.Form           // of files; for whom they are encrypted is each writer's own: recipients come and go
 }
 
 // BoundError is returned where the name of a writer is bound to something else.
@@ -75,8 +69,7 @@ func (c *Config) binding() Binding {
 	if IsDatabase(d.Out) {
 		return b
 	}
-	p := d.Effective()
-	b.Format, b.Path, b.Key, b.CSVSafe, b.CSVBOM, b.Sealed = p.Format, p.Path, p.Key, p.CSVSafe, p.CSVBOM, len(p.Encrypt) > 0
+	b.Form = *formOf(&d.OutputConfig)
 	return b
 }
 
@@ -129,23 +122,13 @@ func (b *Binding) differs(want *Binding) string {
 		}
 		why = append(why, text)
 	}
-	for _, o := range []struct{ flag, have, want string }{
-		{"--from", b.From, want.From}, {"--format", b.Format, want.Format}, {"--path", b.Path, want.Path}, {"--key", b.Key, want.Key},
-		{"--csv-bom", fmt.Sprint(b.CSVBOM), fmt.Sprint(want.CSVBOM)},
-		{"--csv-safe", fmt.Sprint(b.CSVSafe), fmt.Sprint(want.CSVSafe)}, {"--encrypt", yesOrNo(b.Sealed), yesOrNo(want.Sealed)},
-	} {
-		if o.have != o.want && (b.Place == want.Place || o.have != "" && o.want != "") {
-			why = append(why, fmt.Sprintf("%s is %s there, and %s here", o.flag, cmp.Or(o.have, "none"), cmp.Or(o.want, "none")))
-		}
+	if b.From != want.From {
+		why = append(why, fmt.Sprintf("--from is %s there, and %s here", b.From, want.From))
+	}
+	if b.Place == want.Place || b.Format != "" && want.Format != "" {
+		why = append(why, differences(&b.Form, &want.Form)...)
 	}
 	return strings.Join(why, "; ")
-}
-
-func yesOrNo(b bool) string {
-	if b {
-		return "given"
-	}
-	return "not given"
 }
 
 // placeID returns the name of the place that c names, "" if it has none. It makes
