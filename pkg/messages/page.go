@@ -109,13 +109,7 @@ const (
 	PartCapture Part = "capture"
 )
 
-func (p Part) valid() bool {
-	switch p {
-	case "", PartDocument, PartRequisite, PartScreenshot, PartPDF, PartCapture:
-		return true
-	}
-	return false
-}
+var parts = []Part{"", PartDocument, PartRequisite, PartScreenshot, PartPDF, PartCapture}
 
 // Truncation is why a body was cut, in the words of WARC 1.1, section 5.13.
 type Truncation string
@@ -127,6 +121,8 @@ const (
 	TruncatedDisconnect  Truncation = "disconnect"  // the connection ended
 	TruncatedUnspecified Truncation = "unspecified" // it cannot be decoded any further
 )
+
+var truncations = []Truncation{"", TruncatedLength, TruncatedTime, TruncatedDisconnect, TruncatedUnspecified}
 
 // Msg returns the message for partition p with the body as its payload. What does not fit of the header is left out
 // of pg too.
@@ -188,14 +184,6 @@ func (pg *Page) IsAnswer() bool {
 	return pg.Part != "" && pg.Part != PartCapture || pg.Class != "" && pg.Class != OK
 }
 
-func (t Truncation) valid() bool {
-	switch t {
-	case "", TruncatedLength, TruncatedTime, TruncatedDisconnect, TruncatedUnspecified:
-		return true
-	}
-	return false
-}
-
 // DecodePage reads the header of a message on PAGES.
 func DecodePage(header nats.Header) (*Page, error) {
 	text := header.Get(HeaderPage)
@@ -203,36 +191,36 @@ func DecodePage(header nats.Header) (*Page, error) {
 		return nil, fmt.Errorf("decode page: header %s is missing", HeaderPage)
 	}
 	pg := new(Page)
-	if err := Decode([]byte(text), pg, &pg.V); err != nil {
+	if err := cmp.Or(Decode([]byte(text), pg, &pg.V), pg.check()); err != nil {
 		return nil, fmt.Errorf("decode page: %w", err)
 	}
+	return pg, nil
+}
+
+func (pg *Page) check() error {
 	visited := pg.URL
 	if pg.IsAnswer() { // it may be of another URL than the visit: of a redirect, a robots.txt
 		visited = ""
 	}
-	if err := checkExchange(pg.Crawl, pg.URL, visited, pg.Visit, pg.Attempt); err != nil {
-		return nil, fmt.Errorf("decode page: %w", err)
-	}
-	if err := cmp.Or(checkDepth(pg.Depth), checkText("rendered", pg.Rendered), checkText("cut", pg.Cut), pg.RenderProblems.check(), pg.Metadata.Check(pg.Inherit)); err != nil {
-		return nil, fmt.Errorf("decode page: %w", err)
-	}
 	switch {
 	case !validEncoding(pg.BodyEncoding):
-		return nil, fmt.Errorf("decode page: unknown body encoding %q", Clip(pg.BodyEncoding))
+		return fmt.Errorf("unknown body encoding %q", Clip(pg.BodyEncoding))
 	case pg.RequestSize < 0 || pg.HeadSize < 0 || pg.RequestSize > InlineBody || pg.HeadSize > InlineBody:
-		return nil, fmt.Errorf("decode page: request_size %d, head_size %d: must be from 0 to %d", pg.RequestSize, pg.HeadSize, InlineBody)
+		return fmt.Errorf("request_size %d, head_size %d: must be from 0 to %d", pg.RequestSize, pg.HeadSize, InlineBody)
 	case pg.BodySize < 0:
-		return nil, fmt.Errorf("decode page: body_size %d: must not be negative", pg.BodySize)
+		return fmt.Errorf("body_size %d: must not be negative", pg.BodySize)
 	case pg.Class != "" && !pg.Class.Valid():
-		return nil, fmt.Errorf("decode page: unknown class %q", Clip(string(pg.Class)))
-	case !pg.Part.valid():
-		return nil, fmt.Errorf("decode page: part %q: must be document, requisite, screenshot, pdf or capture", Clip(string(pg.Part)))
-	case !pg.Truncated.valid():
-		return nil, fmt.Errorf("decode page: truncated %q: must be length, time, disconnect or unspecified", Clip(string(pg.Truncated)))
+		return fmt.Errorf("unknown class %q", Clip(string(pg.Class)))
+	case !slices.Contains(parts, pg.Part):
+		return fmt.Errorf("part %q: must be document, requisite, screenshot, pdf or capture", Clip(string(pg.Part)))
+	case !slices.Contains(truncations, pg.Truncated):
+		return fmt.Errorf("truncated %q: must be length, time, disconnect or unspecified", Clip(string(pg.Truncated)))
 	case pg.Run < 0:
-		return nil, fmt.Errorf("decode page: run %d: must not be negative", pg.Run)
+		return fmt.Errorf("run %d: must not be negative", pg.Run)
 	}
-	return pg, nil
+	return cmp.Or(checkExchange(pg.Crawl, pg.URL, visited, pg.Visit, pg.Attempt),
+		checkDepth(pg.Depth), checkText("rendered", pg.Rendered), checkText("cut", pg.Cut),
+		pg.RenderProblems.check(), pg.Metadata.Check(pg.Inherit))
 }
 
 // needed is what the parser must know of the header.

@@ -106,22 +106,18 @@ func (r *Request) Encode() []byte {
 // DecodeRequest reads a message on FETCH.
 func DecodeRequest(payload []byte) (*Request, error) {
 	r := new(Request)
-	if err := Decode(payload, r, &r.V); err != nil {
-		return nil, fmt.Errorf("decode request: %w", err)
-	}
-	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
-		return nil, fmt.Errorf("decode request: %w", err)
-	}
-	if err := checkDepth(r.Depth); err != nil {
-		return nil, fmt.Errorf("decode request: %w", err)
-	}
-	if r.Redirects < 0 || r.Run < 0 {
-		return nil, errors.New("decode request: redirects and run must not be negative")
-	}
-	if err := cmp.Or(r.Metadata.Check(r.Inherit), checkValidators(r.ETag, r.LastModified)); err != nil {
+	if err := cmp.Or(Decode(payload, r, &r.V), r.check()); err != nil {
 		return nil, fmt.Errorf("decode request: %w", err)
 	}
 	return r, nil
+}
+
+func (r *Request) check() error {
+	if r.Redirects < 0 || r.Run < 0 {
+		return errors.New("redirects and run must not be negative")
+	}
+	return cmp.Or(checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt), checkDepth(r.Depth),
+		r.Metadata.Check(r.Inherit), checkValidators(r.ETag, r.LastModified))
 }
 
 // MaxValidator bounds an entity tag, in bytes: longer ones are not worth their

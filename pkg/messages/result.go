@@ -89,31 +89,30 @@ func (r *Result) Encode() []byte {
 // DecodeResult reads a message on RESULTS.
 func DecodeResult(payload []byte) (*Result, error) {
 	r := new(Result)
-	if err := Decode(payload, r, &r.V); err != nil {
-		return nil, fmt.Errorf("decode result: %w", err)
-	}
-	if err := checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt); err != nil {
-		return nil, fmt.Errorf("decode result: %w", err)
-	}
-	switch {
-	case len(r.Detail) > maxDetail:
-		return nil, fmt.Errorf("decode result: detail has %d bytes: at most %d", len(r.Detail), maxDetail)
-	case !r.Class.Valid():
-		return nil, fmt.Errorf("decode result: unknown class %q", r.Class)
-	case r.Run < 0:
-		return nil, fmt.Errorf("decode result: run %d: must not be negative", r.Run)
-	case r.BytesWire < 0:
-		return nil, fmt.Errorf("decode result: bytes_wire %d: must not be negative", r.BytesWire)
-	case r.Requisites < 0:
-		return nil, fmt.Errorf("decode result: requisites %d: must not be negative", r.Requisites)
-	case r.BytesBody < 0:
-		return nil, fmt.Errorf("decode result: bytes_body %d: must not be negative", r.BytesBody)
-	}
-	if err := cmp.Or(checkText("error", r.Error), checkText("rendered", r.Rendered), checkText("not_rendered", r.NotRendered),
-		r.RenderProblems.check(), checkText("actions", r.Actions), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest)); err != nil {
+	if err := cmp.Or(Decode(payload, r, &r.V), r.check()); err != nil {
 		return nil, fmt.Errorf("decode result: %w", err)
 	}
 	return r, nil
+}
+
+func (r *Result) check() error {
+	switch {
+	case len(r.Detail) > maxDetail:
+		return fmt.Errorf("detail has %d bytes: at most %d", len(r.Detail), maxDetail)
+	case !r.Class.Valid():
+		return fmt.Errorf("unknown class %q", r.Class)
+	case r.Run < 0:
+		return fmt.Errorf("run %d: must not be negative", r.Run)
+	case r.BytesWire < 0:
+		return fmt.Errorf("bytes_wire %d: must not be negative", r.BytesWire)
+	case r.Requisites < 0:
+		return fmt.Errorf("requisites %d: must not be negative", r.Requisites)
+	case r.BytesBody < 0:
+		return fmt.Errorf("bytes_body %d: must not be negative", r.BytesBody)
+	}
+	return cmp.Or(checkVisited(r.Crawl, r.URL, r.Visit, r.Attempt),
+		checkText("error", r.Error), checkText("rendered", r.Rendered), checkText("not_rendered", r.NotRendered),
+		r.RenderProblems.check(), checkText("actions", r.Actions), checkValidators(r.ETag, r.LastModified), checkDigest(r.Digest))
 }
 
 // digestSize is how many bytes of the hash make a digest.
