@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,24 +20,12 @@ import (
 type PageBody struct {
 	bus    *Bus
 	page   *messages.Page
-	inline io.ReaderAt
-	size   int64 // of inline
+	inline []byte
 }
 
 // NewPageBody returns the body of a page. Inline is what its message has of it.
 func NewPageBody(b *Bus, page *messages.Page, inline []byte) *PageBody {
-	return &PageBody{bus: b, page: page, inline: bytesAt(inline), size: int64(len(inline))}
-}
-
-// bytesAt reads from memory.
-type bytesAt []byte
-
-func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
-	n := copy(p, b[min(off, int64(len(b))):])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return &PageBody{bus: b, page: page, inline: inline}
 }
 
 // Stored opens the body encoded as the page's BodyEncoding says. It waits for
@@ -45,7 +34,7 @@ func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
 func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	name := b.page.BodyObject
 	if name == "" {
-		return io.NopCloser(io.NewSectionReader(b.inline, 0, b.size)), nil
+		return io.NopCloser(bytes.NewReader(b.inline)), nil
 	}
 	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		r, err := b.open(ctx, name)

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -37,15 +38,7 @@ func (n *specNews) shorten() {
 
 // since returns the changes that became known after a generation.
 func (n specNews) since(generation uint64) []crawlspec.Change {
-	first, _ := slices.BinarySearchFunc(n, generation+1, func(c crawlspec.Change, g uint64) int {
-		switch {
-		case c.Generation < g:
-			return -1
-		case c.Generation > g:
-			return 1
-		}
-		return 0
-	})
+	first, _ := slices.BinarySearchFunc(n, generation+1, func(c crawlspec.Change, g uint64) int { return cmp.Compare(c.Generation, g) })
 	return slices.Clone(n[first:])
 }
 
