@@ -8,8 +8,19 @@ import (
 // urlPatterns are compiled patterns.
 type urlPatterns []*regexp.Regexp
 
-func (p urlPatterns) match(url string) bool {
-	return slices.ContainsFunc(p, func(re *regexp.Regexp) bool { return re.MatchString(url) })
+// match reports whether one of the patterns, which are compiled now in a spec that was not read, is that of a URL.
+func (p *urlPatterns) match(patterns []string, url string) bool {
+	if len(*p) != len(patterns) {
+		p.compile(patterns)
+	}
+	return slices.ContainsFunc(*p, func(re *regexp.Regexp) bool { return re.MatchString(url) })
+}
+
+// compile compiles patterns, if there are any. What is wrong with them, Validate reports.
+func (p *urlPatterns) compile(patterns []string) {
+	if len(patterns) > 0 {
+		*p, _ = CompilePatterns(patterns)
+	}
 }
 
 // Renders returns the mode for a canonical URL. In a spec that was read it is cheap: patterns
@@ -19,7 +30,7 @@ func (s *Spec) Renders(url string) RenderMode {
 		return RenderNever
 	}
 	for i := range s.Render.Modes {
-		if rule := &s.Render.Modes[i]; rule.patterns().match(url) {
+		if rule := &s.Render.Modes[i]; rule.compiled.match(rule.Match, url) {
 			return rule.Mode
 		}
 	}
@@ -50,46 +61,16 @@ func (s *Spec) SetRender(mode RenderMode) {
 }
 
 // Blocks reports whether a page must not load a canonical URL, by the patterns of Block.
-func (r *Render) Blocks(url string) bool {
-	if len(r.Block.compiled) != len(r.Block.URLs) { // of a spec that was not read
-		r.Block.compiled = compiledPatterns(r.Block.URLs)
-	}
-	return r.Block.compiled.match(url)
-}
+func (r *Render) Blocks(url string) bool { return r.Block.compiled.match(r.Block.URLs, url) }
 
 // Captures reports whether what a script asks for by a canonical URL is parsed as a page of its own.
-func (r *Render) Captures(url string) bool {
-	if len(r.captured) != len(r.Capture) { // of a spec that was not read
-		r.captured = compiledPatterns(r.Capture)
-	}
-	return r.captured.match(url)
-}
+func (r *Render) Captures(url string) bool { return r.captured.match(r.Capture, url) }
 
-// compile compiles the patterns of the rules. What is wrong with them, check reports.
+// compile compiles the patterns of the rules.
 func (r *Render) compile() {
-	r.Block.compiled, r.captured = compiledPatterns(r.Block.URLs), compiledPatterns(r.Capture)
+	r.Block.compiled.compile(r.Block.URLs)
+	r.captured.compile(r.Capture)
 	for i := range r.Modes {
-		r.Modes[i].compiled = compiledPatterns(r.Modes[i].Match)
+		r.Modes[i].compiled.compile(r.Modes[i].Match)
 	}
-}
-
-// compiledPatterns are nil if there are none, or one of them is wrong.
-func compiledPatterns(patterns []string) urlPatterns {
-	if len(patterns) == 0 {
-		return nil
-	}
-	compiled, _ := CompilePatterns(patterns)
-	return compiled
-}
-
-// patterns are those of the rule, which are compiled now in a spec that was not read.
-func (r *RenderRule) patterns() urlPatterns {
-	if len(r.compiled) == len(r.Match) {
-		return r.compiled
-	}
-	compiled, err := CompilePatterns(r.Match)
-	if err != nil {
-		panic(err) // the spec is valid
-	}
-	return compiled
 }
