@@ -53,13 +53,7 @@ func (s *server) carryOut(r *http.Request, method, path string, body []byte, kin
 
 // get has the API answer a question into to. The query has names and values; empty values are left out.
 func (s *server) get(r *http.Request, path string, to any, query ...string) error {
-	q := make(url.Values)
-	for i := 0; i+1 < len(query); i += 2 {
-		if query[i+1] != "" {
-			q.Set(query[i], query[i+1])
-		}
-	}
-	return s.carryOut(r, http.MethodGet, path+"?"+q.Encode(), nil, "", to)
+	return s.carryOut(r, http.MethodGet, withQuery(path, make(url.Values), query), nil, "", to)
 }
 
 // carryOutJSON is carryOut for a body that is JSON.

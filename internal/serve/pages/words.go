@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -66,30 +67,16 @@ func actionOf(e audit.Entry) string {
 
 // link is the address of a page, with a query of names and values; those without a value are left out.
 func (s *server) link(to string, query ...string) string {
-	q := make(url.Values)
-	for i := 0; i+1 < len(query); i += 2 {
-		if query[i+1] != "" {
-			q.Set(query[i], query[i+1])
-		}
-	}
-	if len(q) == 0 {
-		return s.Prefix + to
-	}
-	return s.Prefix + to + "?" + q.Encode()
+	return s.Prefix + withQuery(to, make(url.Values), query)
 }
 
-// same is the address of the page that was asked for, with some of its query changed.
-func (s *server) same(r *http.Request, query ...string) string {
-	q := r.URL.Query()
+// withQuery returns a path with a query, in which names get other values; those without a value are left out.
+func withQuery(to string, q url.Values, query []string) string {
 	for i := 0; i+1 < len(query); i += 2 {
 		q.Del(query[i])
 		if query[i+1] != "" {
 			q.Set(query[i], query[i+1])
 		}
-	}
-	to := s.Prefix + r.URL.EscapedPath()
-	if s.Prefix != "" && strings.HasPrefix(r.URL.EscapedPath(), s.Prefix+"/") {
-		to = r.URL.EscapedPath()
 	}
 	if len(q) == 0 {
 		return to
@@ -97,31 +84,27 @@ func (s *server) same(r *http.Request, query ...string) string {
 	return to + "?" + q.Encode()
 }
 
-// count writes a number of any type with its thousands apart.
-func count(n any) string {
-	switch n := n.(type) {
-	case int:
-		return humanize.Count(int64(n))
-	case int64:
-		return humanize.Count(n)
-	case uint64:
-		return humanize.Count(int64(n))
-	default:
-		return fmt.Sprint(n)
+// same is the address of the page that was asked for, with some of its query changed.
+func (s *server) same(r *http.Request, query ...string) string {
+	to := s.Prefix + r.URL.EscapedPath()
+	if s.Prefix != "" && strings.HasPrefix(r.URL.EscapedPath(), s.Prefix+"/") {
+		to = r.URL.EscapedPath()
 	}
+	return withQuery(to, r.URL.Query(), query)
 }
 
-func size(n any) string {
-	switch n := n.(type) {
-	case int:
-		return humanize.Size(int64(n))
-	case uint64:
-		return humanize.Size(int64(n))
-	case int64:
-		return humanize.Size(n)
-	default:
-		return fmt.Sprint(n)
+// count writes a number of any type with its thousands apart.
+func count(n any) string { return humanize.Count(whole(n)) }
+
+func size(n any) string { return humanize.Size(whole(n)) }
+
+// whole is an integer of any type.
+func whole(n any) int64 {
+	v := reflect.ValueOf(n)
+	if v.CanUint() {
+		return int64(v.Uint())
 	}
+	return v.Int()
 }
 
 // rate writes how many a second, with as many digits as say something.
