@@ -2,7 +2,6 @@ package sqlsink
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"time"
@@ -21,21 +20,7 @@ type Choice struct {
 // EachItem calls do with the latest record of each item that is there, as JSON: of records with a key one for each
 // key, else those of the last visit of their page.
 func (s *Sink) EachItem(c Choice, do func(crawl string, line []byte) error) error {
-	ctx, cancel := within(readTime)
-	defer cancel()
-	return s.db.Items(ctx, c, do)
-}
-
-// EachChange calls do with what each visit has found of each item, as JSON, by time.
-func (s *Sink) EachChange(c Choice, do func(crawl string, line []byte) error) error {
-	ctx, cancel := within(readTime)
-	defer cancel()
-	return s.db.Changes(ctx, c, do)
-}
-
-// Items implements Database.
-func (t *Tables) Items(ctx context.Context, c Choice, do func(crawl string, line []byte) error) error {
-	return t.lines(ctx, do, `SELECT crawl, line FROM (
+	return s.lines(do, `SELECT crawl, line FROM (
 		SELECT crawl, 'page' AS kind, CAST(record AS text) AS line, fetched_at, url, '' AS key, 0 AS place FROM pages WHERE gone_at IS NULL
 		UNION ALL SELECT crawl, kind, CAST(data AS text), fetched_at, url, key, place FROM records WHERE gone_at IS NULL
 		) AS items WHERE ($1 = '' OR crawl = $1) AND (kind = $2 OR $2 = '' AND kind NOT IN ('gone', 'visit')) ORDER BY fetched_at, url, kind, key, place`,
@@ -51,11 +36,14 @@ type change struct {
 	names, was, now   []byte
 }
 
-// Changes implements Database. The query is that of the views, for all kinds.
-func (t *Tables) Changes(ctx context.Context, c Choice, do func(crawl string, line []byte) error) error {
+// EachChange calls do with what each visit has found of each item, as JSON, by time. The query is that of the views, for all
+// kinds.
+func (s *Sink) EachChange(c Choice, do func(crawl string, line []byte) error) error {
+	ctx, cancel := within(readTime)
+	defer cancel()
 	for _, of := range [][2]string{{messages.KindPage, "= 'page'"}, {"", "<> 'page'"}} {
-		what := comparison(t.Dialect, of[0])
-		err := t.each(ctx, func(rows *sql.Rows) error {
+		what := comparison(s.tables.Dialect, of[0])
+		err := s.tables.each(ctx, func(rows *sql.Rows) error {
 			var r change
 			if err := rows.Scan(&r.crawl, &r.kind, &r.url, &r.run, &r.at, &r.what, &r.names, &r.was, &r.now); err != nil {
 				return err

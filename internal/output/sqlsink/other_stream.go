@@ -15,14 +15,14 @@ type origin struct {
 	seen   map[string]bool // crawls that this process has looked for
 }
 
-// enter looks whether the database knows the stream that began at created.
-func (s *Sink) enter(ctx context.Context, created time.Time) error {
+// learnOrigin looks whether the database knows the stream that began at created.
+func (s *Sink) learnOrigin(ctx context.Context, created time.Time) error {
 	s.origin.lock.Lock()
 	defer s.origin.lock.Unlock()
 	if s.origin.looked {
 		return nil
 	}
-	known, err := s.db.Knows(ctx, created)
+	known, err := s.tables.knows(ctx, created)
 	s.origin.looked, s.origin.isNew = err == nil, !known
 	return err
 }
@@ -44,7 +44,7 @@ func (s *Sink) warnOfOthers(ctx context.Context, chunks []*Chunk) {
 			continue
 		}
 		s.origin.seen[crawl] = true
-		if has, err := s.db.HasCrawl(ctx, crawl); err == nil && has {
+		if has, err := s.tables.hasCrawl(ctx, crawl); err == nil && has {
 			s.log.Warn("the database has a crawl of this name already, from another --data or NATS server: where both have a URL or a key, "+
 				"later records replace earlier ones; if this is another crawl, use another name (--crawl) or database", "crawl", crawl, "database", s.out)
 		}

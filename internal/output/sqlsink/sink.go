@@ -3,6 +3,7 @@ package sqlsink
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -26,11 +27,12 @@ const (
 
 // Sink is a database as a place for output.
 type Sink struct {
-	out  string // without secrets
-	from string
-	db   Database
-	log  *slog.Logger
-	hook output.Hook
+	out    string // without secrets
+	from   string
+	db     Database
+	tables *Tables // of db
+	log    *slog.Logger
+	hook   output.Hook
 
 	viewsLock sync.Mutex
 	views     map[string]described // by crawl and kind
@@ -42,7 +44,7 @@ type Sink struct {
 // NewSink returns the sink of a writer of the source called from. Errors name its place
 // by out, which must have no secrets.
 func NewSink(out, from string, db Database, log *slog.Logger, h output.Hook) *Sink {
-	return &Sink{out: out, from: from, db: db, log: log, hook: h}
+	return &Sink{out: out, from: from, db: db, tables: db.Shared(), log: log, hook: h}
 }
 
 func within(d time.Duration) (context.Context, context.CancelFunc) {
@@ -54,14 +56,14 @@ func within(d time.Duration) (context.Context, context.CancelFunc) {
 func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
-	err := s.enter(ctx, created)
+	err := s.learnOrigin(ctx, created)
 	var feed int64
 	if err == nil {
-		feed, err = s.db.Enter(ctx, p, created)
+		feed, err = s.tables.enter(ctx, p, created)
 	}
 	var refs []output.Ref
 	if err == nil {
-		refs, err = s.db.List(ctx, p)
+		refs, err = s.List(p)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open partition %d of %s: %w", p, s.out, err)
@@ -69,27 +71,56 @@ func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []outp
 	return &partition{sink: s, feed: feed}, refs, nil
 }
 
-// PlaceID implements output.Ordinal.
-func (s *Sink) PlaceID(give string) (string, error) {
+// placeFeed is the partition of a feed that is none: its time of creation is the name
+// of the place, of which there is one for each writer.
+const placeFeed = -1
+
+// PlaceID implements output.Place.
+func (s *Sink) PlaceID(give string) (id string, err error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
-	return s.db.Place(ctx, give)
+	if give != "" {
+		err = s.tables.change(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created) SELECT $1, $2, $3
+				WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND partition = $2)`, s.tables.Writer, placeFeed, give)
+			return err
+		})
+	}
+	if err == nil {
+		err = s.tables.DB.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = $1 AND partition = $2`, s.tables.Writer, placeFeed).Scan(&id)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return id, s.tables.Explain(err)
 }
 
 // List implements output.Log.
-func (s *Sink) List(p int) ([]output.Ref, error) {
+func (s *Sink) List(p int) (refs []output.Ref, err error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
-	return s.db.List(ctx, p)
+	err = s.tables.each(ctx, func(rows *sql.Rows) error {
+		var r output.Ref
+		err := rows.Scan(&r.Partition, &r.StreamCreated, &r.Incarnation, &r.First, &r.Stamp)
+		refs = append(refs, r)
+		return err
+	}, `SELECT partition, epoch, life, first_seq, `+s.tables.Mark()+` FROM commits
+		WHERE writer = $1 AND (CAST($2 AS int) < 0 OR partition = $2)`, s.tables.Writer, p)
+	output.SortRefs(refs)
+	return refs, err
 }
 
 // Read implements output.Log.
 func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
-	text, err := s.db.Entry(ctx, r.Name)
+	n := r.Name
+	var text []byte
+	err := s.tables.DB.QueryRowContext(ctx, `SELECT entry FROM commits
+		WHERE writer = $1 AND partition = $2 AND epoch = $3 AND life = $4 AND first_seq = $5`,
+		s.tables.Writer, n.Partition, n.StreamCreated, n.Incarnation, int64(n.First)).Scan(&text)
 	if err != nil {
-		return nil, fmt.Errorf("read commit %s: %w", r.Name, err)
+		return nil, fmt.Errorf("read commit %s: %w", n, s.tables.Explain(err))
 	}
 	c, err := output.DecodeCommit(r.Name, text)
 	if err != nil {
@@ -137,9 +168,22 @@ func (s *Sink) VerifyCommit(c *output.Commit, deleted int) error {
 
 // EachRecord implements output.Reader.
 func (s *Sink) EachRecord(do func(crawl string, line []byte) error) error {
+	return s.lines(do, `SELECT crawl, CAST(record AS text) FROM pages WHERE gone_at IS NULL
+		UNION ALL SELECT crawl, CAST(data AS text) FROM records WHERE gone_at IS NULL AND kind <> 'visit'`)
+}
+
+// lines calls do with each row of a query for a crawl and a text.
+func (s *Sink) lines(do func(crawl string, line []byte) error, query string, args ...any) error {
 	ctx, cancel := within(readTime)
 	defer cancel()
-	return s.db.All(ctx, do)
+	return s.tables.each(ctx, func(rows *sql.Rows) error {
+		var crawl string
+		var line sql.RawBytes
+		if err := rows.Scan(&crawl, &line); err != nil {
+			return err
+		}
+		return do(crawl, line)
+	}, query, args...)
 }
 
 // Close ends all connections.
@@ -171,7 +215,7 @@ func (s *Sink) prepare(chunks []*Chunk) {
 	ctx, cancel := within(askTime)
 	defer cancel()
 	s.warnOfOthers(ctx, chunks)
-	s.describe(ctx, chunks)
+	s.describeChunks(ctx, chunks)
 }
 
 // Commit implements output.Partition.

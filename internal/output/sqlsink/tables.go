@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/output"
 	"seine/internal/output/format"
 )
 
@@ -47,6 +46,9 @@ type Tables struct {
 	Writer     string
 	Migrations []Migration
 }
+
+// Shared implements Database.
+func (t *Tables) Shared() *Tables { return t }
 
 // Register refuses a second writer of the same stream.
 func (t *Tables) Register(ctx context.Context, writer, from string) error {
@@ -130,8 +132,8 @@ func (t *Tables) change(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// Enter implements Database.
-func (t *Tables) Enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
+// enter returns the number of partition p of the life of the stream that began at created.
+func (t *Tables) enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	feed, err = t.Feed(ctx, p, created)
 	if errors.Is(err, sql.ErrNoRows) {
 		_, err = t.DB.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
@@ -153,77 +155,16 @@ func (t *Tables) Feed(ctx context.Context, p int, created time.Time) (feed int64
 // nameOf is a time as text: a timestamp of PostgreSQL would lose its nanoseconds.
 func nameOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// Knows implements Database.
-func (t *Tables) Knows(ctx context.Context, created time.Time) (known bool, err error) {
+// knows reports whether anything has entered of the life of the stream that began at created.
+func (t *Tables) knows(ctx context.Context, created time.Time) (known bool, err error) {
 	err = t.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND created = $2)`, t.Writer, nameOf(created)).Scan(&known)
 	return known, t.Explain(err)
 }
 
-// HasCrawl implements Database.
-func (t *Tables) HasCrawl(ctx context.Context, crawl string) (has bool, err error) {
+// hasCrawl reports whether there are rows of a crawl.
+func (t *Tables) hasCrawl(ctx context.Context, crawl string) (has bool, err error) {
 	err = t.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = $1)`, crawl).Scan(&has)
 	return has, t.Explain(err)
-}
-
-// placeFeed is the partition of a feed that is none: its time of creation is the name
-// of the place, of which there is one for each writer.
-const placeFeed = -1
-
-// Place implements Database.
-func (t *Tables) Place(ctx context.Context, give string) (id string, err error) {
-	if give != "" {
-		err = t.change(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `INSERT INTO feeds (writer, partition, created) SELECT $1, $2, $3
-				WHERE NOT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND partition = $2)`, t.Writer, placeFeed, give)
-			return err
-		})
-	}
-	if err == nil {
-		err = t.DB.QueryRowContext(ctx, `SELECT created FROM feeds WHERE writer = $1 AND partition = $2`, t.Writer, placeFeed).Scan(&id)
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return id, t.Explain(err)
-}
-
-// List implements Database.
-func (t *Tables) List(ctx context.Context, p int) (refs []output.Ref, err error) {
-	err = t.each(ctx, func(rows *sql.Rows) error {
-		var r output.Ref
-		err := rows.Scan(&r.Partition, &r.StreamCreated, &r.Incarnation, &r.First, &r.Stamp)
-		refs = append(refs, r)
-		return err
-	}, `SELECT partition, epoch, life, first_seq, `+t.Mark()+` FROM commits
-		WHERE writer = $1 AND (CAST($2 AS int) < 0 OR partition = $2)`, t.Writer, p)
-	output.SortRefs(refs)
-	return refs, err
-}
-
-// Entry implements Database.
-func (t *Tables) Entry(ctx context.Context, n output.Name) (text []byte, err error) {
-	err = t.DB.QueryRowContext(ctx, `SELECT entry FROM commits
-		WHERE writer = $1 AND partition = $2 AND epoch = $3 AND life = $4 AND first_seq = $5`,
-		t.Writer, n.Partition, n.StreamCreated, n.Incarnation, int64(n.First)).Scan(&text)
-	return text, t.Explain(err)
-}
-
-// lines calls do with each row of a query for a crawl and a text.
-func (t *Tables) lines(ctx context.Context, do func(crawl string, line []byte) error, query string, args ...any) error {
-	return t.each(ctx, func(rows *sql.Rows) error {
-		var crawl string
-		var line sql.RawBytes
-		if err := rows.Scan(&crawl, &line); err != nil {
-			return err
-		}
-		return do(crawl, line)
-	}, query, args...)
-}
-
-// All implements Database.
-func (t *Tables) All(ctx context.Context, do func(crawl string, line []byte) error) error {
-	return t.lines(ctx, do, `SELECT crawl, CAST(record AS text) FROM pages WHERE gone_at IS NULL
-		UNION ALL SELECT crawl, CAST(data AS text) FROM records WHERE gone_at IS NULL AND kind <> 'visit'`)
 }
 
 // SetRuns stores the figures of runs in one transaction.
@@ -242,11 +183,12 @@ func (t *Tables) SetRuns(ctx context.Context, runs []Run) error {
 	return nil
 }
 
-// Describe implements Database.
-func (t *Tables) Describe(ctx context.Context, kind string, columns []format.Column, rev int64) error {
+// describe makes the views of a kind, or adds these columns of a revision of a spec to them, in a separate transaction,
+// which does not wait for long.
+func (t *Tables) describe(ctx context.Context, kind string, columns []format.Column, rev int64) error {
 	var have, all []field
 	err := t.change(ctx, func(tx *sql.Tx) (err error) {
-		have, all, err = describe(ctx, tx, t.Dialect, kind, columns, rev)
+		have, all, err = describeViews(ctx, tx, t.Dialect, kind, columns, rev)
 		return err
 	})
 	if err == nil && baseOf(kind) == &recordsBase {
@@ -287,9 +229,9 @@ func (t *Tables) index(ctx context.Context, kind string, have, all []field) erro
 	return nil
 }
 
-// describe makes the views of a kind, or adds columns to them: they have those of every spec so far, so that they show
+// describeViews makes the views of a kind, or adds columns to them: they have those of every spec so far, so that they show
 // older records as well. It returns the fields before and now.
-func describe(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column, rev int64) (have, all []field, err error) {
+func describeViews(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column, rev int64) (have, all []field, err error) {
 	if have, err = fields(ctx, tx, kind); err != nil {
 		return nil, nil, err
 	}

@@ -267,9 +267,9 @@ type described struct {
 // retryViews is the wait before views that could not be made are tried again: a reader may hold them.
 const retryViews = time.Minute
 
-// describe makes the views of what chunks have, if they are news. That a view cannot be
+// describeChunks makes the views of what chunks have, if they are news. That a view cannot be
 // made holds up no record.
-func (s *Sink) describe(ctx context.Context, chunks []*Chunk) {
+func (s *Sink) describeChunks(ctx context.Context, chunks []*Chunk) {
 	for _, c := range chunks {
 		columns, err := c.columns()
 		if err == nil && len(columns) > 0 {
@@ -293,7 +293,7 @@ func (s *Sink) describeKind(ctx context.Context, c *Chunk, columns []format.Colu
 	if s.views == nil {
 		s.views = make(map[string]described)
 	}
-	err := s.db.Describe(ctx, c.group.Kind, columns, int64(c.rev))
+	err := s.tables.describe(ctx, c.group.Kind, columns, int64(c.rev))
 	if s.views[of] = (described{columns: columns}); err != nil {
 		s.views[of] = described{again: time.Now().Add(retryViews), waits: ViewOf(c.group.Kind) + ": " + err.Error()}
 	}
