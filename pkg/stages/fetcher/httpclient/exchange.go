@@ -110,16 +110,7 @@ func (x *exchange) run() {
 func (x *exchange) send() (*http.Response, error) {
 	req := x.request()
 	x.sent = req
-	if p := x.pool.dialer.proxy; p != nil && p.Scheme == "http" {
-		if err := x.pool.dialer.checkTarget(x.ctx, hostPort(req.URL)); err != nil {
-			return nil, err
-		}
-		if req.URL.Scheme == "http" {
-			absolute(req.URL)
-		}
-	}
-	trace := &httptrace.ClientTrace{GetConn: x.getConn, GotConn: x.gotConn}
-	return x.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	return x.pool.send(x.ctx, req, &httptrace.ClientTrace{GetConn: x.getConn, GotConn: x.gotConn})
 }
 
 // maxTries bounds how often one request looks for a connection: while a server

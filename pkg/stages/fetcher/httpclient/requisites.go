@@ -2,7 +2,6 @@ package httpclient
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,7 +87,7 @@ func (r *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		key.proxy = p.key
 	}
-	resp, err := r.send(r.prepare(req, url, acc.profile), r.c.pools.pool(key))
+	resp, err := r.c.pools.pool(key).send(req.Context(), r.prepare(req, url, acc.profile), withoutNotes)
 	if err == nil && r.sharesCookies(url, acc.profile) {
 		r.Answered(resp.Header)
 		r.c.cookies.Set(r.page.CookieJar, url, resp.Header["Set-Cookie"])
@@ -96,27 +95,12 @@ func (r *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// send sends a request over the connections of a pool.
-func (r *Requisites) send(req *http.Request, p *pool) (*http.Response, error) {
-	if by := p.dialer.proxy; by != nil && by.Scheme == "http" {
-		if err := p.dialer.checkTarget(req.Context(), hostPort(req.URL)); err != nil {
-			return nil, err
-		}
-		if req.URL.Scheme == "http" {
-			absolute(req.URL)
-		}
-	}
-	return p.RoundTrip(req.WithContext(withoutNotes(req.Context())))
-}
-
 // withoutNotes has a connection that was used for an archived exchange note nothing of this one.
-func withoutNotes(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		if c, ok := info.Conn.(*conn); ok {
-			c.begin(nil)
-		}
-	}})
-}
+var withoutNotes = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+	if c, ok := info.Conn.(*conn); ok {
+		c.begin(nil)
+	}
+}}
 
 // prepare adds what the spec has sent to a URL that is asked for as the page is.
 func (r *Requisites) prepare(req *http.Request, url string, m *profile) *http.Request {

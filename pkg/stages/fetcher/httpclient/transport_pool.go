@@ -1,10 +1,12 @@
 package httpclient
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"runtime"
@@ -79,6 +81,19 @@ type transportPools struct {
 type pool struct {
 	*http.Transport
 	dialer *dialer
+}
+
+// send sends a request over a connection of the pool.
+func (p *pool) send(ctx context.Context, req *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
+	if by := p.dialer.proxy; by != nil && by.Scheme == "http" {
+		if err := p.dialer.checkTarget(ctx, hostPort(req.URL)); err != nil {
+			return nil, err
+		}
+		if req.URL.Scheme == "http" {
+			absolute(req.URL)
+		}
+	}
+	return p.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
 }
 
 // Bounds of the connections kept.
