@@ -12,6 +12,7 @@ import (
 	"seine/internal/base/procfs"
 	"seine/internal/base/sleep"
 	"seine/internal/render/chromium"
+	"seine/internal/testing/browser"
 	"seine/pkg/messages"
 )
 
@@ -60,7 +61,7 @@ func (r *testbed) browsersOf(renderer string) (pids []int) {
 
 // browserProcesses are all processes that have to do with a browser of this soak: its own, and those that would report its crashes.
 func (r *testbed) browserProcesses() []int {
-	return append(procfs.WithArgument("--user-data-dir="+r.browsers), procfs.WithArgument("--database="+r.browsers)...)
+	return append(browser.WithArgument("--user-data-dir="+r.browsers), browser.WithArgument("--database="+r.browsers)...)
 }
 
 // withBrowser are the browsers of the renderers that have one now, as victims.

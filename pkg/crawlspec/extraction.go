@@ -178,25 +178,20 @@ func DefaultExtraction() Extraction {
 }
 
 // Kinds are the kinds of records that are made of pages, but for those of extractors.
-func (e *Extraction) Kinds() (kinds []string) {
-	if e.EmitsPage() {
-		kinds = append(kinds, messages.KindPage)
-	}
-	for _, r := range e.Rules() {
-		if !slices.Contains(kinds, r.Kind) {
-			kinds = append(kinds, r.Kind)
-		}
-	}
-	return kinds
-}
+func (e *Extraction) Kinds() []string { return e.kindsOf(func(*RecordRule) bool { return true }) }
 
 // KindsWithoutKey are the kinds of records that have no key.
-func (e *Extraction) KindsWithoutKey() (kinds []string) {
+func (e *Extraction) KindsWithoutKey() []string {
+	return e.kindsOf(func(r *RecordRule) bool { return r.Key == "" })
+}
+
+// kindsOf are the kinds of some rules, and of pages.
+func (e *Extraction) kindsOf(counts func(*RecordRule) bool) (kinds []string) {
 	if e.EmitsPage() {
 		kinds = append(kinds, messages.KindPage)
 	}
 	for _, r := range e.Rules() {
-		if r.Key == "" && !slices.Contains(kinds, r.Kind) {
+		if counts(r) && !slices.Contains(kinds, r.Kind) {
 			kinds = append(kinds, r.Kind)
 		}
 	}

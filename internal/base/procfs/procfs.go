@@ -1,4 +1,4 @@
-// Package procfs finds processes in /proc (proc(5)) by their group, parent and arguments. Elsewhere than on
+// Package procfs finds processes in /proc (proc(5)) by their group and parent. Elsewhere than on
 // Linux there are none.
 package procfs
 
@@ -56,22 +56,4 @@ func CommandLine(pid int) []string {
 		return nil
 	}
 	return strings.FieldsFunc(string(text), func(r rune) bool { return r == 0 || r == ' ' }) // Chromium's children put spaces for NULs
-}
-
-// WithArgument returns the processes one of whose arguments begins so.
-func WithArgument(prefix string) (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, name := range all {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if err != nil {
-			continue
-		}
-		for _, arg := range CommandLine(pid) {
-			if strings.HasPrefix(arg, prefix) {
-				pids = append(pids, pid)
-				break
-			}
-		}
-	}
-	return pids
 }

@@ -19,13 +19,18 @@ type pageOperations struct{ *API }
 
 // Ask is what single pages are fetched by.
 type Ask struct {
-	URL   string `json:"url" minLength:"1" maxLength:"8192" example:"https://example.org/"`
+	URL string `json:"url" minLength:"1" maxLength:"8192" example:"https://example.org/"`
+	Rules
+}
+
+// Rules say by what spec pages are fetched.
+type Rules struct {
 	Spec  raw    `json:"spec,omitempty" doc:"A string of YAML, or an object: whose rules, access and pace hold. The default without it."`
 	Crawl string `json:"crawl,omitempty" maxLength:"64" doc:"Instead of a spec: that of this crawl."`
 }
 
 // Resolve implements huma.Resolver.
-func (q *Ask) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
+func (q *Rules) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
 
 // PageAsk is what a page is fetched by.
 type PageAsk struct {
@@ -45,7 +50,7 @@ func (p pageOperations) registerScrape() {
 		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
 		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
 	}, func(ctx context.Context, in *struct{ Body PageAsk }) (*body[*scrape.Page], error) {
-		spec, err := p.specFor(ctx, &in.Body.Ask)
+		spec, err := p.specFor(ctx, &in.Body.Rules)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +70,7 @@ func (p pageOperations) registerScrape() {
 		if in.Body.Cursor != "" {
 			return nil, problemf(http.StatusUnprocessableEntity, "cursor: only what a crawl knows has parts: give crawl, or a larger limit")
 		}
-		spec, err := p.specFor(ctx, &in.Body.Ask)
+		spec, err := p.specFor(ctx, &in.Body.Rules)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +86,8 @@ const (
 
 // BatchAsk is what several pages are fetched by.
 type BatchAsk struct {
-	URLs  []string `json:"urls" minItems:"1" maxItems:"100"`
-	Spec  raw      `json:"spec,omitempty" doc:"A string of YAML, or an object: whose rules, access and pace hold. The default without it."`
-	Crawl string   `json:"crawl,omitempty" maxLength:"64" doc:"Instead of a spec: that of this crawl."`
+	URLs []string `json:"urls" minItems:"1" maxItems:"100"`
+	Rules
 	scrape.Parts
 }
 
@@ -100,11 +104,7 @@ type BatchResult struct {
 }
 
 func (p pageOperations) scrapeBatch(ctx context.Context, in *struct{ Body BatchAsk }) (*body[Batch], error) {
-	asked := Ask{Spec: in.Body.Spec, Crawl: in.Body.Crawl}
-	if bad := asked.Resolve(nil); len(bad) > 0 {
-		return nil, newProblem(http.StatusUnprocessableEntity, invalid, bad...)
-	}
-	spec, err := p.specFor(ctx, &asked)
+	spec, err := p.specFor(ctx, &in.Body.Rules)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, e
 	if q.Cursor != "" && !isURLHash(q.Cursor) {
 		return nil, badCursor()
 	}
-	spec, err := p.specFor(ctx, &q.Ask)
+	spec, err := p.specFor(ctx, &q.Rules)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, e
 }
 
 // specFor returns the spec that pages are fetched by, if the caller may use it.
-func (p pageOperations) specFor(ctx context.Context, q *Ask) (spec *crawlspec.Spec, err error) {
+func (p pageOperations) specFor(ctx context.Context, q *Rules) (spec *crawlspec.Spec, err error) {
 	switch {
 	case q.Crawl != "" && len(q.Spec) > 0:
 		return nil, problemf(http.StatusUnprocessableEntity, "give either spec or crawl: a page is fetched by one spec")

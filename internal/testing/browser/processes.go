@@ -2,6 +2,9 @@ package browser
 
 import (
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"seine/internal/base/procfs"
@@ -38,4 +41,22 @@ func Folder(t testing.TB) string {
 
 // Processes are those of the browsers that have their profiles in a folder; not those that are told of the folder alone. Where
 // there is no /proc, there are none.
-func Processes(folder string) (ids []int) { return procfs.WithArgument("--user-data-dir=" + folder) }
+func Processes(folder string) (ids []int) { return WithArgument("--user-data-dir=" + folder) }
+
+// WithArgument returns the processes one of whose arguments begins so.
+func WithArgument(prefix string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range all {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			continue
+		}
+		for _, arg := range procfs.CommandLine(pid) {
+			if strings.HasPrefix(arg, prefix) {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}
