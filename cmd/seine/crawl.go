@@ -69,6 +69,7 @@ type crawlCmd struct {
 // crawlStart is what to crawl.
 type crawlStart struct {
 	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
+	file   *crawlspec.Spec
 	Name   string `basic:"" name:"crawl" help:"Name of the crawl." default:"default"`
 	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; sites that support it send only what has changed. A crawl that is not complete resumes instead."`
 	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests to sites and write nothing. An S3 output is checked with read requests; a database is not contacted."`
@@ -332,10 +333,13 @@ func seedLines(from io.Reader) (all []messages.Seed, err error) {
 func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 	s := &have
 	if c.Spec != "" {
-		var err error
-		if s, err = specfile.Read(c.Spec); err != nil {
-			return nil, fmt.Errorf("--spec: %w", err)
+		if c.file == nil { // it may be a pipe, which is read once
+			var err error
+			if c.file, err = specfile.Read(c.Spec); err != nil {
+				return nil, fmt.Errorf("--spec: %w", err)
+			}
 		}
+		have = *c.file
 	}
 	overlay.Set(s, &c.crawlScope)
 	overlay.Set(s, &c.crawlPace)

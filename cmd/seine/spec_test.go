@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -148,5 +150,23 @@ func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
 	}
 	if code, says = apply("&a {delay: 2s, archive: true}\n"); code != exitOK || !strings.Contains(says, "already") {
 		t.Errorf("the same ends with %d: %s", code, says)
+	}
+}
+
+// A spec may come from a pipe, as in --spec <(command), which can be read only once.
+func TestSpecFromAPipe(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names a pipe by /dev/fd")
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, _ = w.WriteString("seeds: [http://a.test/start]\n")
+	_ = w.Close()
+	code, out, _ := seine(t, "crawl", "--spec", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--dry-run", "--data", t.TempDir(), "--out", t.TempDir())
+	if code != exitOK || !strings.Contains(out, "http://a.test/start") {
+		t.Errorf("exit code %d: %s", code, out)
 	}
 }
