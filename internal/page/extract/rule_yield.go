@@ -74,6 +74,7 @@ func (rule *recordRule) yield() Yield {
 		case f.count.found.Load() || !f.isFound():
 		case f.count.seen.Load():
 			y.Unfit = append(y.Unfit, f.name)
+		case f.fallback == "": // it may be missing, as the anchor of a chunk
 		default:
 			y.Nothing = append(y.Nothing, f.name)
 		}

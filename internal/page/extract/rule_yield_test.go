@@ -14,7 +14,7 @@ func TestRulesTellWhatFindsNothing(t *testing.T) {
 records:
 - kind: product
   match: "*/p/*"
-  fields: {title: h1, name: h9, price: {css: .price, as: integer}, colour: {css: .colour, default: red}, shop: {value: a}, tags: {css: .tag, all: true}}
+  fields: {title: h1, name: h9, price: {css: .price, as: integer}, colour: {css: .colour, default: red}, size: {css: .size, default: ""}, shop: {value: a}, tags: {css: .tag, all: true}}
 - {kind: offer, match: "*/offer/*", fields: {title: h1}}
 - {kind: review, each: .review, fields: {text: p}}
 `)
