@@ -79,7 +79,7 @@ type crawlStart struct {
 // crawlScope is which URLs to crawl.
 type crawlScope struct {
 	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: host (the seeds' hosts), domain (all hosts of the seeds' domains) or any (default host)." placeholder:"host"`
-	Include      []string            `basic:"" help:"Crawl only URLs that match. A pattern that begins with / is compared with path and query, any other with the complete URL; * matches any text; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
+	Include      []string            `basic:"" help:"Crawl only URLs that match. A pattern that begins with / is matched against path and query, any other against the complete URL; * matches any text; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
 	Exclude      []string            `basic:"" help:"Skip URLs that match. Repeatable." sep:"none" placeholder:"PATTERN"`
 	MaxPages     *int64              `basic:"" help:"Stop after N pages; 0 for no limit (default 0)." placeholder:"N"`
 	MaxDepth     *int                `basic:"" help:"Crawl only pages at most N links away from a seed; 0 follows no links (default: no limit)." placeholder:"N"`

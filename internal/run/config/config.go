@@ -24,7 +24,7 @@ const EnvPrefix = "SEINE"
 
 // File is the flag that names a YAML file. Embed it in what is given to New.
 type File struct {
-	Config  kong.ConfigFlag `help:"YAML file with flags, not a spec, such as log_level: debug." placeholder:"FILE"`
+	Config  kong.ConfigFlag `help:"YAML file with flags (log_level: debug), not a spec." placeholder:"FILE"`
 	HelpAll allFlag         `help:"Show help with all flags." env:"-"`
 }
 
