@@ -3,6 +3,8 @@ package article
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"seine/internal/page/dom"
 )
 
 // littleText is the weight of a main content below which a page may have another, which a script shows.
@@ -22,8 +24,8 @@ type Content struct {
 func Main(root *html.Node) (Content, bool) { return Options{}.Main(root) }
 
 // Main returns the main content of a page. It is false for a page that has
-// none, such as a form, an empty shell or a page of links without a word about
-// them, and for one beyond the bounds of the package.
+// none, such as a form, or links without a word about them; with Precision, a few words
+// are none; and for one beyond the bounds of the package.
 func (o Options) Main(root *html.Node) (Content, bool) {
 	if root == nil {
 		return Content{}, false
@@ -78,7 +80,23 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 		return 0, true
 	}
 	bs.restoreTo(text)
-	return main, ok
+	if ok || prefer == Precision {
+		return main, ok
+	}
+	return 0, bs.keepLittle()
+}
+
+// keepLittle drops the boilerplate by elements and roles, and reports whether the rest is content, however little it is: some
+// words, links below a title, or what the page calls its main content.
+func (bs blocks) keepLittle() bool {
+	bs.restore()
+	bs.dropBoilerplate(trustElements)
+	for b := range bs.kept(0, int32(len(bs))) {
+		if isMain := b.node.DataAtom == atom.Main || dom.Attribute(b.node, "role") == "main"; isMain && b.text > 0 {
+			return true
+		}
+	}
+	return words(&bs[0]) > 0 || bs[0].hasH1 && bs[0].text > 0
 }
 
 // isIndex drops the boilerplate, and reports whether the rest of the page has more than three times the text that was found:
