@@ -104,10 +104,13 @@ func (pl pageLogin) run(ctx context.Context) error {
 	return err
 }
 
-// What of a login says that the site has refused it: after refusedTime, the page is at rest, and still wants one.
+// refusedTime is how long a login may take to have worked. After it, a page that is at rest says that the site has refused it.
+const refusedTime = 5 * time.Second
+
+// What a page at rest says of a login that has not worked.
 const (
-	refusedTime   = 5 * time.Second
-	passwordField = `document.querySelector("input[type=password]")` // without RenderLogin.When
+	passwordField = `document.querySelector("input[type=password]")` // a login is wanted, without RenderLogin.When
+	serverError   = `performance.getEntriesByType("navigation")[0]?.responseStatus >= 500`
 )
 
 // refusals are logins that sites have refused, which would lock the account if they were tried for each page.
@@ -136,7 +139,7 @@ func loginKey(job *Job) string {
 	return fmt.Sprint(job.Crawl, job.How.Login.URL, job.How.Login.Script, job.Secrets)
 }
 
-// succeed waits until the login has worked, and returns errRefused as soon as the site has refused it.
+// succeed waits until the login has worked, and returns errRefused or errUnmet as soon as it will not.
 func (pl pageLogin) succeed(ctx context.Context, wait *crawlspec.RenderWait) error {
 	brief, cancel := context.WithTimeout(ctx, min(refusedTime, time.Duration(pl.job.How.Timeout)/2))
 	defer cancel()
@@ -144,17 +147,24 @@ func (pl pageLogin) succeed(ctx context.Context, wait *crawlspec.RenderWait) err
 	if err == nil || brief.Err() == nil || ctx.Err() != nil {
 		return err
 	}
-	resting, cancel := context.WithTimeout(ctx, 2*idleTime)
+	resting, cancel := context.WithTimeout(ctx, refusedTime)
 	defer cancel()
-	if pl.settle(resting, crawlspec.UntilIdle) == nil {
-		if wanted, err := pl.tab.evaluate(ctx, cmp.Or(pl.job.How.Login.When, passwordField)); err == nil && wanted {
-			return errRefused
-		}
+	if pl.settle(resting, crawlspec.UntilIdle) != nil {
+		return pl.waitFor(ctx, wait)
 	}
-	return pl.waitFor(ctx, wait)
+	if wanted, err := pl.tab.evaluate(ctx, cmp.Or(pl.job.How.Login.When, passwordField)); err == nil && wanted {
+		return errRefused
+	}
+	if failed, err := pl.tab.evaluate(ctx, serverError); err != nil || failed {
+		return pl.waitFor(ctx, wait)
+	}
+	return errUnmet
 }
 
-var errRefused = errors.New("the site has refused it: check the secrets and the script")
+var (
+	errRefused = errors.New("the site has refused it: check the secrets and the script")
+	errUnmet   = errors.New("its page is at rest, and its wait condition is not met: check the secrets, the script and wait")
+)
 
 // mayAsk asks for permission as the proxy does, whose refusal would be a page like any other.
 func (pl pageLogin) mayAsk(ctx context.Context, url string) error {
@@ -228,7 +238,7 @@ func (pl pageLogin) loginFailure(ctx, within context.Context, err error) error {
 		why = "its wait condition was not met within " + pl.job.How.Timeout.String() + "; check the secrets, the script and wait"
 	}
 	failed := &Error{LoginFailed, "the login at " + pl.job.How.Login.URL + " failed: " + why}
-	if errors.Is(err, errRefused) {
+	if errors.Is(err, errRefused) || errors.Is(err, errUnmet) {
 		failed.Kind = LoginRefused
 	}
 	return failed

@@ -147,6 +147,24 @@ func TestRefusedLoginIsSentOnce(t *testing.T) {
 	}
 }
 
+// A login whose page is at rest and never meets its wait condition is not waited for any longer, and sent once.
+func TestLoginThatDoesNotMeetItsWaitIsSentOnce(t *testing.T) {
+	t.Parallel()
+	w := scriptweb.Start(t)
+	r := start(t, Config{Tabs: 1, Pages: 1000})
+	for _, want := range []string{"its page is at rest, and its wait condition is not met", "it is not tried again"} {
+		login := memberLogin(w, scriptweb.MembersLogin)
+		login.Wait = crawlspec.RenderWait{Selector: "#never"}
+		_, err := r.Render(t.Context(), memberJob(t, w, scriptweb.MembersPath(1), login))
+		if failed, ok := errors.AsType[*Error](err); !ok || !strings.Contains(failed.Text, want) {
+			t.Errorf("it ends with %v, want %s", err, want)
+		}
+	}
+	if sent := w.Requests("/members/session"); sent != 1 {
+		t.Errorf("the login was sent %d times", sent)
+	}
+}
+
 // A page that shows no session right after a login is none, and neither is one that leads to the login by itself.
 func TestPageWithoutASessionFails(t *testing.T) {
 	t.Parallel()
