@@ -1,0 +1,54 @@
+package mcp_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"seine/internal/serve/caller"
+	"seine/internal/serve/mcp"
+)
+
+// endingReader says when its end was read.
+type endingReader struct {
+	io.Reader
+	ended chan struct{}
+}
+
+func (r *endingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && r.ended != nil {
+		close(r.ended)
+		r.ended = nil
+	}
+	return n, err
+}
+
+type buffer struct{ bytes.Buffer }
+
+func (*buffer) Close() error { return nil }
+
+// A script may pipe its requests, and end its output: each is answered.
+func TestRequestsAreAnsweredAfterTheEndOfTheInput(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-ended
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"status","arguments":{}}}
+`)
+	var out buffer
+	o := mcp.Options{API: api, Log: slog.New(slog.DiscardHandler)}
+	if err := mcp.ServeStream(t.Context(), o, caller.Caller{Scopes: caller.All()}, io.NopCloser(&endingReader{in, ended}), &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"id":1`) || !strings.Contains(out.String(), `"id":2`) {
+		t.Errorf("answers: %s", out.String())
+	}
+}
