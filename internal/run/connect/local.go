@@ -96,8 +96,8 @@ func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 
 // HasStreams reports whether a directory has what `seine crawl` has stored, running or not.
 func HasStreams(data string) bool {
-	_, err := os.Stat(filepath.Join(data, "nats", "jetstream"))
-	return err == nil
+	streams, _ := filepath.Glob(filepath.Join(data, "nats", "jetstream", "*", "streams", "*"))
+	return len(streams) > 0
 }
 
 // Stored returns the directory of a crawl that Dial has found not to run

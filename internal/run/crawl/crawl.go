@@ -506,7 +506,7 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 		return nil, err
 	}
 	if have.Rev > 0 && len(c.Seeds) > 0 {
-		c.Log.Warn("the crawl continues, with the URLs of this command added; --crawl NAME or another --data begins another", "crawl", c.Crawl)
+		c.Log.Info("the crawl continues, with the URLs of this command added; --crawl NAME or another --data begins another", "crawl", c.Crawl)
 		c.logKept(spec)
 	}
 	if blocked := have.Blocked(); blocked != nil {

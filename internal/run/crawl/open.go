@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -50,8 +51,10 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 		return err
 	}
 	defer end()
-	if err := bus.Join(ctx); err != nil {
-		return err
+	joining, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	if err := bus.Join(joining); err != nil {
+		return fmt.Errorf("%s: no crawl has begun there: %w", data, err)
 	}
 	if err := bus.RedeliverUnacked(ctx); err != nil { // the processes that held messages are gone
 		return err
@@ -92,6 +95,9 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	})
 	return g.Wait()
 }
+
+// joinTime is more than a server needs to load its streams, which no process makes here.
+const joinTime = 5 * time.Second
 
 // openWithin is how long a command that inspects what is stored may keep a crawl
 // from starting.
