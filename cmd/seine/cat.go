@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -224,7 +225,7 @@ func (r recordReader) chunk(p string) error {
 // output reads what is committed in a folder of an output, or as that file.
 func (r recordReader) output(o output.Output, below string) error {
 	var latest *output.Expected // made when there is an object
-	var missing error           // of the first file that was removed: the others are read all the same
+	missing, read := make(map[string]error), make(map[string]bool)
 	err := o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
 			f := &c.Files[i]
@@ -247,15 +248,29 @@ func (r recordReader) output(o output.Output, below string) error {
 				}
 			}
 			switch err := r.committed(o, f); {
-			case errors.Is(err, fs.ErrNotExist):
-				missing = cmp.Or(missing, err)
+			case errors.Is(err, fs.ErrNotExist): // the others are read all the same
+				missing[f.Crawl] = cmp.Or(missing[f.Crawl], err)
 			case err != nil:
 				return err
+			default:
+				read[f.Crawl] = true
 			}
 		}
 		return nil
 	})
-	return cmp.Or(err, missing)
+	return cmp.Or(err, leftOut(missing, read))
+}
+
+// leftOut says which crawls have no file left, as after their deletion. For one that has others, or if there is nothing
+// else, it returns the error of a file that is missing.
+func leftOut(missing map[string]error, read map[string]bool) error {
+	for _, crawl := range slices.Sorted(maps.Keys(missing)) {
+		if read[crawl] || len(read) == 0 {
+			return missing[crawl]
+		}
+		safeprint.Fprintf(os.Stderr, "seine: every file of crawl %s is missing, and it is left out\n", crawl)
+	}
+	return nil
 }
 
 // committed reads a file that the commit log names. A chunk is compared with the

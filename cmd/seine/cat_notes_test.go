@@ -63,6 +63,24 @@ func TestCrawlWarnsOfRecordsOfAnEarlierCrawl(t *testing.T) {
 	}
 }
 
+// An output may have files of several crawls: the missing files of one that was deleted do not hide the others.
+func TestCatAfterADeletion(t *testing.T) {
+	site, out := shop(t), filepath.Join(t.TempDir(), "out")
+	for _, crawl := range []string{"a", "b"} {
+		want(t, exitOK, []string{"crawl", site + "/p/1", "--crawl", crawl, "--data", filepath.Join(t.TempDir(), "data"), "--out", out, "--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet"})
+	}
+	if err := os.RemoveAll(filepath.Join(out, "a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--latest"}} {
+		got := want(t, exitOK, append([]string{"cat", out}, flags...), "every file of crawl a is missing, and it is left out")
+		if !strings.Contains(got, `"crawl":"b"`) || strings.Contains(got, `"crawl":"a"`) {
+			t.Errorf("%v: %s", flags, got)
+		}
+	}
+	want(t, exitFailed, []string{"cat", out, "--crawl", "a"}, "no such file")
+}
+
 // Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left.
 func TestVerifyAfterADeletion(t *testing.T) {
 	const hint = "every file of crawl c is missing; if you deleted its output, add --deleted c"

@@ -51,13 +51,14 @@ func (p *progress) measure(now *crawl.Progress) {
 
 // statusHint says how to watch the crawl from another terminal.
 func statusHint(now crawl.Progress) string {
+	first := fmt.Sprintf("crawling as process %d", os.Getpid())
 	switch {
 	case now.Data == "":
-		return "crawling over the NATS server " + now.NATS
+		return first + " over the NATS server " + now.NATS
 	case filepath.Clean(now.Data) == filepath.Clean(connect.DefaultData):
-		return "crawling; to watch it from another terminal: seine status --watch"
+		return first + "; to watch it from another terminal: seine status --watch"
 	}
-	return "crawling; to watch it from another terminal: seine status --watch --data " + now.Data
+	return first + "; to watch it from another terminal: seine status --watch --data " + now.Data
 }
 
 func (p *progress) line(now crawl.Progress) string {

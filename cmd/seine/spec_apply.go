@@ -194,7 +194,7 @@ func (c *specListCmd) Run() error {
 			return err
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		safeprint.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRECORDS\n")
+		safeprint.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRULES\n")
 		for i, name := range names {
 			_, s, err := specOf(ctx, bus, name)
 			if err != nil {

@@ -114,7 +114,7 @@ func TestCommandsFindTheCrawlOfTheirFolder(t *testing.T) {
 	c := seine(t, dir, "crawl", strings.TrimSuffix(site.seed, "/")+"/gate", "--allow-private")
 	g.wait(t)
 	eventually(t, patience, "say how to look in", func() (bool, string) {
-		return strings.Contains(c.stderr.String(), "crawling; to watch it from another terminal: seine status --watch\n"), c.said()
+		return strings.Contains(c.stderr.String(), "; to watch it from another terminal: seine status --watch\n"), c.said()
 	})
 	out := seine(t, dir, "hosts")
 	out.expect(0)
