@@ -83,12 +83,12 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	if ok || prefer == Precision {
 		return main, ok
 	}
-	return 0, bs.keepLittle()
+	return 0, keepLittle(bs)
 }
 
 // keepLittle drops the boilerplate by elements and roles, and reports whether the rest is content, however little it is: some
 // words, links below a title, or what the page calls its main content.
-func (bs blocks) keepLittle() bool {
+func keepLittle(bs blocks) bool {
 	bs.restore()
 	bs.dropBoilerplate(trustElements)
 	for b := range bs.kept(0, int32(len(bs))) {

@@ -54,7 +54,7 @@ func TestStoredCrawlGoesBeforeTheUsualServer(t *testing.T) {
 	if _, err := o.Dial("test", slog.New(slog.DiscardHandler)); err != nil && !strings.Contains(err.Error(), "connect to NATS") {
 		t.Errorf("with no crawl here it does not ask the usual server: %v", err)
 	}
-	check(t, os.MkdirAll(filepath.Join(DefaultData, "nats", "jetstream"), 0o700))
+	check(t, os.MkdirAll(filepath.Join(DefaultData, "nats", "jetstream", "$G", "streams", "SEEDS"), 0o700))
 	_, err := o.Dial("test", slog.New(slog.DiscardHandler))
 	if !errors.Is(err, ErrNoCrawl) || strings.Contains(err.Error(), "connect to NATS") || !strings.Contains(err.Error(), "--nats names a server") {
 		t.Errorf("with a crawl that does not run: %v", err)
