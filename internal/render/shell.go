@@ -43,9 +43,9 @@ type amount struct {
 
 // shownAmount is the amount of a page.
 const shownAmount = `(() => {
-	const main = ` + mainPart + `, text = ` + textShown + `
-	const filled = text(main).length >= 200 || (main?.querySelectorAll('a[href]').length ?? 0) >= 10
-	return {text: text(document.body).length, links: document.links.length, filled}
+	const main = ` + mainPart + `, text = ` + textShown + `, all = text(document.body).length
+	const filled = (main === document.body ? all : text(main).length) >= 200 || (main?.querySelectorAll('a[href]').length ?? 0) >= 10
+	return {text: all, links: document.links.length, filled}
 })()`
 
 // isFilled is whether a page is no empty shell: its main content shows some text or links; or no timer is to run soon, and it does
