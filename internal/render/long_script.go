@@ -14,6 +14,9 @@ import (
 // out in 8 s.
 const scriptTime = 10 * time.Second
 
+// resumeTime is how long a script may take after its pending requests have failed.
+const resumeTime = 2 * time.Second
+
 // watchScripts ends scripts that run for longer than scriptTime: the page has what they have made until then.
 func (v *visit) watchScripts(ctx context.Context) {
 	for sleep.For(ctx, time.Second) == nil {
@@ -27,9 +30,11 @@ func (v *visit) endLongScript(ctx context.Context, d time.Duration) {
 	if !v.hangs(ctx, d) {
 		return
 	}
-	v.proxy.FailPending()
-	if !v.hangs(ctx, 2*time.Second) {
-		return
+	if !v.proxy.QuietSince(time.Now()) {
+		v.proxy.FailPending()
+		if !v.hangs(ctx, resumeTime) {
+			return
+		}
 	}
 	v.tab.do(runtime.TerminateExecution())
 	v.mu.Lock()
