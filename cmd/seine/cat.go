@@ -73,7 +73,7 @@ func (c *catCmd) Run() error {
 	return f.writeTo(dataOut())
 }
 
-// each calls take with the selected records, a line of JSON each. If there are none, it prints a hint.
+// each calls take for each selected record, with a line of JSON. If nothing is selected, it prints a hint.
 func (c *catCmd) each(take func(line []byte) error) error {
 	n := 0
 	err := c.eachWanted(func(line []byte) error {
@@ -258,12 +258,12 @@ func (r recordReader) output(o output.Output, below string) error {
 		}
 		return nil
 	})
-	return cmp.Or(err, leftOut(missing, read))
+	return cmp.Or(err, warnOfDeleted(missing, read))
 }
 
-// leftOut says which crawls have no file left, as after their deletion. For one that has others, or if there is nothing
-// else, it returns the error of a file that is missing.
-func leftOut(missing map[string]error, read map[string]bool) error {
+// warnOfDeleted prints the crawls of which every file is missing, as after a deletion. If a crawl lacks only some files, or
+// nothing else was read, it returns the error of a missing file.
+func warnOfDeleted(missing map[string]error, read map[string]bool) error {
 	for _, crawl := range slices.Sorted(maps.Keys(missing)) {
 		if read[crawl] || len(read) == 0 {
 			return missing[crawl]

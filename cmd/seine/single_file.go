@@ -30,7 +30,7 @@ type singleFile struct {
 	n     int64
 }
 
-// newSingleFile returns one in a format, which must be made of records, with all columns if none are named.
+// newSingleFile returns a file in a format of records, with these columns of CSV, or all without names.
 func newSingleFile(name string, columns []string, opts format.Options) (*singleFile, error) {
 	if len(columns) > 0 && !strings.HasPrefix(name, "csv") {
 		return nil, usageError{fmt.Errorf("--columns: is for CSV, not for %s (--format csv, or a file named .csv)", name)}
@@ -45,12 +45,12 @@ func newSingleFile(name string, columns []string, opts format.Options) (*singleF
 	_ = os.Remove(kept.Name()) // nothing is left of it then, however the process ends; Windows removes it in close
 	f := &singleFile{name: name, opts: opts, kept: kept, buf: bufio.NewWriterSize(kept, 64<<10), kinds: make(map[string]bool)}
 	f.opts.CSVOnly = len(columns) > 0
-	f.opts.Columns = func(string, string) ([]format.Column, error) { return chosen(f.infer.Columns(), columns) }
+	f.opts.Columns = func(string, string) ([]format.Column, error) { return selectColumns(f.infer.Columns(), columns) }
 	return f, nil
 }
 
-// chosen returns the columns with these names, or all if there are none.
-func chosen(all []format.Column, names []string) ([]format.Column, error) {
+// selectColumns returns the columns with these names, in their order, or all columns without names.
+func selectColumns(all []format.Column, names []string) ([]format.Column, error) {
 	if len(names) == 0 || len(all) == 0 {
 		return all, nil
 	}

@@ -195,17 +195,17 @@ func (c *specListCmd) Run() error {
 		}
 		t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		safeprint.Fprintf(t, "CRAWL\tREVISION\tSTATE\tSCOPE\tDELAY\tRULES\n")
-		for i, name := range names {
-			_, s, err := specOf(ctx, bus, name)
-			if err != nil {
-				return err
+		for i := range crawls {
+			crawl := &crawls[i]
+			if crawl.Spec == nil {
+				return fmt.Errorf("crawl %s: %s", crawl.Name, crawl.Problem)
 			}
-			crawls[i].Idle = c.stored != ""
-			state := crawls[i].Standing().Word
-			if crawls[i].Problem != "" { // no frontier answers
-				state = string(s.State)
+			crawl.Idle = c.stored != ""
+			state := crawl.StateInWords().Word
+			if crawl.Problem != "" { // no frontier answers
+				state = string(crawl.State)
 			}
-			safeprint.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.Rev, state, s.Scope, s.Delay, len(s.Records))
+			safeprint.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%d\n", crawl.Name, crawl.Rev, state, crawl.Spec.Scope, crawl.Spec.Delay, len(crawl.Spec.Records))
 		}
 		return t.Flush()
 	})

@@ -201,7 +201,7 @@ func printAlerts(w io.Writer, raised []alerts.Alert) {
 }
 
 func printCrawl(w io.Writer, c *overview.Crawl) {
-	state := c.Standing()
+	state := c.StateInWords()
 	safeprint.Fprintf(w, "\ncrawl %s: %s\n", c.Name, state.Word)
 	if state.Why != "" {
 		row(w, "why", state.Why)

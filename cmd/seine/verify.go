@@ -40,7 +40,7 @@ func (c *verifyCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	want.Without(c.Deleted)
+	want.SkipCrawls(c.Deleted)
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
 	r, err := o.Check(ctx, want)

@@ -108,8 +108,8 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 	return e, err
 }
 
-// Without leaves out the files of crawls that were deleted.
-func (e *Expected) Without(crawls []string) { e.deleted = crawls }
+// SkipCrawls leaves out the files of deleted crawls.
+func (e *Expected) SkipCrawls(crawls []string) { e.deleted = crawls }
 
 // has reports whether files of a crawl are checked.
 func (e *Expected) has(crawl string) bool {
@@ -239,7 +239,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 		return o.checkBy(ctx, own, e)
 	}
 	r := Report{Problems: slices.Clone(e.wrong), Commits: e.Commits}
-	left := make(map[string]bool) // whether a crawl has a file that is there
+	remains := make(map[string]bool) // by crawl: whether one of its files exists
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(checks)
@@ -257,7 +257,8 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			r.Files++
 			r.Bytes += want[len(want)-1].Bytes
 			r.Records += int64(want[len(want)-1].Records)
-			left[want[len(want)-1].Crawl] = left[want[len(want)-1].Crawl] || problem != Missing
+			crawl := want[len(want)-1].Crawl
+			remains[crawl] = remains[crawl] || problem != Missing
 			if problem != "" {
 				r.Problems = append(r.Problems, Problem{problem, file, err})
 			}
@@ -275,8 +276,8 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			return ctx.Err()
 		})
 	}
-	for crawl, any := range left {
-		if !any {
+	for crawl, some := range remains {
+		if !some {
 			r.Gone = append(r.Gone, crawl)
 		}
 	}

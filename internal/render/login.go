@@ -104,19 +104,19 @@ func (pl pageLogin) run(ctx context.Context) error {
 	return err
 }
 
-// refusedTime is how long a login may take to have worked. After it, a page that is at rest says that the site has refused it.
+// refusedTime is how long a login may take. After it, an idle page means that the site has refused the login.
 const refusedTime = 5 * time.Second
 
-// What a page at rest says of a login that has not worked.
+// Expressions for an idle page after a login that has not worked.
 const (
-	passwordField = `document.querySelector("input[type=password]")` // a login is wanted, without RenderLogin.When
+	passwordField = `document.querySelector("input[type=password]")` // the page asks for a login; in place of an empty RenderLogin.When
 	serverError   = `performance.getEntriesByType("navigation")[0]?.responseStatus >= 500`
 )
 
 // refusals are logins that sites have refused, which would lock the account if they were tried for each page.
 type refusals struct{ sync.Map }
 
-// of returns why the login of a job is not tried, nil if it is.
+// of returns an error if the login of a job was refused before.
 func (r *refusals) of(job *Job) error {
 	if known, ok := r.Load(loginKey(job)); ok {
 		return &Error{LoginFailed, known.(*Error).Text + "; it is not tried again until the spec changes or the process restarts"}
@@ -131,7 +131,7 @@ func (r *refusals) note(job *Job, err error) {
 	}
 }
 
-// loginKey is the same for the same login of a crawl.
+// loginKey identifies a login of a crawl, with its secrets.
 func loginKey(job *Job) string {
 	if job.How.Login == nil {
 		return ""

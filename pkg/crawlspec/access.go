@@ -149,8 +149,8 @@ func (a Access) withoutCredentials() Access {
 	return a
 }
 
-// check reports what is wrong with an access, whose keys are after prefix. What only one host may see needs
-// a source that names it.
+// check reports what is wrong with an access; prefix is the path before its keys. Values for one host alone
+// need a source that names the host.
 func (a *Access) check(p *Problems, prefix string, ofSource bool) {
 	if a.Auth != nil && !ofSource {
 		p.Addf(prefix+"auth", "set it in one of the sources, so that no other host receives it")

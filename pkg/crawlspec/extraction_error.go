@@ -103,7 +103,7 @@ func memberPath(path string, i, n int) string {
 	return fmt.Sprintf("%s[%d]", path, i)
 }
 
-// patterns reports those of a list that are none, and too many.
+// patterns reports invalid patterns of a list, and a list of too many.
 func (p *Problems) patterns(path string, patterns []string, most int) {
 	if len(patterns) > most {
 		p.Addf(path, "%d patterns: at most %d", len(patterns), most)
@@ -121,7 +121,7 @@ func (p *Problems) pattern(path, pattern string) {
 	p.Add(path, err)
 }
 
-// secretOnly reports a text that says a secret itself.
+// secretOnly reports a text that is not only the name of a secret.
 func (p *Problems) secretOnly(path, value string) {
 	if value != "" && value != secretIn(value) {
 		p.Add(path, errPlainSecret)

@@ -96,7 +96,7 @@ func DefaultPoliteness() Politeness {
 	}
 }
 
-// check reports what is wrong with a pace, whose keys are after prefix.
+// check reports what is wrong with a pace; prefix is the path before its keys.
 func (p *Politeness) check(to *Problems, prefix string) {
 	const day, most = Duration(24 * time.Hour), 1000
 	between(to, prefix+"delay", p.Delay, 0, day)

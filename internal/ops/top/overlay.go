@@ -60,7 +60,7 @@ const indent = "         "
 
 func crawlLines(c *overview.Crawl, now time.Time) []string {
 	lines := []string{
-		fmt.Sprintf("crawl %s: %s (revision %d of its spec)", c.Name, c.Standing().Word, c.Rev),
+		fmt.Sprintf("crawl %s: %s (revision %d of its spec)", c.Name, c.StateInWords().Word, c.Rev),
 		"",
 		fmt.Sprintf("pages    %s, %.1f/s, %s (%s on the wire)", humanize.Count(c.Pages), c.Rate, humanize.Size(c.BytesBody), humanize.Size(c.BytesWire)),
 		fmt.Sprintf("known    %s URLs", humanize.Count(c.Known())),

@@ -79,7 +79,7 @@ func crawlRows(crawls []overview.Crawl, now time.Time) (rows []row) {
 				eta = until(c.ETA, now)
 			}
 			r.cells = []string{
-				clean(c.Name), c.Standing().Word, short(c.Queued + c.Waiting), short(c.InFlight + c.Parsing), short(c.Done), short(c.Failed),
+				clean(c.Name), c.StateInWords().Word, short(c.Queued + c.Waiting), short(c.InFlight + c.Parsing), short(c.Done), short(c.Failed),
 				short(c.ExcludedURLs()), fmt.Sprintf("%.1f", c.Rate), eta,
 			}
 		}
@@ -94,7 +94,7 @@ func rank(c *overview.Crawl) int {
 		return 4
 	case c.Problem != "":
 		return 0
-	case c.Standing().Word == string(overview.Running):
+	case c.StateInWords().Word == string(overview.Running):
 		return 1
 	case c.State == overview.Paused:
 		return 2

@@ -437,8 +437,8 @@ func (c *chunk) Abandon() {
 	_ = os.Remove(filepath.Join(c.dir, tempName(c.file)))
 }
 
-// rename is os.Rename, but never replaces a file. That is no lock: the caller
-// holds the one of the partition.
+// rename is os.Rename, but refuses to replace a file. The check is not atomic: the caller
+// holds the lock of the partition.
 func rename(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("%s: %w", to, output.ErrExists)

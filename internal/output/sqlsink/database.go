@@ -9,8 +9,8 @@ import (
 // Database is what each database does in its own way for a Sink: the work of one writer in it. It embeds Tables, and is safe for
 // concurrent use.
 type Database interface {
-	// Shared are its tables.
-	Shared() *Tables
+	// SharedTables returns its tables.
+	SharedTables() *Tables
 	// Commit adds b in one transaction, which is durable when it returns nil, and
 	// returns the stamp of the entry. It returns output.ErrExists when the name of the
 	// entry, or the identity of a row, is in use. Between its steps it calls at.

@@ -44,7 +44,7 @@ type Sink struct {
 // NewSink returns the sink of a writer of the source called from. Errors name its place
 // by out, which must have no secrets.
 func NewSink(out, from string, db Database, log *slog.Logger, h output.Hook) *Sink {
-	return &Sink{out: out, from: from, db: db, tables: db.Shared(), log: log, hook: h}
+	return &Sink{out: out, from: from, db: db, tables: db.SharedTables(), log: log, hook: h}
 }
 
 func within(d time.Duration) (context.Context, context.CancelFunc) {

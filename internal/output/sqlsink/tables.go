@@ -47,8 +47,8 @@ type Tables struct {
 	Migrations []Migration
 }
 
-// Shared implements Database.
-func (t *Tables) Shared() *Tables { return t }
+// SharedTables implements Database.
+func (t *Tables) SharedTables() *Tables { return t }
 
 // Register refuses a second writer of the same stream.
 func (t *Tables) Register(ctx context.Context, writer, from string) error {

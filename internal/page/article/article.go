@@ -23,9 +23,9 @@ type Content struct {
 // Main is Options.Main without options.
 func Main(root *html.Node) (Content, bool) { return Options{}.Main(root) }
 
-// Main returns the main content of a page. It is false for a page that has
-// none, such as a form, or links without a word about them; with Precision, a few words
-// are none; and for one beyond the bounds of the package.
+// Main returns the main content of a page. It returns false for a page without content, such
+// as a form or bare links; with Precision, also for a page of a few words; and for a page
+// beyond the bounds of the package.
 func (o Options) Main(root *html.Node) (Content, bool) {
 	if root == nil {
 		return Content{}, false

@@ -45,7 +45,7 @@ func (p Preference) trustOnIndex(of pageKind) trust {
 }
 
 // trimContent drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
-// and what is behind it, in what calls itself an article too. What posts of a thread repeat is dropped, except with Recall.
+// and what is behind it, also in elements that are named article. Paragraphs that posts of a thread repeat are dropped, except with Recall.
 func trimContent(bs blocks, main int32, prefer Preference) {
 	if bs[0].kind == kindThread && prefer != Recall {
 		dropCopies(bs, main)

@@ -55,8 +55,8 @@ type Summary struct {
 	URLs                URLCounts                `json:"urls"`
 	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
 	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
-	EmptyShells         *SomePages               `json:"empty_shells,omitempty"` // that have scripts and hardly any text, and were not rendered, in this run
-	LoginForms          *SomePages               `json:"login_forms,omitempty"`  // that ask for a login, which the spec has not, in this run
+	EmptyShells         *PageSample              `json:"empty_shells,omitempty"` // that have scripts and hardly any text, and were not rendered, in this run
+	LoginForms          *PageSample              `json:"login_forms,omitempty"`  // that ask for a login, which the spec has not, in this run
 	Warnings            int64                    `json:"warnings,omitempty"`     // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
 	FailedLogins        int64                    `json:"failed_logins,omitempty"`
 	Requests            map[messages.Class]int64 `json:"requests"`
@@ -113,18 +113,18 @@ func (r report) ruleTroubles() (all []RuleTrouble) {
 	return all
 }
 
-// SomePages are so many, and one of them.
-type SomePages struct {
+// PageSample is a number of pages, and one of them.
+type PageSample struct {
 	Pages   int64  `json:"pages"`
 	Example string `json:"example"` // URL
 }
 
-// somePages returns nil if there are none.
-func somePages(pages int64, example string) *SomePages {
+// newPageSample returns nil for no pages.
+func newPageSample(pages int64, example string) *PageSample {
 	if pages == 0 {
 		return nil
 	}
-	return &SomePages{pages, example}
+	return &PageSample{pages, example}
 }
 
 // RequestLog is what the writer of results has committed of the crawl.
@@ -158,8 +158,8 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
 		Reasons:   r.reasons, RuleTroubles: r.ruleTroubles(),
 	}
-	shells, logins := r.parser.Suspects(r.Crawl)
-	s.EmptyShells, s.LoginForms = somePages(shells.Sample()), somePages(logins.Sample())
+	shells, logins := r.parser.Contentless(r.Crawl)
+	s.EmptyShells, s.LoginForms = newPageSample(shells.Sample()), newPageSample(logins.Sample())
 	if !r.NATS.Given() {
 		s.Data = r.Data
 	}

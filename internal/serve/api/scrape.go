@@ -20,17 +20,17 @@ type pageOperations struct{ *API }
 // Ask is what single pages are fetched by.
 type Ask struct {
 	URL string `json:"url" minLength:"1" maxLength:"8192" example:"https://example.org/"`
-	Rules
+	SpecChoice
 }
 
-// Rules say by what spec pages are fetched.
-type Rules struct {
+// SpecChoice is the spec that pages are fetched by.
+type SpecChoice struct {
 	Spec  raw    `json:"spec,omitempty" doc:"A string of YAML, or an object: whose rules, access and pace hold. The default without it."`
 	Crawl string `json:"crawl,omitempty" maxLength:"64" doc:"Instead of a spec: that of this crawl."`
 }
 
 // Resolve implements huma.Resolver.
-func (q *Rules) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
+func (q *SpecChoice) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
 
 // PageAsk is what a page is fetched by.
 type PageAsk struct {
@@ -50,7 +50,7 @@ func (p pageOperations) registerScrape() {
 		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
 		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
 	}, func(ctx context.Context, in *struct{ Body PageAsk }) (*body[*scrape.Page], error) {
-		spec, err := p.specFor(ctx, &in.Body.Rules)
+		spec, err := p.specFor(ctx, &in.Body.SpecChoice)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (p pageOperations) registerScrape() {
 		if in.Body.Cursor != "" {
 			return nil, problemf(http.StatusUnprocessableEntity, "cursor: only what a crawl knows has parts: give crawl, or a larger limit")
 		}
-		spec, err := p.specFor(ctx, &in.Body.Rules)
+		spec, err := p.specFor(ctx, &in.Body.SpecChoice)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ const (
 // BatchAsk is what several pages are fetched by.
 type BatchAsk struct {
 	URLs []string `json:"urls" minItems:"1" maxItems:"100"`
-	Rules
+	SpecChoice
 	scrape.Parts
 }
 
@@ -104,7 +104,7 @@ type BatchResult struct {
 }
 
 func (p pageOperations) scrapeBatch(ctx context.Context, in *struct{ Body BatchAsk }) (*body[Batch], error) {
-	spec, err := p.specFor(ctx, &in.Body.Rules)
+	spec, err := p.specFor(ctx, &in.Body.SpecChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, e
 	if q.Cursor != "" && !isURLHash(q.Cursor) {
 		return nil, badCursor()
 	}
-	spec, err := p.specFor(ctx, &q.Rules)
+	spec, err := p.specFor(ctx, &q.SpecChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, e
 }
 
 // specFor returns the spec that pages are fetched by, if the caller may use it.
-func (p pageOperations) specFor(ctx context.Context, q *Rules) (spec *crawlspec.Spec, err error) {
+func (p pageOperations) specFor(ctx context.Context, q *SpecChoice) (spec *crawlspec.Spec, err error) {
 	switch {
 	case q.Crawl != "" && len(q.Spec) > 0:
 		return nil, problemf(http.StatusUnprocessableEntity, "give either spec or crawl: a page is fetched by one spec")

@@ -78,7 +78,7 @@ func mapText(m *scrape.Map) string {
 
 // crawlText is how a crawl stands, in a line.
 func crawlText(c *overview.Crawl) string {
-	state := c.Standing()
+	state := c.StateInWords()
 	text := fmt.Sprintf("crawl %s: %s; %d done, %d queued, %d in flight, %d failed; %d pages, %d bytes", c.Name, state.Word,
 		c.Done, c.Queued+c.Waiting, c.InFlight+c.Parsing, c.Failed, c.Pages, c.BytesBody)
 	if state.Why != "" {

@@ -11,19 +11,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answering is a transport whose input ends only when all requests are answered: a script may pipe its requests, and end its output.
-type answering struct{ sdk.Transport }
+// drainingTransport is a transport whose input ends only when all requests are answered: a script may pipe its requests and exit.
+type drainingTransport struct{ sdk.Transport }
 
 // Connect implements sdk.Transport.
-func (t answering) Connect(ctx context.Context) (sdk.Connection, error) {
+func (t drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
-	return &answeringConn{Connection: c, answered: make(chan struct{}, 1)}, nil
+	return &drainingConn{Connection: c, answered: make(chan struct{}, 1)}, nil
 }
 
-type answeringConn struct {
+type drainingConn struct {
 	sdk.Connection
 	open     atomic.Int64 // requests without an answer
 	answered chan struct{}
@@ -33,7 +33,7 @@ type answeringConn struct {
 const lastAnswers = 2 * time.Minute
 
 // Read implements sdk.Connection.
-func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
 		c.open.Add(1)
@@ -52,7 +52,7 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // Write implements sdk.Connection.
-func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if _, ok := m.(*jsonrpc.Response); ok {
 		c.open.Add(-1)

@@ -11,7 +11,7 @@ import (
 // tookOf is how long a crawl has run.
 func tookOf(c *overview.Crawl) time.Duration {
 	until := time.Now()
-	if s := c.Standing(); c.Idle || s.Ended() || s.Word == overview.Scheduled || c.State == overview.Paused {
+	if s := c.StateInWords(); c.Idle || s.Ended() || s.Word == overview.Scheduled || c.State == overview.Paused {
 		until = moment(c.Changed)
 	}
 	if c.Started == 0 || until.Before(moment(c.Started)) {

@@ -80,13 +80,13 @@ func (cp crawlPages) crawls(r *http.Request) (any, error) {
 		if !strings.Contains(strings.ToLower(c.Name), text) {
 			continue
 		}
-		word := c.Standing().Word
+		word := c.StateInWords().Word
 		counts[word]++
 		if state == "" || state == word {
 			chosen = append(chosen, *c)
 		}
 	}
-	for _, value := range overview.AllStandings {
+	for _, value := range overview.AllStateWords {
 		if counts[value] > 0 || value == state {
 			p.States = append(p.States, choice{value, counts[value]})
 		}

@@ -162,7 +162,7 @@ func (up urlPages) host(r *http.Request) (any, error) {
 		}
 		p.Fixed = make(map[string]bool)
 		for i := range look.Crawls {
-			p.Fixed[look.Crawls[i].Name] = !look.Crawls[i].Standing().May("pause")
+			p.Fixed[look.Crawls[i].Name] = !look.Crawls[i].StateInWords().May("pause")
 		}
 		if look.Hosts != nil {
 			for _, t := range look.Hosts.Troubles {

@@ -36,7 +36,7 @@ func (s *server) funcs() template.FuncMap {
 		"when":        func(t time.Time) template.HTML { return timeTag(t, "when") },
 		"ago":         func(t time.Time) template.HTML { return timeTag(t, "ago") },
 		"ms":          func(n int64) string { return (time.Duration(n) * time.Millisecond).String() },
-		"stateof":     func(c overview.Crawl) overview.Standing { return c.Standing() },
+		"stateof":     func(c overview.Crawl) overview.StateInWords { return c.StateInWords() },
 		"took":        func(c overview.Crawl) string { return tookOf(&c).String() },
 		"doing":       func(h frontierapi.HostStatus) string { return doing(&h) },
 		"verdictmark": func(verdict string) string { return verdictMarks[verdict] },

@@ -123,7 +123,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 	if r.warning == "" {
 		r.warning = renderWarning(page, r.scanned.Text)
 	}
-	plan.suspects.count(r, body)
+	plan.contentless.count(r, body)
 	if err := p.checkDuplicate(ctx, r); err != nil {
 		return stages.Output{}, err
 	}

@@ -31,11 +31,11 @@ type parsePlan struct {
 	// simhash says that it is needed, be it for a field or to compare pages.
 	simhash bool
 	// maxRecord bounds a record in bytes.
-	maxRecord int
-	content   article.Options
-	mask      *pii.Masking // nil if nothing is masked
-	suspects  suspects
-	err       error // of the spec, if its rules cannot be used
+	maxRecord   int
+	content     article.Options
+	mask        *pii.Masking // nil if nothing is masked
+	contentless contentless
+	err         error // of the spec, if its rules cannot be used
 }
 
 func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *parsePlan {

@@ -28,25 +28,25 @@ const (
 	fewLinks   = 10 // that it has, too
 )
 
-// suspects counts pages without what they are for, of a plan.
-type suspects struct {
-	shells counted // that were not rendered, and that scripts fill
-	logins counted // with the form of a login in place of what is behind it
+// contentless counts the pages of a plan that came without their content.
+type contentless struct {
+	shells pageCount // empty shells that were not rendered
+	logins pageCount // forms of a login
 }
 
-// counted are pages, and one of them.
-type counted struct {
+// pageCount counts pages, and keeps the URL of the first.
+type pageCount struct {
 	pages atomic.Int64
 	first atomic.Pointer[string] // URL
 }
 
-func (c *counted) add(url *string) {
+func (c *pageCount) add(url *string) {
 	c.pages.Add(1)
 	c.first.CompareAndSwap(nil, url)
 }
 
-// Sample returns how many they are, and the URL of one.
-func (c *counted) Sample() (pages int64, example string) {
+// Sample returns the number of pages, and the URL of one.
+func (c *pageCount) Sample() (pages int64, example string) {
 	if first := c.first.Load(); first != nil {
 		example = *first
 	}
@@ -54,32 +54,32 @@ func (c *counted) Sample() (pages int64, example string) {
 }
 
 // count counts a page that came without text, links or records, but with a script, or with a form that asks for a password.
-func (s *suspects) count(r *parsedPage, body []byte) {
+func (c *contentless) count(r *parsedPage, body []byte) {
 	spec, text := r.plan.spec, len(r.scanned.Text)
 	switch {
 	case r.doc.Type.Class != mediatype.HTML || len(r.byRules.Records) > 0 || text >= loginText:
 	case (spec.Render == nil || spec.Render.Login == nil) && (r.page.Depth == 0 || !isLogin().MatchString(weburl.Path(r.page.URL))) && passwordField().Match(body):
-		s.logins.add(&r.page.URL)
+		c.logins.add(&r.page.URL)
 	case text < littleText && len(r.follow) < fewLinks && r.page.Rendered == "" && !spec.MayRender() && htmlpage.HasScript(body):
-		s.shells.add(&r.page.URL)
+		c.shells.add(&r.page.URL)
 	}
 }
 
-// loginText is how many bytes of text a page has less of that may be the form of a login.
+// loginText bounds the text of a page that may be the form of a login, in bytes.
 const loginText = 1000
 
 var (
 	passwordField = lazyregexp.New(`(?i)<input\b[^>]*\btype\s*=\s*["']?password\b`)
-	isLogin       = lazyregexp.New(`(?i)log[-_]?[io]n|sign[-_]?[iu]|register|auth|password|account`) // which any site may have
+	isLogin       = lazyregexp.New(`(?i)log[-_]?[io]n|sign[-_]?[iu]|register|auth|password|account`) // a page for a login, which any site may have
 )
 
-// Suspects returns the pages of a crawl's newest spec in this process that scripts fill, and that want a login.
-func (p *Parser) Suspects(crawl string) (shells, logins *counted) {
+// Contentless returns the empty shells and the forms of a login that this process has parsed by a crawl's newest spec.
+func (p *Parser) Contentless(crawl string) (shells, logins *pageCount) {
 	plan, found := p.plans.Peek(crawl)
 	if !found {
-		return new(counted), new(counted)
+		return new(pageCount), new(pageCount)
 	}
-	return &plan.suspects.shells, &plan.suspects.logins
+	return &plan.contentless.shells, &plan.contentless.logins
 }
 
 // renderWarning says what a rendered page may lack, "" if it seems complete.

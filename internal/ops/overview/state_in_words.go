@@ -9,8 +9,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Standing is the state of a crawl for people: a word, and a sentence about it.
-type Standing struct{ Word, Why string }
+// StateInWords is the state of a crawl for people: a word, and a sentence about it.
+type StateInWords struct{ Word, Why string }
 
 // Words beside those of State.
 const (
@@ -21,40 +21,40 @@ const (
 	unasked   = "not looked at"
 )
 
-// AllStandings are all words, in the order in which lists offer them.
-var AllStandings = []string{
+// AllStateWords are all words, in the order in which lists offer them.
+var AllStateWords = []string{
 	string(Running), Scheduled, string(Paused), stopped, limited, string(frontierapi.Complete), string(Cancelled),
 	string(frontierapi.Empty), string(Blocked), string(Deleting), unknown, unasked,
 }
 
-// Standing returns the state of the crawl for people.
-func (c *Crawl) Standing() Standing {
+// StateInWords returns the state of the crawl for people.
+func (c *Crawl) StateInWords() StateInWords {
 	left := humanize.Plural(c.Pending(), "URL")
 	switch {
 	case c.Unasked:
-		return Standing{unasked, "Open it to have it looked at."}
+		return StateInWords{unasked, "Open it to have it looked at."}
 	case c.Problem != "":
-		return Standing{unknown, c.Problem}
+		return StateInWords{unknown, c.Problem}
 	case c.State == Deleting:
-		return Standing{string(Deleting), "Its URLs and stored pages are being deleted; its output is kept."}
+		return StateInWords{string(Deleting), "Its URLs and stored pages are being deleted; its output is kept."}
 	case c.Stalled:
-		return Standing{string(Blocked), "No revision of its spec can be used."}
+		return StateInWords{string(Blocked), "No revision of its spec can be used."}
 	case c.State == Paused:
-		return Standing{string(c.State), left + " left, none of which is fetched until it is resumed."}
+		return StateInWords{string(c.State), left + " left, none of which is fetched until it is resumed."}
 	case c.State == Cancelled:
-		return Standing{string(c.State), "Queued URLs are excluded; fetched pages are kept."}
+		return StateInWords{string(c.State), "Queued URLs are excluded; fetched pages are kept."}
 	case c.End == frontierapi.Complete:
-		return Standing{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
+		return StateInWords{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
 	case c.End == frontierapi.Empty:
-		return Standing{string(c.End), "It has no URLs yet."}
+		return StateInWords{string(c.End), "It has no URLs yet."}
 	case c.End != frontierapi.NotEnded:
-		return Standing{limited, fmt.Sprintf("%s, with %s left.", c.limit(), left)}
+		return StateInWords{limited, fmt.Sprintf("%s, with %s left.", c.limit(), left)}
 	case c.Idle && (c.Pending() > 0 || c.NextRun.IsZero()):
-		return Standing{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
+		return StateInWords{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
 	case c.Pending() == 0 && !c.NextRun.IsZero():
-		return Standing{Scheduled, "Every URL has been visited in this run."}
+		return StateInWords{Scheduled, "Every URL has been visited in this run."}
 	}
-	return Standing{string(Running), ""}
+	return StateInWords{string(Running), ""}
 }
 
 // limit says which limit ended a crawl, with its key in the spec.
@@ -76,15 +76,15 @@ func (c *Crawl) limit() string {
 }
 
 // Mark is the class of the mark that shows the word.
-func (s Standing) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
+func (s StateInWords) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
 
 // Ended reports whether nothing more happens by itself.
-func (s Standing) Ended() bool {
+func (s StateInWords) Ended() bool {
 	return slices.Contains([]string{limited, string(frontierapi.Complete), string(Cancelled), string(frontierapi.Empty)}, s.Word)
 }
 
 // May reports whether a verb of a form makes sense for a crawl in this state.
-func (s Standing) May(verb string) bool {
+func (s StateInWords) May(verb string) bool {
 	switch s.Word {
 	case string(Running), Scheduled, string(Blocked), unknown:
 		return verb != "resume"

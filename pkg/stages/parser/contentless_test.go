@@ -30,7 +30,7 @@ func TestSuspects_PagesThatNeedJavaScript_Counted(t *testing.T) {
 		pg := page(c.contentType)
 		pg.Rendered = c.rendered
 		p.parsed(t, pg, []byte(c.body))
-		shells, _ := p.Suspects("c")
+		shells, _ := p.Contentless("c")
 		if n, example := shells.Sample(); n != c.want || (example == pageURL) != (c.want > 0) {
 			t.Errorf("%s: %d, %q, want %d", name, n, example, c.want)
 		}
@@ -61,7 +61,7 @@ func TestSuspects_LoginForms_Counted(t *testing.T) {
 		pg := page("text/html")
 		pg.URL, pg.Depth, pg.Visit.URL = c.url, c.depth, messages.HashURL(c.url)
 		p.parsed(t, pg, []byte(c.body))
-		_, logins := p.Suspects("c")
+		_, logins := p.Contentless("c")
 		if n, example := logins.Sample(); n != c.want || (example == c.url) != (c.want > 0) {
 			t.Errorf("%s: %d, %q, want %d", name, n, example, c.want)
 		}

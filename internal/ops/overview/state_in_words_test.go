@@ -10,7 +10,7 @@ import (
 )
 
 // A crawl has one state, which says what ended it in words, and offers what makes sense then.
-func TestStanding(t *testing.T) {
+func TestStateInWords(t *testing.T) {
 	counted := func(queued, pages int64) (c Crawl) {
 		c.State, c.Queued, c.Pages = Running, queued, pages
 		c.Spec = &crawlspec.Spec{MaxPages: 60, MaxBytes: 2e6, MaxDuration: crawlspec.Duration(time.Minute)}
@@ -41,7 +41,7 @@ func TestStanding(t *testing.T) {
 	} {
 		c := counted(18, 60)
 		test.change(&c)
-		s, may := c.Standing(), []string{}
+		s, may := c.StateInWords(), []string{}
 		for _, verb := range []string{"pause", "resume", "cancel"} {
 			if s.May(verb) {
 				may = append(may, verb)
