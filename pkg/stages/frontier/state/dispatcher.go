@@ -144,10 +144,8 @@ func (d *Dispatcher) crawlMayGo(h *host, w *hostQueue, rules *Rules, now int64) 
 		return false
 	case limited(rules) && c.quota.short(c, rules):
 		return false
-	case rules.GroupBy != crawlspec.GroupByIP || h.ip == "":
-		return true
 	}
-	wait := d.requests.addresses.slot(h.ip, h.polite.Delay(&pace.Rules))
+	wait := d.requests.pacer.wait(h, rules)
 	if wait > 0 {
 		h.notBefore = now + int64(wait)
 		d.hosts.markDirty(h)

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -230,28 +229,6 @@ func (hs *hosts) probe(name string) error {
 	}
 	h.polite.Probe()
 	hs.markDirty(h)
-	return nil
-}
-
-// restAfter leaves a host alone, and its domain, after a request that was abandoned.
-func (hs *hosts) restAfter(h *host, id urlID, attempt int, rules *Rules, now int64) error {
-	pace, err := hs.rulesOf(h)
-	if err != nil {
-		return err
-	}
-	if pace == nil { // no crawl wants anything of it now
-		pace = new(politeness.Rules)
-	}
-	d, err := hs.domainOf(h)
-	if err != nil {
-		return err
-	}
-	seed := binary.BigEndian.Uint64(id.hash[4:12]) ^ uint64(attempt)
-	out := politeness.Outcome{Kind: politeness.Abandoned, RetryAfter: longestRequest(rules)}
-	h.polite.End(pace, hs.time.pace(now), out, seed)
-	d.polite.End(shared(pace), hs.time.pace(now), out, seed)
-	hs.markDirty(h)
-	hs.touchDomain(d)
 	return nil
 }
 

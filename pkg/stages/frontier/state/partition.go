@@ -83,7 +83,7 @@ func newPartition(store *Store, o Options) *Partition {
 	t := newCore(b, &o)
 	p := &Partition{core: t, visits: &visits{t}, Seeds: &SpecSeeds{base: b}, Budgets: &Budgets{t}}
 	p.discovery = &discovery{core: t, visits: p.visits, recent: newRecentLinks(o.Recent)}
-	p.Requests = &Requests{core: t, visits: p.visits, addresses: o.Addresses, nextInFlightDeadline: math.MaxInt64}
+	p.Requests = &Requests{core: t, visits: p.visits, pacer: &pacer{base: b, hosts: t.hosts, addresses: o.Addresses}, nextInFlightDeadline: math.MaxInt64}
 	p.Dispatcher = &Dispatcher{core: t, visits: p.visits, requests: p.Requests}
 	p.reviews = &reviews{t, p.visits, p.discovery, p.Seeds}
 	p.Removals = &Removals{core: t, requests: p.Requests}
@@ -115,7 +115,7 @@ func (p *Partition) Close() {
 func (p *Partition) release() {
 	p.tx.Close()
 	for _, req := range p.urls.inFlight {
-		p.Requests.addresses.end(req.ip)
+		p.Requests.pacer.addresses.end(req.ip)
 	}
 }
 

@@ -106,7 +106,7 @@ func (r *Removals) begin(name string, rules *Rules, now int64) error {
 		if id.crawl != name {
 			continue
 		}
-		if err := r.requests.leaveAlone(req, rules, now); err != nil { // a fetcher may be at it
+		if err := r.requests.pacer.abandon(req.host, req.ip, req.id, req.Sent, rules, now); err != nil { // a fetcher may be at it
 			return err
 		}
 		r.requests.removeInFlight(req)

@@ -13,10 +13,9 @@ import (
 type Requests struct {
 	*core
 	visits               *visits
-	addresses            *IPLimiter
+	pacer                *pacer
 	renders              int   // of those in progress, the ones whose pages may need a browser
 	nextInFlightDeadline int64 // none is to be looked for before: see Lost
-	hostDelays           hostDelays
 	recentFailures       failureRing
 }
 
@@ -89,33 +88,19 @@ func (rq *Requests) launch(r *urlRecord, id urlID, h *host, now int64) (*Request
 	if err := rq.addInFlight(req); err != nil {
 		return nil, err
 	}
-	if rules, err := rq.hosts.rulesOf(h); err == nil && rules != nil {
-		rq.hostDelays.asked(h.polite.Delay(rules), now)
-		h.polite.Begin(rules, rq.time.pace(now))
-		h.domain.polite.Begin(rules, rq.time.pace(now))
-	}
-	rq.hosts.markDirty(h)
+	rq.pacer.begin(h, now)
 	return req, nil
 }
 
 // addInFlight notes that a request is in progress.
 func (rq *Requests) addInFlight(req *Request) error {
-	d, err := rq.hosts.domainOf(req.host)
-	if err != nil {
+	if err := rq.pacer.add(req); err != nil {
 		return err
 	}
-	d.inFlight++
-	d.of(req.id.crawl).inFlight++
-	rq.hosts.touchDomain(d)
-	req.host.inFlight++
-	req.host.of(req.id.crawl).inFlight++
-	req.host.rules = nil
 	rq.urls.inFlight[req.id] = req
 	if req.renders {
 		rq.renders++
 	}
-	req.ip = req.host.ip
-	rq.addresses.begin(req.ip)
 	return nil
 }
 
@@ -125,15 +110,7 @@ func (rq *Requests) removeInFlight(req *Request) {
 	if req.renders {
 		rq.renders--
 	}
-	req.host.inFlight--
-	req.host.of(req.id.crawl).inFlight--
-	req.host.rules = nil
-	rq.addresses.end(req.ip)
-	d := req.host.domain
-	d.inFlight--
-	d.of(req.id.crawl).inFlight--
-	d.rules = nil // whose turn it is now is to be found out
-	rq.hosts.touchDomain(d)
+	rq.pacer.remove(req)
 }
 
 // Message returns what is published for a request.
@@ -193,12 +170,6 @@ func (rq *Requests) resend(req *Request, now int64) {
 // Taken is how many requests are in progress.
 func (rq *Requests) Taken() FetchCapacity {
 	return FetchCapacity{Requests: len(rq.urls.inFlight), Renders: rq.renders}
-}
-
-// leaveAlone lets the address and the host of a request rest for as long as the request may take: no message will tell its end.
-func (rq *Requests) leaveAlone(req *Request, rules *Rules, now int64) error {
-	rq.addresses.rest(req.ip, longestRequest(rules))
-	return rq.hosts.restAfter(req.host, req.id, req.Sent, rules, now)
 }
 
 // longestRequest is how long a request may be in flight, of the crawl or of one of its

@@ -38,13 +38,15 @@ func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	resultsTotal.WithLabelValues(string(res.Class)).Inc()
 	rq.recentFailures.add(res)
 	rq.removeInFlight(req)
-	event := rq.recordOutcome(req, res, rules, pace, now)
+	event, err := rq.recordOutcome(req, res, rules, pace, now)
+	if err != nil {
+		return err
+	}
 	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
-		if err := rq.leaveAlone(known, rules, now); err != nil {
+		if err := rq.pacer.abandon(known.host, known.ip, known.id, known.Sent, rules, now); err != nil {
 			return err
 		}
 	}
-	rq.hosts.markDirty(req.host)
 	if err := rq.visits.applyOutcome(req, res, event, rules, now); err != nil {
 		return err
 	}
@@ -115,23 +117,22 @@ func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
 	if err != nil {
 		return err
 	}
-	return rq.hosts.restAfter(h, id, wire.Attempt, rules, now)
+	return rq.pacer.abandon(h, "", id, wire.Attempt, rules, now)
 }
 
 // recordOutcome counts a result for its host and its crawl.
-func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rules, pace *politeness.Rules, now int64) politeness.Event {
+func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rules, pace *politeness.Rules, now int64) (politeness.Event, error) {
 	h, c := req.host, rq.crawls.get(req.id.crawl)
 	h.finished(res)
-	seed := binary.BigEndian.Uint64(req.id.hash[4:12]) ^ uint64(req.Sent)
 	out := outcome(res)
 	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && !h.polite.Open(pace) {
 		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
 	}
-	event := h.polite.End(pace, rq.time.pace(now), out, seed)
+	event, err := rq.pacer.end(h, req.ip, req.id, req.Sent, out, pace, now)
+	if err != nil {
+		return event, err
+	}
 	rq.logHostEvent(event, h.name, req.id.crawl)
-	out.CrawlDelay = nil // of this host alone
-	h.domain.polite.End(shared(pace), rq.time.pace(now), out, seed)
-	rq.addresses.rest(req.ip, h.polite.Delay(pace))
 	if rules.GroupBy == crawlspec.GroupByIP && res.IP != "" {
 		h.ip = res.IP
 	}
@@ -154,7 +155,7 @@ func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rul
 	}
 	req.urlRecord.Status, req.urlRecord.Class = res.Status, res.Class
 	req.remember(attempt{At: rq.time.wallMS(now), Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
-	return event
+	return event, nil
 }
 
 // logHostEvent logs that a host fails, is abandoned, or answers again. These are no warnings: the frontier handles them.

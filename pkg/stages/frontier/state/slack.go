@@ -46,8 +46,8 @@ const (
 // after each request: the rest counts from the end of the response, not from when its result is applied. It is 0
 // where a host may be asked again soon, and where little is asked.
 func (rq *Requests) Slack(now int64) int64 {
-	rq.hostDelays.roll(now)
-	a, b := rq.hostDelays.now, rq.hostDelays.before
+	rq.pacer.delays.roll(now)
+	a, b := rq.pacer.delays.now, rq.pacer.delays.before
 	if a.requests+b.requests < busyRequests {
 		return 0
 	}

@@ -22,11 +22,11 @@ func TestSlackIsATwentiethOfTheShortestDelayOfWhatWasAskedLately(t *testing.T) {
 		"in the second before":  {repeated(time.Second, 16), second, 50 * time.Millisecond},
 		"two seconds have gone": {repeated(time.Second, 16), 2 * second, 0},
 	} {
-		s := new(Requests)
+		s := &Requests{pacer: new(pacer)}
 		now := 1000 * second
 		for _, d := range c.delays {
 			now++
-			s.hostDelays.asked(d, now)
+			s.pacer.delays.asked(d, now)
 		}
 		if got := time.Duration(s.Slack(now + c.after)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -36,12 +36,12 @@ func TestSlackIsATwentiethOfTheShortestDelayOfWhatWasAskedLately(t *testing.T) {
 
 // A host that is asked again soon ends the wait, and it comes back when none was for two seconds.
 func TestSlackEndsWithAHostThatDoesNotRest(t *testing.T) {
-	s := new(Requests)
+	s := &Requests{pacer: new(pacer)}
 	now := int64(time.Hour)
 	ask := func(delay time.Duration) {
 		for range 20 {
 			now += int64(50 * time.Millisecond)
-			s.hostDelays.asked(delay, now)
+			s.pacer.delays.asked(delay, now)
 		}
 	}
 	ask(time.Second)
