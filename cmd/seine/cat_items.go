@@ -76,7 +76,7 @@ func (c *catCmd) eachOfItems(take func(line []byte) error, ids ageencrypt.Identi
 		return err
 	}
 	if len(runs) > 1 && !wanted.met.kinds[messages.KindGone] && !wanted.met.kinds[messages.KindVisit] {
-		safeprint.Fprintln(os.Stderr, "seine: no record says whether a page is gone: with gone: record in the spec, removed pages are reported")
+		safeprint.Fprintln(os.Stderr, "seine: there are no records of removed pages: either none was removed, or the spec lacks gone: record")
 	}
 	return wanted.met.check(c.Crawl, c.Kind)
 }

@@ -27,7 +27,7 @@ func TestCatSaysWhatIsMissing(t *testing.T) {
 
 // Removed pages are reported by a spec that asks for it: without one, cat says so once there were several runs.
 func TestCatSaysThatRemovedPagesAreNotReported(t *testing.T) {
-	const note = "with gone: record in the spec"
+	const note = "the spec lacks gone: record"
 	page := func(run, kind string) string {
 		return `{"url":"https://a.test/","kind":"` + kind + `","crawl":"c","run":` + run + `,"fetched_at":"2026-11-2` + run + `T00:00:00Z"}` + "\n"
 	}

@@ -76,7 +76,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
 		done, err := steer.Set(ctx, bus, steer.Order{Crawl: c.Name, Host: given, NewHost: c.New, State: state})
 		if err != nil {
-			return notFound(err, " (--new takes one all the same)")
+			return notFound(err, " (use --new for a host without URLs)")
 		}
 		what := "crawl " + c.Name
 		if done.Host != "" {

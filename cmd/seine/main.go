@@ -52,7 +52,7 @@ func run(args []string) int {
 	}
 	ctx, err := config.Parse(parser, args)
 	if err != nil {
-		safeprint.Fprintf(os.Stderr, "seine: %v%s (--help lists what there is)\n", err, apart(err))
+		safeprint.Fprintf(os.Stderr, "seine: %v%s (see --help)\n", err, apart(err))
 		return exitUsage
 	}
 	if ctx.Command() != healthCommand { // which others run again and again

@@ -45,7 +45,7 @@ func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
 func TestURLsApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	want(t, exitUsage, []string{"crawl", "http://a.test/", "--quiet", "http://b.test/"}, "unexpected argument http://b.test/: write all URLs side by side")
-	want(t, exitUsage, []string{"status", "extra"}, "unexpected argument extra (--help")
+	want(t, exitUsage, []string{"status", "extra"}, "unexpected argument extra (see --help")
 }
 
 // What PostgreSQL's client says on several lines is told on one.

@@ -91,11 +91,11 @@ func (c *specApplyCmd) Run() error {
 	})
 }
 
-// checkKept refuses a file that takes from a crawl, by saying nothing of it, what it cannot do without.
+// checkKept refuses a file that would silently remove a setting that a crawl needs.
 func (c *specChange) checkKept(file, crawl string) error {
 	var errs []error
 	for _, k := range specchange.Unmentioned(c.have.Spec, c.spec, c.text) {
-		errs = append(errs, fmt.Errorf("%s says nothing of %s, which crawl %s has as %s (seine crawl %s sets it): write %[2]s: %[4]s into it to keep that, or %[2]s: %[6]s to end it",
+		errs = append(errs, fmt.Errorf("%s lacks %s, which is %[4]s in crawl %[3]s (set by seine crawl %[5]s): add %[2]s: %[4]s to keep it, or %[2]s: %[6]s to remove it",
 			file, k.Key, crawl, k.Value, k.Flag, k.None))
 	}
 	return errors.Join(errs...)

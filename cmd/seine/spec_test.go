@@ -134,9 +134,9 @@ func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
 	}
 	code, says := apply("delay: 2s\n")
 	for _, want := range []string{
-		"says nothing of archive, which crawl default has as true (seine crawl --warc sets it): write archive: true into it to keep that",
-		"says nothing of allow_private", "or allow_private: false to end it",
-		"says nothing of max_pages, which crawl default has as 1", "or max_pages: 0 to end it",
+		"lacks archive, which is true in crawl default (set by seine crawl --warc): add archive: true to keep it",
+		"lacks allow_private", "or allow_private: false to remove it",
+		"lacks max_pages, which is 1 in crawl default", "or max_pages: 0 to remove it",
 	} {
 		if code != exitUsage || !strings.Contains(says, want) {
 			t.Errorf("it ends with %d: %s; want %q", code, says, want)

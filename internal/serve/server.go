@@ -102,7 +102,7 @@ func (o *Options) pages() http.Handler {
 		return o.Pages
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		problem.Write(w, http.StatusNotFound, "there is nothing here: "+o.PathPrefix+"/api/v1/openapi.json lists what there is")
+		problem.Write(w, http.StatusNotFound, "no such address: "+o.PathPrefix+"/api/v1/openapi.json lists all")
 	})
 }
 

@@ -203,7 +203,7 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 	}
 	want.Installation = have.Installation
 	if have != want {
-		return fmt.Errorf("%w: they have %s, asked for are %s (use --partitions %d, which is fixed, or another NATS account)", ErrLayout, have, want, have.Partitions)
+		return fmt.Errorf("%w: they have %s, not %s (use --partitions %d, or another NATS account)", ErrLayout, have, want, have.Partitions)
 	}
 	b.Layout = have
 	return nil

@@ -41,7 +41,7 @@ func (e *NotFoundError) Error() string {
 		meant = "; did you mean " + e.Meant + "?"
 	}
 	if e.Kind == KindHost {
-		return fmt.Sprintf("host %s: no crawl has asked it for anything or is about to%s", e.Name, meant)
+		return fmt.Sprintf("host %s: no crawl has URLs of it%s", e.Name, meant)
 	}
 	return fmt.Sprintf("no crawl %s%s", e.Name, meant)
 }

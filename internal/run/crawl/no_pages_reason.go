@@ -3,7 +3,6 @@ package crawl
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"seine/internal/base/humanize"
@@ -29,8 +28,10 @@ func (r report) explainNothing(ctx context.Context) {
 		return
 	}
 	if e, err := r.client.Explain(ctx, r.Crawl, seeds[0]); err == nil && e.Known {
-		reason := cmp.Or(e.Reason, string(e.Class))
-		r.nothing = fmt.Sprintf("%s: %s: %s", e.URL, e.State, cmp.Or(overview.Hints[reason], reason))
+		r.nothing = e.URL + ": " + e.State
+		if reason := cmp.Or(e.Reason, string(e.Class)); reason != "" {
+			r.nothing += ": " + cmp.Or(overview.Hints[reason], reason)
+		}
 		if remedy := overview.Remedies[e.Class]; remedy != "" && e.State == "failed" && !strings.HasPrefix(e.Reason, "client_error: rendering: ") {
 			r.nothing += ": " + remedy
 		}

@@ -294,7 +294,7 @@ func (s *Summary) Write(w io.Writer) {
 	}
 	pages := humanize.Count(s.Pages)
 	if s.PagesBefore > 0 {
-		pages += fmt.Sprintf(" (%s in this run)", humanize.Count(s.Pages-s.PagesBefore))
+		pages += fmt.Sprintf(" (%s since it was resumed)", humanize.Count(s.Pages-s.PagesBefore))
 	}
 	row("pages", "%s, %s (%s on the wire)", pages, humanize.Size(s.BytesBody), humanize.Size(s.BytesWire))
 	took := time.Duration(s.Seconds * float64(time.Second)).Round(10 * time.Millisecond).String()
@@ -302,11 +302,12 @@ func (s *Summary) Write(w io.Writer) {
 		took += fmt.Sprintf(", %.0f pages/s", s.PagesPerSecond)
 	}
 	row("time", "%s", took)
-	requests := humanize.ByCount(s.Requests)
-	if s.PagesBefore > 0 {
-		requests += ", in all runs"
+	if requests := humanize.ByCount(s.Requests); requests != "" {
+		if s.PagesBefore > 0 {
+			requests += ", in all runs"
+		}
+		row("requests", "%s", requests)
 	}
-	row("requests", "%s", requests)
 	row("URLs", "%s known: %s done, %s failed, %s open", humanize.Count(s.URLs.Known), humanize.Count(s.URLs.Done), humanize.Count(s.URLs.Failed), humanize.Count(s.URLs.Open))
 	writeReasons(row, "failed", s.Failures)
 	writeReasons(row, "excluded", s.Exclusions)
@@ -442,7 +443,7 @@ func (s *Summary) completeBefore() string {
 	if len(s.CancelledHosts) > 0 {
 		text += " (some hosts are cancelled)"
 	}
-	text += "; --again visits everything once more, seine replay makes records again of the pages that are stored"
+	text += "; --again visits all pages again, seine replay parses the stored pages again"
 	if s.URLs.Failed > 0 {
 		text += fmt.Sprintf(", seine seed --failures-of %s tries again what failed", s.Crawl)
 	}

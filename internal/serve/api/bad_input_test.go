@@ -78,7 +78,7 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 		{"GET", "/crawls/shop/explain?url=http://a.test/&within=forever", "", 422, "such as 1m", nil},
 		{"GET", "/crawls/shop/explain?url=http://a.test/" + strings.Repeat("x", 9000), "", 422, "url", nil},
 		// Steering.
-		{"POST", "/crawls/shop/hosts/nowhere.test/pause", "", 404, "no crawl has asked it", nil},
+		{"POST", "/crawls/shop/hosts/nowhere.test/pause", "", 404, "no crawl has URLs of it", nil},
 		{"POST", "/crawls/shop/hosts/bad%20host/pause", "", 422, "host", nil},
 		{"POST", "/crawls/shop/hosts/127.0.0.1/pause?new=perhaps", "", 422, "boolean", nil},
 		// Dead letters.

@@ -131,7 +131,7 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 			return err
 		}
 		for _, lost := range specchange.Unmentioned(have.Spec, spec, in.RawBody) {
-			return problemf(http.StatusUnprocessableEntity, "the spec says nothing of %s, which crawl %s has as %s: write %[1]s: %[3]s into it to keep that, or %[1]s: %[4]s to end it", lost.Key, in.Crawl, lost.Value, lost.None)
+			return problemf(http.StatusUnprocessableEntity, "the spec lacks %s, which is %[3]s in crawl %[2]s: add %[1]s: %[3]s to keep it, or %[1]s: %[4]s to remove it", lost.Key, in.Crawl, lost.Value, lost.None)
 		}
 		return out.store(ctx, specs, in, &have, spec)
 	})

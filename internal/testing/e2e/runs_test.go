@@ -112,7 +112,7 @@ func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 }
 
 // The same command on a complete crawl fetches nothing, and says since when there is
-// nothing to do and what can be done; --again visits everything once more.
+// nothing to do and what can be done; --again visits all pages again.
 func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)

@@ -54,9 +54,8 @@ func TestNoFileHasPartOfABatchNorTooManyRecords(t *testing.T) {
 		from += n
 	}
 	for _, m := range msgs {
-		if err := bus.NC.PublishMsg(m); err != nil {
-			t.Fatal(err)
-		}
+		_, err := bus.JS.PublishMsg(t.Context(), m)
+		check(t, err)
 	}
 	w := start(t, bus, cfg)
 	w.catchUp()
@@ -81,9 +80,8 @@ func TestBadRecordOfABatchGoesToDeadAlone(t *testing.T) {
 	broken := batchOf(records(10, 13)...)
 	broken.Header.Set(messages.HeaderBatch, "4")
 	for _, m := range []*nats.Msg{batchOf(all...), broken, batchOf(records(6, 8)...)} {
-		if err := bus.NC.PublishMsg(m); err != nil {
-			t.Fatal(err)
-		}
+		_, err := bus.JS.PublishMsg(t.Context(), m)
+		check(t, err)
 	}
 	w := start(t, bus, cfg)
 	w.catchUp()

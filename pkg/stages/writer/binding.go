@@ -111,14 +111,14 @@ func Absolute(out string) string {
 func (b *Binding) differs(want *Binding) string {
 	var why []string
 	if b.Place != want.Place {
-		text := want.Out + " is another place"
+		text := want.Out + " is another destination"
 		switch {
 		case want.Place == "" && b.Out == want.Out:
-			text = "what was there has been removed since, or is not mounted"
+			text = "its files have been removed, or it is not mounted"
 		case want.Place == "":
-			text += " (or it is that one, and has been emptied, or is not mounted)"
+			text += " (or the same one, emptied or not mounted)"
 		case b.Out == want.Out:
-			text = "what is there now is another place, as another volume"
+			text = "another volume is mounted there"
 		}
 		why = append(why, text)
 	}

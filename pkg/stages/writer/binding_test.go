@@ -60,12 +60,12 @@ func TestNameIsBoundToOnePlaceAndForm(t *testing.T) {
 		change func(*Config)
 		want   []string
 	}{
-		"another directory":  {func(c *Config) { c.Out = other }, []string{other, "bound to " + cfg.Out, "another place", "--change-output"}},
-		"a database":         {func(c *Config) { c.Out = "sqlite:" + other + ".db" }, []string{"bound to " + cfg.Out, "another place"}},
+		"another directory":  {func(c *Config) { c.Out = other }, []string{other, "bound to " + cfg.Out, "another destination", "--change-output"}},
+		"a database":         {func(c *Config) { c.Out = "sqlite:" + other + ".db" }, []string{"bound to " + cfg.Out, "another destination"}},
 		"another format":     {func(c *Config) { c.Format = "csv" }, []string{"--format is jsonl.zst there, and csv here"}},
 		"another path":       {func(c *Config) { c.Path = "{crawl}/{kind}" }, []string{"--path is {crawl} there, and {crawl}/{kind} here"}},
 		"objects":            {func(c *Config) { c.Format = "objects" }, []string{"--format is jsonl.zst there, and objects here"}},
-		"the form and place": {func(c *Config) { c.Out, c.Format = other, "csv" }, []string{"another place", "--format is jsonl.zst there, and csv here"}},
+		"the form and place": {func(c *Config) { c.Out, c.Format = other, "csv" }, []string{"another destination", "--format is jsonl.zst there, and csv here"}},
 		"another source":     {func(c *Config) { c.From = "results" }, []string{"--from is records there, and results here"}},
 	} {
 		err := try(tt.change)

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/output/dir"
 	"seine/internal/output/format"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -44,12 +46,17 @@ func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 	row := func(name, format string, a ...any) {
 		safeprint.Fprintf(w, "  %-9s "+format+"\n", append([]any{name}, a...)...)
 	}
+	byPace := c.ChunkAge == 0
 	d := c.withDefaults()
 	c = &d
+	age := c.ChunkAge.String()
+	if byPace && c.ChunkAge < crawlspec.Duration(maxAge) {
+		age += fmt.Sprintf(" (of %s if that is less than %s)", crawlspec.Duration(maxAge), crawlspec.Bytes(slowBytes))
+	}
 	if IsDatabase(c.Out) {
 		safeprint.Fprintf(w, "would write %s as rows\n", c.From)
 		row("to", "%s, which a dry run does not contact", Redact(c.Out))
-		row("each", "transaction has up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
+		row("each", "transaction has up to %d records or %s, or all of %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
 		return nil
 	}
 	safeprint.Fprintf(w, "would write %s as %s\n", c.From, c.format())
@@ -61,9 +68,9 @@ func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 	row("as", "%s", f.example(crawl))
 	if f.body != nil {
 		row("each", "one record; a later one of the same path replaces it")
-		row("commits", "after %d records, %s of them, or %s", min(c.ChunkRecords, maxObjects), c.ChunkBytes, c.ChunkAge)
+		row("commits", "after %d records, %s or %s", min(c.ChunkRecords, maxObjects), c.ChunkBytes, c.ChunkAge)
 	} else {
-		row("each", "up to %d records, %s of them, or what comes in %s", c.ChunkRecords, c.ChunkBytes, c.ChunkAge)
+		row("each", "file has up to %d records or %s, or all of %s", c.ChunkRecords, c.ChunkBytes, age)
 	}
 	to, err := ageencrypt.ParseRecipients(c.Encrypt)
 	if err != nil {
