@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -225,7 +224,8 @@ func (r recordReader) chunk(p string) error {
 // output reads what is committed in a folder of an output, or as that file.
 func (r recordReader) output(o output.Output, below string) error {
 	var latest *output.Expected // made when there is an object
-	missing, read := make(map[string]error), make(map[string]bool)
+	var missing error           // of the first file that was lost: the others are read all the same
+	deletions := o.Deletions(r.Crawl)
 	err := o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
 			f := &c.Files[i]
@@ -247,30 +247,19 @@ func (r recordReader) output(o output.Output, below string) error {
 					continue // it was replaced
 				}
 			}
-			switch err := r.committed(o, f); {
-			case errors.Is(err, fs.ErrNotExist): // the others are read all the same
-				missing[f.Crawl] = cmp.Or(missing[f.Crawl], err)
+			switch err := deletions.LeaveOut(f, r.committed(o, f)); {
+			case errors.Is(err, fs.ErrNotExist):
+				missing = cmp.Or(missing, err)
 			case err != nil:
 				return err
-			default:
-				read[f.Crawl] = true
 			}
 		}
 		return nil
 	})
-	return cmp.Or(err, warnOfDeleted(missing, read))
-}
-
-// warnOfDeleted prints the crawls of which every file is missing, as after a deletion. If a crawl lacks only some files, or
-// nothing else was read, it returns the error of a missing file.
-func warnOfDeleted(missing map[string]error, read map[string]bool) error {
-	for _, crawl := range slices.Sorted(maps.Keys(missing)) {
-		if read[crawl] || len(read) == 0 {
-			return missing[crawl]
-		}
-		safeprint.Fprintf(os.Stderr, "seine: every file of crawl %s is missing, and it is left out\n", crawl)
+	for _, note := range deletions.Notes() {
+		safeprint.Fprintln(os.Stderr, "seine: "+note)
 	}
-	return nil
+	return cmp.Or(err, missing)
 }
 
 // committed reads a file that the commit log names. A chunk is compared with the

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"seine/internal/base/humanize"
 )
 
 // Where cat prints nothing, or less than may be expected, standard error says why.
@@ -63,27 +65,58 @@ func TestCrawlWarnsOfRecordsOfAnEarlierCrawl(t *testing.T) {
 	}
 }
 
-// An output may have files of several crawls: the missing files of one that was deleted do not hide the others.
-func TestCatAfterADeletion(t *testing.T) {
-	site, out := shop(t), filepath.Join(t.TempDir(), "out")
-	for _, crawl := range []string{"a", "b"} {
-		want(t, exitOK, []string{"crawl", site + "/p/1", "--crawl", crawl, "--data", filepath.Join(t.TempDir(), "data"), "--out", out, "--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet"})
+// An output may have files of several crawls: the missing files of one that was deleted do not hide the others, nor those
+// that it has since it began again, with the same state or another.
+func TestReadersAfterADeletion(t *testing.T) {
+	site, out, data := shop(t), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "data")
+	crawl := func(name, page, data string) {
+		t.Helper()
+		want(t, exitOK, []string{"crawl", site + "/p/1?page=" + page, "--crawl", name, "--data", data, "--out", out, "--allow-private", "--delay", "0s", "--max-depth", "0", "--quiet"})
 	}
+	readers := func(pages ...string) {
+		t.Helper()
+		const note = "crawl a: its files that are missing, as after a deletion, are left out"
+		to := filepath.Join(t.TempDir(), "to")
+		for _, args := range [][]string{
+			{"cat", out}, {"cat", out, "--latest"}, {"export", out, "--single", to + ".jsonl"},
+			{"export", out, "--to", to}, {"export", out, "--to", to + "csv", "--format", "csv"}, {"export", out, "--to", to + "objects", "--format", "objects"},
+		} {
+			got := want(t, exitOK, args, note)
+			if args[0] == "export" {
+				got = want(t, exitOK, []string{"cat", args[3]})
+			}
+			if strings.Count(got, `"url"`) != len(pages) {
+				t.Errorf("%v: %s; want the pages %v", args, got, pages)
+			}
+			for _, page := range pages {
+				if !strings.Contains(got, "?page="+page+`"`) {
+					t.Errorf("%v lacks page %s: %s", args, page, got)
+				}
+			}
+		}
+		want(t, exitOK, []string{"compact", out})
+		want(t, exitFailed, []string{"verify", out}, "add --deleted a")
+		want(t, exitOK, []string{"verify", out, "--deleted", "a"}, humanize.Plural(len(pages), "record"), "all as committed")
+	}
+	crawl("a", "1", data)
+	crawl("b", "2", data)
 	if err := os.RemoveAll(filepath.Join(out, "a")); err != nil {
 		t.Fatal(err)
 	}
-	for _, flags := range [][]string{nil, {"--latest"}} {
-		got := want(t, exitOK, append([]string{"cat", out}, flags...), "every file of crawl a is missing, and it is left out")
-		if !strings.Contains(got, `"crawl":"b"`) || strings.Contains(got, `"crawl":"a"`) {
-			t.Errorf("%v: %s", flags, got)
-		}
-	}
+	readers("2")
 	want(t, exitFailed, []string{"cat", out, "--crawl", "a"}, "no such file")
+	want(t, exitFailed, []string{"export", out, "--crawl", "a", "--to", filepath.Join(t.TempDir(), "a")}, "no such file")
+	crawl("a", "3", filepath.Join(t.TempDir(), "data"))
+	readers("2", "3")
+	want(t, exitOK, []string{"delete", "a", "--yes", "--data", data}, "deleted")
+	crawl("a", "4", data)
+	crawl("a", "5", data)
+	readers("2", "3", "4", "5")
 }
 
 // Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left.
 func TestVerifyAfterADeletion(t *testing.T) {
-	const hint = "every file of crawl c is missing; if you deleted its output, add --deleted c"
+	const hint = "if you deleted its output, add --deleted c"
 	out := committed(t)
 	if err := os.Remove(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")); err != nil {
 		t.Fatal(err)

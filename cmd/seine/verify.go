@@ -16,7 +16,7 @@ type verifyCmd struct {
 	Out      string   `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	Manifest string   `help:"Compare the files with this manifest instead of the commit log." placeholder:"FILE"`
 	Crawl    string   `help:"Only files of this crawl." placeholder:"NAME"`
-	Deleted  []string `env:"-" help:"Crawl whose output you deleted; its files are not checked. Repeatable." placeholder:"NAME"`
+	Deleted  []string `env:"-" help:"Crawl whose output you deleted: its missing files are no fault. Repeatable." placeholder:"NAME"`
 	outputFlags
 }
 
@@ -40,7 +40,7 @@ func (c *verifyCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	want.SkipCrawls(c.Deleted)
+	want.SkipDeleted(c.Deleted)
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
 	r, err := o.Check(ctx, want)
@@ -61,7 +61,7 @@ func (c *verifyCmd) Run() error {
 		safeprint.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
 	}
 	if len(r.Problems) > 0 {
-		defer c.explainGone(r.Gone)
+		defer c.explainDeleted(r.Deleted)
 		safeprint.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
@@ -73,10 +73,10 @@ func (c *verifyCmd) Run() error {
 	return nil
 }
 
-// explainGone says what to do about crawls without files.
-func (c *verifyCmd) explainGone(crawls []string) {
+// explainDeleted says what to do about crawls that lack files as after a deletion.
+func (c *verifyCmd) explainDeleted(crawls []string) {
 	for _, crawl := range crawls {
-		safeprint.Fprintf(os.Stderr, "seine: every file of crawl %[1]s is missing; if you deleted its output, add --deleted %[1]s\n", crawl)
+		safeprint.Fprintf(os.Stderr, "seine: crawl %[1]s has no file as old as the missing ones; if you deleted its output, add --deleted %[1]s\n", crawl)
 	}
 }
 

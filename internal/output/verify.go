@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,14 +32,15 @@ type Expected struct {
 	merges  []Name        // those of entries that are merges
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
-	deleted []string        // crawls that are not checked
+	deleted []string        // crawls whose missing files are no fault
 	folders map[string]bool // made when it is asked for
 }
 
 // expectedFile is what the last entry of a partition that names a path says.
 type expectedFile struct {
 	File
-	from Name
+	from   Name
+	stored time.Time // of the entry
 }
 
 // Problem is something that is not as it should be.
@@ -78,8 +80,8 @@ type Report struct {
 	// Decrypted are files beside those that they were decrypted from. They are not
 	// checked: nothing says what they should be.
 	Decrypted int
-	// Gone are crawls of which every file is missing, as after a deletion.
-	Gone     []string
+	// Deleted are crawls with files that are missing as after a deletion: see Deletions.
+	Deleted  []string
 	Problems []Problem
 }
 
@@ -96,7 +98,7 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 	err := o.eachCommit(func(c *Commit) error {
 		e.follow(c.Name(), c.FirstSeq, c.LastSeq)
 		for _, f := range c.Files {
-			e.add(f, c.Name())
+			e.add(f, c.Name(), c.Stored)
 		}
 		return nil
 	}, func(r Ref, err error) error {
@@ -108,8 +110,8 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 	return e, err
 }
 
-// SkipCrawls leaves out the files of deleted crawls.
-func (e *Expected) SkipCrawls(crawls []string) { e.deleted = crawls }
+// SkipDeleted leaves out the missing files of deleted crawls.
+func (e *Expected) SkipDeleted(crawls []string) { e.deleted = crawls }
 
 // has reports whether files of a crawl are checked.
 func (e *Expected) has(crawl string) bool {
@@ -173,12 +175,14 @@ func (o Output) ExpectWhole(crawl string) (*Expected, error) {
 // Expect returns what there should be by the manifest.
 func (m *Manifest) Expect() (*Expected, error) {
 	e := newExpected()
+	stored := make(map[Name]time.Time)
 	for _, s := range m.Streams {
 		for _, c := range s.Commits {
 			n, _, ok := ParseName(c.Name + ".x")
 			if !ok {
 				return nil, fmt.Errorf("read manifest: %q is not the name of a commit", c.Name)
 			}
+			stored[n] = c.Stored
 			e.follow(n, c.FirstSeq, c.LastSeq)
 		}
 	}
@@ -188,7 +192,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 		if !ok {
 			return nil, fmt.Errorf("read manifest: file %q is of no commit", f.Path)
 		}
-		e.add(f.File, n)
+		e.add(f.File, n, stored[n])
 	}
 	return e, nil
 }
@@ -209,16 +213,16 @@ func (e *Expected) follow(n Name, first, last uint64) {
 
 // add records a file. Of the entries of a partition that name it, the last
 // one counts.
-func (e *Expected) add(f File, from Name) {
+func (e *Expected) add(f File, from Name, stored time.Time) {
 	have := e.files[f.Path]
 	same := func(x expectedFile) bool { return x.from.Partition == from.Partition }
 	if i := slices.IndexFunc(have, same); i >= 0 {
 		if from.Compare(have[i].from) > 0 {
-			have[i] = expectedFile{f, from}
+			have[i] = expectedFile{f, from, stored}
 		}
 		return
 	}
-	e.files[f.Path] = append(have, expectedFile{f, from})
+	e.files[f.Path] = append(have, expectedFile{f, from, stored})
 }
 
 // Counts reports whether the file of an entry is what the last entry says that
@@ -239,7 +243,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 		return o.checkBy(ctx, own, e)
 	}
 	r := Report{Problems: slices.Clone(e.wrong), Commits: e.Commits}
-	remains := make(map[string]bool) // by crawl: whether one of its files exists
+	there := make(map[string]bool) // files that exist
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(checks)
@@ -247,18 +251,21 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		if !e.has(want[len(want)-1].Crawl) {
+		last := want[len(want)-1]
+		if e.crawl != "" && e.crawl != last.Crawl {
 			continue
 		}
 		g.Go(func() error {
 			problem, err := o.check(want)
+			if problem == Missing && slices.Contains(e.deleted, last.Crawl) {
+				return nil
+			}
 			mu.Lock()
 			defer mu.Unlock()
+			there[file] = problem != Missing
 			r.Files++
-			r.Bytes += want[len(want)-1].Bytes
-			r.Records += int64(want[len(want)-1].Records)
-			crawl := want[len(want)-1].Crawl
-			remains[crawl] = remains[crawl] || problem != Missing
+			r.Bytes += last.Bytes
+			r.Records += int64(last.Records)
 			if problem != "" {
 				r.Problems = append(r.Problems, Problem{problem, file, err})
 			}
@@ -276,12 +283,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			return ctx.Err()
 		})
 	}
-	for crawl, some := range remains {
-		if !some {
-			r.Gone = append(r.Gone, crawl)
-		}
-	}
-	slices.Sort(r.Gone)
+	r.Deleted = e.deletedCrawls(there)
 	slices.SortFunc(r.Problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path)) })
 	return r, err
 }

@@ -47,7 +47,7 @@ type CompactTotals struct {
 // them and names files with the same records: storing it is the commit, and it is one file or object as every entry is.
 // The records are in the same order; those of Parquet are sorted by URL in each row group. Then the merged files are
 // removed. The entries stay in the log, where owners of partitions find them, so a writer may be at work meanwhile.
-// Encrypted files, archives and objects are left alone.
+// Encrypted files, archives and objects are left alone, and entries with files that were deleted.
 func Compact(ctx context.Context, o CompactOptions) (CompactTotals, error) {
 	if IsDatabase(o.Out) {
 		return CompactTotals{}, fmt.Errorf("%s: is a database, which has no files to merge", Redact(o.Out))
@@ -73,7 +73,7 @@ func Compact(ctx context.Context, o CompactOptions) (CompactTotals, error) {
 	if !ok {
 		return CompactTotals{}, fmt.Errorf("%s: has no files to merge", o.Out)
 	}
-	c := &compaction{CompactOptions: o, from: from, place: place, live: make(map[string]bool)}
+	c := &compaction{CompactOptions: o, from: from, deletions: from.Deletions(""), place: place, live: make(map[string]bool)}
 	for _, same := range byPartition(refs) {
 		if err := c.partition(ctx, same[0].Partition); err != nil {
 			return c.totals, err
@@ -88,11 +88,12 @@ func Compact(ctx context.Context, o CompactOptions) (CompactTotals, error) {
 // compaction is one run of Compact.
 type compaction struct {
 	CompactOptions
-	from   output.Output
-	place  output.Merger
-	merges []output.Name   // that are committed
-	live   map[string]bool // paths of the files that they have
-	totals CompactTotals
+	from      output.Output
+	deletions *output.Deletions
+	place     output.Merger
+	merges    []output.Name   // that are committed
+	live      map[string]bool // paths of the files that they have
+	totals    CompactTotals
 }
 
 // partition merges what there is of one partition.
@@ -111,11 +112,20 @@ func (c *compaction) partition(ctx context.Context, p int) (err error) {
 		if err != nil {
 			return err
 		}
-		if len(run) > 0 && !c.continues(run, next) {
+		deleted, err := c.deletions.Of(next)
+		if err != nil {
+			return err
+		}
+		if len(run) > 0 && (deleted || !c.continues(run, next)) {
 			if err := c.merge(ctx, to, run); err != nil {
 				return err
 			}
 			run = nil
+		}
+		if deleted { // and other files, which stay as they are
+			c.keep(next)
+			c.totals.Left += len(next.Files)
+			continue
 		}
 		run = append(run, next)
 	}

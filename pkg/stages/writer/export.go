@@ -66,6 +66,9 @@ func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 		g.Go(func() error { return x.partition(gctx, refs) })
 	}
 	err = g.Wait()
+	for _, note := range x.deletions.Notes() {
+		o.Log.Warn(note)
+	}
 	if x.totals.Done > 0 {
 		err = errors.Join(err, storeManifests(x.sink, ExportName, x.temp))
 	}
@@ -81,8 +84,9 @@ type export struct {
 	refs   []output.Ref // of the source
 	temp   string
 	// latest tells which entries count, of objects that were replaced.
-	latest func() (*output.Expected, error)
-	open   atomic.Int64
+	latest    func() (*output.Expected, error)
+	deletions *output.Deletions
+	open      atomic.Int64
 
 	mu     sync.Mutex
 	totals ExportTotals
@@ -124,6 +128,7 @@ func (o ExportOptions) open() (*export, error) {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	x.latest = sync.OnceValues(func() (*output.Expected, error) { return source.ExpectWhole("") })
+	x.deletions = source.Deletions(o.Filter.Crawl)
 	x.totals.Commits = len(refs)
 	return x, nil
 }
@@ -327,7 +332,7 @@ func (x *export) commit(to output.Partition, c *output.Commit, before uint64) er
 		if !wanted {
 			continue
 		}
-		if err := x.copyFile(files, c, &f, exported[keyOf(&f)]); err != nil {
+		if err := x.deletions.LeaveOut(&f, x.copyFile(files, c, &f, exported[keyOf(&f)])); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}

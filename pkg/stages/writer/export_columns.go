@@ -34,7 +34,7 @@ func (x *export) columns(crawl, kind string, _ uint64) ([]format.Column, error) 
 				}
 				return nil
 			})
-			if err != nil {
+			if err := x.deletions.LeaveOut(f, err); err != nil {
 				return fmt.Errorf("%s: %w", f.Path, err)
 			}
 		}
