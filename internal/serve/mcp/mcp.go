@@ -71,7 +71,7 @@ func Handler(o Options) http.Handler {
 // ServeStream answers one client, of the rights of c, until in ends or ctx is done.
 func ServeStream(ctx context.Context, o Options, c caller.Caller, in io.ReadCloser, out io.WriteCloser) error {
 	s := o.server(&client{api: o.API, caller: c, from: "standard input", log: o.Log, readOnly: o.ReadOnly}, nil)
-	err := s.Run(ctx, drainingTransport{&sdk.IOTransport{Reader: in, Writer: out}})
+	err := s.Run(ctx, newTransport(in, out))
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

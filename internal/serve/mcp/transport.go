@@ -1,14 +1,22 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"seine/internal/base/jsontext"
 )
 
 // drainingTransport is a transport whose input ends only when all requests are answered: a script may pipe its requests and exit.
@@ -62,4 +70,70 @@ func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		}
 	}
 	return err //nolint:wrapcheck // says all
+}
+
+// messageReader passes on the messages in the lines of a client. It answers anything else itself, as the library would end.
+type messageReader struct {
+	io.Closer
+	lines *bufio.Scanner
+	out   io.Writer
+	next  bytes.Buffer
+}
+
+// newTransport returns one that reads and writes a message a line.
+func newTransport(in io.ReadCloser, out io.WriteCloser) sdk.Transport {
+	shared := &lockedWriter{WriteCloser: out}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, sdk.DefaultMaxLineLength)
+	return drainingTransport{&sdk.IOTransport{Reader: &messageReader{Closer: in, lines: lines, out: shared}, Writer: shared}}
+}
+
+// Read implements io.Reader.
+func (r *messageReader) Read(p []byte) (int, error) {
+	for r.next.Len() == 0 {
+		if !r.lines.Scan() {
+			return 0, cmp.Or(r.lines.Err(), io.EOF)
+		}
+		line := bytes.TrimSpace(r.lines.Bytes())
+		var batch []json.RawMessage
+		if jsontext.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+			batch = []json.RawMessage{line}
+		}
+		for _, m := range batch {
+			if err := r.take(m); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return r.next.Read(p)
+}
+
+// take passes on a message.
+func (r *messageReader) take(m []byte) error {
+	_, err := jsonrpc.DecodeMessage(m)
+	switch {
+	case len(m) == 0:
+		return nil
+	case err == nil:
+		r.next.Write(m)
+		return r.next.WriteByte('\n')
+	}
+	code, text := jsonrpc.CodeInvalidRequest, err.Error()
+	if !json.Valid(m) {
+		code, text = jsonrpc.CodeParseError, "the line is not JSON: send one JSON-RPC message a line"
+	}
+	_, err = fmt.Fprintf(r.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, jsontext.AppendString(nil, text))
+	return err //nolint:wrapcheck // the client reads no more
+}
+
+// lockedWriter has one message written after the other.
+type lockedWriter struct {
+	io.WriteCloser
+	mu sync.Mutex
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.WriteCloser.Write(p)
 }

@@ -52,3 +52,35 @@ func TestRequestsAreAnsweredAfterTheEndOfTheInput(t *testing.T) {
 		t.Errorf("answers: %s", out.String())
 	}
 }
+
+// What is no message of JSON-RPC gets an error for an answer, and does not end the server.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	t.Parallel()
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	for line, want := range map[string]string{
+		"":                            "",
+		" \r":                         "",
+		"hello":                       "-32700",
+		`{"jsonrpc":"2.0",`:           "-32700",
+		`{} {}`:                       "-32700",
+		"\xff":                        "-32700",
+		`{"a":1}`:                     "-32600",
+		`1`:                           "-32600",
+		`null`:                        "-32600",
+		`[1]`:                         "-32600",
+		`[]`:                          "-32600",
+		`{"jsonrpc":"2.0","id":true}`: "-32600",
+		`{"jsonrpc":"1.0","id":2,"method":"ping"}`:                                            "-32600",
+		`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`: `"id":4`,
+	} {
+		in := strings.NewReader(hello + "\n" + line + "\n" + `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		var out buffer
+		if err := mcp.ServeStream(t.Context(), mcp.Options{Log: slog.New(slog.DiscardHandler)}, caller.Caller{Scopes: caller.All()}, io.NopCloser(in), &out); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		got := out.String()
+		if !strings.Contains(got, `"id":2`) || !strings.Contains(got, want) || want == "" && strings.Contains(got, "error") {
+			t.Errorf("%q: %s", line, got)
+		}
+	}
+}
