@@ -597,6 +597,10 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	if end == frontierapi.Complete && err == nil && ctx.Err() == nil {
 		out.markComplete(c.Crawl)
 	}
+	if ctx.Err() != nil && err == nil {
+		g.StopSenders()
+		told.countDrained(gctx)
+	}
 	stopRuns()
 	stopped, werr := g.Stop(err != nil)
 	c.abandoned = !stopped

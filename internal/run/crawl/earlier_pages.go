@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"time"
 
 	"seine/internal/base/sleep"
 )
@@ -22,4 +23,24 @@ func (r report) countBefore(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// drainTime bounds the wait for what the stages have sent at the end of an interrupted run: other processes may send more.
+const drainTime = 2 * time.Second
+
+// countDrained counts what an interrupted run has fetched, once the frontier has applied it, and the writers have read it.
+func (r report) countDrained(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	for {
+		now, drained, err := r.client.Drained(within, r.Crawl)
+		if err == nil {
+			r.last = now.Counters
+		}
+		written, _ := outputs{r.crawl}.caughtUp(within)
+		if drained && written || sleep.For(within, minPoll) != nil {
+			break
+		}
+	}
+	r.reasons, _ = r.client.Reasons(ctx, r.Crawl)
 }

@@ -50,14 +50,19 @@ func (g *Group) Go(run func(context.Context) error) {
 	g.stages.Go(func() error { return run(g.late) })
 }
 
+// StopSenders stops those that hand on what they hold, and returns when they have.
+func (g *Group) StopSenders() {
+	g.stopEarly()
+	g.senders.Wait()
+}
+
 // Stop stops the stages, and returns the error of the one that failed. It waits for all of
 // them, or if what they do has failed, for two seconds: then it reports that they have not
 // stopped.
 func (g *Group) Stop(failed bool) (stopped bool, err error) {
 	ended := make(chan error, 1)
 	go func() {
-		g.stopEarly()
-		g.senders.Wait()
+		g.StopSenders()
 		g.stopLate()
 		ended <- g.stages.Wait()
 	}()

@@ -197,7 +197,7 @@ func TestCrawlGoesOnAfterAnInterrupt(t *testing.T) {
 		c.expect(4)
 		got := c.summary()
 		rs := records(t, p.out, "default")
-		if got.Outcome != crawl.OutcomeInterrupted || got.Records != int64(len(rs)) || got.URLs.Open == 0 {
+		if got.Outcome != crawl.OutcomeInterrupted || got.Records != int64(len(rs)) || got.Pages != got.Records || got.URLs.Open == 0 {
 			t.Errorf("after %s: %+v with %d records", s, got, len(rs))
 		}
 		wantPages(t, rs, urlsOf(rs))

@@ -51,6 +51,16 @@ func (c Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Sp
 	return end, total, nil
 }
 
+// Drained returns how a crawl stands, and whether the partitions have applied everything that the streams hold for it.
+func (c Client) Drained(ctx context.Context, crawl string) (CrawlStatus, bool, error) {
+	parts, err := c.partitions(ctx, crawl)
+	if err != nil {
+		return CrawlStatus{}, false, err
+	}
+	drained, err := c.drained(ctx, crawl, parts)
+	return sum(parts), drained, err
+}
+
 // moved reports whether anything has happened in a crawl between two looks.
 func moved(before, after []PartitionStatus) bool {
 	for p := range before {
