@@ -285,6 +285,7 @@ func (r recordReader) committed(o output.Output, f *output.File) error {
 // folder reads the files below a directory that look like records.
 func (r recordReader) folder(dir string) error {
 	var files []string
+	other := "" // a file that is none of records
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -295,11 +296,16 @@ func (r recordReader) folder(dir string) error {
 			}
 		case !d.IsDir() && looksLikeRecords(p) && d.Name() != memoryFile:
 			files = append(files, p)
+		case !d.IsDir():
+			other = p
 		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("list %s: %w", dir, err)
+	case len(files) == 0 && other != "":
+		return usageError{fmt.Errorf("%s: is not an output, and has no file of records: name the --out of a crawl, by default ./seine-out", dir)}
 	}
 	slices.Sort(files)
 	for _, f := range files {

@@ -18,6 +18,13 @@ func TestCatSaysWhatIsMissing(t *testing.T) {
 	if got := want(t, exitUsage, []string{"cat", out, "--kind", "none"}, ""); got != "" {
 		t.Errorf("of no kind: %s", got)
 	}
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"cat", other}, {"cat", other, "--latest"}, {"export", other, "--single", filepath.Join(t.TempDir(), "a.csv")}} {
+		want(t, exitUsage, args, other+": is not an output, and has no file of records: name the --out of a crawl")
+	}
 	gone := filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
