@@ -34,6 +34,9 @@ var PageFields = []string{
 	"rendered", "referrer", "crawl", "visit", "run", "metadata", "pages", "no_text",
 }
 
+// addedFields are further fields, which a record has whenever there is something to say, whatever fields it has.
+var addedFields = []string{"cut", "render_problems", "truncated"}
+
 // PageFieldsOfRules are those of PageFields that rules can have with "from: page:NAME": not
 // those that are known only when rules are done, or are found only if the record of the page
 // has them.

@@ -73,6 +73,12 @@ func (e *Extraction) check(p *Problems) {
 
 func (e *Extraction) checkPage(p *Problems) {
 	p.oneOf("page.emit", string(e.Page.Emit), []string{string(EmitAuto), string(EmitAlways), string(EmitNever)})
+	for i, name := range e.Page.Fields {
+		if slices.Contains(addedFields, name) {
+			p.Addf(fmt.Sprintf("page.fields[%d]", i), "%q: is added to the records that need it: leave it out", name)
+			return
+		}
+	}
 	p.list("page.fields", e.Page.Fields, PageFields)
 	if e.Page.When != nil {
 		e.Page.When.check(p, "page.when", 0)

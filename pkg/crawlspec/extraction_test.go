@@ -76,6 +76,9 @@ func TestExtractionErrors(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
 		{"page: {emit: sometimes}", `page.emit: "sometimes": must be one of auto, always, never`},
 		{"page: {fields: [url, urls]}", `page.fields[1]: "urls": did you mean url? It must be one of url, status`},
+		{"page: {fields: [url, cut]}", `page.fields[1]: "cut": is added to the records that need it: leave it out`},
+		{"page: {fields: [truncated]}", `page.fields[0]: "truncated": is added`},
+		{"page: {fields: [render_problems]}", `page.fields[0]: "render_problems": is added`},
 		{"page: {fields: [url, url]}", `page.fields[1]: "url" is there twice`},
 		{"links: {follow: anchors}", `links.follow[0]: "anchors": must be one of anchor, area`},
 		{"links: {nofollow: no}", `links.nofollow: "no": must be one of obey, ignore`},

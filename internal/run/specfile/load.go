@@ -38,6 +38,9 @@ func ReadFrom(name string, in io.Reader) (*crawlspec.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if root, _ := parse(text); root == nil {
+		return nil, fmt.Errorf("read spec %s: it is empty: write a key, such as seeds, or {} for the default spec", name)
+	}
 	return spec, readSeeds(name, text, spec)
 }
 

@@ -125,3 +125,14 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 }
+
+// A file that says nothing is a mistake, unlike one that asks for the defaults.
+func TestFileWithoutASpec(t *testing.T) {
+	t.Parallel()
+	for text, empty := range map[string]bool{"": true, "\n \n": true, "# only a comment\n": true, "---\n": true, "null": true, "{}": false, "v: 1": false} {
+		_, err := ReadFrom("spec.yaml", strings.NewReader(text))
+		if (err != nil) != empty || empty && !strings.Contains(err.Error(), "spec.yaml") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
