@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -33,4 +34,12 @@ func (c *complaints) summary() string {
 		return "1 line is not a URL"
 	}
 	return fmt.Sprintf("%d lines are not URLs", c.count)
+}
+
+// err is the end of a command that has done all but what was refused.
+func (c *complaints) err() error {
+	if c.count == 0 {
+		return nil
+	}
+	return usageError{errors.New(c.summary())}
 }

@@ -63,6 +63,8 @@ type crawlCmd struct {
 	first    bool   // --data remembers no output yet
 	recalled []byte // text that it has of that
 
+	bad complaints // lines of standard input
+
 	serverUntyped bool // a NATS server is named, but not on the command line
 }
 
@@ -155,9 +157,9 @@ func (c *crawlCmd) Help() string {
 
 ` + writer.Help + `
 
-Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed; 2 wrong usage; 3 stopped by a limit of the spec (with
---strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled or deleted by another command. Hosts that
-seine cancel --host has cancelled are named in the summary and do not change the exit code.`
+Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed; 2 wrong usage, or 0 but for lines of standard input that
+are not URLs; 3 stopped by a limit of the spec (with --strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled or
+deleted by another command. Hosts that seine cancel --host has cancelled are named in the summary and do not change the exit code.`
 }
 
 // Validate adds what --data remembers.
@@ -190,7 +192,7 @@ func (c *crawlCmd) Run() error {
 		return usageError{err}
 	}
 	if c.DryRun {
-		return c.plan(seeds)
+		return cmp.Or(c.plan(seeds), c.bad.err())
 	}
 	if err := cmp.Or(c.checkNATS(), c.checkService()); err != nil {
 		return usageError{err}
@@ -234,7 +236,7 @@ func (c *crawlCmd) Run() error {
 	summary, err := crawl.Run(ctx, o)
 	o.Tracer.Close()
 	show.done()
-	return c.report(summary, err)
+	return cmp.Or(c.report(summary, err), c.bad.err())
 }
 
 // warnOfOtherRecords warns of a new crawl whose output has records of a crawl of that name already.
@@ -292,7 +294,7 @@ func (c *crawlCmd) checkService() error {
 func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 	for _, arg := range c.URLs {
 		if arg == "-" {
-			lines, err := seedLines(os.Stdin)
+			lines, err := seedLines(os.Stdin, &c.bad)
 			if err != nil {
 				return nil, err
 			}
@@ -313,8 +315,7 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 
 // seedLines reads seeds as seine seed does. It reports and skips lines that are no seeds,
 // and fails if there are no others.
-func seedLines(from io.Reader) (all []messages.Seed, err error) {
-	var bad complaints
+func seedLines(from io.Reader, bad *complaints) (all []messages.Seed, err error) {
 	r := seeds.Reader{Bad: bad.tell, Take: func(s messages.Seed) error {
 		all = append(all, s)
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,10 +59,7 @@ func (c *seedCmd) Run() error {
 		if f.Fed > 0 || err == nil {
 			safeprint.Printf("%s added to crawl %s%s\n", were(f.Fed, "URL"), c.Name, c.next())
 		}
-		if err == nil && f.bad.count > 0 {
-			return usageError{errors.New(f.bad.summary())}
-		}
-		return err
+		return cmp.Or(err, f.bad.err())
 	})
 }
 

@@ -58,13 +58,45 @@ func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
 		` ["https://a.test/", {"url": "https://b.test"}]`:                  "https://a.test/ https://b.test/",
 		"": "",
 	} {
-		seeds, err := seedLines(strings.NewReader(in))
+		seeds, err := seedLines(strings.NewReader(in), new(complaints))
 		all := crawl.URLsOf(seeds)
 		if err != nil {
 			all = append(all, err.Error())
 		}
 		if got := strings.Join(all, " "); !strings.Contains(got, want) {
 			t.Errorf("%.40q gives %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A crawl of a list with a line that is no URL crawls the others, and ends as seine seed does.
+func TestCrawlOfAListWithABadLine(t *testing.T) {
+	site, dir := shop(t), t.TempDir()
+	for name, c := range map[string]struct {
+		list, summary, complaint string
+		code                     int
+	}{
+		"good":     {site + "/p/1\n", "1 record in 1 file", "", exitOK},
+		"bad":      {site + "/p/1\nnonsense\n", "1 record in 1 file", "line 2: \"nonsense\"", exitUsage},
+		"none":     {"nonsense\n", "", "line 1: \"nonsense\"", exitUsage},
+		"no pages": {site + "/missing\nnonsense\n", "nothing in", "line 2: \"nonsense\"", exitFailed},
+	} {
+		file := filepath.Join(dir, "urls.txt")
+		if err := os.WriteFile(file, []byte(c.list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := os.Stdin
+		os.Stdin = in
+		data := filepath.Join(dir, name)
+		code, out, stderr := seine(t, "crawl", "-", "--data", data, "--out", data+"-out", "--allow-private", "--delay", "0s", "--max-depth", "0", "--quiet")
+		os.Stdin = old
+		_ = in.Close()
+		if code != c.code || !strings.Contains(out, c.summary) || !strings.Contains(stderr, c.complaint) {
+			t.Errorf("%s: exit code %d, want %d; %s%s", name, code, c.code, out, stderr)
 		}
 	}
 }
