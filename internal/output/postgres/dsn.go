@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"seine/internal/output"
+	"seine/internal/output/sqlsink"
+	"seine/pkg/messages"
 )
 
 // schemes begin what names a database.
@@ -76,6 +78,9 @@ func Table(out, table string) string {
 	t, err := parse(out)
 	if err != nil || t.schema == "" || strings.Contains(t.schema, ",") {
 		return table
+	}
+	if !messages.ValidKind(t.schema) {
+		return sqlsink.Quoted(t.schema) + "." + table
 	}
 	return t.schema + "." + table
 }

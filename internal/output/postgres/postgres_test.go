@@ -197,7 +197,13 @@ func TestSearchPath(t *testing.T) {
 	check(t, openAndClose(server.DSN(db)+"?options=-csearch_path%3Dpublic"))
 	check(t, openAndClose(server.DSN(db)))
 	p := place(t, server.DSN(db))
-	if got := p.Ask(`SELECT string_agg(schemaname, ' ' ORDER BY schemaname) FROM pg_tables WHERE tablename = 'commits'`); got != "my_crawls public seine" {
+	check(t, openAndClose(server.DSN(db)+"?search_path=%22My-Crawls%22"))
+	for _, out := range []string{server.DSN(db), server.DSN(db) + "?search_path=my_crawls", server.DSN(db) + "?search_path=%22My-Crawls%22"} {
+		if table := Table(out, "commits"); p.Ask("SELECT count(*)::text FROM "+table) != "0" {
+			t.Errorf("%s cannot be asked", table)
+		}
+	}
+	if got := p.Ask(`SELECT string_agg(schemaname, ' ' ORDER BY schemaname) FROM pg_tables WHERE tablename = 'commits'`); got != "My-Crawls my_crawls public seine" {
 		t.Errorf("tables are in %s", got)
 	}
 }

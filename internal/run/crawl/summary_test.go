@@ -41,17 +41,19 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 		s        Summary
 		has, not []string
 	}{
-		"pages":       {Summary{Pages: 5, PagesBefore: 2, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s, 3 pages/s"}, nil},
-		"no pages":    {Summary{Pages: 5, PagesBefore: 5, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s\n"}, []string{"pages/s"}},
-		"both runs":   {Summary{Pages: 5, PagesBefore: 2, Requests: map[messages.Class]int64{"ok": 5}}, []string{"requests     5 ok, in all runs\n"}, nil},
-		"one run":     {Summary{Pages: 5, Requests: map[messages.Class]int64{"ok": 5}}, []string{"requests     5 ok\n"}, nil},
-		"fast host":   {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 2}}}, nil, []string{"slowest"}},
-		"slow host":   {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 300}}}, []string{"slowest      a.test: 300 ms a request"}, nil},
-		"shells":      {Summary{EmptyShells: &PageSample{1, "http://a.test/"}}, []string{"warning      1 page with scripts and hardly any text, such as http://a.test/: try --render auto"}, nil},
-		"logins":      {Summary{LoginForms: &PageSample{2, "http://a.test/"}}, []string{"warning      2 pages with a login form, such as http://a.test/: set render.login in the spec, or auth under sources"}, nil},
-		"cancelled":   {Summary{Outcome: OutcomeCancelled, Crawl: "news", Data: "d"}, []string{"run seine resume --data d --crawl news and the same command"}, nil},
-		"by default":  {Summary{Outcome: OutcomeCancelled, Crawl: "default", Data: "./seine-data"}, []string{"run seine resume and the same command"}, nil},
-		"paused":      {Summary{Outcome: OutcomeInterrupted, Paused: true, Crawl: "default", Data: "d"}, []string{"run seine resume --data d and the same command"}, nil},
+		"pages":      {Summary{Pages: 5, PagesBefore: 2, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s, 3 pages/s"}, nil},
+		"no pages":   {Summary{Pages: 5, PagesBefore: 5, Seconds: 1, PagesPerSecond: 3}, []string{"time         1s\n"}, []string{"pages/s"}},
+		"both runs":  {Summary{Pages: 5, PagesBefore: 2, Requests: map[messages.Class]int64{"ok": 5}}, []string{"requests     5 ok, in all runs\n"}, nil},
+		"one run":    {Summary{Pages: 5, Requests: map[messages.Class]int64{"ok": 5}}, []string{"requests     5 ok\n"}, nil},
+		"fast host":  {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 2}}}, nil, []string{"slowest"}},
+		"slow host":  {Summary{SlowestHosts: []frontierapi.HostStatus{{Host: "a.test", MeanMS: 300}}}, []string{"slowest      a.test: 300 ms a request"}, nil},
+		"shells":     {Summary{EmptyShells: &PageSample{1, "http://a.test/"}}, []string{"warning      1 page with scripts and hardly any text, such as http://a.test/: try --render auto"}, nil},
+		"logins":     {Summary{LoginForms: &PageSample{2, "http://a.test/"}}, []string{"warning      2 pages with a login form, such as http://a.test/: set render.login in the spec, or auth under sources"}, nil},
+		"cancelled":  {Summary{Outcome: OutcomeCancelled, Crawl: "news", Data: "d"}, []string{"run seine resume --data d --crawl news and the same command"}, nil},
+		"by default": {Summary{Outcome: OutcomeCancelled, Crawl: "default", Data: "./seine-data"}, []string{"run seine resume and the same command"}, nil},
+		"paused":     {Summary{Outcome: OutcomeInterrupted, Paused: true, Crawl: "default", Data: "d"}, []string{"run seine resume --data d and the same command"}, nil},
+		"database": {Summary{Records: 3, Out: "postgres://db/x", Rows: map[string]int64{"page": 3}, Tables: map[string]string{"page": "seine.pages"}},
+			[]string{"output       3 records in postgres://db/x\n               SELECT * FROM seine.pages: the latest record of each page; 3 records written"}, nil},
 		"nats server": {Summary{Outcome: OutcomeCancelled, Crawl: "default"}, []string{"run seine resume and the same command"}, nil},
 	} {
 		var text bytes.Buffer

@@ -64,6 +64,9 @@ func crawlIntoADatabase(t *testing.T, p workspace, told string, ask func(query s
 		if s.Outcome != crawl.OutcomeComplete || s.Records != n || s.Rows["page"] != n || len(s.Files) != 0 || s.Out != told {
 			t.Errorf("summary: %+v", s)
 		}
+		if got := ask("SELECT count(*) FROM " + s.Tables["page"]); got != n {
+			t.Errorf("%d rows in %s, want %d", got, s.Tables["page"], n)
+		}
 		requests := int64(0)
 		for _, count := range s.Requests {
 			requests += count
