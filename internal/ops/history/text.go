@@ -177,7 +177,10 @@ func (e text) streams() {
 	for _, r := range e.Results {
 		text := fmt.Sprintf("%s%s, attempt %d", r.Class, status(r.Status), r.Attempt)
 		if r.IP != "" {
-			text += ", by " + r.IP
+			text += ", sent to " + r.IP
+		}
+		if r.Fetcher != "" {
+			text += ", by fetcher " + r.Fetcher
 		}
 		if r.Error != "" {
 			text += ": " + r.Error

@@ -1,10 +1,12 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"seine/internal/base/safeprint"
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -77,6 +79,20 @@ func TestRequestWaitsForItsStage(t *testing.T) {
 		h.requestSubject = subject
 		if got := written(t, &h); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", subject, got)
+		}
+	}
+}
+
+// Of a result it is told which process sent the request, and to which address.
+func TestResultNamesItsFetcher(t *testing.T) {
+	for want, r := range map[string]messages.Result{
+		"ok 200, attempt 1, sent to 192.0.2.1, by fetcher host-42": {Class: messages.OK, Status: 200, Attempt: 1, IP: "192.0.2.1", Fetcher: "host-42"},
+		"timeout, attempt 2, by fetcher host-42":                   {Class: messages.Timeout, Attempt: 2, Fetcher: "host-42"},
+		"timeout, attempt 3":                                       {Class: messages.Timeout, Attempt: 3},
+	} {
+		h := History{Explanation: frontierapi.Explanation{Known: true}, Results: []Result{{Result: r}}}
+		if rows := h.Rows(); !slices.ContainsFunc(rows, func(row Row) bool { return strings.HasSuffix(row.Text, "  "+want) }) {
+			t.Errorf("%+v lack %q", rows, want)
 		}
 	}
 }
