@@ -93,6 +93,10 @@ func account(ctx context.Context, bus *stages.Bus, p messages.Provisioned) Findi
 	if l.MaxStore >= 0 && p.Bytes() > l.MaxStore || l.MaxStreams >= 0 && len(p.Streams()) > l.MaxStreams {
 		return Finding{Level: Fail, Check: "account", What: what, Do: "raise the limits of the account, or lower those of the frontier's flags such as --pages-bytes"}
 	}
+	if reserved := int64(a.ReservedStore); reserved < p.Bytes() {
+		return Finding{Level: Warn, Check: "account", What: fmt.Sprintf("%s; %s is reserved", what, humanize.Size(reserved)), Do: "the max_file_store of the server, " +
+			"by default three quarters of the free disk, must hold all: raise it, or lower the frontier's flags such as --pages-bytes"}
+	}
 	return Finding{Level: OK, Check: "account", What: what}
 }
 
