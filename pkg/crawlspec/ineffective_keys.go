@@ -24,6 +24,7 @@ func (s *Spec) Ineffective() (found []string) {
 	k.idlePatterns(note)
 	k.idleRules(note)
 	k.idlePace(note)
+	k.idleHosts(note)
 	k.idleFetch(note)
 	k.idleRender(note)
 	k.idleRecords(note)
@@ -156,6 +157,33 @@ func (k idleKeys) idlePace(note noter) {
 }
 
 const besideDelay = "beside a delay of %s, which means one request at a time: delay: 0s lets several go"
+
+// idleHosts finds hosts of a source that one before it names, too.
+func (k idleKeys) idleHosts(note noter) {
+	before := make(map[hostEntry]bool)
+	for i := range k.Sources {
+		hosts := k.Sources[i].Hosts
+		for j, entry := range hosts {
+			note(parseHostEntry(entry).isIn(before), fmt.Sprintf("sources[%d].hosts[%d]", i, j), "behind a source that names %s too: the first one applies", entry)
+		}
+		for _, entry := range hosts {
+			before[parseHostEntry(entry)] = true
+		}
+	}
+}
+
+// isIn reports whether some entries name all that e does.
+func (e hostEntry) isIn(entries map[hostEntry]bool) bool {
+	if entries[e] || !e.domain && entries[hostEntry{name: e.name}] {
+		return true
+	}
+	for name, more := e.name, true; more; _, name, more = strings.Cut(name, ".") {
+		if entries[hostEntry{name: name, domain: true}] {
+			return true
+		}
+	}
+	return false
+}
 
 func (k idleKeys) idleFetch(note noter) {
 	note(k.ProductToken() == "Mozilla", "user_agent", "for robots.txt, which is searched for Mozilla: add \"(compatible; mybot/1.0)\" with your crawler's name")

@@ -13,6 +13,13 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 	t.Parallel()
 	second := Duration(time.Second)
 	zero, four, zone, factor := Duration(0), 4, "Europe/Berlin", 2.0
+	sources := func(hosts ...[]string) func(*Spec) {
+		return func(s *Spec) {
+			for _, h := range hosts {
+				s.Sources = append(s.Sources, HostRule{Hosts: h, Delay: new(Duration)})
+			}
+		}
+	}
 	source := func(change func(*HostRule)) func(*Spec) {
 		return func(s *Spec) {
 			src := HostRule{Hosts: []string{"a.example"}}
@@ -93,12 +100,22 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 		"time_zone":                {all(inZone, func(s *Spec) { s.Schedule = "0 5 * * *" }), inZone, "time_zone: does nothing without hours or a schedule"},
 		"time_zone for sources":    {all(inZone, source(func(r *HostRule) { r.Hours = []string{"22:00-06:00"} })), all(inZone, source(func(r *HostRule) { r.Hours, r.TimeZone = []string{"22:00-06:00"}, &zone })), "time_zone: does nothing"},
 		"time_zone of a source":    {source(func(r *HostRule) { r.TimeZone, r.Hours = &zone, []string{"22:00-06:00"} }), source(func(r *HostRule) { r.TimeZone = &zone }), "sources[0].time_zone: does nothing without hours"},
-		"a source":                 {source(func(r *HostRule) { r.Delay = &second }), source(func(*HostRule) {}), "sources[0]: does nothing but name hosts"},
-		"contact":                  {contact, all(contact, func(s *Spec) { s.UserAgent = "mybot/1.0" }), "contact: does nothing beside a user_agent"},
-		"contact and several":      {contact, all(contact, func(s *Spec) { s.UserAgents = []string{"mybot/1.0"} }), "contact: does nothing beside user_agents"},
-		"ca":                       {func(s *Spec) { s.TLS = &TLS{Insecure: true} }, func(s *Spec) { s.TLS = &TLS{Insecure: true, CA: "x"} }, "tls.ca: does nothing beside insecure"},
-		"page.fields":              {func(s *Spec) { s.Page.Fields = Strings{"url"} }, func(s *Spec) { s.Page.Fields, s.Page.Emit = Strings{"url"}, EmitNever }, "page.fields: does nothing beside emit: never"},
-		"distance":                 {func(s *Spec) { s.Duplicates.Distance, s.Duplicates.Near = 5, DuplicateDrop }, func(s *Spec) { s.Duplicates.Distance = 5 }, "duplicates.distance: does nothing without near"},
+		"a host of two sources": {
+			sources([]string{"a.test", "*.b.test", "http://c.test:1"}, []string{"*.a.test", "b.test.example", "http://c.test:2", "c.test"}), sources([]string{"a.test"}, []string{"b.test", "a.test"}),
+			"sources[1].hosts[1]: does nothing behind a source that names a.test too: the first one applies",
+		},
+		"a domain of two sources": {
+			sources([]string{"a.test"}, []string{"*.a.test"}), sources([]string{"*.a.test"}, []string{"x.a.test"}), "sources[1].hosts[0]: does nothing behind a source that names x.a.test",
+		},
+		"an origin of two sources": {
+			sources([]string{"http://a.test:1"}, []string{"a.test"}), sources([]string{"a.test"}, []string{"http://a.test:1"}), "sources[1].hosts[0]: does nothing behind a source that names http://a.test:1",
+		},
+		"a source":            {source(func(r *HostRule) { r.Delay = &second }), source(func(*HostRule) {}), "sources[0]: does nothing but name hosts"},
+		"contact":             {contact, all(contact, func(s *Spec) { s.UserAgent = "mybot/1.0" }), "contact: does nothing beside a user_agent"},
+		"contact and several": {contact, all(contact, func(s *Spec) { s.UserAgents = []string{"mybot/1.0"} }), "contact: does nothing beside user_agents"},
+		"ca":                  {func(s *Spec) { s.TLS = &TLS{Insecure: true} }, func(s *Spec) { s.TLS = &TLS{Insecure: true, CA: "x"} }, "tls.ca: does nothing beside insecure"},
+		"page.fields":         {func(s *Spec) { s.Page.Fields = Strings{"url"} }, func(s *Spec) { s.Page.Fields, s.Page.Emit = Strings{"url"}, EmitNever }, "page.fields: does nothing beside emit: never"},
+		"distance":            {func(s *Spec) { s.Duplicates.Distance, s.Duplicates.Near = 5, DuplicateDrop }, func(s *Spec) { s.Duplicates.Distance = 5 }, "duplicates.distance: does nothing without near"},
 		"over": {
 			func(s *Spec) { s.Alerts.Over, s.Alerts.ErrorRate = second, 0 },
 			func(s *Spec) { s.Alerts.Over, s.Alerts.ErrorRate, s.Alerts.Blocked = second, 0, 0 }, "alerts.over: does nothing without an error_rate or blocked",
