@@ -50,7 +50,7 @@ type serveCmd struct {
 	connection
 	Listen string `help:"Address to listen on. An address that other machines can reach needs --tokens or --client-ca." default:"127.0.0.1:8077" placeholder:"HOST:PORT"`
 	serverFlags
-	AllowPrivate bool          `help:"Allow crawls and page requests of the API to reach loopback and private addresses."`
+	AllowPrivate bool          `help:"Allow crawls, page requests and webhooks of the API to reach loopback and private addresses."`
 	Metrics      string        `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9465." placeholder:"HOST:PORT"`
 	State        string        `help:"Directory of the server's state: audit log, webhooks, idempotency keys and running replays (default: serve in --data, or ./seine-serve)." placeholder:"DIR"`
 	Replayed     string        `help:"Output directory of replays, with one subdirectory per replay (default: replayed in --state)." placeholder:"DIR"`
