@@ -20,8 +20,8 @@ import (
 type exportCmd struct {
 	From    string         `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX."`
 	FromS3  bucket.Options `embed:"" prefix:"from-s3-"`
-	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." required:"" xor:"to" placeholder:"DIR"`
-	Single  string         `env:"-" help:"Instead, write one file of all records, such as items.csv: its name says the format. An existing file is replaced." required:"" xor:"to" placeholder:"FILE"`
+	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." xor:"to" placeholder:"DIR"`
+	Single  string         `env:"-" help:"Instead, write one file of all records, such as items.csv: its name says the format. An existing file is replaced." xor:"to" placeholder:"FILE"`
 	Format  string         `help:"Output format, as in seine crawl --format (default jsonl.zst)." placeholder:"NAME"`
 	Path    string         `help:"Directory template of the files, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {host}, {partition} and {field:NAME} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
 	Key     string         `help:"Path template of each object, with --format objects." placeholder:"TEMPLATE"`
@@ -52,8 +52,11 @@ Examples:
 
 // Run exports.
 func (c *exportCmd) Run() error {
-	if c.Single != "" {
+	switch {
+	case c.Single != "":
 		return c.single()
+	case c.To == "":
+		return usageError{errors.New("--to=DIR or --single=FILE is required")}
 	}
 	if c.Latest || c.RunOnly != "" || len(c.Columns) > 0 {
 		return usageError{errors.New("--latest, --run and --columns: choose records for --single FILE; --to copies all commits, as they are")}

@@ -16,7 +16,7 @@ type verifyCmd struct {
 	Out      string   `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	Manifest string   `help:"Compare the files with this manifest instead of the commit log." placeholder:"FILE"`
 	Crawl    string   `help:"Only files of this crawl." placeholder:"NAME"`
-	Deleted  []string `env:"-" help:"Crawl whose output you deleted: its missing files are no fault. Repeatable." placeholder:"NAME"`
+	Deleted  []string `env:"-" help:"Crawl whose output you deleted: ignore its missing files. Repeatable." placeholder:"NAME"`
 	outputFlags
 }
 

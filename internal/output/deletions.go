@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Deletions tells files that are missing because somebody deleted the output of their crawl from those that were lost: all
+// Deletions tells files that are missing because the output of their crawl was deleted from those that were lost: all
 // files that the crawl has are newer, as it may have begun again under its name, or it has none left and other crawls have
 // some. It is safe for concurrent use.
 type Deletions struct {
