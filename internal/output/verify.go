@@ -32,7 +32,7 @@ type Expected struct {
 	merges  []Name        // those of entries that are merges
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
-	deleted []string        // crawls whose missing files are no fault
+	deleted []string        // crawls whose missing files are not reported
 	folders map[string]bool // made when it is asked for
 }
 
