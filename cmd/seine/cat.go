@@ -256,8 +256,8 @@ func (r recordReader) output(o output.Output, below string) error {
 		}
 		return nil
 	})
-	for _, note := range deletions.Notes() {
-		safeprint.Fprintln(os.Stderr, "seine: "+note)
+	for _, crawl := range deletions.Crawls() {
+		safeprint.Fprintf(os.Stderr, "seine: crawl %s: %s\n", crawl, output.LeftOut)
 	}
 	return cmp.Or(err, missing)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seine/internal/base/humanize"
+	"seine/internal/output"
 )
 
 // Where cat prints nothing, or less than may be expected, standard error says why.
@@ -82,13 +83,12 @@ func TestReadersAfterADeletion(t *testing.T) {
 	}
 	readers := func(pages ...string) {
 		t.Helper()
-		const note = "crawl a: its files that are missing, as after a deletion, are left out"
 		to := filepath.Join(t.TempDir(), "to")
 		for _, args := range [][]string{
 			{"cat", out}, {"cat", out, "--latest"}, {"export", out, "--single", to + ".jsonl"},
 			{"export", out, "--to", to}, {"export", out, "--to", to + "csv", "--format", "csv"}, {"export", out, "--to", to + "objects", "--format", "objects"},
 		} {
-			got := want(t, exitOK, args, note)
+			got := want(t, exitOK, args, output.LeftOut)
 			if args[0] == "export" {
 				got = want(t, exitOK, []string{"cat", args[3]})
 			}

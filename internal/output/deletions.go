@@ -45,14 +45,14 @@ func (d *Deletions) Of(c *Commit) (bool, error) {
 	return slices.ContainsFunc(c.Files, func(f File) bool { return deleted[f.Path] }), err
 }
 
-// Notes says what was left out.
-func (d *Deletions) Notes() (notes []string) {
+// LeftOut is what is reported of each crawl of which files were left out.
+const LeftOut = "files that are missing, as after a deletion, are left out"
+
+// Crawls returns the crawls of files that were left out, sorted.
+func (d *Deletions) Crawls() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, crawl := range slices.Sorted(maps.Keys(d.left)) {
-		notes = append(notes, "crawl "+crawl+": its files that are missing, as after a deletion, are left out")
-	}
-	return notes
+	return slices.Sorted(maps.Keys(d.left))
 }
 
 // deleted returns the paths of the deleted files, none if nothing is there: then the place is wrong.

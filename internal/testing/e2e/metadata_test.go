@@ -122,7 +122,7 @@ func TestMetadataFromLinesOfJSON(t *testing.T) {
 	}
 	defer in.Close()
 	c := seineFrom(t, in, "crawl", "-", "--data", p.data, "--out", p.out, "--allow-private", "--delay", "0s", "--quiet", "--json")
-	c.expect(0)
+	c.expect(2)
 	c.complains("standard input: line 2", `metadata: "customer" is 17: must be a text, in quotes`)
 	wantMetadata(t, records(t, p.out, "default"), map[string]messages.Metadata{"/p/2": {"customer": "17"}, "/there": nil})
 }

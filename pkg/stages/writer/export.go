@@ -66,8 +66,8 @@ func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 		g.Go(func() error { return x.partition(gctx, refs) })
 	}
 	err = g.Wait()
-	for _, note := range x.deletions.Notes() {
-		o.Log.Warn(note)
+	for _, crawl := range x.deletions.Crawls() {
+		o.Log.Warn(output.LeftOut, "crawl", crawl)
 	}
 	if x.totals.Done > 0 {
 		err = errors.Join(err, storeManifests(x.sink, ExportName, x.temp))
