@@ -82,7 +82,7 @@ func (c *catCmd) each(take func(line []byte) error) error {
 	switch {
 	case err != nil || n > 0:
 	case c.RunOnly != "":
-		safeprint.Fprintf(os.Stderr, "seine: nothing of run %s; seine runs lists the runs\n", c.RunOnly)
+		safeprint.Fprintf(os.Stderr, "seine: no records of run %s; see seine runs\n", c.RunOnly)
 	default:
 		safeprint.Fprintln(os.Stderr, "seine: no records yet; a running crawl completes its first file after 4 minutes at most (--chunk-age)")
 	}

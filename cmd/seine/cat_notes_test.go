@@ -15,7 +15,7 @@ import (
 func TestCatSaysWhatIsMissing(t *testing.T) {
 	out := committed(t)
 	want(t, exitOK, []string{"cat", t.TempDir()}, "no records yet", "--chunk-age")
-	want(t, exitOK, []string{"cat", out, "--run", "5"}, "nothing of run 5; seine runs lists the runs")
+	want(t, exitOK, []string{"cat", out, "--run", "5"}, "no records of run 5; see seine runs")
 	if got := want(t, exitUsage, []string{"cat", out, "--kind", "none"}, ""); got != "" {
 		t.Errorf("of no kind: %s", got)
 	}

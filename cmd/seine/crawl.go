@@ -171,9 +171,9 @@ func (c *crawlCmd) Validate(flags *kong.Context) error {
 	c.serverUntyped = c.NATS.Given() && len(config.Typed(flags, "nats", "nats-context")) == 0
 	switch {
 	case given["warc-format"] && c.WARC == "":
-		return errors.New("--warc-format: does nothing without --warc DIR, which says where the archive goes")
+		return errors.New("--warc-format: needs --warc DIR")
 	case given["listen"] && c.NATS.Given():
-		return errors.New("--listen: is for the embedded server, and --nats names another: leave one of them out")
+		return errors.New("--listen: is for the embedded server, but --nats names another: omit one of them")
 	}
 	return nil
 }
@@ -269,10 +269,10 @@ func (c *crawlCmd) checkKey(spec *crawlspec.Spec) error {
 // checkNATS reports what is wrong with the options that say where NATS is.
 func (c *crawlCmd) checkNATS() error {
 	if c.NATS.Given() && c.EncryptState != "" {
-		return errors.New("--encrypt-state: is for the streams in --data, those of --nats are encrypted by that server (docs/security.md): leave one of both out")
+		return errors.New("--encrypt-state: encrypts --data, but with --nats the streams are on that server (docs/security.md): omit one of them")
 	}
 	if !c.NATS.Given() && c.NATS != (connect.Options{}) {
-		return errors.New("the --nats-… flags are for a server elsewhere: name it with --nats or --nats-context, or leave them out")
+		return errors.New("the --nats-… flags need --nats or --nats-context")
 	}
 	return c.NATS.Validate()
 }
@@ -369,7 +369,7 @@ func (c *crawlCmd) checkMarkdown(spec *crawlspec.Spec) error {
 	}
 	for _, kind := range spec.Kinds() {
 		if kind != messages.KindPage {
-			return fmt.Errorf("--format markdown: is for pages, and the spec makes records of kind %s: leave them out, or take another format", kind)
+			return fmt.Errorf("--format markdown: is for pages, but the spec makes records of kind %s: remove that rule, or use another format", kind)
 		}
 	}
 	if !slices.Contains(spec.Page.Fields, "markdown") {
@@ -391,7 +391,7 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	o.Writer.ChunkRecords, o.Writer.ChunkBytes, o.Writer.ChunkAge = c.ChunkRecords, c.ChunkBytes, c.ChunkAge
 	o.Opened = c.remember
 	if writer.IsDatabase(c.WARC) {
-		return o, fmt.Errorf("--warc %s: is a database, and an archive is of files: name a directory, or s3://BUCKET/PREFIX", writer.Redact(c.WARC))
+		return o, fmt.Errorf("--warc %s: is a database, but an archive consists of files: name a directory or s3://BUCKET/PREFIX", writer.Redact(c.WARC))
 	}
 	if c.WARC != "" {
 		o.More = append(o.More, c.archive())

@@ -42,7 +42,7 @@ func (f *deadFilter) filter() deadletters.Filter {
 
 func (f *deadFilter) check() error {
 	if f.Since < 0 {
-		return usageError{fmt.Errorf("--since %s: must not be negative: it is how long ago, as 2h", f.Since)}
+		return usageError{fmt.Errorf("--since %s: must not be negative: 2h means two hours ago", f.Since)}
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (c *deadListCmd) Run() error {
 		return err
 	}
 	if c.Limit < 0 {
-		return usageError{fmt.Errorf("--limit %d: must not be negative; 0 is for all", c.Limit)}
+		return usageError{fmt.Errorf("--limit %d: must not be negative; 0 lists all", c.Limit)}
 	}
 	return c.with("dead", func(ctx context.Context, bus *stages.Bus) error {
 		letters, err := deadletters.Last(ctx, bus, c.filter(), c.Limit)
@@ -192,7 +192,7 @@ func (c *deadChoice) named(ctx context.Context, bus *stages.Bus) (all []*deadlet
 
 func (c *deadChoice) check() error {
 	if c.All == (len(c.Seqs) > 0) {
-		return usageError{errors.New("name sequences, or --all with flags that choose (seine dead list shows what they choose)")}
+		return usageError{errors.New("name sequence numbers, or --all with flags that select (seine dead list shows what they select)")}
 	}
 	return c.deadFilter.check()
 }
@@ -280,5 +280,5 @@ func (c *deadDropCmd) confirmAll(ctx context.Context, bus *stages.Bus) error {
 	if c.Reason != "" || c.Host != "" || c.Since > 0 {
 		text = "Those of " + text + " that the other flags select"
 	}
-	return c.confirm(ctx, func() (string, error) { return text + " will be removed for good.", nil }, "Type yes to remove them", "yes")
+	return c.confirm(ctx, func() (string, error) { return text + " will be removed permanently.", nil }, "Type yes to remove them", "yes")
 }

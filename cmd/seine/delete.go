@@ -44,7 +44,7 @@ func (c *deleteCmd) Run() error {
 	case c.Name != "" && c.Arg != "" && c.Name != c.Arg:
 		return usageError{fmt.Errorf("delete %s --crawl %s: one crawl at a time", c.Arg, c.Name)}
 	case c.Name == "" && c.Arg == "":
-		return usageError{errors.New("name the crawl: seine delete --crawl NAME (seine spec list shows those there are)")}
+		return usageError{errors.New("name the crawl: seine delete --crawl NAME (seine spec list lists all)")}
 	}
 	c.Name = cmp.Or(c.Name, c.Arg)
 	if err := messages.CheckCrawl(c.Name); err != nil {
@@ -95,7 +95,7 @@ func (c *deleteCmd) begun(ctx context.Context, bus *stages.Bus) (uint64, error) 
 	if near := suggest.Name(c.Name, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %s?", near)
 	} else {
-		msg += " (seine spec list shows those there are)"
+		msg += " (seine spec list lists all)"
 	}
 	return 0, usageError{errors.New(msg)}
 }
@@ -114,7 +114,7 @@ func (c *deleteCmd) warning(ctx context.Context, client frontierapi.Client, wher
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Crawl %s %s has %s, %s of them still to do, and fetched %s. Its output files stay; all else is forgotten for good.",
+	return fmt.Sprintf("Crawl %s %s has %s, %s of them still to do, and fetched %s. Its output files stay; all other data is deleted permanently.",
 		c.Name, where, humanize.Plural(standing.Known(), "URL"), humanize.Count(standing.Pending()), humanize.Plural(standing.Pages, "page")), nil
 }
 

@@ -39,11 +39,11 @@ func (c *explainCmd) Run() error {
 		return err
 	}
 	if c.Within <= 0 {
-		return usageError{fmt.Errorf("--within %s: must be more than nothing", c.Within)}
+		return usageError{fmt.Errorf("--within %s: must be positive", c.Within)}
 	}
 	q := history.Options{Crawl: c.Name, URL: c.URL, Within: c.Within, Brief: c.Brief}
 	if c.Brief && c.Out != "" {
-		return usageError{errors.New("--out looks for the records of the URL, which --brief does not: leave one of them out")}
+		return usageError{errors.New("--out prints records of the URL, --brief omits them: use one of them")}
 	}
 	if c.Out != "" {
 		out, err := c.open(c.Out)

@@ -18,7 +18,7 @@ import (
 )
 
 type exportCmd struct {
-	From    string         `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX."`
+	From    string         `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	FromS3  bucket.Options `embed:"" prefix:"from-s3-"`
 	To      string         `help:"Directory to export to, or s3://BUCKET/PREFIX." xor:"to" placeholder:"DIR"`
 	Single  string         `env:"-" help:"Instead, write one file of all records, such as items.csv: its name says the format. An existing file is replaced." xor:"to" placeholder:"FILE"`

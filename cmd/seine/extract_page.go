@@ -60,7 +60,7 @@ func (c *extractCmd) get(ctx context.Context, spec *crawlspec.Spec) (*fetched, e
 
 func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched, error) {
 	if c.URL != "" || c.Type != "" {
-		return nil, usageError{errors.New("--url and --type are for files: a URL says itself what it is")}
+		return nil, usageError{errors.New("--url and --type are for files, not for URLs")}
 	}
 	url, err := crawlspec.Canonical(spec, c.Page)
 	if err != nil {
@@ -94,7 +94,7 @@ func hint(err error) error {
 	}
 	switch failed.Class {
 	case messages.RefusedAddress:
-		return fmt.Errorf("%w (--allow-private lets it be asked)", err)
+		return fmt.Errorf("%w (--allow-private permits the request)", err)
 	case messages.RobotsDenied:
 		return fmt.Errorf("%w (--robots ignore, if the site is yours)", err)
 	case messages.UnsupportedType:

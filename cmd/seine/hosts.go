@@ -36,10 +36,10 @@ func (c *hostsCmd) Help() string {
 // Validate reports flags that hosts by name have no use for.
 func (c *hostsCmd) Validate(flags *kong.Context) error {
 	if len(c.Hosts) > 0 && c.Crawl != "" {
-		return fmt.Errorf("%s: --crawl is of which crawl hosts are chosen, and %s is named: leave out one of them", c.Hosts[0], c.Hosts[0])
+		return fmt.Errorf("%s: --crawl selects hosts, but %s is given: omit one of them", c.Hosts[0], c.Hosts[0])
 	}
 	if top := config.Typed(flags, "top"); len(c.Hosts) > 0 && len(top) > 0 {
-		return fmt.Errorf("%s: --top is how many to choose, and %s is named: leave out one of them", c.Hosts[0], c.Hosts[0])
+		return fmt.Errorf("%s: --top selects hosts, but %s is given: omit one of them", c.Hosts[0], c.Hosts[0])
 	}
 	return nil
 }

@@ -359,7 +359,7 @@ func TestExport(t *testing.T) {
 		{"--format csv --csv-bom", "--format is objects there, and csv here; --path is not given there, and {crawl}/{kind} here; --key is {crawl}/{field:n}.json there, and not given here; --csv-bom is not given there, and given here"},
 		{"--format objects --key {crawl}/{field:n}.json --encrypt " + recipient, "--encrypt is not given there, and given here"},
 	} {
-		want(t, exitFailed, append([]string{"export", out, "--to", to, "-i", file}, strings.Fields(other.flags)...), "has an export in another form: "+other.says)
+		want(t, exitFailed, append([]string{"export", out, "--to", to, "-i", file}, strings.Fields(other.flags)...), "has an export with other flags: "+other.says)
 	}
 	if got, err := os.ReadFile(filepath.Join(to, "c", "11.json")); err != nil || string(got) != "{\"n\":11}\n" {
 		t.Errorf("an object: %q, %v", got, err)
@@ -373,7 +373,7 @@ func TestExport(t *testing.T) {
 	want(t, exitFailed, []string{"export", out, "--to", out}, "--to "+out, "name another")
 	want(t, exitFailed, append(args, "--crawl", "c"), "has an export of everything, this one is of the crawl c")
 	want(t, exitUsage, []string{"export", "s3://bucket/x", "--s3-endpoint", "http://127.0.0.1:1", "--to", to}, "is for a --to", "--from-s3-endpoint")
-	want(t, exitUsage, []string{"export", out, "--to", "-"}, "--to -: only what is committed")
+	want(t, exitUsage, []string{"export", out, "--to", "-"}, "--to -: Seine does not write to standard output")
 	for _, wrong := range [][]string{
 		{"export", out},
 		{"export", "/no/such/place", "--to", to},

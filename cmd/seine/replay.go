@@ -123,13 +123,13 @@ func (c *replayFlags) options(stream string, to *writer.Config) (replay.Options,
 		out := ""
 		switch {
 		case to == nil:
-			return o, errors.New("--state: say in which directory the replay keeps how far it has come")
+			return o, errors.New("--state: name a directory for the progress of the replay")
 		case !bucket.Is(to.Out) && !writer.IsDatabase(to.Out):
 			out = to.Out
 		case strings.HasPrefix(to.Out, "sqlite:"):
 			out = strings.TrimPrefix(to.Out, "sqlite:")
 		default:
-			return o, errors.New("--state: say in which directory the replay keeps how far it has come: it is not beside such an --out")
+			return o, errors.New("--state: name a directory for the progress of the replay; with this --out it has no default")
 		}
 		o.State = filepath.Clean(out) + ".replay"
 	}
@@ -226,7 +226,7 @@ func (c *replayParseCmd) Validate(flags *kong.Context) error {
 		chunkFlags
 	}
 	if of := config.Typed(flags, config.Flags(&files)...); c.Into && len(of) > 0 {
-		return fmt.Errorf("--into-records and %s: the records go to the stream, and the writers of the crawl say how files are written: leave out one of both", strings.Join(of, ", "))
+		return fmt.Errorf("--into-records and %s: the writers of the crawl decide how files are written: omit one of them", strings.Join(of, ", "))
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (c *replayParseCmd) options() (o replay.Options, err error) {
 	var to *writer.Config
 	switch {
 	case c.Into && c.Out != defaultOut():
-		return o, errors.New("--into-records and --out both say where the records go: give one")
+		return o, errors.New("--into-records and --out: use one of them")
 	case !c.Into && c.Out == defaultOut():
 		return o, errNoOut
 	case !c.Into:
@@ -306,7 +306,7 @@ func purged(now replay.Progress) string {
 	if now.FirstSeq <= 1 {
 		return ""
 	}
-	return fmt.Sprintf("%s has what was stored from %s on (sequence %d); what was before is purged",
+	return fmt.Sprintf("%s has messages since %s (sequence %d); earlier ones are purged",
 		now.Stream, now.FirstTime.Local().Format(time.DateTime), now.FirstSeq)
 }
 

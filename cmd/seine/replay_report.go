@@ -26,7 +26,7 @@ func printReplay(w io.Writer, r *replay.Report) {
 		row("gone", "%s purged before they were read", were(int(r.Gone), strings.TrimSuffix(name, "s")))
 	}
 	if r.FirstSeq > 1 {
-		row("purged", "what was before sequence %d, stored %s", r.FirstSeq, r.FirstTime.Local().Format(time.DateTime))
+		row("purged", "messages before sequence %d, stored %s", r.FirstSeq, r.FirstTime.Local().Format(time.DateTime))
 	}
 	if name == "pages" {
 		row("parsed", "%s", humanize.Count(r.Parsed))
@@ -36,7 +36,7 @@ func printReplay(w io.Writer, r *replay.Report) {
 	}
 	row("records", "%s%s", humanize.Count(r.Records), byKind(r.Kinds))
 	if r.Repeats > 0 {
-		row("repeats", "%s stored more than once, and written once", were(int(r.Repeats), "record"))
+		row("repeats", "%s stored several times, written once", were(int(r.Repeats), "record"))
 	}
 	for i, d := range r.Dead {
 		title := ""
@@ -76,13 +76,13 @@ func byKind(kinds map[string]int64) string {
 func replayHeadline(r *replay.Report) string {
 	switch {
 	case r.Again:
-		return "complete; it was so before, and there is nothing to do"
+		return "complete: there was nothing left to do"
 	case r.Outcome == replay.Interrupted:
 		return "interrupted; run the same command again to resume"
 	case r.Outcome == replay.Failed:
 		return "failed: " + r.Error
 	case r.Chosen == 0:
-		return "complete; the stream has nothing that was asked for"
+		return "complete: no message in the stream matches"
 	}
 	return "complete"
 }

@@ -20,7 +20,7 @@ func TestWrongFlagsAreBadUsage(t *testing.T) {
 		"--listen 9400":             `--listen "9400": must be HOST:PORT`,
 		"--metrics 9400":            `--metrics "9400": must be HOST:PORT`,
 		"--format objects.raw":      "seine crawl archives pages with --warc DIR",
-		"--warc sqlite:a.db":        "--warc sqlite:a.db: is a database, and an archive is of files",
+		"--warc sqlite:a.db":        "--warc sqlite:a.db: is a database, but an archive consists of files",
 		"--max-text 1GiB":           "--max-text 1GiB: must be from 0B to",
 		"--delay -1s":               "--delay=-1s",
 		"--out " + data:             "is in --data",

@@ -18,7 +18,7 @@ import (
 
 func main() {
 	var f flags
-	kong.Parse(&f, kong.Name("testweb"), kong.Description("Serve a web to crawl, on loopback unless told otherwise."),
+	kong.Parse(&f, kong.Name("testweb"), kong.Description("Serve a web to crawl, by default on loopback."),
 		kong.Vars{"version": version.Line("testweb")})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

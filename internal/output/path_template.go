@@ -122,7 +122,7 @@ func parseSegment(segment string, names []string) ([]keyPart, error) {
 		parts = append(parts, p)
 	}
 	if at != len(segment) {
-		return nil, fmt.Errorf("%q: folders and names are of a-z, A-Z, 0-9, '=', '.', '_', '-' and {names}", segment)
+		return nil, fmt.Errorf("%q: folders and names may contain only a-z, A-Z, 0-9, '=', '.', '_', '-' and {names}", segment)
 	}
 	return parts, nil
 }

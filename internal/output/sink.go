@@ -151,7 +151,7 @@ var (
 	// two crawls cannot write in one directory at a time, though one after the other.
 	ErrInUse = errors.New("another crawl is writing there")
 	// ErrMerging is returned while another process merges chunks.
-	ErrMerging = errors.New("another seine compact is at work there")
+	ErrMerging = errors.New("another seine compact is running there")
 	// ErrCorrupt is returned for an entry of the commit log that cannot be
 	// right. Without it, it is unknown what was written: a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")

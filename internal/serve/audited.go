@@ -25,7 +25,7 @@ func (o *Options) audited(next http.Handler) http.Handler {
 				Status: out.status, Reason: out.reason(), TookMS: time.Since(began).Milliseconds(), Request: r.Header.Get("X-Request-Id"),
 			})
 			if err != nil {
-				o.Log.Error("a write could not be written down", "error", err, "method", r.Method, "path", r.URL.Path)
+				o.Log.Error("cannot write an audit entry", "error", err, "method", r.Method, "path", r.URL.Path)
 			}
 		}()
 		next.ServeHTTP(out, r.WithContext(audit.WithSubject(r.Context(), subject)))

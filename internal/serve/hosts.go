@@ -17,8 +17,8 @@ import (
 func (o *Options) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !o.named(hostOf(r.Host)) {
-			problem.Write(w, http.StatusMisdirectedRequest, "the Host header names a host that this server does not go by: call it by its address, "+
-				"or have its owner start it with --host NAME for each further name")
+			problem.Write(w, http.StatusMisdirectedRequest, "the Host header names a host that this server does not serve: use its address, "+
+				"or start it with --host NAME for each further name")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -20,7 +20,7 @@ func (o *Options) readOnly(next http.Handler) http.Handler {
 	harmless := matcher(append([]string{"POST /login", "POST /logout"}, o.Harmless...))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isSafe(r) && !harmless(r) {
-			problem.Write(w, http.StatusForbidden, "this server only shows crawls (--read-only, or seine mcp without --allow-write): change them by the seine command, or by a server that may")
+			problem.Write(w, http.StatusForbidden, "this server only shows crawls (--read-only, or seine mcp without --allow-write): change them by the seine command, or by another server")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -134,7 +134,7 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("--path-prefix %q: must begin with / and not end with it, such as /seine", p)
 	}
 	if !(o.Rate > 0) {
-		return fmt.Errorf("--rate %g: must be more than nothing", o.Rate)
+		return fmt.Errorf("--rate %g: must be positive", o.Rate)
 	}
 	if err := cmp.Or(o.checkHosts(), o.TLS.validate()); err != nil {
 		return err

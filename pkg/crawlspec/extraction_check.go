@@ -141,7 +141,7 @@ func (p *Problems) list(path string, values, those []string) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		p.oneOf(at, v, those)
 		if slices.Contains(values[:i], v) {
-			p.Addf(at, "%q is there twice", v)
+			p.Addf(at, "%q is listed twice", v)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (c *Condition) check(p *Problems, path string, depth int) {
 		return
 	}
 	if c.asksNothing() {
-		p.Addf(path, "asks nothing: give css, xpath, jq, json_ld, meta, regex, status, language, text_language, noindex, header, not or any")
+		p.Addf(path, "has no condition: give css, xpath, jq, json_ld, meta, regex, status, language, text_language, noindex, header, not or any")
 	}
 	if len(c.Header) > maxConditions {
 		p.Addf(path+".header", "%d headers: at most %d", len(c.Header), maxConditions)

@@ -232,7 +232,7 @@ func (s *HostRule) check(p *Problems, prefix string) {
 		p.oneOf(prefix+"state", string(*s.State), runStates)
 	}
 	if b := s.Breaker; b != nil && b.Failures == 0 && *b != (Breaker{}) {
-		p.Addf(prefix+"breaker", "failures must be said too (0 turns the breaker off)")
+		p.Addf(prefix+"breaker", "failures is missing (0 turns the breaker off)")
 	}
 	s.OnStatus.check(p, prefix+"on_status")
 	s.Access.check(p, prefix, true)

@@ -196,7 +196,7 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 		"{viewport: {height: 5000}}":                                      "render.viewport.height: 5000",
 		"{language: english}":                                             `render.language: "english": must be the tag of a language`,
 		"{block: {types: [picture]}}":                                     `render.block.types[0]: "picture": must be one of`,
-		"{block: {types: [image, image]}}":                                `render.block.types[1]: "image" is there twice`,
+		"{block: {types: [image, image]}}":                                `render.block.types[1]: "image" is listed twice`,
 		"{block: {urls: 're:('}}":                                         "render.block.urls: pattern",
 		"{capture: ['re:(']}":                                             "render.capture: pattern",
 		"{print: {format: a9}}":                                           `render.print.format: "a9": must be one of a3, a4,`,

@@ -452,7 +452,7 @@ func TestSpecValidate(t *testing.T) {
 		{source(HostRule{TimeZone: new("X")}), `sources[0].time_zone: time zone "X": is not known; write an IANA name, such as Europe/Paris`},
 		{source(HostRule{Hours: []string{"x"}}), `sources[0].hours: "x": times "x": write start and end, such as 22:00-06:00`},
 		{source(HostRule{Breaker: &Breaker{Wait: Duration(time.Minute)}}),
-			`sources[0].breaker: failures must be said too (0 turns the breaker off)`},
+			`sources[0].breaker: failures is missing (0 turns the breaker off)`},
 		{source(HostRule{Breaker: &Breaker{Failures: 1, Probes: -1}}), `sources[0].breaker.probes: -1: must be from 1 to 1000`},
 		{func(s *Spec) { s.Traps.MaxURLLength = -1 }, `traps.max_url_length: -1: must not be negative (0 is off)`},
 		{func(s *Spec) { s.Traps.MaxPathDepth = -1 }, `traps.max_path_depth: -1: must not be negative (0 is off)`},

@@ -114,7 +114,7 @@ func (s *State) Evaluate(crawl string, a *crawlspec.Alerts, look *Observation) [
 		}
 		r.Text = why
 		if r.Text == "" {
-			r.Text = fmt.Sprintf("%s is not watched any more, or gone", strings.TrimSpace(string(r.Kind)+" "+r.Target))
+			r.Text = fmt.Sprintf("%s is no longer watched", strings.TrimSpace(string(r.Kind)+" "+r.Target))
 		}
 		changes = append(changes, r.change(Cleared, look.At))
 		return true
@@ -338,7 +338,7 @@ func streams(a *crawlspec.Alerts, look *Observation) (found []finding) {
 		found = append(found, finding{
 			kind: StreamFull, subject: st.Name, value: share, threshold: a.StreamFull,
 			bad: share >= a.StreamFull, good: share < calmShare*a.StreamFull,
-			text: fmt.Sprintf("%s has %.0f %% of what it may hold, and soon holds back who publishes there", st.Name, 100*share),
+			text: fmt.Sprintf("%s is %.0f %% full and will soon block its publishers", st.Name, 100*share),
 		})
 	}
 	return found

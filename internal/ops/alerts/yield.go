@@ -114,7 +114,7 @@ func yield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	last := &runs[0]
 	fresh := last.Records[kind]
 	f.good = !f.bad && (last.Unchanged == 0 || fresh > 0 && float64(fresh) >= a.Yield*mean*float64(last.Pages))
-	f.text = fmt.Sprintf("the run of %s has made %s of kind %s; the median of the %d before is %.0f",
+	f.text = fmt.Sprintf("the run of %s made %s of kind %s; the median of the previous %d is %.0f",
 		last.Started.UTC().Format(time.RFC3339), humanize.Plural(last.Records[kind], "record"), kind, len(runs)-1, median)
 	if last.Unchanged > 0 {
 		f.text += fmt.Sprintf(" (it counts as %.0f with its %s)", made[0], humanize.Plural(last.Unchanged, "unchanged page"))

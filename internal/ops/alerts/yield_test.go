@@ -43,7 +43,7 @@ func TestKindThatYieldsLessThanInTheRunsBeforeIsTold(t *testing.T) {
 	d.want()
 	d.ends(runs(12, 200, 380, 390))
 	d.want("raised yield product")
-	d.wantText("the run of 2026-11-23T06:00:00Z has made 12 records of kind product; the median of the 3 before is 380")
+	d.wantText("the run of 2026-11-23T06:00:00Z made 12 records of kind product; the median of the previous 3 is 380")
 	d.ends(nil) // another process leads, and does not know yet
 	d.want()
 	d.ends(runs(300, 12, 200, 380, 390))
@@ -119,7 +119,7 @@ func TestOneChangedPageRaisesNoYield(t *testing.T) {
 	broken[0].Pages, broken[0].Records["page"] = 65, 65
 	d.ends(broken)
 	d.want("raised yield product")
-	d.wantText("the median of the 6 before is 34")
+	d.wantText("the median of the previous 6 is 34")
 	d.ends(made)
 	d.want("cleared yield product")
 }

@@ -20,8 +20,8 @@ import (
 
 // Errors of Redrive.
 var (
-	ErrNoOrigin  = errors.New("the letter does not say where its message was read: it cannot go back there")
-	ErrForgotten = errors.New("the letter does not hold the message, and its stream has forgotten it")
+	ErrNoOrigin  = errors.New("the dead letter does not name the stream of its message: it cannot be redriven")
+	ErrForgotten = errors.New("the dead letter lacks the message, and its stream has it no longer")
 	ErrTooSoon   = errors.New("NATS would drop the message as a duplicate: try again in two minutes")
 )
 

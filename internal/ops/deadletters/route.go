@@ -11,7 +11,7 @@ import (
 
 // ErrForeign is returned for a letter that names a place from which its stage reads nothing: a user who
 // may publish letters must not choose where an operator publishes.
-var ErrForeign = errors.New("the letter names a place from which its stage reads no messages of its crawl: it is not sent")
+var ErrForeign = errors.New("its stage reads no messages of this crawl from the subject in the dead letter: it is not redriven")
 
 // reads has the second tokens of the subjects that a stage reads, by stream.
 var reads = map[string]map[string][]string{

@@ -179,8 +179,8 @@ func full(o *overview.Overview) (found []Finding) {
 		}
 		found = append(found, Finding{
 			Level: Warn, Check: "streams",
-			What: fmt.Sprintf("%s is %.0f %% full, and holds back who publishes there", s.Name, 100*s.Full()),
-			Do:   "the " + reader + " is slower than the rest, or away: start more, or see whether its output is down (seine status; /readyz)",
+			What: fmt.Sprintf("%s is %.0f %% full and blocks its publishers", s.Name, 100*s.Full()),
+			Do:   "the " + reader + " is too slow or not running: start more, or check its output (seine status; /readyz)",
 		})
 	}
 	if len(found) == 0 {

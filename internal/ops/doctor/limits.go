@@ -14,7 +14,7 @@ func limits() Finding {
 	default:
 		f.What = fmt.Sprintf("a process of this user may have %d files and connections open", files)
 		if files < minFiles {
-			f.Level, f.Do = Warn, "a fetcher with many hosts and a frontier want more: ulimit -n 65536, LimitNOFILE= of systemd"
+			f.Level, f.Do = Warn, "a frontier, and a fetcher with many hosts, need more: ulimit -n 65536, LimitNOFILE= of systemd"
 		}
 	}
 	return f

@@ -74,7 +74,7 @@ func consumers(ctx context.Context, bus *stages.Bus, stream string, running map[
 			found = append(found, drift.Consumer(stream, want, c)...)
 		case c != nil && stream == messages.StreamFetch: // a work queue
 			found = append(found, drift.Difference{
-				Object: drift.ConsumerObject(stream, name), What: "is not of Seine, and takes requests away from the fetchers", Repair: "nats consumer rm " + stream + " " + name,
+				Object: drift.ConsumerObject(stream, name), What: "does not belong to Seine and takes requests from the fetchers", Repair: "nats consumer rm " + stream + " " + name,
 			})
 		}
 	}

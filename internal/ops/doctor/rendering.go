@@ -18,11 +18,11 @@ func rendering(o *overview.Overview, path string) Finding {
 	wanted := o.Rendering()
 	switch {
 	case len(wanted) == 0:
-		f.What = "no crawl wants pages shown in a browser"
+		f.What = "no crawl renders pages"
 	case renderers(o) > 0:
 		f.What = "pages of " + crawls(wanted) + " are shown in a browser"
 	default:
-		f.Level, f.What = Fail, fmt.Sprintf("pages of %s wait to be shown in a browser, and no renderer runs", crawls(wanted))
+		f.Level, f.What = Fail, fmt.Sprintf("pages of %s wait to be rendered, but no renderer runs", crawls(wanted))
 		f.Do = "start a renderer on a machine with Chromium, or apply a spec without render"
 	}
 	found, err := chromium.Find(path)

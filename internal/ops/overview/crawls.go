@@ -226,24 +226,24 @@ func (c *Crawl) whyNoPages() string {
 
 // Hints is advice by the reason of an exclusion.
 var Hints = map[string]string{
-	frontierapi.ReasonAddress: "its address is a private one (allow_private: true in the spec, or seine crawl --allow-private, lets the crawl go there)",
-	frontierapi.ReasonRobots:  "its robots.txt does not allow it (--robots ignore, if the site is yours)",
+	frontierapi.ReasonAddress: "its address is private (allow_private: true in the spec, or seine crawl --allow-private, permits it)",
+	frontierapi.ReasonRobots:  "robots.txt disallows it (--robots ignore, if the site is yours)",
 	frontierapi.ReasonExclude: "an --exclude pattern matches it",
 	frontierapi.ReasonType:    "its content type is not kept; seine explain URL names it (accept in the spec, or for JSON a record rule with jq)",
 }
 
 // Remedies are what to do about a page that could not be fetched, by the class of the result.
 var Remedies = map[messages.Class]string{
-	messages.Gone:           "the site does not have this page: check the URL",
+	messages.Gone:           "the page does not exist: check the URL",
 	messages.ClientError:    "the site refuses this request: check the URL, or give a spec with the login or headers that the page needs",
 	messages.Redirect:       "the redirects of the site do not end: check the URL",
 	messages.Throttled:      "the site limits requests: try again later",
-	messages.ServerError:    "the site has a fault of its own: try again later",
+	messages.ServerError:    "the site failed: try again later",
 	messages.RobotsDenied:   "robots.txt of the site disallows this page: fetch another page",
 	messages.DNSFailure:     "check the name of the host",
 	messages.ConnectFailure: "check that the host is up, and its port",
 	messages.TLSFailure:     "check the certificate of the site, or use http:// if it has none",
 	messages.TooLarge:       "a larger max_body in the spec may allow it, up to 16 MiB",
-	messages.Blocked:        "the site wants to see a person: ask its owner for access",
+	messages.Blocked:        "the site asks for proof of a human visitor: ask its owner for access",
 	messages.ProxyFailure:   "check the proxy of the spec",
 }

@@ -32,7 +32,7 @@ func (c *Crawl) StateInWords() StateInWords {
 	left := humanize.Plural(c.Pending(), "URL")
 	switch {
 	case c.Unasked:
-		return StateInWords{unasked, "Open it to have it looked at."}
+		return StateInWords{unasked, "Open it to see its state."}
 	case c.Problem != "":
 		return StateInWords{unknown, c.Problem}
 	case c.State == Deleting:
@@ -40,7 +40,7 @@ func (c *Crawl) StateInWords() StateInWords {
 	case c.Stalled:
 		return StateInWords{string(Blocked), "No revision of its spec can be used."}
 	case c.State == Paused:
-		return StateInWords{string(c.State), left + " left, none of which is fetched until it is resumed."}
+		return StateInWords{string(c.State), left + " left; no request is sent until it is resumed."}
 	case c.State == Cancelled:
 		return StateInWords{string(c.State), "Queued URLs are excluded; fetched pages are kept."}
 	case c.End == frontierapi.Complete:

@@ -15,7 +15,7 @@ import (
 type Robots struct {
 	Origin    string    `json:"origin"`
 	Status    int       `json:"status,omitempty"`
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it is being asked for
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it is being fetched
 	Body      []byte    `json:"body,omitempty"`
 }
 

@@ -18,7 +18,7 @@ func SubjectDrain(id string) string { return "seine.drain." + id }
 
 // Errors of Drain.
 var (
-	ErrNoProcess = errors.New("no process of that ID answers")
+	ErrNoProcess = errors.New("no process with that ID answers")
 	ErrNoDrain   = errors.New("it is a whole crawl in one process")
 )
 

@@ -136,11 +136,11 @@ func (m *Model) robotsLines() (lines []string) {
 		text := "robots   of " + r.Origin + ": "
 		switch {
 		case r.FetchedAt.IsZero():
-			text += "is being asked for"
+			text += "is being fetched"
 		case len(r.Body) == 0:
 			text += fmt.Sprintf("none (status %d), asked %s ago", r.Status, m.now.Sub(r.FetchedAt).Round(time.Second))
 		default:
-			text += fmt.Sprintf("%s, fetched %s ago, believed for %s", humanize.Size(int64(len(r.Body))),
+			text += fmt.Sprintf("%s, fetched %s ago, valid for %s", humanize.Size(int64(len(r.Body))),
 				m.now.Sub(r.FetchedAt).Round(time.Second), hours(messages.RobotsAge))
 		}
 		lines = append(lines, text)

@@ -20,7 +20,7 @@ func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *crawl
 	}
 	all, err := w.runs(ctx, c.Name, spec)
 	if err != nil {
-		w.Log.Debug("cannot learn what runs have made", "crawl", c.Name, "error", err)
+		w.Log.Debug("cannot read the yields of runs", "crawl", c.Name, "error", err)
 		return // what is known stays
 	}
 	k.runs, k.run, k.changed = make([]alerts.Run, 0, len(all)), c.Run, c.Changed

@@ -263,7 +263,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *c
 			know.tries, know.next = 0, time.Time{} // the webhook may have been repaired
 		}
 		if n := state.Send(changes); n > 0 {
-			w.Log.Error("alerts were dropped: the webhook takes too few", "crawl", c.Name, "dropped", n)
+			w.Log.Error("alerts were dropped: the webhook is too slow", "crawl", c.Name, "dropped", n)
 			notified.WithLabelValues("dropped").Add(float64(n))
 		}
 	}
@@ -392,7 +392,7 @@ func (w *Watchdog) note(ctx context.Context, p posted) {
 		notified.WithLabelValues("delivered").Inc()
 	} else {
 		notified.WithLabelValues("failed").Inc()
-		w.Log.Warn("alert was not taken", "crawl", p.crawl, "id", p.id, "error", p.err)
+		w.Log.Warn("alert was not delivered", "crawl", p.crawl, "id", p.id, "error", p.err)
 		if k.tries++; k.tries < maxTries {
 			k.next = time.Now().Add(webhook.Wait(k.tries))
 			return

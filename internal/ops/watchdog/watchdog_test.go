@@ -141,7 +141,7 @@ func (w *clusterFixture) want(t *testing.T, logged, posted string) {
 	defer w.seen.Unlock()
 	var lines []string
 	for line := range strings.Lines(w.log.String()) {
-		if _, rest, ok := strings.Cut(line, `msg="alert `); ok && !strings.HasPrefix(rest, "was not taken") {
+		if _, rest, ok := strings.Cut(line, `msg="alert `); ok && !strings.HasPrefix(rest, "was not delivered") {
 			_, kind, _ := strings.Cut(rest, "alert=")
 			lines = append(lines, rest[:strings.IndexByte(rest, '"')]+" "+strings.Fields(kind)[0])
 		}
@@ -183,7 +183,7 @@ func TestReceiverThatIsDown(t *testing.T) {
 		w.down = false
 		w.lead(30 * time.Minute)
 		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
-		if n := strings.Count(w.log.String(), "was not taken"); n < 5 || n > 25 { // each leader begins anew
+		if n := strings.Count(w.log.String(), "was not delivered"); n < 5 || n > 25 { // each leader begins anew
 			t.Errorf("tried %d times in vain", n)
 		}
 	})
@@ -195,7 +195,7 @@ func TestChangeIsDropped(t *testing.T) {
 		w := newClusterFixture()
 		w.failing, w.down = true, true
 		w.lead(4 * time.Hour)
-		if tried, dropped := strings.Count(w.log.String(), "was not taken"), strings.Count(w.log.String(), "is dropped"); tried != maxTries || dropped != 1 {
+		if tried, dropped := strings.Count(w.log.String(), "was not delivered"), strings.Count(w.log.String(), "is dropped"); tried != maxTries || dropped != 1 {
 			t.Errorf("tried %d times in vain, dropped %d changes", tried, dropped)
 		}
 	})

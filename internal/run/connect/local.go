@@ -120,7 +120,7 @@ func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
 		if info, err := os.Stat(data); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("--data %s: %w: no such directory", data, ErrNoCrawl)
 		}
-		return nil, fmt.Errorf("--data %s: %w (one with --nats is looked into by the same --nats)", data, ErrNoCrawl)
+		return nil, fmt.Errorf("--data %s: %w (if it uses --nats, give the same --nats)", data, ErrNoCrawl)
 	}
 	if err != nil {
 		return nil, err

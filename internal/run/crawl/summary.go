@@ -340,7 +340,7 @@ func (s *Summary) Write(w io.Writer) {
 		row("slowest", "%s: %d ms a request, %s", h.Host, h.MeanMS, humanize.Plural(h.Requests, "request"))
 	}
 	if len(s.CancelledHosts) > 0 {
-		row("cancelled", "%s; seine resume --host NAME takes that back", strings.Join(s.CancelledHosts, ", "))
+		row("cancelled", "%s; seine resume --host NAME undoes that", strings.Join(s.CancelledHosts, ", "))
 	}
 	if s.NoPagesReason != "" {
 		row("why", "%s", s.NoPagesReason)
@@ -445,7 +445,7 @@ func (s *Summary) completeBefore() string {
 	}
 	text += "; --again visits all pages again, seine replay parses the stored pages again"
 	if s.URLs.Failed > 0 {
-		text += fmt.Sprintf(", seine seed --failures-of %s tries again what failed", s.Crawl)
+		text += fmt.Sprintf(", seine seed --failures-of %s retries failures", s.Crawl)
 	}
 	return text
 }

@@ -39,7 +39,7 @@ func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
 func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (err error) {
 	switch standingOf(spec, n) {
 	case cancelled:
-		c.Log.Warn("nothing is visited again", "crawl", c.Crawl, "why", "it is cancelled: seine resume takes that back")
+		c.Log.Warn("no page is visited again", "crawl", c.Crawl, "why", "it is cancelled: seine resume undoes that")
 	case underWay:
 		c.Log.Warn("the crawl is not complete and continues; run --again once it is complete",
 			"crawl", c.Crawl, "open", n.Pending())

@@ -60,7 +60,7 @@ func CheckPlaces(data string, all ...writer.Config) error {
 			}
 		}
 		if other := used[at]; other != "" {
-			return fmt.Errorf("%s %s: is where %s goes already: name another place for it", flag, w.Out, other)
+			return fmt.Errorf("%s %s: is already used for %s: name another directory", flag, w.Out, other)
 		}
 		used[at] = flag
 	}
@@ -138,7 +138,7 @@ func (o outputs) forget(ctx context.Context) error {
 			}
 		}
 		if reserved {
-			o.Log.Warn("this run does not write an output of an earlier run, because its flag is missing; a later run with the flag writes what the streams still hold", "output", w.what, "flag", w.flag)
+			o.Log.Warn("an output of earlier runs is not written, because its flag is missing; a later run with the flag writes the records that the streams still hold", "output", w.what, "flag", w.flag)
 		}
 	}
 	return nil

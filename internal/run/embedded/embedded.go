@@ -123,7 +123,7 @@ func privateDir(dir string) error {
 		return fmt.Errorf("make data directory: %w", err)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil { // another user may have made it
-		return fmt.Errorf("close the data directory to others: %w (it must belong to who crawls)", err)
+		return fmt.Errorf("close the data directory to others: %w (it must belong to the user who crawls)", err)
 	}
 	return nil
 }

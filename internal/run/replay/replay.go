@@ -288,7 +288,7 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 			return false, fmt.Errorf("%w (nothing is lost; fix the cause and run the same command again to continue)", err)
 		}
 		if err := r.reportProgress(stages, all); err != nil {
-			r.Log.Debug("cannot see how the replay stands", "error", err)
+			r.Log.Debug("cannot read the progress of the replay", "error", err)
 			continue
 		}
 		if all && r.isOver(stages) {
@@ -365,7 +365,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 
 // ErrSourceGone is returned when the server of the source is away, and may have
 // ended for good. What is done stays done.
-var ErrSourceGone = errors.New("the crawl has ended, and its server with it (run the same command again to continue from the stored streams)")
+var ErrSourceGone = errors.New("the crawl and its server have ended (run the same command again to continue from the stored streams)")
 
 // sourceAway is for how long a server that may end for good is waited for.
 const sourceAway = 3 * time.Second

@@ -88,7 +88,7 @@ func TestBadChoices(t *testing.T) {
 	for said, c := range map[string]Selection{
 		"--crawl":            {Crawl: "No Name"},
 		"--host":             {Host: "a.test/path"},
-		"both say where":     {Since: "1h", FromSeq: 2},
+		"use one of them":    {Since: "1h", FromSeq: 2},
 		"is not after":       {Since: "1h", Until: "2h"},
 		"--since \"monday\"": {Since: "monday"},
 	} {

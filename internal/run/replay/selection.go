@@ -36,7 +36,7 @@ func (c *Selection) Validate() error {
 		c.Host = weburl.Host(u)
 	}
 	if c.Since != "" && c.FromSeq > 0 {
-		return fmt.Errorf("--since and --from-seq both say where to begin: give one")
+		return fmt.Errorf("--since and --from-seq: use one of them")
 	}
 	now := time.Now()
 	since, err := c.Since.At(now)

@@ -196,7 +196,7 @@ func (w *walker) members(n *yaml.Node, path string, f func(key, value *yaml.Node
 			continue
 		}
 		if first := seen[key.Value]; first != nil {
-			w.add(n.Content[i], join(path, key.Value), "is there twice; first in line %d", first.Line)
+			w.add(n.Content[i], join(path, key.Value), "is repeated; it is first in line %d", first.Line)
 			continue
 		}
 		seen[key.Value] = n.Content[i]

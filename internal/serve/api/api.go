@@ -254,12 +254,12 @@ func (a *API) inTurn(ctx huma.Context, next func(huma.Context)) {
 
 // lacks says that a caller has not a scope.
 func lacks(c *caller.Caller, s caller.Scope) string {
-	return fmt.Sprintf("%s has not the scope %s: use a token that has it (seine token create NAME --scope %[2]s)", nameOf(c), s)
+	return fmt.Sprintf("%s lacks the scope %s: use a token that has it (seine token create NAME --scope %[2]s)", nameOf(c), s)
 }
 
 func nameOf(c *caller.Caller) string {
 	if c.Name == "" {
-		return "who calls without a token"
+		return "a caller without a token"
 	}
 	return "the token " + c.Name
 }

@@ -400,7 +400,7 @@ func TestStoredCrawlIsLookedInto(t *testing.T) {
 		return c.Pages == 10 && c.Idle
 	})
 	s.want(200, nil, "POST", "/crawls/shop/pause", "")
-	if a := s.want(409, nil, "GET", "/records/tail", ""); !strings.Contains(s.problemOf(a), "nothing runs") {
+	if a := s.want(409, nil, "GET", "/records/tail", ""); !strings.Contains(s.problemOf(a), "no crawl is running") {
 		t.Errorf("%v", a)
 	}
 	fed := s.feedOn("shop", seed+"/1")

@@ -58,11 +58,11 @@ type PageInput struct {
 func (c crawlOperations) registerCrawls() {
 	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls", id: "list-crawls", shared: true, tag: "crawls", scope: caller.Read,
-		summary: "List crawls", about: "Crawls by name, with how they stand.",
+		summary: "List crawls", about: "Crawls by name, with state and counts.",
 	}, c.listCrawls)
 	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}", id: "get-crawl", tag: "crawls", scope: caller.Read, errors: []int{404},
-		summary: "How a crawl stands", about: "Its state and counts. The ETag changes with them.", time: maxWait + askTime,
+		summary: "Status of a crawl", about: "Its state and counts. The ETag changes with them.", time: maxWait + askTime,
 	}, c.waitForCrawl)
 	register(c.API, operation{
 		method: http.MethodPost, path: "/crawls", id: "create-crawl", tag: "crawls", scope: caller.Write, status: http.StatusCreated, body: 4 << 20, errors: []int{409},
@@ -74,11 +74,11 @@ func (c crawlOperations) registerCrawls() {
 	}, c.deleteCrawl)
 	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/deletion", id: "get-deletion", tag: "crawls", scope: caller.Read, errors: []int{404},
-		summary: "How far a deletion is", about: "Of the last crawl of the name that was deleted.",
+		summary: "Progress of a deletion", about: "Of the last deletion of a crawl with this name.",
 	}, c.getDeletion)
 	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/runs", id: "list-runs", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
-		summary: "What each run found", about: "The newest first: new, changed and gone pages, records by kind.",
+		summary: "What each run found", about: "Newest first: new, changed and gone pages, records by kind.",
 	}, c.listRuns)
 	register(c.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/reasons", id: "get-reasons", shared: true, tag: "crawls", scope: caller.Read, errors: []int{404},
@@ -217,7 +217,7 @@ func (c crawlOperations) getDeletion(ctx context.Context, in *CrawlPath) (*body[
 			return d, err
 		}
 		if have.Deletion == nil {
-			return d, problemf(http.StatusNotFound, "no crawl of the name %s was deleted: DELETE %s/crawls/%[1]s deletes one", in.Crawl, Base)
+			return d, problemf(http.StatusNotFound, "no crawl named %s was deleted: DELETE %s/crawls/%[1]s deletes one", in.Crawl, Base)
 		}
 		d.Revision, d.Done = have.Deletion.Rev, have.Deletion.Done
 		if !d.Done {

@@ -40,7 +40,7 @@ func (f *LetterFilter) filter() deadletters.Filter {
 func (d letterOperations) registerDeadLetters() {
 	register(d.API, operation{
 		method: http.MethodGet, path: "/dead-letters", id: "list-dead-letters", tag: "dead letters", scope: caller.Read,
-		summary: "Messages that no stage could handle", about: "The last first, with the reason of each. A page looks at so many letters; one with none and a cursor is not the last.",
+		summary: "Messages that no stage could handle", about: "Newest first, each with its reason. A request reads a limited number; a response with a cursor and no items is not the last.",
 	}, d.listLetters)
 	register(d.API, operation{
 		method: http.MethodGet, path: "/dead-letters/count", id: "count-dead-letters", tag: "dead letters", scope: caller.Read,
@@ -57,14 +57,14 @@ func (d letterOperations) registerDeadLetters() {
 		{"redrive", "Fix the cause of the failure first. A message that fails again becomes a dead letter again.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
 			return r.Redrive(ctx, l)
 		}},
-		{"drop", "They are removed for good.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
+		{"drop", "They are removed permanently.", func(ctx context.Context, r *deadletters.Redriver, l *deadletters.DeadLetter) error {
 			return deadletters.Drop(ctx, r.Bus, l.Seq)
 		}},
 	} {
 		register(d.API, operation{
 			method: http.MethodPost, path: "/dead-letters/" + verb.name, id: verb.name + "-dead-letters", tag: "dead letters", scope: caller.Write, errors: []int{404, 409},
-			summary: map[string]string{"redrive": "Give messages to their stage again", "drop": "Remove dead letters"}[verb.name],
-			about:   verb.about + " Name some, or have a filter choose at most so many, the last first.",
+			summary: map[string]string{"redrive": "Redrive messages to their stage", "drop": "Remove dead letters"}[verb.name],
+			about:   verb.about + " Name some, or select up to a limit by a filter, newest first.",
 		}, func(ctx context.Context, in *struct{ Body LetterChoice }) (*body[LettersDone], error) {
 			return d.eachLetter(ctx, &in.Body, verb.do)
 		})
@@ -201,7 +201,7 @@ func (d *LettersDone) choose(ctx context.Context, bus *stages.Bus, in *LetterCho
 		all = append(all, l)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no letter was chosen")
+		return nil, errors.New("no dead letter matches")
 	}
 	return all, nil
 }

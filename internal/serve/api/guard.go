@@ -46,7 +46,7 @@ var secretMark = []byte("{secret:")
 // no key is forgotten.
 func (a *API) checkRights(ctx context.Context, s *crawlspec.Spec) error {
 	if c := caller.Of(ctx); bytes.Contains(s.Encode(), secretMark) && !c.May(caller.Secrets) {
-		return problemf(http.StatusForbidden, "the spec names secrets, and %s has not the scope secrets: leave {secret:…} out, or use a token that has it", nameOf(&c))
+		return problemf(http.StatusForbidden, "the spec names secrets, but %s lacks the scope secrets: omit {secret:…}, or use a token that has it", nameOf(&c))
 	}
 	if a.AllowPrivate {
 		return nil

@@ -31,11 +31,11 @@ type hostInput struct {
 func (u urlOperations) registerHosts() {
 	register(u.API, operation{
 		method: http.MethodGet, path: "/hosts", id: "list-hosts", shared: true, tag: "hosts", scope: caller.Read, errors: []int{404},
-		summary: "Hosts with work", about: "The first in some order, and how many wait for what.",
+		summary: "Hosts with work", about: "Hosts in the chosen order, and counts by what they wait for.",
 	}, u.listHosts)
 	register(u.API, operation{
 		method: http.MethodGet, path: "/hosts/{host}", id: "get-host", shared: true, tag: "hosts", scope: caller.Read, errors: []int{404},
-		summary: "What is known of a host", about: "What it waits for and until when, its delay, its last answers, and which crawls want something of it.",
+		summary: "Status of a host", about: "What it waits for and until when, its delay, its last responses, and its crawls.",
 	}, u.getHost)
 }
 

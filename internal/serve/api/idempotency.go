@@ -25,7 +25,7 @@ const idempotencyHeader = "Idempotency-Key"
 // idempotencyParameter documents it.
 var idempotencyParameter = &huma.Param{
 	Name: idempotencyHeader, In: "header",
-	Description: "A name of your own for this request: if it is sent again with the same name within a day, it is not done again, and has the same answer.",
+	Description: "A unique name for this request. If it is sent again with the same name within a day, it is not repeated, and the response is the same.",
 	Schema:      &huma.Schema{Type: "string", MaxLength: new(maxKey)},
 }
 
@@ -68,7 +68,7 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 	case err == nil && have == nil:
 		a.record(file, request, w, func(w http.ResponseWriter) { next(humago.NewContext(op, r, w)) })
 	case err == nil && have.Cut:
-		problem.Write(w, http.StatusConflict, "the request of this Idempotency-Key was done; its answer was too large to be kept: see what it has changed")
+		problem.Write(w, http.StatusConflict, "the request with this Idempotency-Key was handled; its response was too large to be kept: check what it has changed")
 	case err == nil:
 		w.Header().Set("Idempotency-Replayed", "true")
 		have.writeTo(w)

@@ -138,7 +138,7 @@ func problemOfRight(err error) error {
 		return problemf(http.StatusForbidden, "%v", err)
 	}
 	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
-		return problemf(http.StatusForbidden, "%v: have this server connect as a user who may, such as operator", err)
+		return problemf(http.StatusForbidden, "%v: let this server connect as a user with the permission, such as operator", err)
 	}
 	return nil
 }
@@ -151,11 +151,11 @@ var kinds = []struct {
 	detail string
 	passes bool // it can be tried again soon
 }{
-	{err: deadletters.ErrNone, status: http.StatusNotFound, detail: "dead letter {error}: GET {api}/dead-letters lists those there are"},
+	{err: deadletters.ErrNone, status: http.StatusNotFound, detail: "dead letter {error}: GET {api}/dead-letters lists them"},
 	{err: cluster.ErrEmpty, status: http.StatusNotFound, detail: "{error}: POST {api}/crawls or seine crawl URL creates one"},
-	{err: webhooks.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/webhooks lists those there are"},
-	{err: replays.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/crawls/{crawl}/replays lists those there are"},
-	{err: procstats.ErrNoProcess, status: http.StatusNotFound, detail: "{error}: GET {api}/processes lists those there are"},
+	{err: webhooks.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/webhooks lists them"},
+	{err: replays.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/crawls/{crawl}/replays lists them"},
+	{err: procstats.ErrNoProcess, status: http.StatusNotFound, detail: "{error}: GET {api}/processes lists them"},
 	{err: fs.ErrNotExist, status: http.StatusNotFound, detail: "the file was removed: {error}"},
 
 	{err: cluster.ErrAway, status: http.StatusServiceUnavailable, passes: true, detail: "{error}: try again in a moment; if it stays so, start NATS and the stages (docs/guides/stages.md)"},
@@ -166,19 +166,19 @@ var kinds = []struct {
 	{err: context.DeadlineExceeded, status: http.StatusGatewayTimeout, passes: true, detail: lateDetail},
 	{err: context.Canceled, status: http.StatusGatewayTimeout, passes: true, detail: lateDetail},
 
-	{err: stages.ErrRevision, status: http.StatusPreconditionFailed, detail: "{error}: get the spec again, and change that"},
+	{err: stages.ErrRevision, status: http.StatusPreconditionFailed, detail: "{error}: get the spec again and change it"},
 	{err: crawlspec.ErrStandsStill, status: http.StatusConflict, detail: "{error}: PUT another spec"},
 	{err: deadletters.ErrNoOrigin, status: http.StatusConflict, detail: dropDetail},
 	{err: deadletters.ErrForgotten, status: http.StatusConflict, detail: dropDetail},
 	{err: deadletters.ErrForeign, status: http.StatusConflict, detail: dropDetail},
 	{err: deadletters.ErrTooSoon, status: http.StatusConflict, detail: dropDetail},
 	{err: procstats.ErrNoDrain, status: http.StatusConflict, detail: "{error}: pause the crawl, or end the process where it runs (SIGTERM)"},
-	{err: webhooks.ErrThere, status: http.StatusConflict, detail: "{error}: DELETE {api}/webhooks/{webhook} ends it, or give another name"},
-	{err: webhooks.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/webhooks/{webhook} ends one"},
+	{err: webhooks.ErrThere, status: http.StatusConflict, detail: "{error}: DELETE {api}/webhooks/{webhook} removes it, or use another name"},
+	{err: webhooks.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/webhooks/{webhook} removes one"},
 	{err: webhooks.ErrElsewhere, status: http.StatusConflict, detail: elsewhereDetail},
 	{err: replays.ErrElsewhere, status: http.StatusConflict, detail: elsewhereDetail},
-	{err: replays.ErrFolder, status: http.StatusConflict, detail: "{error}: name another, or none to have one made"},
-	{err: replays.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/crawls/{crawl}/replays/{replay} forgets one"},
+	{err: replays.ErrFolder, status: http.StatusConflict, detail: "{error}: use another name, or omit it"},
+	{err: replays.ErrTooMany, status: http.StatusConflict, detail: "{error}: DELETE {api}/crawls/{crawl}/replays/{replay} removes one"},
 	{err: replays.ErrRuns, status: http.StatusConflict, detail: "{error}"},
 	{err: replays.ErrDropped, status: http.StatusConflict, detail: "{error}"},
 	{err: records.ErrEncrypted, status: http.StatusConflict, detail: "{error}"},
@@ -193,8 +193,8 @@ var kinds = []struct {
 
 const (
 	lateDetail      = "the cluster did not answer in time: try again, or run seine doctor"
-	dropDetail      = "{error} (drop it if it is of no use)"
-	elsewhereDetail = "{error}: use that server, or give this one another --state"
+	dropDetail      = "{error} (drop it if you do not need it)"
+	elsewhereDetail = "{error}: use that server, or another --state"
 	cursorDetail    = "invalid cursor: use next of the previous page, or omit the cursor to start"
 )
 
@@ -306,7 +306,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, http.StatusMethodNotAllowed, r.Method+" does nothing here: use "+strings.Join(allowed, " or "))
 		return
 	}
-	problem.Write(w, http.StatusNotFound, "no such path: "+a.PathPrefix+Base+"/openapi.json lists those there are")
+	problem.Write(w, http.StatusNotFound, "no such path: "+a.PathPrefix+Base+"/openapi.json lists them")
 }
 
 // specProblems are what is wrong with a spec.

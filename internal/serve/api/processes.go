@@ -18,7 +18,7 @@ func (o serverOperations) registerProcesses() {
 	}, o.listProcesses)
 	register(o.API, operation{
 		method: http.MethodPost, path: "/processes/{id}/drain", id: "drain-process", tag: "processes", scope: caller.Write, again: true, status: http.StatusAccepted, errors: []int{404, 409},
-		summary: "Have a process drain", about: "As SIGTERM does: it takes nothing new, finishes what it has or gives it back, and ends; what starts processes may start it again. A whole crawl in one process is ended where it runs.",
+		summary: "Drain a process", about: "Like SIGTERM: it accepts no new work, finishes or returns what it has, and ends; a supervisor may start it again. A crawl in one process must be ended where it runs.",
 	}, o.drainProcess)
 }
 

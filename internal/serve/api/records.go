@@ -28,11 +28,11 @@ type recordOperations struct{ *API }
 func (o recordOperations) registerRecords() {
 	register(o.API, operation{
 		method: http.MethodGet, path: "/records", id: "list-records", tag: "records", scope: caller.Records, errors: []int{404, 409},
-		summary: "Records of the output", about: "What is committed, in the order of the commit log. A page looks at so many files; one with none and a cursor is not the last.",
+		summary: "Records of the output", about: "Committed records, in the order of the commit log. A request reads a limited number of files; a response with a cursor and no items is not the last.",
 	}, o.listRecords)
 	register(o.API, operation{
 		method: http.MethodGet, path: "/files", id: "list-files", tag: "records", scope: caller.Records, errors: []int{404, 409},
-		summary: "Files of the output", about: "Those that are committed, the newest first. A page looks at so many commits; one with none and a cursor is not the last.",
+		summary: "Files of the output", about: "Committed files, newest first. A request reads a limited number of commits; a response with a cursor and no items is not the last.",
 	}, o.listFiles)
 	o.registerContent()
 	o.registerTail()
@@ -164,11 +164,11 @@ func (o recordOperations) output(ctx context.Context, name string) (output.Outpu
 		}
 	}
 	if place == "" {
-		return output.Output{}, problemf(http.StatusNotFound, "no writer of the name %s has written anything yet: start one, or name another", name)
+		return output.Output{}, problemf(http.StatusNotFound, "no writer named %s has written anything yet: start one, or name another", name)
 	}
 	out, err := writer.OpenOutput(place, name, bucket.Options{})
 	if err != nil {
-		return out, problemf(http.StatusNotFound, "the output %s cannot be read here: %v (seine serve --out names where it is from this machine)", writer.Redact(place), err)
+		return out, problemf(http.StatusNotFound, "the output %s cannot be read here: %v (seine serve --out gives its location on this machine)", writer.Redact(place), err)
 	}
 	return out, nil
 }
@@ -181,7 +181,7 @@ type tailInput struct {
 func (o recordOperations) registerTail() {
 	registerStream(o.API, operation{
 		method: http.MethodGet, path: "/records/tail", id: "tail-records", tag: "records", scope: caller.Records, errors: []int{404},
-		summary: "Records as they are made", about: "Newline-delimited JSON, a record a line, from now on. A client that does not take it in time is dropped.",
+		summary: "Stream of new records", about: "Newline-delimited JSON, one record a line, from now on. A client that reads too slowly is disconnected.",
 	}, "application/x-ndjson", o.tails, func(ctx context.Context, in *tailInput) (func(huma.Context), error) {
 		err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return checkTail(ctx, o.API, bus, in.Crawl) })
 		return func(ctx huma.Context) { o.sendTail(ctx, in) }, err
@@ -191,7 +191,7 @@ func (o recordOperations) registerTail() {
 // checkTail reports what has no end that could be waited for.
 func checkTail(ctx context.Context, a *API, bus *stages.Bus, crawl string) error {
 	if a.Cluster.IsStored(bus) {
-		return problemf(http.StatusConflict, "nothing runs, so no record will come: start seine crawl, or read GET %s/records", Base)
+		return problemf(http.StatusConflict, "no crawl is running: start seine crawl, or read GET %s/records", Base)
 	}
 	if crawl == "" {
 		return nil

@@ -17,19 +17,19 @@ type replayOperations struct{ *API }
 func (r replayOperations) registerReplays() {
 	register(r.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays", id: "create-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, body: 4 << 20, errors: []int{404, 409},
-		summary: "Parse stored pages again, or write stored records again", about: "Parses or writes again what the streams hold of a crawl, and sends no requests; the crawl may run. Replays run in the background, one at a time, and resume after a restart of the server: GET …/replays/{replay} returns the progress.",
+		summary: "Parse stored pages again, or write stored records again", about: "Parses pages or writes records that the streams hold, without requests; the crawl may run. Replays run in the background, one at a time, and resume after a restart of the server: GET …/replays/{replay} returns the progress.",
 	}, r.createReplay)
 	register(r.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays/check", id: "check-replay", tag: "replays", scope: caller.Read, harmless: true, body: 4 << 20, errors: []int{404},
-		summary: "What a replay would read", about: "How many messages of the stream, and from when on it has any; nothing is begun.",
+		summary: "Preview of a replay", about: "How many messages the replay would read, and the age of the oldest; nothing is started.",
 	}, r.checkReplay)
 	register(r.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/replays", id: "list-replays", tag: "replays", scope: caller.Read, errors: []int{409},
-		summary: "Replays of a crawl", about: "The newest first, with how they stand.",
+		summary: "Replays of a crawl", about: "Newest first, each with its status.",
 	}, r.listReplays)
 	register(r.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/replays/{replay}", id: "get-replay", tag: "replays", scope: caller.Read, errors: []int{404, 409},
-		summary: "How a replay stands", about: "Its state, how far it is, its counts when it has ended, and why it has failed.",
+		summary: "Status of a replay", about: "Its state and progress, its counts at the end, and the error if it failed.",
 	}, r.getReplay)
 	register(r.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/replays/{replay}/resume", id: "resume-replay", tag: "replays", scope: caller.Write, status: http.StatusAccepted, errors: []int{404, 409},
@@ -37,7 +37,7 @@ func (r replayOperations) registerReplays() {
 	}, r.resumeReplay)
 	register(r.API, operation{
 		method: http.MethodDelete, path: "/crawls/{crawl}/replays/{replay}", id: "delete-replay", tag: "replays", scope: caller.Write, errors: []int{404, 409},
-		summary: "End a replay, and forget it", about: "What it has written stays.",
+		summary: "Stop and remove a replay", about: "Its output stays.",
 	}, r.deleteReplay)
 }
 

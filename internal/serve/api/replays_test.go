@@ -94,7 +94,7 @@ func TestStoredPagesAreReplayed(t *testing.T) {
 	if all := lines(t, r.Out); len(all) != 9 || !strings.Contains(all[0], `"name":"Product /`) {
 		t.Errorf("the folder has %q", all)
 	}
-	if a := s.want(409, nil, "POST", "/crawls/shop/replays", titles); !strings.Contains(s.problemOf(a), "name another") {
+	if a := s.want(409, nil, "POST", "/crawls/shop/replays", titles); !strings.Contains(s.problemOf(a), "use another name") {
 		t.Errorf("two replays into a folder: %v", a)
 	}
 	if a := s.want(409, nil, "POST", strings.TrimPrefix(location, api.Base)+"/resume", ""); !strings.Contains(s.problemOf(a), "nothing to resume") {

@@ -48,7 +48,7 @@ type MapAsk struct {
 func (p pageOperations) registerScrape() {
 	register(p.API, operation{
 		method: http.MethodPost, path: "/scrape", id: "scrape", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
-		summary: "One page", about: "Fetched as a crawl would: robots.txt, the guard of addresses and the host's pace hold, of all callers together. What the rules of the spec make of it, its links, Markdown and metadata.",
+		summary: "One page", about: "Fetched as in a crawl: robots.txt, address checks and the host's delay apply, over all callers. Returns the records of the spec's rules, links, Markdown and metadata.",
 	}, func(ctx context.Context, in *struct{ Body PageAsk }) (*body[*scrape.Page], error) {
 		spec, err := p.specFor(ctx, &in.Body.SpecChoice)
 		if err != nil {
@@ -58,11 +58,11 @@ func (p pageOperations) registerScrape() {
 	})
 	register(p.API, operation{
 		method: http.MethodPost, path: "/scrape/batch", id: "scrape-batch", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404}, time: batchTime,
-		summary: "Several pages", about: "Each as POST /scrape, hosts beside each other, the pages of a host one after the other at its pace. Pages that do not come within four minutes are problems.",
+		summary: "Several pages", about: "Each as in POST /scrape, hosts in parallel, the pages of a host one after another. Pages that take over four minutes become problems.",
 	}, p.scrapeBatch)
 	register(p.API, operation{
 		method: http.MethodPost, path: "/map", id: "map", tag: "pages", scope: caller.Scrape, harmless: true, body: maxSpec, bulk: true, errors: []int{404, 502}, time: 2 * time.Minute,
-		summary: "The URLs of a site", about: "As the links of one page and the sitemaps of its host say; 10 sitemaps at most are read. With a crawl, which needs the scope `read` too, also what it knows of the host, a part at a time, in the order of a hash.",
+		summary: "The URLs of a site", about: "From the links of one page and up to 10 sitemaps of its host. With a crawl (needs the scope `read` too), also the URLs that it knows on the host, in parts, in the order of a hash.",
 	}, func(ctx context.Context, in *struct{ Body MapAsk }) (*body[*scrape.Map], error) {
 		if in.Body.Crawl != "" {
 			return answerOf(p.mapKnown(ctx, &in.Body))

@@ -57,7 +57,7 @@ func TestSinglePages(t *testing.T) {
 	}
 	for _, c := range []badRequest{
 		{"", "/scrape", ask("/forbidden", ""), http.StatusForbidden, "robots.txt", nil},
-		{"", "/scrape", ask("/broken", ""), http.StatusBadGateway, "404 Not Found: the site does not have this page: check the URL", nil},
+		{"", "/scrape", ask("/broken", ""), http.StatusBadGateway, "404 Not Found: the page does not exist: check the URL", nil},
 		{"", "/scrape", `{"url": "http://a.test/", "formats": ["gold"]}`, 422, "formats", nil},
 		{"", "/scrape", `{"url": "http://a.test/", "limit": 0}`, 422, "limit", nil},
 		{"", "/scrape", fmt.Sprintf(`{"url": %q, "spec": "delay: 0s"}`, seed), http.StatusForbidden, "allow_private: true", nil},

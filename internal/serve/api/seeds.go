@@ -38,13 +38,13 @@ const maxProblems = 1000
 func (u urlOperations) registerSeeds() {
 	register(u.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/seeds", id: "feed-seeds", tag: "seeds", scope: caller.Write, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
-		summary: "Add URLs to a crawl", about: "Each line has its own verdict; invalid lines do not affect the others.",
+		summary: "Add URLs to a crawl", about: "Each line has its own result; invalid lines do not affect the others.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
 		return u.judgeSeeds(ctx, in, true)
 	})
 	register(u.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/seeds/check", id: "check-seeds", tag: "seeds", scope: caller.Read, harmless: true, body: maxSeedBytes, bulk: true, errors: []int{404, 413},
-		summary: "What would become of URLs", about: "As adding them, but adds nothing.",
+		summary: "Check URLs without adding them", about: "The same results as adding them, without effect.",
 	}, func(ctx context.Context, in *seedsInput) (*body[SeedVerdicts], error) {
 		return u.judgeSeeds(ctx, in, false)
 	})

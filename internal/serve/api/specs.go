@@ -27,31 +27,31 @@ const maxSpec = 2 << 20
 func (s specOperations) registerSpecs() {
 	register(s.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/spec", id: "get-spec", tag: "specs", scope: caller.Read, errors: []int{404},
-		summary: "The spec of a crawl", about: "As it is stored. Its ETag is the revision, for If-Match of a change.",
+		summary: "The spec of a crawl", about: "As stored. Its ETag is the revision, for the If-Match of a change.",
 	}, s.getSpec)
 	register(s.API, operation{
 		method: http.MethodPut, path: "/crawls/{crawl}/spec", id: "put-spec", tag: "specs", scope: caller.Write, body: maxSpec, errors: []int{404, 412},
-		summary: "Give a crawl another spec", about: "In YAML or JSON. All stages receive the spec within seconds, and the frontier re-evaluates queued URLs. With If-Match, the request fails if another client changed the spec first.",
+		summary: "Replace the spec of a crawl", about: "In YAML or JSON. All stages receive the spec within seconds, and the frontier re-evaluates queued URLs. With If-Match, the request fails if another client changed the spec first.",
 	}, s.putSpec)
 	register(s.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/spec/diff", id: "diff-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec, errors: []int{404},
-		summary: "What a spec would change", about: "Lines of what the crawl has (-) and the spec says (+); nothing is changed.",
+		summary: "Preview changes of a spec", about: "Removed (-) and added (+) lines; nothing is changed.",
 	}, s.diffSpec)
 	register(s.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/spec/revisions", id: "list-revisions", tag: "specs", scope: caller.Read, errors: []int{404},
-		summary: "Specs that a crawl had", about: "The newest first, the last 16 at most.",
+		summary: "Earlier specs of a crawl", about: "Newest first, at most the last 16.",
 	}, s.listRevisions)
 	register(s.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/spec/revisions/{revision}", id: "get-revision", tag: "specs", scope: caller.Read, errors: []int{404},
-		summary: "A spec that a crawl had", about: "Of one revision.",
+		summary: "An earlier spec of a crawl", about: "Of one revision.",
 	}, s.getRevision)
 	register(s.API, operation{
 		method: http.MethodPost, path: "/crawls/{crawl}/spec/rollback", id: "rollback-spec", tag: "specs", scope: caller.Write, errors: []int{404},
-		summary: "Go back to a spec that a crawl had", about: "It is stored once more, as the newest revision. The crawl stays paused or running, as it is.",
+		summary: "Restore an earlier spec of a crawl", about: "It becomes the newest revision. The crawl stays paused or running.",
 	}, s.rollbackSpec)
 	register(s.API, operation{
 		method: http.MethodPost, path: "/specs/check", id: "check-spec", tag: "specs", scope: caller.Read, harmless: true, body: maxSpec,
-		summary: "What is wrong with a spec", about: "All of it, with line and column; and what does nothing.",
+		summary: "Validate a spec", about: "Returns all errors with line and column, and keys without effect.",
 	}, s.checkSpec)
 	register(s.API, operation{
 		method: http.MethodGet, path: "/specs/schema", id: "get-spec-schema", tag: "specs", scope: caller.Read,
@@ -221,7 +221,7 @@ func (s specOperations) getRevision(ctx context.Context, in *revisionInput) (*bo
 }
 
 func noRevision(crawl string, rev uint64) error {
-	return problemf(http.StatusNotFound, "crawl %s has no spec of revision %d any more: GET %s/crawls/%[1]s/spec/revisions lists those there are", crawl, rev, Base)
+	return problemf(http.StatusNotFound, "crawl %s has no spec of revision %d any more: GET %s/crawls/%[1]s/spec/revisions lists them", crawl, rev, Base)
 }
 
 type rollbackInput struct {

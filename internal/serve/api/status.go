@@ -35,15 +35,15 @@ type Status struct {
 func (o serverOperations) registerStatus() {
 	register(o.API, operation{
 		method: http.MethodGet, path: "/status", id: "get-status", tag: "server", scope: caller.Read,
-		summary: "What the server is", about: "What the server shows, and what the caller may do.",
+		summary: "About the server", about: "What the server serves, and what the caller may do.",
 	}, o.status)
 	register(o.API, operation{
 		method: http.MethodGet, path: "/stats", id: "get-stats", tag: "server", scope: caller.Read,
-		summary: "How everything stands", about: "Stages, streams, crawls, hosts, alerts and dead letters, as they stood a few seconds ago at most, with rates.",
+		summary: "How everything stands", about: "Stages, streams, crawls, hosts, alerts and dead letters, with rates; at most a few seconds old.",
 	}, o.stats)
 	register(o.API, operation{
 		method: http.MethodGet, path: "/audit", id: "list-audit", tag: "server", scope: caller.Audit,
-		summary: "Who changed what", about: "Writes by way of this server, the last first, refused ones too.",
+		summary: "Who changed what", about: "Changes by way of this server, including refused ones, newest first.",
 	}, o.listAudit)
 	o.registerEvents()
 }
@@ -141,7 +141,7 @@ type eventsInput struct {
 func (o serverOperations) registerEvents() {
 	registerStream(o.API, operation{
 		method: http.MethodGet, path: "/events", id: "stream-events", tag: "server", scope: caller.Read,
-		summary: "How everything stands, as it happens",
+		summary: "Stream of the cluster's status",
 		about:   "Server-sent events of the type `stats`, every 2 s, each as `GET /api/v1/stats` answers. One connection is enough for all tabs of a browser.",
 	}, "text/event-stream", turns.New(maxEvents, maxEvents, 0), func(_ context.Context, in *eventsInput) (func(huma.Context), error) {
 		return func(ctx huma.Context) { o.sendEvents(ctx, in) }, nil

@@ -28,18 +28,18 @@ type explainInput struct {
 func (u urlOperations) registerURLs() {
 	register(u.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/explain", id: "explain-url", shared: true, tag: "urls", scope: caller.Read, errors: []int{404},
-		summary: "What became of a URL", about: "In every stage: its state and why, its requests, its page, its records, its dead letters.",
+		summary: "History of a URL", about: "In all stages: its state and the reason, its requests, page, records and dead letters.",
 	}, u.explain)
 	register(u.API, operation{
 		method: http.MethodGet, path: "/crawls/{crawl}/failures", id: "list-failures", shared: true, tag: "urls", scope: caller.Read, errors: []int{404},
-		summary: "URLs whose last visit failed", about: "Of any class or one, a part at a time, with the reason of each.",
+		summary: "URLs whose last visit failed", about: "Of all classes or one, in parts, each with its reason.",
 	}, u.listFailures)
 }
 
 func (u urlOperations) explain(ctx context.Context, in *explainInput) (*body[*history.History], error) {
 	within, err := time.ParseDuration(in.Within)
 	if err != nil || within <= 0 || within > time.Hour {
-		return nil, problemf(http.StatusUnprocessableEntity, "within %q: must be more than nothing and 1h at most, such as 1m", in.Within)
+		return nil, problemf(http.StatusUnprocessableEntity, "within %q: must be positive and at most 1h, such as 1m", in.Within)
 	}
 	return ask(ctx, u.lookAtCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (*history.History, error) {
 		return history.Find(ctx, bus, history.Options{Crawl: in.Crawl, URL: in.URL, Within: within, Brief: in.Brief})

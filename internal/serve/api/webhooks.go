@@ -19,11 +19,11 @@ type webhookOperations struct{ *API }
 func (w webhookOperations) registerWebhooks() {
 	register(w.API, operation{
 		method: http.MethodPost, path: "/webhooks", id: "create-webhook", tag: "webhooks", scope: caller.Write, status: http.StatusCreated, errors: []int{409},
-		summary: "Create a webhook", about: "Of runs of crawls that end, and of records in batches, from now on. The answer has the secret of signatures, once. Records need the scope `records`, too.",
+		summary: "Create a webhook", about: "Receives ended runs and batches of records from now on. The response contains the signing secret, once. Records need the scope `records`, too.",
 	}, w.createWebhook)
 	register(w.API, operation{
 		method: http.MethodGet, path: "/webhooks", id: "list-webhooks", tag: "webhooks", scope: caller.Write, errors: []int{409},
-		summary: "Webhooks", about: "With how they stand: of their URLs the host alone.",
+		summary: "Webhooks", about: "With their status; only the host of each URL is shown.",
 	}, w.listWebhooks)
 	register(w.API, operation{
 		method: http.MethodPost, path: "/webhooks/{webhook}/secret", id: "rotate-webhook-secret", tag: "webhooks", scope: caller.Write, errors: []int{404, 409},
@@ -109,7 +109,7 @@ func (w webhookOperations) checkWebhook(who *caller.Caller, h *webhooks.Hook) er
 	case err != nil:
 		return problemf(http.StatusUnprocessableEntity, "%v", err)
 	case h.Wants(webhooks.NewRecords) && !who.May(caller.Records):
-		return problemf(http.StatusForbidden, "records: %s has not the scope records: give \"events\": [\"crawl.ended\"], or use a token that has it", nameOf(who))
+		return problemf(http.StatusForbidden, "records: %s lacks the scope records: give \"events\": [\"crawl.ended\"], or use a token that has it", nameOf(who))
 	}
 	return nil
 }

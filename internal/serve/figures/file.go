@@ -51,7 +51,7 @@ func (s *Sampler) load() {
 		return
 	}
 	if err != nil {
-		s.log.Warn("cannot read the figures of the charts, which begin now", "file", s.file, "error", err)
+		s.log.Warn("cannot read the figures of the charts, which start empty", "file", s.file, "error", err)
 		return
 	}
 	s.whole = have.Whole

@@ -50,7 +50,7 @@ func (c *client) post(ctx context.Context, path string, body any, key string) (j
 func (c *client) send(ctx context.Context, method, path string, body []byte, key string) (json.RawMessage, error) {
 	r, err := http.NewRequestWithContext(caller.With(ctx, c.caller), method, api.Base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, &toolError{"an argument cannot be sent on: leave out control characters"}
+		return nil, &toolError{"an argument has control characters: remove them"}
 	}
 	if r.RemoteAddr = c.from; len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")

@@ -128,7 +128,7 @@ func (c *client) addTools(s *sdk.Server) {
 			}
 			return c.post(ctx, "/map", in, "")
 		},
-		about: "List URLs of a web site, as the links of one page and the site's sitemaps have them, without fetching them; with a crawl also those that it knows, and where each stands in it. " + dataNotice,
+		about: "List URLs of a web site from the links of one page and its sitemaps, without fetching them; with a crawl, also the URLs that it knows and their states. " + dataNotice,
 	})
 	addTool(c, s, &tool[crawlFor, overview.Crawl]{
 		name: "crawl", scope: caller.Write, title: "Begin a crawl", open: true, text: crawlText, call: c.begin,
@@ -138,14 +138,14 @@ func (c *client) addTools(s *sdk.Server) {
 		name: "cancel", scope: caller.Write, title: "End a crawl", text: func(d *steer.Done) string { return fmt.Sprintf("crawl %s: %s", d.Crawl, d.State) }, call: func(ctx context.Context, in *cancelFor) (json.RawMessage, error) {
 			return c.ofCrawl(ctx, http.MethodPost, in.Crawl, "/cancel", nil)
 		},
-		about: "End a crawl: URLs that wait are excluded, and what was fetched stays.",
+		about: "Cancel a crawl: its queued URLs are excluded; fetched pages stay.",
 	})
 	addTool(c, s, &tool[statusFor, crawls]{
 		name: "status", scope: caller.Read, title: "How crawls stand", text: crawlsText, call: c.status,
-		about: "Return the status of one crawl or all: state, and counts of queued, done, failed (by class) and excluded URLs. A crawl with an end has nothing to do.",
+		about: "Return the status of one crawl or all: state, and counts of queued, done, failed (by class) and excluded URLs. A crawl with an end time has finished.",
 	})
 	addTool(c, s, &tool[explainFor, history.History]{
-		name: "explain", scope: caller.Read, title: "What became of a URL", text: historyText, call: func(ctx context.Context, in *explainFor) (json.RawMessage, error) {
+		name: "explain", scope: caller.Read, title: "History of a URL", text: historyText, call: func(ctx context.Context, in *explainFor) (json.RawMessage, error) {
 			return c.ofCrawl(ctx, http.MethodGet, in.Crawl, "/explain", url.Values{"url": {in.URL}, "brief": {strconv.FormatBool(in.Brief)}})
 		},
 		about: "Explain what happened to a URL in a crawl, and why: its state, requests, page and records; for an unknown URL, similar known URLs. " + dataNotice,

@@ -189,7 +189,7 @@ func (s *server) page(p page) http.HandlerFunc {
 // allowed reports that who sends a request has not the right to what it is for.
 func allowed(r *http.Request, scope caller.Scope) error {
 	if c := caller.Of(r.Context()); !c.May(scope) {
-		return forbidden{fmt.Errorf("your token has not the scope %s", scope)}
+		return forbidden{fmt.Errorf("your token lacks the scope %s", scope)}
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func problemOf(err error) problem {
 	case errors.As(err, &no):
 		return problem{http.StatusForbidden, "Not for you", err.Error(), "The owner of this server makes tokens with other scopes (seine token create)."}
 	case errors.Is(err, cluster.ErrEmpty):
-		return problem{http.StatusNotFound, "No crawl exists yet", err.Error(), "The overview says how to begin one."}
+		return problem{http.StatusNotFound, "No crawl exists yet", err.Error(), "The overview shows how to start one."}
 	case errors.Is(err, cluster.ErrAway):
 		return problem{http.StatusServiceUnavailable, "NATS cannot be reached", err.Error(), "Start the NATS server, or wait: it is tried again."}
 	case errors.Is(err, cluster.ErrBusy):
@@ -76,11 +76,11 @@ func problemOf(err error) problem {
 		}
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem{
-			http.StatusGatewayTimeout, "The cluster does not answer", "It was asked, and had not answered all after " + askTime.String() + ".",
+			http.StatusGatewayTimeout, "The cluster does not answer", "It did not answer within " + askTime.String() + ".",
 			"See under Processes which stages run; the NATS server may be away.",
 		}
 	default:
-		return problem{http.StatusBadGateway, "The cluster could not be asked", err.Error(), "Try again in a moment; the log of the server has more."}
+		return problem{http.StatusBadGateway, "The cluster cannot be queried", err.Error(), "Try again in a moment; the log of the server has more."}
 	}
 }
 

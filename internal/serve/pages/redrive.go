@@ -64,7 +64,7 @@ func (lp letterPages) lettersOf(r *http.Request) (seqs []uint64, err error) {
 		return err
 	})
 	if err == nil && len(seqs) == 0 {
-		err = notThere{errors.New("none of these dead letters is there any more")}
+		err = notThere{errors.New("none of these dead letters exists any more")}
 	}
 	return seqs, err
 }

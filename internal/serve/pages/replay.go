@@ -103,7 +103,7 @@ func askedReplay(r *http.Request) *replayPage {
 // replayVerbs are what a form can do with a replay, and the message then.
 var replayVerbs = map[string]struct{ method, path, said string }{
 	"resume": {http.MethodPost, "/resume", "The replay continues."},
-	"forget": {http.MethodDelete, "", "The replay is forgotten; what it has written stays."},
+	"forget": {http.MethodDelete, "", "The replay is removed; its output stays."},
 }
 
 // steerReplay is POST /crawls/{crawl}/replay/{id}/{verb}.

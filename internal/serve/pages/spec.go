@@ -135,7 +135,7 @@ func (sp specPages) storeSpec(w http.ResponseWriter, r *http.Request) {
 	var change api.SpecChange
 	err := sp.carryOut(r, http.MethodPut, "/crawls/"+url.PathEscape(crawl)+"/spec", []byte(text), "application/yaml", &change, "If-Match", strconv.Quote(r.FormValue("rev")))
 	if err == nil {
-		sp.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("Revision %d of the spec holds now.", change.Revision))
+		sp.done(w, r, "/crawls/"+crawl+"/spec", fmt.Sprintf("Revision %d of the spec is in effect.", change.Revision))
 		return
 	}
 	p, readErr := sp.specPage(r)
@@ -159,5 +159,5 @@ func (sp specPages) rollback(r *http.Request) (to, said string, err error) {
 	}
 	var change api.SpecChange
 	err = sp.carryOutJSON(r, http.MethodPost, "/crawls/"+url.PathEscape(crawl)+"/spec/rollback", map[string]any{"revision": rev}, &change)
-	return "/crawls/" + crawl + "/spec", fmt.Sprintf("The spec is that of revision %d again, as revision %d.", rev, change.Revision), err
+	return "/crawls/" + crawl + "/spec", fmt.Sprintf("Revision %d of the spec is restored, as revision %d.", rev, change.Revision), err
 }

@@ -149,24 +149,24 @@ var streamWords = map[string]string{
 // words explain what the frontier and the fetchers say in one word.
 var words = map[string]string{
 	"asked":        "a request is in flight",
-	"due":          "may be asked at once",
+	"due":          "may get a request now",
 	"delay":        "rests between two requests",
 	"backoff":      "rests after a failure",
-	"retry_after":  "asked to be left alone for a while (Retry-After)",
+	"retry_after":  "asked for a pause (Retry-After)",
 	"breaker_open": "failed too often in a row, and is tried again later",
-	"hours":        "may be asked only at other hours",
+	"hours":        "is outside its crawl hours",
 	"parked":       "its crawl is paused, or has spent its budget",
 	"given_up":     "failed for so long that the frontier abandoned it",
 
 	"ok": "answers with a page", "not_modified": "answers that a page is unchanged", "redirect": "leads to another URL",
 	"client_error": "the host refuses (4xx)", "gone": "not there (404, 410)", "throttled": "the host wants fewer requests (429, 503)",
-	"server_error": "the host fails (5xx)", "robots_denied": "robots.txt does not allow it", "robots_fetched": "a request for robots.txt",
+	"server_error": "the host fails (5xx)", "robots_denied": "disallowed by robots.txt", "robots_fetched": "a request for robots.txt",
 	"refused_address": "the address is private and refused", "dns_failure": "the name does not resolve",
 	"connect_failure": "no connection", "tls_failure": "no trusted TLS session", "timeout": "no answer in time",
 	"stalled": "the body stopped coming", "too_large": "larger than the limit", "bad_encoding": "cannot be decompressed",
 	"protocol_error": "not HTTP, or cut short", "unsupported_type": "of a type that is not kept",
 	"blocked": "a challenge or a CAPTCHA in place of the page", "proxy_failure": "no way through the proxy",
-	"misconfigured": "the spec asks for what the fetcher does not have", "cancelled": "was cancelled",
+	"misconfigured": "the spec needs something that the fetcher lacks", "cancelled": "was cancelled",
 	"parse_error": "the page could not be parsed", "host_given_up": "its host failed too often in a row",
 }
 

@@ -190,7 +190,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	axe.Check(t, tab)
 	fill(tab, "#text", right)
 	press(tab, ".fields", "Store")
-	tab.Shows("of the spec holds now")
+	tab.Shows("of the spec is in effect")
 	tab.Shows("what changed since")
 
 	other := c.tab() // another person, who is slower
@@ -198,7 +198,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	other.Go(c.url + "/crawls/shop/spec")
 	fill(tab, "#text", right+"max_depth: 5\n")
 	press(tab, ".fields", "Store")
-	tab.Shows("of the spec holds now")
+	tab.Shows("of the spec is in effect")
 	fill(other, "#text", right+"max_depth: 6\n")
 	press(other, ".fields", "Store")
 	other.Shows("it has revision")
@@ -337,7 +337,7 @@ func TestPagesAreReplayedByAForm(t *testing.T) {
 	tab.Go(c.url + "/crawls/shop/replay")
 	sure(tab, "Forget")
 	press(tab, "#list", "Forget it")
-	tab.Shows("The replay is forgotten")
+	tab.Shows("The replay is removed")
 	tab.Holds(`document.querySelector("#list .empty")`)
 }
 

@@ -34,10 +34,10 @@ const MostReplays = 100
 // Errors.
 var (
 	ErrNone      = errors.New("no such replay")
-	ErrTooMany   = fmt.Errorf("there are %d replays, and there may be no more", MostReplays)
-	ErrFolder    = errors.New("the folder has something already")
+	ErrTooMany   = fmt.Errorf("there are %d replays, the maximum", MostReplays)
+	ErrFolder    = errors.New("the folder is not empty")
 	ErrRuns      = errors.New("the replay has not failed: there is nothing to resume")
-	ErrDropped   = errors.New("the replay cannot be resumed: its streams were removed, as those of newer ones that failed are kept; begin another")
+	ErrDropped   = errors.New("the replay cannot be resumed: its streams were removed in favour of newer failed replays; start another")
 	ErrElsewhere = errors.New("another server that has the same --state runs the replays")
 )
 

@@ -104,7 +104,7 @@ func (s *Service) unchecked(r *Job) (o replay.Options, err error) {
 	}
 	if r.To == ToRecords {
 		if r.Folder+r.Format+r.Path != "" || len(r.Encrypt) > 0 {
-			return o, errors.New("folder, format, path and encrypt are for files: the writers of the crawl say how its records are written")
+			return o, errors.New("folder, format, path and encrypt are for files: the writers of the crawl decide how its records are written")
 		}
 		return o, nil
 	}

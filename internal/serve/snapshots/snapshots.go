@@ -114,7 +114,7 @@ func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 func (f *Feed) tell(s *Snapshot) {
 	var err error
 	if s.text, err = json.Marshal(s); err != nil {
-		f.log.Error("how everything stands cannot be encoded", "error", err)
+		f.log.Error("cannot encode the status", "error", err)
 		return
 	}
 	f.mu.Lock()

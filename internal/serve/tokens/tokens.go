@@ -110,7 +110,7 @@ func Revoke(name, token string) error {
 	return change(name, func(all []Token) ([]Token, error) {
 		left := slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.Name == token })
 		if len(left) == len(all) {
-			return nil, fmt.Errorf("%w %s: %s has no such token (seine token list shows those there are)", ErrName, token, name)
+			return nil, fmt.Errorf("%w %s: %s has no such token (seine token list shows them)", ErrName, token, name)
 		}
 		return left, nil
 	})

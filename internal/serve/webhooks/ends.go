@@ -74,7 +74,7 @@ func (e *ends) run(ctx context.Context, wanted func() (crawls []string, all bool
 	for ctx.Err() == nil {
 		if crawls, all := wanted(); len(crawls) > 0 {
 			if err := e.look(ctx, crawls, all); err != nil && ctx.Err() == nil {
-				e.log.Debug("cannot look which crawls have ended", "error", err)
+				e.log.Debug("cannot determine which crawls have ended", "error", err)
 			}
 		}
 		_ = sleep.For(ctx, lookEvery)

@@ -15,7 +15,7 @@ import (
 type RecordsRefusedError struct{ Cause *stages.PermissionError }
 
 func (e *RecordsRefusedError) Error() string {
-	return fmt.Sprintf("records: this server may not read them (%v); have it connect as a user who may, such as operator, or leave the event records out", e.Cause)
+	return fmt.Sprintf("records: this server lacks the permission to read them (%v); let it connect as a user with it, such as operator, or omit the event records", e.Cause)
 }
 
 // Unwrap returns what NATS refuses.

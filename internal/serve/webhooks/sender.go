@@ -232,7 +232,7 @@ func (s *sender) deliver(ctx context.Context, d *delivery) {
 			st.Failed++
 			st.Tries, st.Error, st.Next = tries, err.Error(), time.Now().Add(wait).UTC()
 		})
-		s.service.log.Warn("a webhook was not taken", "webhook", h.Name, "id", d.ID, "tries", tries, "error", err)
+		s.service.log.Warn("a webhook was not delivered", "webhook", h.Name, "id", d.ID, "tries", tries, "error", err)
 		_ = sleep.For(ctx, wait)
 	}
 }
@@ -244,7 +244,7 @@ func (s *sender) taken(d *delivery) {
 		p.Told[d.End.Crawl] = d.End.key()
 	}
 	if err := s.file.save(s.service.dir); err != nil {
-		s.service.log.Error("how far a webhook is cannot be stored", "webhook", s.file.Hook.Name, "error", err)
+		s.service.log.Error("cannot store the progress of a webhook", "webhook", s.file.Hook.Name, "error", err)
 	}
 	s.note(func(st *State) {
 		*st = State{Delivered: st.Delivered + 1, Last: time.Now().UTC(), Missed: st.Missed + d.Missed, Failed: st.Failed}

@@ -34,9 +34,9 @@ const MostHooks = 32
 
 // Errors of Add and Remove.
 var (
-	ErrThere     = errors.New("there is a webhook of that name")
-	ErrNone      = errors.New("no webhook of that name")
-	ErrTooMany   = fmt.Errorf("there are %d webhooks, and there may be no more", MostHooks)
+	ErrThere     = errors.New("a webhook with that name exists")
+	ErrNone      = errors.New("no webhook with that name")
+	ErrTooMany   = fmt.Errorf("there are %d webhooks, the maximum", MostHooks)
 	ErrElsewhere = errors.New("another server that has the same --state delivers the webhooks")
 )
 

@@ -55,7 +55,7 @@ func TestAgainOfACancelledCrawlSaysSo(t *testing.T) {
 	seine(t, "", "cancel", "--crawl", "default", "--data", p.data).expect(0)
 	c := p.crawl("--again")
 	c.expect(5)
-	c.complains("nothing is visited again", "it is cancelled: seine resume takes that back")
+	c.complains("no page is visited again", "it is cancelled: seine resume undoes that")
 	web.wantAsked(t, 1)
 	seine(t, "", "resume", "--crawl", "default", "--data", p.data).expect(0)
 	p.crawl("--again").expect(0)

@@ -107,7 +107,7 @@ func TestAlertsReachAReceiverThatIsDownAtFirst(t *testing.T) {
 	})
 	wantOutput(t, runSeine(t, "status", "--every", "100ms", "--nats", c.url), "ALERT crawl site, error_rate, for ")
 	eventually(t, time.Minute, "try to post it", func() (bool, string) {
-		return strings.Contains(c.front.log.String(), "alert was not taken"), ""
+		return strings.Contains(c.front.log.String(), "alert was not delivered"), ""
 	})
 	c.front.kill()
 	next := start(t, "frontier", "--nats", c.url, "--listen", "127.0.0.1:0", "--state", filepath.Join(c.dir, "frontier2"))

@@ -215,7 +215,7 @@ func (b binder) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte
 		if err := b.cfg.bound(have, &b.binding); err == nil || !b.cfg.ChangeOutput {
 			return err
 		}
-		b.log.Warn("the writer's name is bound to another place or form from now on", "was", have.Out, "is", b.binding.Out)
+		b.log.Warn("the writer is bound to another output from now on", "was", have.Out, "is", b.binding.Out)
 	}
 	if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(b.cfg.Name), text, rev); err != nil {
 		return fmt.Errorf("bind the writer %s to its place: %w", b.cfg.Name, err)

@@ -106,7 +106,7 @@ func (c *Config) validate() error {
 	case !writerName().MatchString(c.Name):
 		return fmt.Errorf("--name %q: must be 1 to 31 of a-z, 0-9, '-' and '_', and start with a letter or digit", c.Name)
 	case c.Name == ExportName:
-		return fmt.Errorf("--name %q: is what seine export calls itself: take another", c.Name)
+		return fmt.Errorf("--name %q: is reserved for seine export: use another", c.Name)
 	case sources[c.From].stream == "":
 		return fmt.Errorf("--from %q: must be records, pages or results", c.From)
 	case c.ChunkRecords < 1 || c.ChunkRecords > maxRecords:
@@ -142,7 +142,7 @@ func (c *OutputConfig) Validate() error {
 		return fmt.Errorf("--out: must name a directory, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…")
 	}
 	if c.Out == "-" {
-		return fmt.Errorf("--out -: only what is committed is output, so it is not written to standard output: name a directory (./- if it is called so); seine cat prints what is in it")
+		return fmt.Errorf("--out -: Seine does not write to standard output: name a directory (./- for one named -), and print it with seine cat")
 	}
 	if (c.CSVBOM || c.CSVSafe) && !strings.HasPrefix(c.Format, "csv") {
 		flag := "--csv-safe"

@@ -168,7 +168,7 @@ func (o *ExportOptions) checkPlaces() error {
 		return strings.HasPrefix(strings.TrimRight(a, "/")+"/", strings.TrimRight(b, "/")+"/")
 	}
 	if within(from, to) || within(to, from) {
-		return fmt.Errorf("--to %s: is the place it is exported from, or one is in the other: name another", o.To.Out)
+		return fmt.Errorf("--to %s: is the source, or one contains the other: name another directory", o.To.Out)
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func (x *export) enter(t *exportTarget, c *output.Commit) error {
 	}
 	p, refs, err := x.sink.OpenPartition(c.Partition, c.Created)
 	if errors.Is(err, output.ErrHeld) || errors.Is(err, output.ErrInUse) {
-		return fmt.Errorf("--to %s: another export is at work there: wait for its end", x.To.Out)
+		return fmt.Errorf("--to %s: another export is running there: wait until it ends", x.To.Out)
 	}
 	if err != nil {
 		return err
@@ -266,9 +266,9 @@ func (x *export) before(t *exportTarget, c *output.Commit) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case !have.Created.Equal(c.Created) || !c.Merged && have.LastSeq != c.LastSeq && have.LastSeq >= c.FirstSeq:
-		return 0, fmt.Errorf("--to %s: has an export of another output, whose entry is named %s too: name another place", x.To.Out, t.refs[i].Name)
+		return 0, fmt.Errorf("--to %s: has an export of another output with an entry %s: name another directory", x.To.Out, t.refs[i].Name)
 	case have.Exported == nil || *have.Exported != x.Filter:
-		return 0, fmt.Errorf("--to %s: has an export of %s, this one is of %s: name another place", x.To.Out, describe(have.Exported), describe(&x.Filter))
+		return 0, fmt.Errorf("--to %s: has an export of %s, this one is of %s: name another directory", x.To.Out, describe(have.Exported), describe(&x.Filter))
 	}
 	return have.LastSeq, nil
 }

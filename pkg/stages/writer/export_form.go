@@ -36,7 +36,7 @@ func (x *export) checkForm() error {
 	if len(other) == 0 {
 		return nil
 	}
-	return fmt.Errorf("--to %s: has an export in another form: %s: name another place, or give the flags of that one", x.To.Out, strings.Join(other, "; "))
+	return fmt.Errorf("--to %s: has an export with other flags: %s: name another directory, or use those flags", x.To.Out, strings.Join(other, "; "))
 }
 
 // differences tells in what two forms differ, by the flags that say it.

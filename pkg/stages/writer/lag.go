@@ -108,7 +108,7 @@ func (lw lagWatch) noteLag(l lag) {
 	defer lw.mu.Unlock()
 	switch {
 	case l.share > lagShare && lw.lagging == nil:
-		lw.lagging = fmt.Errorf("%d messages behind, which are over %.0f%% of what %s may hold: it slows the crawl down", l.messages, 100*lagShare, lw.from.stream)
+		lw.lagging = fmt.Errorf("%d messages behind, over %.0f%% of the limit of %s: it slows the crawl down", l.messages, 100*lagShare, lw.from.stream)
 		lw.log.Warn("writer cannot keep up, and slows the crawl down", "stream", lw.from.stream, "behind", l.messages)
 	case l.share < lagShare/2 && lw.lagging != nil:
 		lw.lagging = nil
