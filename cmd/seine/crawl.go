@@ -52,7 +52,7 @@ type crawlCmd struct {
 	crawlRecords       `embed:"" group:"records"`
 	outputPlace        `embed:"" group:"output"`
 	chunkFlags         `embed:"" group:"output"`
-	ChangeOutput       bool `group:"output" help:"Write to the destination that the flags of this command name from now on, instead of the one that --data remembers. Records still in the streams go to the new destination."`
+	ChangeOutput       bool `group:"output" help:"Write to the destination that the flags of this command name from now on, instead of the one that --data remembers. The new destination also receives already written records that the streams still hold."`
 	crawlArchive       `embed:"" group:"archive"`
 	crawlRendering     `embed:"" group:"rendering"`
 	crawlState         `embed:"" group:"state"`
