@@ -76,7 +76,7 @@ func (c *verifyCmd) Run() error {
 // explainDeleted says what to do about crawls that lack files as after a deletion.
 func (c *verifyCmd) explainDeleted(crawls []string) {
 	for _, crawl := range crawls {
-		safeprint.Fprintf(os.Stderr, "seine: crawl %[1]s has no file as old as the missing ones; if you deleted its output, add --deleted %[1]s\n", crawl)
+		safeprint.Fprintf(os.Stderr, "seine: if you deleted the output of crawl %[1]s, add --deleted %[1]s to ignore its missing files\n", crawl)
 	}
 }
 

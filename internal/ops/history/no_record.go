@@ -82,6 +82,9 @@ func whyNoRecord(f *finder, spec *crawlspec.Spec, body []byte) (all []string, er
 		for _, p := range read.Problems {
 			if p.Rule == v.Rule {
 				why = p.Reason
+				if p.Field != "" {
+					why = "field " + p.Field + ": " + why
+				}
 			}
 		}
 		made := slices.ContainsFunc(read.ByRules.Records, func(r extract.Record) bool { return r.Rule == v.Rule })

@@ -113,7 +113,7 @@ func (y *Yield) Trouble(pages int64, later bool) string {
 	case y.Pages == 0:
 		return fmt.Sprintf("fits none of %s: look at its match, type and when", humanize.Plural(pages, "page"))
 	case y.Records == 0:
-		return fmt.Sprintf("made no record of the %s that it fits: its selectors found nothing", humanize.Plural(y.Pages, "page"))
+		return fmt.Sprintf("made no record of the %s that it fits: its selectors, or a required field, found nothing", humanize.Plural(y.Pages, "page"))
 	}
 	var parts []string
 	if len(y.Nothing) > 0 {

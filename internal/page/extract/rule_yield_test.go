@@ -37,7 +37,7 @@ records:
 	}
 	for i, want := range []string{
 		"name, colour, tags found nothing, in any of 101 records", "fits none of 101 pages: look at its match, type and when",
-		"made no record of the 101 pages that it fits: its selectors found nothing",
+		"made no record of the 101 pages that it fits: its selectors, or a required field, found nothing",
 	} {
 		if got := all[i].Trouble(pages, false); got != want {
 			t.Errorf("of rule %d: %q, want %q", i, got, want)
@@ -52,7 +52,7 @@ records:
 		{Yield{}, 0, false, ""},
 		{Yield{}, 1, false, "fits none of 1 page: look at its match, type and when"},
 		{Yield{}, 5, true, ""},
-		{Yield{Pages: 1}, 5, true, "made no record of the 1 page that it fits: its selectors found nothing"},
+		{Yield{Pages: 1}, 5, true, "made no record of the 1 page that it fits: its selectors, or a required field, found nothing"},
 		{Yield{Pages: 2, Records: 2, Nothing: []string{"a"}}, 5, false, ""},
 	} {
 		if got := c.of.Trouble(c.pages, c.later); got != c.want {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -120,7 +121,7 @@ func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*b
 	o.flush(ctx, in.Cursor)
 	out, err := o.output(ctx, in.Writer)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(o.checkThere(ctx, in.Crawl), err)
 	}
 	defer out.Close()
 	part, err := records.Read(ctx, out, records.Choice{Crawl: in.Crawl, Kind: in.Kind, File: in.File}, in.Cursor, in.Limit)
