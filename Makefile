@@ -135,7 +135,7 @@ fuzz: ## fuzz everything that reads foreign bytes, FUZZTIME each
 	@scripts/fuzz $(or $(FUZZTIME),20s)
 
 .PHONY: bench
-bench: sites ## measure beside wget2, Colly, Scrapy and a bare client; ARGS="--dir … --index …"
+bench: sites ## measure beside wget2, Colly, Scrapy, Crawlee and a bare client; ARGS="--dir … --index …"
 	cd bench && go run . $(ARGS)
 
 .PHONY: soak

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"seine/bench/others"
 )
 
 // buildTimeout bounds everything but the measured runs: builds on an empty cache, and questions for versions.
@@ -16,7 +18,7 @@ const buildTimeout = 15 * time.Minute
 // runner carries out the runs.
 type runner struct {
 	options  options
-	dirs     dirs
+	dirs     others.Dirs
 	site     *site
 	expected []string // URIs of the pages there are, sorted
 	list     string   // file with their URLs
@@ -24,18 +26,10 @@ type runner struct {
 	entries  []*entry
 }
 
-// dirs are the folders a bench works in.
-type dirs struct {
-	bench string // the module's own
-	root  string // Seine's
-	bin   string // programs of this module
-	work  string // temporary
-}
-
 // entry is one crawler and its runs.
 type entry struct {
 	parallel int
-	crawler  crawler
+	crawler  others.Crawler
 	version  string
 	skipped  error // why it was not run
 	runs     []run
@@ -54,8 +48,8 @@ func newRunner(o options) (*runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make work folder: %w", err)
 	}
-	return &runner{options: o, dirs: dirs{
-		bench: here, root: filepath.Dir(here), bin: filepath.Join(here, "bin"), work: work,
+	return &runner{options: o, dirs: others.Dirs{
+		Bench: here, Root: filepath.Dir(here), Bin: filepath.Join(here, "bin"), Work: work,
 	}}, nil
 }
 
@@ -64,26 +58,26 @@ func (b *runner) close() {
 		b.site.close()
 	}
 	if b.options.Keep {
-		progress("kept: %s", b.dirs.work)
+		progress("kept: %s", b.dirs.Work)
 		return
 	}
-	_ = os.RemoveAll(b.dirs.work)
+	_ = os.RemoveAll(b.dirs.Work)
 }
 
 // prepare builds or finds the crawlers. One that is not installed is skipped; one that does not build is an error.
-func (b *runner) prepare(ctx context.Context, chosen []crawler) error {
+func (b *runner) prepare(ctx context.Context, chosen []others.Crawler) error {
 	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
-	if _, err := (bare{}).prepare(ctx, b.dirs); err != nil { // finds the pages, whoever is chosen
+	if _, err := (bare{}).Prepare(ctx, b.dirs); err != nil { // finds the pages, whoever is chosen
 		return fmt.Errorf("prepare bare: %w", err)
 	}
 	for _, c := range chosen {
-		version, err := c.prepare(ctx, b.dirs)
-		if err != nil && !errors.Is(err, errNotInstalled) {
-			return fmt.Errorf("prepare %s: %w", c.name(), err)
+		version, err := c.Prepare(ctx, b.dirs)
+		if err != nil && !errors.Is(err, others.ErrNotInstalled) {
+			return fmt.Errorf("prepare %s: %w", c.Name(), err)
 		}
 		if err != nil {
-			progress("%s is skipped: %v", c.name(), err)
+			progress("%s is skipped: %v", c.Name(), err)
 		}
 		b.entries = append(b.entries, &entry{parallel: b.options.Parallel, crawler: c, version: version, skipped: err})
 	}
@@ -98,13 +92,13 @@ func (b *runner) startSite(ctx context.Context) error {
 	}
 	b.site = s
 	if s.Certificate != "" {
-		b.trust = filepath.Join(b.dirs.work, "site.pem")
+		b.trust = filepath.Join(b.dirs.Work, "site.pem")
 		if err := os.WriteFile(b.trust, []byte(s.Certificate), 0o600); err != nil {
 			return fmt.Errorf("write certificate: %w", err)
 		}
 	}
 	collect := bare{}.collect(b.job(""))
-	collect.trust = b.trust
+	collect.Trust = b.trust
 	m, err := execute(ctx, collect, b.options.Timeout)
 	if err != nil {
 		return fmt.Errorf("find the pages: %w", err)
@@ -121,7 +115,7 @@ func (b *runner) startSite(ctx context.Context) error {
 	for _, uri := range b.expected {
 		fmt.Fprintf(&list, "%s%s\n", s.origin(), uri)
 	}
-	b.list = filepath.Join(b.dirs.work, "pages.txt")
+	b.list = filepath.Join(b.dirs.Work, "pages.txt")
 	if err := os.WriteFile(b.list, []byte(list.String()), 0o600); err != nil {
 		return fmt.Errorf("write list of pages: %w", err)
 	}
@@ -140,15 +134,15 @@ func (b *runner) measure(ctx context.Context) error {
 				return err
 			}
 			e.runs = append(e.runs, r)
-			progress("run %d of %d  %-7s %s", round+1, b.options.Runs, e.crawler.name(), r)
+			progress("run %d of %d  %-7s %s", round+1, b.options.Runs, e.crawler.Name(), r)
 		}
 	}
 	return b.profile(ctx)
 }
 
 // once runs a crawler in a folder of its own. An error ends the bench; what goes wrong with the crawler is in the run.
-func (b *runner) once(ctx context.Context, c crawler, profile string) (run, error) {
-	dir, err := os.MkdirTemp(b.dirs.work, c.name()+"-")
+func (b *runner) once(ctx context.Context, c others.Crawler, profile string) (run, error) {
+	dir, err := os.MkdirTemp(b.dirs.Work, c.Name()+"-")
 	if err != nil {
 		return run{}, fmt.Errorf("make run folder: %w", err)
 	}
@@ -159,9 +153,9 @@ func (b *runner) once(ctx context.Context, c crawler, profile string) (run, erro
 		return run{}, err
 	}
 	j := b.job(dir)
-	j.profile = profile
-	command := c.command(j)
-	command.trust = b.trust
+	j.Profile = profile
+	command := c.Command(j)
+	command.Trust = b.trust
 	m, failure := execute(ctx, command, b.options.Timeout)
 	if ctx.Err() != nil {
 		return run{}, fmt.Errorf("interrupted: %w", context.Cause(ctx))
@@ -176,7 +170,7 @@ func (b *runner) once(ctx context.Context, c crawler, profile string) (run, erro
 	}
 	r := run{usage: m.usage, Pages: seen.Pages, Requests: seen.Requests, ServerCPU: seen.CPU, Failure: failure}
 	r.Missing, r.Extra = compare(b.expected, pages)
-	r.Claimed = command.claimed(m.stdout)
+	r.Claimed = command.Claimed(m.stdout)
 	return r, nil
 }
 
@@ -197,8 +191,8 @@ func (b *runner) profile(ctx context.Context) error {
 	return r.Failure
 }
 
-func (b *runner) job(dir string) job {
-	return job{dirs: b.dirs, url: b.site.URL, list: b.list, dir: dir, parallel: b.options.Parallel}
+func (b *runner) job(dir string) others.Job {
+	return others.Job{Dirs: b.dirs, URL: b.site.URL, List: b.list, Dir: dir, Parallel: b.options.Parallel}
 }
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"seine/bench/others"
 )
 
 // describe says under which circumstances the figures were taken: what a reader needs to take them again, and nothing
@@ -35,9 +37,9 @@ func commands(entries []*entry) []string {
 		if len(e.runs) == 0 {
 			continue
 		}
-		c := e.crawler.command(job{url: "URL", list: "LIST", dir: "DIR", parallel: e.parallel})
-		c.argv[0] = filepath.Base(c.argv[0])
-		lines = append(lines, fmt.Sprintf("%s: `%s`", e.crawler.name(), strings.Join(c.argv, " ")))
+		c := e.crawler.Command(others.Job{URL: "URL", List: "LIST", Dir: "DIR", Parallel: e.parallel})
+		c.Argv[0] = filepath.Base(c.Argv[0])
+		lines = append(lines, fmt.Sprintf("%s: `%s`", e.crawler.Name(), strings.Join(c.Argv, " ")))
 	}
 	return lines
 }
@@ -60,7 +62,7 @@ func system() string {
 
 // goVersion is of the toolchain that has built the crawlers.
 func goVersion(ctx context.Context) string {
-	out, err := ask(ctx, "go", "version")
+	out, err := others.Ask(ctx, "go", "version")
 	if err != nil {
 		return runtime.Version()
 	}

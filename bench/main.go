@@ -17,9 +17,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
+
+	"seine/bench/others"
 )
 
 // serveCommand is the hidden first argument that makes this program the site.
@@ -60,7 +61,7 @@ func parseOptions(args []string) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.IntVar(&o.Runs, "runs", 5, "`number` of runs of each crawler")
 	f.IntVar(&o.Parallel, "parallel", 16, "`number` of requests at a time")
-	f.StringVar(&o.Only, "only", "", "comma-separated `list` of crawlers, of: "+strings.Join(crawlerNames(), ", "))
+	f.StringVar(&o.Only, "only", "", "comma-separated `list` of crawlers, of: "+others.Names(crawlers))
 	f.StringVar(&o.Beside, "beside", "", "run this other `build` of Seine too, as in bin/seine of another checkout")
 	f.BoolVar(&o.Keep, "keep", false, "keep what the crawlers write, and say where")
 	f.StringVar(&o.Profile, "profile", "", "write a CPU profile of one more run of Seine to this `file`")
@@ -88,7 +89,7 @@ func bench(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := chooseCrawlers(o.Only)
+	chosen, err := others.Choose("--only", o.Only, crawlers)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func bench(ctx context.Context, args []string) error {
 		}
 		chosen = append(slices.Clone(chosen), baselineSeine{path})
 	}
-	if o.Profile != "" && !slices.Contains(chosen, crawler(seine{})) {
+	if o.Profile != "" && !slices.Contains(chosen, others.Crawler(seine{})) {
 		return errors.New("--profile: --only leaves out seine")
 	}
 	b, err := newRunner(o)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"seine/bench/others"
 )
 
 const (
@@ -86,14 +88,14 @@ func (r run) String() string {
 
 // execute runs a program to its end. When ctx ends, or the time is over, the program and its children are asked to
 // end, then made to.
-func execute(ctx context.Context, c command, timeout time.Duration) (measured, error) {
+func execute(ctx context.Context, c others.Command, timeout time.Duration) (measured, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var stdout, stderr tail
-	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...) //nolint:gosec // a crawler
-	cmd.Dir, cmd.Env = c.dir, environment(c)
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...) //nolint:gosec // a crawler
+	cmd.Dir, cmd.Env = c.Dir, environment(c)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that only this program answers to the terminal
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -113,20 +115,20 @@ func execute(ctx context.Context, c command, timeout time.Duration) (measured, e
 	switch {
 	case ctx.Err() != nil:
 		return m, fmt.Errorf("stopped after %v: %w", wall.Round(time.Millisecond), context.Cause(ctx))
-	case err == nil, slices.Contains(c.okay, cmd.ProcessState.ExitCode()):
+	case err == nil, slices.Contains(c.Okay, cmd.ProcessState.ExitCode()):
 		return m, nil
 	}
 	return m, fmt.Errorf("run: %w: %s", err, stderr.lastLine())
 }
 
 // environment leaves out all that could make one machine's figures differ from another's, such as proxies.
-func environment(c command) []string {
+func environment(c others.Command) []string {
 	env := []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "TMPDIR=" + c.dir, "LC_ALL=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.Dir, "TMPDIR=" + c.Dir, "LC_ALL=C.UTF-8",
 		"PYTHONDONTWRITEBYTECODE=1", // no files beside the spider
 	}
-	if c.trust != "" {
-		env = append(env, "SSL_CERT_FILE="+c.trust)
+	if c.Trust != "" {
+		env = append(env, "SSL_CERT_FILE="+c.Trust)
 	}
 	return env
 }

@@ -8,11 +8,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"seine/bench/others"
 )
 
-func shell(t *testing.T, script string, okay ...int) command {
+func shell(t *testing.T, script string, okay ...int) others.Command {
 	t.Helper()
-	return command{argv: []string{"sh", "-c", script}, dir: t.TempDir(), okay: okay}
+	return others.Command{Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Okay: okay}
 }
 
 func TestExecute(t *testing.T) {
@@ -24,7 +26,7 @@ func TestExecute(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "exit status 3: last") {
 		t.Errorf("error %v", err)
 	}
-	if _, err = execute(t.Context(), command{argv: []string{"/nonexistent"}}, time.Minute); err == nil {
+	if _, err = execute(t.Context(), others.Command{Argv: []string{"/nonexistent"}}, time.Minute); err == nil {
 		t.Error("a program that does not exist is no error")
 	}
 }

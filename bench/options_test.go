@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"testing"
+
+	"seine/bench/others"
 )
 
 func TestParseOptions(t *testing.T) {
@@ -21,14 +23,14 @@ func TestParseOptions(t *testing.T) {
 }
 
 func TestChooseCrawlers(t *testing.T) {
-	chosen, err := chooseCrawlers("bare,seine")
-	if err != nil || !slices.Equal(chosen, []crawler{seine{}, bare{}}) {
+	chosen, err := others.Choose("--only", "bare,seine", crawlers)
+	if err != nil || !slices.Equal(chosen, []others.Crawler{seine{}, bare{}}) {
 		t.Errorf("%v, %v", chosen, err)
 	}
-	if all, err := chooseCrawlers(""); err != nil || len(all) != len(crawlers) {
+	if all, err := others.Choose("--only", "", crawlers); err != nil || len(all) != len(crawlers) {
 		t.Errorf("%v, %v", all, err)
 	}
-	if _, err := chooseCrawlers("bare,other"); err == nil {
+	if _, err := others.Choose("--only", "bare,other", crawlers); err == nil {
 		t.Error("an unknown crawler is accepted")
 	}
 }

@@ -56,7 +56,7 @@ func markdown(w io.Writer, rows [][]string) {
 // reference are Seine's runs, if there are any.
 func reference(entries []*entry) []run {
 	for _, e := range entries {
-		if e.crawler.name() == "seine" {
+		if e.crawler.Name() == "seine" {
 			return e.runs
 		}
 	}
@@ -86,7 +86,7 @@ func row(e *entry, seine []run) []string {
 	}
 	of := func(format string, get func(run) float64) string { return spread(format, each(sound, get)) }
 	return []string{
-		e.crawler.name() + marked,
+		e.crawler.Name() + marked,
 		runs,
 		of("%.0f", func(r run) float64 { return float64(r.Pages) }),
 		of("%.0f", func(r run) float64 { return float64(r.Requests) }),
@@ -125,7 +125,7 @@ func notes(entries []*entry) []string {
 	var lines []string
 	for _, e := range entries {
 		if e.skipped != nil {
-			lines = append(lines, fmt.Sprintf("%s was skipped: %v", e.crawler.name(), e.skipped))
+			lines = append(lines, fmt.Sprintf("%s was skipped: %v", e.crawler.Name(), e.skipped))
 		}
 		count := map[string]int{}
 		var order []string
@@ -137,7 +137,7 @@ func notes(entries []*entry) []string {
 			}
 		}
 		for _, mark := range order {
-			lines = append(lines, fmt.Sprintf("! %s, in %d of %d runs: %s", e.crawler.name(), count[mark], len(e.runs), mark))
+			lines = append(lines, fmt.Sprintf("! %s, in %d of %d runs: %s", e.crawler.Name(), count[mark], len(e.runs), mark))
 		}
 	}
 	return lines

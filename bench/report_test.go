@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"seine/bench/others"
 )
 
 func sound(seconds float64) run {
@@ -24,8 +26,8 @@ func TestReport(t *testing.T) {
 	said.Claimed = new(99)
 	entries := []*entry{
 		{crawler: seine{}, parallel: 4, runs: []run{sound(1), said, sound(2)}},
-		{crawler: colly{}, parallel: 4, runs: []run{missing, failed, sound(2)}},
-		{crawler: wget2{}, skipped: errNotInstalled},
+		{crawler: others.Colly{}, parallel: 4, runs: []run{missing, failed, sound(2)}},
+		{crawler: others.Wget2{}, skipped: others.ErrNotInstalled},
 	}
 	var out strings.Builder
 	report(&out, []string{"about"}, entries)
@@ -54,7 +56,7 @@ func TestReportOfNothing(t *testing.T) {
 }
 
 func TestRowOfFailuresOnly(t *testing.T) {
-	cells := row(&entry{crawler: colly{}, runs: []run{{Failure: errNoSite}}}, nil)
+	cells := row(&entry{crawler: others.Colly{}, runs: []run{{Failure: errNoSite}}}, nil)
 	if got := strings.Join(cells, " "); got != "colly ! 0 of 1 – – – – – – – –" {
 		t.Errorf("row %q", got)
 	}

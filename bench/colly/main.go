@@ -6,7 +6,11 @@
 // What stays is Colly's: it asks whether a URL is known and notes it in two steps, so that some pages are fetched
 // twice, and its limit is on requests only, so that any number of pages may be parsed at once.
 //
+// With a delay it obeys robots.txt and starts at the URLs of a list. Colly has a delay for each limit, so each host gets
+// one of its own; its request for robots.txt knows none.
+//
 //	colly -n 16 -out FILE URL
+//	colly -out FILE -list FILE -delay 10s -scope REGEXP
 package main
 
 import (
@@ -15,41 +19,54 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/gocolly/colly/v2"
 )
 
+// options are the command line.
+type options struct {
+	parallel int
+	out      string
+	starts   []string
+	delay    time.Duration
+	scope    *regexp.Regexp // with a delay, what URLs of pages match
+}
+
 func main() {
-	parallel := flag.Int("n", 16, "requests at a time")
-	out := flag.String("out", "pages.jsonl.zst", "file to write")
+	var o options
+	flag.IntVar(&o.parallel, "n", 16, "requests at a time")
+	flag.StringVar(&o.out, "out", "pages.jsonl.zst", "file to write")
+	flag.DurationVar(&o.delay, "delay", 0, "time between the requests to a host")
+	list := flag.String("list", "", "file with the URLs to start at")
+	scope := flag.String("scope", "", "regular expression for the URLs of pages")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: colly [-n N] [-out FILE] URL")
+	text, err := os.ReadFile(*list)
+	o.starts = append(flag.Args(), strings.Fields(string(text))...)
+	if *list != "" && err != nil || len(o.starts) == 0 || (o.delay > 0) != (*scope != "") {
+		fmt.Fprintln(os.Stderr, "usage: colly [-n N] [-out FILE] URL\n       colly [-out FILE] -list FILE -delay DURATION -scope REGEXP")
 		os.Exit(2)
 	}
-	if err := crawl(flag.Arg(0), *out, *parallel); err != nil {
+	o.scope = regexp.MustCompile(*scope)
+	if err := crawl(o); err != nil {
 		fmt.Fprintln(os.Stderr, "colly:", err)
 		os.Exit(1)
 	}
 }
 
-// crawl follows all links on the start page's host and port. Pages that fail are left out, as Colly does.
-func crawl(start, out string, parallel int) error {
-	u, err := url.Parse(start)
-	if err != nil {
-		return fmt.Errorf("parse start: %w", err)
-	}
-	w, err := newWriter(out)
+// crawl follows all links that lead to the same host and port. Pages that fail are left out, as Colly does.
+func crawl(o options) error {
+	w, err := newWriter(o.out)
 	if err != nil {
 		return err
 	}
-	c, err := newCollector(u, parallel)
+	c, err := newCollector(o)
 	if err != nil {
 		return err
 	}
-	follow(c, u.Host)
+	follow(c)
 	c.OnHTML("html", func(e *colly.HTMLElement) {
 		e.DOM.Find("script, style, noscript, template").Remove()
 		w.write(record{
@@ -58,29 +75,50 @@ func crawl(start, out string, parallel int) error {
 			Text:  strings.Join(strings.Fields(e.DOM.Find("body").Text()), " "),
 		})
 	})
-	if err := c.Visit(start); err != nil {
-		return fmt.Errorf("visit start: %w", err)
+	for _, start := range o.starts {
+		if err := c.Visit(start); err != nil {
+			return fmt.Errorf("visit start: %w", err)
+		}
 	}
 	c.Wait()
 	return w.close()
 }
 
-func newCollector(start *url.URL, parallel int) (*colly.Collector, error) {
-	c := colly.NewCollector(colly.Async(true), colly.AllowedDomains(start.Hostname()))
-	c.IgnoreRobotsTxt = true
-	c.WithTransport(&http.Transport{MaxIdleConnsPerHost: parallel, DisableCompression: true})
+func newCollector(o options) (*colly.Collector, error) {
+	c := colly.NewCollector(colly.Async(true))
+	c.IgnoreRobotsTxt = o.delay == 0
+	c.WithTransport(&http.Transport{MaxIdleConnsPerHost: o.parallel, DisableCompression: o.delay == 0})
 	c.SetRequestTimeout(time.Minute)
-	if err := c.Limit(&colly.LimitRule{DomainGlob: "*", Parallelism: parallel}); err != nil {
-		return nil, fmt.Errorf("set limit: %w", err)
+	if o.delay > 0 {
+		c.URLFilters = []*regexp.Regexp{o.scope}
+		c.OnError(func(r *colly.Response, _ error) {
+			if r.StatusCode == http.StatusServiceUnavailable {
+				_ = r.Request.Retry()
+			}
+		})
+	}
+	for _, start := range o.starts {
+		u, err := url.Parse(start)
+		if err != nil {
+			return nil, fmt.Errorf("parse start: %w", err)
+		}
+		limit := &colly.LimitRule{DomainGlob: u.Host, Delay: o.delay}
+		if o.delay == 0 {
+			c.AllowedDomains = append(c.AllowedDomains, u.Hostname())
+			limit.Parallelism = o.parallel
+		}
+		if err := c.Limit(limit); err != nil {
+			return nil, fmt.Errorf("set limit: %w", err)
+		}
 	}
 	return c, nil
 }
 
-// follow visits what a page links. AllowedDomains knows no ports, and other servers may run on this host.
-func follow(c *colly.Collector, host string) {
+// follow visits what a page links on its host. AllowedDomains knows no ports, and other servers may run on this host.
+func follow(c *colly.Collector) {
 	visit := func(e *colly.HTMLElement, attr string) {
 		target, err := url.Parse(e.Request.AbsoluteURL(e.Attr(attr)))
-		if err == nil && target.Host == host {
+		if err == nil && target.Host == e.Request.URL.Host {
 			target.Fragment, target.RawFragment = "", "" // Colly would fetch the page again for each
 			_ = e.Request.Visit(target.String())         // most often: visited already
 		}

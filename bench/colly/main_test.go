@@ -21,7 +21,7 @@ func TestCrawlWritesEveryPage(t *testing.T) {
 	}
 	defer func() { _ = server.Close() }()
 	out := filepath.Join(t.TempDir(), "out.jsonl.zst")
-	if err := crawl("http://"+server.Addr()+"/", out, 4); err != nil {
+	if err := crawl(options{starts: []string{"http://" + server.Addr() + "/"}, out: out, parallel: 4}); err != nil {
 		t.Fatal(err)
 	}
 

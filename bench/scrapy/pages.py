@@ -1,6 +1,7 @@
 """A minimal Scrapy spider: every HTML page of one host, with the fields Seine writes.
 
     scrapy runspider pages.py -a url=URL -s CONCURRENT_REQUESTS=16 -s CONCURRENT_REQUESTS_PER_DOMAIN=16 -O out.jsonl
+    scrapy runspider pages.py -a starts=FILE -a scope=REGEXP -s DOWNLOAD_DELAY=10 … -O out.jsonl
 
 Links and text are taken the way Scrapy's documentation shows. Scrapy has no zstd; its JSON lines are left uncompressed.
 """
@@ -23,17 +24,19 @@ class Pages(scrapy.Spider):
         "TELNETCONSOLE_ENABLED": False,  # it would listen on a port
     }
 
-    def __init__(self, url, *args, **kwargs):
+    def __init__(self, url=None, starts=None, scope=None, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.url = url
+        self.starts = [url] if url else open(starts).read().split()
         self.links = LinkExtractor(
-            allow_domains=[urlsplit(url).netloc],
+            allow=[scope] if scope else [],
+            allow_domains=[urlsplit(url).netloc] if url else [],
             tags=("a", "area", "iframe", "frame"),
             attrs=("href", "src"),
         )
 
     def start_requests(self):
-        yield scrapy.Request(self.url)  # unlike start_urls, this is not fetched again when a page links it
+        for url in self.starts:
+            yield scrapy.Request(url)  # unlike start_urls, this is not fetched again when a page links it
 
     def parse(self, response):
         if not isinstance(response, HtmlResponse):
