@@ -24,7 +24,8 @@ import (
 type body struct {
 	coding string
 	sent   []byte
-	size   int // decoded
+	gzip   []byte // sent to those who do not accept the coding
+	size   int    // decoded
 }
 
 // generated is how many different pages there are if no folder has them.
@@ -45,6 +46,9 @@ func loadBodies(o options) (bodies []body, err error) {
 		return nil, fmt.Errorf("-dir: no *.html or *.html.gz in %s", o.Dir)
 	}
 	for i, file := range files {
+		if len(bodies) == o.Hosts*o.Pages {
+			break
+		}
 		text, err := readPage(file)
 		if err != nil {
 			return nil, fmt.Errorf("-dir: %w", err)
@@ -91,18 +95,24 @@ func encode(nav string, text []byte, i int) body {
 	}
 	at = max(at, 0)
 	text = slices.Concat(text[:at], []byte(nav), text[at:])
-	var sent bytes.Buffer
-	var w io.WriteCloser = gzip.NewWriter(&sent)
 	b := body{coding: "gzip", size: len(text)}
+	b.gzip = compress(text, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+	b.sent = b.gzip
 	if i%2 == 1 {
-		w, b.coding = brotli.NewWriterLevel(&sent, 5), "br"
+		b.coding = "br"
+		b.sent = compress(text, func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, 5) })
 	}
+	return b
+}
+
+func compress(text []byte, by func(io.Writer) io.WriteCloser) []byte {
+	var sent bytes.Buffer
+	w := by(&sent)
 	_, err := w.Write(text)
 	if err := errors.Join(err, w.Close()); err != nil {
 		panic(err) // a buffer takes all
 	}
-	b.sent = sent.Bytes()
-	return b
+	return sent.Bytes()
 }
 
 func meanSize(bodies []body) float64 {

@@ -35,6 +35,7 @@ type web struct {
 	handshakes, resumed atomic.Int64
 
 	mu    sync.Mutex
+	last  time.Time // of the end of the last response
 	hosts []hostLog
 }
 
@@ -102,6 +103,9 @@ func (w *web) url(host, page int) string {
 	return fmt.Sprintf("https://h%d.localhost:%s%s%d", host, w.port, pathOfPages, page)
 }
 
+// scope is a regular expression for the URLs of pages, and for the files that wget2 makes of them.
+const scope = `\.localhost(:[0-9]+)?` + pathOfPages + `[0-9]+$`
+
 // ServeHTTP implements http.Handler.
 func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	host, ok := hostNumber(r.Host)
@@ -129,8 +133,14 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	default:
 		b := w.bodies[(host*w.Pages+page)%len(w.bodies)]
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), b.coding) {
+			b.coding, b.sent = "gzip", b.gzip
+		}
 		rw.Header().Set("Content-Encoding", b.coding)
-		_, _ = rw.Write(b.sent)
+		rw.Header().Set("Content-Length", strconv.Itoa(len(b.sent))) // wget2 1.99.1 crashes on large chunks
+		if _, err := rw.Write(b.sent); err != nil {
+			page = -1
+		}
 	}
 	w.note(host, page, span{from, time.Now()})
 }
@@ -152,9 +162,20 @@ func (w *web) note(host, page int, at span) {
 	defer w.mu.Unlock()
 	h := &w.hosts[host]
 	h.asked = append(h.asked, at)
+	w.last = at.to
 	if page >= 0 {
 		h.answered[page]++
 	}
+}
+
+// quiet is how long no response has ended; nothing before the first.
+func (w *web) quiet() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last.IsZero() {
+		return 0
+	}
+	return time.Since(w.last)
 }
 
 // pages counts the different pages that were sent, and the requests.
@@ -168,17 +189,20 @@ func (w *web) pages() (pages, requests int) {
 	return pages, requests
 }
 
-// tooClose counts the requests that came before the delay after the last one to their host was over.
-func (w *web) tooClose() (n int) {
+// gaps returns the least time from a response to the next request to its host, and how often it was below the delay.
+func (w *web) gaps() (least time.Duration, tooClose int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	least = time.Hour
 	for _, h := range w.hosts {
 		slices.SortFunc(h.asked, func(a, b span) int { return a.from.Compare(b.from) })
 		for i := 1; i < len(h.asked); i++ {
-			if h.asked[i].from.Sub(h.asked[i-1].to) < w.Delay {
-				n++
+			gap := h.asked[i].from.Sub(h.asked[i-1].to)
+			if gap < w.Delay {
+				tooClose++
 			}
+			least = min(least, gap)
 		}
 	}
-	return n
+	return least, tooClose
 }

@@ -139,6 +139,7 @@ func (Wget2) Command(j Job) Command {
 			j.URL)
 	} else {
 		argv = append(argv, "--input-file="+j.List, "--wait="+j.seconds(), "--filter-urls", "--accept-regex="+j.Scope,
+			"--no-http2",             // it waits after it has connected, for longer than servers wait for it
 			"--no-check-certificate") // GnuTLS takes no wildcard for a top-level domain
 	}
 	return Command{
@@ -146,7 +147,7 @@ func (Wget2) Command(j Job) Command {
 		Dir:    j.Dir,
 		Okay:   []int{8}, // a page answered with an error, as a dead link does
 		Stored: j.Out("out"),
-		About:  "pages as files; waits in each thread; fetches no page again after 503; certificates not checked",
+		About:  "pages as files; waits in each thread; HTTP/1.1; fetches no page again after 503; certificates not checked",
 	}
 }
 

@@ -3,7 +3,9 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -73,3 +75,17 @@ func needsLinux(err error) error {
 
 // MB is a size in millions of bytes, which is what limits are given in.
 func MB(n int64) float64 { return float64(n) / 1e6 }
+
+// Size is what a file holds, or the files below a folder.
+func Size(path string) (sum int64) {
+	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // a file that was just removed
+		}
+		if info, err := d.Info(); err == nil {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,8 +109,8 @@ func (c *cluster) measure(ctx context.Context, o *options) (*crawlCosts, error) 
 	if err := c.streams(ctx, f, pages); err != nil {
 		return nil, err
 	}
-	f.broker = size(filepath.Join(c.dir, "nats")) / pages
-	f.output = size(c.out()) / pages
+	f.broker = float64(proc.Size(filepath.Join(c.dir, "nats"))) / pages
+	f.output = float64(proc.Size(c.out())) / pages
 	return f, nil
 }
 
@@ -204,20 +203,6 @@ func (c *cluster) streams(ctx context.Context, f *crawlCosts, pages float64) err
 		f.bytes[s.Name] = float64(state.Bytes) / pages
 	}
 	return nil
-}
-
-// size is what the files below a folder hold.
-func size(folder string) (sum float64) {
-	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // a file that was just removed
-		}
-		if info, err := d.Info(); err == nil {
-			sum += float64(info.Size())
-		}
-		return nil
-	})
-	return sum
 }
 
 func ownerOf(lease []byte) string {
