@@ -151,6 +151,7 @@ func (c *crawling) live(ctx context.Context, r *result, until int, last bool) er
 	go func() { ended <- cmd.Wait() }()
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
+	used, busy := 0.0, time.Now()
 	for {
 		select {
 		case err := <-ended:
@@ -165,7 +166,10 @@ func (c *crawling) live(ctx context.Context, r *result, until int, last bool) er
 		if _, peak, err := proc.Memory(cmd.Process.Pid); err == nil { // the kernel's own mark starts at this process's
 			r.rss = max(r.rss, peak)
 		}
-		if _, isSeine := c.by.(seine); !isSeine && c.web.quiet() > 3*c.web.Delay+slowness {
+		if cpu, err := proc.CPU(cmd.Process.Pid); err == nil && cpu > used+0.05 {
+			used, busy = cpu, time.Now()
+		}
+		if time.Since(busy) > 3*c.web.Delay+slowness {
 			r.stalled = true
 			_ = cmd.Process.Kill()
 		}

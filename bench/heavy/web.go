@@ -35,7 +35,6 @@ type web struct {
 	handshakes, resumed atomic.Int64
 
 	mu    sync.Mutex
-	last  time.Time // of the end of the last response
 	hosts []hostLog
 }
 
@@ -162,20 +161,9 @@ func (w *web) note(host, page int, at span) {
 	defer w.mu.Unlock()
 	h := &w.hosts[host]
 	h.asked = append(h.asked, at)
-	w.last = at.to
 	if page >= 0 {
 		h.answered[page]++
 	}
-}
-
-// quiet is how long no response has ended; nothing before the first.
-func (w *web) quiet() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.last.IsZero() {
-		return 0
-	}
-	return time.Since(w.last)
 }
 
 // pages counts the different pages that were sent, and the requests.
