@@ -123,7 +123,7 @@ func TestReadersAfterADeletion(t *testing.T) {
 
 // Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left.
 func TestVerifyAfterADeletion(t *testing.T) {
-	const hint = "if you deleted its output, add --deleted c"
+	const hint = "add --deleted c to ignore its missing files"
 	out := committed(t)
 	if err := os.Remove(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")); err != nil {
 		t.Fatal(err)
