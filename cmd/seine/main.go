@@ -52,7 +52,7 @@ func run(args []string) int {
 	}
 	ctx, err := config.Parse(parser, args)
 	if err != nil {
-		safeprint.Fprintf(os.Stderr, "seine: %v%s (see --help)\n", err, apart(err))
+		safeprint.Fprintf(os.Stderr, "seine: %v%s (see --help)\n", err, misplaced(args, err))
 		return exitUsage
 	}
 	if ctx.Command() != healthCommand { // which others run again and again
@@ -77,9 +77,14 @@ func run(args []string) int {
 // wordFlags are flags that people write as commands.
 var wordFlags = map[string]string{"help": "--help", "version": "--version"}
 
-// apart is a hint for a flag between two URLs, where kong takes the second for something else.
-func apart(err error) string {
-	if text := err.Error(); strings.HasPrefix(text, "unexpected argument") && strings.Contains(text, "://") {
+// misplaced is a hint for a URL where kong takes it for something else: in place of the command, or apart from other URLs.
+func misplaced(args []string, err error) string {
+	text := err.Error()
+	switch {
+	case !strings.HasPrefix(text, "unexpected argument"):
+	case isURL(args[0]):
+		return ": did you mean seine crawl " + args[0] + "?"
+	case strings.Contains(text, "://"):
 		return ": write all URLs side by side, with no flag between them"
 	}
 	return ""

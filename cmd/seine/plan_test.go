@@ -41,10 +41,13 @@ func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
 	want(t, exitOK, []string{"runs"}, "there is no crawl\n")
 }
 
-// URLs on both sides of a flag are told how to be written.
+// URLs on both sides of a flag, or without a command, are told how to be written.
 func TestURLsApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	want(t, exitUsage, []string{"crawl", "http://a.test/", "--quiet", "http://b.test/"}, "unexpected argument http://b.test/: write all URLs side by side")
+	for _, args := range [][]string{{"http://a.test/"}, {"HTTPS://a.test/", "--quiet"}, {"http://a.test/", "http://b.test/"}} {
+		want(t, exitUsage, args, "unexpected argument "+args[0]+": did you mean seine crawl "+args[0]+"?")
+	}
 	want(t, exitUsage, []string{"status", "extra"}, "unexpected argument extra (see --help")
 }
 

@@ -10,7 +10,7 @@ import (
 
 // meant is what to write instead of words that other programs have.
 var meant = map[string]string{
-	"--concurrency": "--per-host", "--depth": "--max-depth", "--ignore-robots": "--robots ignore",
+	"--concurrency": "--per-host with --delay 0s", "--depth": "--max-depth", "--ignore-robots": "--robots ignore",
 	"--javascript": "--render", "--js": "--render", "--limit": "--max-pages", "--output": "--out", "--pages": "--max-pages", "--port": "--serve=HOST:PORT, or --listen of seine serve",
 	"--rate": "--delay", "--retries": "max_attempts in the spec", "--threads": "--workers",
 	"changes": "seine cat --changes", "failed": "seine failures", "info": "seine status", "init": "seine crawl URL", "list": "seine spec list",

@@ -9,7 +9,8 @@ func TestReword(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
 		`unknown flag --rate, did you mean one of "--path", "--data", "--nats", "--trace"?`: `unknown flag --rate: use --delay`,
-		`unknown flag --output`: `unknown flag --output: use --out`,
+		`unknown flag --concurrency`:                                        `unknown flag --concurrency: use --per-host with --delay 0s`,
+		`unknown flag --output`:                                             `unknown flag --output: use --out`,
 		`unknown flag --pth, did you mean one of "--path", "--out"?`:        `unknown flag --pth, did you mean "--path"?`,
 		`unknown flag --abcd, did you mean one of "--path", "--out"?`:       `unknown flag --abcd`,
 		`unknown flag --max-pags, did you mean "--max-pages"?`:              `unknown flag --max-pags, did you mean "--max-pages"?`,
