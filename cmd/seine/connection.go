@@ -7,9 +7,15 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+
+	"seine/internal/base/safeprint"
+	"seine/internal/run/config"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/internal/run/process"
@@ -22,6 +28,28 @@ type connection struct {
 	connect.Operator `embed:""`
 
 	stored string // directory of a crawl that does not run, if that is what is inspected
+}
+
+// preferTyped has the place of a crawl on the command line, be it --data or --nats, take precedence over the other in the environment
+// or a configuration file. Both on the command line are an error, except for seine crawl, whose --data has a default and is beside any server.
+func preferTyped(ctx *kong.Context) error {
+	isNATS := func(f *kong.Flag) bool { return f.Name == "nats" || strings.HasPrefix(f.Name, "nats-") }
+	isData := func(f *kong.Flag) bool { return f.Name == "data" && !f.HasDefault }
+	typed := func(is func(*kong.Flag) bool) bool {
+		return slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && !p.Resolved && is(p.Flag) })
+	}
+	data, server := len(config.Typed(ctx, "data")) > 0, typed(isNATS)
+	ignored, because := []string(nil), "--data"
+	switch {
+	case data && !server:
+		ignored = config.LeaveOut(ctx, isNATS)
+	case server && !data:
+		ignored, because = config.LeaveOut(ctx, isData), "the --nats flags"
+	}
+	if len(ignored) > 0 {
+		safeprint.Fprintf(os.Stderr, "seine: %s: ignored because of %s\n", strings.Join(ignored, ", "), because)
+	}
+	return nil
 }
 
 // askTime bounds one look at a cluster.

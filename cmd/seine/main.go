@@ -41,7 +41,7 @@ func run(args []string) int {
 		args = append(slices.Clone(args[1:]), flag)
 	}
 	parser, err := config.New(grammar(args), "seine", "A polite web crawler that you can kill at any moment.",
-		kong.Vars{"version": version.Line("seine")}, kong.UsageOnError())
+		kong.Vars{"version": version.Line("seine")}, kong.UsageOnError(), kong.WithBeforeApply(preferTyped))
 	if err != nil {
 		safeprint.Fprintln(os.Stderr, "seine:", err)
 		return exitFailed

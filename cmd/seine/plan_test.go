@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -67,9 +68,36 @@ func TestServerOfTheEnvironmentIsReported(t *testing.T) {
 	if _, _, stderr := seine(t, "crawl", "https://a.example/", "--data", data, "--nats", nowhere); strings.Contains(stderr, notice) {
 		t.Errorf("with --nats: %s", stderr)
 	}
+	t.Chdir(t.TempDir())
 	t.Setenv("SEINE_NATS_URL", nowhere)
-	_, _, stderr := seine(t, "crawl", "https://a.example/", "--data", data)
+	_, _, stderr := seine(t, "crawl", "https://a.example/")
 	says(t, "with the variable", stderr, notice, "check that nats-server runs there")
+}
+
+// Of a directory and a server, that on the command line takes precedence over the other in the environment or a configuration file.
+func TestPlaceOnTheCommandLineTakesPrecedence(t *testing.T) {
+	const nowhere = "nats://127.0.0.1:1"
+	site, dir := shop(t), t.TempDir()
+	data, conf := filepath.Join(dir, "data"), write(t, "conf.yaml", "nats: "+nowhere+"\nnats_user: me\n")
+	crawl := []string{"crawl", site + "/p/1", "--data", data, "--out", filepath.Join(dir, "out"), "--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet"}
+	inFile := func(args ...string) []string { return append(args, "--config", conf) }
+	want(t, exitOK, inFile(crawl...), "seine: nats of the configuration file, nats-user of the configuration file: ignored because of --data")
+	want(t, exitOK, inFile("hosts", "--data", data), "ignored because of --data")
+	t.Setenv("SEINE_NATS_URL", nowhere)
+	t.Setenv("SEINE_NATS_USER", "me")
+	const ignored = "seine: SEINE_NATS_URL, SEINE_NATS_USER: ignored because of --data\n"
+	want(t, exitOK, crawl, ignored)
+	for _, args := range [][]string{{"status", "--every", "100ms"}, {"hosts"}, {"runs"}, {"spec", "list"}, {"explain", site + "/p/1"}} {
+		if _, _, stderr := seine(t, append(args, "--data", data)...); stderr != ignored {
+			t.Errorf("seine %s writes %q", args, stderr)
+		}
+	}
+	want(t, exitUsage, []string{"status", "--data", data, "--nats", nowhere}, "leave out --nats")
+	want(t, exitUsage, []string{"status", "--data", data, "--nats-ca", conf}, "leave out --nats")
+	t.Setenv("SEINE_NATS_USER", "")
+	want(t, exitFailed, []string{"hosts"}, "connect to NATS at "+nowhere)
+	t.Setenv("SEINE_DATA", data)
+	want(t, exitFailed, []string{"hosts", "--nats", nowhere}, "seine: SEINE_DATA: ignored because of the --nats flags\n", "connect to NATS at "+nowhere)
 }
 
 // A dry run shows the values of sources, too, so that it says how each host is asked.

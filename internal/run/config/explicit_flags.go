@@ -39,6 +39,29 @@ func Typed(ctx *kong.Context, flags ...string) (typed []string) {
 	return typed
 }
 
+// LeaveOut forgets what the environment and a configuration file say of the flags that which selects, and returns where each was
+// given: another flag on the command line takes precedence. It is for hooks before the values are applied.
+func LeaveOut(ctx *kong.Context, which func(*kong.Flag) bool) (where []string) {
+	var kept []*kong.Path
+	for _, p := range ctx.Path {
+		if p.Flag != nil && p.Resolved && which(p.Flag) {
+			where = append(where, p.Flag.Name+" of the configuration file")
+			continue
+		}
+		kept = append(kept, p)
+	}
+	ctx.Path = kept
+	for _, flag := range ctx.Flags() {
+		for _, name := range flag.Envs {
+			if _, ok := os.LookupEnv(name); ok && which(flag) && !flag.Target.IsZero() {
+				where = append(where, name)
+				flag.Target.SetZero()
+			}
+		}
+	}
+	return where
+}
+
 // Flags returns the names of the flags of a pointer to a struct with kong's tags.
 func Flags(of any) (names []string) {
 	k, err := New(of, "flags", "", kong.NoDefaultHelp())

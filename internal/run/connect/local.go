@@ -65,7 +65,7 @@ type Operator struct {
 // Validate names the option that is wrong, and what would be right.
 func (o *Operator) Validate() error {
 	if o.Data != "" && o.Options != (Options{}) {
-		return errors.New("--data has the server and the token: leave out --nats and the other --nats-… flags (and SEINE_NATS_URL)")
+		return errors.New("--data has the server and the token: leave out --nats and the other --nats-… flags")
 	}
 	return o.Options.Validate()
 }
@@ -88,8 +88,11 @@ func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 		return bus, err
 	}
 	bus, err := o.Options.Dial(name, log)
+	if errors.Is(err, nats.ErrNoServers) {
+		return nil, fmt.Errorf("no crawl in %s, and no NATS server at %s: name the directory of a crawl by --data, or a server by --nats", DefaultData, Default)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; nor is there a crawl in %s (--data names another directory)", err, DefaultData)
+		return nil, fmt.Errorf("no crawl in %s (--data names another directory): %w", DefaultData, err)
 	}
 	return bus, nil
 }

@@ -51,8 +51,9 @@ func TestWhoLooksIntoACrawlFollowsItToItsNextServer(t *testing.T) {
 func TestStoredCrawlGoesBeforeTheUsualServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var o Operator
-	if _, err := o.Dial("test", slog.New(slog.DiscardHandler)); err != nil && !strings.Contains(err.Error(), "connect to NATS") {
-		t.Errorf("with no crawl here it does not ask the usual server: %v", err)
+	if _, err := o.Dial("test", slog.New(slog.DiscardHandler)); err != nil && (!strings.HasPrefix(err.Error(), "no crawl in "+DefaultData) ||
+		!strings.Contains(err.Error(), Default) || !strings.Contains(err.Error(), "--data") || !strings.Contains(err.Error(), "--nats")) {
+		t.Errorf("with no crawl here, and no usual server: %v", err)
 	}
 	check(t, os.MkdirAll(filepath.Join(DefaultData, "nats", "jetstream", "$G", "streams", "SEEDS"), 0o700))
 	_, err := o.Dial("test", slog.New(slog.DiscardHandler))
