@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"seine/internal/base/safeprint"
 	"seine/pkg/messages"
@@ -34,6 +35,11 @@ func (c *complaints) summary() string {
 		return "1 line is not a URL"
 	}
 	return fmt.Sprintf("%d lines are not URLs", c.count)
+}
+
+// noURLIn is the error of lists that are empty.
+func noURLIn(lists ...string) error {
+	return usageError{fmt.Errorf("%s: no URL in it", strings.Join(lists, ", "))}
 }
 
 // err is the end of a command that has done all but what was refused.

@@ -118,6 +118,18 @@ func (c *connection) where(bus *stages.Bus) string {
 	return "at " + bus.NC.ConnectedUrlRedacted()
 }
 
+// next says which command does something for a crawl that no process runs, "" if one may.
+func (c *connection) next(crawl, what string) string {
+	if c.stored == "" {
+		return ""
+	}
+	command := "seine crawl --data " + c.stored
+	if crawl != messages.DefaultCrawl {
+		command += " --crawl " + crawl
+	}
+	return "; run " + command + " to " + what
+}
+
 // crawlName is the flag that names a crawl.
 type crawlName struct {
 	Name string `name:"crawl" help:"Name of the crawl." default:"default"`

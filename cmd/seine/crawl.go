@@ -323,10 +323,13 @@ func seedLines(from io.Reader, bad *complaints) (all []messages.Seed, err error)
 	if err := r.Lines("standard input", from); err != nil {
 		return nil, badFormat(err)
 	}
-	if bad.count > 0 && len(all) == 0 {
+	switch {
+	case len(all) > 0:
+		return all, nil
+	case bad.count > 0:
 		return nil, fmt.Errorf("standard input: %s", bad.summary())
 	}
-	return all, nil
+	return nil, noURLIn("standard input")
 }
 
 // spec returns the spec of the file, or else the one that the crawl has, with

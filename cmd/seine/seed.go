@@ -56,23 +56,16 @@ func (c *seedCmd) Run() error {
 		if err == nil {
 			err = f.Flush()
 		}
-		if f.Fed > 0 || err == nil {
-			safeprint.Printf("%s added to crawl %s%s\n", were(f.Fed, "URL"), c.Name, c.next())
+		end := cmp.Or(err, f.bad.err(), f.checkLists())
+		if f.Fed > 0 || end == nil {
+			next := ""
+			if f.Fed > 0 {
+				next = c.next(c.Name, "fetch them")
+			}
+			safeprint.Printf("%s added to crawl %s%s\n", were(f.Fed, "URL"), c.Name, next)
 		}
-		return cmp.Or(err, f.bad.err())
+		return end
 	})
-}
-
-// next says how to have the URLs fetched, "" if a crawl runs.
-func (c *seedCmd) next() string {
-	if c.stored == "" {
-		return ""
-	}
-	command := "seine crawl --data " + c.stored
-	if c.Name != messages.DefaultCrawl {
-		command += " --crawl " + c.Name
-	}
-	return "; run " + command + " to fetch them"
 }
 
 // checkKnown reports that there is no crawl of that name, which would begin with the
@@ -170,18 +163,38 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string
 type seedPublisher struct {
 	*seeds.Publisher
 	seeds.Reader
-	ctx context.Context
-	bad complaints
+	ctx   context.Context
+	taken int // seeds of lists
+	bad   complaints
+	empty []string // lists without a line
 }
 
 func newSeedPublisher(ctx context.Context, pub *stages.Publisher, crawl string, priority *int) *seedPublisher {
 	f := &seedPublisher{ctx: ctx, Publisher: seeds.NewPublisher(ctx, pub, crawl, priority)}
-	f.Reader = seeds.Reader{Take: f.Publisher.Add, Bad: f.bad.tell}
+	f.Reader = seeds.Reader{Bad: f.bad.tell, Take: func(s messages.Seed) error {
+		f.taken++
+		return f.Publisher.Add(s)
+	}}
 	return f
 }
 
 // lines reads seeds from in.
-func (f *seedPublisher) lines(name string, in io.Reader) error { return badFormat(f.Lines(name, in)) }
+func (f *seedPublisher) lines(name string, in io.Reader) error {
+	before := f.taken + f.bad.count
+	err := badFormat(f.Lines(name, in))
+	if err == nil && f.taken+f.bad.count == before {
+		f.empty = append(f.empty, name)
+	}
+	return err
+}
+
+// checkLists reports the lists that are empty.
+func (f *seedPublisher) checkLists() error {
+	if len(f.empty) == 0 {
+		return nil
+	}
+	return noURLIn(f.empty...)
+}
 
 // badFormat marks an error in what was given to read.
 func badFormat(err error) error {

@@ -24,6 +24,9 @@ func (f *seedPublisher) sitemap(from string) error {
 	if err := f.entries(from, site); err != nil {
 		return err
 	}
+	if len(site.Entries)+site.Unreadable == 0 {
+		f.empty = append(f.empty, from)
+	}
 	if site.Unreadable > 0 {
 		safeprint.Fprintf(os.Stderr, "seine: %s: %d of its %d entries have no URL that can be read\n", from, site.Unreadable, site.Unreadable+len(site.Entries))
 	}
