@@ -82,7 +82,11 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		if done.Host != "" {
 			what += " at " + steer.Where(given)
 		}
-		safeprint.Printf("%s %s (revision %d of its spec)\n", what, word, done.Rev)
+		next := ""
+		if state == crawlspec.Running {
+			next = c.next(c.Name, "continue it")
+		}
+		safeprint.Printf("%s %s (revision %d of its spec)%s\n", what, word, done.Rev, next)
 		for _, s := range done.Stopped {
 			safeprint.Printf("  %s stays %s: seine resume --crawl %s --host %s\n", strings.Join(s.Hosts, ", "), s.State, c.Name, s.Hosts[0])
 		}

@@ -13,6 +13,9 @@ func TestMessagesNameTheNextStep(t *testing.T) {
 	want(t, exitOK, []string{"crawl", site + "/p/1", "--data", data, "--out", filepath.Join(dir, "out"), "--allow-private", "--delay", "0s", "--max-pages", "1", "--quiet"})
 	want(t, exitOK, []string{"seed", site + "/p/2", "--data", data}, "1 URL was added to crawl default; run seine crawl --data "+data+" to fetch them")
 	want(t, exitOK, []string{"seed", site + "/p/2", "--data", data, "--crawl", "more", "--new"}, "; run seine crawl --data "+data+" --crawl more to fetch them")
+	want(t, exitOK, []string{"pause", "--data", data})
+	want(t, exitOK, []string{"resume", "--data", data}, "crawl default is resumed", "; run seine crawl --data "+data+" to continue it\n")
+	want(t, exitOK, []string{"resume", "--data", data, "--crawl", "more"}, "; run seine crawl --data "+data+" --crawl more to continue it\n")
 	spec := write(t, "spec.yaml", "records: [{kind: item, each: '.items[]', fields: {name: h1}}]\n")
 	want(t, exitUsage, []string{"spec", "check", spec}, `for JSON, write {jq: ".items[]"}`)
 	const down = "connection refused: check that the host is up, and its port"
