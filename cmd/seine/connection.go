@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/ops/lookup"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
@@ -132,13 +134,24 @@ func (c *connection) next(crawl, what string) string {
 
 // crawlName is the flag that names a crawl.
 type crawlName struct {
-	Name string `name:"crawl" help:"Name of the crawl." default:"default"`
+	Name string `name:"crawl" help:"Name of the crawl." placeholder:"default"`
 }
 
 // check reports that it cannot be the name of a crawl.
-func (c crawlName) check() error {
-	if err := messages.CheckCrawl(c.Name); err != nil {
+func (c *crawlName) check() error {
+	if err := messages.CheckCrawl(cmp.Or(c.Name, messages.DefaultCrawl)); err != nil {
 		return usageError{err}
 	}
 	return nil
+}
+
+// choose has a command without --crawl read the default crawl or, if that does not exist, the only one. It reports which.
+func (c *crawlName) choose(ctx context.Context, bus *stages.Bus) (err error) {
+	if c.Name != "" {
+		return nil
+	}
+	if c.Name, err = lookup.Default(ctx, bus); err == nil && c.Name != messages.DefaultCrawl {
+		safeprint.Fprintf(os.Stderr, "seine: there is no crawl default: using crawl %s, the only one\n", c.Name)
+	}
+	return err
 }

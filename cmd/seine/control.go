@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/steer"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
@@ -66,6 +68,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		return err
 	}
 	given := c.Host
+	c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
 	if c.Host != "" {
 		if _, err := crawlspec.HostName(c.Host); err != nil {
 			return usageError{fmt.Errorf("--host %w", err)}

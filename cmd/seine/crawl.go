@@ -72,7 +72,7 @@ type crawlCmd struct {
 type crawlStart struct {
 	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
 	file   *crawlspec.Spec
-	Name   string `basic:"" name:"crawl" help:"Name of the crawl." default:"default"`
+	Name   string `basic:"" name:"crawl" help:"Name of the crawl." placeholder:"default"`
 	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; sites that support it send only what has changed. A crawl that is not complete resumes instead."`
 	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests to sites and write nothing. An S3 output is checked with read requests; a database is not contacted."`
 	Strict bool   `help:"Exit with code 3 at any limit, including --max-pages, --max-bytes and --max-duration."`
@@ -192,7 +192,7 @@ func (c *crawlCmd) Run() error {
 		return usageError{err}
 	}
 	if c.DryRun {
-		return cmp.Or(c.plan(seeds), c.bad.err())
+		return cmp.Or(c.plan(seeds, len(seeds)+len(spec.Seeds) > 0), c.bad.err())
 	}
 	if err := cmp.Or(c.checkNATS(), c.checkService()); err != nil {
 		return usageError{err}
@@ -382,11 +382,13 @@ func (c *crawlCmd) checkMarkdown(spec *crawlspec.Spec) error {
 }
 
 func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
+	unnamed := c.Name == ""
+	c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
 	if err := errors.Join(messages.CheckCrawl(c.Name), crawl.CheckListen(c.Bind)); err != nil {
 		return crawl.Options{}, err
 	}
 	o := crawl.DefaultOptions(c.Name, c.Data)
-	o.Seeds, o.Spec, o.Again, o.EncryptState, o.NATS, o.Listen, o.Chain = seeds, c.spec, c.Again, c.EncryptState, c.NATS, c.Bind, c.Chain
+	o.Unnamed, o.Seeds, o.Spec, o.Again, o.EncryptState, o.NATS, o.Listen, o.Chain = unnamed, seeds, c.spec, c.Again, c.EncryptState, c.NATS, c.Bind, c.Chain
 	o.Sync = state.Sync(c.Sync)
 	o.Frontier.Sync, o.Frontier.Adopt, o.Writer.Adopt = o.Sync, c.Adopt, c.Adopt
 	o.Fetcher.Workers, o.Fetcher.Secrets, o.Parser.MaxText, o.Browser = c.Workers, c.Secrets, c.MaxText, c.Browser

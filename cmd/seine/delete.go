@@ -44,7 +44,7 @@ func (c *deleteCmd) Run() error {
 	case c.Name != "" && c.Arg != "" && c.Name != c.Arg:
 		return usageError{fmt.Errorf("delete %s --crawl %s: one crawl at a time", c.Arg, c.Name)}
 	case c.Name == "" && c.Arg == "":
-		return usageError{errors.New("name the crawl: seine delete --crawl NAME (seine spec list lists all)")}
+		return c.with("delete", refuseNameless)
 	}
 	c.Name = cmp.Or(c.Name, c.Arg)
 	if err := messages.CheckCrawl(c.Name); err != nil {
@@ -54,6 +54,18 @@ func (c *deleteCmd) Run() error {
 		return usageError{errors.New("--wait: must not be negative")}
 	}
 	return c.with("delete", c.delete)
+}
+
+// refuseNameless reports which crawls can be named.
+func refuseNameless(ctx context.Context, bus *stages.Bus) error {
+	names, err := overview.Names(ctx, bus)
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 0:
+		return usageError{errors.New("there is no crawl")}
+	}
+	return usageError{fmt.Errorf("name the crawl: seine delete --crawl NAME; %s", listed("", names))}
 }
 
 func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {

@@ -41,7 +41,7 @@ func (c *explainCmd) Run() error {
 	if c.Within <= 0 {
 		return usageError{fmt.Errorf("--within %s: must be positive", c.Within)}
 	}
-	q := history.Options{Crawl: c.Name, URL: c.URL, Within: c.Within, Brief: c.Brief}
+	q := history.Options{URL: c.URL, Within: c.Within, Brief: c.Brief}
 	if c.Brief && c.Out != "" {
 		return usageError{errors.New("--out prints records of the URL, --brief omits them: use one of them")}
 	}
@@ -57,6 +57,10 @@ func (c *explainCmd) Run() error {
 		}
 	}
 	return c.with("explain", func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.choose(ctx, bus); err != nil {
+			return err
+		}
+		q.Crawl = c.Name
 		h, err := history.Find(ctx, bus, q)
 		if errors.Is(err, history.ErrNotURL) {
 			return usageError{err}

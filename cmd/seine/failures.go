@@ -43,6 +43,9 @@ func (c *failuresCmd) Run() error {
 		}
 	}
 	return c.with("failures", func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.choose(ctx, bus); err != nil {
+			return err
+		}
 		if err := checkThere(ctx, bus, c.Name); err != nil {
 			return err
 		}

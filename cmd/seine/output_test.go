@@ -252,16 +252,16 @@ func TestVerify(t *testing.T) {
 		want(t, exitOK, append([]string{"verify"}, args...), "2 files, 4 records", "2 commits: all as committed")
 	}
 	want(t, exitFailed, []string{"verify", bare}, "no commit log")
-	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files of it; there are c")
+	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files of it; there is c")
 	for _, args := range [][]string{{"verify", out}, {"cat", out}, {"cat", filepath.Join(out, "c")}, {"manifest", out}} {
-		want(t, exitUsage, append(args, "--writer", "defaul"), "--writer defaul: has committed nothing in ", "did you mean default? there are default")
+		want(t, exitUsage, append(args, "--writer", "defaul"), "--writer defaul: has committed nothing in ", "did you mean default? there is default")
 	}
 	want(t, exitOK, []string{"verify", out, "--writer", "default"}, "4 records")
 	if got := want(t, exitOK, []string{"cat", filepath.Join(out, "c"), "--writer", "default"}); got != lines {
 		t.Errorf("cat of a folder of that writer: %s", got)
 	}
 	to := filepath.Join(t.TempDir(), "export")
-	want(t, exitUsage, []string{"export", out, "--to", to, "--crawl", "nosuch"}, "has no files of it; there are c")
+	want(t, exitUsage, []string{"export", out, "--to", to, "--crawl", "nosuch"}, "has no files of it; there is c")
 	want(t, exitOK, []string{"export", out, "--to", to, "--crawl", "c"}, "4 records") // it is bound to no other
 	damage := func(name string, text []byte) {
 		t.Helper()

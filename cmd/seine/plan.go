@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +19,9 @@ import (
 )
 
 // plan says what would be fetched, and written where: by the spec that the crawl has, if
-// it continues.
-func (c *crawlCmd) plan(seeds []messages.Seed) error {
-	have, urls, err := c.stored()
+// it continues. One that begins has URLs to begin with.
+func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
+	have, urls, err := c.stored(begins)
 	if err != nil {
 		return err
 	}
@@ -63,13 +64,21 @@ func (c *crawlCmd) plan(seeds []messages.Seed) error {
 
 // stored returns the spec that the crawl has in --data, which is the default of a new
 // one, and the counts of its URLs.
-func (c *crawlCmd) stored() (spec crawlspec.Spec, urls frontierapi.Counters, err error) {
+func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Counters, err error) {
 	spec = crawlspec.Default()
 	at := connection{Operator: connect.Operator{Data: c.Data}}
 	if c.NATS.Given() || at.Stored() == "" {
 		return spec, urls, nil
 	}
 	err = at.with("crawl", func(ctx context.Context, bus *stages.Bus) error {
+		of := crawlName{c.Name}
+		if begins {
+			of.Name = cmp.Or(of.Name, messages.DefaultCrawl)
+		}
+		if err := of.choose(ctx, bus); err != nil {
+			return err
+		}
+		c.Name = of.Name
 		_, have, err := specOf(ctx, bus, c.Name)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/ops/lookup"
 	"seine/internal/ops/seeds"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -47,10 +48,10 @@ func (c *seedCmd) Run() error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := c.checkKnown(); err != nil {
-		return err
-	}
 	return c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.checkKnown(ctx, bus); err != nil {
+			return err
+		}
 		f := newSeedPublisher(ctx, stages.NewPublisher(bus, "seed"), c.Name, c.Priority)
 		err := c.read(f, bus)
 		if err == nil {
@@ -69,19 +70,24 @@ func (c *seedCmd) Run() error {
 }
 
 // checkKnown reports that there is no crawl of that name, which would begin with the
-// default spec: it may be a slip. The default crawl is begun by feeding it. A
-// feeder may not look which crawls there are, and the server refuses all but its
-// own, so it looks over a separate connection: what is refused ends that.
-func (c *seedCmd) checkKnown() error {
-	if c.New || c.Name == messages.DefaultCrawl {
+// default spec: it may be a slip. Only the first crawl of all, of the default name, is
+// begun by feeding it. A feeder may not list crawls: its seeds are for the one it names.
+func (c *seedCmd) checkKnown(ctx context.Context, bus *stages.Bus) error {
+	if c.New {
+		c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
 		return nil
 	}
-	err := c.with("seed", func(ctx context.Context, bus *stages.Bus) error {
-		return checkThere(ctx, bus, c.Name)
+	err := c.apart(ctx, bus, func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.choose(ctx, bus); err != nil {
+			return err
+		}
+		err := lookup.Crawl(ctx, bus, c.Name)
+		if none, is := lookup.IsNotFound(err); is && c.Name == messages.DefaultCrawl && len(none.Others) == 0 {
+			return nil
+		}
+		return notFound(err, "")
 	})
-	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
-		return nil
-	}
+	c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
 	return withNew(err)
 }
 

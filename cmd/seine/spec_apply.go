@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,9 @@ func (c *specOfFile) compare(do func(ctx context.Context, change specChange) err
 		return usageError{err}
 	}
 	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.choose(ctx, bus); err != nil {
+			return err
+		}
 		specs, have, err := specOf(ctx, bus, c.Name)
 		if err == nil && have.Rev == 0 && !c.New && c.Name != messages.DefaultCrawl {
 			err = c.checkBeside(ctx, bus, c.Name)
@@ -70,6 +74,7 @@ one, the command prints the differences: - old, + new.
 
 // Run stores the spec.
 func (c *specApplyCmd) Run() error {
+	c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
 	return c.compare(func(ctx context.Context, change specChange) error {
 		if err := change.checkKept(c.File, c.Name); err != nil {
 			return usageError{err}
@@ -143,6 +148,9 @@ func (c *specGetCmd) Run() error {
 		return err
 	}
 	return c.with("spec", func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.choose(ctx, bus); err != nil {
+			return err
+		}
 		_, have, err := specOf(ctx, bus, c.Name)
 		if err == nil && have.Rev == 0 {
 			err = checkThere(ctx, bus, c.Name)

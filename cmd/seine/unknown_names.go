@@ -43,25 +43,29 @@ func notFound(err error, forHost string) error {
 }
 
 // checkBeside refuses to begin a crawl beside others whose name may be a slip. The first
-// crawl of a place has any name. A user who may not list crawls may give one that
-// is theirs a spec all the same; the server ends a connection that asks for more than it
-// may, so this looks over one of its own.
+// crawl of a place has any name.
 func (c *connection) checkBeside(ctx context.Context, bus *stages.Bus, crawl string) error {
-	check := func(ctx context.Context, bus *stages.Bus) error {
+	return withNew(c.apart(ctx, bus, func(ctx context.Context, bus *stages.Bus) error {
 		names, err := overview.Names(ctx, bus)
 		if err != nil || len(names) == 0 {
 			return err
 		}
 		return checkThere(ctx, bus, crawl)
-	}
+	}))
+}
+
+// apart checks which crawls there are over a separate connection: a user who may not list
+// crawls may feed one that is theirs, or give it a spec, all the same, and the server ends a
+// connection that asks for more than it may.
+func (c *connection) apart(ctx context.Context, bus *stages.Bus, check func(context.Context, *stages.Bus) error) error {
 	if c.stored != "" { // which one command at a time has open, and may all of
-		return withNew(check(ctx, bus))
+		return check(ctx, bus)
 	}
 	err := c.withRunning("spec", check)
 	if _, refused := errors.AsType[*stages.PermissionError](err); refused {
 		return nil
 	}
-	return withNew(err)
+	return err
 }
 
 // withNew adds to the refusal of an unknown crawl how to begin it.
@@ -107,6 +111,9 @@ func listed(name string, names []string) string {
 	more := ""
 	if len(names) > most {
 		names, more = names[:most], ", …"
+	}
+	if len(names) == 1 {
+		return meant + "there is " + names[0]
 	}
 	return meant + "there are " + strings.Join(names, ", ") + more
 }

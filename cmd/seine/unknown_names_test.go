@@ -78,6 +78,35 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	}
 }
 
+// Without --crawl and a crawl default, the only crawl is read, fed and resumed. What would destroy or steer it is refused, and names it.
+func TestOnlyCrawlNeedsNoName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	site := shop(t)
+	flags := []string{"--allow-private", "--delay", "0s", "--max-depth", "0", "--quiet"}
+	want(t, exitOK, append([]string{"crawl", site + "/p/1", "--crawl", "beta"}, flags...))
+	const only = "seine: there is no crawl default: using crawl beta, the only one\n"
+	want(t, exitOK, []string{"explain", site + "/p/1"}, only, "/p/1")
+	want(t, exitOK, []string{"failures"}, only, "crawl beta has no failed URLs")
+	want(t, exitOK, []string{"spec", "get"}, only, "max_depth: 0")
+	want(t, exitFailed, []string{"spec", "diff", write(t, "spec.yaml", "max_depth: 0\n")}, only, "allow_private")
+	want(t, exitOK, []string{"seed", site + "/secret"}, only, "1 URL was added to crawl beta; run seine crawl --data ./seine-data --crawl beta to fetch them")
+	want(t, exitOK, []string{"crawl", "--dry-run"}, only, "crawl beta, with its state in ./seine-data", "would resume with 1 URL open of ")
+	want(t, exitOK, []string{"crawl", "--quiet"}, "resuming the only one", "crawl=beta", "beta: ")
+	for _, args := range [][]string{{"delete"}, {"cancel"}, {"pause"}, {"resume"}, {"explain", site, "--crawl", "default"}, {"seed", site, "--crawl", "default"},
+		{"spec", "get", "--crawl", "default"}} {
+		want(t, exitUsage, args, "there is beta")
+	}
+	want(t, exitUsage, []string{"crawl", "--crawl", "default"}, "for the only crawl, add --crawl beta")
+	want(t, exitOK, []string{"seed", site + "/p/1", "--crawl", "gamma", "--new"})
+	for _, args := range [][]string{{"delete"}, {"cancel"}, {"explain", site}, {"failures"}, {"seed", site}, {"spec", "get"}, {"crawl"}} {
+		want(t, exitUsage, args, "there are beta, gamma")
+	}
+	want(t, exitOK, []string{"seed", site + "/p/1", "--new"}, "1 URL was added to crawl default")
+	if _, _, stderr := seine(t, "explain", site+"/p/1"); stderr != "" {
+		t.Errorf("of the default crawl it says %s", stderr)
+	}
+}
+
 // A dead letter that is named must be one that the flags choose.
 func TestDeadLettersAreNamedWithinTheFlags(t *testing.T) {
 	url := hostileCluster(t) // with letters 1 to 3, of crawl c and the frontier

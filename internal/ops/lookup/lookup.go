@@ -63,6 +63,17 @@ func Crawl(ctx context.Context, bus *stages.Bus, crawl string) error {
 	return &NotFoundError{Kind: KindCrawl, Name: crawl, Meant: suggest.Name(crawl, names), Others: names}
 }
 
+// Default returns the crawl that a command without a name reads: the default one or, if that does not exist, the only one.
+func Default(ctx context.Context, bus *stages.Bus) (string, error) {
+	err := Crawl(ctx, bus, messages.DefaultCrawl)
+	if none, is := IsNotFound(err); is {
+		if err = nil; len(none.Others) == 1 {
+			return none.Others[0], nil
+		}
+	}
+	return messages.DefaultCrawl, err
+}
+
 // Host returns what is known of a host; a NotFoundError if no frontier has ever wanted anything of it.
 func Host(ctx context.Context, client frontierapi.Client, name string) (frontierapi.HostStatus, error) {
 	h, err := client.Host(ctx, name)

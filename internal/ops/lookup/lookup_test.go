@@ -36,3 +36,25 @@ func TestCrawlIsThereThatHasASpecOrWasFed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Without a name the default crawl is read or, if that does not exist, the only one.
+func TestDefaultIsTheOnlyCrawl(t *testing.T) {
+	_, bus := stagestest.Open(t)
+	specs, err := stages.OpenSpecs(t.Context(), bus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := crawlspec.Default()
+	for _, step := range []struct{ add, want string }{
+		{"", messages.DefaultCrawl}, {"news", "news"}, {"shop", messages.DefaultCrawl}, {messages.DefaultCrawl, messages.DefaultCrawl},
+	} {
+		if step.add != "" {
+			if _, err := specs.Put(t.Context(), step.add, &spec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := Default(t.Context(), bus); got != step.want || err != nil {
+			t.Errorf("with %s it is %s, %v; want %s", step.add, got, err, step.want)
+		}
+	}
+}

@@ -30,6 +30,11 @@ func (c *crawl) beginIfKnown(ctx context.Context) error {
 	if slices.Contains(names, c.Crawl) {
 		return c.begin(ctx)
 	}
+	if c.Unnamed && len(names) == 1 {
+		c.Log.Warn("no crawl is named: resuming the only one", "crawl", names[0])
+		c.Crawl = names[0]
+		return c.begin(ctx)
+	}
 	now, err := c.specs.GetSure(ctx, c.Crawl)
 	c.since, c.unknown = now.Since(), nothingOf(c.Crawl, names)
 	return err

@@ -46,8 +46,10 @@ import (
 
 // Options say what to crawl, and where things go.
 type Options struct {
-	Crawl string          // name of the crawl
-	Seeds []messages.Seed // may be empty when the crawl is in Data already, or its spec lists some
+	Crawl string // name of the crawl
+	// Unnamed says that nobody gave the name: without seeds, the only crawl of another name continues.
+	Unnamed bool
+	Seeds   []messages.Seed // may be empty when the crawl is in Data already, or its spec lists some
 	// Spec makes the spec from the one that the crawl has, which is the default
 	// for a new crawl.
 	Spec func(have crawlspec.Spec) (*crawlspec.Spec, error)

@@ -200,7 +200,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 	if failed.Failed == 0 || failed.Attempts[messages.Gone] == 0 {
 		t.Fatalf("nothing has failed: %+v", failed)
 	}
-	if out := seine("seed", "--crawl", "again", "--new", "--failures-of", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "there are map") {
+	if out := seine("seed", "--crawl", "again", "--new", "--failures-of", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "there is map") {
 		t.Errorf("failures of nobody: %d, %s", out.code(), out.stderr)
 	}
 	if out := seine("spec", "apply", file(t, "spec.yaml", "delay: 0s\n"), "--crawl", "mop"); out.code() != 2 || !strings.Contains(out.stderr.String(), "did you mean map?") {
