@@ -274,7 +274,7 @@ func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 	}
 	same := p.crawl("--warc", p.out, site.seed, "--change-output")
 	same.expect(2)
-	same.complains("is where --out goes already")
+	same.complains("is already used for --out")
 }
 
 // Whoever encrypts the records of a crawl does not have its pages in the clear beside them.

@@ -189,7 +189,7 @@ func TestMCPByStandardInput(t *testing.T) {
 	c.call("crawl", map[string]any{"name": "closed", "seeds": []string{site.seed}}) // its spec does not allow private addresses
 	eventually(t, patience, "say why a crawl has no page", func() (bool, string) {
 		text, _ := c.call("status", map[string]any{"crawl": "closed"})
-		return strings.Contains(text, "1 URL excluded: its address is a private one"), text
+		return strings.Contains(text, "1 URL excluded: its address is private"), text
 	})
 	if text, done := c.call("cancel", map[string]any{"crawl": "closed"}); done["state"] != "cancelled" || text != "crawl closed: cancelled" {
 		t.Errorf("%s %v", text, done)

@@ -93,7 +93,7 @@ func TestLogOfRequestsCanBeLeftAndTakenUpAgain(t *testing.T) {
 	}
 	same := p.crawl("--log-requests", p.out, site.seed, "--change-output")
 	same.expect(2)
-	same.complains("--log-requests " + p.out + ": is where --out goes already")
+	same.complains("--log-requests " + p.out + ": is already used for --out")
 }
 
 // With --log-level info, a request that failed is a line with its URL and what comes next.
