@@ -191,7 +191,7 @@ func TestPagesAreReadWithoutScripts(t *testing.T) {
 		"/":                             {"Crawls with work", "fetcher", "RECORDS"},
 		"/crawls":                       {"shop", "complete"},
 		"/crawls?q=nothing":             {"No crawl is like that"},
-		"/crawls/shop":                  {"How requests ended", "gone", "Runs"},
+		"/crawls/shop":                  {"Requests by outcome", "gone", "Runs"},
 		"/crawls/shop/spec":             {"allow_private", "@every 720h"},
 		"/hosts/" + at.Host:             {"robots.txt", "Its last answers"},
 		"/errors":                       {"/errors?class=gone&amp;crawl=shop"},

@@ -203,7 +203,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	press(other, ".fields", "Store")
 	other.Shows("it has revision")
 
-	press(tab, "table", "Go back to it")
+	press(tab, "table", "Restore it")
 	tab.Shows("The spec is that of revision")
 	tab.Holds(`!document.getElementById("text").value.includes("\"max_depth\": 5")`)
 }
@@ -335,8 +335,8 @@ func TestPagesAreReplayedByAForm(t *testing.T) {
 	tab.Shows("since 2d")
 	axe.Check(t, tab)
 	tab.Go(c.url + "/crawls/shop/replay")
-	sure(tab, "Forget")
-	press(tab, "#list", "Forget it")
+	sure(tab, "Remove")
+	press(tab, "#list", "Remove it")
 	tab.Shows("The replay is removed")
 	tab.Holds(`document.querySelector("#list .empty")`)
 }
@@ -347,7 +347,7 @@ func TestReadOnlyServerChangesNothing(t *testing.T) {
 	c := newFixture(t, func(o *serve.Options) { o.ReadOnly = true })
 	_, seed := site(t, 3)
 	c.crawl("shop", "delay: 0s\n", seed+"/")
-	c.until("/crawls/shop", "How requests ended")
+	c.until("/crawls/shop", "Requests by outcome")
 	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls", "/processes", "/crawls/shop/replay"} {
 		_, text := c.get(path)
 		if strings.Count(text, `method="post"`) != 1 { // that of the colours
