@@ -61,7 +61,7 @@ func (l *locked) wantWebhooksWithoutRecords(private string) {
 	first.expect(0)
 	_, webhooks = l.serveHooksAs("viewer", state)
 	status, a := ask(l.t, "POST", webhooks, hook("refused", "records"))
-	if detail := fmt.Sprint(a["detail"]); status != http.StatusForbidden || !strings.Contains(detail, "may not read them") || !strings.Contains(detail, "user viewer") {
+	if detail := fmt.Sprint(a["detail"]); status != http.StatusForbidden || !strings.Contains(detail, "lacks the permission to read them") || !strings.Contains(detail, "user viewer") {
 		l.t.Errorf("as viewer: %d %v", status, a)
 	}
 	eventually(l.t, patience, "create a webhook of ends", func() (bool, string) { // what another was refused may have ended the question
@@ -70,7 +70,7 @@ func (l *locked) wantWebhooksWithoutRecords(private string) {
 	})
 	eventually(l.t, patience, "say why records are not told", func() (bool, string) {
 		_, a := ask(l.t, "GET", webhooks, "")
-		return strings.Contains(fmt.Sprint(a["items"]), "may not read them"), fmt.Sprint(a)
+		return strings.Contains(fmt.Sprint(a["items"]), "lacks the permission to read them"), fmt.Sprint(a)
 	})
 	wantOutput(l.t, l.seine("operator", "seed", "--crawl", "late", "--new", private), "1 URL was added")
 	eventually(l.t, patience, "be told the end", func() (bool, string) { return to.has("ends crawl.ended") }, l.all()...)
