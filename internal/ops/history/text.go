@@ -12,6 +12,7 @@ import (
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
+	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -377,6 +378,9 @@ func verdict(v *frontierapi.Verdict) string {
 		return "excluded by no rule of " + spec + "; " + v.Reason + " stands: " + found(v.Reason)
 	}
 	text := "excluded by " + spec + ": " + v.Reason
+	if keys := traps.Reason(v.Reason).Keys(); keys != "" && v.Rule == "" {
+		text += ", by " + keys
+	}
 	if v.Rule != "" {
 		text += ", " + v.Rule
 	}
@@ -391,7 +395,11 @@ func found(reason string) string {
 	case frontierapi.ReasonNormalized:
 		return "the crawl has it under another URL"
 	}
-	return "this was found by comparing it with earlier URLs; add it as a seed to fetch it anyway"
+	why := "this was found by comparing it with earlier URLs; "
+	if keys := traps.Reason(reason).Keys(); keys != "" {
+		return why + "to fetch it, set " + keys + " to 0 in the spec, or add it as a seed"
+	}
+	return why + "add it as a seed to fetch it"
 }
 
 func describeHop(h Hop) string {

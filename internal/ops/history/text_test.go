@@ -59,12 +59,15 @@ func written(t *testing.T, h *History) string {
 // Where no rule excludes a URL that is excluded, it is told what does, and how that was found.
 func TestVerdictDoesNotContradictTheState(t *testing.T) {
 	for reason, how := range map[string]string{
-		frontierapi.ReasonAddress: "when the URL was requested", frontierapi.ReasonNormalized: "under another URL", "trap_same_content": "add it as a seed",
+		frontierapi.ReasonAddress: "when the URL was requested", frontierapi.ReasonNormalized: "under another URL", "trap_same_content": "set traps.same_content_after to 0 in the spec, or add it as a seed",
 	} {
 		got := verdict(&frontierapi.Verdict{Rev: 2, Reason: reason, Stands: true})
 		if !strings.HasPrefix(got, "excluded by no rule of revision 2 of the spec; "+reason+" stands: ") || !strings.Contains(got, how) {
 			t.Errorf("%s: %s", reason, got)
 		}
+	}
+	if got, want := verdict(&frontierapi.Verdict{Reason: "trap_path_depth"}), "excluded by the defaults: trap_path_depth, by traps.max_path_depth"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := verdict(&frontierapi.Verdict{Reason: "exclude", Rule: "*/x*"}), "excluded by the defaults: exclude, */x*"; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -36,6 +36,27 @@ func (r Reason) Compares() bool {
 	}
 }
 
+// Keys names the keys of a spec that set the limits of the guard, "" if r is not the reason of one.
+func (r Reason) Keys() string {
+	switch r {
+	case URLLength:
+		return "traps.max_url_length"
+	case PathDepth:
+		return "traps.max_path_depth"
+	case Repeats:
+		return "traps.max_repeats"
+	case Calendar:
+		return "traps.calendar_ahead and traps.calendar_back"
+	case ParameterOrder, ParameterSets:
+		return "traps.max_parameter_sets"
+	case SameShape:
+		return "traps.max_same_shape"
+	case SameContent:
+		return "traps.same_content_after"
+	}
+	return ""
+}
+
 // Off reports whether the guard of a reason keeps nothing out with such limits.
 func (l *Limits) Off(r Reason) bool {
 	switch r {
