@@ -173,6 +173,9 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		Options: o, dial: dial, began: began,
 		server: server, resumed: resumed, begun: make(chan struct{}), key: key,
 	}
+	if resumed {
+		c.before.Store(notCounted)
+	}
 	if server != nil {
 		defer c.stopServer()
 		defer connect.RemoveLocal(o.Data)
@@ -289,13 +292,16 @@ type crawl struct {
 	writers   []*writer.Writer // that of the records first
 	last      frontierapi.Counters
 	resumed   bool // there was state before this run
+	newAccess bool // this command changes the stored spec so that refused requests may succeed
 	longest   longestQueue
 	begun     chan struct{} // closed when it is certain that the run is not refused
-	before    atomic.Int64  // pages fetched by earlier runs
+	before    atomic.Int64  // pages fetched by earlier runs, or notCounted
 	asked     bool          // last has been set
 	since     uint64        // revision of the deletion after which the crawl began
 	reasons   frontierapi.Reasons
 	nothing   string             // why the first seed gave no page, or what was found no other one
+	waits     bool               // the first seed of this command is queued
+	newest    *frontierapi.Run   // nil if it is the first
 	expiry    time.Time          // when it is deleted, having ended; zero for never
 	state     crawlspec.RunState // of the spec by which it has ended
 	cancelled []string           // hosts, by that spec
@@ -536,6 +542,7 @@ func (c *crawl) logSpecChange(have, now *crawlspec.Spec) {
 	if len(lines) == 0 {
 		return
 	}
+	c.newAccess = changesAccess(lines)
 	c.Log.Warn("this command changes the stored spec of the crawl; seine crawl without --spec and flags keeps it", "crawl", c.Crawl,
 		"change", strings.Join(lines[:min(len(lines), mostChanges)], ", "), "changes", len(lines))
 	if slices.ContainsFunc(lines, func(line string) bool {
@@ -590,6 +597,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 		slowest, _ = c.client.Slowest(gctx, c.Crawl, 5)
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
 		told.explainNothing(gctx)
+		told.readNewestRun(gctx)
 		c.expiry = told.keptUntil(gctx, end)
 		err = c.awaitOthers(ctx, gctx)
 	}
@@ -749,6 +757,9 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 			if err := c.visitAgain(stages, spec, &counters); err != nil {
 				return end, err
 			}
+		}
+		if c.resumed && !c.Again && !c.asked && (retries{c}).failures(stages, &counters.Counters) {
+			end = frontierapi.NotEnded
 		}
 		wait = c.untilPoll(wait, &counters.Counters, spec)
 		c.asked = true

@@ -7,6 +7,18 @@ import (
 	"seine/internal/base/sleep"
 )
 
+// notCounted stands for the number of pages that earlier runs have fetched until it is known.
+const notCounted = -1
+
+// pagesBefore returns how many pages earlier runs have fetched: all of them, if this run has ended before they were
+// counted, as nothing is fetched until then.
+func (r report) pagesBefore() int64 {
+	if n := r.before.Load(); n != notCounted {
+		return n
+	}
+	return r.last.Pages
+}
+
 // countBefore counts the pages that earlier runs have fetched, before this one fetches any. What
 // those have left in the streams counts as theirs, so it waits until the frontier has applied it.
 func (r report) countBefore(ctx context.Context) {

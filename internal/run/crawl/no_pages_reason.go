@@ -3,6 +3,7 @@ package crawl
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"seine/internal/base/humanize"
@@ -12,19 +13,26 @@ import (
 )
 
 // explainNothing finds out, for a crawl that ended without a page, what became
-// of its first seed; for one that has the pages of its seeds alone, which rule
-// excluded all that was found on them.
+// of its first seed, or of a URL that failed or was excluded if no seed is known here; for one that
+// has the pages of its seeds alone, which rule excluded all that was found on them.
 func (r report) explainNothing(ctx context.Context) {
 	spec, err := r.spec(ctx)
 	if err != nil {
 		return
 	}
 	seeds := append(URLsOf(r.Seeds), spec.SeedURLs()...)
-	if len(seeds) == 0 {
+	if r.last.Pages > 0 {
+		if len(seeds) > 0 {
+			r.nothing = excludedAll(&r.last, int64(len(seeds)), spec)
+		}
+		if len(r.Seeds) > 0 && r.last.Pages == r.pagesBefore() {
+			e, err := r.client.Explain(ctx, r.Crawl, r.Seeds[0].URL)
+			r.waits = err == nil && e.State == frontierapi.StateQueued
+		}
 		return
 	}
-	if r.last.Pages > 0 {
-		r.nothing = excludedAll(&r.last, int64(len(seeds)), spec)
+	seeds = append(seeds, examples(r.reasons.Failures, r.reasons.Exclusions)...)
+	if len(seeds) == 0 {
 		return
 	}
 	if e, err := r.client.Explain(ctx, r.Crawl, seeds[0]); err == nil && e.Known {
@@ -36,6 +44,16 @@ func (r report) explainNothing(ctx context.Context) {
 			r.nothing += ": " + remedy
 		}
 	}
+}
+
+// examples are URLs that ended without a page.
+func examples(reasons ...[]frontierapi.Reason) (urls []string) {
+	for _, r := range slices.Concat(reasons...) {
+		if r.Example != nil {
+			urls = append(urls, r.Example.URL)
+		}
+	}
+	return urls
 }
 
 // excludedAll says which rule excluded every URL but the seeds, "" if none did.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/output/format"
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
@@ -35,6 +37,34 @@ func StoreRuns(ctx context.Context, out, crawl string, runs []frontierapi.Run) e
 		}
 	}
 	return writer.SetRuns(ctx, out, all)
+}
+
+// readNewestRun reads the figures of the newest run, unless it is the first.
+func (r report) readNewestRun(ctx context.Context) {
+	if r.last.Run == 0 {
+		return
+	}
+	spec, err := r.spec(ctx)
+	if err != nil {
+		return
+	}
+	if runs, err := r.client.Runs(ctx, r.Crawl, spec, 1); err == nil && len(runs) > 0 {
+		r.newest = &runs[0]
+	}
+}
+
+// changesCommand is the command that prints the changes of the newest run, "" if the output holds no records that this
+// command could read without keys or passwords.
+func (r report) changesCommand() string {
+	w := &r.Writer
+	if w.Format == format.Markdown || len(w.Encrypt) > 0 || writer.Redact(w.Out) != w.Out {
+		return ""
+	}
+	command := "seine cat " + w.Out + " --changes --run last"
+	if r.Crawl != messages.DefaultCrawl {
+		command += " --crawl " + r.Crawl
+	}
+	return command
 }
 
 // keepRuns stores the figures of runs in databases again and again, and a last time when

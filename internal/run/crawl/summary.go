@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/output"
 	"seine/internal/run/connect"
+	"seine/internal/schedule/traps"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -73,6 +75,11 @@ type Summary struct {
 	CancelledHosts      []string                 `json:"cancelled_hosts,omitempty"` // of which something is left: seine resume takes that back
 	Data                string                   `json:"-"`                         // the directory of the state, "" if that is at a NATS server
 	DeletedAt           time.Time                `json:"deleted_at,omitzero"`       // when the crawl is deleted (crawlspec.Spec.Keep)
+	Run                 *frontierapi.Run         `json:"run,omitempty"`             // the newest, if it is not the first
+	NewRun              bool                     `json:"-"`                         // it began in this process
+	Changes             string                   `json:"-"`                         // the command that prints the changes of the newest run, "" if the output holds no records to compare
+	SeedsWait           bool                     `json:"-"`                         // the URLs of this command are queued, and none was fetched
+	RecordsLate         int64                    `json:"-"`                         // written now, of pages that earlier runs have fetched, if this one requested none
 }
 
 // WroteNothing reports that the crawl has ended without a page, and nothing is in any of its
@@ -106,7 +113,7 @@ func (r report) ruleTroubles() (all []RuleTrouble) {
 	yields, pages := r.parser.Yields(r.Crawl)
 	for i := range yields {
 		y := &yields[i]
-		if what := y.Trouble(pages, r.before.Load() > 0); what != "" {
+		if what := y.Trouble(pages, r.pagesBefore() > 0); what != "" {
 			all = append(all, RuleTrouble{y.Rule, y.Kind, y.Pages, y.Records, slices.Concat(y.Nothing, y.Unfit), what})
 		}
 	}
@@ -152,7 +159,7 @@ var limits = map[frontierapi.EndReason]string{
 func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest []frontierapi.HostStatus, err error) (*Summary, error) {
 	n := r.last
 	s := &Summary{
-		Crawl: r.Crawl, NoPagesReason: r.nothing, Pages: n.Pages, PagesBefore: r.before.Load(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Crawl: r.Crawl, NoPagesReason: r.nothing, Pages: n.Pages, PagesBefore: r.pagesBefore(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, FailedLogins: n.FailedLogins, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
@@ -207,6 +214,13 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		for kind := range s.Rows {
 			s.Tables[kind] = writer.TableOf(r.Writer.Out, kind)
 		}
+	}
+	if r.resumed && n.Changed < r.began.UnixMilli() && len(r.writers) > 0 {
+		s.RecordsLate = min(r.writers[0].Totals().Records, s.Records)
+	}
+	s.SeedsWait, s.Run = r.waits, r.newest
+	if s.Run != nil {
+		s.NewRun, s.Changes = !s.Run.Started.Before(r.began), r.changesCommand()
 	}
 	if s.Seconds > 0 {
 		s.PagesPerSecond = float64(n.Pages-s.PagesBefore) / s.Seconds
@@ -293,8 +307,12 @@ func (s *Summary) Write(w io.Writer) {
 		safeprint.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)
 	}
 	pages := humanize.Count(s.Pages)
-	if s.PagesBefore > 0 {
-		pages += fmt.Sprintf(" (%s since it was resumed)", humanize.Count(s.Pages-s.PagesBefore))
+	if s.PagesBefore > 0 && s.CompleteSince.IsZero() {
+		since := "since it was resumed"
+		if s.NewRun {
+			since = "in this run"
+		}
+		pages += fmt.Sprintf(" (%s %s)", humanize.Count(s.Pages-s.PagesBefore), since)
 	}
 	row("pages", "%s, %s (%s on the wire)", pages, humanize.Size(s.BytesBody), humanize.Size(s.BytesWire))
 	took := time.Duration(s.Seconds * float64(time.Second)).Round(10 * time.Millisecond).String()
@@ -302,6 +320,9 @@ func (s *Summary) Write(w io.Writer) {
 		took += fmt.Sprintf(", %.0f pages/s", s.PagesPerSecond)
 	}
 	row("time", "%s", took)
+	if s.Run != nil && s.CompleteSince.IsZero() {
+		row("run", "%s", s.runFound())
+	}
 	if requests := humanize.ByCount(s.Requests); requests != "" {
 		if s.PagesBefore > 0 {
 			requests += ", in all runs"
@@ -318,18 +339,7 @@ func (s *Summary) Write(w io.Writer) {
 	if len(s.RuleTroubles) > 0 {
 		row("", "(try the rules on a page with seine extract URL)")
 	}
-	if e := s.EmptyShells; e != nil {
-		row("warning", "%s with scripts and hardly any text, such as %s: try --render auto", humanize.Plural(e.Pages, "page"), e.Example)
-	}
-	if l := s.LoginForms; l != nil {
-		row("warning", "%s with a login form, such as %s: set render.login in the spec, or auth under sources", humanize.Plural(l.Pages, "page"), l.Example)
-	}
-	if s.Warnings > 0 {
-		row("warnings", "%s incomplete (rendered pages, sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))
-	}
-	if s.FailedLogins > 0 {
-		row("logins", "%s failed: check render.login of the spec and its secrets", humanize.Count(s.FailedLogins))
-	}
+	s.writeWarnings(row)
 	if d := s.DeadLetters; d != nil {
 		row("dead letters", "%s; the last: %s", humanize.ByCount(d.ByStage), d.Last)
 	}
@@ -354,6 +364,9 @@ func (s *Summary) Write(w io.Writer) {
 	if l := s.RequestLog; l != nil {
 		row("request log", "%s in %s", humanize.Plural(l.Requests, "request"), l.Out)
 	}
+	if s.RecordsLate > 0 {
+		row("written", "%s of pages that earlier runs fetched", humanize.Plural(s.RecordsLate, "record"))
+	}
 	if s.Records == 0 {
 		row("output", "nothing in %s", s.Out)
 		return
@@ -375,6 +388,51 @@ func (s *Summary) Write(w io.Writer) {
 	}
 }
 
+// writeWarnings prints what may be wrong with the spec, a line each.
+func (s *Summary) writeWarnings(row func(name, format string, a ...any)) {
+	for _, r := range s.Exclusions {
+		keys := traps.Reason(r.Name).Keys()
+		if keys == "" || r.URLs <= s.Pages/trapShare {
+			continue
+		}
+		row("warning", "%s excluded as %s%s: to fetch such pages, set %s to 0 in the spec", humanize.Plural(r.URLs, "URL"), r.Name, suchAs(r.Example), keys)
+	}
+	if e := s.EmptyShells; e != nil {
+		row("warning", "%s with scripts and hardly any text, such as %s: try --render auto", humanize.Plural(e.Pages, "page"), e.Example)
+	}
+	if l := s.LoginForms; l != nil {
+		row("warning", "%s with a login form, such as %s: set render.login in the spec, or auth under sources", humanize.Plural(l.Pages, "page"), l.Example)
+	}
+	if s.Warnings > 0 {
+		row("warnings", "%s incomplete (rendered pages, sitemaps, feeds, PDF and office files): see the log, or seine explain URL", humanize.Plural(s.Warnings, "page"))
+	}
+	if s.FailedLogins > 0 {
+		row("logins", "%s failed: check render.login of the spec and its secrets", humanize.Count(s.FailedLogins))
+	}
+}
+
+// trapShare is the share of the fetched pages, as its inverse, from which on so many URLs that a guard excluded are worth a line.
+const trapShare = 10
+
+func suchAs(e *frontierapi.Example) string {
+	if e == nil {
+		return ""
+	}
+	return ", such as " + e.URL
+}
+
+// runFound says what the newest run found, and how to list it.
+func (s *Summary) runFound() string {
+	r := s.Run
+	found := map[string]int64{"new": r.New, "changed": r.Changed, "same": r.Same, "gone": r.Gone, "failed": r.Failed - r.Gone}
+	maps.DeleteFunc(found, func(_ string, n int64) bool { return n <= 0 })
+	text := cmp.Or(humanize.ByCount(found), "no page visited")
+	if s.Changes != "" && r.New+r.Changed+r.Gone > 0 {
+		text += "; " + s.Changes + " lists them"
+	}
+	return text
+}
+
 // maxReasons is how many of them are printed.
 const maxReasons = 5
 
@@ -385,12 +443,9 @@ func writeReasons(row func(name, format string, a ...any), name string, all []fr
 			row("", "… and for %s", humanize.Plural(len(all)-i, "other reason"))
 			break
 		}
-		text := fmt.Sprintf("%s %s", humanize.Count(r.URLs), r.Name)
-		if e := r.Example; e != nil {
-			text += ", such as " + e.URL
-			if e.Why != "" {
-				text += " (" + strings.TrimPrefix(e.Why, r.Name+": ") + ")"
-			}
+		text := fmt.Sprintf("%s %s", humanize.Count(r.URLs), r.Name) + suchAs(r.Example)
+		if e := r.Example; e != nil && e.Why != "" {
+			text += " (" + strings.TrimPrefix(e.Why, r.Name+": ") + ")"
 		}
 		row(name, "%s", text)
 	}
@@ -401,6 +456,9 @@ func (s *Summary) headline() string {
 	case OutcomeLimit:
 		flag := strings.ReplaceAll(s.Limit, "_", "-")
 		if s.PagesBefore > 0 && s.Pages == s.PagesBefore {
+			if s.SeedsWait {
+				return fmt.Sprintf("already at its limit %s, so the URLs of this command were added to the crawl and not fetched: raise --%s to fetch them, or give another --data for a crawl of their own", s.Limit, flag)
+			}
 			return fmt.Sprintf("already at its limit %s, so no page was fetched; %s in the queue: raise --%s to continue", s.Limit, humanize.Plural(s.URLs.Open, "URL"), flag)
 		}
 		return fmt.Sprintf("stopped at its limit %s; raise --%s to continue", s.Limit, flag)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"seine/internal/run/specfile"
+	"seine/internal/schedule/traps"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
@@ -54,6 +56,17 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 		"paused":     {Summary{Outcome: OutcomeInterrupted, Paused: true, Crawl: "default", Data: "d"}, []string{"run seine resume --data d and the same command"}, nil},
 		"database": {Summary{Records: 3, Out: "postgres://db/x", Rows: map[string]int64{"page": 3}, Tables: map[string]string{"page": "seine.pages"}},
 			[]string{"output       3 records in postgres://db/x\n               SELECT * FROM seine.pages: the latest record of each page; 3 records written"}, nil},
+		"trap": {Summary{Pages: 303, Reasons: frontierapi.Reasons{Exclusions: []frontierapi.Reason{
+			{Name: "trap_same_content", URLs: 2700, Example: &frontierapi.Example{URL: "http://a.test/9"}}, {Name: "trap_calendar", URLs: 30}, {Name: "scope", URLs: 900},
+		}}}, []string{"warning      2,700 URLs excluded as trap_same_content, such as http://a.test/9: to fetch such pages, set traps.same_content_after to 0 in the spec\n"},
+			[]string{"calendar_ahead", "excluded as scope"}},
+		"two guards": {Summary{Pages: 100, Reasons: frontierapi.Reasons{Exclusions: []frontierapi.Reason{{Name: "trap_calendar", URLs: 11}, {Name: "trap_path_depth", URLs: 10}}}},
+			[]string{"warning      11 URLs excluded as trap_calendar: to fetch such pages, set traps.calendar_ahead and traps.calendar_back to 0 in the spec\n"}, []string{"max_path_depth"}},
+		"late": {Summary{Pages: 41, PagesBefore: 41, Records: 61, RecordsLate: 41, Out: "o"}, []string{"written      41 records of pages that earlier runs fetched\n"}, []string{"pages/s"}},
+		"run": {Summary{Pages: 69, PagesBefore: 35, NewRun: true, Run: &frontierapi.Run{Same: 32, Changed: 1, Failed: 3, Gone: 1}, Changes: "seine cat o --changes --run last"},
+			[]string{"pages        69 (34 in this run)", "run          32 same, 2 failed, 1 changed, 1 gone; seine cat o --changes --run last lists them\n"}, nil},
+		"resumed run": {Summary{Pages: 69, PagesBefore: 35, Run: &frontierapi.Run{Same: 34}, Changes: "seine cat o --changes --run last"},
+			[]string{"pages        69 (34 since it was resumed)", "run          34 same\n"}, nil},
 		"nats server": {Summary{Outcome: OutcomeCancelled, Crawl: "default"}, []string{"run seine resume and the same command"}, nil},
 	} {
 		var text bytes.Buffer
@@ -68,5 +81,21 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 				t.Errorf("%s: it has %q:\n%s", name, not, text.String())
 			}
 		}
+	}
+}
+
+// The keys that the summary names for a guard are keys of a spec.
+func TestKeysOfGuardsAreInTheSpec(t *testing.T) {
+	t.Parallel()
+	for _, guard := range traps.Reasons() {
+		for key := range strings.SplitSeq(guard.Keys(), " and ") {
+			name, isTrap := strings.CutPrefix(key, "traps.")
+			if _, err := specfile.Load("spec.yaml", []byte("traps: {"+name+": 0}")); err != nil || !isTrap {
+				t.Errorf("%s: %q: %v", guard, key, err)
+			}
+		}
+	}
+	if keys := traps.Reason(frontierapi.ReasonScope).Keys(); keys != "" {
+		t.Errorf("scope has the keys %s", keys)
 	}
 }
