@@ -127,7 +127,7 @@ func problemOfName(err error) error {
 	case is && none.Kind == lookup.KindCrawl:
 		return problemf(http.StatusNotFound, "%v: GET %s/crawls lists the crawls, POST %[2]s/crawls creates one", err, Base)
 	case is:
-		return problemf(http.StatusNotFound, "%v: GET %s/hosts lists some; \"new\": true takes one that nothing is known of yet", err, Base)
+		return problemf(http.StatusNotFound, "%v: GET %s/hosts lists some; \"new\": true accepts a host without URLs", err, Base)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func TestTextOfSitesIsNeverMarkup(t *testing.T) {
 		"/dead":               "<script>alert(1)</script> is no URL",
 		"/explain?crawl=shop&url=" + url.QueryEscape(`javascript:alert("x")//<script>`): "javascript:alert",
 		"/explain?crawl=shop&url=" + url.QueryEscape(seed+hostilePath):                  hostilePath,
-		"/errors?crawl=shop&q=" + url.QueryEscape(`"><script>alert(1)</script>`):        "No failed URL is like that",
+		"/errors?crawl=shop&q=" + url.QueryEscape(`"><script>alert(1)</script>`):        "No failed URL matches",
 	} {
 		if strings.Contains(path, "javascript") {
 			tab.Allow("400")
@@ -190,7 +190,7 @@ func TestPagesAreReadWithoutScripts(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/":                             {"Crawls with work", "fetcher", "RECORDS"},
 		"/crawls":                       {"shop", "complete"},
-		"/crawls?q=nothing":             {"No crawl is like that"},
+		"/crawls?q=nothing":             {"No crawl matches"},
 		"/crawls/shop":                  {"Requests by outcome", "gone", "Runs"},
 		"/crawls/shop/spec":             {"allow_private", "@every 720h"},
 		"/hosts/" + at.Host:             {"robots.txt", "Its last answers"},

@@ -104,7 +104,7 @@ func TestSearchFindsCrawlsHostsAndURLs(t *testing.T) {
 	c.until("/crawls/shopping", "running")
 	for text, want := range map[string]string{
 		"shop": "/crawls/shopping", "shoppi": "Crawl shopping", host[:6]: "Host " + host, host: `<a href="/hosts/` + host + `">`, seed + hostilePath: "a seed", host + "/x": "shopping, partition",
-		seed + "/": "/explain?crawl=shopping&amp;", "nothing": "No crawl and no host", "": "A part of the name", "http://[": "No crawl and no host",
+		seed + "/": "/explain?crawl=shopping&amp;", "nothing": "No crawl or host", "": "A part of the name", "http://[": "No crawl and no host",
 	} {
 		c.until("/search?q="+url.QueryEscape(text), want)
 	}
@@ -204,7 +204,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	other.Shows("it has revision")
 
 	press(tab, "table", "Restore it")
-	tab.Shows("The spec is that of revision")
+	tab.Shows("of the spec is restored")
 	tab.Holds(`!document.getElementById("text").value.includes("\"max_depth\": 5")`)
 }
 
