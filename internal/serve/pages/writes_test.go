@@ -104,7 +104,7 @@ func TestSearchFindsCrawlsHostsAndURLs(t *testing.T) {
 	c.until("/crawls/shopping", "running")
 	for text, want := range map[string]string{
 		"shop": "/crawls/shopping", "shoppi": "Crawl shopping", host[:6]: "Host " + host, host: `<a href="/hosts/` + host + `">`, seed + hostilePath: "a seed", host + "/x": "shopping, partition",
-		seed + "/": "/explain?crawl=shopping&amp;", "nothing": "No crawl or host", "": "A part of the name", "http://[": "No crawl and no host",
+		seed + "/": "/explain?crawl=shopping&amp;", "nothing": "No crawl or host", "": "A part of the name", "http://[": "No crawl or host",
 	} {
 		c.until("/search?q="+url.QueryEscape(text), want)
 	}
