@@ -257,7 +257,7 @@ func (r recordReader) output(o output.Output, below string) error {
 		return nil
 	})
 	for _, crawl := range deletions.Crawls() {
-		safeprint.Fprintf(os.Stderr, "seine: crawl %s: %s\n", crawl, output.LeftOut)
+		safeprint.Fprintf(os.Stderr, "seine: crawl %s: files that are missing, as after a deletion, are left out\n", crawl)
 	}
 	return cmp.Or(err, missing)
 }

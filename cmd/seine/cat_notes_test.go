@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"seine/internal/base/humanize"
-	"seine/internal/output"
 )
 
 // Where cat prints nothing, or less than may be expected, standard error says why.
@@ -88,7 +87,7 @@ func TestReadersAfterADeletion(t *testing.T) {
 			{"cat", out}, {"cat", out, "--latest"}, {"export", out, "--single", to + ".jsonl"},
 			{"export", out, "--to", to}, {"export", out, "--to", to + "csv", "--format", "csv"}, {"export", out, "--to", to + "objects", "--format", "objects"},
 		} {
-			got := want(t, exitOK, args, output.LeftOut)
+			got := want(t, exitOK, args, "files that are missing, as after a deletion, are left out")
 			if args[0] == "export" {
 				got = want(t, exitOK, []string{"cat", args[3]})
 			}

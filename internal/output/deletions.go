@@ -45,9 +45,6 @@ func (d *Deletions) Of(c *Commit) (bool, error) {
 	return slices.ContainsFunc(c.Files, func(f File) bool { return deleted[f.Path] }), err
 }
 
-// LeftOut is what is reported of each crawl of which files were left out.
-const LeftOut = "files that are missing, as after a deletion, are left out"
-
 // Crawls returns the crawls of files that were left out, sorted.
 func (d *Deletions) Crawls() []string {
 	d.mu.Lock()

@@ -67,7 +67,7 @@ func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 	}
 	err = g.Wait()
 	for _, crawl := range x.deletions.Crawls() {
-		o.Log.Warn(output.LeftOut, "crawl", crawl)
+		o.Log.Warn("files that are missing, as after a deletion, are left out", "crawl", crawl)
 	}
 	if x.totals.Done > 0 {
 		err = errors.Join(err, storeManifests(x.sink, ExportName, x.temp))
