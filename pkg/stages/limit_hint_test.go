@@ -153,3 +153,25 @@ func TestRunner_MaxPendingIsSmall_StaysConnected(t *testing.T) {
 		t.Errorf("the server has closed the connection %d times", s.Reconnects)
 	}
 }
+
+// Lower limits fit a server on which a first attempt with higher ones has created some of the streams.
+func TestProvision_LimitsLoweredAfterAFailure_MakeRoom(t *testing.T) {
+	t.Parallel()
+	o := natstest.Options(t)
+	o.JetStreamMaxStore = 4 << 30
+	s := natstest.Start(t, o)
+	b, err := Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	limits := messages.DefaultStreamLimits()
+	if err := b.Provision(t.Context(), 4, limits, 1); err == nil {
+		t.Fatal("the server has room for the default limits")
+	}
+	limits.SeedsBytes, limits.URLsBytes, limits.ResultsBytes, limits.DeadBytes = 64<<20, 256<<20, 64<<20, 64<<20
+	limits.PagesBytes, limits.RecordsBytes, limits.BodiesBytes = 512<<20, 512<<20, 512<<20
+	if err := b.Provision(t.Context(), 4, limits, 1); err != nil {
+		t.Fatal(err)
+	}
+}
