@@ -144,7 +144,7 @@ func TestSummaryOfARunThatFetchesNothing(t *testing.T) {
 		t.Errorf("a refused crawl: %+v", s)
 	}
 	_, text = l.run(private)
-	l.wants(text, "why          "+url+"/: excluded: its address is private", "nothing was fetched")
+	l.wants(text, "why          in an earlier run, "+url+"/: excluded: its address is private", "nothing was fetched")
 
 	l = &laterRuns{t: t, dir: t.TempDir()}
 	l.run(limit, url+"/")

@@ -20,17 +20,17 @@ const mostRetried = 10_000
 // spec may have what the site asks for.
 func retriable(newAccess bool) []messages.Class {
 	if newAccess {
-		return []messages.Class{messages.Misconfigured, messages.ClientError, messages.ProxyFailure}
+		return []messages.Class{messages.Misconfigured, messages.ClientError, messages.ProxyFailure, messages.TooLarge}
 	}
 	return []messages.Class{messages.Misconfigured}
 }
 
-// changesAccess reports whether changes of a spec, as specchange has them, may let a request succeed that a site refused.
-// More pages do not.
+// changesAccess reports whether changes of a spec, as specchange has them, may let a request succeed that failed.
+// A crawl of another size does not.
 func changesAccess(changes []string) bool {
 	return slices.ContainsFunc(changes, func(line string) bool {
 		_, key, _ := strings.Cut(line, " ")
-		return !strings.HasPrefix(key, "max_")
+		return !slices.ContainsFunc([]string{"max_pages", "max_bytes", "max_duration", "max_depth"}, func(size string) bool { return strings.HasPrefix(key, size) })
 	})
 }
 

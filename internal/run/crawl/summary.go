@@ -190,6 +190,9 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		s.Outcome = OutcomeComplete
 		if r.resumed && n.Changed < r.began.UnixMilli() {
 			s.CompleteSince = time.UnixMilli(n.Changed).UTC()
+			if s.NoPagesReason != "" {
+				s.NoPagesReason = "in an earlier run, " + s.NoPagesReason
+			}
 		}
 	case interrupted:
 		s.Outcome = OutcomeInterrupted
@@ -427,8 +430,8 @@ func (s *Summary) runFound() string {
 	found := map[string]int64{"new": r.New, "changed": r.Changed, "same": r.Same, "gone": r.Gone, "failed": r.Failed - r.Gone}
 	maps.DeleteFunc(found, func(_ string, n int64) bool { return n <= 0 })
 	text := cmp.Or(humanize.ByCount(found), "no page visited")
-	if s.Changes != "" && r.New+r.Changed+r.Gone > 0 {
-		text += "; " + s.Changes + " lists them"
+	if s.Changes != "" && r.New+r.Changed > 0 {
+		text += "; " + s.Changes + " lists new and changed records"
 	}
 	return text
 }
@@ -457,7 +460,7 @@ func (s *Summary) headline() string {
 		flag := strings.ReplaceAll(s.Limit, "_", "-")
 		if s.PagesBefore > 0 && s.Pages == s.PagesBefore {
 			if s.SeedsWait {
-				return fmt.Sprintf("already at its limit %s, so the URLs of this command were added to the crawl and not fetched: raise --%s to fetch them, or give another --data for a crawl of their own", s.Limit, flag)
+				return fmt.Sprintf("already at its limit %s, so the URLs of this command were added to the crawl and not fetched: raise --%s to fetch them, or give another --data and --out for a crawl of their own", s.Limit, flag)
 			}
 			return fmt.Sprintf("already at its limit %s, so no page was fetched; %s in the queue: raise --%s to continue", s.Limit, humanize.Plural(s.URLs.Open, "URL"), flag)
 		}
@@ -503,7 +506,7 @@ func (s *Summary) completeBefore() string {
 	}
 	text += "; --again visits all pages again, seine replay parses the stored pages again"
 	if s.URLs.Failed > 0 {
-		text += fmt.Sprintf(", seine seed --failures-of %s retries failures", s.Crawl)
+		text += fmt.Sprintf("; to retry failures, run seine seed --failures-of %s%s and the same command", s.Crawl, s.ofData())
 	}
 	return text
 }

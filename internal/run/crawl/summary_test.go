@@ -64,7 +64,7 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 			[]string{"warning      11 URLs excluded as trap_calendar: to fetch such pages, set traps.calendar_ahead and traps.calendar_back to 0 in the spec\n"}, []string{"max_path_depth"}},
 		"late": {Summary{Pages: 41, PagesBefore: 41, Records: 61, RecordsLate: 41, Out: "o"}, []string{"written      41 records of pages that earlier runs fetched\n"}, []string{"pages/s"}},
 		"run": {Summary{Pages: 69, PagesBefore: 35, NewRun: true, Run: &frontierapi.Run{Same: 32, Changed: 1, Failed: 3, Gone: 1}, Changes: "seine cat o --changes --run last"},
-			[]string{"pages        69 (34 in this run)", "run          32 same, 2 failed, 1 changed, 1 gone; seine cat o --changes --run last lists them\n"}, nil},
+			[]string{"pages        69 (34 in this run)", "run          32 same, 2 failed, 1 changed, 1 gone; seine cat o --changes --run last lists new and changed records\n"}, nil},
 		"resumed run": {Summary{Pages: 69, PagesBefore: 35, Run: &frontierapi.Run{Same: 34}, Changes: "seine cat o --changes --run last"},
 			[]string{"pages        69 (34 since it was resumed)", "run          34 same\n"}, nil},
 		"nats server": {Summary{Outcome: OutcomeCancelled, Crawl: "default"}, []string{"run seine resume and the same command"}, nil},
