@@ -176,8 +176,8 @@ func TestFilesOfTheOutputAreLookedInto(t *testing.T) {
 	tab.Holds(`JSON.parse(document.querySelector("details[open] pre").textContent).url.startsWith("http://")`)
 	axe.Check(t, tab)
 	c.says("/files?crawl=shop&before=0/0-99999", "That was refused")
-	c.says("/files?writer=nobody", "no writer of the name nobody has written anything yet")
-	c.says("/files/view?path=none", "It has no records that can be shown")
+	c.says("/files?writer=nobody", "no writer named nobody has written anything yet")
+	c.says("/files/view?path=none", "No records to show")
 }
 
 // Without scripts, the pages show everything but what is drawn.

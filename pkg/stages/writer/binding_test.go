@@ -123,7 +123,7 @@ func TestPlaceIsTheSameWhereverItIs(t *testing.T) {
 		if empty {
 			check(t, os.Mkdir(was, 0o755))
 		}
-		if err := try(); err == nil || !strings.Contains(err.Error(), "removed since, or is not mounted") {
+		if err := try(); err == nil || !strings.Contains(err.Error(), "its files have been removed, or it is not mounted") {
 			t.Errorf("in a place that is not there: %v", err)
 		}
 	}

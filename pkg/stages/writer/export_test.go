@@ -131,8 +131,8 @@ func TestExportRefusals(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	refused("is the place it is exported from", func(o *ExportOptions) { o.To.Out = from.Out + "/" })
-	refused("is the place it is exported from", func(o *ExportOptions) { o.To.Out = filepath.Join(from.Out, "a") })
+	refused("is the source, or one contains the other", func(o *ExportOptions) { o.To.Out = from.Out + "/" })
+	refused("is the source, or one contains the other", func(o *ExportOptions) { o.To.Out = filepath.Join(from.Out, "a") })
 	refused(`belongs to the writer "default"`, func(o *ExportOptions) { o.To.Out = written(t, testConfig(t), 8).Out })
 	refused("no commit log", func(o *ExportOptions) { o.From = t.TempDir() })
 	refused("no such file", func(o *ExportOptions) { o.From = "/no/such/place" })

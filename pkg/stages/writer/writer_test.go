@@ -639,8 +639,8 @@ func TestConfig(t *testing.T) {
 	c := DefaultConfig()
 	check(t, c.Validate())
 	for want, change := range map[string]func(*Config){
-		"--out":                                  func(c *Config) { c.Out = "" },
-		"--out -: only":                          func(c *Config) { c.Out = "-" },
+		"--out": func(c *Config) { c.Out = "" },
+		"--out -: Seine does not write to standard output": func(c *Config) { c.Out = "-" },
 		"--state":                                func(c *Config) { c.State = "" },
 		"--name":                                 func(c *Config) { c.Name = "No" },
 		"--format":                               func(c *Config) { c.Format = "xls" },
