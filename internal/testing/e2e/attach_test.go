@@ -210,7 +210,7 @@ func TestCrawlOverALockedServer(t *testing.T) {
 	}
 	lone := other.crawl("--nats-nkey", filepath.Join(c.users, "crawl", "user.nk"), site.seed)
 	lone.expect(2)
-	lone.complains("name it with --nats")
+	lone.complains("need --nats or --nats-context")
 }
 
 // A crawl that is over leaves nothing to be delivered again, though its process ends without

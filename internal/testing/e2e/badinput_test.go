@@ -232,7 +232,7 @@ func TestBodiesWithoutMeasure(t *testing.T) {
 	a.add(messages.OK, 1, "/special/big?mb=20")
 	a.add(messages.OK, 1, "/wall")
 	a.add(messages.OK, 1, "/special/empty")
-	rs := a.run(t, web, "")
+	rs := a.run(t, web, "{}")
 	if r := rs["/wall"]; r.Title != "Wall" || len(r.Text) < 256<<10 || !strings.HasPrefix(wall, r.Text[:1000]) {
 		t.Errorf("the page of one long line has title %q and %d bytes of text", r.Title, len(r.Text))
 	}
