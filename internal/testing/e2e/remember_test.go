@@ -110,7 +110,7 @@ func TestStateAndOutputCanBeMovedTogether(t *testing.T) {
 	}
 	gone := seine(t, moved, "crawl", "--quiet")
 	gone.expect(1)
-	gone.complains("has been emptied", "--change-output")
+	gone.complains("emptied or not mounted", "--change-output")
 	seine(t, moved, "crawl", "--quiet", "--change-output").expect(0)
 	wantPages(t, records(t, out, "default"), site.pages)
 }
