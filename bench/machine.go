@@ -62,7 +62,7 @@ func system() string {
 
 // goVersion is of the toolchain that has built the crawlers.
 func goVersion(ctx context.Context) string {
-	out, err := others.Ask(ctx, "go", "version")
+	out, err := others.FirstLine(ctx, "go", "version")
 	if err != nil {
 		return runtime.Version()
 	}

@@ -112,7 +112,7 @@ func (Wget2) Name() string { return "wget2" }
 
 // Prepare implements Crawler.
 func (Wget2) Prepare(ctx context.Context, _ Dirs) (string, error) {
-	out, err := Ask(ctx, "wget2", "--version")
+	out, err := FirstLine(ctx, "wget2", "--version")
 	if err != nil {
 		return "", fmt.Errorf("%w: apt-get install wget2", err)
 	}
@@ -186,7 +186,7 @@ func (Scrapy) Name() string { return "scrapy" }
 
 // Prepare implements Crawler.
 func (Scrapy) Prepare(ctx context.Context, _ Dirs) (string, error) {
-	out, err := Ask(ctx, "scrapy", "version")
+	out, err := FirstLine(ctx, "scrapy", "version")
 	if err != nil {
 		return "", fmt.Errorf("%w: apt-get install python3-scrapy python3-brotli", err)
 	}
@@ -229,7 +229,7 @@ var versionOfPackage = regexp.MustCompile(`"version": "(.*)"`)
 func (c Crawlee) Prepare(ctx context.Context, d Dirs) (string, error) {
 	text, err := os.ReadFile(filepath.Join(c.modules(d), "@crawlee", "cheerio", "package.json"))
 	version := versionOfPackage.FindSubmatch(text)
-	node, asked := Ask(ctx, "node", "--version")
+	node, asked := FirstLine(ctx, "node", "--version")
 	if err != nil || version == nil || asked != nil {
 		return "", fmt.Errorf("%w: npm install --prefix .cache/crawlee @crawlee/cheerio", ErrNotInstalled)
 	}
@@ -260,8 +260,8 @@ func Build(ctx context.Context, module, bin, pkg string) error {
 	return nil
 }
 
-// Ask returns the first line a program prints.
-func Ask(ctx context.Context, program string, args ...string) (string, error) {
+// FirstLine returns the first line that a program prints.
+func FirstLine(ctx context.Context, program string, args ...string) (string, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return "", ErrNotInstalled

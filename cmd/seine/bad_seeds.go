@@ -37,12 +37,12 @@ func (c *complaints) summary() string {
 	return fmt.Sprintf("%d lines are not URLs", c.count)
 }
 
-// noURLIn is the error of lists that are empty.
+// noURLIn returns the error for empty lists.
 func noURLIn(lists ...string) error {
 	return usageError{fmt.Errorf("%s: no URL in it", strings.Join(lists, ", "))}
 }
 
-// err is the end of a command that has done all but what was refused.
+// err returns the error of a command that handled all lines except the refused ones.
 func (c *complaints) err() error {
 	if c.count == 0 {
 		return nil

@@ -32,8 +32,8 @@ type connection struct {
 	stored string // directory of a crawl that does not run, if that is what is inspected
 }
 
-// preferTyped has the place of a crawl on the command line, be it --data or --nats, take precedence over the other in the environment
-// or a configuration file. Both on the command line are an error, except for seine crawl, whose --data has a default and is beside any server.
+// preferTyped lets --data or --nats on the command line take precedence over the other one in the environment or a configuration
+// file. Both on the command line are an error, except for seine crawl, which has --data with any server.
 func preferTyped(ctx *kong.Context) error {
 	isNATS := func(f *kong.Flag) bool { return f.Name == "nats" || strings.HasPrefix(f.Name, "nats-") }
 	isData := func(f *kong.Flag) bool { return f.Name == "data" && !f.HasDefault }
@@ -44,9 +44,9 @@ func preferTyped(ctx *kong.Context) error {
 	ignored, because := []string(nil), "--data"
 	switch {
 	case data && !server:
-		ignored = config.LeaveOut(ctx, isNATS)
+		ignored = config.DropUntyped(ctx, isNATS)
 	case server && !data:
-		ignored, because = config.LeaveOut(ctx, isData), "the --nats flags"
+		ignored, because = config.DropUntyped(ctx, isData), "the --nats flags"
 	}
 	if len(ignored) > 0 {
 		safeprint.Fprintf(os.Stderr, "seine: %s: ignored because of %s\n", strings.Join(ignored, ", "), because)
@@ -120,7 +120,7 @@ func (c *connection) where(bus *stages.Bus) string {
 	return "at " + bus.NC.ConnectedUrlRedacted()
 }
 
-// next says which command does something for a crawl that no process runs, "" if one may.
+// next returns the advice to run a stored crawl, for a purpose such as "fetch them"; "" if a process may run it.
 func (c *connection) next(crawl, what string) string {
 	if c.stored == "" {
 		return ""
@@ -145,7 +145,7 @@ func (c *crawlName) check() error {
 	return nil
 }
 
-// choose has a command without --crawl read the default crawl or, if that does not exist, the only one. It reports which.
+// choose sets the name for a command without --crawl: the default crawl or, if that does not exist, the only one, which it prints.
 func (c *crawlName) choose(ctx context.Context, bus *stages.Bus) (err error) {
 	if c.Name != "" {
 		return nil

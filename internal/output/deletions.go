@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Deletions tells files that are missing because the output of their crawl was deleted from those that were lost: all
-// files that the crawl has are newer, as it may have begun again under its name, or it has none left and other crawls have
-// some. It is safe for concurrent use.
+// Deletions distinguishes missing files whose crawl had its output deleted from files that were lost. Files count as deleted
+// if all remaining files of the crawl are newer, since it may have begun again under its name, or if it has none left and
+// other crawls have some. It is safe for concurrent use.
 type Deletions struct {
 	paths func() (map[string]bool, error)
 
@@ -39,8 +39,8 @@ func (d *Deletions) LeaveOut(f *File, err error) error {
 	return nil
 }
 
-// Of reports whether a file of an entry was deleted.
-func (d *Deletions) Of(c *Commit) (bool, error) {
+// Affect reports whether a file of an entry was deleted.
+func (d *Deletions) Affect(c *Commit) (bool, error) {
 	deleted, err := d.paths()
 	return slices.ContainsFunc(c.Files, func(f File) bool { return deleted[f.Path] }), err
 }

@@ -113,9 +113,12 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 // SkipDeleted leaves out the missing files of deleted crawls.
 func (e *Expected) SkipDeleted(crawls []string) { e.deleted = crawls }
 
-// has reports whether files of a crawl are checked.
+// selects reports whether a crawl is the one that is checked, or all are.
+func (e *Expected) selects(crawl string) bool { return e.crawl == "" || e.crawl == crawl }
+
+// has reports whether missing files of a crawl are reported.
 func (e *Expected) has(crawl string) bool {
-	return (e.crawl == "" || e.crawl == crawl) && !slices.Contains(e.deleted, crawl)
+	return e.selects(crawl) && !slices.Contains(e.deleted, crawl)
 }
 
 // ManifestPlace is a place that keeps manifests beside the log of a writer.
@@ -252,7 +255,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			break
 		}
 		last := want[len(want)-1]
-		if e.crawl != "" && e.crawl != last.Crawl {
+		if !e.selects(last.Crawl) {
 			continue
 		}
 		g.Go(func() error {

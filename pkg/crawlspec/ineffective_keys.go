@@ -158,7 +158,7 @@ func (k idleKeys) idlePace(note noter) {
 
 const besideDelay = "beside a delay of %s, which means one request at a time: delay: 0s lets several go"
 
-// idleHosts finds hosts of a source that one before it names, too.
+// idleHosts finds hosts of a source that an earlier source names.
 func (k idleKeys) idleHosts(note noter) {
 	before := make(map[hostEntry]bool)
 	for i := range k.Sources {
@@ -172,7 +172,7 @@ func (k idleKeys) idleHosts(note noter) {
 	}
 }
 
-// isIn reports whether some entries name all that e does.
+// isIn reports whether an entry covers all hosts of e.
 func (e hostEntry) isIn(entries map[hostEntry]bool) bool {
 	if entries[e] || !e.domain && entries[hostEntry{name: e.name}] {
 		return true

@@ -39,9 +39,9 @@ func Typed(ctx *kong.Context, flags ...string) (typed []string) {
 	return typed
 }
 
-// LeaveOut forgets what the environment and a configuration file say of the flags that which selects, and returns where each was
-// given: another flag on the command line takes precedence. It is for hooks before the values are applied.
-func LeaveOut(ctx *kong.Context, which func(*kong.Flag) bool) (where []string) {
+// DropUntyped removes the values that the environment and a configuration file give to the selected flags, and returns their
+// sources, such as SEINE_NATS_URL. Call it in a hook before kong applies values.
+func DropUntyped(ctx *kong.Context, which func(*kong.Flag) bool) (where []string) {
 	var kept []*kong.Path
 	for _, p := range ctx.Path {
 		if p.Flag != nil && p.Resolved && which(p.Flag) {

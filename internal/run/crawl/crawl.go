@@ -758,7 +758,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 				return end, err
 			}
 		}
-		if c.resumed && !c.Again && !c.asked && (retries{c}).failures(stages, &counters.Counters) {
+		if c.resumed && !c.Again && !c.asked && (failureRetry{c}).run(stages, &counters.Counters) {
 			end = frontierapi.NotEnded
 		}
 		wait = c.untilPoll(wait, &counters.Counters, spec)

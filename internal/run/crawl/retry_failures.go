@@ -34,18 +34,18 @@ func changesAccess(changes []string) bool {
 	})
 }
 
-// retries adds URLs of a crawl again.
-type retries struct{ *crawl }
+// failureRetry adds failed URLs of a crawl again.
+type failureRetry struct{ *crawl }
 
-// failures adds the URLs again that failed in earlier runs and may succeed now, and reports whether there are any.
-func (c retries) failures(ctx context.Context, n *frontierapi.Counters) bool {
+// run adds the URLs again that failed in earlier runs and may succeed now, and reports whether there are any.
+func (c failureRetry) run(ctx context.Context, n *frontierapi.Counters) bool {
 	p := seeds.NewPublisher(ctx, stages.NewPublisher(c.bus, "crawl"), c.Crawl, nil)
 	failed := 0
 	var err error
 	for _, class := range retriable(c.newAccess) {
 		if k := int(n.FailedBy[string(class)]); k > 0 {
 			failed += k
-			err = errors.Join(err, c.add(ctx, class, p))
+			err = errors.Join(err, c.addClass(ctx, class, p))
 		}
 	}
 	if err := errors.Join(err, p.Flush()); err != nil {
@@ -62,8 +62,8 @@ func (c retries) failures(ctx context.Context, n *frontierapi.Counters) bool {
 	return true
 }
 
-// add adds the first URLs that failed by a class.
-func (c retries) add(ctx context.Context, class messages.Class, p *seeds.Publisher) error {
+// addClass adds the first URLs that failed by a class.
+func (c failureRetry) addClass(ctx context.Context, class messages.Class, p *seeds.Publisher) error {
 	found, err := failures.Find(ctx, c.bus, failures.Query{Crawl: c.Crawl, Class: string(class), Look: mostRetried, Keep: mostRetried})
 	if err != nil {
 		return err

@@ -34,11 +34,12 @@ func ReadFrom(name string, in io.Reader) (*crawlspec.Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read spec %s: %w", name, err)
 	}
-	spec, err := Load(name, text)
+	root, found := parse(text)
+	spec, err := load(name, text, root, found)
 	if err != nil {
 		return nil, err
 	}
-	if root, _ := parse(text); root == nil {
+	if root == nil {
 		return nil, fmt.Errorf("read spec %s: it is empty: write a key, such as seeds, or {} for the default spec", name)
 	}
 	return spec, readSeeds(name, text, spec)
@@ -59,6 +60,11 @@ func Has(text []byte, key string) bool {
 // that name.
 func Load(name string, text []byte) (*crawlspec.Spec, error) {
 	root, found := parse(text)
+	return load(name, text, root, found)
+}
+
+// load reads a spec from a parsed text and the problems found in it.
+func load(name string, text []byte, root *yaml.Node, found []Problem) (*crawlspec.Spec, error) {
 	if len(found) > 0 {
 		return nil, report(name, text, found)
 	}

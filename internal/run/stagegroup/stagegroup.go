@@ -50,7 +50,7 @@ func (g *Group) Go(run func(context.Context) error) {
 	g.stages.Go(func() error { return run(g.late) })
 }
 
-// StopSenders stops those that hand on what they hold, and returns when they have.
+// StopSenders stops the senders, and returns when they have published what they hold.
 func (g *Group) StopSenders() {
 	g.stopEarly()
 	g.senders.Wait()

@@ -252,7 +252,7 @@ func (a *API) inTurn(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// lacks says that a caller has not a scope.
+// lacks returns the problem text for a caller without a scope.
 func lacks(c *caller.Caller, s caller.Scope) string {
 	return fmt.Sprintf("%s lacks the scope %s: use a token that has it (seine token create NAME --scope %[2]s)", nameOf(c), s)
 }

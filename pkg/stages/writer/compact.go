@@ -112,7 +112,7 @@ func (c *compaction) partition(ctx context.Context, p int) (err error) {
 		if err != nil {
 			return err
 		}
-		deleted, err := c.deletions.Of(next)
+		deleted, err := c.deletions.Affect(next)
 		if err != nil {
 			return err
 		}

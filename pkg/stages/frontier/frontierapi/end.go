@@ -51,7 +51,7 @@ func (c Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Sp
 	return end, total, nil
 }
 
-// Drained returns how a crawl stands, and whether the partitions have applied everything that the streams hold for it.
+// Drained returns the status of a crawl, and whether the partitions have applied everything that the streams hold for it.
 func (c Client) Drained(ctx context.Context, crawl string) (CrawlStatus, bool, error) {
 	parts, err := c.partitions(ctx, crawl)
 	if err != nil {
