@@ -274,37 +274,38 @@ func splitListen(listen string) (string, int, error) {
 // crawl is a run of the four stages.
 type crawl struct {
 	Options
-	dial      dialer
-	buses     []*stages.Bus
-	bus       *stages.Bus          // of the crawl itself, and of the frontier
-	server    *embedded.Server     // nil if it is elsewhere
-	key       *stateencryption.Key // of Data; nil if it is in the clear
-	client    frontierapi.Client
-	began     time.Time
-	store     *state.Store
-	specs     *stages.Specs
-	unfollow  func()
-	specRev   uint64 // of the spec that this run began with
-	frontier  *frontier.Frontier
-	fetcher   *fetcher.Fetcher
-	renderer  *render.Renderer
-	parser    *parser.Parser
-	writers   []*writer.Writer // that of the records first
-	last      frontierapi.Counters
-	resumed   bool // there was state before this run
-	newAccess bool // this command changes the stored spec so that refused requests may succeed
-	longest   longestQueue
-	begun     chan struct{} // closed when it is certain that the run is not refused
-	before    atomic.Int64  // pages fetched by earlier runs, or notCounted
-	asked     bool          // last has been set
-	since     uint64        // revision of the deletion after which the crawl began
-	reasons   frontierapi.Reasons
-	nothing   string             // why the first seed gave no page, or what was found no other one
-	waits     bool               // the first seed of this command is queued
-	newest    *frontierapi.Run   // nil if it is the first
-	expiry    time.Time          // when it is deleted, having ended; zero for never
-	state     crawlspec.RunState // of the spec by which it has ended
-	cancelled []string           // hosts, by that spec
+	dial        dialer
+	buses       []*stages.Bus
+	bus         *stages.Bus          // of the crawl itself, and of the frontier
+	server      *embedded.Server     // nil if it is elsewhere
+	key         *stateencryption.Key // of Data; nil if it is in the clear
+	client      frontierapi.Client
+	began       time.Time
+	store       *state.Store
+	specs       *stages.Specs
+	unfollow    func()
+	specRev     uint64 // of the spec that this run began with
+	frontier    *frontier.Frontier
+	fetcher     *fetcher.Fetcher
+	renderer    *render.Renderer
+	parser      *parser.Parser
+	writers     []*writer.Writer // that of the records first
+	last        frontierapi.Counters
+	resumed     bool // there was state before this run
+	newAccess   bool // this command changes the stored spec so that refused requests may succeed
+	usesSecrets bool // of its spec
+	longest     longestQueue
+	begun       chan struct{} // closed when it is certain that the run is not refused
+	before      atomic.Int64  // pages fetched by earlier runs, or notCounted
+	asked       bool          // last has been set
+	since       uint64        // revision of the deletion after which the crawl began
+	reasons     frontierapi.Reasons
+	nothing     string             // why the first seed gave no page, or what was found no other one
+	waits       bool               // the first seed of this command is queued
+	newest      *frontierapi.Run   // nil if it is the first
+	expiry      time.Time          // when it is deleted, having ended; zero for never
+	state       crawlspec.RunState // of the spec by which it has ended
+	cancelled   []string           // hosts, by that spec
 
 	// unknown is set until it is known that there is a crawl of the name: the error if
 	// there is none.
@@ -528,6 +529,7 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 			return nil, fmt.Errorf("crawl %s: its spec wants pages rendered, but %w", c.Crawl, err)
 		}
 	}
+	c.usesSecrets = len(spec.Secrets()) > 0
 	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
 	if c.specRev, err = c.specs.History.Replace(ctx, c.Crawl, spec, have); err == nil && have.Rev > 0 && c.specRev != have.Rev {
 		c.logSpecChange(have.Spec, spec)

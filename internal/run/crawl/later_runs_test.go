@@ -79,6 +79,8 @@ func site(t *testing.T) (url string, requests *atomic.Int64) {
 			_, _ = io.WriteString(w, `<a href="/closed">closed</a> <a href="/open">open</a>`)
 		case r.URL.Path == "/closed" && r.Header.Get("Authorization") == "":
 			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path == "/closed" && r.Header.Get("Authorization") != "Bearer x":
+			w.WriteHeader(http.StatusUnauthorized)
 		default:
 			_, _ = io.WriteString(w, "the text of "+r.URL.Path)
 		}
@@ -87,7 +89,7 @@ func site(t *testing.T) (url string, requests *atomic.Int64) {
 	return srv.URL, requests
 }
 
-// URLs that failed for want of a secret are retried by each run, those that the site refused once the command changes the
+// URLs that failed for want of a secret or of its right value are retried by each run, those that the site refused once the command changes the
 // spec, other than its limits.
 func TestFailuresAreRetriedWhenTheSpecOrASecretIsCorrected(t *testing.T) {
 	t.Parallel()
@@ -112,6 +114,8 @@ func TestFailuresAreRetriedWhenTheSpecOrASecretIsCorrected(t *testing.T) {
 		{name: "the same command", change: asIs, seeds: []string{url + "/"}, pages: 2, failed: "client_error"},
 		{name: "another limit", change: limit, pages: 2, failed: "client_error"},
 		{name: "auth without its secret", change: token, retried: true, pages: 2, failed: "misconfigured"},
+		{name: "a wrong secret", change: token, secret: "y", retried: true, pages: 2, failed: "client_error"},
+		{name: "the wrong secret again", change: token, retried: true, pages: 2, failed: "client_error"},
 		{name: "the secret", change: token, secret: "x", retried: true, pages: 3},
 		{name: "all is fetched", change: token, pages: 3},
 	} {

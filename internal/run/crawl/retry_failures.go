@@ -16,13 +16,25 @@ import (
 // mostRetried bounds the failed URLs of a class that a run of an existing crawl retries.
 const mostRetried = 10_000
 
-// retriable are the classes of failures that a run of an existing crawl retries: a missing secret may be set now, and a new
-// spec may have what the site asks for.
-func retriable(newAccess bool) []messages.Class {
-	if newAccess {
-		return []messages.Class{messages.Misconfigured, messages.ClientError, messages.ProxyFailure, messages.TooLarge}
+// retriable are the failures that a run of an existing crawl retries: a missing secret may be set now, and a new spec may have
+// what the site asks for. The value of a secret may be another now, where credentials were refused.
+func (c failureRetry) retriable() (all []failures.Query) {
+	add := func(class messages.Class, texts ...string) {
+		for _, text := range texts {
+			all = append(all, failures.Query{Crawl: c.Crawl, Class: string(class), Text: text, Look: mostRetried, Keep: mostRetried})
+		}
 	}
-	return []messages.Class{messages.Misconfigured}
+	add(messages.Misconfigured, "")
+	switch {
+	case c.newAccess:
+		for _, class := range []messages.Class{messages.ClientError, messages.ProxyFailure, messages.TooLarge} {
+			add(class, "")
+		}
+	case c.usesSecrets:
+		add(messages.ClientError, "401 Unauthorized", "rendering: the login", "wants a login right after")
+		add(messages.ProxyFailure, "answered 407")
+	}
+	return all
 }
 
 // changesAccess reports whether changes of a spec, as specchange has them, may let a request succeed that failed.
@@ -40,12 +52,17 @@ type failureRetry struct{ *crawl }
 // run adds the URLs again that failed in earlier runs and may succeed now, and reports whether there are any.
 func (c failureRetry) run(ctx context.Context, n *frontierapi.Counters) bool {
 	p := seeds.NewPublisher(ctx, stages.NewPublisher(c.bus, "crawl"), c.Crawl, nil)
-	failed := 0
+	failed, more := 0, false
 	var err error
-	for _, class := range retriable(c.newAccess) {
-		if k := int(n.FailedBy[string(class)]); k > 0 {
-			failed += k
-			err = errors.Join(err, c.addClass(ctx, class, p))
+	for _, q := range c.retriable() {
+		if n.FailedBy[q.Class] > 0 {
+			found, finding := failures.Find(ctx, c.bus, q)
+			if finding != nil {
+				err = errors.Join(err, finding)
+				continue
+			}
+			failed, more = failed+found.Matched, more || found.Partial
+			err = errors.Join(err, addFailed(found, p))
 		}
 	}
 	if err := errors.Join(err, p.Flush()); err != nil {
@@ -54,20 +71,16 @@ func (c failureRetry) run(ctx context.Context, n *frontierapi.Counters) bool {
 	if p.Fed == 0 {
 		return false
 	}
-	if p.Fed < failed {
-		c.Log.Warn("URLs that failed are retried, but not all; seine seed --failures-of retries the others", "crawl", c.Crawl, "urls", p.Fed, "failed", failed)
+	if more || p.Fed < failed {
+		c.Log.Warn("URLs that failed are retried, but not all; seine seed --failures-of retries the others", "crawl", c.Crawl, "urls", p.Fed)
 	} else {
 		c.Log.Warn("URLs that failed are retried", "crawl", c.Crawl, "urls", p.Fed)
 	}
 	return true
 }
 
-// addClass adds the first URLs that failed by a class.
-func (c failureRetry) addClass(ctx context.Context, class messages.Class, p *seeds.Publisher) error {
-	found, err := failures.Find(ctx, c.bus, failures.Query{Crawl: c.Crawl, Class: string(class), Look: mostRetried, Keep: mostRetried})
-	if err != nil {
-		return err
-	}
+// addFailed adds failed URLs again.
+func addFailed(found *failures.Found, p *seeds.Publisher) error {
 	for i := range found.URLs {
 		if err := p.Add(messages.Seed{URL: found.URLs[i].URL}); err != nil {
 			return err
