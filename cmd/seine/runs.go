@@ -39,8 +39,8 @@ func (c *runsCmd) Help() string {
   seine runs --last 100 --to postgres://seine@db.example/crawls
 
 A schedule or seine crawl --again starts a run; other crawls have one run. NEW, CHANGED and SAME count pages in comparison with their
-previous visit, byte by byte; --urls compares the fields of their records. GONE counts pages that were fetched before and now return
-404 or 410; FAILED includes them. Visits planned by recrawl rules belong to no run.
+previous visit, byte by byte; --urls compares the fields of their records. GONE counts pages that now return 404 or 410 and did
+not before; FAILED includes them, and pages gone in earlier runs. Visits planned by recrawl rules belong to no run.
 
 The URLs behind the counts: seine failures lists those that failed, and --urls the others, if the crawl has records of pages. For those of
 an earlier run, and for what has changed: seine cat ./seine-out --changes --kind page --run RUN.`

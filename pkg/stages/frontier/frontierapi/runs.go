@@ -27,14 +27,14 @@ type Run struct {
 	Records  map[string]int64         `json:"records,omitempty"`
 	// Pages were fetched and handed to the parser: New for the first time, Changed and
 	// Same by the digest of their body. Same are those too that were asked for under a
-	// condition, and are unchanged (no page came). Gone were fetched before, and are
-	// not there any more.
+	// condition, and are unchanged (no page came). Gone were fetched before, were
+	// there at the visit before, and are not there any more.
 	Pages   int64 `json:"pages"`
 	New     int64 `json:"new"`
 	Changed int64 `json:"changed"`
 	Same    int64 `json:"same"`
 	Gone    int64 `json:"gone"`
-	// Failed are visits that led nowhere, those of Gone among them.
+	// Failed are visits that led nowhere, those of Gone, and of pages that were gone before, among them.
 	Failed    int64 `json:"failed"`
 	BytesWire int64 `json:"bytes_wire"`
 	BytesBody int64 `json:"bytes_body"`

@@ -2,6 +2,7 @@ package state
 
 import (
 	"maps"
+	"slices"
 
 	"seine/internal/base/tally"
 	"seine/pkg/messages"
@@ -18,6 +19,8 @@ type figures struct {
 	// recorded are the pages of which there are records, and none that tells that they
 	// are gone.
 	recorded map[urlID]bool
+	// answered is how the last requests of each URL ended, as far back as a URL remembers them.
+	answered map[urlID][]messages.Class
 }
 
 type runOf struct {
@@ -28,6 +31,7 @@ type runOf struct {
 func newFigures() figures {
 	return figures{
 		make(map[runOf]*frontierapi.Run), make(map[visitOf]bool), make(map[urlID]int64), make(map[urlID]string), make(map[urlID]bool), make(map[urlID]bool),
+		make(map[urlID][]messages.Class),
 	}
 }
 
@@ -36,6 +40,7 @@ func (f *figures) forget(crawl string) {
 	maps.DeleteFunc(f.visits, func(v visitOf, _ bool) bool { return v.id.crawl == crawl })
 	maps.DeleteFunc(f.sentIn, func(id urlID, _ int64) bool { return id.crawl == crawl })
 	maps.DeleteFunc(f.fetched, func(id urlID, _ string) bool { return id.crawl == crawl })
+	maps.DeleteFunc(f.answered, func(id urlID, _ []messages.Class) bool { return id.crawl == crawl })
 	for _, of := range []map[urlID]bool{f.free, f.recorded} {
 		maps.DeleteFunc(of, func(id urlID, _ bool) bool { return id.crawl == crawl })
 	}
@@ -91,6 +96,8 @@ func (m *model) countResult(res *messages.Result) {
 	if res.GoneRecord {
 		delete(f.recorded, id)
 	}
+	wasGone := f.wasGone(id)
+	f.answered[id] = append(f.answered[id], res.Class)
 	digest, fetched := f.fetched[id]
 	switch {
 	case res.Class == messages.OK:
@@ -106,12 +113,23 @@ func (m *model) countResult(res *messages.Result) {
 		f.fetched[id] = res.Digest
 	case res.Class == messages.NotModified:
 		n.Same++
-	case res.Class == messages.Gone && fetched:
+	case res.Class == messages.Gone && fetched && !wasGone:
 		n.Gone++
 	case res.Class == messages.Redirect, // back to it, perhaps
 		res.Class == messages.RobotsDenied, res.Class == messages.RefusedAddress: // or another spec does not mind
 		f.free[id] = true
 	}
+}
+
+// wasGone reports whether the page was gone at its last request that was not to be retried.
+func (f *figures) wasGone(id urlID) bool {
+	last := f.answered[id]
+	for _, class := range slices.Backward(last[max(0, len(last)-maxHistory):]) {
+		if !class.Retryable() && class.IsPageRequest() {
+			return class == messages.Gone
+		}
+	}
+	return false
 }
 
 // countFed counts the records of a page whose end has changed something, and notes who

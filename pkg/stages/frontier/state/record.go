@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"seine/pkg/messages"
@@ -113,6 +114,16 @@ func (v *lastVisit) remember(a attempt) {
 		v.History = append(v.History[:0], v.History[1:]...)
 	}
 	v.History = append(v.History, a)
+}
+
+// wasGone reports whether the page was gone already at the last request that was not one to retry.
+func (v *lastVisit) wasGone() bool {
+	for _, a := range slices.Backward(v.History) {
+		if a.Class.IsPageRequest() && !a.Class.Retryable() {
+			return a.Class == messages.Gone
+		}
+	}
+	return false
 }
 
 // empty reports whether there has been no visit.

@@ -143,7 +143,7 @@ func (rs *runs) countResult(req *Request, res *messages.Result, now int64) {
 		count(&n.Changed, "changed")
 	case res.Class == messages.OK, res.Class == messages.NotModified:
 		count(&n.Same, "same")
-	case res.Class == messages.Gone && req.Fetched:
+	case res.Class == messages.Gone && req.Fetched && !req.wasGone():
 		count(&n.Gone, "gone")
 	}
 }

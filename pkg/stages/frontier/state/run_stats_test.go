@@ -101,6 +101,33 @@ func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	}
 }
 
+// A page counts as gone in the run that finds it so, and in later ones only if it was there meanwhile.
+func TestPagesAreGoneInOneRun(t *testing.T) {
+	t.Parallel()
+	const a = "https://a.test/a"
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
+	w.seed(a)
+	for i, run := range []struct {
+		class messages.Class
+		gone  int64
+	}{
+		{messages.OK, 0}, {messages.Gone, 1}, {messages.Gone, 0}, {messages.ServerError, 0}, {messages.Gone, 0},
+		{messages.OK, 0}, {messages.ServerError, 0}, {messages.Gone, 1}, {messages.ClientError, 0}, {messages.Gone, 1},
+	} {
+		w.dispatch(10)
+		if run.class == messages.OK {
+			w.fetched(a, digestA, 1)
+		} else {
+			w.result(a, class(run.class))
+		}
+		w.restart()
+		if runs := w.runs(); len(runs) != i+1 || runs[i].Gone != run.gone {
+			t.Errorf("run %d, %s: there are %d runs, want gone %d: %+v", i, run.class, len(runs), run.gone, runs[len(runs)-1])
+		}
+		w.pass(time.Hour)
+	}
+}
+
 // A page that rules of recrawl have visited again counts for no run, and does not keep
 // one going; one that a run has found meanwhile counts for that.
 func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
