@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,8 +102,10 @@ func TestReadersAfterADeletion(t *testing.T) {
 			}
 		}
 		want(t, exitOK, []string{"compact", out})
-		want(t, exitFailed, []string{"verify", out}, "add --deleted a")
-		want(t, exitOK, []string{"verify", out, "--deleted", "a"}, humanize.Plural(len(pages), "record"), "all as committed")
+	}
+	verified := func(pages int, flags ...string) {
+		t.Helper()
+		want(t, exitOK, append([]string{"verify", out}, flags...), humanize.Plural(pages, "record"), "without the missing files of deleted crawls (", "all as committed")
 	}
 	crawl("a", "1", data)
 	crawl("b", "2", data)
@@ -114,15 +117,42 @@ func TestReadersAfterADeletion(t *testing.T) {
 	want(t, exitFailed, []string{"export", out, "--crawl", "a", "--to", filepath.Join(t.TempDir(), "a")}, "no such file")
 	crawl("a", "3", filepath.Join(t.TempDir(), "data"))
 	readers("2", "3")
+	want(t, exitFailed, []string{"verify", out}, "add --deleted a once")
+	verified(2, "--deleted", "a")
+	verified(2)
 	want(t, exitOK, []string{"delete", "a", "--yes", "--data", data}, "deleted")
-	crawl("a", "4", data)
+	begun := want(t, exitOK, []string{"crawl", site + "/p/1?page=4", "--crawl", "a", "--data", data, "--out", out, "--allow-private", "--delay", "0s", "--max-depth", "0", "--quiet", "--json"})
+	if strings.Count(begun, `"path"`) != 1 || !strings.Contains(begun, `"records":1,`) {
+		t.Errorf("the summary lists what the deleted crawl has written: %s", begun)
+	}
 	crawl("a", "5", data)
 	readers("2", "3", "4", "5")
+	verified(4)
+	want(t, exitOK, []string{"delete", "b", "--yes", "--data", data}, "deleted")
+	if err := os.RemoveAll(filepath.Join(out, "b")); err != nil {
+		t.Fatal(err)
+	}
+	readers("3", "4", "5")
+	verified(3)
+	crawl("a", "6", data)
+	files, err := filepath.Glob(filepath.Join(out, "a", "*.zst"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("there are the files %v, %v", files, err)
+	}
+	slices.Sort(files) // the last is of the other --data
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	want(t, exitFailed, []string{"cat", out}, "no such file", "if you deleted the output of crawl a, run seine verify --deleted a once")
+	if _, text, _ := seine(t, "verify", out); !strings.Contains(text, "missing") {
+		t.Errorf("a lost file is not reported: %s", text)
+	}
 }
 
-// Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left.
+// Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left,
+// and then remembers.
 func TestVerifyAfterADeletion(t *testing.T) {
-	const hint = "add --deleted c to ignore its missing files"
+	const hint = "add --deleted c once to ignore its missing files"
 	out := committed(t)
 	if err := os.Remove(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")); err != nil {
 		t.Fatal(err)
@@ -135,7 +165,8 @@ func TestVerifyAfterADeletion(t *testing.T) {
 	}
 	want(t, exitFailed, []string{"verify", out}, hint)
 	want(t, exitFailed, []string{"verify", out, "--deleted", "b"}, hint)
-	want(t, exitOK, []string{"verify", out, "--deleted", "b", "--deleted", "c"}, "0 files", "all as committed")
+	want(t, exitOK, []string{"verify", out, "--deleted", "b", "--deleted", "c"}, "0 files", "deleted crawls (2 c)", "all as committed")
+	want(t, exitOK, []string{"verify", out}, "all as committed")
 
 	site, db := shop(t), filepath.Join(t.TempDir(), "a.db")
 	for _, crawl := range []string{"a", "b"} {

@@ -19,6 +19,7 @@ import (
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/retention"
+	"seine/pkg/stages/writer"
 )
 
 type deleteCmd struct {
@@ -144,14 +145,14 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client frontier
 		if at.done {
 			line.done()
 			safeprint.Printf("crawl %s is deleted (revision %d); its output files are untouched\n", c.Name, rev)
-			return nil
+			return c.recordDeletion()
 		}
 		line.update(func() string { return "" }, func() string { return "deleting " + c.Name + ": " + at.text })
 		if at.needsCrawl && c.stored != "" {
 			line.done()
 			safeprint.Printf("crawl %s is deleted (revision %d); its output files are untouched. The streams keep the records that may not be written yet, until seine crawl --data %s runs again\n",
 				c.Name, rev, c.stored)
-			return nil
+			return c.recordDeletion()
 		}
 		if sleep.For(waiting, followEvery) != nil {
 			line.done()
@@ -160,6 +161,34 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client frontier
 			return nil
 		}
 	}
+}
+
+// recordDeletion records in the outputs of a crawl in --data that its files may be deleted.
+func (c *deleteCmd) recordDeletion() error {
+	var made crawlCmd
+	if made.Data = c.Stored(); made.Data == "" {
+		return nil // the output of a cluster is not known here
+	}
+	if err := made.recall(nil); err != nil {
+		return err
+	}
+	for _, out := range []string{made.Out, made.WARC, made.LogRequests} {
+		if out == "" || writer.IsDatabase(out) {
+			continue
+		}
+		names, err := writer.OutputWriters(out, made.S3)
+		for _, name := range names {
+			place := outputFlags{Writer: name, S3: made.S3}
+			o, opening := place.open(out)
+			if err = errors.Join(err, opening); opening == nil {
+				err = errors.Join(err, o.RecordDeletions([]string{c.Name}), o.Close())
+			}
+		}
+		if err != nil {
+			safeprint.Fprintf(os.Stderr, "seine: cannot record the deletion in %s, so seine verify needs --deleted %s: %v\n", writer.Redact(out), c.Name, err)
+		}
+	}
+	return nil
 }
 
 // deletionProgress is how far a deletion is.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
@@ -16,7 +17,7 @@ type verifyCmd struct {
 	Out      string   `arg:"" help:"Directory of the output, or s3://BUCKET/PREFIX." default:"./seine-out"`
 	Manifest string   `help:"Compare the files with this manifest instead of the commit log." placeholder:"FILE"`
 	Crawl    string   `help:"Only files of this crawl." placeholder:"NAME"`
-	Deleted  []string `env:"-" help:"Crawl whose output you deleted: ignore its missing files. Repeatable." placeholder:"NAME"`
+	Deleted  []string `env:"-" help:"Crawl whose output you deleted: ignore its missing files, now and in later runs of seine verify. Repeatable." placeholder:"NAME"`
 	outputFlags
 }
 
@@ -60,8 +61,12 @@ func (c *verifyCmd) Run() error {
 	if r.Decrypted > 0 {
 		safeprint.Printf(", %s decrypted beside them, not checked", humanize.Count(int64(r.Decrypted)))
 	}
+	if len(r.Removed) > 0 {
+		safeprint.Printf(", without the missing files of deleted crawls (%s)", humanize.ByCount(r.Removed))
+		c.recordDeleted(o, r.Removed)
+	}
 	if len(r.Problems) > 0 {
-		defer c.explainDeleted(r.Deleted)
+		defer c.explainDeleted(r.AsDeleted)
 		safeprint.Printf(": %s wrong\n", humanize.Count(int64(len(r.Problems))))
 		return endError(exitFailed)
 	}
@@ -73,10 +78,18 @@ func (c *verifyCmd) Run() error {
 	return nil
 }
 
+// recordDeleted has the output remember --deleted.
+func (c *verifyCmd) recordDeleted(o output.Output, removed map[string]int64) {
+	named := slices.DeleteFunc(slices.Clone(c.Deleted), func(crawl string) bool { return removed[crawl] == 0 })
+	if err := o.RecordDeletions(named); err != nil {
+		safeprint.Fprintf(os.Stderr, "seine: cannot record the deletion, so the next seine verify needs --deleted again: %v\n", err)
+	}
+}
+
 // explainDeleted says what to do about crawls that lack files as after a deletion.
 func (c *verifyCmd) explainDeleted(crawls []string) {
 	for _, crawl := range crawls {
-		safeprint.Fprintf(os.Stderr, "seine: if you deleted the output of crawl %[1]s, add --deleted %[1]s to ignore its missing files\n", crawl)
+		safeprint.Fprintf(os.Stderr, "seine: if you deleted the output of crawl %[1]s, add --deleted %[1]s once to ignore its missing files\n", crawl)
 	}
 }
 

@@ -1,17 +1,23 @@
 package output
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"seine/internal/base/jsontext"
 )
 
 // Deletions distinguishes missing files whose crawl had its output deleted from files that were lost. Files count as deleted
-// if all remaining files of the crawl are newer, since it may have begun again under its name, or if it has none left and
-// other crawls have some. It is safe for concurrent use.
+// if the output records that (RecordDeletions), or if other files are there, but none of the same crawl from the same life of
+// the stream. It is safe for concurrent use.
 type Deletions struct {
 	paths func() (map[string]bool, error)
 
@@ -31,6 +37,7 @@ func (d *Deletions) LeaveOut(f *File, err error) error {
 	}
 	deleted, finding := d.paths()
 	if finding != nil || !deleted[f.Path] {
+		err = fmt.Errorf("%w (if you deleted the output of crawl %s, run seine verify --deleted %[2]s once)", err, f.Crawl)
 		return errors.Join(err, finding)
 	}
 	d.mu.Lock()
@@ -70,31 +77,83 @@ func (o Output) deleted(crawl string) (map[string]bool, error) {
 		return err
 	})
 	deleted := make(map[string]bool)
-	crawls := e.deletedCrawls(there)
+	lost := e.lostLives(there)
 	for path, same := range e.files {
-		deleted[path] = some && !there[path] && slices.Contains(crawls, same[len(same)-1].Crawl)
+		last := same[len(same)-1]
+		deleted[path] = !there[path] && (e.mayLack(&last) || some && lost[last.life()])
 	}
 	return deleted, err
 }
 
-// deletedCrawls returns the crawls whose missing files are older than those that are there.
-func (e *Expected) deletedCrawls(there map[string]bool) (crawls []string) {
-	newest, oldest := make(map[string]time.Time), make(map[string]time.Time) // of what is missing, and of what is there
+// life is a crawl in a life of a stream.
+type life struct {
+	crawl, created string
+	incarnation    int
+}
+
+func (f *expectedFile) life() life { return life{f.Crawl, f.from.StreamCreated, f.from.Incarnation} }
+
+// lostLives returns those of which files are missing that nothing says were deleted, and none is there.
+func (e *Expected) lostLives(there map[string]bool) map[life]bool {
+	lost := make(map[life]bool)
 	for path, same := range e.files {
-		last := same[len(same)-1]
-		switch crawl, at := last.Crawl, last.stored; {
-		case !e.has(crawl):
-		case !there[path] && !at.Before(newest[crawl]):
-			newest[crawl] = at
-		case there[path] && (oldest[crawl].IsZero() || at.Before(oldest[crawl])):
-			oldest[crawl] = at
+		if last := same[len(same)-1]; e.selects(last.Crawl) && !there[path] && !e.mayLack(&last) {
+			lost[last.life()] = true
 		}
 	}
-	for crawl, at := range newest {
-		if first, some := oldest[crawl]; !some || at.Before(first) {
-			crawls = append(crawls, crawl)
+	for path, same := range e.files {
+		if there[path] {
+			delete(lost, same[len(same)-1].life())
 		}
 	}
-	slices.Sort(crawls)
-	return crawls
+	return lost
+}
+
+// mayLack reports whether a file may be missing, as its crawl was deleted.
+func (e *Expected) mayLack(f *expectedFile) bool {
+	return slices.Contains(e.deleted, f.Crawl) || !f.stored.After(e.deletedAt[f.Crawl])
+}
+
+// deletionsPath is the path of the file that has when the output of crawls was deleted. No crawl has a name with a dot.
+func deletionsPath(writer string) string { return ManifestPath(writer, "deleted.crawls") }
+
+// RecordDeletions records that files that crawls have committed so far may be missing: it was on purpose.
+func (o Output) RecordDeletions(crawls []string) error {
+	at, ok := o.Log.(ManifestPlace)
+	if !ok || len(crawls) == 0 {
+		return nil
+	}
+	all, err := deletionsAt(at)
+	if err != nil {
+		return err
+	}
+	for _, crawl := range crawls {
+		all[crawl] = time.Now().UTC()
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return at.PutManifest(deletionsPath(at.WriterName()), bytes.NewReader(append(text, '\n')))
+}
+
+// deletionsAt returns when crawls were deleted, as a place records it.
+func deletionsAt(at ManifestPlace) (all map[string]time.Time, err error) {
+	all = make(map[string]time.Time)
+	f, err := at.GetManifest(deletionsPath(at.WriterName()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err == nil {
+		err = jsontext.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", deletionsPath(at.WriterName()), err)
+	}
+	return all, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/tally"
 	"seine/internal/output/ageencrypt"
 )
 
@@ -33,6 +34,8 @@ type Expected struct {
 	Commits int
 	crawl   string          // the only one that is checked, if it is not empty
 	deleted []string        // crawls whose missing files are not reported
+	// deletedAt is until when the missing files of crawls are not reported, as the place records it.
+	deletedAt map[string]time.Time
 	folders map[string]bool // made when it is asked for
 }
 
@@ -80,8 +83,10 @@ type Report struct {
 	// Decrypted are files beside those that they were decrypted from. They are not
 	// checked: nothing says what they should be.
 	Decrypted int
-	// Deleted are crawls with files that are missing as after a deletion: see Deletions.
-	Deleted  []string
+	// Removed are missing files of crawls that are known to be deleted, by crawl; AsDeleted are crawls whose files are missing
+	// as after a deletion: see Deletions.
+	Removed   map[string]int64
+	AsDeleted []string
 	Problems []Problem
 }
 
@@ -95,6 +100,12 @@ func newExpected() *Expected {
 func (o Output) Expect(crawl string) (*Expected, error) {
 	e := newExpected()
 	e.crawl = crawl
+	if at, ok := o.Log.(ManifestPlace); ok {
+		var err error
+		if e.deletedAt, err = deletionsAt(at); err != nil {
+			return nil, err
+		}
+	}
 	err := o.eachCommit(func(c *Commit) error {
 		e.follow(c.Name(), c.FirstSeq, c.LastSeq)
 		for _, f := range c.Files {
@@ -260,11 +271,12 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 		}
 		g.Go(func() error {
 			problem, err := o.check(want)
-			if problem == Missing && slices.Contains(e.deleted, last.Crawl) {
-				return nil
-			}
 			mu.Lock()
 			defer mu.Unlock()
+			if problem == Missing && e.mayLack(&last) {
+				tally.Add(&r.Removed, last.Crawl, 1)
+				return nil
+			}
 			there[file] = problem != Missing
 			r.Files++
 			r.Bytes += last.Bytes
@@ -286,7 +298,11 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			return ctx.Err()
 		})
 	}
-	r.Deleted = e.deletedCrawls(there)
+	for life := range e.lostLives(there) {
+		r.AsDeleted = append(r.AsDeleted, life.crawl)
+	}
+	slices.Sort(r.AsDeleted)
+	r.AsDeleted = slices.Compact(r.AsDeleted)
 	slices.SortFunc(r.Problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path)) })
 	return r, err
 }

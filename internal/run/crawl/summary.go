@@ -272,8 +272,9 @@ func (o outputs) files(w *writer.Config, stream string) []output.File {
 		o.Log.Warn("cannot list the output", "crawl", o.Crawl, "error", err)
 	}
 	var files []output.File
+	deletion := cmp.Or(o.specs.Deletion(o.Crawl), new(messages.Deletion))
 	for _, commit := range commits {
-		if !commit.Created.Equal(read.CachedInfo().Created) {
+		if !commit.Created.Equal(read.CachedInfo().Created) || !commit.Stored.After(deletion.Time) {
 			continue
 		}
 		for _, f := range commit.Files {
