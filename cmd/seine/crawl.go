@@ -202,7 +202,9 @@ func (c *crawlCmd) Run() error {
 		return usageError{err}
 	}
 	if c.serverUntyped {
-		safeprint.Fprintln(os.Stderr, "seine: the environment or the configuration file names a NATS server, which this crawl uses instead of its embedded one")
+		server := cmp.Or(c.NATS.Context, c.NATS.NATS)
+		safeprint.Fprintf(os.Stderr, "seine: this crawl runs at the NATS server %s, as the environment or the configuration file says, and not in %s: add --data %[2]s to run it there\n",
+			server[strings.LastIndexByte(server, '@')+1:], c.Data) // without a password
 	}
 	c.warnOfOtherRecords(&o.Writer)
 	show := newProgress(os.Stderr, c.Quiet)

@@ -63,7 +63,7 @@ func TestDatabaseThatIsAwayIsToldOnOneLine(t *testing.T) {
 
 // A server that the environment names is reported, as it replaces the embedded one; one on the command line is not.
 func TestServerOfTheEnvironmentIsReported(t *testing.T) {
-	const nowhere, notice = "nats://127.0.0.1:1", "instead of its embedded one"
+	const nowhere, notice = "nats://127.0.0.1:1", "seine: this crawl runs at the NATS server nats://127.0.0.1:1, as the environment or the configuration file says, and not in "
 	data := t.TempDir()
 	if _, _, stderr := seine(t, "crawl", "https://a.example/", "--data", data, "--nats", nowhere); strings.Contains(stderr, notice) {
 		t.Errorf("with --nats: %s", stderr)

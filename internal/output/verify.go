@@ -32,11 +32,11 @@ type Expected struct {
 	unread  map[Name]bool // entries that could not be read
 	merges  []Name        // those of entries that are merges
 	Commits int
-	crawl   string          // the only one that is checked, if it is not empty
-	deleted []string        // crawls whose missing files are not reported
+	crawl   string   // the only one that is checked, if it is not empty
+	deleted []string // crawls whose missing files are not reported
 	// deletedAt is until when the missing files of crawls are not reported, as the place records it.
 	deletedAt map[string]time.Time
-	folders map[string]bool // made when it is asked for
+	folders   map[string]bool // made when it is asked for
 }
 
 // expectedFile is what the last entry of a partition that names a path says.
@@ -87,7 +87,7 @@ type Report struct {
 	// as after a deletion: see Deletions.
 	Removed   map[string]int64
 	AsDeleted []string
-	Problems []Problem
+	Problems  []Problem
 }
 
 func newExpected() *Expected {
