@@ -17,6 +17,7 @@ import (
 
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/lookup"
+	"seine/internal/ops/overview"
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
@@ -146,12 +147,35 @@ func (c *crawlName) check() error {
 }
 
 // choose sets the name for a command without --crawl: the default crawl or, if that does not exist, the only one, which it prints.
-func (c *crawlName) choose(ctx context.Context, bus *stages.Bus) (err error) {
+func (c *crawlName) choose(ctx context.Context, bus *stages.Bus) error {
+	return c.chooseBy(ctx, bus, nil)
+}
+
+// chooseBy is choose, but of several crawls it takes the only one that knows what the command asks for, if the default crawl does not.
+func (c *crawlName) chooseBy(ctx context.Context, bus *stages.Bus, knows func(crawl string) bool) (err error) {
 	if c.Name != "" {
 		return nil
 	}
-	if c.Name, err = lookup.Default(ctx, bus); err == nil && c.Name != messages.DefaultCrawl {
-		safeprint.Fprintf(os.Stderr, "seine: there is no crawl default: using crawl %s, the only one\n", c.Name)
+	if c.Name, err = lookup.Default(ctx, bus); err != nil {
+		return err
 	}
-	return err
+	if c.Name != messages.DefaultCrawl {
+		safeprint.Fprintf(os.Stderr, "seine: there is no crawl default: using crawl %s, the only one\n", c.Name)
+		return nil
+	}
+	if knows == nil || knows(c.Name) {
+		return nil
+	}
+	names, err := overview.Names(ctx, bus)
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == c.Name || !knows(name) })
+	if len(names) == 1 {
+		c.Name = names[0]
+		safeprint.Fprintf(os.Stderr, "seine: using crawl %s\n", c.Name)
+	} else if len(names) > 1 {
+		return usageError{fmt.Errorf("several crawls have it: add --crawl and one of %s", strings.Join(names, ", "))}
+	}
+	return nil
 }

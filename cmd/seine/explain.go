@@ -9,6 +9,7 @@ import (
 
 	"seine/internal/ops/history"
 	"seine/pkg/stages"
+	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/writer"
 )
 
@@ -57,7 +58,11 @@ func (c *explainCmd) Run() error {
 		}
 	}
 	return c.with("explain", func(ctx context.Context, bus *stages.Bus) error {
-		if err := c.choose(ctx, bus); err != nil {
+		err := c.chooseBy(ctx, bus, func(crawl string) bool {
+			e, err := frontierapi.Client{Bus: bus}.Explain(ctx, crawl, c.URL)
+			return err == nil && e.Known
+		})
+		if err != nil {
 			return err
 		}
 		q.Crawl = c.Name

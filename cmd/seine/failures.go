@@ -43,7 +43,11 @@ func (c *failuresCmd) Run() error {
 		}
 	}
 	return c.with("failures", func(ctx context.Context, bus *stages.Bus) error {
-		if err := c.choose(ctx, bus); err != nil {
+		err := c.chooseBy(ctx, bus, func(crawl string) bool {
+			n, err := frontierapi.Client{Bus: bus}.Status(ctx, crawl)
+			return err == nil && n.Failed > 0
+		})
+		if err != nil {
 			return err
 		}
 		if err := checkThere(ctx, bus, c.Name); err != nil {
