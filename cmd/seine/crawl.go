@@ -157,9 +157,9 @@ func (c *crawlCmd) Help() string {
 
 ` + writer.Help + `
 
-Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed; 2 wrong usage, or 0 but for lines of standard input that
-are not URLs; 3 stopped by a limit of the spec (with --strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled or
-deleted by another command. Hosts that seine cancel --host has cancelled are named in the summary and do not change the exit code.`
+Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed, or no page; 2 wrong usage, or 0 but for lines of standard input
+that are not URLs; 3 stopped by a limit of the spec (with --strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled
+or deleted by another command. Hosts that seine cancel --host has cancelled are named in the summary and do not change the exit code.`
 }
 
 // Validate adds what --data remembers.
@@ -508,7 +508,7 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 		return endError(exitSteered)
 	case s.Outcome == crawl.OutcomeFailed:
 		return errors.New(s.Error)
-	case s.Pages == 0:
+	case s.FetchedNothing():
 		return fmt.Errorf("no page could be fetched: %s", cmp.Or(s.NoPagesReason, "the failed and excluded URLs are counted above; seine explain URL explains one"))
 	}
 	return nil

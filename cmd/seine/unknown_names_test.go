@@ -101,7 +101,10 @@ func TestOnlyCrawlNeedsNoName(t *testing.T) {
 	for _, args := range [][]string{{"delete"}, {"cancel"}, {"explain", site}, {"failures"}, {"seed", site}, {"spec", "get"}, {"crawl"}} {
 		want(t, exitUsage, args, "there are beta, gamma")
 	}
+	want(t, exitOK, []string{"explain", site + "/secret"}, "seine: using crawl beta\n", "/secret")
+	want(t, exitFailed, []string{"crawl", site + "/none", "--crawl", "beta", "--quiet"}, "no page could be fetched: "+site+"/none: failed: gone: 404 Not Found")
 	want(t, exitOK, []string{"seed", site + "/p/1", "--new"}, "1 URL was added to crawl default")
+	want(t, exitOK, []string{"failures"}, "seine: using crawl beta\n", "/none")
 	if _, _, stderr := seine(t, "explain", site+"/p/1"); stderr != "" {
 		t.Errorf("of the default crawl it says %s", stderr)
 	}

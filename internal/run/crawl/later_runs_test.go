@@ -181,3 +181,33 @@ func TestSummaryOfANewRunHasWhatItFound(t *testing.T) {
 		t.Errorf("nothing was done:\n%s", text)
 	}
 }
+
+// A run without a page of its own is told from others: that of a command whose URLs all fail, and a new one in which all fails.
+func TestRunsThatFetchNothingFail(t *testing.T) {
+	t.Parallel()
+	url, _ := site(t)
+	l := &laterRuns{t: t, dir: t.TempDir()}
+	gone := func(o *Options, s *crawlspec.Spec) {
+		s.Sources = []crawlspec.HostRule{{Hosts: []string{url}, Access: crawlspec.Access{Proxies: []string{"http://127.0.0.1:1"}}}}
+	}
+	again := func(o *Options, s *crawlspec.Spec) { o.Again = true }
+	for _, step := range []struct {
+		name    string
+		change  func(*Options, *crawlspec.Spec)
+		seeds   []string
+		nothing bool
+	}{
+		{"a failed seed of two", asIs, []string{url + "/", url + "/closed"}, false},
+		{"nothing to do", asIs, nil, false},
+		{"a failed seed", asIs, []string{url + "/closed"}, true},
+		{"the same, and a fetched one", asIs, []string{url + "/closed", url + "/"}, false},
+		{"a new run", again, nil, false},
+		{"a new run of which all fails", func(o *Options, s *crawlspec.Spec) { again(o, s); gone(o, s) }, nil, true},
+		{"after that", asIs, nil, false},
+	} {
+		s, text := l.run(step.change, step.seeds...)
+		if s.FetchedNothing() != step.nothing || step.name == "a failed seed" && !strings.Contains(text, "/closed: failed: client_error: 403") {
+			t.Errorf("%s: it fetched nothing: %t, want %t\n%s", step.name, s.FetchedNothing(), step.nothing, text)
+		}
+	}
+}

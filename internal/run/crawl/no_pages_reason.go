@@ -9,6 +9,7 @@ import (
 	"seine/internal/base/humanize"
 	"seine/internal/ops/overview"
 	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -26,16 +27,22 @@ func (r report) explainNothing(ctx context.Context) {
 			r.nothing = excludedAll(&r.last, int64(len(seeds)), spec)
 		}
 		if len(r.Seeds) > 0 && r.last.Pages == r.pagesBefore() {
-			e, err := r.client.Explain(ctx, r.Crawl, r.Seeds[0].URL)
-			r.waits = err == nil && e.State == frontierapi.StateQueued
+			r.waits = r.areSeeds(ctx, frontierapi.StateQueued, 1)
+			if r.seedsFailed = r.areSeeds(ctx, "failed", mostSeeds); r.seedsFailed {
+				r.whyNot(ctx, r.Seeds[0].URL)
+			}
 		}
 		return
 	}
 	seeds = append(seeds, examples(r.reasons.Failures, r.reasons.Exclusions)...)
-	if len(seeds) == 0 {
-		return
+	if len(seeds) > 0 {
+		r.whyNot(ctx, seeds[0])
 	}
-	if e, err := r.client.Explain(ctx, r.Crawl, seeds[0]); err == nil && e.Known {
+}
+
+// whyNot finds out what became of a URL.
+func (r report) whyNot(ctx context.Context, url string) {
+	if e, err := r.client.Explain(ctx, r.Crawl, url); err == nil && e.Known {
 		r.nothing = e.URL + ": " + e.State
 		if reason := cmp.Or(e.Reason, string(e.Class)); reason != "" {
 			r.nothing += ": " + cmp.Or(overview.Hints[reason], reason)
@@ -44,6 +51,17 @@ func (r report) explainNothing(ctx context.Context) {
 			r.nothing += ": " + remedy
 		}
 	}
+}
+
+// mostSeeds bounds of how many seeds it is found out that they failed.
+const mostSeeds = 100
+
+// areSeeds reports whether the first seeds of this command have a state.
+func (r report) areSeeds(ctx context.Context, state string, most int) bool {
+	return !slices.ContainsFunc(r.Seeds[:min(len(r.Seeds), most)], func(s messages.Seed) bool {
+		e, err := r.client.Explain(ctx, r.Crawl, s.URL)
+		return err != nil || e.State != state
+	})
 }
 
 // examples are URLs that ended without a page.

@@ -79,6 +79,7 @@ type Summary struct {
 	NewRun              bool                     `json:"-"`                         // it began in this process
 	Changes             string                   `json:"-"`                         // the command that prints the changes of the newest run, "" if the output holds no records to compare
 	SeedsWait           bool                     `json:"-"`                         // the URLs of this command are queued, and none was fetched
+	SeedsFailed         bool                     `json:"-"`                         // the URLs of this command, all of them, and no page was fetched
 	RecordsLate         int64                    `json:"-"`                         // written now, of pages that earlier runs have fetched, if this one requested none
 }
 
@@ -86,6 +87,11 @@ type Summary struct {
 // outputs.
 func (s *Summary) WroteNothing() bool {
 	return s.Outcome == OutcomeComplete && s.Pages == 0 && s.Records == 0 && len(s.Files)+len(s.Rows)+len(s.Archives) == 0 && s.RequestLog == nil
+}
+
+// FetchedNothing reports that there is no page, or none of a new run, or none of the URLs of this command, which all failed.
+func (s *Summary) FetchedNothing() bool {
+	return s.Pages == 0 || s.SeedsFailed || s.NewRun && s.Run.Failed > 0 && s.Run.Pages+s.Run.Same == 0
 }
 
 // Archive is what the writer of an archive has committed of the crawl.
@@ -221,7 +227,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	if r.resumed && n.Changed < r.began.UnixMilli() && len(r.writers) > 0 {
 		s.RecordsLate = min(r.writers[0].Totals().Records, s.Records)
 	}
-	s.SeedsWait, s.Run = r.waits, r.newest
+	s.SeedsWait, s.SeedsFailed, s.Run = r.waits, r.seedsFailed, r.newest
 	if s.Run != nil {
 		s.NewRun, s.Changes = !s.Run.Started.Before(r.began), r.changesCommand()
 	}
