@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"seine/internal/base/safeprint"
@@ -98,12 +98,10 @@ func (c *specApplyCmd) Run() error {
 
 // checkKept refuses a file that would silently remove a setting that a crawl needs.
 func (c *specChange) checkKept(file, crawl string) error {
-	var errs []error
-	for _, k := range specchange.Unmentioned(c.have.Spec, c.spec, c.text) {
-		errs = append(errs, fmt.Errorf("%s lacks %s, which is %[4]s in crawl %[3]s (set by seine crawl %[5]s): add %[2]s: %[4]s to keep it, or %[2]s: %[6]s to remove it",
-			file, k.Key, crawl, k.Value, k.Flag, k.None))
+	if lost := specchange.Unmentioned(&c.have, c.spec, c.text); len(lost) > 0 {
+		return fmt.Errorf("%s lacks keys that crawl %s has: %s: add them to keep them (seine spec get prints all), or KEY: null to remove one", file, crawl, strings.Join(lost, ", "))
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // print tells the differences, a line each, and how many there are.

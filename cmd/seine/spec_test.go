@@ -133,16 +133,11 @@ func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
 		return code, stdout + stderr
 	}
 	code, says := apply("delay: 2s\n")
-	for _, want := range []string{
-		"lacks archive, which is true in crawl default (set by seine crawl --warc): add archive: true to keep it",
-		"lacks allow_private", "or allow_private: false to remove it",
-		"lacks max_pages, which is 1 in crawl default", "or max_pages: 0 to remove it",
-	} {
-		if code != exitUsage || !strings.Contains(says, want) {
-			t.Errorf("it ends with %d: %s; want %q", code, says, want)
-		}
+	const want = "lacks keys that crawl default has: allow_private: true, archive: true, max_pages: 1: add them to keep them (seine spec get prints all), or KEY: null to remove one\n"
+	if code != exitUsage || !strings.Contains(says, want) {
+		t.Errorf("it ends with %d: %s; want %q", code, says, want)
 	}
-	code, says = apply("delay: 2s\narchive: true\nallow_private: false\nmax_pages: 0\n")
+	code, says = apply("delay: 2s\narchive: true\nallow_private: false\nmax_pages: null\n")
 	for _, want := range []string{"as revision 2", "- allow_private: true", `+ delay: "2s"`, "- max_pages: 1"} {
 		if code != exitOK || !strings.Contains(says, want) {
 			t.Errorf("it ends with %d: %s; want %q", code, says, want)

@@ -21,7 +21,7 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := write(t, "spec.yaml", "delay: 1s\nallow_private: true\nmax_pages: 0\n")
+	spec := write(t, "spec.yaml", "delay: 1s\nallow_private: true\nmax_pages: 0\nsources: null\n")
 	again := filepath.Join(dir, "again")
 	warc := filepath.Join(dir, "archive")
 	if code, _, stderr := seine(t, "seed", site+"/p/1", "--crawl", "caps", "--new", "--data", data); code != exitOK {

@@ -3,6 +3,7 @@
 package specchange
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,29 +20,24 @@ func Lines(have, want *crawlspec.Spec) []string {
 	return differences(flatten(have.Encode()), flatten(want.Encode()))
 }
 
-// Lost is a key that a crawl has and the text of a new spec does not mention.
-type Lost struct {
-	Key   string
-	Flag  string // of seine crawl, that sets it
-	Value string // that the crawl has, in JSON
-	None  string // the value that takes it away
-}
+// mostShown bounds the values that Unmentioned shows, in bytes.
+const mostShown = 60
 
-// kept are the keys that a spec takes away only by naming them.
-var kept = []Lost{
-	{Key: "archive", Flag: "--warc", None: "false"}, {Key: "allow_private", Flag: "--allow-private", None: "false"},
-	{Key: "include", Flag: "--include", None: "[]"}, {Key: "exclude", Flag: "--exclude", None: "[]"}, {Key: "max_depth", Flag: "--max-depth", None: "null"},
-	{Key: "max_pages", Flag: "--max-pages", None: "0"}, {Key: "max_bytes", Flag: "--max-bytes", None: "0"}, {Key: "max_duration", Flag: "--max-duration", None: "0s"},
-}
-
-// Unmentioned lists the keys that a text takes from a crawl by saying nothing of them, which a flag of seine
-// crawl has given to it: its pages would be archived without their heads, its hosts be left out, its limits be lifted.
-func Unmentioned(have, want *crawlspec.Spec, text []byte) (lost []Lost) {
-	had, has := values(have), values(want)
-	for _, k := range kept {
-		if k.Value = string(had[k.Key]); k.Value != "" && has[k.Key] == nil && !specfile.Has(text, k.Key) {
-			lost = append(lost, k)
+// Unmentioned lists the keys that a text takes from a crawl by saying nothing of them, with their values if those are short and no secrets:
+// its hosts would be asked at another pace, its limits be lifted, its records be others.
+func Unmentioned(current *crawlspec.Revision, want *crawlspec.Spec, text []byte) (lost []string) {
+	if current.Stalled {
+		return nil // its spec only stands for one that cannot be read
+	}
+	had, has, shown := values(current.Spec), values(want), values(current.Spec.Shown())
+	for _, key := range slices.Sorted(maps.Keys(had)) {
+		if key == "again" || bytes.Equal(had[key], has[key]) || specfile.Has(text, key) {
+			continue // a new run was asked for by another command
 		}
+		if value := string(had[key]); len(value) <= mostShown && value == string(shown[key]) {
+			key += ": " + value
+		}
+		lost = append(lost, key)
 	}
 	return lost
 }

@@ -38,7 +38,7 @@ func TestReadersSeeNoSecretsAndNoRecords(t *testing.T) {
 		}
 	})
 	const secret = "T0KEN-OF-THE-HOOK"
-	spec := "allow_private: true\nexclude: []\nheaders: {X-Api-Key: " + secret + "}\nalerts: {webhook: 'https://hooks.example/" + secret + "'}\n"
+	spec := "allow_private: true\ndelay: 0s\nper_host: 8\nexclude: []\nmax_attempts: 1\nschedule: null\nseeds: null\nheaders: {X-Api-Key: " + secret + "}\nalerts: {webhook: 'https://hooks.example/" + secret + "'}\n"
 	put := s.do("PUT", "/crawls/shop/spec", spec, "Content-Type", "application/yaml")
 	if put.status != http.StatusOK {
 		t.Fatal(put)

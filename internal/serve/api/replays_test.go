@@ -269,7 +269,7 @@ func TestFailedReplayIsResumed(t *testing.T) {
 	if r := s.awaitReplay(location, "failed"); !strings.Contains(r.Error, "product.name") || strings.Contains(r.Error, "--") {
 		t.Errorf("it says %q", r.Error)
 	}
-	s.want(200, nil, "PUT", "/crawls/shop/spec", "allow_private: true\nschedule: '@every 87600h'\nexclude: ['*/private/*']\n"+spec, "Content-Type", "application/yaml")
+	s.want(200, nil, "PUT", "/crawls/shop/spec", "allow_private: true\ndelay: 0s\nper_host: 8\nmax_attempts: 1\nseeds: null\nschedule: '@every 87600h'\nexclude: ['*/private/*']\n"+spec, "Content-Type", "application/yaml")
 	s.want(202, nil, "POST", strings.TrimPrefix(location, api.Base)+"/resume", "")
 	if r := s.awaitReplay(location, "complete"); r.Report.Kinds["product"] != 9 {
 		t.Errorf("%+v", r)

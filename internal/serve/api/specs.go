@@ -130,8 +130,9 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 		if err != nil {
 			return err
 		}
-		for _, lost := range specchange.Unmentioned(have.Spec, spec, in.RawBody) {
-			return problemf(http.StatusUnprocessableEntity, "the spec lacks %s, which is %[3]s in crawl %[2]s: add %[1]s: %[3]s to keep it, or %[1]s: %[4]s to remove it", lost.Key, in.Crawl, lost.Value, lost.None)
+		// With If-Match, what is left out of the spec was seen there.
+		if lost := specchange.Unmentioned(&have, spec, in.RawBody); len(lost) > 0 && strings.Trim(in.IfMatch, "*") == "" {
+			return problemf(http.StatusUnprocessableEntity, "the spec lacks keys that crawl %s has: %s: add them to keep them, or KEY: null to remove one", in.Crawl, strings.Join(lost, ", "))
 		}
 		return out.store(ctx, specs, in, &have, spec)
 	})

@@ -30,7 +30,7 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	wantOutput(t, runSeine(t, "status", "--nats", c.url, "--every", "100ms", "--json"), `"deleted_at":"20`)
 
 	file := filepath.Join(t.TempDir(), "spec.yaml")
-	if err := os.WriteFile(file, []byte("delay: 0s\nallow_private: true\nkeep: 1s\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("delay: 0s\nper_host: 16\nallow_private: true\nkeep: 1s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	wantOutput(t, runSeine(t, "spec", "check", file), "deleted", "1s after its end")

@@ -288,7 +288,7 @@ func TestExamplesOfTheAPI(t *testing.T) {
 	spec := `"spec": {"allow_private": true, "delay": "0s"`
 	to := strings.NewReplacer("localhost:8077", strings.TrimPrefix(url, "http://"), "https://example.org/", site.seed, `"spec": {`, spec+`, `,
 		`"spec": "`, `"spec": "allow_private: true\n`, `{"url": "`+"https://example.org/"+`"}`, `{"url": "`+site.seed+`", `+spec+`}}`,
-		`"limit": 5000`, `"limit": 5000, `+spec+`}`, `"limit": 100`, `"limit": 100, `+spec+`}`)
+		`"limit": 5000`, `"limit": 5000, `+spec+`}`, `"limit": 100`, `"limit": 100, `+spec+`}`, `'max_pages: 200\n`, `'max_pages: 200\ndelay: 0s\n`)
 	n := 0
 	isProblem := regexp.MustCompile(`"title":"[^"]+","status":[45]`)
 	for line := range strings.Lines(string(text)) {
