@@ -303,7 +303,7 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 			seeds = append(seeds, lines...)
 			continue
 		}
-		u, err := weburl.CanonicalizeRoute(arg)
+		u, err := weburl.CanonicalizeSeed(arg)
 		if _, missing := os.Stat(arg); err != nil && missing == nil {
 			return nil, fmt.Errorf("%s is a file: a spec is named by --spec %s, and a list of URLs is read by seine crawl - < %s", arg, arg, arg)
 		}

@@ -79,7 +79,7 @@ func (s *Seed) check(p *Problems, path string) {
 		key, text, _ := strings.Cut(err.Error(), ": ")
 		p.Addf(path+"."+key, "%s", text)
 	}
-	if _, err := weburl.Canonicalize(s.Address()); kinds == 1 && s.File == "" {
+	if _, err := weburl.CanonicalizeSeed(s.Address()); kinds == 1 && s.File == "" {
 		p.Add(path+map[bool]string{false: ".url", true: ".sitemap"}[s.Sitemap != ""], err)
 	}
 }

@@ -164,7 +164,7 @@ func (s Seed) canonical() (Seed, error) {
 	if err := s.Metadata.Check(s.Inherit); err != nil {
 		return s, err
 	}
-	u, err := weburl.CanonicalizeRoute(s.URL)
+	u, err := weburl.CanonicalizeSeed(s.URL)
 	s.URL = u
 	return s, err
 }

@@ -1,6 +1,9 @@
 package weburl
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // fragmentBytes classifies by the fragment percent-encode set.
 var fragmentBytes = classify("\"<>`", "", "")
@@ -24,6 +27,23 @@ func Route(raw string) string {
 func CanonicalizeRoute(raw string) (string, error) {
 	u, err := Canonicalize(raw)
 	return withRoute(u, raw, err)
+}
+
+// ErrCredentials says that a URL has a user name or a password, which no request would send.
+var ErrCredentials = errors.New(`a URL must not have a user name or password: set them in the spec, as in sources: [{hosts: [HOST], auth: {user: USER, password: "{secret:NAME}"}}]`)
+
+// CanonicalizeSeed is CanonicalizeRoute for URLs that people name: it refuses those with credentials, which links lose.
+func CanonicalizeSeed(raw string) (string, error) {
+	u, err := CanonicalizeRoute(raw)
+	_, after, _ := strings.Cut(strip(raw), ":")
+	authority := strings.TrimLeft(after, `/\\`)
+	if end := strings.IndexAny(authority, `/\\?`); end >= 0 {
+		authority = authority[:end]
+	}
+	if err == nil && strings.Contains(authority, "@") {
+		return "", ErrCredentials
+	}
+	return u, err
 }
 
 // ResolveRoute is Resolve with the [Route] of the reference.
