@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
@@ -30,7 +31,9 @@ func (c *hostsCmd) Help() string {
 
   seine hosts                       # the slowest hosts
   seine hosts --crawl news          # those of one crawl
-  seine hosts www.example.org       # one host: what it waits for, and until when`
+  seine hosts www.example.org       # one host: what it waits for, and until when
+
+With --crawl, QUEUED and IN FLIGHT count URLs of that crawl; the other columns count the requests of all crawls.`
 }
 
 // Validate reports flags that hosts by name have no use for.
@@ -70,8 +73,24 @@ func (c *hostsCmd) Run() error {
 		if err != nil {
 			return err
 		}
+		c.keepOwn(hosts)
 		return c.show(hosts)
 	})
+}
+
+// keepOwn leaves, with --crawl, the queues of that crawl alone.
+func (c *hostsCmd) keepOwn(hosts []frontierapi.HostStatus) {
+	for i := range hosts {
+		h := &hosts[i]
+		if c.Crawl == "" {
+			continue
+		}
+		h.Crawls = slices.DeleteFunc(h.Crawls, func(w frontierapi.HostWork) bool { return w.Crawl != c.Crawl })
+		h.Queued, h.InFlight = 0, 0
+		for _, w := range h.Crawls {
+			h.Queued, h.InFlight = w.Queued, w.InFlight
+		}
+	}
 }
 
 func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {

@@ -19,20 +19,28 @@ const maxHostsScanned = 100_000
 // maxHostWork bounds how many crawls a HostStatus names.
 const maxHostWork = 8
 
-// nextHost returns the first host of the due index, nil if one is being served
+// maxNextScanned bounds the hosts of other crawls that nextHost passes over.
+const maxNextScanned = 100
+
+// nextHost returns the first host of the due index, of one crawl unless that is empty; nil if one is being served
 // or none has work.
-func (q *Questions) nextHost() (next *frontierapi.HostStatus) {
+func (q *Questions) nextHost(crawl string) (next *frontierapi.HostStatus) {
 	if len(q.schedule.ready) > 0 || len(q.urls.inFlight) > 0 {
 		return nil
 	}
 	pre := table.Prefix(q.partition, kindDue)
 	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(q.schedule.nextDue, 0)))
+	scanned := 0
 	_ = q.scanTimes(pre, from, func(_ []byte, _ int64, rest []byte) (bool, error) {
+		scanned++
 		name := string(rest)
 		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {
 			name = q.schedule.firstInLine(domain)
 		}
 		st, err := q.hostStatus(name)
+		if err == nil && crawl != "" && !slices.ContainsFunc(st.Crawls, func(w frontierapi.HostWork) bool { return w.Crawl == crawl }) {
+			return scanned < maxNextScanned, nil
+		}
 		if err == nil && st.Why != "" {
 			next = &st
 		}

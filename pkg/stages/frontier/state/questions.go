@@ -46,7 +46,7 @@ func (q *Questions) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 
 func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 	st := frontierapi.PartitionStatus{
-		Partition: q.partition, Owner: q.store.ID, Epoch: q.epoch, Positions: q.positions, Next: q.nextHost(), Settling: q.replaying || q.crawls.settling(), Replaying: q.replaying,
+		Partition: q.partition, Owner: q.store.ID, Epoch: q.epoch, Positions: q.positions, Next: q.nextHost(crawl), Settling: q.replaying || q.crawls.settling(), Replaying: q.replaying,
 	}
 	if last := q.requests.recentFailures.newest(crawl, 1); len(last) > 0 {
 		st.LastFailure = &last[0]
