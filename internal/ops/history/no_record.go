@@ -113,7 +113,7 @@ func (f specFinder) remedy() string {
 		ext := crawlspec.Extension(f.Canonical)
 		return fmt.Sprintf("files named .%s are skipped: add %s to accept, or set skip_extensions", ext, crawlspec.AcceptOf(ext))
 	case frontierapi.ReasonScope:
-		return fmt.Sprintf("scope is %s, and no seed is of %s: add it to hosts", spec.Scope, weburl.Hostname(f.Canonical))
+		return fmt.Sprintf("scope is %s, and no seed is of %s: add %s to hosts", spec.Scope, weburl.Host(f.Canonical), weburl.Hostname(f.Canonical))
 	}
 	return ""
 }

@@ -64,7 +64,7 @@ func knownContext(name string) (*Options, error) {
 	}
 	c, err := natscontext.New(name, true)
 	if err != nil {
-		return nil, fmt.Errorf("context %q: %w (`nats context ls` lists them)", name, err)
+		return nil, fmt.Errorf("context %q: %w (`nats context ls` lists all)", name, err)
 	}
 	return fromContext(c), nil
 }

@@ -269,6 +269,7 @@ var elsewhere = map[string]string{
 	"deny": "exclude", "robots_txt": "robots", "rules": "records", "items": "records", "name": "kind", "selector": "css", "type": "as",
 	"javascript": "render", "js": "render", "browser": "render", "headless": "render",
 	"url_pattern": "match", "pattern": "match", "attr": "get", "attribute": "get",
+	"list": "all", "multiple": "all", "many": "all", "array": "all", "re": "regex", "regexp": "regex", "fallback": "default",
 }
 
 // unknown says of a key that an object does not have which was meant: one of the same name below,

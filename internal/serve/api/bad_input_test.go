@@ -152,9 +152,9 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 		{"PUT", "/crawls/shop/spec", "delay: 0s\n", 412, "get the spec again", append(slices.Clone(yaml), "If-Match", `"999999"`)},
 		{"PUT", "/crawls/shop/spec", "delay: 0s\n", 422, "If-Match", append(slices.Clone(yaml), "If-Match", `"old"`)},
 		{"PUT", "/crawls/shop/spec", strings.Repeat("#", 3<<20), 413, "send less", yaml},
-		{"GET", "/crawls/shop/spec/revisions/999999", "", 404, "lists them", nil},
+		{"GET", "/crawls/shop/spec/revisions/999999", "", 404, "lists all", nil},
 		{"GET", "/crawls/shop/spec/revisions/first", "", 422, "integer", nil},
-		{"POST", "/crawls/shop/spec/rollback", `{"revision": 999999}`, 404, "lists them", nil},
+		{"POST", "/crawls/shop/spec/rollback", `{"revision": 999999}`, 404, "lists all", nil},
 		{"POST", "/crawls/shop/spec/rollback", `{"revision": 0}`, 422, "revision", nil},
 	}
 	for _, c := range cases {

@@ -151,11 +151,11 @@ var kinds = []struct {
 	detail string
 	passes bool // it can be tried again soon
 }{
-	{err: deadletters.ErrNone, status: http.StatusNotFound, detail: "dead letter {error}: GET {api}/dead-letters lists them"},
+	{err: deadletters.ErrNone, status: http.StatusNotFound, detail: "dead letter {error}: GET {api}/dead-letters lists all"},
 	{err: cluster.ErrEmpty, status: http.StatusNotFound, detail: "{error}: POST {api}/crawls or seine crawl URL creates one"},
-	{err: webhooks.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/webhooks lists them"},
-	{err: replays.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/crawls/{crawl}/replays lists them"},
-	{err: procstats.ErrNoProcess, status: http.StatusNotFound, detail: "{error}: GET {api}/processes lists them"},
+	{err: webhooks.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/webhooks lists all"},
+	{err: replays.ErrNone, status: http.StatusNotFound, detail: "{error}: GET {api}/crawls/{crawl}/replays lists all"},
+	{err: procstats.ErrNoProcess, status: http.StatusNotFound, detail: "{error}: GET {api}/processes lists all"},
 	{err: fs.ErrNotExist, status: http.StatusNotFound, detail: "the file was removed: {error}"},
 
 	{err: cluster.ErrAway, status: http.StatusServiceUnavailable, passes: true, detail: "{error}: try again in a moment; if it stays so, start NATS and the stages (docs/guides/stages.md)"},
@@ -306,7 +306,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, http.StatusMethodNotAllowed, r.Method+" does nothing here: use "+strings.Join(allowed, " or "))
 		return
 	}
-	problem.Write(w, http.StatusNotFound, "no such path: "+a.PathPrefix+Base+"/openapi.json lists them")
+	problem.Write(w, http.StatusNotFound, "no such path: "+a.PathPrefix+Base+"/openapi.json lists all paths")
 }
 
 // specProblems are what is wrong with a spec.

@@ -222,7 +222,7 @@ func (s specOperations) getRevision(ctx context.Context, in *revisionInput) (*bo
 }
 
 func noRevision(crawl string, rev uint64) error {
-	return problemf(http.StatusNotFound, "crawl %s has no spec of revision %d any more: GET %s/crawls/%[1]s/spec/revisions lists them", crawl, rev, Base)
+	return problemf(http.StatusNotFound, "crawl %s has no spec of revision %d any more: GET %s/crawls/%[1]s/spec/revisions lists all", crawl, rev, Base)
 }
 
 type rollbackInput struct {
