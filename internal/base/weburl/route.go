@@ -36,8 +36,8 @@ var ErrCredentials = errors.New(`a URL must not have a user name or password: se
 func CanonicalizeSeed(raw string) (string, error) {
 	u, err := CanonicalizeRoute(raw)
 	_, after, _ := strings.Cut(strip(raw), ":")
-	authority := strings.TrimLeft(after, `/\\`)
-	if end := strings.IndexAny(authority, `/\\?`); end >= 0 {
+	authority := strings.TrimLeft(after, `/\`)
+	if end := strings.IndexAny(authority, `/\?`); end >= 0 {
 		authority = authority[:end]
 	}
 	if err == nil && strings.Contains(authority, "@") {
