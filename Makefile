@@ -114,7 +114,7 @@ openapiclient: node ## install what makes a client of the HTTP API, which a test
 
 .PHONY: docs
 docs: ## write the parts of the documentation that follow from the code; tests fail if they are not up to date
-	go test -vet off -run '^TestGenerated' ./internal/testing/generated ./internal/testing/e2e ./pkg/messages ./pkg/crawlspec -update-docs
+	go test -vet off -run '^TestGenerated' ./internal/testing/generated ./internal/testing/e2e ./pkg/messages ./pkg/crawlspec ./pkg/stages/frontier/state -update-docs
 
 .PHONY: pictures
 pictures: chromium ## make the pictures of the pages of seine serve, in docs/pages

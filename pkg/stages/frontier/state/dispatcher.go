@@ -128,9 +128,9 @@ func (d *Dispatcher) nextOfCrawl(h *host, w *hostQueue, now int64) (*Request, er
 			r.sentInRun()
 			r.GateTried = r.Gate
 			sentTotal.Inc()
-			return d.requests.launch(r, id, h, now)
+			return d.requests.launch(r, id, urlSent, h, now)
 		}
-		d.urls.setState(r, id, Excluded, reason, now)
+		d.urls.setState(r, id, urlExcluded, reason, now)
 	}
 	return nil, nil
 }

@@ -1213,6 +1213,9 @@ var ruleReasons = []string{frontierapi.ReasonScope, frontierapi.ReasonExclude, f
 // checkEnd: every URL has come to its end, and was sent unless there is a
 // reason why it was not.
 func (m *model) checkEnd() {
+	if faults := m.part.urls.loggedRepairs; len(faults) > 0 { // also of a transition that urlLife lacks
+		m.Fatalf("the partition has repaired its store: %v", faults)
+	}
 	for id, r := range m.load().records {
 		p := m.known[id]
 		switch {

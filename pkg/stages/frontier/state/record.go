@@ -26,12 +26,12 @@ const (
 	Excluded                  // not fetched, by a rule
 )
 
-var stateNames = [...]string{Queued: frontierapi.StateQueued, InFlight: "in_flight", Waiting: frontierapi.StateWaiting,
+var stateNames = [...]string{"new", Queued: frontierapi.StateQueued, InFlight: "in_flight", Waiting: frontierapi.StateWaiting,
 	Parsing: "parsing", Done: "done", Failed: "failed", Excluded: "excluded"}
 
 // String returns the state's name.
 func (s State) String() string {
-	if int(s) < len(stateNames) && s > 0 {
+	if int(s) < len(stateNames) {
 		return stateNames[s]
 	}
 	return fmt.Sprintf("State(%d)", byte(s))

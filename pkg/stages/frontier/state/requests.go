@@ -80,9 +80,9 @@ func (rq *Requests) mayRender(crawl, url string) bool {
 }
 
 // launch makes a URL one that is in progress.
-func (rq *Requests) launch(r *urlRecord, id urlID, h *host, now int64) (*Request, error) {
+func (rq *Requests) launch(r *urlRecord, id urlID, event urlEvent, h *host, now int64) (*Request, error) {
 	r.Due, r.FetchSeq = 0, 0
-	rq.urls.setState(r, id, InFlight, r.leftOut(), now)
+	rq.urls.setState(r, id, event, r.leftOut(), now)
 	req := &Request{urlRecord: r, id: id, host: h, deadline: now + inFlightTimeout, renders: rq.mayRender(id.crawl, r.URL)}
 	rq.nextInFlightDeadline = min(rq.nextInFlightDeadline, req.deadline)
 	if err := rq.addInFlight(req); err != nil {

@@ -91,7 +91,7 @@ func (rq *Requests) adopt(id urlID, round uint64, sent int, run int64, final boo
 	}
 	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may be of a later run
 	rq.urls.countRecrawling(id, r.recrawling()-was)
-	return rq.launch(r, id, h, now)
+	return rq.launch(r, id, urlAdopted, h, now)
 }
 
 // adoptForeign takes over a request that is in FETCH. One that is not wanted, as it is

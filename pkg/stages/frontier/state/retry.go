@@ -45,7 +45,7 @@ func (v *visits) retry(req *Request, res *messages.Result, rules *Rules, now int
 	wait = max(wait, int64(rule.Wait))
 	behind := v.time.earliest(&req.host.polite, &rules.paceOf(req.host.hostname()).Rules, now)
 	r.Due = behind + wait + jitter(id, r.Sent, wait/4)
-	v.urls.setState(r, id, Waiting, r.leftOut(), now)
+	v.urls.setState(r, id, urlRetried, r.leftOut(), now)
 	return nil
 }
 

@@ -123,7 +123,7 @@ func (rv *reviews) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64)
 		return nil
 	}
 	r.Due = 0
-	rv.urls.setState(r, id, Excluded, reason, now)
+	rv.urls.setState(r, id, urlExcluded, reason, now)
 	if reason == frontierapi.ReasonNormalized {
 		return rv.rename(r, renamed, id.crawl, rules, now)
 	}

@@ -41,8 +41,10 @@ func (us *urls) unreadable(id urlID, err error) error {
 	return us.setAside(urlTable.At(us.partition, id))
 }
 
-// setState changes the state of a URL and the counters with it.
-func (us *urls) setState(r *urlRecord, id urlID, to State, reason string, now int64) {
+// setState gives a URL the state that follows from an event, and counts it there.
+func (us *urls) setState(r *urlRecord, id urlID, event urlEvent, reason string, now int64) {
+	us.check(r, id, &urlLife[event])
+	to := urlLife[event].to
 	c := us.crawls.get(id.crawl)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, -1) })
 	forgetExample(&c.Examples, r)

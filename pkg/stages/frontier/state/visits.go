@@ -46,13 +46,13 @@ func (v *visits) admit(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	if reason == "" {
 		return v.queue(r, id, h, now)
 	}
-	v.urls.setState(r, id, Excluded, reason, now)
+	v.urls.setState(r, id, urlExcluded, reason, now)
 	return nil
 }
 
 // queue puts a URL into the queue of its host.
 func (v *visits) queue(r *urlRecord, id urlID, h *host, now int64) error {
-	v.urls.setState(r, id, Queued, r.leftOut(), now)
+	v.urls.setState(r, id, urlQueued, r.leftOut(), now)
 	v.queues.push(r, id, h)
 	return v.schedule.readyIfDue(h, now)
 }
@@ -189,12 +189,12 @@ func (v *visits) finish(r *urlRecord, id urlID, told string, rules *Rules, now i
 	case told != "":
 		return v.fail(r, id, told, rules, now)
 	}
-	return v.end(r, id, Done, told, rules, now)
+	return v.end(r, id, urlDone, told, rules, now)
 }
 
 // fail ends a visit that led nowhere.
 func (v *visits) fail(r *urlRecord, id urlID, reason string, rules *Rules, now int64) error {
-	return v.end(r, id, Failed, messages.Clip(reason), rules, now)
+	return v.end(r, id, urlFailed, messages.Clip(reason), rules, now)
 }
 
 // reasonGivenUp is why URLs of a host fail that does not come back.
@@ -225,10 +225,10 @@ func (v *visits) failQueued(h *host, now int64) error {
 	return nil
 }
 
-// end moves a URL to the end of its visit, and plans the next if there is to be
+// end gives a URL the state at the end of its visit, and plans the next if there is to be
 // one, perhaps at once.
-func (v *visits) end(r *urlRecord, id urlID, to State, reason string, rules *Rules, now int64) error {
-	v.urls.setState(r, id, to, reason, now)
+func (v *visits) end(r *urlRecord, id urlID, event urlEvent, reason string, rules *Rules, now int64) error {
+	v.urls.setState(r, id, event, reason, now)
 	r.Due = 0
 	if r.againDue() {
 		return v.revisit(r, id, rules, now)
@@ -255,7 +255,7 @@ func (v *visits) applyOutcome(req *Request, res *messages.Result, event politene
 			return v.finish(r, id, r.Reason, rules, now)
 		}
 		r.Due = now
-		v.urls.setState(r, id, Parsing, "", now)
+		v.urls.setState(r, id, urlFetched, "", now)
 	case e.url == endVisit:
 		r.learn(res, 0, rules)
 		told := ""
@@ -265,9 +265,9 @@ func (v *visits) applyOutcome(req *Request, res *messages.Result, event politene
 		return v.finish(r, id, told, rules, now)
 	case e.url == excludeURL && e.host == politeness.Good: // a page was there, and may be another at the next visit
 		r.learn(res, 0, rules)
-		return v.end(r, id, Excluded, e.reason, rules, now)
+		return v.end(r, id, urlExcluded, e.reason, rules, now)
 	case e.url == excludeURL:
-		v.urls.setState(r, id, Excluded, e.reason, now)
+		v.urls.setState(r, id, urlExcluded, e.reason, now)
 	case e.url == requeueURL && (res.Class != messages.RobotsFetched || r.Sent-r.Failures <= maxRobotsTurns):
 		return v.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
 	case event == politeness.GaveUp:
