@@ -44,7 +44,7 @@ import (
 type outputPlace writer.OutputConfig
 
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: one URL per line, or JSON as for seine seed. Not needed to resume a crawl."`
+	URLs []string `arg:"" optional:"" name:"url" help:"Seeds, in addition to those of the spec. With -, read seeds from standard input: one URL per line, or JSON (see seine seed --help). Not needed to resume a crawl."`
 
 	crawlStart         `embed:"" group:"start"`
 	crawlScope         `embed:"" group:"scope"`
@@ -73,14 +73,14 @@ type crawlStart struct {
 	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
 	file   *crawlspec.Spec
 	Name   string `basic:"" name:"crawl" help:"Name of the crawl." placeholder:"default"`
-	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; sites that support it send only what has changed. A crawl that is not complete resumes instead."`
+	Again  bool   `basic:"" help:"Visit every page of a complete crawl again; some sites then send only changed pages. A crawl that is not complete resumes instead."`
 	DryRun bool   `basic:"" help:"Print what would be crawled and where the output would go. Send no requests to sites and write nothing. An S3 output is checked with read requests; a database is not contacted."`
 	Strict bool   `help:"Exit with code 3 at any limit, including --max-pages, --max-bytes and --max-duration."`
 }
 
 // crawlScope is which URLs to crawl.
 type crawlScope struct {
-	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: host (the seeds' hosts), domain (all hosts of the seeds' domains) or any (default host)." placeholder:"host"`
+	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: any, host (the seeds' hosts) or domain (all hosts of the seeds' domains); default host." placeholder:"host"`
 	Include      []string            `basic:"" help:"Crawl only URLs that match. A pattern that begins with / is matched against path and query, any other against the complete URL; * matches any text; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
 	Exclude      []string            `basic:"" help:"Skip URLs that match. Repeatable." sep:"none" placeholder:"PATTERN"`
 	MaxPages     *int64              `basic:"" help:"Stop after N pages; 0 for no limit (default 0)." placeholder:"N"`
@@ -133,7 +133,7 @@ type crawlState struct {
 
 // crawlObservability is how the crawl reports what it does.
 type crawlObservability struct {
-	Serve      serveAt         `basic:"" help:"Also serve the web UI and the HTTP API of seine serve during the crawl. By default at 127.0.0.1:8077, which only this machine can reach; for another address, --serve=HOST:PORT." placeholder:"HOST:PORT"`
+	Serve      serveAt         `basic:"" help:"Also serve the web UI and the HTTP API during the crawl, as seine serve does. By default at 127.0.0.1:8077, which only this machine can reach; for another address, --serve=HOST:PORT." placeholder:"HOST:PORT"`
 	Metrics    string          `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9464." placeholder:"HOST:PORT"`
 	JSON       bool            `name:"json" help:"Print the summary as a JSON object to standard output."`
 	Quiet      bool            `short:"q" help:"Do not show progress."`
@@ -157,9 +157,9 @@ func (c *crawlCmd) Help() string {
 
 ` + writer.Help + `
 
-Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed, or no page; 2 wrong usage, or 0 but for lines of standard input
-that are not URLs; 3 stopped by a limit of the spec (with --strict, by any limit); 4 interrupted (the same command resumes); 5 cancelled
-or deleted by another command. Hosts that seine cancel --host has cancelled are named in the summary and do not change the exit code.`
+Exit codes: 0 complete, or stopped by a limit that a flag set; 1 failed, or no page; 2 wrong usage, or some lines of standard
+input that are not URLs; 3 stopped by a limit of the spec (with --strict, by any limit); 4 interrupted (the same command resumes);
+5 cancelled or deleted by another command. Hosts cancelled by seine cancel --host are named in the summary and do not change the exit code.`
 }
 
 // Validate adds what --data remembers.

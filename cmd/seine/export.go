@@ -115,8 +115,8 @@ func exportEnd(t writer.ExportTotals, to, kind string) string {
 	if t.Records == 0 && kind != "" {
 		return fmt.Sprintf("exported nothing of %s: no record is of --kind %s", humanize.Plural(t.Done, "commit"), kind)
 	}
-	s := fmt.Sprintf("exported %s in %s, %s, of %s to %s", humanize.Plural(t.Records, "record"), humanize.Plural(t.Files, "file"),
-		humanize.Size(t.Bytes), humanize.Plural(t.Done, "commit"), to)
+	s := fmt.Sprintf("exported %s of %s to %s: %s, %s", humanize.Plural(t.Records, "record"), humanize.Plural(t.Done, "commit"), to,
+		humanize.Plural(t.Files, "file"), humanize.Size(t.Bytes))
 	if t.Before > 0 {
 		s += fmt.Sprintf("; %s of earlier runs were there", humanize.Plural(t.Before, "commit"))
 	}

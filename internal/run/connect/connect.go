@@ -21,8 +21,8 @@ import (
 // Options say where NATS is and as which user to connect. A secret is always in a file: what is
 // in a flag is for everyone on the machine to see.
 type Options struct {
-	NATS     string `basic:"" group:"nats" name:"nats" help:"URL of the NATS server, or several URLs separated by commas. Default for seine crawl: its own server; else nats://127.0.0.1:4222." env:"SEINE_NATS_URL" placeholder:"URL"`
-	Context  string `basic:"" group:"nats" name:"nats-context" help:"NATS context with server and credentials: a name, a file, or a user's directory from the command natsusers. \"selected\" is the current context of the nats CLI." placeholder:"NAME|FILE"`
+	NATS     string `basic:"" group:"nats" name:"nats" help:"URL of the NATS server, or several URLs separated by commas. Without it, seine commands use the directory of --data; stages use nats://127.0.0.1:4222." env:"SEINE_NATS_URL" placeholder:"URL"`
+	Context  string `basic:"" group:"nats" name:"nats-context" help:"NATS context with server and credentials: a name, a file, or a directory that the command natsusers made. \"selected\" is the current context of the nats CLI." placeholder:"NAME|FILE"`
 	Creds    string `group:"nats" name:"nats-creds" help:"File with a JWT and its key (.creds)." placeholder:"FILE"`
 	NKey     string `group:"nats" name:"nats-nkey" help:"File with an NKEY seed." placeholder:"FILE"`
 	User     string `group:"nats" name:"nats-user" help:"User name." placeholder:"NAME"`

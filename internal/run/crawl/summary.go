@@ -384,7 +384,7 @@ func (s *Summary) Write(w io.Writer) {
 	if s.Rows != nil {
 		row("output", "%s in %s", humanize.Plural(s.Records, "record"), s.Out)
 		for _, kind := range slices.Sorted(maps.Keys(s.Rows)) {
-			row("", "SELECT * FROM %s: the latest record of each %s; %s written", s.Tables[kind], kind, humanize.Plural(s.Rows[kind], "record"))
+			row("", "%s of kind %s; their latest versions: SELECT * FROM %s", humanize.Plural(s.Rows[kind], "record"), kind, s.Tables[kind])
 		}
 		return
 	}

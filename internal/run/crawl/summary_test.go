@@ -55,7 +55,7 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 		"by default": {Summary{Outcome: OutcomeCancelled, Crawl: "default", Data: "./seine-data"}, []string{"run seine resume and the same command"}, nil},
 		"paused":     {Summary{Outcome: OutcomeInterrupted, Paused: true, Crawl: "default", Data: "d"}, []string{"run seine resume --data d and the same command"}, nil},
 		"database": {Summary{Records: 3, Out: "postgres://db/x", Rows: map[string]int64{"page": 3}, Tables: map[string]string{"page": "seine.pages"}},
-			[]string{"output       3 records in postgres://db/x\n               SELECT * FROM seine.pages: the latest record of each page; 3 records written"}, nil},
+			[]string{"output       3 records in postgres://db/x\n               3 records of kind page; their latest versions: SELECT * FROM seine.pages"}, nil},
 		"trap": {Summary{Pages: 303, Reasons: frontierapi.Reasons{Exclusions: []frontierapi.Reason{
 			{Name: "trap_same_content", URLs: 2700, Example: &frontierapi.Example{URL: "http://a.test/9"}}, {Name: "trap_calendar", URLs: 30}, {Name: "scope", URLs: 900},
 		}}}, []string{"warning      2,700 URLs excluded as trap_same_content, such as http://a.test/9: to fetch such pages, set traps.same_content_after to 0 in the spec\n"},

@@ -33,7 +33,7 @@ type Config struct {
 // OutputConfig is where the output goes, and in which form.
 type OutputConfig struct {
 	Out     string         `basic:"" group:"output" help:"Output: a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
-	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, objects or objects.pretty for one file per record, or markdown for one file per page (default jsonl.zst). The command writer, with --from pages, takes other formats: objects.raw, warc, warc.gz (its default) or warc.zst." placeholder:"NAME"`
+	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, objects or objects.pretty (one file per record), or markdown (one file per page); default jsonl.zst. Only 'writer --from pages' takes objects.raw, warc, warc.gz (its default) and warc.zst." placeholder:"NAME"`
 	Path    string         `group:"output" help:"Directory template of the files, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {host}, {partition} and {field:NAME} (default {crawl}; {crawl}/{kind} for CSV and Parquet)." placeholder:"TEMPLATE"`
 	Key     string         `group:"output" help:"Path template of each object, with {crawl}, {kind}, {date}, {hour}, {date:ZONE}, {hour:ZONE}, {run}, {partition}, {host}, {ext}, {path}, {id}, {key}, {visit}, {url_hash} and {field:NAME} (default {crawl}/{kind}/{id}.json; {host}/{path}.md for markdown; {crawl}/{host}/{url_hash}.{ext} for pages)." placeholder:"TEMPLATE"`
 	Encrypt []string       `group:"output" help:"Encrypt files for this recipient: an age or SSH public key, or @FILE with keys. Repeatable." sep:"none" placeholder:"RECIPIENT"`
@@ -48,7 +48,7 @@ const Help = `Output examples:
   --out ./seine-out --path '{crawl}/{kind}/dt={date}'
   --format objects --key '{crawl}/{field:season}/{field:game_id}.json'
   --out s3://BUCKET/PREFIX --s3-endpoint https://s3.example.org --s3-path-style
-  --encrypt age1… --encrypt @team.txt       # age public keys, or a file with one per line; read with seine cat --identity`
+  --encrypt age1… --encrypt @team.txt       # age public keys, or a file with one per line; seine cat --identity decrypts`
 
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {
