@@ -2,12 +2,15 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"seine/internal/base/sleep"
 	"seine/internal/base/suggest"
 	"seine/internal/ops/overview"
+	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -78,4 +81,36 @@ func nothingOf(name string, names []string) error {
 		others += " (there are " + strings.Join(names[:min(len(names), most)], ", ") + ")"
 	}
 	return fmt.Errorf("%w: no crawl %s%s", ErrNothingToDo, name, others)
+}
+
+// publishSeeds stores the spec and publishes the seeds. Seeds that the frontier knows
+// are no news to it, so a crawl is resumed by the same command.
+func (c *crawl) publishSeeds(ctx context.Context) error {
+	spec, err := c.storeSpec(ctx)
+	for errors.Is(err, stages.ErrRevision) && sleep.For(ctx, specPoll) == nil { // another command was faster
+		spec, err = c.storeSpec(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, text := range spec.Ineffective() {
+		c.Log.Warn("a key of the spec has no effect", "crawl", c.Crawl, "key", text)
+	}
+	if !c.Again { // or they come when it is known whether the crawl has ended
+		if err := c.feedSeeds(ctx); err != nil {
+			return err
+		}
+	}
+	now, err := c.specs.GetSure(ctx, c.Crawl)
+	if err == nil && now.Since() > c.specRev {
+		// An earlier crawl of the name was deleted meanwhile, with the spec: see crawlspec.Spec.Keep. Those seeds are of a new one
+		// then, whose spec another command may have stored.
+		rev, perr := c.specs.History.PutAt(ctx, c.Crawl, spec, 0)
+		c.specRev = max(rev, now.Rev)
+		if !errors.Is(perr, stages.ErrRevision) {
+			err = perr
+		}
+	}
+	c.since = now.Since()
+	return err
 }

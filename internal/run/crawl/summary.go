@@ -517,3 +517,13 @@ func (s *Summary) completeBefore() string {
 	}
 	return text
 }
+
+// keptUntil returns when a crawl that has ended is deleted, the zero time for never.
+func (r report) keptUntil(ctx context.Context, end frontierapi.EndReason) time.Time {
+	spec, err := r.specs.Get(ctx, r.Crawl, 0)
+	if err != nil {
+		return time.Time{}
+	}
+	at, _ := r.client.Expiry(ctx, r.Crawl, spec, end, &r.last) // seine status says what cannot be asked now
+	return at
+}

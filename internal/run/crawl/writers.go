@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/version"
 	"seine/internal/output/bucket"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -177,4 +179,39 @@ func (o outputs) run(ctx context.Context) error {
 		}
 	}
 	return g.Wait()
+}
+
+// announce makes the stages discoverable, as if each were a process.
+func (o outputs) announce(own []*stages.Bus) error {
+	err := errors.Join(
+		stages.Announce(o.bus, messages.StageFrontier, version.Number, ""),
+		stages.Announce(own[0], messages.StageFetcher, version.Number, ""),
+		stages.Announce(own[0], messages.StageRenderer, version.Number, ""),
+		stages.Announce(own[1], messages.StageParser, version.Number, ""),
+	)
+	for i, w := range o.Writers() {
+		err = errors.Join(err, stages.Announce(own[2+i], messages.StageWriter, version.Number, w.Name))
+	}
+	return err
+}
+
+// await waits until the writers have everything, or ctx is done.
+func (o outputs) await(ctx, stages context.Context) error {
+	for {
+		done, err := o.caughtUp(stages)
+		if err != nil && stages.Err() == nil {
+			o.Log.Debug("cannot ask the writer", "error", err)
+		}
+		if done || ctx.Err() != nil || stages.Err() != nil {
+			return nil
+		}
+		if err := o.fatalCondition(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-stages.Done():
+		case <-time.After(settlePoll):
+		}
+	}
 }
