@@ -352,7 +352,7 @@ func TestExport(t *testing.T) {
 	out := committed(t, recipient)
 	to := filepath.Join(t.TempDir(), "to")
 	args := []string{"export", out, "--to", to, "-i", file, "--format", "objects", "--key", "{crawl}/{field:n}.json"}
-	want(t, exitOK, args, "exported 4 records in 4 files", "of 2 commits")
+	want(t, exitOK, args, "exported 4 records of 2 commits to ", "4 files")
 	want(t, exitOK, args, "nothing to do: all 2 commits are in "+to)
 	for _, other := range []struct{ flags, says string }{
 		{"--format objects --key {id}.json", "--key is {crawl}/{field:n}.json there, and {id}.json here"},

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
+	"seine/internal/base/sleep"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/pkg/crawlspec"
@@ -62,6 +64,9 @@ func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
 	return nil
 }
 
+// settleTime bounds the wait until the frontier has applied stored seeds, settlePoll is the time between two looks.
+const settleTime, settlePoll = 5 * time.Second, 10 * time.Millisecond
+
 // stored returns the spec that the crawl has in --data, which is the default of a new
 // one, and the counts of its URLs.
 func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Counters, err error) {
@@ -84,9 +89,15 @@ func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Co
 			return err
 		}
 		spec = *have.Spec
-		status, err := frontierapi.Client{Bus: bus}.Status(ctx, c.Name)
-		urls = status.Counters
-		return err
+		within, cancel := context.WithTimeout(ctx, settleTime)
+		defer cancel()
+		for {
+			status, drained, err := frontierapi.Client{Bus: bus}.Drained(ctx, c.Name)
+			if err != nil || drained || sleep.For(within, settlePoll) != nil {
+				urls = status.Counters
+				return err
+			}
+		}
 	})
 	return spec, urls, err
 }
