@@ -20,6 +20,9 @@ const MaxPartitions = 256
 // any client can reproduce it. All of a domain is in one partition, so that
 // the limits of a host and of a domain need no coordination.
 func Partition(canonicalURL string, n int) int {
+	if n == 1 {
+		return 0
+	}
 	return PartitionOfDomain(weburl.Domain(weburl.Hostname(canonicalURL)), n)
 }
 

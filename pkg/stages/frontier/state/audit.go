@@ -94,6 +94,9 @@ func (rv *reviews) auditURL(r *urlRecord, id urlID, now int64) error {
 		}
 		return rv.visits.admit(r, id, rules, now)
 	}
+	if r.barred() {
+		rv.urls.noteBarred(rv.crawls.get(id.crawl), id.crawl, r.URL)
+	}
 	if err := rv.queues.verifyURL(r, id); err != nil || r.State != Queued {
 		return err
 	}

@@ -19,7 +19,20 @@ import (
 func BenchmarkCandidates(b *testing.B) {
 	spec := crawlspec.Default()
 	spec.Scope = crawlspec.ScopeAny
-	r, err := compile(crawlspec.Revision{Spec: &spec, Rev: 1})
+	benchCandidates(b, &spec, true)
+}
+
+// BenchmarkExcluded is BenchmarkCandidates where every URL is new and excluded: of one host by the patterns, of the others
+// by the scope.
+func BenchmarkExcluded(b *testing.B) {
+	spec := crawlspec.Default()
+	spec.Include = []string{"re:/never/[0-9]+$"}
+	spec.Hosts = []string{"h1.test"}
+	benchCandidates(b, &spec, false)
+}
+
+func benchCandidates(b *testing.B, spec *crawlspec.Spec, repeat bool) {
+	r, err := compile(crawlspec.Revision{Spec: spec, Rev: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,7 +59,7 @@ func BenchmarkCandidates(b *testing.B) {
 		m := &messages.Candidates{Crawl: "c", Source: messages.SourceLink, Depth: 3, Referrer: url(n)}
 		for range links {
 			i := n
-			if n++; n > 100 && rng.IntN(2) == 0 {
+			if n++; repeat && n > 100 && rng.IntN(2) == 0 {
 				i, n = rng.IntN(n-1), n-1
 			}
 			m.URLs = append(m.URLs, messages.Candidate{URL: url(i)})

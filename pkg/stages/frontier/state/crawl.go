@@ -16,7 +16,8 @@ type crawl struct {
 	salted  int64                     // the run that it is of
 	marks   map[messages.URLHash]bool // of paramOrderSeen in this turn
 	shapes  *traps.PatternCounter
-	roots   map[root]bool // cache: whether seeds opened a host or domain
+	roots   map[root]bool   // cache: whether seeds opened a host or domain
+	barred  map[string]bool // cache: hosts that are noted as barred
 	quota   quota
 	audited int64 // when an audit began or ended last
 	unpark  bool  // what is parked is to be put back
@@ -95,7 +96,7 @@ func (w *sweep) anew() *sweep {
 // newCrawl returns what is known of a crawl of which nothing is known.
 func newCrawl(name string) *crawl {
 	return &crawl{
-		seen: newSeen(), shapes: traps.NewPatternCounter(), roots: make(map[root]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*frontierapi.Run),
+		seen: newSeen(), shapes: traps.NewPatternCounter(), roots: make(map[root]bool), barred: make(map[string]bool), marks: make(map[messages.URLHash]bool), runs: make(map[int64]*frontierapi.Run),
 		salt: saltOf(name, 0, 0),
 	}
 }

@@ -42,7 +42,9 @@ func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, n
 		if err := d.candidate(m, c, rules, now); err != nil {
 			return bad, err
 		}
-		found = append(found, messages.HashURL(url))
+		if m.PageRound != 0 { // or its links are not kept
+			found = append(found, messages.HashURL(url))
+		}
 	}
 	if err := d.keepLinks(m, found); err != nil {
 		return bad, err

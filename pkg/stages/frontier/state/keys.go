@@ -14,6 +14,7 @@ const (
 	kindDomain    = 'D' // domain → politeness, pages of each crawl: see domainTable
 	kindOpened    = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
 	kindOpening   = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
+	kindBarred    = 'B' // crawl, domain, host → host that has or had URLs that are excluded because it is not open
 	kindRun       = 'r' // crawl, run → figures of a run in this partition; of the last 100
 	kindLinks     = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
 	kindUnchanged = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
@@ -33,7 +34,6 @@ const (
 	kindFailed   = 'f' // crawl, hash: a URL whose last visit failed
 	kindSeed     = 'E' // crawl, hash: a URL that people fed
 	kindOrder    = 'O' // crawl, mark: a URL that is known with its parameters in some other order
-	kindBarred   = 'B' // crawl, domain, host, hash: a URL that is excluded because its host is not open
 	kindDue      = 'T' // time, host: a host with work that is in no line; or, with a mark, a domain
 	kindLine     = 'L' // domain, time, host: a host in line for its domain
 	kindParked   = 'Z' // crawl, host: a host that is parked, as the crawl is paused or has spent its budget

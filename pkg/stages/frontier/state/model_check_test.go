@@ -629,6 +629,7 @@ type stored struct {
 	oldSent  map[urlID]bool    // the same of crawls that are being removed
 	named    map[string]string // crawls that a key names, and one of the keys
 	parked   map[[2]string]bool
+	barred   map[[2]string]bool // by crawl and host
 	counters map[string]*crawlState
 	runs     map[runOf]*frontierapi.Run
 	labels   map[urlID]*metadata
@@ -640,7 +641,7 @@ func (m *model) load() *stored {
 		doomed: m.doomed, old: make(map[urlID]*urlRecord), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*urlRecord), queues: make(map[string][]queueKey), due: make(map[string][]int64),
 		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool), failed: make(map[urlID]bool),
-		parked: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*frontierapi.Run), labels: make(map[urlID]*metadata),
+		parked: make(map[[2]string]bool), barred: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*frontierapi.Run), labels: make(map[urlID]*metadata),
 	}
 	m.must(m.store.scan(table.Partition(0), nil, func(key, value []byte) (bool, error) {
 		return true, st.add(key[2], key[3:], value)
@@ -678,8 +679,11 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 			st.failed[id] = true
 		}
 	case kindSeed, kindInherited, kindOrder, kindOpened, kindOpening, kindBarred, kindLinks, kindUnchanged:
-		name, _, err := table.CutName(key)
+		name, rest, err := table.CutName(key)
 		st.named[name] = string(kind) + string(key)
+		if kind == kindBarred {
+			st.barred[[2]string{name, rootAtEnd(rest).host}] = true
+		}
 		return err
 	case kindQueue:
 		n := len(key) - len(queueKey{})
@@ -774,6 +778,7 @@ func (m *model) check() {
 	m.checkSeeds(st)
 	m.checkLabels(st)
 	m.checkAddresses()
+	m.checkBarred(st)
 	m.checkRules(st)
 	m.checkRuns(st)
 	m.checkPlans(st)
@@ -789,7 +794,7 @@ func (m *model) checkStored() {
 }
 
 // indexKinds are all kinds of index keys.
-const indexKinds = "QRIfEOBTLZYc"
+const indexKinds = "QRIfEOTLZYc"
 
 // checkDerived: indexes have what the records derive, and nothing else. Of a crawl that is being removed, they may have more.
 func (m *model) checkDerived() {
@@ -1175,6 +1180,16 @@ func (m *model) checkListed() {
 		}
 		return true, err
 	}))
+}
+
+// checkBarred: each host with URLs that are excluded because it is not open is noted, or its URLs would not be found when
+// its domain is opened.
+func (m *model) checkBarred(st *stored) {
+	for id, r := range st.records {
+		if r.barred() && !st.barred[[2]string{id.crawl, weburl.Host(r.URL)}] {
+			m.Fatalf("%s is excluded by its scope, and its host is not noted", m.describe(id))
+		}
+	}
 }
 
 // checkRules: what waits to be sent is in scope, and what a rule has excluded

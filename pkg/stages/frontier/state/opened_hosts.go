@@ -3,15 +3,17 @@ package state
 import (
 	"bytes"
 
+	"seine/internal/base/weburl"
+	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/table"
 )
 
 // opening is a root whose URLs are being taken back.
 type opening struct {
-	key   []byte // of the root
-	from  []byte // the URLs from here on are left
-	start []byte // of the keys of all its URLs
+	root
+	key  []byte // of the root
+	from []byte // of what is below it, this and what follows is left
 }
 
 // admitOpened takes back a part of the URLs that were excluded because their
@@ -21,57 +23,90 @@ func (d *discovery) admitOpened(name string, c *crawl, rules *Rules, now int64) 
 	pre := table.Name(table.Prefix(d.partition, kindOpening), name)
 	var last []byte
 	listed, err := d.walk(pre, &last, func(key, after []byte) error {
-		o := opening{key: bytes.Clone(key), start: bytes.Clone(key)}
-		o.start[len(table.Prefix(0, 0))-1] = kindBarred
-		o.from = append(bytes.Clone(o.start), after...)
-		roots = append(roots, o)
+		roots = append(roots, opening{rootAtEnd(key[len(pre):]), bytes.Clone(key), bytes.Clone(after)})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	all, err := inTurn(roots, func(o *opening, most int) (int, error) { return d.admitRoot(name, o, most, rules, now) })
-	c.Opening, c.dirty = !listed || !all, true
+	hosts := false
+	all, err := inTurn(roots, func(o *opening, most int) (int, error) {
+		if o.host != "" {
+			return d.admitHost(name, o, most, rules, now)
+		}
+		hosts = true
+		return d.openHosts(name, o, most)
+	})
+	c.Opening, c.dirty = !listed || !all || hosts, true
 	return err
 }
 
-// admitRoot takes back at most so many URLs of a root, and returns how many; as
-// many as that if some may be left.
-func (d *discovery) admitRoot(name string, o *opening, most int, rules *Rules, now int64) (n int, err error) {
-	var keys [][]byte
-	err = d.store.scan(o.start, o.from, func(key, _ []byte) (bool, error) {
-		keys = append(keys, bytes.Clone(key))
-		return len(keys) < most, nil
+// openHosts opens at most so many hosts of a domain, and returns how many; as many as that if some may be left.
+func (d *discovery) openHosts(name string, o *opening, most int) (n int, err error) {
+	pre := o.append(table.Name(table.Prefix(d.partition, kindBarred), name))
+	return d.proceed(pre, o, most, func(key, _ []byte) {
+		host, _, _ := table.CutName(key)
+		d.tx.Set(d.scope.openingKey(name, root{o.domain, host}), nil)
 	})
-	for _, key := range keys {
-		if err == nil {
-			err = d.unbar(name, key, rules, now)
-		}
-	}
-	if err != nil {
-		return 0, err
-	}
-	if len(keys) < most {
-		d.tx.Delete(o.key)
-	} else {
-		d.tx.Set(o.key, append(keys[len(keys)-1][len(o.start):], 0))
-	}
-	return len(keys), nil
 }
 
-// unbar admits the URL that a key is about, which may be excluded again.
-func (d *discovery) unbar(name string, key []byte, rules *Rules, now int64) error {
-	hash, _ := hashAtEnd(key)
-	id := urlID{name, hash}
+// admitHost takes back URLs of a host. It looks at at most so many, and returns at how many; as many as that if some may
+// be left.
+func (d *discovery) admitHost(name string, o *opening, most int, rules *Rules, now int64) (n int, err error) {
+	begin := messages.HashHost(o.host)
+	pre := append(table.Name(table.Prefix(d.partition, kindURL), name), begin[:]...)
+	var ids []urlID
+	n, err = d.proceed(pre, o, most, func(key, value []byte) {
+		// What cannot be read is quarantined when it is its turn.
+		if r, err := decodeRecord(value); err == nil && r.barred() {
+			hash, _ := hashAtEnd(append(begin[:], key...))
+			ids = append(ids, urlID{name, hash})
+		}
+	})
+	for _, id := range ids {
+		if err == nil {
+			err = d.unbar(id, rules, now)
+		}
+	}
+	return n, err
+}
+
+// proceed does something with at most so many keys from where a root's opening has come to, and notes how far it came.
+func (d *discovery) proceed(pre []byte, o *opening, most int, do func(key, value []byte)) (n int, err error) {
+	err = d.store.scan(pre, append(bytes.Clone(pre), o.from...), func(key, value []byte) (bool, error) {
+		n++
+		o.from = append(append(o.from[:0], key[len(pre):]...), 0)
+		do(key[len(pre):], value)
+		return n < most, nil
+	})
+	if n < most {
+		d.tx.Delete(o.key)
+	} else {
+		d.tx.Set(o.key, o.from)
+	}
+	return n, err
+}
+
+// unbar admits a URL if its host is open now.
+func (d *discovery) unbar(id urlID, rules *Rules, now int64) error {
 	r, err := d.urls.record(id)
-	switch {
-	case err != nil:
+	if err != nil || r == nil || !r.barred() { // it was admitted in this turn
 		return err
-	case r == nil || !r.Has(key):
-		d.stray(key)
-		return nil
-	case r.State != Excluded || r.Reason != frontierapi.ReasonScope: // it was admitted in this turn
-		return nil
+	}
+	if open, err := d.scope.inScope(id.crawl, r, rules); err != nil || !open {
+		return err
 	}
 	return d.visits.admit(r, id, rules, now)
+}
+
+// barred reports whether a URL is excluded because its host is not open.
+func (r *urlRecord) barred() bool { return r.State == Excluded && r.Reason == frontierapi.ReasonScope }
+
+// noteBarred has a URL found when its host is opened.
+func (us *urls) noteBarred(c *crawl, crawl, url string) {
+	host := weburl.Host(url)
+	if !c.barred[host] {
+		c.barred[host] = true
+		us.tx.Set(rootsOf(url)[0].append(table.Name(table.Prefix(us.partition, kindBarred), crawl)), nil)
+	}
 }

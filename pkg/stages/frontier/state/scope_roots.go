@@ -26,6 +26,13 @@ func (r root) append(k []byte) []byte {
 	return k
 }
 
+// rootAtEnd returns the root that append has added to a key.
+func rootAtEnd(k []byte) root {
+	domain, rest, _ := table.CutName(k)
+	host, _, _ := table.CutName(rest)
+	return root{domain, host}
+}
+
 func (s *scope) openedKey(crawl string, r root) []byte {
 	return r.append(table.Name(table.Prefix(s.partition, kindOpened), crawl))
 }

@@ -51,17 +51,37 @@ func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 	}
 }
 
-// What waits for a host is taken back in steps, which go on after a restart.
+// A store may have lost which hosts are barred: no index derives from a record that they are.
+func TestAuditNotesBarredHosts(t *testing.T) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeDomain })
+	w.seed("https://a.test/")
+	w.link(1, "https://www.b.test/1")
+	damage(remove, kindBarred)(w)
+	w.restart()
+	w.part.audit("c")
+	w.must(w.part.Commit(w.at()))
+	w.tend()
+	w.seed("https://b.test/")
+	w.tend()
+	w.wantState("https://www.b.test/1", Queued, "")
+}
+
+// What waits for a host, or for the hosts of a domain, is taken back in steps, which go on after a restart.
 func TestHostIsOpenedInSteps(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
 	}
-	w := newPartitionFixture(t, nil)
+	t.Run("host", func(t *testing.T) { testOpening(t, crawlspec.ScopeHost, "https://b.test/%d") })
+	t.Run("domain", func(t *testing.T) { testOpening(t, crawlspec.ScopeDomain, "https://h%d.b.test/") })
+}
+
+func testOpening(t *testing.T, scope crawlspec.Scope, format string) {
+	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Scope = scope })
 	w.seed("https://a.test/")
 	const most = 2*reviewed + 500
 	var urls []string
 	for i := range most {
-		urls = append(urls, fmt.Sprintf("https://b.test/%d", i))
+		urls = append(urls, fmt.Sprintf(format, i))
 	}
 	w.link(1, urls...)
 	w.seed("https://b.test/")
@@ -83,7 +103,7 @@ func TestHostIsOpenedInSteps(t *testing.T) {
 			w.must(w.part.RunTimers(w.at()))
 		}
 		w.must(w.part.Commit(w.at()))
-		if turn > 10 {
+		if turn > 30 {
 			t.Fatal("it does not end")
 		}
 	}

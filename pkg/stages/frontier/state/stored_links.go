@@ -57,7 +57,7 @@ func (d *discovery) linksPrefix(page urlID) []byte {
 // keepLinks stores what a message has brought of a page, in place of what a visit
 // before has brought.
 func (d *discovery) keepLinks(m *messages.Candidates, to []messages.URLHash) error {
-	if m.PageRound == 0 || len(to) == 0 {
+	if len(to) == 0 {
 		return nil
 	}
 	key := binary.BigEndian.AppendUint16(d.linksPrefix(urlID{m.Crawl, messages.HashURL(m.Referrer)}), uint16(m.PagePart))

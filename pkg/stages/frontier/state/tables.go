@@ -8,7 +8,6 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/base/weburl"
 	"seine/internal/schedule/traps"
-	"seine/pkg/stages/frontier/frontierapi"
 	"seine/pkg/stages/frontier/table"
 )
 
@@ -29,17 +28,15 @@ func appendName(b []byte, name string) []byte { return append(b, name...) }
 
 // Derive adds the index keys of a URL.
 func (r *urlRecord) Derive(id urlID, keys *table.Keys) {
-	switch {
-	case r.State == Queued:
+	switch r.State {
+	case Queued:
 		at := newQueueKey(r, id.hash)
 		keys.Add(kindQueue).Name(weburl.Host(r.URL)).Name(id.crawl).Bytes(at[:])
-	case r.State == InFlight:
+	case InFlight:
 		keys.Add(kindInFlight).Name(id.crawl).Bytes(id.hash[:])
-	case r.State == Failed:
+	case Failed:
 		keys.Add(kindFailed).Name(id.crawl).Bytes(id.hash[:])
-	case r.State == Excluded && r.Reason == frontierapi.ReasonScope:
-		root := rootsOf(r.URL)[0]
-		keys.Add(kindBarred).Name(id.crawl).Name(root.domain).Name(root.host).Bytes(id.hash[:])
+	case Waiting, Parsing, Done, Excluded:
 	}
 	if r.awaitsTime() {
 		keys.Add(kindRetry).Int(r.Due).Name(id.crawl).Bytes(id.hash[:])

@@ -143,6 +143,9 @@ func (p *Partition) Commit(now int64) error {
 		if len(c.roots) > maxRoots {
 			clear(c.roots)
 		}
+		if len(c.barred) > maxRoots {
+			clear(c.barred)
+		}
 	}
 	p.queues.evictWindows()
 	return nil

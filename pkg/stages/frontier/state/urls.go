@@ -54,6 +54,9 @@ func (us *urls) setState(r *urlRecord, id urlID, event urlEvent, reason string, 
 	r.State, r.Reason, r.Changed = to, reason, us.time.wallMS(now)
 	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, 1) })
 	addExample(&c.Examples, r)
+	if r.barred() {
+		us.noteBarred(c, id.crawl, r.URL)
+	}
 	c.Changed = r.Changed
 	if c.Started == 0 {
 		c.Started = r.Changed

@@ -30,11 +30,15 @@ func (v *visits) admit(r *urlRecord, id urlID, rules *Rules, now int64) error {
 			return err
 		}
 	}
+	if reason != "" {
+		v.urls.setState(r, id, urlExcluded, reason, now)
+		return nil
+	}
 	h, err := v.hosts.hostOf(r.URL)
 	if err != nil {
 		return err
 	}
-	if limit := rules.paceOf(h.hostname()).maxPages; reason == "" && limit > 0 && !r.Fetched {
+	if limit := rules.paceOf(h.hostname()).maxPages; limit > 0 && !r.Fetched {
 		had, err := v.hosts.pages(h, id.crawl, rules)
 		if err != nil {
 			return err
