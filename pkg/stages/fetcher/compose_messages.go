@@ -103,6 +103,7 @@ func (co composer) candidateMsg(t *fetchJob, target messages.Candidate, c *messa
 // goes to DEAD there.
 func (co composer) page(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	body := t.reply.Body.Decoded()
+	defer t.reply.Body.ReleaseDecoded() // others need the memory before this page is stored
 	page, msg, err := co.pageMsg(ctx, t)
 	if err != nil || co.parser == nil || m.Deliveries > 1 || page.BodyObject != "" {
 		return stages.Output{First: []*nats.Msg{msg}}, err

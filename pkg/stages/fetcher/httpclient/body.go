@@ -90,7 +90,7 @@ func (x *exchange) read(resp *http.Response) *Failure {
 		return x.readAll(summed{x.hidden.reader(&x.wire), sum}, resp.ContentLength)
 	}
 	if (x.ask.Archive || x.ask.Object != "") && !x.ask.Robots && !x.hidden.active() {
-		return largeBody{x}.storeRaw(names, sum)
+		return largeBody{x}.storeRaw(names, resp.ContentLength, sum)
 	}
 	z := contentcoding.NewReader(&x.wire, names, x.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()

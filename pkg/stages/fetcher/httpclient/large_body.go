@@ -75,9 +75,10 @@ func (l largeBody) storeFailed(err error) *Failure {
 const streamMemory = 8 << 20
 
 // storeRaw keeps a body as received, which is smaller and costs no compression, and reads it decoded for its digest and
-// its limits.
-func (l largeBody) storeRaw(names []string, sum hash.Hash) *Failure {
+// its limits. Length is that which was announced, -1 if none was.
+func (l largeBody) storeRaw(names []string, length int64, sum hash.Hash) *Failure {
 	up := newLargeBodyWriter(l.ctx, l.c.bodies, l.ask.Object)
+	up.held = make([]byte, 0, max(0, min(length, l.c.memory.share, messages.InlineBody)))
 	src := io.TeeReader(&l.wire, writer(func(p []byte) (int, error) {
 		if f := l.reserveMemory(up.n+int64(len(p)), l.ask.MaxBody); f != nil {
 			return 0, f

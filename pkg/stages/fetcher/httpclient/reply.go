@@ -55,7 +55,7 @@ type Body struct {
 	decoded *decodedBody // nil if it is not held
 }
 
-// Decoded returns the body without its content codings, nil if it is not held so. It is valid until Reply.Release.
+// Decoded returns the body without its content codings, nil if it is not held so. It is valid until ReleaseDecoded or Reply.Release.
 func (b *Body) Decoded() []byte {
 	switch {
 	case b.decoded != nil:
@@ -83,8 +83,13 @@ func (r *Reply) Shrink(size int) { r.loan.shrink(size) }
 // Release gives back the memory of the body. It may be called again.
 func (r *Reply) Release() {
 	r.loan.release()
-	if d := r.Body.decoded; d != nil {
-		r.Body.decoded = nil
+	r.Body.ReleaseDecoded()
+}
+
+// ReleaseDecoded gives back the memory of what Decoded returns. It may be called again.
+func (b *Body) ReleaseDecoded() {
+	if d := b.decoded; d != nil {
+		b.decoded = nil
 		d.release()
 	}
 }
