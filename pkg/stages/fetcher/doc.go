@@ -30,7 +30,7 @@
 // Bodies use at most MaxInFlightBody, from when they are read until JetStream has
 // stored their pages. Each worker has a share; a page that outgrows it uses the common
 // rest. The fetcher does not hold bodies of more than 2 MiB: they go to
-// the object store while they arrive. Up to 8 MiB more stay for decoded bodies to come.
+// the object store while they arrive. Up to 16 MiB more stay for decoded bodies to come.
 //
 // # The parts
 //

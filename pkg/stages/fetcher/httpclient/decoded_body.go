@@ -7,7 +7,7 @@ type decodedBody struct {
 	pool decodedPool
 }
 
-// decodedPool has memory to be used again, at most maxShare each. A sync.Pool would lose it to the collector, which is what it is to spare.
+// decodedPool has memory to be used again, at most streamFrom each. A sync.Pool would lose it to the collector, which is what it is to spare.
 type decodedPool chan *decodedBody
 
 func newDecodedPool() decodedPool { return make(decodedPool, 8) }
@@ -27,7 +27,7 @@ func (p decodedPool) get() *decodedBody {
 // makeRoom doubles the memory, up to a bound. A body that would need more is not held: the bytes read so far are
 // overwritten.
 func (d *decodedBody) makeRoom(most int64) {
-	size := min(2*int64(cap(d.data)), most, streamFrom)
+	size := min(2*int64(cap(d.data)), most)
 	if d.held = d.held && size > int64(cap(d.data)); !d.held {
 		d.data = d.data[:0]
 		return
@@ -39,7 +39,7 @@ func (d *decodedBody) makeRoom(most int64) {
 
 // release gives the memory to other bodies, unless it is much.
 func (d *decodedBody) release() {
-	if cap(d.data) > maxShare {
+	if cap(d.data) > streamFrom {
 		return
 	}
 	d.data = d.data[:0]
