@@ -35,6 +35,7 @@ type model struct {
 	steps   int
 	// lost are the rounds of visits whose pages are lost, until others fetch these
 	lost map[urlID]uint64
+	late map[urlID]uint64 // the same, of pages that another parser had all the same: perhaps after they were taken for lost
 }
 
 // page is a URL of a crawl.
@@ -123,7 +124,7 @@ func newModel(r *simEnv) *model {
 		simEnv: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*modelRequest),
 		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
 		hosts: make(map[string]*hostOracle), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
-		lost: make(map[urlID]uint64),
+		lost: make(map[urlID]uint64), late: make(map[urlID]uint64),
 	}
 }
 
@@ -169,7 +170,9 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	maps.DeleteFunc(m.under, func(id urlID, _ *modelRequest) bool { return id.crawl == name })
 	maps.DeleteFunc(m.known, func(id urlID, _ *page) bool { return id.crawl == name })
 	maps.DeleteFunc(m.ended, func(v visitOf, _ messages.Class) bool { return v.id.crawl == name })
-	maps.DeleteFunc(m.lost, func(id urlID, _ uint64) bool { return id.crawl == name })
+	for _, of := range []map[urlID]uint64{m.lost, m.late} {
+		maps.DeleteFunc(of, func(id urlID, _ uint64) bool { return id.crawl == name })
+	}
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
 	m.pages[name] = 0
 	maps.DeleteFunc(m.labels, func(id urlID, _ label) bool { return id.crawl == name })
@@ -225,6 +228,9 @@ func (m *model) fed(c *messages.Candidates) {
 		return
 	}
 	if ends := (urlID{c.Crawl, c.Ends.URL}); m.lost[ends] <= c.Ends.Round { // there was another page
+		if m.lost[ends] == c.Ends.Round {
+			m.late[ends] = c.Ends.Round
+		}
 		delete(m.lost, ends)
 	}
 	opens := c.Depth == 0 && c.Source != messages.SourceLink
@@ -408,6 +414,7 @@ func (m *model) sent(o sent, now int64) {
 	if m.fetchesLost(o) {
 		m.figures.fetched[o.id] = "" // it is taken for changed
 		delete(m.lost, o.id)
+		delete(m.late, o.id)
 	}
 	m.polite(o, now)
 	p.sent++

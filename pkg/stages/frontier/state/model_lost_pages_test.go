@@ -64,9 +64,13 @@ func (m *model) pageLost(req *messages.Request) {
 	}
 }
 
-// fetchesLost reports whether a request is of the visit after one whose page is lost.
+// fetchesLost reports whether a request is of the visit after one whose page is lost. Its attempts continue the count, which
+// tells it from a later visit of a page that came late.
 func (m *model) fetchesLost(o sent) bool {
-	round := m.lost[o.id]
+	round, lost := m.lost[o.id]
+	if late, came := m.late[o.id]; !lost && came && o.attempt > 1 {
+		round = late
+	}
 	return m.ended[visitOf{o.id, round}] == messages.OK && o.round > round && messages.Deletions(o.round) == messages.Deletions(round)
 }
 
