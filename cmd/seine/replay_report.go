@@ -76,7 +76,7 @@ func byKind(kinds map[string]int64) string {
 func replayHeadline(r *replay.Report) string {
 	switch {
 	case r.Again:
-		return "complete: there was nothing left to do"
+		return "was complete before, so nothing was done: to replay newer pages, or by a changed spec, remove its --state and output or name others"
 	case r.Outcome == replay.Interrupted:
 		return "interrupted; run the same command again to resume"
 	case r.Outcome == replay.Failed:

@@ -44,7 +44,7 @@ func (c *Crawl) StateInWords() StateInWords {
 	case c.State == Cancelled:
 		return StateInWords{string(c.State), "Queued URLs are excluded; fetched pages are kept."}
 	case c.End == frontierapi.Complete:
-		return StateInWords{string(c.End), strings.TrimSpace("Every URL has been visited. " + c.Why)}
+		return StateInWords{string(c.End), strings.TrimSpace("No URL is left to fetch. " + c.Why)}
 	case c.End == frontierapi.Empty:
 		return StateInWords{string(c.End), "It has no URLs yet."}
 	case c.End != frontierapi.NotEnded:
@@ -52,7 +52,7 @@ func (c *Crawl) StateInWords() StateInWords {
 	case c.Idle && (c.Pending() > 0 || c.NextRun.IsZero()):
 		return StateInWords{stopped, fmt.Sprintf("No process works on it, with %s left.", left)}
 	case c.Pending() == 0 && !c.NextRun.IsZero():
-		return StateInWords{Scheduled, "Every URL has been visited in this run."}
+		return StateInWords{Scheduled, "No URL is left to fetch in this run."}
 	}
 	return StateInWords{string(Running), ""}
 }

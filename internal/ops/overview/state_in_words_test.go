@@ -29,7 +29,7 @@ func TestStateInWords(t *testing.T) {
 		{func(c *Crawl) { c.State, c.Idle = Deleting, true }, "deleting", "output is kept", ""},
 		{func(c *Crawl) { c.State, c.Stalled = Blocked, true }, "blocked", "spec", "pause cancel"},
 		{func(c *Crawl) { c.State, c.End = Cancelled, frontierapi.Complete }, "cancelled", "excluded", "resume"},
-		{func(c *Crawl) { c.End, c.Queued = frontierapi.Complete, 0 }, "complete", "Every URL", ""},
+		{func(c *Crawl) { c.End, c.Queued = frontierapi.Complete, 0 }, "complete", "No URL is left", ""},
 		{func(c *Crawl) { c.End, c.Queued, c.Why = frontierapi.Complete, 0, "1 URL failed: gone" }, "complete", "1 URL failed: gone", ""},
 		{func(c *Crawl) { c.End = frontierapi.PagesLimit }, "limit reached", "(max_pages: 60), with 18 URLs left", ""},
 		{func(c *Crawl) { c.End = frontierapi.BytesLimit }, "limit reached", "(max_bytes: 2 MB)", ""},

@@ -341,6 +341,11 @@ func (s *Summary) Write(w io.Writer) {
 	}
 	row("URLs", "%s known: %s done, %s failed, %s open", humanize.Count(s.URLs.Known), humanize.Count(s.URLs.Done), humanize.Count(s.URLs.Failed), humanize.Count(s.URLs.Open))
 	writeReasons(row, "failed", s.Failures)
+	if s.Outcome == OutcomeComplete && s.CompleteSince.IsZero() && slices.ContainsFunc(s.Failures, func(r frontierapi.Reason) bool {
+		return r.Name == frontierapi.HostGivenUp || messages.Class(r.Name).Retryable()
+	}) {
+		row("", "%s", s.retry())
+	}
 	writeReasons(row, "excluded", s.Exclusions)
 	writeReasons(row, "left out", s.LeftOut)
 	for _, r := range s.RuleTroubles {
@@ -505,6 +510,10 @@ func (s *Summary) ofData() (flags string) {
 	return flags
 }
 
+func (s *Summary) retry() string {
+	return fmt.Sprintf("to retry failures, run seine seed --failures-of %s%s and the same command", s.Crawl, s.ofData())
+}
+
 // completeBefore says of a crawl that an earlier run has completed what can be done with it.
 func (s *Summary) completeBefore() string {
 	text := fmt.Sprintf("complete on %s, nothing was fetched", s.CompleteSince.Local().Format(time.DateTime))
@@ -513,7 +522,7 @@ func (s *Summary) completeBefore() string {
 	}
 	text += "; --again visits all pages again, seine replay parses the stored pages again"
 	if s.URLs.Failed > 0 {
-		text += fmt.Sprintf("; to retry failures, run seine seed --failures-of %s%s and the same command", s.Crawl, s.ofData())
+		text += "; " + s.retry()
 	}
 	return text
 }
