@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/safeprint"
+	"seine/internal/base/sleep"
 	"seine/internal/ops/lookup"
 	"seine/internal/ops/overview"
 	"seine/internal/run/config"
@@ -70,6 +71,32 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
 	return crawl.Open(ctx, data, slog.New(slog.DiscardHandler), do)
+}
+
+// endedEvery is the time between two looks whether the crawl that a command reads has ended.
+const endedEvery = 200 * time.Millisecond
+
+// look is with for commands that only read. If the crawl ends meanwhile, its server no longer answers: they read what it has stored.
+func (c *connection) look(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
+	data := c.Stored()
+	runs := func() bool { return data == "" || connect.HasLocal(data) }
+	err := c.with(name, func(ctx context.Context, bus *stages.Bus) error {
+		if c.stored != "" {
+			return do(ctx, bus)
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			for runs() && sleep.For(ctx, endedEvery) == nil {
+			}
+			cancel()
+		}()
+		return do(ctx, bus)
+	})
+	if err != nil && c.stored == "" && !runs() {
+		return c.with(name, do)
+	}
+	return err
 }
 
 // withRunning is with, for what only running processes can answer.

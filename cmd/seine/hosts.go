@@ -52,7 +52,7 @@ func (c *hostsCmd) Run() error {
 	if c.Top < 1 || c.Top > 1000 {
 		return usageError{fmt.Errorf("--top %d: must be from 1 to 1000", c.Top)}
 	}
-	return c.with("hosts", func(ctx context.Context, bus *stages.Bus) error {
+	return c.look("hosts", func(ctx context.Context, bus *stages.Bus) error {
 		if err := checkThere(ctx, bus, c.Crawl); err != nil {
 			return err
 		}
