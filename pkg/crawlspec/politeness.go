@@ -3,6 +3,7 @@ package crawlspec
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,6 +184,9 @@ func (s *Spec) SetState(host string, state RunState) error {
 		narrowed := src.narrowedTo(host)
 		if slices.Equal(narrowed, src.Hosts) {
 			src.State = &state
+			if state == Running && reflect.DeepEqual(*src, HostRule{Hosts: src.Hosts, State: &state}) {
+				s.Sources = slices.Delete(s.Sources, i, i+1) // it says nothing, and would hide later sources of the host
+			}
 			return s.Validate()
 		}
 		own, at = *src, i

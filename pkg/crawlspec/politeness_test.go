@@ -159,7 +159,8 @@ func TestSetState(t *testing.T) {
 		{"http://B.test:8080/", Cancelled, []RunState{Running, Running, Cancelled}, 4},
 		{"b.test:8080", Paused, []RunState{Running, Running, Paused}, 4},
 		{"", Paused, []RunState{Paused, Paused, Paused}, 4},
-		{"", Running, []RunState{Running, Running, Paused}, 4},
+		{"b.test", Running, []RunState{Paused, Paused, Paused}, 3},
+		{"", Running, []RunState{Running, Running, Running}, 3},
 	} {
 		if err := s.SetState(step.host, step.state); err != nil {
 			t.Fatal(err)
