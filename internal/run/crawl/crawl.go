@@ -120,6 +120,7 @@ type crawl struct {
 	nothing     string             // why the first seed gave no page, or what was found no other one
 	waits       bool               // the first seed of this command is queued
 	seedsFailed bool               // the seeds of this command, all of them
+	unread      bool               // the commits of an output could not be listed
 	newest      *frontierapi.Run   // nil if it is the first
 	expiry      time.Time          // when it is deleted, having ended; zero for never
 	state       crawlspec.RunState // of the spec by which it has ended

@@ -42,14 +42,23 @@ func (r report) explainNothing(ctx context.Context) {
 
 // whyNot finds out what became of a URL.
 func (r report) whyNot(ctx context.Context, url string) {
-	if e, err := r.client.Explain(ctx, r.Crawl, url); err == nil && e.Known {
-		r.nothing = e.URL + ": " + e.State
-		if reason := cmp.Or(e.Reason, string(e.Class)); reason != "" {
-			r.nothing += ": " + cmp.Or(overview.Hints[reason], reason)
+	e, err := r.client.Explain(ctx, r.Crawl, url)
+	if err != nil || !e.Known {
+		return
+	}
+	if e.Class == messages.Redirect && e.State == "done" {
+		r.nothing = e.URL + " redirects, and no page came of that"
+		if targets := examples(r.reasons.Exclusions, r.reasons.Failures); len(targets) > 0 {
+			r.nothing += "; see seine explain " + targets[0]
 		}
-		if remedy := overview.Remedies[e.Class]; remedy != "" && e.State == "failed" && !strings.HasPrefix(e.Reason, "client_error: rendering: ") {
-			r.nothing += ": " + remedy
-		}
+		return
+	}
+	r.nothing = e.URL + ": " + e.State
+	if reason := cmp.Or(e.Reason, string(e.Class)); reason != "" {
+		r.nothing += ": " + cmp.Or(overview.Hints[reason], reason)
+	}
+	if remedy := overview.Remedies[e.Class]; remedy != "" && e.State == "failed" && !strings.HasPrefix(e.Reason, "client_error: rendering: ") {
+		r.nothing += ": " + remedy
 	}
 }
 

@@ -48,8 +48,9 @@ type Summary struct {
 	NoPagesReason       string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
 	Crawl               string                   `json:"crawl"`
 	Pages               int64                    `json:"pages"`
-	PagesBefore         int64                    `json:"pages_before,omitempty"` // of Pages, those that earlier runs have fetched
-	Records             int64                    `json:"records"`                // committed
+	PagesBefore         int64                    `json:"pages_before,omitempty"`  // of Pages, those that earlier runs have fetched
+	Records             int64                    `json:"records"`                 // committed
+	OutputUnread        bool                     `json:"output_unread,omitempty"` // so Records may be too low
 	BytesWire           int64                    `json:"bytes_wire"`
 	BytesBody           int64                    `json:"bytes_body"`
 	Seconds             float64                  `json:"seconds"`
@@ -206,6 +207,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		s.Outcome, s.Error = OutcomeFailed, "a stage ended on its own"
 	}
 	s.Files, s.DeadLetters = outputs{r.crawl}.files(&r.Writer, messages.StreamRecords), r.deadLetters()
+	s.OutputUnread = r.unread
 	for i := range r.More {
 		if w := &r.More[i]; w.Name == RequestsName {
 			s.RequestLog = outputs{r.crawl}.requestLog(w)
@@ -274,6 +276,7 @@ func (o outputs) files(w *writer.Config, stream string) []output.File {
 		return nil
 	}
 	commits, err := w.ReadCommits()
+	o.unread = o.unread || err != nil
 	if err != nil && !errors.Is(err, output.ErrAway) { // or the writer tells
 		o.Log.Warn("cannot list the output", "crawl", o.Crawl, "error", err)
 	}
@@ -383,6 +386,10 @@ func (s *Summary) Write(w io.Writer) {
 		row("written", "%s of pages that earlier runs fetched", humanize.Plural(s.RecordsLate, "record"))
 	}
 	if s.Records == 0 {
+		if s.OutputUnread {
+			row("output", "cannot be read now: %s", s.Out)
+			return
+		}
 		row("output", "nothing in %s", s.Out)
 		return
 	}
