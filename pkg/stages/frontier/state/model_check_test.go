@@ -769,6 +769,7 @@ func (m *model) check() {
 		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.part.loggedRepairs)))
 	}
 	st := m.load()
+	m.figures.noteGivenUp(st)
 	m.checkStored()
 	m.checkForgotten(st)
 	m.checkDerived()

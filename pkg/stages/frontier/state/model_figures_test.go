@@ -19,6 +19,8 @@ type figures struct {
 	// recorded are the pages of which there are records, and none that tells that they
 	// are gone.
 	recorded map[urlID]bool
+	// gaveUp are the runs that URLs failed in because their host was abandoned: late pages count for these.
+	gaveUp map[urlID]int64
 	// answered is how the last requests of each URL ended, as far back as a URL remembers them.
 	answered map[urlID][]messages.Class
 }
@@ -31,14 +33,16 @@ type runOf struct {
 func newFigures() figures {
 	return figures{
 		make(map[runOf]*frontierapi.Run), make(map[visitOf]bool), make(map[urlID]int64), make(map[urlID]string), make(map[urlID]bool), make(map[urlID]bool),
-		make(map[urlID][]messages.Class),
+		make(map[urlID]int64), make(map[urlID][]messages.Class),
 	}
 }
 
 func (f *figures) forget(crawl string) {
 	maps.DeleteFunc(f.runs, func(r runOf, _ *frontierapi.Run) bool { return r.crawl == crawl })
 	maps.DeleteFunc(f.visits, func(v visitOf, _ bool) bool { return v.id.crawl == crawl })
-	maps.DeleteFunc(f.sentIn, func(id urlID, _ int64) bool { return id.crawl == crawl })
+	for _, of := range []map[urlID]int64{f.sentIn, f.gaveUp} {
+		maps.DeleteFunc(of, func(id urlID, _ int64) bool { return id.crawl == crawl })
+	}
 	maps.DeleteFunc(f.fetched, func(id urlID, _ string) bool { return id.crawl == crawl })
 	maps.DeleteFunc(f.answered, func(id urlID, _ []messages.Class) bool { return id.crawl == crawl })
 	for _, of := range []map[urlID]bool{f.free, f.recorded} {
@@ -77,6 +81,14 @@ func (m *model) sentInRun(o sent) {
 	delete(f.free, o.id)
 }
 
+func (f *figures) noteGivenUp(st *stored) {
+	for id, r := range st.records {
+		if r.State == Failed && r.Reason == reasonGivenUp {
+			f.gaveUp[id] = r.SentRun
+		}
+	}
+}
+
 // countResult counts a result that has changed something, before the model notes it.
 func (m *model) countResult(res *messages.Result) {
 	f := &m.figures
@@ -84,7 +96,7 @@ func (m *model) countResult(res *messages.Result) {
 	visit := visitOf{id, res.Visit.Round}
 	run := res.Run
 	if _, known := f.visits[visit]; known { // its last attempt may be of a later run
-		run = max(run, f.sentIn[id])
+		run = max(run, f.sentIn[id], f.gaveUp[id])
 	}
 	recrawl := f.visits[visit] && run <= f.sentIn[id]
 	if recrawl {
