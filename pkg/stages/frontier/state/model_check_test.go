@@ -414,7 +414,6 @@ func (m *model) sent(o sent, now int64) {
 	if m.fetchesLost(o) {
 		m.figures.fetched[o.id] = "" // it is taken for changed
 		delete(m.lost, o.id)
-		delete(m.late, o.id)
 	}
 	m.polite(o, now)
 	p.sent++

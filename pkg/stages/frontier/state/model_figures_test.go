@@ -69,6 +69,9 @@ func (m *model) sentInRun(o sent) {
 	visit := visitOf{o.id, o.round}
 	before, again := f.sentIn[o.id]
 	_, known := f.visits[visit]
+	if !known {
+		m.lostAfterAll(o)
+	}
 	known = known || m.fetchesLost(o) // as the visit before
 	sameRun := again && o.run <= before
 	if !m.moved && !known && !f.free[o.id] && (sameRun && !o.recrawl || !again && o.recrawl) {

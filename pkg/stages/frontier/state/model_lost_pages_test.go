@@ -64,13 +64,18 @@ func (m *model) pageLost(req *messages.Request) {
 	}
 }
 
-// fetchesLost reports whether a request is of the visit after one whose page is lost. Its attempts continue the count, which
-// tells it from a later visit of a page that came late.
-func (m *model) fetchesLost(o sent) bool {
-	round, lost := m.lost[o.id]
-	if late, came := m.late[o.id]; !lost && came && o.attempt > 1 {
-		round = late
+// lostAfterAll notes that a page which came late was taken for lost before: the attempts of the next visit, of which this is the
+// first request, continue the count.
+func (m *model) lostAfterAll(o sent) {
+	if late, came := m.late[o.id]; came && o.attempt > 1 && o.round > late {
+		m.lost[o.id] = late
 	}
+	delete(m.late, o.id)
+}
+
+// fetchesLost reports whether a request is of the visit after one whose page is lost.
+func (m *model) fetchesLost(o sent) bool {
+	round := m.lost[o.id]
 	return m.ended[visitOf{o.id, round}] == messages.OK && o.round > round && messages.Deletions(o.round) == messages.Deletions(round)
 }
 
