@@ -21,18 +21,20 @@ import (
 // of it.
 type model struct {
 	*simEnv
-	known   map[urlID]*page
-	open    map[rootOf]bool // hosts and domains of seeds
-	under   map[urlID]*modelRequest
-	ended   map[visitOf]messages.Class // visits whose last result was applied
-	asked   map[attemptOf]bool         // requests that were in FETCH
-	pages   map[string]int64           // by crawl
-	hosts   map[string]*hostOracle     // by name, domains with "*." before it
-	runs    modelRuns
-	figures figures
-	plans   plans
-	labels  map[urlID]label
-	steps   int
+	known map[urlID]*page
+	open  map[rootOf]bool // hosts and domains of seeds
+	under map[urlID]*modelRequest
+	ended map[visitOf]messages.Class // visits whose last result was applied
+	asked map[attemptOf]bool         // requests that were in FETCH
+	pages map[string]int64           // by crawl
+	// overtook are those of pages whose result came after another one of its attempt, or when another attempt was under way.
+	overtook map[string]int64
+	hosts    map[string]*hostOracle // by name, domains with "*." before it
+	runs     modelRuns
+	figures  figures
+	plans    plans
+	labels   map[urlID]label
+	steps    int
 	// lost are the rounds of visits whose pages are lost, until others fetch these
 	lost map[urlID]uint64
 	late map[urlID]uint64 // the same, of pages that another parser had all the same: perhaps after they were taken for lost
@@ -122,7 +124,7 @@ func (d *step) send(again, fresh []*Request) {
 func newModel(r *simEnv) *model {
 	return &model{
 		simEnv: r, known: make(map[urlID]*page), open: make(map[rootOf]bool), under: make(map[urlID]*modelRequest),
-		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64),
+		ended: make(map[visitOf]messages.Class), asked: make(map[attemptOf]bool), pages: make(map[string]int64), overtook: make(map[string]int64),
 		hosts: make(map[string]*hostOracle), runs: newRuns(), figures: newFigures(), plans: newPlans(), labels: make(map[urlID]label),
 		lost: make(map[urlID]uint64), late: make(map[urlID]uint64),
 	}
@@ -174,7 +176,7 @@ func (m *model) deleted(name string, timeout time.Duration) {
 		maps.DeleteFunc(of, func(id urlID, _ uint64) bool { return id.crawl == name })
 	}
 	maps.DeleteFunc(m.open, func(r rootOf, _ bool) bool { return r.crawl == name })
-	m.pages[name] = 0
+	m.pages[name], m.overtook[name] = 0, 0
 	maps.DeleteFunc(m.labels, func(id urlID, _ label) bool { return id.crawl == name })
 	m.runs.forget(name)
 	m.figures.forget(name)
@@ -327,6 +329,9 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 		m.ended[visit] = res.Class
 	}
 	if res.Class == messages.OK {
+		if !awaited {
+			m.overtook[res.Crawl]++
+		}
 		m.pages[res.Crawl]++
 		p.fetched = true
 	}
@@ -496,7 +501,11 @@ func (m *model) limits(o sent) {
 			}
 		}
 	}
-	if spec.MaxPages > 0 && m.pages[o.id.crawl]+under > spec.MaxPages {
+	most := spec.MaxPages
+	if m.moved { // by the spec of now, the first result of an attempt may have ended the visit
+		most += m.overtook[o.id.crawl]
+	}
+	if spec.MaxPages > 0 && m.pages[o.id.crawl]+under > most {
 		m.Fatalf("%s was sent: %d pages were fetched and %d are under way, of %d", m.describe(o.id), m.pages[o.id.crawl], under, spec.MaxPages)
 	}
 	for id, p := range m.known {
