@@ -73,10 +73,10 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 	return crawl.Open(ctx, data, slog.New(slog.DiscardHandler), do)
 }
 
-// endedEvery is the time between two looks whether the crawl that a command reads has ended.
+// endedEvery is how often a command that reads a running crawl checks that the crawl has not ended.
 const endedEvery = 200 * time.Millisecond
 
-// look is with for commands that only read. If the crawl ends meanwhile, its server no longer answers: they read what it has stored.
+// look is with, for commands that only read: if the crawl ends meanwhile, they read what it has stored.
 func (c *connection) look(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	data := c.Stored()
 	runs := func() bool { return data == "" || connect.HasLocal(data) }
@@ -178,7 +178,7 @@ func (c *crawlName) choose(ctx context.Context, bus *stages.Bus) error {
 	return c.chooseBy(ctx, bus, nil)
 }
 
-// chooseBy is choose, but of several crawls it takes the only one that knows what the command asks for, if the default crawl does not.
+// chooseBy is choose, but if the default crawl does not know what the command is about, it takes the only other crawl that does.
 func (c *crawlName) chooseBy(ctx context.Context, bus *stages.Bus, knows func(crawl string) bool) (err error) {
 	if c.Name != "" {
 		return nil

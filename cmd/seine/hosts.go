@@ -78,13 +78,13 @@ func (c *hostsCmd) Run() error {
 	})
 }
 
-// keepOwn leaves, with --crawl, the queues of that crawl alone.
+// keepOwn removes the queues of other crawls, with --crawl.
 func (c *hostsCmd) keepOwn(hosts []frontierapi.HostStatus) {
+	if c.Crawl == "" {
+		return
+	}
 	for i := range hosts {
 		h := &hosts[i]
-		if c.Crawl == "" {
-			continue
-		}
 		h.Crawls = slices.DeleteFunc(h.Crawls, func(w frontierapi.HostWork) bool { return w.Crawl != c.Crawl })
 		h.Queued, h.InFlight = 0, 0
 		for _, w := range h.Crawls {

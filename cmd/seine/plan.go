@@ -64,7 +64,7 @@ func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
 	return nil
 }
 
-// settleTime bounds the wait until the frontier has applied stored seeds, settlePoll is the time between two looks.
+// settleTime bounds the wait until the frontier has applied stored seeds; settlePoll is the interval of the checks.
 const settleTime, settlePoll = 5 * time.Second, 10 * time.Millisecond
 
 // stored returns the spec that the crawl has in --data, which is the default of a new

@@ -93,7 +93,7 @@ type life struct {
 
 func (f *expectedFile) life() life { return life{f.Crawl, f.from.StreamCreated, f.from.Incarnation} }
 
-// lostLives returns those of which files are missing that nothing says were deleted, and none is there.
+// lostLives returns the lives that have no file left, although no deletion is recorded.
 func (e *Expected) lostLives(there map[string]bool) map[life]bool {
 	lost := make(map[life]bool)
 	for path, same := range e.files {
@@ -114,10 +114,10 @@ func (e *Expected) mayLack(f *expectedFile) bool {
 	return slices.Contains(e.deleted, f.Crawl) || !f.stored.After(e.deletedAt[f.Crawl])
 }
 
-// deletionsPath is the path of the file that has when the output of crawls was deleted. No crawl has a name with a dot.
+// deletionsPath is the path of the file that records when crawls were deleted. No crawl has a name with a dot.
 func deletionsPath(writer string) string { return ManifestPath(writer, "deleted.crawls") }
 
-// RecordDeletions records that files that crawls have committed so far may be missing: it was on purpose.
+// RecordDeletions records that crawls were deleted, so files that they have committed so far may be missing.
 func (o Output) RecordDeletions(crawls []string) error {
 	at, ok := o.Log.(ManifestPlace)
 	if !ok || len(crawls) == 0 {
@@ -137,7 +137,7 @@ func (o Output) RecordDeletions(crawls []string) error {
 	return at.PutManifest(deletionsPath(at.WriterName()), bytes.NewReader(append(text, '\n')))
 }
 
-// deletionsAt returns when crawls were deleted, as a place records it.
+// deletionsAt returns the recorded times of deletions, by crawl.
 func deletionsAt(at ManifestPlace) (all map[string]time.Time, err error) {
 	all = make(map[string]time.Time)
 	f, err := at.GetManifest(deletionsPath(at.WriterName()))

@@ -34,7 +34,7 @@ type Expected struct {
 	Commits int
 	crawl   string   // the only one that is checked, if it is not empty
 	deleted []string // crawls whose missing files are not reported
-	// deletedAt is until when the missing files of crawls are not reported, as the place records it.
+	// deletedAt are the recorded times of deletions: missing files that a crawl committed before are not reported.
 	deletedAt map[string]time.Time
 	folders   map[string]bool // made when it is asked for
 }

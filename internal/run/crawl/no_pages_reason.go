@@ -62,7 +62,7 @@ func (r report) whyNot(ctx context.Context, url string) {
 	}
 }
 
-// mostSeeds bounds of how many seeds it is found out that they failed.
+// mostSeeds bounds how many seeds are checked for failure.
 const mostSeeds = 100
 
 // areSeeds reports whether the first seeds of this command have a state.

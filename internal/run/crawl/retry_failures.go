@@ -16,8 +16,8 @@ import (
 // mostRetried bounds the failed URLs of a class that a run of an existing crawl retries.
 const mostRetried = 10_000
 
-// retriable are the failures that a run of an existing crawl retries: a missing secret may be set now, and a new spec may have
-// what the site asks for. The value of a secret may be another now, where credentials were refused.
+// retriable are the failures that a run of an existing crawl retries: a missing secret may be set now, a new spec may have
+// what the site asks for, and a secret that the site refused may have a new value.
 func (c failureRetry) retriable() (all []failures.Query) {
 	add := func(class messages.Class, texts ...string) {
 		for _, text := range texts {

@@ -23,8 +23,8 @@ func Lines(have, want *crawlspec.Spec) []string {
 // mostShown bounds the values that Unmentioned shows, in bytes.
 const mostShown = 60
 
-// Unmentioned lists the keys that a text takes from a crawl by saying nothing of them, with their values if those are short and no secrets:
-// its hosts would be asked at another pace, its limits be lifted, its records be others.
+// Unmentioned lists the keys that a crawl has set and the text of a new spec omits, with their values if those are short and not secret.
+// Without this check, a short text would silently change the pace, the limits or the records of the crawl.
 func Unmentioned(current *crawlspec.Revision, want *crawlspec.Spec, text []byte) (lost []string) {
 	if current.Stalled {
 		return nil // its spec only stands for one that cannot be read
@@ -32,7 +32,7 @@ func Unmentioned(current *crawlspec.Revision, want *crawlspec.Spec, text []byte)
 	had, has, shown := values(current.Spec), values(want), values(current.Spec.Shown())
 	for _, key := range slices.Sorted(maps.Keys(had)) {
 		if key == "again" || bytes.Equal(had[key], has[key]) || specfile.Has(text, key) {
-			continue // a new run was asked for by another command
+			continue // again counts the runs that seine crawl --again began
 		}
 		if value := string(had[key]); len(value) <= mostShown && value == string(shown[key]) {
 			key += ": " + value

@@ -7,7 +7,7 @@ type decodedBody struct {
 	pool decodedPool
 }
 
-// decodedPool has memory to be used again, at most streamFrom each. A sync.Pool would lose it to the collector, which is what it is to spare.
+// decodedPool keeps memory for later bodies, at most streamFrom each. A sync.Pool would lose it to the collector, whose work it saves.
 type decodedPool chan *decodedBody
 
 func newDecodedPool() decodedPool { return make(decodedPool, 8) }

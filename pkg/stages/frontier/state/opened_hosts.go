@@ -71,7 +71,7 @@ func (d *discovery) admitHost(name string, o *opening, most int, rules *Rules, n
 	return n, err
 }
 
-// proceed does something with at most so many keys from where a root's opening has come to, and notes how far it came.
+// proceed calls do for up to most keys, from where the opening of a root stopped, and stores where it stops now.
 func (d *discovery) proceed(pre []byte, o *opening, most int, do func(key, value []byte)) (n int, err error) {
 	err = d.store.scan(pre, append(bytes.Clone(pre), o.from...), func(key, value []byte) (bool, error) {
 		n++
