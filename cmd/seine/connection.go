@@ -76,10 +76,12 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 // endedEvery is how often a command that reads a running crawl checks that the crawl has not ended.
 const endedEvery = 200 * time.Millisecond
 
-// look is with, for commands that only read: if the crawl ends meanwhile, they read what it has stored.
-func (c *connection) look(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
+// readOnly is with, for commands that only read: if a crawl of --data ends meanwhile, they read what it has stored.
+func (c *connection) readOnly(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	data := c.Stored()
-	runs := func() bool { return data == "" || connect.HasLocal(data) }
+	if data == "" {
+		return c.with(name, do)
+	}
 	err := c.with(name, func(ctx context.Context, bus *stages.Bus) error {
 		if c.stored != "" {
 			return do(ctx, bus)
@@ -87,13 +89,13 @@ func (c *connection) look(name string, do func(ctx context.Context, bus *stages.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		go func() {
-			for runs() && sleep.For(ctx, endedEvery) == nil {
+			for connect.HasLocal(data) && sleep.For(ctx, endedEvery) == nil {
 			}
 			cancel()
 		}()
 		return do(ctx, bus)
 	})
-	if err != nil && c.stored == "" && !runs() {
+	if err != nil && c.stored == "" && !connect.HasLocal(data) {
 		return c.with(name, do)
 	}
 	return err
@@ -198,10 +200,11 @@ func (c *crawlName) chooseBy(ctx context.Context, bus *stages.Bus, knows func(cr
 		return err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == c.Name || !knows(name) })
-	if len(names) == 1 {
+	switch {
+	case len(names) == 1:
 		c.Name = names[0]
 		safeprint.Fprintf(os.Stderr, "seine: using crawl %s\n", c.Name)
-	} else if len(names) > 1 {
+	case len(names) > 1:
 		return usageError{fmt.Errorf("several crawls have it: add --crawl and one of %s", strings.Join(names, ", "))}
 	}
 	return nil

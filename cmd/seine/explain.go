@@ -57,7 +57,7 @@ func (c *explainCmd) Run() error {
 			q.TableOf = func(kind string) string { return writer.TableOf(c.Out, kind) }
 		}
 	}
-	return c.look("explain", func(ctx context.Context, bus *stages.Bus) error {
+	return c.readOnly("explain", func(ctx context.Context, bus *stages.Bus) error {
 		err := c.chooseBy(ctx, bus, func(crawl string) bool {
 			e, err := frontierapi.Client{Bus: bus}.Explain(ctx, crawl, c.URL)
 			return err == nil && e.Known

@@ -42,7 +42,7 @@ func (c *failuresCmd) Run() error {
 			return usageError{fmt.Errorf("--class: %w", err)}
 		}
 	}
-	return c.look("failures", func(ctx context.Context, bus *stages.Bus) error {
+	return c.readOnly("failures", func(ctx context.Context, bus *stages.Bus) error {
 		err := c.chooseBy(ctx, bus, func(crawl string) bool {
 			n, err := frontierapi.Client{Bus: bus}.Status(ctx, crawl)
 			return err == nil && n.Failed > 0

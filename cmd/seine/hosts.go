@@ -52,7 +52,7 @@ func (c *hostsCmd) Run() error {
 	if c.Top < 1 || c.Top > 1000 {
 		return usageError{fmt.Errorf("--top %d: must be from 1 to 1000", c.Top)}
 	}
-	return c.look("hosts", func(ctx context.Context, bus *stages.Bus) error {
+	return c.readOnly("hosts", func(ctx context.Context, bus *stages.Bus) error {
 		if err := checkThere(ctx, bus, c.Crawl); err != nil {
 			return err
 		}
@@ -73,13 +73,13 @@ func (c *hostsCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		c.keepOwn(hosts)
+		c.keepCrawl(hosts)
 		return c.show(hosts)
 	})
 }
 
-// keepOwn removes the queues of other crawls, with --crawl.
-func (c *hostsCmd) keepOwn(hosts []frontierapi.HostStatus) {
+// keepCrawl removes the queues of other crawls, with --crawl.
+func (c *hostsCmd) keepCrawl(hosts []frontierapi.HostStatus) {
 	if c.Crawl == "" {
 		return
 	}

@@ -64,7 +64,7 @@ func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
 	return nil
 }
 
-// settleTime bounds the wait until the frontier has applied stored seeds; settlePoll is the interval of the checks.
+// settleTime bounds the wait until the frontier of a stored crawl has applied its seeds; settlePoll is the interval of the checks.
 const settleTime, settlePoll = 5 * time.Second, 10 * time.Millisecond
 
 // stored returns the spec that the crawl has in --data, which is the default of a new
@@ -93,7 +93,7 @@ func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Co
 		defer cancel()
 		for {
 			status, drained, err := frontierapi.Client{Bus: bus}.Drained(ctx, c.Name)
-			if err != nil || drained || sleep.For(within, settlePoll) != nil {
+			if err != nil || drained || at.stored == "" || sleep.For(within, settlePoll) != nil {
 				urls = status.Counters
 				return err
 			}

@@ -54,7 +54,7 @@ func (c *runsCmd) Run() error {
 	if c.To != "" && !writer.IsDatabase(c.To) {
 		return usageError{fmt.Errorf("--to %s: must be sqlite:FILE or postgres://…", c.To)}
 	}
-	return c.look("runs", func(ctx context.Context, bus *stages.Bus) error {
+	return c.readOnly("runs", func(ctx context.Context, bus *stages.Bus) error {
 		if err := checkThere(ctx, bus, c.Crawl); err != nil {
 			return err
 		}

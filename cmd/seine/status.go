@@ -46,7 +46,7 @@ func (c *statusCmd) Run() error {
 	if err := checkEvery(c.Every); err != nil {
 		return err
 	}
-	with := c.look
+	with := c.readOnly
 	if c.Watch {
 		with = c.withRunning
 	}

@@ -77,27 +77,29 @@ func (o Output) deleted(crawl string) (map[string]bool, error) {
 		return err
 	})
 	deleted := make(map[string]bool)
-	lost := e.lostLives(there)
+	gone := e.withoutFiles(there)
 	for path, same := range e.files {
 		last := same[len(same)-1]
-		deleted[path] = !there[path] && (e.mayLack(&last) || some && lost[last.life()])
+		deleted[path] = !there[path] && (e.isDeleted(&last) || some && gone[last.life()])
 	}
 	return deleted, err
 }
 
-// life is a crawl in a life of a stream.
-type life struct {
+// streamLife is a crawl in one life of a stream.
+type streamLife struct {
 	crawl, created string
 	incarnation    int
 }
 
-func (f *expectedFile) life() life { return life{f.Crawl, f.from.StreamCreated, f.from.Incarnation} }
+func (f *expectedFile) life() streamLife {
+	return streamLife{f.Crawl, f.from.StreamCreated, f.from.Incarnation}
+}
 
-// lostLives returns the lives that have no file left, although no deletion is recorded.
-func (e *Expected) lostLives(there map[string]bool) map[life]bool {
-	lost := make(map[life]bool)
+// withoutFiles returns the lives that have no file left, although no deletion is recorded.
+func (e *Expected) withoutFiles(there map[string]bool) map[streamLife]bool {
+	lost := make(map[streamLife]bool)
 	for path, same := range e.files {
-		if last := same[len(same)-1]; e.selects(last.Crawl) && !there[path] && !e.mayLack(&last) {
+		if last := same[len(same)-1]; e.selects(last.Crawl) && !there[path] && !e.isDeleted(&last) {
 			lost[last.life()] = true
 		}
 	}
@@ -109,8 +111,8 @@ func (e *Expected) lostLives(there map[string]bool) map[life]bool {
 	return lost
 }
 
-// mayLack reports whether a file may be missing, as its crawl was deleted.
-func (e *Expected) mayLack(f *expectedFile) bool {
+// isDeleted reports whether a file may be missing: the deletion of its crawl is recorded, or the caller named it.
+func (e *Expected) isDeleted(f *expectedFile) bool {
 	return slices.Contains(e.deleted, f.Crawl) || !f.stored.After(e.deletedAt[f.Crawl])
 }
 

@@ -273,7 +273,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			problem, err := o.check(want)
 			mu.Lock()
 			defer mu.Unlock()
-			if problem == Missing && e.mayLack(&last) {
+			if problem == Missing && e.isDeleted(&last) {
 				tally.Add(&r.Removed, last.Crawl, 1)
 				return nil
 			}
@@ -298,7 +298,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 			return ctx.Err()
 		})
 	}
-	for life := range e.lostLives(there) {
+	for life := range e.withoutFiles(there) {
 		r.AsDeleted = append(r.AsDeleted, life.crawl)
 	}
 	slices.Sort(r.AsDeleted)

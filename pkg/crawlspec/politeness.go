@@ -150,6 +150,9 @@ type HostRule struct {
 	Access
 }
 
+// isEmpty reports whether a source only names hosts.
+func (s *HostRule) isEmpty() bool { return reflect.DeepEqual(*s, HostRule{Hosts: s.Hosts}) }
+
 // pace returns a pace with what the source changes.
 func (s *HostRule) pace(p Politeness) Politeness {
 	breaker := p.Breaker
@@ -183,9 +186,11 @@ func (s *Spec) SetState(host string, state RunState) error {
 		src := &s.Sources[i]
 		narrowed := src.narrowedTo(host)
 		if slices.Equal(narrowed, src.Hosts) {
-			src.State = &state
-			if state == Running && reflect.DeepEqual(*src, HostRule{Hosts: src.Hosts, State: &state}) {
+			src.State = nil
+			if state == Running && src.isEmpty() {
 				s.Sources = slices.Delete(s.Sources, i, i+1) // it says nothing, and would hide later sources of the host
+			} else {
+				src.State = &state
 			}
 			return s.Validate()
 		}

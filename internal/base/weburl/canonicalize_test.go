@@ -208,7 +208,7 @@ func TestSeedsHaveNoCredentials(t *testing.T) {
 	t.Parallel()
 	for raw, refused := range map[string]bool{
 		"https://user:secret@example.org/a": true, "http://user@example.org": true, " http:user@example.org ": true, `http:\\u:p@h?x`: true,
-		"https://example.org/@a": false, "https://example.org?mail=a@b.test": false, "https://example.org/#!a@b": false, "https://example.org/": false,
+		"https://example.org/@a": false, "https://example.org?mail=a@b.test": false, "https://example.org/#!a@b": false, "https://example.org#a@b": false, "https://example.org/": false,
 	} {
 		if u, err := CanonicalizeSeed(raw); errors.Is(err, ErrCredentials) != refused || (u == "") != refused {
 			t.Errorf("%q: %q, %v", raw, u, err)

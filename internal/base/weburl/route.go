@@ -37,7 +37,7 @@ func CanonicalizeSeed(raw string) (string, error) {
 	u, err := CanonicalizeRoute(raw)
 	_, after, _ := strings.Cut(strip(raw), ":")
 	authority := strings.TrimLeft(after, `/\`)
-	if end := strings.IndexAny(authority, `/\?`); end >= 0 {
+	if end := strings.IndexAny(authority, `/\?#`); end >= 0 {
 		authority = authority[:end]
 	}
 	if err == nil && strings.Contains(authority, "@") {

@@ -27,8 +27,8 @@ func (r report) explainNothing(ctx context.Context) {
 			r.nothing = excludedAll(&r.last, int64(len(seeds)), spec)
 		}
 		if len(r.Seeds) > 0 && r.last.Pages == r.pagesBefore() {
-			r.waits = r.areSeeds(ctx, frontierapi.StateQueued, 1)
-			if r.seedsFailed = r.areSeeds(ctx, "failed", mostSeeds); r.seedsFailed {
+			r.waits = r.seedsAre(ctx, frontierapi.StateQueued, 1)
+			if r.seedsFailed = r.seedsAre(ctx, "failed", mostSeeds); r.seedsFailed {
 				r.whyNot(ctx, r.Seeds[0].URL)
 			}
 		}
@@ -65,8 +65,8 @@ func (r report) whyNot(ctx context.Context, url string) {
 // mostSeeds bounds how many seeds are checked for failure.
 const mostSeeds = 100
 
-// areSeeds reports whether the first seeds of this command have a state.
-func (r report) areSeeds(ctx context.Context, state string, most int) bool {
+// seedsAre reports whether the first seeds of this command, at most so many, have a state.
+func (r report) seedsAre(ctx context.Context, state string, most int) bool {
 	return !slices.ContainsFunc(r.Seeds[:min(len(r.Seeds), most)], func(s messages.Seed) bool {
 		e, err := r.client.Explain(ctx, r.Crawl, s.URL)
 		return err != nil || e.State != state

@@ -26,7 +26,7 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 		c.logKept(spec)
 	}
 	if blocked := have.Blocked(); blocked != nil {
-		// What it has is not to be replaced by what stands for it.
+		// An unreadable spec must not be replaced by the default that stands in for it.
 		if own, err := c.Spec(crawlspec.Default()); err != nil || !bytes.Equal(own.Encode(), spec.Encode()) {
 			return nil, fmt.Errorf("crawl %s: %w (give it one with --spec)", c.Crawl, blocked)
 		}

@@ -90,7 +90,7 @@ func (s *Summary) WroteNothing() bool {
 	return s.Outcome == OutcomeComplete && s.Pages == 0 && s.Records == 0 && len(s.Files)+len(s.Rows)+len(s.Archives) == 0 && s.RequestLog == nil
 }
 
-// FetchedNothing reports that there is no page, or none of a new run, or none of the URLs of this command, which all failed.
+// FetchedNothing reports whether no page was fetched: by the crawl, by a new run, or for the URLs of this command, which all failed.
 func (s *Summary) FetchedNothing() bool {
 	return s.Pages == 0 || s.SeedsFailed || s.NewRun && s.Run.Failed > 0 && s.Run.Pages+s.Run.Same == 0
 }
@@ -517,6 +517,7 @@ func (s *Summary) ofData() (flags string) {
 	return flags
 }
 
+// retry names the command that fetches failed URLs again.
 func (s *Summary) retry() string {
 	return fmt.Sprintf("to retry failures, run seine seed --failures-of %s%s and the same command", s.Crawl, s.ofData())
 }

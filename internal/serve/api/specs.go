@@ -130,7 +130,7 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 		if err != nil {
 			return err
 		}
-		// With If-Match, what is left out of the spec was seen there.
+		// A caller with If-Match has read the current spec, so omissions are deliberate.
 		if lost := specchange.Unmentioned(&have, spec, in.RawBody); len(lost) > 0 && strings.Trim(in.IfMatch, "*") == "" {
 			return problemf(http.StatusUnprocessableEntity, "the spec lacks keys that crawl %s has: %s: add them to keep them, or KEY: null to remove one", in.Crawl, strings.Join(lost, ", "))
 		}

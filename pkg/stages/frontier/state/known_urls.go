@@ -40,7 +40,7 @@ func (q *Questions) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownP
 	}
 	scanned, text := 0, 0
 	err = q.store.scan(host, from, func(key, value []byte) (bool, error) {
-		// What cannot be read is quarantined when it is its turn.
+		// An unreadable record is skipped here, and quarantined when it is loaded.
 		if r, err := decodeRecord(value); err == nil && weburl.Host(r.URL) == about.Host {
 			page.URLs = append(page.URLs, frontierapi.KnownURL{URL: r.URL, State: r.State.String()})
 			text += len(r.URL)

@@ -57,7 +57,7 @@ func (d *discovery) admitHost(name string, o *opening, most int, rules *Rules, n
 	pre := append(table.Name(table.Prefix(d.partition, kindURL), name), begin[:]...)
 	var ids []urlID
 	n, err = d.proceed(pre, o, most, func(key, value []byte) {
-		// What cannot be read is quarantined when it is its turn.
+		// An unreadable record is skipped here, and quarantined when it is loaded.
 		if r, err := decodeRecord(value); err == nil && r.barred() {
 			hash, _ := hashAtEnd(append(begin[:], key...))
 			ids = append(ids, urlID{name, hash})

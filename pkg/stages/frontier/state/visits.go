@@ -44,14 +44,11 @@ func (v *visits) admit(r *urlRecord, id urlID, rules *Rules, now int64) error {
 			return err
 		}
 		if had.pages >= limit {
-			reason = frontierapi.ReasonHostPages
+			v.urls.setState(r, id, urlExcluded, frontierapi.ReasonHostPages, now)
+			return nil
 		}
 	}
-	if reason == "" {
-		return v.queue(r, id, h, now)
-	}
-	v.urls.setState(r, id, urlExcluded, reason, now)
-	return nil
+	return v.queue(r, id, h, now)
 }
 
 // queue puts a URL into the queue of its host.
