@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"seine/internal/base/safeprint"
 	"seine/internal/ops/steer"
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
 
@@ -68,7 +66,6 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		return err
 	}
 	given := c.Host
-	c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
 	if c.Host != "" {
 		if _, err := crawlspec.HostName(c.Host); err != nil {
 			return usageError{fmt.Errorf("--host %w", err)}
@@ -77,6 +74,9 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 		return usageError{errors.New("--new: says that the host of --host is new: leave it out, or name one")}
 	}
 	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
+		if err := c.choose(ctx, bus); err != nil {
+			return err
+		}
 		done, err := steer.Set(ctx, bus, steer.Order{Crawl: c.Name, Host: given, NewHost: c.New, State: state})
 		if err != nil {
 			return notFound(err, " (use --new for a host without URLs)")

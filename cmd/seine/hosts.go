@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -58,20 +59,18 @@ func (c *hostsCmd) Run() error {
 		}
 		client := frontierapi.Client{Bus: bus}
 		var hosts []frontierapi.HostStatus
-		var err error
 		if len(c.Hosts) == 0 {
-			hosts, err = client.Slowest(ctx, c.Crawl, c.Top)
+			var err error
+			if hosts, err = client.Slowest(ctx, c.Crawl, c.Top); err != nil {
+				return err
+			}
 		}
 		for _, name := range c.Hosts {
-			var h frontierapi.HostStatus
-			if h, err = lookup.Host(ctx, client, name); err != nil {
-				err = notFound(err, "")
-				break
+			found, err := lookup.Hosts(ctx, client, name)
+			if err != nil {
+				return notFound(err, "")
 			}
-			hosts = append(hosts, h)
-		}
-		if err != nil {
-			return err
+			hosts = append(hosts, found...)
 		}
 		c.keepCrawl(hosts)
 		return c.show(hosts)
@@ -100,12 +99,21 @@ func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	safeprint.Fprintf(t, "HOST\tQUEUED\tIN FLIGHT\tDELAY\tMEAN\tREQUESTS\tPAGES\tERRORS\tBYTES\tWAITS FOR\n")
 	for _, h := range hosts {
-		why := "-"
-		if h.Why != "" {
-			why = h.Why + ", " + in(h.NextMS)
-		}
-		safeprint.Fprintf(t, "%s\t%d\t%d\t%d ms\t%d ms\t%d\t%d\t%d\t%s\t%s\n",
-			h.Host, h.Queued, h.InFlight, h.DelayMS, h.MeanMS, h.Requests, h.Pages, h.Errors, humanize.Size(h.Bytes), why)
+		safeprint.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n",
+			h.Host, h.Queued, h.InFlight, milliseconds(h.DelayMS), milliseconds(h.MeanMS), h.Requests, h.Pages, h.Errors, humanize.Size(h.Bytes), waitOf(&h))
 	}
 	return t.Flush()
+}
+
+func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// waitOf says what a host waits for, and for how long where that is known.
+func waitOf(h *frontierapi.HostStatus) string {
+	switch h.Why {
+	case "":
+		return "-"
+	case "parked", "given_up": // by a decision, not for a time
+		return h.Why
+	}
+	return h.Why + ", " + in(h.NextMS)
 }

@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"seine/pkg/stages/frontier/frontierapi"
 )
 
 // The queues of a host are those of the crawl that is named: several crawls may have work for it.
@@ -17,6 +20,30 @@ func TestHostsOfACrawl(t *testing.T) {
 		_, text, _ := seine(t, "hosts", "--data", data, "--json", "--crawl", crawl)
 		if !strings.Contains(text, `"queued":`+queued+`,"in_flight":0`) || strings.Contains(text, `"crawl":"open"`) != (queued == "1") {
 			t.Errorf("of crawl %q: %s; want %s queued", crawl, text, queued)
+		}
+	}
+}
+
+// A command without --crawl steers the only crawl, and a host is found without its port.
+func TestHostOfTheOnlyCrawl(t *testing.T) {
+	site, data := shop(t), filepath.Join(t.TempDir(), "data")
+	want(t, exitOK, []string{"crawl", site + "/p/1", "--crawl", "shop", "--max-pages", "1", "--data", data, "--out", data + "-out",
+		"--allow-private", "--delay", "2s", "--quiet"})
+	want(t, exitOK, []string{"pause", "--data", data}, "crawl shop is paused")
+	host := strings.TrimPrefix(site, "http://")
+	name, _, _ := strings.Cut(host, ":")
+	_, text, _ := seine(t, "hosts", name, "--data", data)
+	if fields := strings.Fields(strings.SplitAfterN(text, "\n", 2)[1]); fields[0] != host || fields[3] != "2s" {
+		t.Errorf("%s", text)
+	}
+}
+
+// What a person decided has no time to wait for.
+func TestWaitOfHost(t *testing.T) {
+	past := time.Now().Add(-time.Hour).UnixMilli()
+	for why, text := range map[string]string{"": "-", "parked": "parked", "given_up": "given_up", "delay": "delay, due now"} {
+		if got := waitOf(&frontierapi.HostStatus{Why: why, NextMS: past}); got != text {
+			t.Errorf("%q: %q, not %q", why, got, text)
 		}
 	}
 }

@@ -92,7 +92,10 @@ func TestOnlyCrawlNeedsNoName(t *testing.T) {
 	want(t, exitOK, []string{"seed", site + "/secret"}, only, "1 URL was added to crawl beta; run seine crawl --data ./seine-data --crawl beta to fetch them")
 	want(t, exitOK, []string{"crawl", "--dry-run"}, only, "crawl beta, with its state in ./seine-data", "would resume with 1 URL open of ")
 	want(t, exitOK, []string{"crawl", "--quiet"}, "resuming the only one", "crawl=beta", "beta: ")
-	for _, args := range [][]string{{"delete"}, {"cancel"}, {"pause"}, {"resume"}, {"explain", site, "--crawl", "default"}, {"seed", site, "--crawl", "default"},
+	for _, verb := range []string{"pause", "cancel", "resume"} {
+		want(t, exitOK, []string{verb}, only, "crawl beta is "+verb)
+	}
+	for _, args := range [][]string{{"delete"}, {"explain", site, "--crawl", "default"}, {"seed", site, "--crawl", "default"},
 		{"spec", "get", "--crawl", "default"}} {
 		want(t, exitUsage, args, "there is beta")
 	}

@@ -83,6 +83,25 @@ func Host(ctx context.Context, client frontierapi.Client, name string) (frontier
 	return h, &NotFoundError{Kind: KindHost, Name: h.Host, Meant: suggest.Name(h.Host, hostNames(ctx, client))}
 }
 
+// Hosts returns what Host does. If that does not exist and the name has no port, it returns the same name on all its ports.
+func Hosts(ctx context.Context, client frontierapi.Client, name string) ([]frontierapi.HostStatus, error) {
+	h, err := Host(ctx, client, name)
+	if err == nil {
+		return []frontierapi.HostStatus{h}, nil
+	}
+	isOther := func(host string) bool { return withoutPort(host) != name }
+	var found []frontierapi.HostStatus
+	for _, other := range slices.DeleteFunc(hostNames(ctx, client), isOther) {
+		if h, err := Host(ctx, client, other); err == nil {
+			found = append(found, h)
+		}
+	}
+	if len(found) > 0 {
+		err = nil
+	}
+	return found, err
+}
+
 // HostOf returns a NotFoundError for a host that neither a frontier nor the spec of a crawl knows: what it is
 // said to do would wait in the spec for a host that never comes.
 func HostOf(ctx context.Context, client frontierapi.Client, spec *crawlspec.Spec, given string) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
 	"seine/internal/base/truncate"
 	"seine/internal/ops/history"
@@ -79,8 +80,8 @@ func mapText(m *scrape.Map) string {
 // crawlText is how a crawl stands, in a line.
 func crawlText(c *overview.Crawl) string {
 	state := c.StateInWords()
-	text := fmt.Sprintf("crawl %s: %s; %d done, %d queued, %d in flight, %d failed; %d pages, %d bytes", c.Name, state.Word,
-		c.Done, c.Queued+c.Waiting, c.InFlight+c.Parsing, c.Failed, c.Pages, c.BytesBody)
+	text := fmt.Sprintf("crawl %s: %s; %d done, %d queued, %d in flight, %d failed; %s, %s", c.Name, state.Word,
+		c.Done, c.Queued+c.Waiting, c.InFlight+c.Parsing, c.Failed, humanize.Plural(c.Pages, "page"), humanize.Size(c.BytesBody))
 	if state.Why != "" {
 		text += "; " + state.Why
 	}

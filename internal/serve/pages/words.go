@@ -155,7 +155,7 @@ var words = map[string]string{
 	"retry_after":  "asked for a pause (Retry-After)",
 	"breaker_open": "failed too often in a row, and is tried again later",
 	"hours":        "is outside its crawl hours",
-	"parked":       "its crawl is paused, or has spent its budget",
+	"parked":       "it or its crawl is paused, or the budget is spent",
 	"given_up":     "failed for so long that the frontier abandoned it",
 
 	"ok": "answers with a page", "not_modified": "answers that a page is unchanged", "redirect": "leads to another URL",
