@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"seine/internal/base/humanize"
 	"seine/internal/base/safeprint"
-	"seine/internal/base/sleep"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
 	"seine/pkg/crawlspec"
@@ -64,9 +62,6 @@ func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
 	return nil
 }
 
-// settleTime bounds the wait until the frontier of a stored crawl has applied its seeds; settlePoll is the interval of the checks.
-const settleTime, settlePoll = 5 * time.Second, 10 * time.Millisecond
-
 // stored returns the spec that the crawl has in --data, which is the default of a new
 // one, and the counts of its URLs.
 func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Counters, err error) {
@@ -89,15 +84,9 @@ func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Co
 			return err
 		}
 		spec = *have.Spec
-		within, cancel := context.WithTimeout(ctx, settleTime)
-		defer cancel()
-		for {
-			status, drained, err := frontierapi.Client{Bus: bus}.Drained(ctx, c.Name)
-			if err != nil || drained || at.stored == "" || sleep.For(within, settlePoll) != nil {
-				urls = status.Counters
-				return err
-			}
-		}
+		status, err := frontierapi.Client{Bus: bus}.Status(ctx, c.Name)
+		urls = status.Counters
+		return err
 	})
 	return spec, urls, err
 }

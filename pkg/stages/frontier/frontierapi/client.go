@@ -65,11 +65,14 @@ func (c Client) Due(ctx context.Context, crawl string) (bool, error) {
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
 }
 
-// Settled reports whether all partitions have applied the messages that were stored when they
-// were opened. Until then they may report a crawl that has ended as running.
+// Settled reports whether all partitions have applied everything that the streams hold. Until then they may report a crawl
+// that has ended as running, and not count seeds that are stored.
 func (c Client) Settled(ctx context.Context) (bool, error) {
 	parts, err := c.statuses(ctx, Query{})
-	return !slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }), err
+	if err != nil || slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }) {
+		return false, err
+	}
+	return c.drained(ctx, "*", parts)
 }
 
 // Replaying returns the partitions whose owner still applies what the streams hold beyond
