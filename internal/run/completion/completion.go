@@ -82,7 +82,7 @@ func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 				open = f
 			}
 		default:
-			if i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == w || slices.Contains(c.Aliases, w) }); i >= 0 {
+			if i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == w }); i >= 0 {
 				node = node.Children[i]
 			}
 		}

@@ -109,7 +109,7 @@ func (f file) Validate(app *kong.Application) error {
 	var known []string
 	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
 		if flag, ok := n.(*kong.Flag); ok {
-			known = append(append(known, flag.Name), flag.Aliases...)
+			known = append(known, flag.Name)
 		}
 		return next(nil)
 	})
@@ -136,14 +136,6 @@ func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, erro
 		}
 	}
 	v, ok := f[flag.Name]
-	for _, old := range flag.Aliases {
-		if given, there := f[old]; there {
-			if ok {
-				return nil, fmt.Errorf("configuration file: %s is the old name of %s: give one of them", old, flag.Name)
-			}
-			v, ok = given, true
-		}
-	}
 	if !ok {
 		return nil, nil
 	}
