@@ -352,27 +352,6 @@ func TestObjectsAreOfPagesAlone(t *testing.T) {
 	}
 }
 
-// The consumers that an older build has made read the pages alone. From the first start of
-// this one on they have the answers too, and go on where they were.
-func TestConsumersOfAnOlderBuildAreWidened(t *testing.T) {
-	t.Parallel()
-	bus := startBus(t, false)
-	cfg := answersConfig(t)
-	old := start(t, bus, cfg, func(w *Writer) { w.from = pages })
-	publishPages(t, bus, "a", 8, 9)
-	old.catchUp()
-	old.end()
-	publishAnswers(t, bus)
-	writeAnswers(t, bus, cfg)
-	for p := range partitions {
-		c, err := bus.JS.Consumer(t.Context(), messages.StreamPages, messages.PartitionConsumer("writer-archive", "pages", p).Durable)
-		check(t, err)
-		if info := c.CachedInfo(); info.Config.FilterSubject != messages.SubjectAny("*", p) || info.NumPending+uint64(info.NumAckPending) > 0 {
-			t.Errorf("consumer %+v", info)
-		}
-	}
-}
-
 // A reader that is not ours reads the answers, and makes the same index of them.
 func TestWarcioReadsAnswers(t *testing.T) {
 	t.Parallel()
