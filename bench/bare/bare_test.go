@@ -16,11 +16,7 @@ func TestCollectFindsEveryPage(t *testing.T) {
 	web := testweb.New(testweb.Config{
 		Seed: 3, PagesPerHost: 60, PageBytes: 2048, RobotsTxt: testweb.RobotsMissing, RedirectRate: 0.2, MissingRate: 0.1,
 	})
-	server, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Close() }()
+	server := testweb.Run(t, web)
 
 	var sum totals
 	if err := collect(t.Context(), "http://"+server.Addr()+"/", limits{4, 1000}, &sum); err != nil {
@@ -41,11 +37,7 @@ func TestCollectFindsEveryPage(t *testing.T) {
 
 func TestFetchListAsksForEachOnce(t *testing.T) {
 	web := testweb.New(testweb.Config{Seed: 3, PagesPerHost: 40, PageBytes: 2048})
-	server, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Close() }()
+	server := testweb.Run(t, web)
 	var list strings.Builder
 	for page := range 40 {
 		list.WriteString("http://" + server.Addr() + web.Path(0, page) + "\n")

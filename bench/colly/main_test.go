@@ -15,11 +15,7 @@ import (
 
 func TestCrawlWritesEveryPage(t *testing.T) {
 	web := testweb.New(testweb.Config{Seed: 5, PagesPerHost: 40, PageBytes: 2048, RobotsTxt: testweb.RobotsMissing})
-	server, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Close() }()
+	server := testweb.Run(t, web)
 	out := filepath.Join(t.TempDir(), "out.jsonl.zst")
 	if err := crawl(options{starts: []string{"http://" + server.Addr() + "/"}, out: out, parallel: 4}); err != nil {
 		t.Fatal(err)

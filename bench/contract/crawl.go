@@ -62,7 +62,7 @@ func NewCrawl(name string, spec crawlspec.Spec, web *testweb.Web, server *testwe
 func (c *Crawl) Pages() int { return len(c.pages) }
 
 // Close ends the server of the web.
-func (c *Crawl) Close() { _ = c.server.Close() }
+func (c *Crawl) Close() { c.server.Close() }
 
 // States in which a URL can end.
 const (

@@ -35,7 +35,7 @@ func crawl(ctx context.Context, o options, bodies []body, work string, by others
 	if err != nil {
 		return r, err
 	}
-	defer func() { _ = w.server.Close() }()
+	defer w.server.Close()
 	dir, err := os.MkdirTemp(work, "run-")
 	if err != nil {
 		return r, fmt.Errorf("make run folder: %w", err)

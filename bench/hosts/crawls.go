@@ -101,5 +101,5 @@ func (t *testbed) newCrawl(name string, spec crawlspec.Spec, cfg testweb.Config)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
-	return contract.NewCrawl(name, spec, web, web.StartAt(listener)), nil
+	return contract.NewCrawl(name, spec, web, testweb.ServeOn(listener, web)), nil
 }

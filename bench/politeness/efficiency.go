@@ -38,7 +38,7 @@ func (b *bench) efficiency(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = server.Close() }()
+	defer server.Close()
 	c, t, err := b.begin(ctx, server)
 	if err != nil {
 		return 0, err
@@ -138,7 +138,7 @@ func startWeb(o *options, lasts time.Duration) (*testweb.Web, *testweb.Server, e
 		Hosts: o.Hosts, PageBytes: o.PageSize, Latency: o.Latency, LinksPerPage: 10,
 		PagesPerHost: int(lasts/o.Delay) + 20, LogLimit: 10_000_000,
 	})
-	s, err := web.Start()
+	s, err := testweb.Serve("127.0.0.1:0", web)
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve the test web: %w", err)
 	}

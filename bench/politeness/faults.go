@@ -63,7 +63,7 @@ func (b *bench) faults(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = server.Close() }()
+	defer server.Close()
 	web.HandleHost(len(faulty)-1, func(_ http.ResponseWriter, r *http.Request) bool {
 		_ = sleep.For(r.Context(), 20*time.Second)
 		return false

@@ -52,7 +52,7 @@ func (o *options) auto(ctx context.Context, work string) error {
 			if err != nil {
 				return err
 			}
-			web.Forget()
+			web.Reset()
 			o.reportAuto(os.Stdout, delay, app, runs)
 		}
 	}

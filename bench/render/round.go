@@ -33,7 +33,7 @@ func (s setup) round(ctx context.Context, web *scriptweb.Web, start func(setup) 
 		return f, err
 	}
 	defer b.close()
-	defer web.Forget()
+	defer web.Reset()
 	if err := s.show(ctx, web, b, warmPages*s.tabs, func() {}); err != nil {
 		return f, err
 	}

@@ -34,7 +34,7 @@ func (o *options) start(ctx context.Context, bin, work string, fail context.Canc
 			r.close()
 		}
 	}()
-	if r.site, err = r.web.Start(); err != nil {
+	if r.site, err = testweb.Serve("127.0.0.1:0", r.web); err != nil {
 		return r, fmt.Errorf("serve the test web: %w", err)
 	}
 	for h := range o.Hosts {
@@ -66,7 +66,7 @@ func (r *rig) close() {
 		r.crawl.Close(false)
 	}
 	if r.site != nil {
-		_ = r.site.Close()
+		r.site.Close()
 	}
 }
 

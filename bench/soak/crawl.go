@@ -17,7 +17,7 @@ func newCrawl(o options, n int) (*contract.Crawl, error) {
 		Latency:   5 * time.Millisecond, LatencyJitter: 20 * time.Millisecond,
 		ErrorRate: 0.01, MissingRate: 0.03, RedirectRate: 0.03, // five errors in a row would give a host a rest of minutes
 	})
-	server, err := web.Start()
+	server, err := testweb.Serve("127.0.0.1:0", web)
 	if err != nil {
 		return nil, fmt.Errorf("serve the test web: %w", err)
 	}

@@ -28,11 +28,11 @@ func (o *options) crawl(ctx context.Context, fail context.CancelCauseFunc, bin, 
 		defer func() { _ = os.RemoveAll(dir) }()
 	}
 	web := testweb.New(testweb.Config{Hosts: o.Hosts, PagesPerHost: o.Pages, PageBytes: o.PageSize, LinksPerPage: 10})
-	s, err := web.Start()
+	s, err := testweb.Serve("127.0.0.1:0", web)
 	if err != nil {
 		return 0, nil, fmt.Errorf("serve the test web: %w", err)
 	}
-	defer func() { _ = s.Close() }()
+	defer s.Close()
 	c := &crawl{web: web, bin: bin, dir: dir, fail: fail, chain: chain, spec: crawlspec.Default()}
 	c.spec.Delay, c.spec.PerHost, c.spec.AllowPrivate = 0, 16, true
 	for h := range o.Hosts {

@@ -55,9 +55,7 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 				fmt.Fprintln(os.Stderr, "testweb:", err)
 			}
 		case <-ctx.Done():
-			if err := server.Close(); err != nil {
-				return fmt.Errorf("close: %w", err)
-			}
+			server.Close()
 			return writeLog(f.Log, served.log)
 		}
 	}

@@ -64,8 +64,7 @@ func (s site) starts(addr string) (urls []string) {
 
 func recorded(h http.Handler) site {
 	log := testweb.NewLog(0)
-	byHost := func(r *http.Request) string { return r.Host }
-	return site{handler: log.Handler(h, byHost), log: log, names: []string{""}}
+	return site{handler: log.Handler(h, nil), log: log, names: []string{""}}
 }
 
 // startURL is the URL of a host's home page on the address listened on.

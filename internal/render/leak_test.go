@@ -81,7 +81,7 @@ func showLight(t *testing.T, r *Renderer, w *scriptweb.Web, from, to int) {
 	for range cap(slots) {
 		slots <- struct{}{}
 	}
-	w.Forget()
+	w.Reset()
 }
 
 // footprint is what there is at a moment.

@@ -166,11 +166,7 @@ func (c *fixture) replay(crawl string, form url.Values) {
 func site(t *testing.T, pages int) (*testweb.Web, string) {
 	t.Helper()
 	web := testweb.New(testweb.Config{Seed: 7, PagesPerHost: pages, MissingRate: 0.2, PageBytes: 2048})
-	srv, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close() })
+	srv := testweb.Run(t, web)
 	return web, "http://" + srv.Addr()
 }
 

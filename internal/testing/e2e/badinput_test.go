@@ -163,11 +163,7 @@ func (a *responseCases) add(class messages.Class, requests int64, path string) {
 // run crawls the paths with nothing but them, and checks how each ended.
 func (a *responseCases) run(t *testing.T, web *testweb.Web, spec string) map[string]messages.Record {
 	t.Helper()
-	s, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, web)
 	p := newWorkspace(t)
 	args := []string{"--spec", file(t, "spec.yaml", spec), "--max-depth", "0"}
 	for _, path := range a.paths {
@@ -303,11 +299,7 @@ func raw(answer string) http.HandlerFunc {
 func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 	t.Parallel()
 	web := testweb.New(testweb.Config{Special: true, PagesPerHost: 1})
-	s, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, web)
 	const path, links = "/special/oneline?kb=1024", 1024
 	p := newWorkspace(t)
 	spec := file(t, "spec.yaml", "traps: {same_content_after: 0}\n") // the pages behind the links all say the same

@@ -327,11 +327,7 @@ func wantEmpty(t *testing.T, dir string) {
 func TestCrawlHoldsToDepthAndPatterns(t *testing.T) {
 	t.Parallel()
 	web := testweb.New(testweb.Config{PagesPerHost: 200, LinksPerPage: 6, RobotsTxt: testweb.RobotsMissing})
-	s, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, web)
 	seed := s.URL(0, "/")
 	all := walk(t, s.Client(), seed, sameHost(seed))
 	within := func(depth int) map[string]int {
@@ -380,11 +376,7 @@ func TestCrawlHoldsToDepthAndPatterns(t *testing.T) {
 func TestCrawlFollowsSitemaps(t *testing.T) {
 	t.Parallel()
 	web := testweb.New(testweb.Config{PagesPerHost: 200, LinksPerPage: 3, Sitemap: true})
-	s, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, web)
 	var all []string
 	for _, p := range web.Pages(0) {
 		all = append(all, s.URL(0, p))
@@ -416,11 +408,7 @@ func TestCrawlStaysInScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			web := testweb.New(testweb.Config{Hosts: 2, Domain: tt.domain, PagesPerHost: 40, CrossHostLinks: 0.3})
-			s, err := web.Start()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
+			s := testweb.Run(t, web)
 			var want []string
 			for h := range tt.hosts {
 				for _, path := range web.Pages(h) {

@@ -42,11 +42,7 @@ func newExample(t *testing.T, name string) example {
 		t.Fatal(err)
 	}
 	log := testweb.NewLog(0)
-	s, err := testweb.Serve("127.0.0.1:0", log.Handler(shape, func(r *http.Request) string { return r.Host }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, log.Handler(shape, nil))
 	return example{t, name, shape, "http://" + s.Addr(), log}
 }
 
@@ -395,11 +391,7 @@ func TestExampleExtractor(t *testing.T) {
 		w.Header().Set("Content-Type", "text/calendar")
 		fmt.Fprint(w, "no calendar")
 	})
-	s, err := testweb.Serve("127.0.0.1:0", site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, site)
 
 	c := newCluster(t, shape{})
 	c.parse[0].kill()

@@ -197,11 +197,7 @@ type manyHosts struct {
 func serveHosts(t *testing.T, cfg testweb.Config) *manyHosts {
 	t.Helper()
 	w := &manyHosts{Web: testweb.New(cfg)}
-	var err error
-	if w.server, err = w.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.server.Close() })
+	w.server = testweb.Run(t, w.Web)
 	for h := range w.Hosts() {
 		for _, p := range w.Pages(h) {
 			w.pages = append(w.pages, w.server.URL(h, p))

@@ -93,11 +93,7 @@ func TestJavaScriptStageAddsRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := testweb.Serve("127.0.0.1:0", withLargePage(site))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, withLargePage(site))
 
 	c := newCluster(t, shape{})
 	bus := c.bus()

@@ -23,11 +23,7 @@ func TestManyHostsKeepTheirDelay(t *testing.T) {
 	t.Parallel()
 	const hosts, delay = 200, time.Second
 	web := testweb.New(testweb.Config{Hosts: hosts, PagesPerHost: 60, LinksPerPage: 8, PageBytes: 4 << 10})
-	s, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, web)
 	c := newCluster(t, shape{fetchers: 3})
 	bus := c.bus()
 	spec := crawlspec.Default()
@@ -90,11 +86,7 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	var seeds []string
 	servers := make(map[*testweb.Web]*testweb.Server)
 	for _, w := range []*testweb.Web{bad, good} {
-		s, err := w.Start()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.Close() })
+		s := testweb.Run(t, w)
 		servers[w] = s
 		seeds = append(seeds, seedsOf(s, w.Hosts())...)
 	}

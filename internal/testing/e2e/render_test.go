@@ -15,6 +15,7 @@ import (
 
 	"seine/internal/testing/browser"
 	"seine/internal/testing/scriptweb"
+	"seine/internal/testing/testweb"
 	"seine/internal/testing/vueapp"
 	"seine/internal/testing/warctest"
 	"seine/pkg/messages"
@@ -238,13 +239,8 @@ func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-func visits(w *scriptweb.Web) (n int) {
-	for _, r := range w.Log() {
-		if strings.HasPrefix(r.Path, "/light/") {
-			n++
-		}
-	}
-	return n
+func visits(w *scriptweb.Web) int {
+	return len(w.Select(func(r *testweb.Request) bool { return strings.HasPrefix(r.Path, "/light/") }))
 }
 
 // resources are what an archive has beside responses, by target.

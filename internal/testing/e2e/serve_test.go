@@ -217,11 +217,7 @@ func TestGeneratedClientCrawls(t *testing.T) {
 func TestCrawlServes(t *testing.T) {
 	t.Parallel()
 	_, web := testSite(t, testweb.Config{PagesPerHost: 2})
-	site, err := web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { site.Close() })
+	site := testweb.Run(t, web)
 	g := newGate(t, web, "/gate")
 	p := newWorkspace(t)
 	c := p.crawl("--serve=127.0.0.1:0", site.URL(0, "/gate"))

@@ -29,11 +29,7 @@ type site struct {
 func testSite(t *testing.T, cfg testweb.Config) (site, *testweb.Web) {
 	t.Helper()
 	w := testweb.New(cfg)
-	s, err := w.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := testweb.Run(t, w)
 	out := site{seed: s.URL(0, "/")}
 	for _, p := range w.Pages(0) {
 		out.pages = append(out.pages, s.URL(0, p))

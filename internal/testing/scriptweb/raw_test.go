@@ -98,11 +98,11 @@ func TestRequestsAreCounted(t *testing.T) {
 		"/fetch-list/items.json": 1, "/paginated-api/items": 1, "/paginated-api/items?from=1&count=2": 1,
 		"/paginated-api/items?from=2": 0, "/secret/fetch": 1, "/other": 0,
 	} {
-		if got := w.Requests(path); got != want {
+		if got := w.Asked(path); got != want {
 			t.Errorf("%s was asked for %d times, counted as %d", path, want, got)
 		}
 	}
-	if log := w.Log(); len(log) != 3 || log[2].Server != "other" || log[2].Host != w.Other()[len("http://"):] {
+	if log := w.Requests(); len(log) != 3 || log[2].Host != w.Other()[len("http://"):] {
 		t.Errorf("the log is %+v", log)
 	}
 }

@@ -3,6 +3,8 @@ package scriptweb
 import (
 	"fmt"
 	"net"
+
+	"seine/internal/testing/testweb"
 )
 
 // udpTargets are sockets that attacks by UDP aim at, one for each way to do so.
@@ -35,6 +37,6 @@ func (w *Web) readUDP(name string, socket net.PacketConn) {
 		if err != nil {
 			return // it is closed
 		}
-		w.add(Request{Server: "udp", Method: "UDP", Host: from.String(), Path: "/secret/" + name})
+		w.Add(testweb.Request{Method: "UDP", Host: from.String(), Path: "/secret/" + name})
 	}
 }

@@ -7,19 +7,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
+
+	"seine/internal/testing/testweb"
 )
 
 // Web serves pages that show nothing without JavaScript. It is safe for concurrent use.
 type Web struct {
-	requestLog
+	*testweb.Log // of all servers; packets by UDP have the method UDP
 	sessions
 
 	origin, other, secure *httptest.Server
 	udp                   map[string]net.PacketConn
 	ended                 chan struct{} // closed before the servers wait for their answers
-	connections           atomic.Int64
 }
 
 // Start starts the servers of a web. They end with the test, and all answers that hang with them.
@@ -35,14 +35,12 @@ func Start(t testing.TB) *Web {
 
 // Serve starts the servers of a web that is there until Close. It panics if no port of the loopback interface is free.
 func Serve() (*Web, error) {
-	w := &Web{ended: make(chan struct{})}
+	w := &Web{Log: testweb.NewLog(0), ended: make(chan struct{})}
 	if err := w.listenUDP(); err != nil {
 		w.closeUDP()
 		return nil, err
 	}
-	w.origin = w.server("main", nil)
-	w.other = w.server("other", &w.connections)
-	w.secure = w.server("secure", nil)
+	w.origin, w.other, w.secure = w.server(), w.server(), w.server()
 	w.other.Start()
 	w.secure.StartTLS()
 	w.origin.Start()
@@ -50,17 +48,9 @@ func Serve() (*Web, error) {
 }
 
 // server makes a server, whose handler is made when all addresses are known: at its first request.
-func (w *Web) server(name string, connections *atomic.Int64) *httptest.Server {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.add(Request{name, r.Method, r.Host, r.URL.RequestURI(), r.Header.Clone()})
-		w.answer(rw, r)
-	}))
+func (w *Web) server() *httptest.Server {
+	s := httptest.NewUnstartedServer(w.Handler(http.HandlerFunc(w.answer), nil))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are refused, which is what they are for
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew && connections != nil {
-			connections.Add(1)
-		}
-	}
 	return s
 }
 
@@ -87,13 +77,18 @@ func (w *Web) Elsewhere() string { return strings.Replace(w.other.URL, "127.0.0.
 // Secure is an origin of HTTPS whose certificate is signed by nobody.
 func (w *Web) Secure() string { return w.secure.URL }
 
-// OtherConnections is how many TCP connections the second origin was offered, with requests or without.
-func (w *Web) OtherConnections() int { return int(w.connections.Load()) }
-
 // URL makes an absolute URL of a path of a Page.
 func (w *Web) URL(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//other/"); ok {
 		return w.Other() + "/" + rest
 	}
 	return w.Origin() + path
+}
+
+// Asked is how often a path was asked for, of any server: with the very query, if the path has one, else with any.
+func (w *Web) Asked(path string) int {
+	return len(w.Select(func(r *testweb.Request) bool {
+		name, _, _ := strings.Cut(r.Path, "?")
+		return r.Path == path || name == path
+	}))
 }

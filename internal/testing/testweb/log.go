@@ -55,6 +55,11 @@ func (l *Log) Select(keep func(*Request) bool) []Request {
 	return kept
 }
 
+// Count is how often a path, with its query, was asked for, of any host and with any method.
+func (l *Log) Count(path string) int {
+	return len(l.Select(func(r *Request) bool { return r.Path == path }))
+}
+
 // Dropped is how many requests came in after the limit.
 func (l *Log) Dropped() int {
 	l.mu.Lock()
@@ -69,10 +74,31 @@ func (l *Log) Reset() {
 	l.requests, l.dropped = nil, 0
 }
 
-// Handler records what next serves, under the name that host gives the request.
+// Add logs a request that no Handler has seen.
+func (l *Log) Add(r Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(&r)
+}
+
+// add needs mu, so that the log is in order.
+func (l *Log) add(r *Request) {
+	r.At = l.now()
+	if len(l.requests) < l.limit {
+		l.requests = append(l.requests, r)
+	} else {
+		l.dropped++
+	}
+}
+
+// Handler records what next serves, under the name that host gives the request, or that of its Host header for a nil host.
 func (l *Log) Handler(next http.Handler, host func(*http.Request) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := l.record(w, r, host(r))
+		name := r.Host
+		if host != nil {
+			name = host(r)
+		}
+		rec := l.record(w, r, name)
 		ok := false
 		defer func() { rec.finish(ok) }()
 		next.ServeHTTP(rec, r)
@@ -84,11 +110,6 @@ func (l *Log) record(w http.ResponseWriter, r *http.Request, host string) *recor
 	req := &Request{Host: host, Method: r.Method, Path: r.URL.RequestURI(), UserAgent: r.UserAgent()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	req.At = l.now() // under the lock, so that the log is in order
-	if len(l.requests) < l.limit {
-		l.requests = append(l.requests, req)
-	} else {
-		l.dropped++
-	}
+	l.add(req)
 	return &recorder{ResponseWriter: w, log: l, request: req, declared: -1}
 }

@@ -160,7 +160,7 @@ func TestLogLimitAndReset(t *testing.T) {
 func TestSequentialClientNeverOverlaps(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		w := New(Config{})
-		s := start(t, w)
+		s := Run(t, w)
 		client := s.Client()
 		client.Transport.(*http.Transport).DisableKeepAlives = !keep
 		for page := range 50 {
@@ -182,18 +182,4 @@ func TestSequentialClientNeverOverlaps(t *testing.T) {
 			t.Errorf("MinGap = %v", got)
 		}
 	}
-}
-
-func start(t *testing.T, w *Web) *Server {
-	t.Helper()
-	s, err := w.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }

@@ -50,7 +50,7 @@ func TestSetStatus(t *testing.T) {
 
 func TestSetHostDown(t *testing.T) {
 	w := New(Config{Hosts: 2})
-	s := start(t, w)
+	s := Run(t, w)
 	client := s.Client()
 	status := func(host int) int {
 		res, err := client.Get(s.URL(host, "/"))

@@ -7,73 +7,54 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
-	"sync"
+	"testing"
 	"time"
 )
 
 // Server is a web, or any handler, on a listener.
 type Server struct {
-	listener net.Listener
-	http     *http.Server
-	name     func(host int) string
-	served   chan struct{}
-	conns    sync.WaitGroup
+	http *httptest.Server
+	name func(host int) string
 }
 
-// Start serves the web on a free port of 127.0.0.1.
-func (w *Web) Start() (*Server, error) { return w.StartOn("127.0.0.1:0") }
-
-// StartOn serves the web on an address.
-func (w *Web) StartOn(addr string) (*Server, error) {
-	listener, err := listen(addr)
+// Run serves a web, or any handler, on a free port of 127.0.0.1 until the test ends.
+func Run(t testing.TB, h http.Handler) *Server {
+	t.Helper()
+	s, err := Serve("127.0.0.1:0", h)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return w.StartAt(listener), nil
-}
-
-// StartAt serves the web on a listener, which the server closes.
-func (w *Web) StartAt(listener net.Listener) *Server {
-	s := serve(listener, w)
-	s.name = w.Name
+	t.Cleanup(s.Close)
 	return s
 }
 
-// Serve serves any handler, such as Demo, on an address.
+// Serve serves a web, or any handler, on an address until Close.
 func Serve(addr string, h http.Handler) (*Server, error) {
-	listener, err := listen(addr)
-	if err != nil {
-		return nil, err
-	}
-	return serve(listener, h), nil
-}
-
-func listen(addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("serve test web: %w", err)
 	}
-	return listener, nil
+	return ServeOn(listener, h), nil
 }
 
-func serve(listener net.Listener, h http.Handler) *Server {
-	s := &Server{listener: listener, served: make(chan struct{})}
-	s.http = &http.Server{
+// ServeOn is Serve on a listener, which the server closes.
+func ServeOn(listener net.Listener, h http.Handler) *Server {
+	s := &Server{http: &httptest.Server{Listener: listener, Config: &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 30 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0), // aborted answers are meant
-		ConnState:         s.track,
+	}}}
+	if w, ok := h.(*Web); ok {
+		s.name = w.Name
 	}
-	go func() {
-		defer close(s.served)
-		_ = s.http.Serve(listener)
-	}()
+	s.http.Start()
 	return s
 }
 
 // Addr is the address listened on.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
+func (s *Server) Addr() string { return s.http.Listener.Addr().String() }
 
 // URL is the absolute URL of a path of a host. A handler that is no Web has one host, named by its address.
 func (s *Server) URL(host int, path string) string {
@@ -102,19 +83,8 @@ func (s *Server) Client() *http.Client {
 }
 
 // Close cuts all connections and waits until their handlers have returned. It may be called again.
-func (s *Server) Close() error {
-	err := s.http.Close()
-	<-s.served
-	_ = s.http.Close() // a connection accepted while the first ran
-	s.conns.Wait()
-	return err
-}
-
-func (s *Server) track(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		s.conns.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		s.conns.Done()
-	}
+func (s *Server) Close() {
+	_ = s.http.Config.Close() // all that it returns is that the listener is closed
+	s.http.CloseClientConnections()
+	s.http.Close()
 }

@@ -7,18 +7,14 @@ import (
 )
 
 func TestServerURL(t *testing.T) {
-	s := start(t, New(Config{Hosts: 2}))
+	s := Run(t, New(Config{Hosts: 2}))
 	if got := s.URL(1, "/x"); !strings.HasPrefix(got, "http://h1.localhost:") || !strings.HasSuffix(got, "/x") {
 		t.Errorf("URL %q", got)
 	}
 	if !strings.HasPrefix(s.Addr(), "127.0.0.1:") {
 		t.Errorf("listens on %s", s.Addr())
 	}
-	demo, err := Serve("127.0.0.1:0", Demo())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = demo.Close() }()
+	demo := Run(t, Demo())
 	res, err := http.Get(demo.URL(0, "/"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +28,7 @@ func TestServerURL(t *testing.T) {
 // TestCloseEndsEndlessAnswers also proves that Close waits: the log is final when it returns.
 func TestCloseEndsEndlessAnswers(t *testing.T) {
 	w := New(Config{Special: true})
-	s := start(t, w)
+	s := Run(t, w)
 	client := s.Client()
 	for _, name := range []string{"endless", "stall"} {
 		res, err := client.Get(s.URL(0, specialPrefix+name))
@@ -41,9 +37,7 @@ func TestCloseEndsEndlessAnswers(t *testing.T) {
 		}
 		defer func() { _ = res.Body.Close() }()
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	s.Close()
 	for _, r := range w.Requests() {
 		if r.End.IsZero() {
 			t.Errorf("still open: %+v", r)

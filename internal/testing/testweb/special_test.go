@@ -50,7 +50,7 @@ func fetchCtx(t *testing.T, ctx context.Context, s *Server, path string) fetched
 }
 
 func TestSpecialSizes(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	cases := []struct {
 		path string
 		size int
@@ -79,7 +79,7 @@ func TestSpecialSizes(t *testing.T) {
 
 func TestSpecialStallIsOpenUntilTheClientGoes(t *testing.T) {
 	w := New(Config{Special: true})
-	s := start(t, w)
+	s := Run(t, w)
 	client := s.Client()
 	defer client.CloseIdleConnections()
 	res, err := client.Get(s.URL(0, "/special/stall"))
@@ -102,14 +102,14 @@ func TestSpecialStallIsOpenUntilTheClientGoes(t *testing.T) {
 	case <-time.After(open):
 	}
 	_ = res.Body.Close()
-	_ = s.Close()
+	s.Close()
 	if r := w.Requests()[0]; r.End.Sub(r.At) < open || r.Bytes != 10000 {
 		t.Errorf("log has %+v", r)
 	}
 }
 
 func TestSpecialOneLine(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	got := fetch(t, s, "oneline?kb=300")
 	if len(got.body) < 290<<10 || len(got.body) > 310<<10 || bytes.ContainsRune(got.body, '\n') {
 		t.Errorf("%d bytes, a line break: %v", len(got.body), bytes.ContainsRune(got.body, '\n'))
@@ -121,7 +121,7 @@ func TestSpecialOneLine(t *testing.T) {
 }
 
 func TestSpecialCharsets(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	cases := []struct{ name, contentType, contains string }{
 		{"latin1", "text/html; charset=iso-8859-1", "<title>Caf\xe9 d\xe9j\xe0 vu</title>"},
 		{"utf16", "text/html", "C\x00a\x00f\x00\xe9\x00"},
@@ -144,7 +144,7 @@ func TestSpecialCharsets(t *testing.T) {
 }
 
 func TestSpecialEncodings(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	gunzip := func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 	cases := []struct {
 		path, coding string
@@ -174,7 +174,7 @@ func TestSpecialEncodings(t *testing.T) {
 }
 
 func TestSpecialBomb(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	for _, mb := range []int{1, 2, 20} {
 		got := fetch(t, s, "bomb?mb="+string(rune('0'+mb/10))+string(rune('0'+mb%10)))
 		z, err := gzip.NewReader(bytes.NewReader(got.body))
@@ -192,7 +192,7 @@ func TestSpecialBomb(t *testing.T) {
 }
 
 func TestSpecialRedirects(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	hops := func(path string) int {
 		for n := range 20 {
 			got := fetch(t, s, path)
@@ -212,7 +212,7 @@ func TestSpecialRedirects(t *testing.T) {
 }
 
 func TestSpecialStatusAndHeaders(t *testing.T) {
-	s := start(t, New(Config{Special: true}))
+	s := Run(t, New(Config{Special: true}))
 	got := fetch(t, s, "status?code=429&retry_after=7")
 	if got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") != "7" {
 		t.Errorf("%d %v", got.StatusCode, got.Header)
@@ -236,7 +236,7 @@ func TestSpecialStatusAndHeaders(t *testing.T) {
 
 func TestSpecialIndexLinksAllThatEnd(t *testing.T) {
 	w := New(Config{Special: true})
-	s := start(t, w)
+	s := Run(t, w)
 	at, _ := url.Parse(s.URL(0, specialPrefix))
 	linked := map[string]bool{}
 	for _, to := range pageLinks(t, at, string(fetch(t, s, "").body)) {

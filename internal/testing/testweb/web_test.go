@@ -333,11 +333,7 @@ func BenchmarkPage(b *testing.B) {
 // BenchmarkServe is the whole way over a loopback connection, client included.
 func BenchmarkServe(b *testing.B) {
 	w := New(Config{Seed: 1, PagesPerHost: 10_000, LogLimit: 1})
-	s, err := w.Start()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	s := Run(b, w)
 	client := s.Client()
 	for i := 0; b.Loop(); i++ {
 		res, err := client.Get(s.URL(0, w.Path(0, i%10_000)))

@@ -11,24 +11,22 @@ package vueapp
 import (
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"seine/internal/testing/testweb"
 )
 
 // App is a server of the shop.
 type App struct {
-	server *httptest.Server
+	*testweb.Log
+	server *testweb.Server
 	items  []Item
-
-	mu       sync.Mutex
-	requests map[string]int
 }
 
 // Start serves a shop with so many items on a free port of the loopback address, until the test ends. If the application
@@ -40,39 +38,20 @@ func Start(t testing.TB, items int) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := &App{items: makeItems(items), requests: map[string]int{}}
+	app := &App{Log: testweb.NewLog(0), items: makeItems(items)}
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api(app.items))
 	mux.Handle("/assets/", assets(dir))
 	mux.Handle("/", everyRoute(shell))
-	app.server = httptest.NewServer(app.counted(mux))
-	t.Cleanup(app.server.Close)
+	app.server = testweb.Run(t, app.Handler(mux, nil))
 	return app
 }
 
 // URL is that of the server, without a slash at its end.
-func (app *App) URL() string { return app.server.URL }
+func (app *App) URL() string { return "http://" + app.server.Addr() }
 
 // Items returns all items, in the order of their IDs.
 func (app *App) Items() []Item { return slices.Clone(app.items) }
-
-// Requests returns how many requests came for a path, such as /item/1. The query belongs to it:
-// /api/categories/lamps/items?page=2.
-func (app *App) Requests(path string) int {
-	app.mu.Lock()
-	defer app.mu.Unlock()
-	return app.requests[path]
-}
-
-// counted counts the requests before they are answered.
-func (app *App) counted(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		app.mu.Lock()
-		app.requests[r.URL.RequestURI()]++
-		app.mu.Unlock()
-		next.ServeHTTP(w, r)
-	})
-}
 
 // everyRoute answers the path of every page with the same shell, as servers of such applications do. What looks like a
 // file, such as robots.txt, is not found.

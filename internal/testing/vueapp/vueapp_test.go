@@ -76,7 +76,7 @@ func TestRequestsAreCountedWithTheirQuery(t *testing.T) {
 	get(t, app.URL()+"/api/categories/lamps/items?page=2")
 	get(t, app.URL()+"/api/categories/lamps/items?page=2")
 	for path, want := range map[string]int{"/about": 1, "/api/categories/lamps/items?page=2": 2, "/api/categories/lamps/items?page=1": 0} {
-		if got := app.Requests(path); got != want {
+		if got := app.Count(path); got != want {
 			t.Errorf("%s has %d requests, not %d", path, got, want)
 		}
 	}
@@ -158,7 +158,7 @@ func showsAll(t *testing.T, app *App, tab *browser.Tab, c category) {
 	})
 	for page := 1; page <= (len(all)+pageSize-1)/pageSize; page++ {
 		path := fmt.Sprintf("/api/categories/%s/items?page=%d", c.Name, page)
-		if got := app.Requests(path); got != 1 {
+		if got := app.Count(path); got != 1 {
 			t.Errorf("%s has %d requests", path, got)
 		}
 	}

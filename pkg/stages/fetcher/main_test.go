@@ -99,11 +99,7 @@ func newFetcherFixture(t testing.TB, options ...option) *fetcherFixture {
 	}
 	t.Cleanup(f.client.Close)
 	w := testweb.New(web)
-	srv, err := w.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close() })
+	srv := testweb.Run(t, w)
 	t.Cleanup(f.client.Close)
 	return &fetcherFixture{Fetcher: f, t: t, bus: bus, web: w, url: func(path string) string { return srv.URL(0, path) }}
 }

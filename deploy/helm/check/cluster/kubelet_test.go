@@ -172,11 +172,11 @@ func TestReleaseOnAKubelet(t *testing.T) {
 	i.provision(t)
 	i.broker = natstest.NewBroker(t, func(o *server.Options) { o.Host = "0.0.0.0" })
 	i.web = testweb.New(site)
-	web, err := i.web.StartOn("0.0.0.0:0")
+	web, err := testweb.Serve("0.0.0.0:0", i.web)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = web.Close() })
+	t.Cleanup(web.Close)
 	port := func(address string) string { return address[strings.LastIndexByte(address, ':'):] }
 	i.site = "http://" + gateway + port(web.Addr())
 	var small []string // requests: the node has two cores, perhaps, and pods come beside others in an upgrade

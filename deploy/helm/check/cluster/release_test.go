@@ -83,12 +83,7 @@ func newInstallation(t *testing.T) *installation {
 	i.broker = natstest.NewBroker(t)
 	i.nodes = []*node{i.startNode(t, "one"), i.startNode(t, "two")}
 	i.web = testweb.New(site)
-	server, err := i.web.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	i.site = "http://" + server.Addr()
+	i.site = "http://" + testweb.Run(t, i.web).Addr()
 	i.install(i.broker.URL())
 	return i
 }

@@ -57,11 +57,7 @@ func newClientFixture(t testing.TB, options ...func(*Config, *crawlspec.Spec)) *
 		t.Fatal(err)
 	}
 	w := testweb.New(testweb.Config{Special: true})
-	srv, err := w.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Close() })
+	srv := testweb.Run(t, w)
 	t.Cleanup(c.Close)
 	return &clientFixture{
 		Client: c, t: t, policy: c.Compile(&spec), spec: spec, web: w,
