@@ -23,7 +23,6 @@ import (
 
 	"seine/internal/ops/history"
 	"seine/internal/output/warc"
-	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/internal/testing/warcio"
 	"seine/internal/testing/warctest"
@@ -43,10 +42,10 @@ type captures struct {
 // index says it is.
 func archiveOf(t *testing.T, dir string) *captures {
 	t.Helper()
-	if err := committed.Verify(dir, "archive"); err != nil {
+	if err := verifyOutput(dir, "archive"); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := committed.Commits(dir, "archive")
+	commits, err := readCommits(dir, "archive")
 	if err != nil {
 		t.Fatal(err)
 	}

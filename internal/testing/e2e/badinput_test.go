@@ -16,7 +16,6 @@ import (
 
 	"seine/internal/output"
 	"seine/internal/run/crawl"
-	"seine/internal/testing/committed"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
@@ -314,7 +313,7 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 // commits reads the commit log, if there is one yet.
 func commits(t *testing.T, out string) []output.Commit {
 	t.Helper()
-	cs, err := committed.Commits(out, "default")
+	cs, err := readCommits(out, "default")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}

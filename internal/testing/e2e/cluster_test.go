@@ -22,7 +22,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/childproc"
-	"seine/internal/testing/committed"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/natscluster"
 	"seine/pkg/crawlspec"
@@ -293,7 +292,7 @@ func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) fr
 	}
 	eventually(c.t, within, "commit every record", func() (bool, string) {
 		var n int64
-		commits, err := committed.Commits(c.out(), "default")
+		commits, err := readCommits(c.out(), "default")
 		for _, commit := range commits {
 			for _, f := range commit.Files {
 				if f.Crawl == crawl {

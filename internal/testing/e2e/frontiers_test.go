@@ -17,7 +17,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -351,7 +350,7 @@ func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontierapi.EndReas
 	}
 	eventually(f.t, time.Minute, "commit every record", func() (bool, string) {
 		var n int64
-		commits, err := committed.Commits(f.out(), "default")
+		commits, err := readCommits(f.out(), "default")
 		for _, c := range commits {
 			for _, file := range c.Files {
 				n += int64(file.Records)

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testing/committed"
 	"seine/internal/testing/samplesites"
 	"seine/internal/testing/testweb"
 	"seine/pkg/crawlspec"
@@ -171,7 +170,7 @@ func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least 
 
 // stored counts the records of a crawl that are committed.
 func stored(out, crawl string) (n int, err error) {
-	commits, err := committed.Commits(out, "default")
+	commits, err := readCommits(out, "default")
 	for _, c := range commits {
 		for _, f := range c.Files {
 			if f.Crawl == crawl {
@@ -185,10 +184,10 @@ func stored(out, crawl string) (n int, err error) {
 // rawRecords reads the committed records of a crawl as they are, of any kind.
 func rawRecords(t *testing.T, out, crawl string) (all []map[string]any) {
 	t.Helper()
-	if err := committed.Verify(out, "default"); err != nil {
+	if err := verifyOutput(out, "default"); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := committed.Commits(out, "default")
+	commits, err := readCommits(out, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/run/connect"
-	"seine/internal/testing/committed"
 	"seine/internal/testing/freeport"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
@@ -258,7 +257,7 @@ func (l *locked) redrive(bus *stages.Bus) {
 // wantArchived checks that the archive has every page, and robots.txt.
 func (l *locked) wantArchived(pages int64) {
 	l.t.Helper()
-	commits, err := committed.Commits(l.outOf("archive"), "archive")
+	commits, err := readCommits(l.outOf("archive"), "archive")
 	var n, answers int64
 	for _, commit := range commits {
 		for _, f := range commit.Files {

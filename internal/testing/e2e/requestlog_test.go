@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
@@ -17,7 +16,7 @@ import (
 // requestsIn are the lines that seine cat reads of a log of requests.
 func requestsIn(t *testing.T, dir string) (all []messages.Result) {
 	t.Helper()
-	if err := committed.Verify(dir, "requests"); err != nil {
+	if err := verifyOutput(dir, "requests"); err != nil {
 		t.Fatal(err)
 	}
 	cat := seine(t, "", "cat", dir)

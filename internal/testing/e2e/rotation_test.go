@@ -19,7 +19,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/output/bucket"
-	"seine/internal/testing/committed"
 	"seine/internal/testing/s3server"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
@@ -372,7 +371,7 @@ func TestRotationOfRecipients(t *testing.T) {
 	w.start()
 	n := c.finish(bus, "site", time.Minute)
 	eventually(t, time.Minute, "commit every record", func() (bool, string) {
-		commits, err := committed.Commits(out, "sealed")
+		commits, err := readCommits(out, "sealed")
 		got := 0
 		for i := range commits {
 			got += commits[i].Records()
@@ -452,7 +451,7 @@ func wantNoDeadLetters(t *testing.T, bus *stages.Bus) {
 func wantArchivedPages(t *testing.T, dir string, want int64, running ...*process) {
 	t.Helper()
 	eventually(t, time.Minute, "archive every page", func() (bool, string) {
-		commits, err := committed.Commits(dir, "archive")
+		commits, err := readCommits(dir, "archive")
 		var n int64
 		for _, c := range commits {
 			for _, f := range c.Files {

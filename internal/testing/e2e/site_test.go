@@ -14,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"seine/internal/testing/committed"
 	"seine/internal/testing/testweb"
 	"seine/pkg/messages"
 )
@@ -80,10 +79,10 @@ func records(t *testing.T, out, crawl string) []messages.Record {
 // recordsBy is records of the writer of a name.
 func recordsBy(t *testing.T, name, out, crawl string) []messages.Record {
 	t.Helper()
-	if err := committed.Verify(out, name); err != nil {
+	if err := verifyOutput(out, name); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := committed.Commits(out, name)
+	commits, err := readCommits(out, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,25 @@
+package e2e
+
+import (
+	"errors"
+
+	"seine/internal/output"
+	"seine/internal/output/bucket"
+	"seine/internal/testing/outputtest"
+	"seine/pkg/stages/writer"
+)
+
+// readCommits returns the commit log of the writer called name in the directory out, by partition and in the order of the
+// commits.
+func readCommits(out, name string) ([]output.Commit, error) {
+	return (&writer.Config{OutputConfig: writer.OutputConfig{Out: out}, Name: name}).ReadCommits()
+}
+
+// verifyOutput checks the output of the writer called name in the directory out.
+func verifyOutput(out, name string) error {
+	o, err := writer.OpenOutput(out, name, bucket.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(outputtest.Verify(o), o.Close())
+}
