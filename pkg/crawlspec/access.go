@@ -221,8 +221,8 @@ func (t *TLS) check(p *Problems, path string) {
 	}
 }
 
-// ProxySchemes are those that a proxy's URL may have.
-var ProxySchemes = []string{"http", "socks5"}
+// proxySchemes are those that a proxy's URL may have.
+var proxySchemes = []string{"http", "socks5"}
 
 func checkProxy(text string) error {
 	u, err := ParseProxy(text)
@@ -242,8 +242,8 @@ func ParseProxy(text string) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Port() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("a proxy is written scheme://user:{secret:NAME}@host:port, user and password if it needs them")
 	}
-	if !slices.Contains(ProxySchemes, u.Scheme) {
-		return nil, fmt.Errorf("scheme %q: must be one of %s", u.Scheme, strings.Join(ProxySchemes, ", "))
+	if !slices.Contains(proxySchemes, u.Scheme) {
+		return nil, fmt.Errorf("scheme %q: must be one of %s", u.Scheme, strings.Join(proxySchemes, ", "))
 	}
 	return u, nil
 }

@@ -29,8 +29,8 @@ const (
 // ReservedFields are the names that every record has already.
 var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "run", "duplicate_of", "key"}
 
-// EachFrom is what an Each may be from.
-var EachFrom = []string{"main", "sections"}
+// eachFrom is what an Each may be from.
+var eachFrom = []string{"main", "sections"}
 
 // FieldMetadata is the name of the metadata of seeds in records. Fields of rules may have
 // it as well: records of such a rule have that field.
@@ -154,8 +154,8 @@ func (t *Target) check(p *Problems, path string) {
 	}
 }
 
-// KeyPlaces are the places of a key that are of the page, unless the rule has fields of these names.
-var KeyPlaces = []string{"host", "url"}
+// keyPlaces are the places of a key that are of the page, unless the rule has fields of these names.
+var keyPlaces = []string{"host", "url"}
 
 func (r *RecordRule) check(p *Problems, path string) {
 	if !messages.ValidKind(r.Kind) {
@@ -174,7 +174,7 @@ func (r *RecordRule) check(p *Problems, path string) {
 	}
 	p.template(path+".key", r.Key)
 	for _, place := range r.Key.Placeholders() {
-		if !place.Secret && !r.Fields.has(place.Name) && !slices.Contains(KeyPlaces, place.Name) {
+		if !place.Secret && !r.Fields.has(place.Name) && !slices.Contains(keyPlaces, place.Name) {
 			p.Addf(path+".key", "{%s}: no such field: a key is made of the rule's own fields, and of {host} and {url} of the page", place.Name)
 		}
 	}
@@ -188,7 +188,7 @@ func (e *Each) checkEach(p *Problems, path string) {
 	case e.From != "" && !e.None():
 		p.Addf(path+".from", "excludes selectors: it says itself what there is a record of")
 	case e.From != "":
-		p.oneOf(path+".from", e.From, EachFrom)
+		p.oneOf(path+".from", e.From, eachFrom)
 		return
 	case e.None():
 		p.Addf(path, "selects nothing: give css, xpath, jq, json_ld, regex or from")

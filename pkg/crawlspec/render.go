@@ -12,8 +12,8 @@ const (
 	RenderAlways RenderMode = "always" // all HTML is rendered
 )
 
-// RenderModes are all of them.
-var RenderModes = []string{string(RenderNever), string(RenderAuto), string(RenderAlways)}
+// renderModes are all of them.
+var renderModes = []string{string(RenderNever), string(RenderAuto), string(RenderAlways)}
 
 // RenderUntil is the event that rendering waits for.
 type RenderUntil string
@@ -25,8 +25,8 @@ const (
 	UntilIdle RenderUntil = "idle" // and no request has been in progress for half a second
 )
 
-// RenderUntils are all of them.
-var RenderUntils = []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)}
+// renderUntils are all of them.
+var renderUntils = []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)}
 
 // Render selects the pages that a browser renders before they are parsed, and configures the browser. In YAML
 // and JSON, a mode stands for that mode with the other defaults.

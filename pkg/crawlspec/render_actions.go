@@ -158,7 +158,7 @@ func (r *Render) checkAction(p *Problems, path string, a *RenderAction) {
 
 func (r *Render) checkWait(p *Problems, path string, w *RenderWait) {
 	if w.Until != "" {
-		p.oneOf(path+".until", string(w.Until), RenderUntils)
+		p.oneOf(path+".until", string(w.Until), renderUntils)
 	}
 	p.long(path+".selector", w.Selector)
 	p.long(path+".expression", w.Expression)

@@ -21,9 +21,9 @@ func (c specCheck) checkRender(p *Problems) {
 }
 
 func (r *Render) check(p *Problems) {
-	p.oneOf("render.mode", string(r.Mode), RenderModes)
+	p.oneOf("render.mode", string(r.Mode), renderModes)
 	r.checkModes(p)
-	p.oneOf("render.until", string(r.Until), RenderUntils)
+	p.oneOf("render.until", string(r.Until), renderUntils)
 	r.checkActions(p)
 	p.script("render.init_script", r.InitScript)
 	r.checkLogin(p)
@@ -57,7 +57,7 @@ func (r *Render) checkModes(p *Problems) {
 			p.Addf(path+".match", `is missing: say which URLs the rule is for, as in "/app/*"`)
 		}
 		p.patterns(path+".match", rule.Match, maxRenderPatterns)
-		p.oneOf(path+".mode", string(rule.Mode), RenderModes)
+		p.oneOf(path+".mode", string(rule.Mode), renderModes)
 	}
 }
 

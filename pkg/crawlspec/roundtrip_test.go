@@ -57,7 +57,7 @@ func genRender(t *rapid.T) Render {
 	r.Mode = mode.Draw(t, "mode")
 	r.Modes = []RenderRule{{Match: rapid.SliceOfN(rapid.StringMatching(`[a-z*/.]{1,9}`), 1, 3).Draw(t, "match"), Mode: mode.Draw(t, "mode of a rule")}}
 	r.Block.Types = rapid.SliceOfNDistinct(rapid.SampledFrom(BlockTypes), 0, len(BlockTypes), rapid.ID).Draw(t, "types")
-	r.Until = RenderUntil(rapid.SampledFrom(RenderUntils).Draw(t, "until"))
+	r.Until = RenderUntil(rapid.SampledFrom(renderUntils).Draw(t, "until"))
 	r.Actions = []RenderAction{
 		{Wait: &RenderWait{
 			Expression: rapid.StringMatching(`[a-z(){} ]{0,20}`).Draw(t, "expression"),

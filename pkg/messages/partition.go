@@ -23,11 +23,11 @@ func Partition(canonicalURL string, n int) int {
 	if n == 1 {
 		return 0
 	}
-	return PartitionOfDomain(weburl.Domain(weburl.Hostname(canonicalURL)), n)
+	return partitionOfDomain(weburl.Domain(weburl.Hostname(canonicalURL)), n)
 }
 
-// PartitionOfDomain returns the partition of the URLs of a registrable domain among n.
-func PartitionOfDomain(domain string, n int) int {
+// partitionOfDomain returns the partition of the URLs of a registrable domain among n.
+func partitionOfDomain(domain string, n int) int {
 	h := fnv.New32a()
 	h.Write([]byte(domain))
 	return int(h.Sum32() % uint32(n))

@@ -84,7 +84,7 @@ func hintConnect(err error) string {
 
 // DialPrefix is Dial to a JetStream whose API has a prefix, such as "$JS.hub.API" for the domain hub; "" is the usual one.
 func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
-	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}, CheckEvery: DefaultCheckEvery}
+	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}, CheckEvery: defaultCheckEvery}
 	b.Refusals, b.Eras = Refusals{b}, Eras{b}
 	nc, err := nats.Connect(url, append([]nats.Option{
 		nats.Name(name),

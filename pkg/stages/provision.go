@@ -173,8 +173,8 @@ func ReadProvisioned(ctx context.Context, b *Bus) (p messages.Provisioned, err e
 	return p, nil
 }
 
-// DefaultCheckEvery is how often a process compares the objects of NATS that it uses with their configuration.
-const DefaultCheckEvery = 10 * time.Second
+// defaultCheckEvery is how often a process compares the objects of NATS that it uses with their configuration.
+const defaultCheckEvery = 10 * time.Second
 
 // KeepProvisioned compares the streams with how they were provisioned, now and then until ctx is done, and provisions again what is
 // missing or was edited. It leaves a server alone that has not the layout of this process: it is another, or has lost all.

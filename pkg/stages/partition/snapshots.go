@@ -360,16 +360,16 @@ func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]mess
 			return 0, err
 		}
 		if limit := info.Config.MaxBytes; limit > 0 {
-			most = max(most, float64(HeldSince(info, before))/float64(limit))
+			most = max(most, float64(heldSince(info, before))/float64(limit))
 		}
 	}
 	return most, nil
 }
 
-// HeldSince estimates how many bytes of a stream were stored after a position,
+// heldSince estimates how many bytes of a stream were stored after a position,
 // from the mean size of its messages. All of it, if the position is in another
 // life of the stream.
-func HeldSince(info *jetstream.StreamInfo, at messages.Position) int64 {
+func heldSince(info *jetstream.StreamInfo, at messages.Position) int64 {
 	st := info.State
 	if !at.Created.Equal(info.Created) || at.Sequence > st.LastSeq || at.Sequence < st.FirstSeq {
 		return int64(st.Bytes)

@@ -65,7 +65,7 @@ func (e *BoundError) Of(flag, what string) string {
 // for the name of the place.
 func (c *Config) binding() Binding {
 	d := c.withDefaults()
-	b := Binding{V: 1, Out: Absolute(d.Out), Host: procname.Host(), Since: time.Now().UTC(), From: d.From}
+	b := Binding{V: 1, Out: absolute(d.Out), Host: procname.Host(), Since: time.Now().UTC(), From: d.From}
 	if IsDatabase(d.Out) {
 		return b
 	}
@@ -89,8 +89,8 @@ func (c *OutputConfig) Effective() OutputConfig {
 	return e
 }
 
-// Absolute is out as it is called from anywhere on this machine, without secrets.
-func Absolute(out string) string {
+// absolute is out as it is called from anywhere on this machine, without secrets.
+func absolute(out string) string {
 	switch {
 	case bucket.Is(out):
 		return strings.TrimSuffix(out, "/")

@@ -105,7 +105,7 @@ func (c *Config) validate() error {
 		return fmt.Errorf("--state: must name a directory")
 	case !writerName().MatchString(c.Name):
 		return fmt.Errorf("--name %q: must be 1 to 31 of a-z, 0-9, '-' and '_', and start with a letter or digit", c.Name)
-	case c.Name == ExportName:
+	case c.Name == exportName:
 		return fmt.Errorf("--name %q: is reserved for seine export: use another", c.Name)
 	case sources[c.From].stream == "":
 		return fmt.Errorf("--from %q: must be records, pages or results", c.From)

@@ -71,7 +71,7 @@ func SamePlace(a, b string) bool {
 	if postgres.Is(a) && postgres.Is(b) {
 		return postgres.Same(a, b)
 	}
-	return Absolute(a) == Absolute(b)
+	return absolute(a) == absolute(b)
 }
 
 // Defaults that depend on the place.

@@ -21,8 +21,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// ExportName is what an export is called where it has its log. No writer is.
-const ExportName = "export"
+// exportName is what an export is called where it has its log. No writer is.
+const exportName = "export"
 
 // ExportOptions say what is exported, and where to.
 type ExportOptions struct {
@@ -70,7 +70,7 @@ func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 		o.Log.Warn("files that are missing, as after a deletion, are left out", "crawl", crawl)
 	}
 	if x.totals.Done > 0 {
-		err = errors.Join(err, storeManifests(x.sink, ExportName, x.temp))
+		err = errors.Join(err, storeManifests(x.sink, exportName, x.temp))
 	}
 	return x.totals, err
 }
@@ -119,7 +119,7 @@ func (o ExportOptions) open() (*export, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory for files on their way: %w", err)
 	}
-	sink, err := openSink(&Config{OutputConfig: o.To, Name: ExportName, State: temp}, o.Log, o.hook)
+	sink, err := openSink(&Config{OutputConfig: o.To, Name: exportName, State: temp}, o.Log, o.hook)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}

@@ -40,7 +40,7 @@ func exportOf(t testing.TB, from Config) ExportOptions {
 }
 
 // exported returns a configuration that reads what was exported.
-func exported(o ExportOptions) Config { return Config{OutputConfig: o.To, Name: ExportName} }
+func exported(o ExportOptions) Config { return Config{OutputConfig: o.To, Name: exportName} }
 
 // wantExported is wantExactly for a place that was exported to.
 func wantExported(t testing.TB, o ExportOptions, want map[string]int) {
@@ -149,7 +149,7 @@ func TestExportRefusals(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(from.Out, commits[0].Files[0].Path), []byte("damaged"), 0o644))
 	refused(commits[0].Files[0].Path, func(*ExportOptions) {})
 	cfg := testConfig(t)
-	cfg.Name = ExportName
+	cfg.Name = exportName
 	if err := cfg.Validate(); err == nil {
 		t.Error("a writer can call itself as an export does")
 	}

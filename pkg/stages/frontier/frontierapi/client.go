@@ -24,10 +24,10 @@ type Client struct{ Bus *stages.Bus }
 var ErrUnanswered = errors.New("no frontier answers")
 
 const (
-	// QuestionTimeout bounds a question to one partition.
-	QuestionTimeout = 5 * time.Second
+	// questionTimeout bounds a question to one partition.
+	questionTimeout = 5 * time.Second
 	// ControlTimeout bounds what a frontier takes to change a spec.
-	ControlTimeout = QuestionTimeout - time.Second
+	ControlTimeout = questionTimeout - time.Second
 	// firstAnswer is how long the first try waits for an answer; each further one
 	// waits twice as long. A frontier that is about to take the partition, or just
 	// gave it up, hears a question and does not answer.
@@ -158,7 +158,7 @@ func (c Client) Explain(ctx context.Context, crawl, url string) (Explanation, er
 
 // queryPartition sends a query to a partition, and repeats it until there is an answer.
 func (c Client) queryPartition(ctx context.Context, op string, p int, q Query, reply any) error {
-	ctx, cancel := context.WithTimeout(ctx, QuestionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	for wait := firstAnswer; ; wait *= 2 {
 		try, stop := context.WithTimeout(ctx, wait)
@@ -216,7 +216,7 @@ func (c Client) control(ctx context.Context, order Control) (uint64, error) {
 	var reply struct {
 		Rev uint64 `json:"rev"`
 	}
-	ctx, cancel := context.WithTimeout(ctx, QuestionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	err := c.request(ctx, messages.SubjectControl, order, &reply)
 	return reply.Rev, err
