@@ -9,8 +9,10 @@
 // scan is inside template, noscript and svg. What a tree would add and this
 // package therefore does not know: implied end tags, misnested formatting,
 // foster parenting, the hidden attribute and anything styled away. Over the
-// PostgreSQL and Python documentation none of it makes a difference; package tree
-// holds the two together there, and its tests show where they part.
+// PostgreSQL and Python documentation none of it makes a difference; package htmltree
+// holds the two together there, and its tests show where they part. Of the 1,497 pages of
+// the development split of WCXB, four differ: three have text in a noscript element of the head,
+// and one has a paragraph in the desc element of an svg.
 //
 // A page that needs rules, main content or structured data is read again, into
 // the tree of package document. To read all pages from that tree would be less code, and
