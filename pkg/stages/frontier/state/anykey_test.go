@@ -105,7 +105,7 @@ func fillStore(w *partitionFixture) {
 	}
 	_, err := w.part.ApplyCandidates(m, 1, w.at())
 	w.must(err)
-	w.part.discovery.noteUnchanged(&messages.Candidates{Crawl: "c", Referrer: "https://a.test/0", PageRound: 1, Depth: 0, Run: 1})
+	w.must(w.part.discovery.noteUnchanged(&messages.Candidates{Crawl: "c", Referrer: "https://a.test/0", PageRound: 1, Depth: 0, Run: 1}))
 	w.must(w.part.scope.addScopeRoots("c", "https://d.test/"))
 	_, err = w.part.ApplyCandidates(&messages.Candidates{
 		Crawl: "c", Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: "https://a.test/4", Metadata: messages.Metadata{"a": "1"}, Inherit: true}},

@@ -26,10 +26,7 @@ func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, n
 		c.judgeBy(rules)
 	}
 	if m.Source == messages.SourceUnchanged {
-		if d.crawls.get(m.Crawl).Started != 0 { // or no page has led to here
-			d.noteUnchanged(m)
-		}
-		return nil, nil
+		return nil, d.noteUnchanged(m)
 	}
 	var found []messages.URLHash
 	for _, c := range m.URLs {

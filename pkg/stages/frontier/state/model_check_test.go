@@ -201,6 +201,7 @@ func (m *model) handedOver() {
 	for _, l := range m.hosts {
 		l.abandoned = 0
 	}
+	clear(m.runs.whole)
 	maps.DeleteFunc(m.ended, func(_ visitOf, c messages.Class) bool { return c == messages.Gone || c == messages.ClientError })
 }
 
@@ -778,6 +779,7 @@ func (m *model) check() {
 	}
 	st := m.load()
 	m.figures.noteGivenUp(st)
+	m.noteWholeRuns()
 	m.checkStored()
 	m.checkForgotten(st)
 	m.checkDerived()

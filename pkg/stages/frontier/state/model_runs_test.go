@@ -12,6 +12,14 @@ type modelRuns struct {
 	kept    map[urlID]keptLinks // by page, those of its last visit that has told them
 	awaited map[urlID]awaited   // by page that is unchanged
 	taken   map[urlID]int64     // the last run that has the links of a page
+	whole   map[string]wholeRun // by crawl
+}
+
+// wholeRun is the last run of a crawl that visits all URLs, and needs no links for that; with what the crawl had at the last commit.
+type wholeRun struct {
+	run         int64
+	last, again int64 // the last run, and the last over everything by the spec
+	all         bool  // it is still being begun with all URLs
 }
 
 type keptLinks struct {
@@ -26,13 +34,14 @@ type awaited struct {
 }
 
 func newRuns() modelRuns {
-	return modelRuns{make(map[urlID]keptLinks), make(map[urlID]awaited), make(map[urlID]int64)}
+	return modelRuns{make(map[urlID]keptLinks), make(map[urlID]awaited), make(map[urlID]int64), make(map[string]wholeRun)}
 }
 
 func (r *modelRuns) forget(crawl string) {
 	maps.DeleteFunc(r.kept, func(id urlID, _ keptLinks) bool { return id.crawl == crawl })
 	maps.DeleteFunc(r.awaited, func(id urlID, _ awaited) bool { return id.crawl == crawl })
 	maps.DeleteFunc(r.taken, func(id urlID, _ int64) bool { return id.crawl == crawl })
+	delete(r.whole, crawl)
 }
 
 // fed takes note of a message about a page.
@@ -81,13 +90,25 @@ func (m *model) checkRuns(st *stored) {
 	}
 }
 
+// noteWholeRuns notes which runs visit all URLs.
+func (m *model) noteWholeRuns() {
+	for name, c := range m.part.crawls.active {
+		if !c.known() || m.doomed(name) {
+			continue
+		}
+		was, known := m.runs.whole[name]
+		is := wholeRun{was.run, c.Run, c.Again, c.Reseed != nil && c.Reseed.All}
+		if known && (is.again != was.again || is.last != was.last && was.all) || !known && m.moved && is.again > 0 {
+			is.run = c.Run
+		}
+		m.runs.whole[name] = is
+	}
+}
+
 // conditional holds a request with validators against what is known of links.
 func (m *model) conditional(wire *messages.Request) {
 	page := urlID{wire.Crawl, wire.Visit.URL}
-	if wire.ETag == "" || wire.PageRound != 0 || wire.Run <= m.runs.taken[page] {
-		return
-	}
-	if m.part.crawls.get(wire.Crawl).Again > 0 { // a run that visits all needs no links
+	if wire.ETag == "" || wire.PageRound != 0 || wire.Run <= max(m.runs.taken[page], m.runs.whole[wire.Crawl].run) {
 		return
 	}
 	m.Fatalf("%s was asked for in run %d under a condition, and nobody would know its links", m.describe(page), wire.Run)

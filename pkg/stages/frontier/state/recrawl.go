@@ -101,7 +101,6 @@ func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
 		if res.LastModified != "" {
 			r.LastModified = res.LastModified
 		}
-		r.LinkRun = max(r.LinkRun, r.SentRun)
 	default:
 	}
 	r.Interval = int64(rules.interval(r, changed))

@@ -107,14 +107,28 @@ func decodeUnchanged(b []byte) (u unchanged, err error) {
 	return u, nil
 }
 
-// noteUnchanged has the links of a page found again from the next turn on.
-func (d *discovery) noteUnchanged(m *messages.Candidates) {
+// noteUnchanged has the links of a page found again from the next turn on. Only this message shows that its run has
+// them: a result that the page is unchanged may be of a former owner, in a run that this one does not know.
+func (d *discovery) noteUnchanged(m *messages.Candidates) error {
+	c := d.crawls.get(m.Crawl)
+	if c.Started == 0 { // no page has led to here
+		return nil
+	}
 	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(d.partition, kindUnchanged), m.Crawl), uint64(m.Run))
 	hash := messages.HashURL(m.Referrer)
 	u := unchanged{round: m.PageRound, era: m.Era, depth: m.Depth, url: m.Referrer}
 	d.tx.Set(append(key, hash[:]...), u.append(nil))
-	c := d.crawls.get(m.Crawl)
 	c.Unchanged, c.dirty = true, true
+	id := urlID{m.Crawl, hash}
+	if !c.seen.has(hash) { // it belongs to another partition
+		return nil
+	}
+	page, err := d.urls.record(id)
+	if err == nil && page != nil && page.LinkRun < m.Run {
+		page.LinkRun = m.Run
+		d.tx.save(id, page)
+	}
+	return err
 }
 
 // refind is a page of which a turn finds some links again.

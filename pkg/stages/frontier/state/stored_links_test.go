@@ -144,6 +144,43 @@ func TestPageWhoseLinksAreNotKnownIsAskedForWhole(t *testing.T) {
 	next()
 }
 
+// A result of a former owner, that a page is unchanged, does not show that its run has the page's links: that run
+// asks for the page whole, or for the stored links, unless the message came that finds these.
+func TestResultOfAFormerOwnerDoesNotBringLinks(t *testing.T) {
+	t.Parallel()
+	const root = "https://a.test/"
+	for _, c := range []struct {
+		name      string
+		spec      func(*crawlspec.Spec)
+		found     bool
+		etag      string
+		pageRound uint64
+	}{
+		{"links are not stored", nil, false, "", 0},
+		{"links are stored", everyHour, false, "e", 1},
+		{"links are found again", everyHour, true, "e", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, c.spec, nil)
+			s.seed(root)
+			s.crawl()
+			if c.found {
+				s.takes(&messages.Candidates{Crawl: "c", Source: messages.SourceUnchanged, Referrer: root, Run: 2, PageRound: 1})
+			}
+			s.result(root, func(r *messages.Result) { r.Class, r.Visit.Round, r.Run = messages.NotModified, 2, 2 })
+			s.wantState(root, Done, "")
+			s.takes(&messages.Candidates{Crawl: "c", Source: messages.SourceLink, Run: 2, URLs: []messages.Candidate{{URL: root}}})
+			s.wantSent(s.dispatch(10), root)
+			req, err := s.part.Requests.Message(s.part.urls.inFlight[urlID{"c", messages.HashURL(root)}])
+			s.must(err)
+			if req.ETag != c.etag || req.PageRound != c.pageRound {
+				t.Errorf("asked with ETag %q, page_round %d, want %q, %d", req.ETag, req.PageRound, c.etag, c.pageRound)
+			}
+		})
+	}
+}
+
 // The links of a large unchanged page are found in several turns, over restarts; a
 // repeat of the message, an older one and one about another page change nothing.
 func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
