@@ -141,11 +141,15 @@ func TestStartLooksAtNoSpecTwice(t *testing.T) {
 // The few hashes of a small crawl are known exactly, and take little.
 func TestFilterOfASmallCrawlIsSmall(t *testing.T) {
 	s := newSeen()
+	before := FilterBytes()
 	for i := range 6 {
 		s.add(messages.HashURL(fmt.Sprint("https://a.test/", i)))
 	}
-	if len(s.layers) > 0 || len(s.few.slots) > firstSlots {
-		t.Errorf("%d layers, %d slots", len(s.layers), len(s.few.slots))
+	if n := FilterBytes() - before; len(s.layers) > 0 || n > 200 {
+		t.Errorf("%d layers, %d bytes", len(s.layers), n)
+	}
+	if s.drop(); FilterBytes() != before {
+		t.Errorf("%d bytes remain", FilterBytes()-before)
 	}
 }
 
@@ -157,7 +161,7 @@ func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
 	url := func(kind string, i int) messages.URLHash {
 		return messages.HashURL(fmt.Sprintf("https://a.test/%s/%d", kind, i))
 	}
-	sizes := []int{0, 1, 5, mostSlots / 2, mostSlots, 2 * seenFirst}
+	sizes := []int{0, 1, 5, mostFew, mostFew + 1, 2 * seenFirst}
 	for _, mine := range sizes {
 		for _, others := range sizes {
 			s, o := newSeen(), newSeen()

@@ -15,7 +15,7 @@ import (
 // however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
 // A false positive costs a read of the store, never a page.
 type seen struct {
-	few     smallHashSet // unless there are layers
+	few     map[messages.URLHash]struct{} // unless there are layers
 	layers  []*bloom.BloomFilter
 	room    uint    // how many more the last layer takes
 	size    uint    // of the next layer
@@ -27,6 +27,12 @@ type seen struct {
 const (
 	seenFirst = 16 << 10
 	seenRate  = 0.0005
+)
+
+// mostFew is how many hashes are in a table, where each takes fewBytes, about.
+const (
+	mostFew  = 384
+	fewBytes = 24
 )
 
 func newSeen() *seen { return &seen{size: seenFirst, rate: seenRate} }
@@ -48,7 +54,7 @@ func FilterBytes() int64 { return filterBytes.Load() }
 
 // drop is called when the filter is not used any more.
 func (s *seen) drop() {
-	s.few.drop()
+	filterBytes.Add(int64(-fewBytes * len(s.few)))
 	for _, l := range s.layers {
 		filterBytes.Add(-int64(l.Cap() / 8))
 	}
@@ -56,7 +62,7 @@ func (s *seen) drop() {
 
 // has reports whether the URL may have been added.
 func (s *seen) has(h messages.URLHash) bool {
-	if s.loading || s.few.has(h) {
+	if _, few := s.few[h]; few || s.loading {
 		return true
 	}
 	for i := len(s.layers) - 1; i >= 0; i-- { // the newest holds the most
@@ -69,11 +75,15 @@ func (s *seen) has(h messages.URLHash) bool {
 
 // add remembers the URL.
 func (s *seen) add(h messages.URLHash) {
-	if len(s.layers) == 0 {
-		if s.few.add(h) {
-			return
-		}
-		s.addFew(&s.few)
+	if len(s.layers) == 0 && len(s.few) < mostFew {
+		s.addFew(h)
+		return
+	}
+	if few := s.few; few != nil {
+		filterBytes.Add(int64(-fewBytes * len(few)))
+		s.few = nil
+		s.grow()
+		s.addAll(few)
 	}
 	if s.room == 0 {
 		s.grow()
@@ -82,37 +92,35 @@ func (s *seen) add(h messages.URLHash) {
 	s.layers[len(s.layers)-1].Add(h[:])
 }
 
-// addFew moves what a table holds into layers.
-func (s *seen) addFew(f *smallHashSet) {
-	moved := *f
-	*f = smallHashSet{}
-	if len(s.layers) == 0 {
-		s.grow()
+func (s *seen) addFew(h messages.URLHash) {
+	if s.few == nil {
+		s.few = make(map[messages.URLHash]struct{})
 	}
-	for _, h := range moved.slots {
-		if h != (messages.URLHash{}) {
-			s.add(h)
-		}
+	if _, known := s.few[h]; !known {
+		s.few[h] = struct{}{}
+		filterBytes.Add(fewBytes)
 	}
-	moved.drop()
+}
+
+func (s *seen) addAll(few map[messages.URLHash]struct{}) {
+	for h := range few {
+		s.add(h)
+	}
 }
 
 // join takes in what another filter knows, and continues in its last layer.
 func (s *seen) join(o *seen) {
-	switch {
-	case len(o.layers) > 0 && len(s.layers) > 0:
-		o.layers = append(s.layers, o.layers...)
-	case len(o.layers) > 0:
-		o.addFew(&s.few)
-	default:
-		for _, h := range o.few.slots {
-			if h != (messages.URLHash{}) {
-				s.add(h)
-			}
-		}
+	if len(o.layers) == 0 {
+		s.addAll(o.few)
 		o.drop()
 		s.loading = false
 		return
+	}
+	if len(s.layers) > 0 {
+		o.layers = append(s.layers, o.layers...)
+	} else {
+		o.addAll(s.few)
+		s.drop()
 	}
 	o.loading = false
 	*s = *o
