@@ -61,10 +61,11 @@ func (b *base) audit(name string) { b.suspects[name] = true }
 // auditAll is for faults of which it is not known what crawls they are of.
 func (b *base) auditAll() { b.suspectAll = true }
 
-// scanTimes is scan for keys that continue with a time, the due index, the lines of
+// scanTimes is scan for keys that continue with a time, from a time on: the due index, the lines of
 // domains and the retry index. Those that are too short for one are removed.
-func (b *base) scanTimes(pre, from []byte, do func(key []byte, at int64, rest []byte) (bool, error)) error {
-	return b.store.scan(pre, from, func(key, _ []byte) (bool, error) {
+func (b *base) scanTimes(pre []byte, from int64, do func(key []byte, at int64, rest []byte) (bool, error)) error {
+	lower := binary.BigEndian.AppendUint64(bytes.Clone(pre), uint64(max(from, 0)))
+	return b.store.scan(pre, lower, func(key, _ []byte) (bool, error) {
 		after := key[len(pre):]
 		if len(after) < 8 {
 			b.stray(key)

@@ -18,8 +18,7 @@ func (s *schedule) hasDueHost(crawl string, now int64) (bool, error) {
 		}
 	}
 	found, scanned := false, 0
-	pre := table.Prefix(s.partition, kindDue)
-	err := s.scanTimes(pre, nil, func(_ []byte, at int64, rest []byte) (bool, error) {
+	err := s.scanTimes(table.Prefix(s.partition, kindDue), 0, func(_ []byte, at int64, rest []byte) (bool, error) {
 		if scanned++; at > now || scanned > maxDueScanned {
 			return false, nil
 		}

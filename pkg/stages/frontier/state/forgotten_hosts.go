@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -34,11 +33,9 @@ func (s *schedule) forgetHosts(now int64) error {
 	if !s.forgets(now) {
 		return nil
 	}
-	pre := table.Prefix(s.partition, kindForget)
-	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextForget, 0)))
+	from, n := s.nextForget, 0
 	s.nextForget = math.MaxInt64
-	n := 0
-	return s.scanTimes(pre, from, func(key []byte, at int64, rest []byte) (bool, error) {
+	return s.scanTimes(table.Prefix(s.partition, kindForget), from, func(key []byte, at int64, rest []byte) (bool, error) {
 		if n++; at >= s.time.pace(now) || n > maxDue {
 			s.nextForget = at
 			return false, nil

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,10 +27,8 @@ func (q *Questions) nextHost(crawl string) (next *frontierapi.HostStatus) {
 	if len(q.schedule.ready) > 0 || len(q.urls.inFlight) > 0 {
 		return nil
 	}
-	pre := table.Prefix(q.partition, kindDue)
-	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(q.schedule.nextDue, 0)))
 	scanned := 0
-	_ = q.scanTimes(pre, from, func(_ []byte, _ int64, rest []byte) (bool, error) {
+	_ = q.scanTimes(table.Prefix(q.partition, kindDue), q.schedule.nextDue, func(_ []byte, _ int64, rest []byte) (bool, error) {
 		scanned++
 		name := string(rest)
 		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {

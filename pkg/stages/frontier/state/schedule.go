@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"strings"
 	"time"
@@ -168,11 +167,9 @@ func (s *schedule) loadDue(now int64) error {
 	if s.nextDue > now || len(s.ready) >= maxDue {
 		return nil
 	}
-	pre := table.Prefix(s.partition, kindDue)
-	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(s.nextDue, 0)))
 	next := int64(math.MaxInt64)
 	var lines []*domain
-	err := s.scanTimes(pre, from, func(key []byte, due int64, rest []byte) (bool, error) {
+	err := s.scanTimes(table.Prefix(s.partition, kindDue), s.nextDue, func(key []byte, due int64, rest []byte) (bool, error) {
 		if due > now || len(s.ready) >= maxDue {
 			next = min(next, due)
 			return false, nil
@@ -217,11 +214,9 @@ func (s *schedule) loadDue(now int64) error {
 // list. Their entries stay until they have been served.
 func (s *schedule) loadLine(d *domain, now int64) error {
 	s.hosts.touchDomain(d) // it stays in memory
-	pre := s.linePrefix(d.name)
-	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(d.first, 0)))
+	from, n, empty := d.first, 0, true
 	d.first = math.MaxInt64
-	n, empty := 0, true
-	err := s.scanTimes(pre, from, func(key []byte, due int64, rest []byte) (bool, error) {
+	err := s.scanTimes(s.linePrefix(d.name), from, func(key []byte, due int64, rest []byte) (bool, error) {
 		empty = false
 		if due > now || n == maxLine || len(s.ready) >= maxDue {
 			d.first = min(d.first, due)
@@ -324,9 +319,8 @@ func (s *schedule) auditLine(h *host) error {
 
 // inLine reports whether a host of a domain's line could be asked for a crawl now.
 func (s *schedule) inLine(name, crawl string, now int64) (found bool, err error) {
-	pre := s.linePrefix(name)
 	n := 0
-	err = s.scanTimes(pre, nil, func(_ []byte, at int64, rest []byte) (bool, error) {
+	err = s.scanTimes(s.linePrefix(name), 0, func(_ []byte, at int64, rest []byte) (bool, error) {
 		if n++; at > now || n > maxLine {
 			return false, nil
 		}
@@ -341,8 +335,7 @@ func (s *schedule) inLine(name, crawl string, now int64) (found bool, err error)
 
 // firstInLine is the host of a domain's line that is due first, "" if there is none.
 func (s *schedule) firstInLine(name string) (host string) {
-	pre := s.linePrefix(name)
-	_ = s.scanTimes(pre, nil, func(_ []byte, _ int64, rest []byte) (bool, error) {
+	_ = s.scanTimes(s.linePrefix(name), 0, func(_ []byte, _ int64, rest []byte) (bool, error) {
 		host = string(rest)
 		return false, nil
 	})

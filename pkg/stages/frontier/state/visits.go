@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"math"
 	"strings"
 
@@ -65,10 +64,9 @@ func (v *visits) requeueDue(now int64) error {
 		return nil
 	}
 	var due []urlID
-	pre := table.Prefix(v.partition, kindRetry)
-	from := binary.BigEndian.AppendUint64(pre[:len(pre):len(pre)], uint64(max(v.urls.nextRetry, 0)))
+	from := v.urls.nextRetry
 	v.urls.nextRetry = math.MaxInt64
-	err := v.scanTimes(pre, from, func(key []byte, at int64, rest []byte) (bool, error) {
+	err := v.scanTimes(table.Prefix(v.partition, kindRetry), from, func(key []byte, at int64, rest []byte) (bool, error) {
 		if at > now || len(due) >= maxDue {
 			v.urls.nextRetry = at
 			return false, nil
