@@ -49,27 +49,34 @@ func (q *Questions) nextHost(crawl string) (next *frontierapi.HostStatus) {
 // Slowest returns the hosts with the longest mean request, of one crawl unless that is empty.
 func (q *Questions) Slowest(crawl string, top int) ([]frontierapi.HostStatus, error) {
 	var all []frontierapi.HostStatus
-	pre := table.Prefix(q.partition, kindHost)
-	scanned := 0
-	err := q.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		h, err := decodeHost(string(key[len(pre):]), value)
-		if err != nil {
-			return true, nil // it is made again when it is its turn
-		}
-		if scanned++; crawl != "" && !h.wants(crawl) {
-			return scanned < maxHostsScanned, nil
-		}
-		st, err := q.describe(h)
-		if err != nil {
-			return false, err
-		}
-		all = append(all, st)
-		if len(all) > 4*top+64 {
+	_, err := q.eachHost(crawl, maxHostsScanned, func(st *frontierapi.HostStatus) {
+		if all = append(all, *st); len(all) > 4*top+64 {
 			all = frontierapi.KeepSlowest(all, top)
 		}
-		return scanned < maxHostsScanned, nil
 	})
 	return frontierapi.KeepSlowest(all, top), err
+}
+
+// eachHost calls do for the first hosts in the store, those that a crawl wanted, or any crawl for "". It reports whether
+// there are more. An unreadable host is skipped here, and rebuilt when it is loaded.
+func (q *Questions) eachHost(crawl string, most int, do func(*frontierapi.HostStatus)) (partial bool, err error) {
+	pre, scanned := table.Prefix(q.partition, kindHost), 0
+	err = q.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		if scanned++; scanned > most {
+			partial = true
+			return false, nil
+		}
+		h, err := decodeHost(string(key[len(pre):]), value)
+		if err != nil || crawl != "" && !h.wants(crawl) {
+			return true, nil //nolint:nilerr // see above
+		}
+		st, err := q.describe(h)
+		if err == nil {
+			do(&st)
+		}
+		return true, err
+	})
+	return partial, err
 }
 
 func (q *Questions) hostStatus(name string) (frontierapi.HostStatus, error) {
@@ -174,22 +181,10 @@ func (q *Questions) Survey(about frontierapi.Query) (frontierapi.Survey, error) 
 }
 
 func (q *Questions) surveyHosts(crawl string, top int) (out frontierapi.Survey, err error) {
-	pre := table.Prefix(q.partition, kindHost)
-	scanned := 0
-	err = q.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		if scanned++; scanned > maxSurveyed {
-			out.Partial = true
-			return false, nil
+	out.Partial, err = q.eachHost(crawl, maxSurveyed, func(st *frontierapi.HostStatus) {
+		if worksFor(st, crawl) {
+			addToSurvey(&out, st, top)
 		}
-		h, err := decodeHost(string(key[len(pre):]), value)
-		if err != nil {
-			return true, nil // it is made again when it is its turn
-		}
-		st, err := q.describe(h)
-		if err == nil && worksFor(&st, crawl) {
-			addToSurvey(&out, &st, top)
-		}
-		return true, err
 	})
 	out.Cut(top)
 	return out, err

@@ -165,9 +165,7 @@ func (hs *hosts) evict() {
 	for name, h := range hs.active {
 		if h.inFlight == 0 && !h.dirty && !h.ready {
 			for _, w := range h.work {
-				if w.queue != nil {
-					hs.windows--
-				}
+				hs.dropWindow(w)
 			}
 			if h.domain != nil {
 				h.domain.refs--

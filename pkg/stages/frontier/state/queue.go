@@ -260,10 +260,7 @@ func (qs *queues) evictWindows() {
 			continue
 		}
 		for _, w := range h.work {
-			if w.queue != nil {
-				w.queue = nil
-				qs.hosts.windows--
-			}
+			qs.hosts.dropWindow(w)
 		}
 		if qs.hosts.windows <= most/2 {
 			return
