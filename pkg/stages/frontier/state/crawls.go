@@ -18,8 +18,7 @@ type crawls struct {
 	removals       map[string]*removal // deleted crawls that are being forgotten, by name
 	lastRemoval    uint64              // when the last of them began
 	holdsCrawls    bool                // there is, or was, a crawl
-	stale          []string            // crawls that have ended and are to be woken: see recheckStale
-	isStale        map[string]bool     // the same
+	stale          map[string]bool     // crawls that have ended and are to be woken: see recheckStale
 	progress       specProgress        // to be stored with the next mark
 	storedProgress specProgress        // as the store has it
 	scannedTo      crawlspec.Progress  // up to where changed specs were scanned: see findStale
@@ -27,7 +26,7 @@ type crawls struct {
 }
 
 func newCrawls(b *base, specs SpecSource) *crawls {
-	return &crawls{base: b, specs: specs, active: make(map[string]*crawl), removals: make(map[string]*removal), isStale: make(map[string]bool)}
+	return &crawls{base: b, specs: specs, active: make(map[string]*crawl), removals: make(map[string]*removal), stale: make(map[string]bool)}
 }
 
 // activate returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.

@@ -71,14 +71,6 @@ func (cs *crawls) unload(name string, c *crawl, now int64) bool {
 	return true
 }
 
-// markStale notes that a crawl at rest is to be woken when it is its turn.
-func (cs *crawls) markStale(name string) {
-	if !cs.isStale[name] {
-		cs.isStale[name] = true
-		cs.stale = append(cs.stale, name)
-	}
-}
-
 // recheckStale wakes crawls that are stale, a few at a time: each rests again as soon as
 // it no longer is. Their filters stay empty, and their URLs are looked up on the disk.
 func (cs *crawls) recheckStale() error {
@@ -91,15 +83,15 @@ func (cs *crawls) recheckStale() error {
 			awake++
 		}
 	}
-	for ; awake < maxStale && len(cs.stale) > 0; cs.stale = cs.stale[1:] {
-		if name := cs.stale[0]; cs.isStale[name] { // it has not been woken meanwhile
-			c, err := cs.load(name)
-			if err != nil {
-				return err
-			}
-			c.wasStale, c.seen.loading = true, true
-			awake++
+	for name := range cs.stale {
+		if awake++; awake > maxStale {
+			break
 		}
+		c, err := cs.load(name)
+		if err != nil {
+			return err
+		}
+		c.wasStale, c.seen.loading = true, true
 	}
 	return nil
 }
@@ -130,7 +122,7 @@ func (cs *crawls) findStale(since uint64) error {
 			return err
 		}
 		if stale {
-			cs.markStale(news.Crawl)
+			cs.stale[news.Crawl] = true
 		}
 	}
 	cs.scannedTo = known

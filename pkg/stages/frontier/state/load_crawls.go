@@ -92,7 +92,7 @@ func (cs *crawls) loadAll() (changed int64, err error) {
 				crawlTable.Put(cs.tx.Turn, name, c)
 			}
 		case state.stale():
-			cs.markStale(name)
+			cs.stale[name] = true
 		}
 	}
 	return changed, nil
@@ -100,7 +100,7 @@ func (cs *crawls) loadAll() (changed int64, err error) {
 
 // load reads a crawl that rests, but for the filter of its URLs.
 func (cs *crawls) load(name string) (*crawl, error) {
-	delete(cs.isStale, name)
+	delete(cs.stale, name)
 	c, err := cs.readAwake(name, false)
 	cs.active[name] = c
 	cs.holdsCrawls = true

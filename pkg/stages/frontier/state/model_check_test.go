@@ -1217,7 +1217,7 @@ func (m *model) checkRules(st *stored) {
 		return
 	}
 	for id, r := range st.records {
-		if c := m.part.crawls.active[id.crawl]; c != nil && (c.Review != nil || c.Opening && r.Reason == frontierapi.ReasonScope) || m.part.crawls.isStale[id.crawl] {
+		if c := m.part.crawls.active[id.crawl]; c != nil && (c.Review != nil || c.Opening && r.Reason == frontierapi.ReasonScope) || m.part.crawls.stale[id.crawl] {
 			continue
 		}
 		p := m.known[id]

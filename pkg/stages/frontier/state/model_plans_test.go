@@ -82,7 +82,7 @@ func (m *model) checkPlans(st *stored) {
 // checkPlan holds the next visit of a URL that has ended against the rules for it.
 func (m *model) checkPlan(id urlID, r *urlRecord) {
 	c := m.part.crawls.active[id.crawl]
-	if m.part.crawls.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.part.crawls.isStale[id.crawl] {
+	if m.part.crawls.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.part.crawls.stale[id.crawl] {
 		return
 	}
 	spec := m.specs[id.crawl]

@@ -66,7 +66,7 @@ func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 			st.Unusable, st.Stalled = c.rules.Unusable, c.rules.Stalled
 		}
 	} else {
-		st.Reviewing = q.crawls.isStale[crawl]
+		st.Reviewing = q.crawls.stale[crawl]
 	}
 	st.Reviewing = st.Reviewing || q.crawls.hasNews() || q.suspectAll || q.suspects[crawl] // what comes of that is not known yet
 	if d := q.crawls.specs.Deletion(crawl); d != nil {
