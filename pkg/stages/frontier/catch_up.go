@@ -90,7 +90,9 @@ func (c catchUp) replay(ctx context.Context) error {
 	if err := c.checkOrigin(ctx); err != nil {
 		return err
 	}
-	return c.goOn()
+	inFetch := c.inherited
+	c.inherited = nil
+	return c.state.Resume(inFetch, c.state.Now())
 }
 
 // tail is what is to be replayed of one stream.
@@ -171,13 +173,6 @@ func (c catchUp) checkOrigin(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// goOn continues with what is in progress, now that all is applied.
-func (c catchUp) goOn() error {
-	inFetch := c.inherited
-	c.inherited = nil
-	return c.state.Resume(inFetch, c.state.Now())
 }
 
 // pending returns the requests of a partition that are in FETCH, by identity: a

@@ -27,7 +27,6 @@ type ipState struct {
 const maxAddresses = 1 << 16
 
 // NewIPLimiter returns an empty limiter. The clock is monotonic, in nanoseconds.
-// sets it.
 func NewIPLimiter(now func() int64) *IPLimiter {
 	return &IPLimiter{now: now, since: now(), byIP: make(map[string]*ipState)}
 }
@@ -79,33 +78,24 @@ func (a *IPLimiter) slot(ip string, delay time.Duration) time.Duration {
 
 // begin notes a request to an address. Each is to be given back with end, whatever
 // becomes of it.
-func (a *IPLimiter) begin(ip string) {
-	if ip == "" {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.of(ip).inFlight++
-}
+func (a *IPLimiter) begin(ip string) { a.change(ip, func(ad *ipState) { ad.inFlight++ }) }
 
 // end gives a request back: it has ended, or is another process's now.
 func (a *IPLimiter) end(ip string) {
-	if ip == "" {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	ad := a.of(ip)
-	ad.inFlight = max(0, ad.inFlight-1)
+	a.change(ip, func(ad *ipState) { ad.inFlight = max(0, ad.inFlight-1) })
 }
 
 // rest lets an address rest from now on.
 func (a *IPLimiter) rest(ip string, delay time.Duration) {
+	a.change(ip, func(ad *ipState) { ad.next = max(ad.next, a.now()+int64(delay)) })
+}
+
+// change changes what is known of an address, unless it is "": that of a host is not known.
+func (a *IPLimiter) change(ip string, do func(*ipState)) {
 	if ip == "" {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ad := a.of(ip)
-	ad.next = max(ad.next, a.now()+int64(delay))
+	do(a.of(ip))
 }
