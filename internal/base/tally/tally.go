@@ -11,3 +11,10 @@ func Add[K comparable](counts *map[K]int64, k K, by int64) {
 		delete(*counts, k)
 	}
 }
+
+// AddAll adds other counts.
+func AddAll[K comparable](counts *map[K]int64, others map[K]int64) {
+	for k, n := range others {
+		Add(counts, k, n)
+	}
+}

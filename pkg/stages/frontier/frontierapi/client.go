@@ -120,12 +120,16 @@ func (c Client) partitions(ctx context.Context, crawl string) ([]PartitionStatus
 	return c.statuses(ctx, Query{Crawl: crawl})
 }
 
-// statuses asks all partitions.
 func (c Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, error) {
-	parts := make([]PartitionStatus, c.Bus.Layout.Partitions)
+	return queryAll[PartitionStatus](ctx, c, OpStatus, q)
+}
+
+// queryAll sends a query to all partitions.
+func queryAll[T any](ctx context.Context, c Client, op string, q Query) ([]T, error) {
+	parts := make([]T, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
-		g.Go(func() error { return c.queryPartition(ctx, OpStatus, p, q, &parts[p]) })
+		g.Go(func() error { return c.queryPartition(ctx, op, p, q, &parts[p]) })
 	}
 	return parts, g.Wait()
 }
@@ -133,15 +137,11 @@ func (c Client) statuses(ctx context.Context, q Query) ([]PartitionStatus, error
 // Slowest returns the hosts with the longest mean request, over all partitions, of one crawl
 // unless that is empty.
 func (c Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatus, error) {
-	var all []HostStatus
-	for p := range c.Bus.Layout.Partitions {
-		var hs []HostStatus
-		if err := c.queryPartition(ctx, OpHosts, p, Query{Crawl: crawl, Top: top}, &hs); err != nil {
-			return nil, err
-		}
-		all = append(all, hs...)
+	parts, err := queryAll[[]HostStatus](ctx, c, OpHosts, Query{Crawl: crawl, Top: top})
+	if err != nil {
+		return nil, err
 	}
-	return KeepSlowest(all, top), nil
+	return KeepSlowest(slices.Concat(parts...), top), nil
 }
 
 // Explain returns what became of a URL, which is made canonical first.

@@ -72,9 +72,7 @@ func (r *Run) Add(o *Run) {
 	if o.Last.After(r.Last) {
 		r.Last = o.Last
 	}
-	for k, n := range o.Requests {
-		tally.Add(&r.Requests, k, n)
-	}
+	tally.AddAll(&r.Requests, o.Requests)
 	for k, n := range o.Records {
 		r.AddRecords(k, n)
 	}

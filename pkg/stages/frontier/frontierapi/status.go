@@ -130,18 +130,10 @@ func (c *Counters) Add(o *Counters) {
 	c.FailedLogins += o.FailedLogins
 	c.BytesWire += o.BytesWire
 	c.BytesBody += o.BytesBody
-	for k, v := range o.FailedBy {
-		tally.Add(&c.FailedBy, k, v)
-	}
-	for k, v := range o.Excluded {
-		tally.Add(&c.Excluded, k, v)
-	}
-	for k, v := range o.LeftOut {
-		tally.Add(&c.LeftOut, k, v)
-	}
-	for k, v := range o.Attempts {
-		tally.Add(&c.Attempts, k, v)
-	}
+	tally.AddAll(&c.FailedBy, o.FailedBy)
+	tally.AddAll(&c.Excluded, o.Excluded)
+	tally.AddAll(&c.LeftOut, o.LeftOut)
+	tally.AddAll(&c.Attempts, o.Attempts)
 	if o.Started > 0 && (c.Started == 0 || o.Started < c.Started) {
 		c.Started = o.Started
 	}

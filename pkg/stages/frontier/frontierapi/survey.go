@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"seine/internal/base/tally"
 	"seine/pkg/messages"
 )
@@ -59,20 +57,14 @@ func (s *Survey) LongestQueue(crawl string) (longest time.Duration) {
 // crawls for "", with at most top in each list. Asking often costs little: an
 // answer may be some seconds old where there are many hosts.
 func (c Client) Survey(ctx context.Context, crawl string, top int) (*Survey, error) {
-	parts := make([]Survey, c.Bus.Layout.Partitions)
-	g, ctx := errgroup.WithContext(ctx)
-	for p := range parts {
-		g.Go(func() error { return c.queryPartition(ctx, OpSurvey, p, Query{Crawl: crawl, Top: top}, &parts[p]) })
-	}
-	if err := g.Wait(); err != nil {
+	parts, err := queryAll[Survey](ctx, c, OpSurvey, Query{Crawl: crawl, Top: top})
+	if err != nil {
 		return nil, err
 	}
 	all := new(Survey)
 	for i := range parts {
 		p := &parts[i]
-		for why, n := range p.Hosts {
-			tally.Add(&all.Hosts, why, n)
-		}
+		tally.AddAll(&all.Hosts, p.Hosts)
 		all.Partial = all.Partial || p.Partial
 		all.Slowest, all.Longest, all.Busiest = append(all.Slowest, p.Slowest...), append(all.Longest, p.Longest...), append(all.Busiest, p.Busiest...)
 		all.Troubles = append(all.Troubles, p.Troubles...)
