@@ -236,6 +236,10 @@ func TestPagesOfASlowParser_AreNotFetchedAgain(t *testing.T) {
 			}
 			a.eventually("the parser has pages", func() bool { return held.Load() == tt.workers })
 			if tt.purge {
+				a.eventually("all pages are with the parser", func() bool {
+					c, err := a.bus.JS.Consumer(t.Context(), messages.StreamPages, messages.ConsumerParse)
+					return err == nil && c.CachedInfo().NumAckPending == pages
+				})
 				a.must(a.pages().Purge(t.Context()))
 			}
 			sub, err := a.bus.NC.Subscribe(tt.looked, func(*nats.Msg) { looks.Add(1) })
