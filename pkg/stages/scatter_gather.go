@@ -16,7 +16,7 @@ const (
 )
 
 // ScatterGather sends a question to all that listen to a subject, and gives each answer to heard.
-// It takes a silence for the end: a slow answer is lost.
+// It waits gatherTime for the first answer, if anybody listens. Then it takes a silence for the end: a slow answer is lost.
 func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question []byte, heard func(data []byte)) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
@@ -29,8 +29,8 @@ func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question 
 	}
 	ctx, cancel := context.WithTimeout(ctx, gatherTime)
 	defer cancel()
-	for {
-		quiet, stop := context.WithTimeout(ctx, gatherSilence)
+	for silence := gatherTime; ; silence = gatherSilence {
+		quiet, stop := context.WithTimeout(ctx, silence)
 		m, err := sub.NextMsgWithContext(quiet)
 		stop()
 		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
