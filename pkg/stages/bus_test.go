@@ -13,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/weburl"
 	"seine/internal/testing/await"
@@ -51,94 +50,6 @@ func TestProvision(t *testing.T) {
 			t.Errorf("%v does not say %s", err, part)
 		}
 	}
-}
-
-// PAGES of an older build takes no answers, before a frontier of this one has started.
-func TestProvisionHasPagesTakeAnswers(t *testing.T) {
-	t.Parallel()
-	_, b := open(t)
-	info := natstest.StreamOf(t, b.JS, messages.StreamPages).CachedInfo()
-	older := info.Config
-	older.Subjects = []string{"seine.pages.*.*"}
-	if _, err := b.JS.UpdateStream(t.Context(), older); err != nil {
-		t.Fatal(err)
-	}
-	parser, err := b.JS.CreateConsumer(t.Context(), messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, older.Subjects[0], 10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	natstest.Send(t, b.JS, messages.SubjectPages("c", 0), 1)
-	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
-		t.Fatal(err)
-	}
-	natstest.Send(t, b.JS, messages.SubjectAnswers("c", 0), 1)
-	natstest.Send(t, b.JS, messages.SubjectPages("c", 0), 1)
-	for range 2 {
-		if m, err := parser.Next(jetstream.FetchMaxWait(await.Patience)); err != nil || m.Subject() != messages.SubjectPages("c", 0) {
-			t.Errorf("the parser has %v, %v", m, err)
-		}
-	}
-	if n := natstest.State(t, b.JS, messages.StreamPages).Msgs; n != 3 {
-		t.Errorf("%d messages, want 3", n)
-	}
-}
-
-// FETCH of an older build takes no requests for renderers, before a frontier of this one has started. Fetchers of the older
-// build beside it are given none of them, and an older frontier that starts again takes the subject back, but not what waits.
-func TestProvisionHasFetchTakeRequestsForRenderers(t *testing.T) {
-	t.Parallel()
-	_, b := open(t)
-	older := natstest.StreamOf(t, b.JS, messages.StreamFetch).CachedInfo().Config
-	older.Subjects = []string{"seine.fetch.*.*"}
-	consumer := func(durable, filter string) jetstream.Consumer {
-		c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamFetch, messages.WorkConsumer(durable, filter, 10))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	wantNext := func(c jetstream.Consumer, subject string) {
-		t.Helper()
-		m, err := c.Next(jetstream.FetchMaxWait(await.Patience))
-		if err != nil || m.Subject() != subject {
-			t.Fatalf("got %v, %v, want a message of %s", m, err, subject)
-		}
-		if err := m.DoubleAck(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	update := func() {
-		if _, err := b.JS.UpdateStream(t.Context(), older); err != nil {
-			t.Fatal(err)
-		}
-	}
-	provision := func() {
-		if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fetch, render := messages.SubjectFetch("c", 0), messages.SubjectRender("c", 0)
-
-	update()
-	fetcher := consumer(messages.ConsumerFetch, "seine.fetch.*.*")
-	natstest.Send(t, b.JS, fetch, 1)
-	provision()
-	natstest.Send(t, b.JS, render, 2)
-	natstest.Send(t, b.JS, fetch, 1)
-	wantNext(fetcher, fetch)
-	wantNext(fetcher, fetch)
-	renderer := consumer(messages.ConsumerRender, "seine.render.*.*")
-	wantNext(renderer, render)
-
-	update()
-	if _, err := b.JS.Publish(t.Context(), render, nil); err == nil {
-		t.Error("an older frontier has left the subject")
-	}
-	renderer = consumer(messages.ConsumerRender, "seine.render.*.*")
-	wantNext(renderer, render)
-	provision()
-	natstest.Send(t, b.JS, render, 1)
-	wantNext(renderer, render)
 }
 
 func TestProvisionRefuses(t *testing.T) {

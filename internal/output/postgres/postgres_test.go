@@ -98,7 +98,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	migrations = all // an older build must leave it alone
+	migrations = all // a build that lacks the last migration must leave it alone
 	for name, open := range map[string]func() error{
 		"open": func() error { _, err := p.Open("default", sqlsink.FromRecords); return err },
 		"read": func() error { _, err := p.Read("default"); return err },

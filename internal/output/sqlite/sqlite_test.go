@@ -83,7 +83,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	if got := p.Ask(`SELECT count(*) || ' ' || (SELECT count(*) FROM sqlite_schema WHERE name = 'added') FROM pages`); got != "2 1" {
 		t.Errorf("pages and indexes: %s", got)
 	}
-	// And back: an older build must leave it alone.
+	// And back: a build that lacks the last migration must leave it alone.
 	migrations = all
 	for name, open := range map[string]func() error{
 		"open": func() error { _, err := p.Open("default", sqlsink.FromRecords); return err },

@@ -215,8 +215,7 @@ func TestAWaitThatTheRulesCutDoesNotComeBack(t *testing.T) {
 	})
 }
 
-// The clock never goes back; but what is read may be of another clock, as from a
-// store of an older build.
+// The clock never goes back; but what is read may be of the clock of another machine.
 func TestTimesAheadOfTheClockCountAsNow(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	r := Rules{Delay: time.Second, Interval: time.Second}

@@ -94,7 +94,7 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 	a.purgeSaved()
 	bound, err := partition.NewSnapshots(a.bus).Binding(t.Context(), 0)
 	a.must(err)
-	_, err = partition.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // as an older build may leave it
+	_, err = partition.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // though its state lacks what is gone
 	a.must(err)
 	a.own(second, 5, time.Hour)
 	a.settled(second)

@@ -90,7 +90,7 @@ func (a *IPLimiter) rest(ip string, delay time.Duration) {
 	a.change(ip, func(ad *ipState) { ad.next = max(ad.next, a.now()+int64(delay)) })
 }
 
-// change changes what is known of an address, unless it is "": that of a host is not known.
+// change changes what is known of an address, unless it is "", as that of a host that was not resolved yet.
 func (a *IPLimiter) change(ip string, do func(*ipState)) {
 	if ip == "" {
 		return
