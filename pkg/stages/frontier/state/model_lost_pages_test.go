@@ -25,7 +25,11 @@ func (g *simDriver) losePage() {
 	req := g.unparsed[i]
 	g.unparsed = slices.Delete(g.unparsed, i, i+1)
 	g.Logf("page %s of %s, round %d, attempt %d leaves PAGES unparsed", req.URL, req.Crawl, req.Visit.Round, req.Attempt)
-	g.model.pageLost(req)
+	others := g.unparsed
+	if g.look.part != nil { // which does not wait for a page that came after it began
+		others = slices.DeleteFunc(slices.Clone(g.look.pages), func(p *messages.Request) bool { return !slices.Contains(g.unparsed, p) })
+	}
+	g.model.pageLost(req, others)
 }
 
 // findLostPages does the next step of what the loop of a frontier does, in lostPages.find.
@@ -54,12 +58,13 @@ func (g *simDriver) findLostPages() {
 	}
 }
 
-// pageLost takes note that a page has left PAGES: unless it was parsed before, another visit fetches it.
-func (m *model) pageLost(req *messages.Request) {
+// pageLost takes note that a page has left PAGES: unless it was parsed before, or another one of the visit is, another visit
+// fetches it.
+func (m *model) pageLost(req *messages.Request, others []*messages.Request) {
 	id := urlID{req.Crawl, req.Visit.URL}
 	is := func(other *messages.Request) bool { return other.Crawl == req.Crawl && other.Visit == req.Visit }
 	ends := func(u message) bool { return u.candidates.Crawl == req.Crawl && u.candidates.Ends == req.Visit }
-	if !slices.ContainsFunc(m.unparsed, is) && !slices.ContainsFunc(m.urls, ends) {
+	if !slices.ContainsFunc(others, is) && !slices.ContainsFunc(m.urls, ends) {
 		m.lost[id] = max(m.lost[id], req.Visit.Round)
 	}
 }

@@ -12,12 +12,12 @@ import (
 // plans is what a model knows of when URLs and crawls are visited again.
 type plans struct {
 	ended     map[urlID]State      // URLs that had come to an end at the last commit
-	runs      map[string][2]int64  // the last run of each crawl, and the last over everything
+	runs      map[string][3]int64  // the last run of each crawl, the last over everything, and which crawl of the name it is
 	scheduled map[string]time.Time // since when each crawl has its schedule
 }
 
 func newPlans() plans {
-	return plans{make(map[urlID]State), make(map[string][2]int64), make(map[string]time.Time)}
+	return plans{make(map[urlID]State), make(map[string][3]int64), make(map[string]time.Time)}
 }
 
 // schedulePeriods are the schedules that are drawn, with the longest wait that each has.
@@ -117,9 +117,9 @@ func (m *model) checkStarts() {
 			continue
 		}
 		was, known := m.plans.runs[name]
-		is := [2]int64{c.Run, c.Again}
+		is := [3]int64{c.Run, c.Again, int64(c.Since)}
 		m.plans.runs[name] = is
-		if !known || is[0] == was[0] || is[1] != was[1] || m.wrong || m.doomed(name) {
+		if !known || is[0] == was[0] || is[1] != was[1] || is[2] != was[2] || m.wrong || m.doomed(name) {
 			continue
 		}
 		since := m.plans.scheduled[name]
