@@ -263,7 +263,7 @@ func printHosts(w io.Writer, s *frontierapi.Survey) {
 	if len(s.Longest) > 0 && s.Longest[0].Queued > 0 {
 		h := &s.Longest[0]
 		row(w, "longest", fmt.Sprintf("queue: %s, %s, one in %s", h.Host, humanize.Plural(h.Queued, "URL"),
-			time.Duration((h.DelayMS+h.MeanMS)*int64(time.Millisecond)).Round(time.Millisecond)))
+			milliseconds(h.DelayMS+h.MeanMS)))
 	}
 	if len(s.Slowest) > 0 && s.Slowest[0].MeanMS >= crawl.SlowMS {
 		h := &s.Slowest[0]

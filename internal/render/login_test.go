@@ -62,7 +62,7 @@ func TestTabLogsInFirstAndWhenItsSessionEnds(t *testing.T) {
 			t.Errorf("page %d: %d sessions and %d requests, want %+v", n, got, p.Totals.Requests, want)
 		}
 	}
-	if n := w.Asked(scriptweb.MembersData(2)); n != 2 {
+	if n := w.CountRequests(scriptweb.MembersData(2)); n != 2 {
 		t.Errorf("the page whose session had ended asks %d times for its data", n)
 	}
 }
@@ -141,7 +141,7 @@ func TestRefusedLoginIsSentOnce(t *testing.T) {
 		if ok != (c.want != "") || ok && (failed.Kind != c.kind || !strings.Contains(failed.Text, c.want)) {
 			t.Errorf("%d: it ends with %v", n, err)
 		}
-		if sent := w.Asked("/members/session"); sent != c.sent {
+		if sent := w.CountRequests("/members/session"); sent != c.sent {
 			t.Errorf("%d: the login was sent %d times, want %d", n, sent, c.sent)
 		}
 	}
@@ -160,7 +160,7 @@ func TestLoginThatDoesNotMeetItsWaitIsSentOnce(t *testing.T) {
 			t.Errorf("it ends with %v, want %s", err, want)
 		}
 	}
-	if sent := w.Asked("/members/session"); sent != 1 {
+	if sent := w.CountRequests("/members/session"); sent != 1 {
 		t.Errorf("the login was sent %d times", sent)
 	}
 }

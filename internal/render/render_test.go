@@ -107,12 +107,12 @@ func testPage(t *testing.T, w *scriptweb.Web, r *Renderer, p scriptweb.Page) {
 		checkContent(t, w, p, page)
 	}
 	for _, path := range p.Asked {
-		if w.Asked(path) == 0 {
+		if w.CountRequests(path) == 0 {
 			t.Errorf("%s was not asked for", path)
 		}
 	}
 	for _, path := range p.NotAsked {
-		if n := w.Asked(path); n > 0 {
+		if n := w.CountRequests(path); n > 0 {
 			t.Errorf("%s was asked for %d times", path, n)
 		}
 	}

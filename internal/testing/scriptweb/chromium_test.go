@@ -131,15 +131,15 @@ func show(t *testing.T, tab context.Context, url string, ok func(context.Context
 // shown reports whether a page shows what it must, or leads to where it must.
 func shown(tab context.Context, w *Web, p Page) bool {
 	if p.RedirectTo != "" {
-		return w.Asked(p.RedirectTo) > 0
+		return w.CountRequests(p.RedirectTo) > 0
 	}
 	for _, path := range p.Asked {
-		if w.Asked(path) == 0 {
+		if w.CountRequests(path) == 0 {
 			return false
 		}
 	}
 	if slices.Contains(outOfProcess, p.Name) {
-		return w.Asked(p.Path+"/inner") > 0
+		return w.CountRequests(p.Path+"/inner") > 0
 	}
 	texts := snapshot(tab)
 	for _, link := range p.Links {
@@ -173,7 +173,7 @@ func snapshot(tab context.Context) (texts []string) {
 // unasked are the targets of an attack that it has not reached.
 func unasked(w *Web, p Page) (paths []string) {
 	for _, path := range p.NotAsked {
-		if w.Asked(path) == 0 && !slices.Contains(unseen, path) {
+		if w.CountRequests(path) == 0 && !slices.Contains(unseen, path) {
 			paths = append(paths, path)
 		}
 	}

@@ -98,7 +98,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		"/fetch-list/items.json": 1, "/paginated-api/items": 1, "/paginated-api/items?from=1&count=2": 1,
 		"/paginated-api/items?from=2": 0, "/secret/fetch": 1, "/other": 0,
 	} {
-		if got := w.Asked(path); got != want {
+		if got := w.CountRequests(path); got != want {
 			t.Errorf("%s was asked for %d times, counted as %d", path, want, got)
 		}
 	}

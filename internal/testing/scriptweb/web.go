@@ -85,8 +85,8 @@ func (w *Web) URL(path string) string {
 	return w.Origin() + path
 }
 
-// Asked is how often a path was asked for, of any server: with the very query, if the path has one, else with any.
-func (w *Web) Asked(path string) int {
+// CountRequests is how often a path was asked for, of any server: with the very query, if the path has one, else with any.
+func (w *Web) CountRequests(path string) int {
 	return len(w.Select(func(r *testweb.Request) bool {
 		name, _, _ := strings.Cut(r.Path, "?")
 		return r.Path == path || name == path

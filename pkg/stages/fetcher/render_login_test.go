@@ -48,7 +48,7 @@ func TestPagesBehindALoginThatSetsACookie(t *testing.T) {
 		if !strings.Contains(string(h.body), scriptweb.MemberText(n)) {
 			t.Errorf("page %d is %s", n, h.body)
 		}
-		if asked, want := w.Asked(scriptweb.ClubPath(n)), map[int]int{0: 2}[n]; asked != max(1, want) {
+		if asked, want := w.CountRequests(scriptweb.ClubPath(n)), map[int]int{0: 2}[n]; asked != max(1, want) {
 			t.Errorf("page %d was asked for %d times", n, asked)
 		}
 		wantNoPassword(t, h)

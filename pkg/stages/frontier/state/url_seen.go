@@ -29,7 +29,7 @@ const (
 	seenRate  = 0.0005
 )
 
-// mostFew is how many hashes are in a table, where each takes fewBytes, about.
+// mostFew is how many hashes are kept in a map, where each takes fewBytes, about.
 const (
 	mostFew  = 384
 	fewBytes = 24
