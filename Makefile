@@ -30,7 +30,7 @@ SEQUENTIAL := /internal/(page/(article|charset|css|document|feed|htmlpage|langua
 
 # Of these the detector sees a part: what takes minutes under it, and computes in one
 # goroutine or as others of its table do, runs without it alone.
-SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./pkg/stages/frontier/state
+SLOW_UNDER_RACE := ./internal/page/extract ./internal/testing/testweb ./internal/frontier/state
 
 # The packages that take longest begin first, so that the others run beside them.
 # make lint vets all, by golangci-lint; here it would be done again, with all that is imported, for the race detector.
@@ -114,7 +114,7 @@ openapiclient: node ## install what makes a client of the HTTP API, which a test
 
 .PHONY: docs
 docs: ## write the parts of the documentation that follow from the code; tests fail if they are not up to date
-	go test -vet off -run '^TestGenerated' ./internal/testing/generated ./internal/testing/e2e ./pkg/messages ./pkg/crawlspec ./pkg/stages/frontier/state -update-docs
+	go test -vet off -run '^TestGenerated' ./internal/testing/generated ./internal/testing/e2e ./pkg/messages ./pkg/crawlspec ./internal/frontier/state -update-docs
 
 .PHONY: pictures
 pictures: chromium ## make the pictures of the pages of seine serve, in docs/pages

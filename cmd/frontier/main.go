@@ -11,12 +11,12 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/internal/fetch/secrets"
+	"seine/internal/frontier/state"
 	"seine/internal/ops/watchdog"
 	"seine/internal/run/process"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
-	"seine/pkg/stages/frontier/state"
 )
 
 type options struct {

@@ -21,6 +21,7 @@ import (
 	"seine/internal/base/tracing"
 	"seine/internal/base/version"
 	"seine/internal/base/weburl"
+	"seine/internal/frontier/state"
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/seeds"
 	"seine/internal/output"
@@ -35,7 +36,6 @@ import (
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/writer"
 )
 

@@ -15,10 +15,10 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/base/suggest"
 	"seine/internal/ops/overview"
+	"seine/internal/streams/retention"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/retention"
 	"seine/pkg/stages/writer"
 )
 

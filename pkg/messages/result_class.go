@@ -62,7 +62,7 @@ const (
 const maxDetail = 32
 
 // classes lists the classes and their properties. The frontier's table of effects on hosts and URLs is
-// pkg/stages/frontier/state/effects.go.
+// internal/frontier/state/effects.go.
 var classes = map[Class]struct {
 	retried bool // a later attempt may end differently
 	failure bool // it counts as failed where people ask whether a crawl goes well

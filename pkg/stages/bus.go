@@ -18,8 +18,8 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
 	"seine/internal/base/weburl"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // Bus is a connection to NATS with the streams of Seine on it.

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // consumerPosition is how far a consumer had acknowledged its stream, under messages.KeyPosition: a consumer that was deleted

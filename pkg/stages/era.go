@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // Eras reads and begins the eras of the cluster: see messages.KeyEra.

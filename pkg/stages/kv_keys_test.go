@@ -8,10 +8,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/jsclient"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
-	"seine/pkg/stages/jsclient"
 )
 
 // What reads "there is none" can write, whatever the reason for it is; and one alone

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/humanize"
-	"seine/pkg/stages/drift"
+	"seine/internal/streams/drift"
 )
 
 // Account returns the use and the limits of the account for streams with so many replicas: it may have some for each number.

@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/streams/drift"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/drift"
-	"seine/pkg/stages/jsclient"
 )
 
 // A consumer may push to any subject of its account, whatever its maker may publish:

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/jsclient"
 	"seine/internal/testing/natstest"
-	"seine/pkg/stages/jsclient"
 )
 
 // consumerAnswer decodes what a client reads of an answer.

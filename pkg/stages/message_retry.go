@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // What a handler returns as an error is transient: the message is given back, and

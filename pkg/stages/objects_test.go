@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/jsclient"
 	"seine/internal/testing/natstest"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // steps reads one piece after the other, and calls what stands between them.

@@ -11,8 +11,8 @@ import (
 
 	"seine/internal/base/contentcoding"
 	"seine/internal/base/sleep"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // PageBody is the body of a page, in its message or in the object store. It can

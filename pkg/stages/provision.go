@@ -13,9 +13,9 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
+	"seine/internal/streams/drift"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/drift"
-	"seine/pkg/stages/jsclient"
 )
 
 // ErrForeign is returned when the account has something of another application under a name or a subject of Seine's.

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/sleep"
+	"seine/internal/streams/drift"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
-	"seine/pkg/stages/drift"
-	"seine/pkg/stages/jsclient"
 )
 
 // Message is what a handler gets: a message of a stream and where it stood.

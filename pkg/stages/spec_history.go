@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/jsclient"
 )
 
 // SpecHistory knows the revisions of specs, and replaces one only by the next.

@@ -11,12 +11,12 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/partition"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
 )
 
 // edited is a cluster whose objects are edited by hand, with the parts of a frontier, a parser and a reader of a partition.

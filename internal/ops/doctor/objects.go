@@ -9,10 +9,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/humanize"
+	"seine/internal/streams/drift"
+	"seine/internal/streams/retention"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/drift"
-	"seine/pkg/stages/retention"
 )
 
 // objects compares the streams, buckets and consumers with the configuration that Seine gives them. The consumers of stages that

@@ -19,10 +19,10 @@ import (
 	"seine/internal/base/weburl"
 	"seine/internal/ops/deadletters"
 	"seine/internal/output"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/parser"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"seine/internal/ops/watchdog"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
 )
 
 // Group is who shares partitions: frontiers, or the writers of one name.

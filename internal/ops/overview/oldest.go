@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/streams/jsclient"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // oldest finds since when a message waits for each stage: the first one that has

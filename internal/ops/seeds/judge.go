@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"seine/internal/base/weburl"
+	"seine/internal/frontier/state"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/state"
 )
 
 // What becomes of a seed.

@@ -25,11 +25,11 @@ import (
 	"seine/internal/ops/overview"
 	"seine/internal/ops/procstats"
 	"seine/internal/ops/webhook"
+	"seine/internal/streams/partition"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/partition"
 )
 
 // Group is the name of the lease.

@@ -16,10 +16,10 @@ import (
 	"seine/internal/base/filelock"
 	"seine/internal/base/version"
 	"seine/internal/run/works"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // ErrInUse is returned where another backup is made into the same folder.

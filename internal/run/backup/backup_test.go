@@ -17,13 +17,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/run/works"
+	"seine/internal/streams/partition"
+	"seine/internal/streams/retention"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/stagestest"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
-	"seine/pkg/stages/retention"
 )
 
 // cluster returns a bus to a server of its own, with what a crawl leaves: messages of which some were purged and

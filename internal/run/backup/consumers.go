@@ -6,9 +6,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // Consumer is a durable consumer of a stream. A server can copy it with the stream, but servers of a cluster may omit consumers, and

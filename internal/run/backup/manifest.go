@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/atomicfile"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
-	"seine/pkg/stages/partition"
 )
 
 // ManifestFile is the name of the Manifest in the folder of a backup.

@@ -18,10 +18,10 @@ import (
 	"seine/internal/base/jsontext"
 	"seine/internal/ops/procstats"
 	"seine/internal/run/works"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // Errors of Restore.

@@ -24,12 +24,12 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"seine/internal/streams/jsclient"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // Whatever a server asks for, the options say who one is by files, and a server that

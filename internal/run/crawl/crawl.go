@@ -16,6 +16,7 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/internal/base/stateencryption"
+	"seine/internal/frontier/state"
 	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
@@ -26,7 +27,6 @@ import (
 	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 	"seine/pkg/stages/writer"
 )

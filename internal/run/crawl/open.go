@@ -13,12 +13,12 @@ import (
 
 	"seine/internal/base/sleep"
 	"seine/internal/base/stateencryption"
+	"seine/internal/frontier/state"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 )
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seine/internal/base/tracing"
+	"seine/internal/frontier/state"
 	"seine/internal/ops/procstats"
 	"seine/internal/output/bucket"
 	"seine/internal/render"
@@ -17,7 +18,6 @@ import (
 	"seine/pkg/stages/fetcher"
 	"seine/pkg/stages/frontier"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 	"seine/pkg/stages/writer"
 )

@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/stateencryption"
+	"seine/internal/frontier/state"
 	"seine/internal/run/connect"
 	"seine/internal/run/embedded"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
 )
 
 // dialer makes a connection that logs to log.

@@ -30,9 +30,9 @@ import (
 	"seine/internal/run/config"
 	"seine/internal/run/connect"
 	"seine/internal/run/manpage"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // Exit codes of a stage's command.

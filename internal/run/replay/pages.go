@@ -12,10 +12,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/base/sleep"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 	"seine/pkg/stages/parser"
 )
 

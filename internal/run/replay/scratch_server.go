@@ -13,9 +13,9 @@ import (
 
 	"seine/internal/base/stateencryption"
 	"seine/internal/run/embedded"
+	"seine/internal/streams/retention"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/retention"
 )
 
 // Limits of the streams at the side. RECORDS bounds what the writer has not committed.

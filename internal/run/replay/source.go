@@ -9,10 +9,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // replayStream is the stream whose messages are replayed. It is only read, by consumers

@@ -2,8 +2,8 @@ package roles
 
 import (
 	"seine/internal/ops/procstats"
+	"seine/internal/streams/retention"
 	"seine/pkg/messages"
-	"seine/pkg/stages/retention"
 )
 
 // frontier owns the streams, so it may do to them what their owner must.

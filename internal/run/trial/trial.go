@@ -9,11 +9,11 @@ import (
 	"fmt"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/frontier/state"
 	"seine/internal/page/extract"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher"
-	"seine/pkg/stages/frontier/state"
 	"seine/pkg/stages/parser"
 )
 

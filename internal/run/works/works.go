@@ -22,9 +22,9 @@ import (
 	"seine/internal/base/installation"
 	"seine/internal/base/procname"
 	"seine/internal/base/sleep"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // The kinds of works.

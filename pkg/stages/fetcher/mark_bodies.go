@@ -5,8 +5,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/streams/retention"
 	"seine/pkg/stages"
-	"seine/pkg/stages/retention"
 )
 
 // noteBody notes that m names a large body, unless object is "". It returns m.

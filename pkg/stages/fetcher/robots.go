@@ -15,9 +15,9 @@ import (
 	"seine/internal/base/sleep"
 	"seine/internal/base/weburl"
 	"seine/internal/fetch/robots"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages/fetcher/httpclient"
-	"seine/pkg/stages/jsclient"
 )
 
 // This file gets and keeps robots.txt; what of a crawl asks for it, and obeys it, is in robots_check.go.

@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/frontier/state"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/jsclient"
 )
 
 // budgets share what a crawl may take in all, max_pages, max_bytes and

@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/weburl"
+	"seine/internal/frontier/state"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // catchUp brings a partition that was opened to the ends of its streams.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seine/internal/frontier/state"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/state"
 )
 
 // Config is how a frontier process is set up. The defaults are in the tags.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/jsclient"
+	"seine/internal/frontier/state"
+	"seine/internal/streams/jsclient"
 )
 
 // corrupt changes bytes in the tables of a store that is closed, or in its manifest.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"seine/internal/base/sleep"
+	"seine/internal/streams/retention"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/retention"
 )
 
 // deletionsEvery is how often a frontier looks what is still to be done for the

@@ -8,12 +8,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/frontier/state"
+	"seine/internal/streams/partition"
+	"seine/internal/streams/retention"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/partition"
-	"seine/pkg/stages/retention"
 )
 
 // run runs a whole frontier until stop is called.

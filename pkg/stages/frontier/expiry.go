@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"seine/internal/base/sleep"
+	"seine/internal/streams/retention"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/retention"
 )
 
 // How often a frontier looks whether the time of a crawl is over: every expiryEvery at

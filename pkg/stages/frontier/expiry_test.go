@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/jsclient"
 )
 
 // endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a

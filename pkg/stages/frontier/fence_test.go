@@ -8,10 +8,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/frontier/state"
+	"seine/internal/streams/partition"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/partition"
 )
 
 // purgeSaved purges what the newest snapshot of the partition has, as a janitor may.

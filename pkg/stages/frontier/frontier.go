@@ -16,13 +16,13 @@ import (
 	"seine/internal/base/installation"
 	"seine/internal/base/recent"
 	"seine/internal/base/sleep"
+	"seine/internal/frontier/state"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
+	"seine/internal/streams/retention"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
-	"seine/pkg/stages/retention"
 )
 
 // Frontier is one process of the stage.

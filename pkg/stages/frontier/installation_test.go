@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"seine/internal/base/installation"
+	"seine/internal/frontier/state"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
 )
 
 // start does what the command does at its start: it provisions the server and opens the store, which the caller closes.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"seine/internal/frontier/state"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
 )
 
 // seedIntake takes the messages of SEEDS to the partitions.

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"seine/internal/frontier/state"
+	"seine/internal/streams/partition"
 	"seine/internal/testing/await"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/partition"
 )
 
 // A copy of the --state of a frontier that runs, as a clone of its volume, starts no second frontier of that identity.

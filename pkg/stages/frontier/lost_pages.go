@@ -9,9 +9,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // lostPageAfter is how long a visit is parsed before its page can count as lost.

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/tracing"
+	"seine/internal/frontier/state"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // partitionLoop runs the state of a partition: it gives it messages and the time, and carries its

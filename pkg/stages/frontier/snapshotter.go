@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"seine/internal/frontier/state"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/partition"
 )
 
 // snapshotter makes snapshots of a partition while that works on.

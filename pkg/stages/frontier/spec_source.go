@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"seine/internal/frontier/state"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/state"
 )
 
 // specSource gives a partition the specs as they are stored in NATS.

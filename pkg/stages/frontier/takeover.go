@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"seine/internal/frontier/state"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/partition"
 )
 
 // takeover makes a store the one that has the live state of a partition.

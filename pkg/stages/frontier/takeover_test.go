@@ -15,14 +15,14 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"seine/internal/frontier/state"
+	"seine/internal/streams/partition"
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/frontier/state"
-	"seine/pkg/stages/partition"
 )
 
 // How partition 0 passes from one store to another, over a real server. The

@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/sleep"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // duplicateIndex tells which page was the first with some content, for all parsers

@@ -7,10 +7,10 @@ import (
 	"seine/internal/page/document"
 	"seine/internal/page/extract"
 	"seine/internal/page/structured"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // ParseResult is what the stage makes of one page.

@@ -20,9 +20,9 @@ import (
 	"seine/internal/output/bucket"
 	"seine/internal/output/sqlite"
 	"seine/internal/output/sqlsink"
+	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
 )
 
 // binder keeps the binding of a writer to its output.

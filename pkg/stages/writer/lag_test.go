@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"seine/internal/output"
+	"seine/internal/streams/retention"
 	"seine/internal/testing/await"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/retention"
 )
 
 // smallStreams has room for some thousand records.

@@ -14,9 +14,9 @@ import (
 	"seine/internal/base/tracing"
 	"seine/internal/output"
 	"seine/internal/output/format"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/partition"
 )
 
 // partitionWriter is one stay in a partition, from the last commit on.

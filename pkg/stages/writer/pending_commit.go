@@ -2,7 +2,7 @@ package writer
 
 import (
 	"seine/internal/base/tracing"
-	"seine/pkg/stages/partition"
+	"seine/internal/streams/partition"
 )
 
 // pendingCommit is what came after the last commit.

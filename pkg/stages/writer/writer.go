@@ -14,10 +14,10 @@ import (
 
 	"seine/internal/base/installation"
 	"seine/internal/output"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
-	"seine/pkg/stages/jsclient"
-	"seine/pkg/stages/partition"
 )
 
 // Writer writes the records of the partitions that it owns.

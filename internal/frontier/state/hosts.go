@@ -1,0 +1,353 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"seine/internal/base/weburl"
+	"seine/internal/frontier/table"
+	"seine/internal/schedule/politeness"
+	"seine/pkg/crawlspec"
+	"seine/pkg/messages"
+)
+
+// hosts are the hosts and domains in memory, and those that changed in this turn.
+type hosts struct {
+	*base
+	crawls         *crawls
+	active         map[string]*host // the active window
+	domains        map[string]*domain
+	maxHosts       int
+	windows        int // queues with a window in memory
+	touched        []*host
+	touchedDomains []*domain
+}
+
+func newHosts(b *base, of *crawls, most int) *hosts {
+	return &hosts{base: b, crawls: of, active: make(map[string]*host), domains: make(map[string]*domain), maxHosts: most}
+}
+
+// hostOf returns the host of a URL.
+func (hs *hosts) hostOf(url string) (*host, error) { return hs.host(weburl.Host(url)) }
+
+// host returns a host, from memory or from the store.
+func (hs *hosts) host(name string) (*host, error) {
+	if h := hs.active[name]; h != nil {
+		return h, nil
+	}
+	hs.evict()
+	h, err := hs.readHost(name)
+	if errors.Is(err, errHost) {
+		h, err = hs.rebuildHost(name, err)
+	}
+	if err == nil {
+		err = hs.forget(h)
+	}
+	if err == nil {
+		hs.active[name] = h
+	}
+	return h, err
+}
+
+// readHost reads a host from the store.
+func (hs *hosts) readHost(name string) (*host, error) {
+	h, found, err := hostTable.Load(hs.tx.Turn, name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read host %s: %w", name, err)
+	case !found:
+		return &host{name: name}, nil
+	}
+	h.polite.Bound(hs.time.pace(hs.time.now()))
+	return h, nil
+}
+
+// rebuildHost rebuilds a host whose record cannot be read from its queues and
+// URLs. It rests first: the time of its last request is not known.
+func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
+	hs.reportRepair(repairHost, "a host record cannot be read; it is rebuilt", "host", name, "error", cause)
+	h := &host{name: name}
+	h.polite.End(&politeness.Rules{}, hs.time.pace(hs.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	first := messages.HashURL("http://" + name + "/")
+	crawls, err := hs.crawls.names()
+	if err != nil {
+		return nil, err
+	}
+	for _, crawl := range crawls {
+		w := &hostQueue{crawl: crawl}
+		if hs.crawls.removals[crawl] == nil {
+			err = hs.store.scan(hs.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
+			if err != nil {
+				return nil, err
+			}
+		}
+		// URLs of a host have the first bytes of their hashes in common.
+		of := append(table.Name(table.Prefix(hs.partition, kindURL), crawl), first[:4]...)
+		err = hs.store.scan(of, nil, func(_, value []byte) (bool, error) {
+			if r, err := decodeRecord(value); err == nil && r.Fetched && weburl.Host(r.URL) == name {
+				w.pages++
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if w.queued > 0 || w.pages > 0 {
+			h.work = append(h.work, w)
+		}
+	}
+	for crawl := range hs.crawls.removals { // whether its queue is of the deleted one is not known
+		hs.tx.DeletePrefix(hs.queuePrefix(name, crawl))
+		hs.audit(crawl)
+	}
+	h.written = hs.crawls.lastRemoval
+	hs.markDirty(h)
+	return h, hs.setAside(hostTable.At(hs.partition, name))
+}
+
+// forget removes the queues and counts of deleted crawls from a host and its domain.
+func (hs *hosts) forget(h *host) error {
+	removed := func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
+	defer func() { h.written = max(h.written, hs.crawls.lastRemoval) }()
+	if !slices.ContainsFunc(h.work, removed) {
+		return nil
+	}
+	for _, w := range h.work {
+		if removed(w) {
+			hs.dropWindow(w)
+			hs.tx.DeletePrefix(hs.queuePrefix(h.name, w.crawl))
+		}
+	}
+	h.work, h.rules = slices.DeleteFunc(h.work, removed), nil
+	hs.markDirty(h)
+	_, err := hs.domainOf(h) // which forgets them too
+	return err
+}
+
+// forgetPages is forget for a domain.
+func (hs *hosts) forgetPages(d *domain) {
+	before := len(d.work)
+	d.work = slices.DeleteFunc(d.work, func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, d.written) })
+	d.written = max(d.written, hs.crawls.lastRemoval)
+	if len(d.work) < before {
+		hs.touchDomain(d)
+	}
+}
+
+// forgetAll is forget for all in memory.
+func (hs *hosts) forgetAll() error {
+	for _, d := range hs.domains {
+		hs.forgetPages(d)
+	}
+	for _, h := range hs.active {
+		if err := hs.forget(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markDirty notes that a host changed.
+func (hs *hosts) markDirty(h *host) {
+	if !h.dirty {
+		h.dirty = true
+		hs.touched = append(hs.touched, h)
+	}
+}
+
+// evict makes room in the window of hosts.
+func (hs *hosts) evict() {
+	if len(hs.active) < hs.maxHosts {
+		return
+	}
+	for name, h := range hs.active {
+		if h.inFlight == 0 && !h.dirty && !h.ready {
+			for _, w := range h.work {
+				hs.dropWindow(w)
+			}
+			if h.domain != nil {
+				h.domain.refs--
+			}
+			delete(hs.active, name)
+		}
+		if len(hs.active) < hs.maxHosts*7/8 {
+			break
+		}
+	}
+	hs.evictDomains()
+}
+
+// rulesOf returns how a host is to be asked: the strictest of what its crawls
+// say.
+func (hs *hosts) rulesOf(h *host) (*politeness.Rules, error) {
+	if h.rules != nil && h.rulesFor == hs.crawls.specsGen {
+		return h.rules, nil
+	}
+	var strictest *politeness.Rules
+	name, grouped := h.hostname(), false
+	for _, w := range h.work {
+		if !w.active() {
+			continue
+		}
+		r, err := hs.crawls.rules(w.crawl, 0)
+		if err != nil {
+			return nil, err
+		}
+		grouped = grouped || r.GroupBy == crawlspec.GroupByDomain
+		if p := r.paceOf(name); strictest == nil {
+			strictest = &p.Rules
+		} else {
+			both := politeness.Strictest(*strictest, p.Rules)
+			strictest = &both
+		}
+	}
+	h.rules, h.rulesFor, h.grouped, h.shared = strictest, hs.crawls.specsGen, grouped, nil
+	if grouped {
+		h.shared = shared(strictest)
+	}
+	return strictest, nil
+}
+
+// park takes what a crawl wants of a host out of the schedule, until unpark.
+// The crawl is paused, or has spent its budget: looking at its hosts again and
+// again would find nothing else.
+func (hs *hosts) park(h *host, w *hostQueue) {
+	w.parked = true
+	h.rules = nil
+	hs.markDirty(h)
+}
+
+// probe lets a host that was abandoned be asked again: a person wants it.
+func (hs *hosts) probe(name string) error {
+	h, err := hs.host(name)
+	if err != nil {
+		return err
+	}
+	h.polite.Probe()
+	hs.markDirty(h)
+	return nil
+}
+
+// relist moves a host into the line of its domain, or out of it, if its crawls
+// group in another way now.
+func (hs *hosts) relist(h *host) error {
+	_, err := hs.rulesOf(h)
+	if h.due != 0 && h.grouped != (h.line != "") {
+		hs.markDirty(h)
+	}
+	return err
+}
+
+// pages returns the books of a crawl that its max_pages_per_host is about.
+func (hs *hosts) pages(h *host, crawl string, rules *Rules) (*hostQueue, error) {
+	if rules.GroupBy != crawlspec.GroupByDomain {
+		return h.of(crawl), nil
+	}
+	d, err := hs.domainOf(h)
+	if err != nil {
+		return nil, err
+	}
+	return d.of(crawl), nil
+}
+
+// dropWindow forgets what is in memory of a queue.
+func (hs *hosts) dropWindow(w *hostQueue) {
+	if w.queue != nil {
+		w.queue = nil
+		hs.windows--
+	}
+}
+
+// domainOf returns the domain of a host.
+func (hs *hosts) domainOf(h *host) (*domain, error) {
+	if h.domain == nil {
+		d, err := hs.domain(weburl.Domain(h.hostname()))
+		if err != nil {
+			return nil, err
+		}
+		h.domain = d
+		d.refs++
+	}
+	return h.domain, nil
+}
+
+// domain returns a domain, from memory or from the store.
+func (hs *hosts) domain(name string) (*domain, error) {
+	if d := hs.domains[name]; d != nil {
+		return d, nil
+	}
+	d, err := hs.readDomain(name)
+	if errors.Is(err, errHost) {
+		d, err = hs.rebuildDomain(name, err)
+	}
+	if err == nil {
+		hs.forgetPages(d)
+		hs.domains[name] = d
+	}
+	return d, err
+}
+
+// readDomain reads a domain from the store.
+func (hs *hosts) readDomain(name string) (*domain, error) {
+	d, found, err := domainTable.Load(hs.tx.Turn, name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read domain %s: %w", name, err)
+	case !found:
+		return &domain{name: name, first: math.MaxInt64}, nil
+	}
+	if d.first = math.MaxInt64; d.lined {
+		d.first = 0 // the line is to be looked at
+	}
+	d.polite.Bound(hs.time.pace(hs.time.now()))
+	return d, nil
+}
+
+// rebuildDomain rebuilds a domain whose record cannot be read from its hosts. It rests first, as in rebuildHost.
+func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
+	hs.reportRepair(repairHost, "a domain record cannot be read; it is rebuilt", "domain", name, "error", cause)
+	d := &domain{name: name, lined: true, written: hs.crawls.lastRemoval}
+	d.polite.End(&politeness.Rules{}, hs.time.pace(hs.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
+	pre := table.Prefix(hs.partition, kindHost)
+	err := hs.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		h := &host{name: string(key[len(pre):])}
+		if weburl.Domain(h.hostname()) != name {
+			return true, nil
+		}
+		if live := hs.active[h.name]; live != nil {
+			h = live
+		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and that is reported
+			h = stored
+		}
+		for _, w := range h.work {
+			if !hs.crawls.isRemoved(w.crawl, h.written) {
+				d.of(w.crawl).pages += w.pages
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	hs.touchDomain(d)
+	return d, hs.setAside(domainTable.At(hs.partition, name))
+}
+
+// evictDomains forgets those that no host in memory belongs to.
+func (hs *hosts) evictDomains() {
+	for name, d := range hs.domains {
+		if d.refs == 0 && d.inFlight == 0 && !d.dirty {
+			delete(hs.domains, name)
+		}
+	}
+}
+
+// touchDomain notes that a domain changed.
+func (hs *hosts) touchDomain(d *domain) {
+	if !d.dirty {
+		d.dirty = true
+		hs.touchedDomains = append(hs.touchedDomains, d)
+	}
+}

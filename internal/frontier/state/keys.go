@@ -1,0 +1,70 @@
+package state
+
+import (
+	"seine/internal/frontier/table"
+	"seine/pkg/messages"
+)
+
+// Kinds of records, by the key that follows the partition and the kind. Where no value is named, it is empty.
+const (
+	kindPosition  = 'P' // stream → position: creation time of the stream, sequence, time of that message
+	kindCounters  = 'C' // crawl → counters, and how far its review and reseeding are: see crawlTable
+	kindURL       = 'U' // crawl, URL hash → what is known of a URL: see urlTable
+	kindHost      = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable
+	kindDomain    = 'D' // domain → politeness, pages of each crawl: see domainTable
+	kindOpened    = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
+	kindOpening   = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
+	kindBarred    = 'B' // crawl, domain, host → host that has or had URLs that are excluded because it is not open
+	kindRun       = 'r' // crawl, run → figures of a run in this partition; of the last 100
+	kindLinks     = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
+	kindUnchanged = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
+	kindInherited = 'n' // crawl, digest → metadata that URLs inherit
+	kindRemoval   = 'W' // crawl → how far hosts and the index of times have forgotten a deleted crawl of the name; without a crawl, the last that began
+	kindSetAside  = 'J' // kind, … → value under a key of that kind that is unreadable
+	kindUnsaved   = 'M' // the last snapshot may have a crawl that was removed since
+	kindNew       = 'N' // → snapshot: the state is another store's, and behind the streams
+	kindTime      = 'K' // → the partition's time at the last commit; progress with the specs
+)
+
+// Kinds of index keys. Each is derived from a record, by the Derive of its type, and has no value.
+const (
+	kindQueue    = 'Q' // host, crawl, priority, depth, arrival, hash: a URL in the queue of its host, in its order
+	kindRetry    = 'R' // time, crawl, hash: a URL that waits for another attempt or its next visit
+	kindInFlight = 'I' // crawl, hash: a URL whose request is in FETCH
+	kindFailed   = 'f' // crawl, hash: a URL whose last visit failed
+	kindSeed     = 'E' // crawl, hash: a URL that people fed
+	kindOrder    = 'O' // crawl, mark: a URL that is known with its parameters in some other order
+	kindDue      = 'T' // time, host: a host with work that is in no line; or, with a mark, a domain
+	kindLine     = 'L' // domain, time, host: a host in line for its domain
+	kindParked   = 'Z' // crawl, host: a host that is parked, as the crawl is paused or has spent its budget
+	kindForget   = 'Y' // time, host: a host that no crawl wants; or, with a mark, a domain without pages
+	kindAwake    = 'c' // crawl: a crawl in which something is to happen yet
+)
+
+// urlID is a URL of a crawl, as a map key.
+type urlID struct {
+	crawl string
+	hash  messages.URLHash
+}
+
+func (b *base) queuePrefix(host, crawl string) []byte {
+	return table.Name(table.Name(table.Prefix(b.partition, kindQueue), host), crawl)
+}
+
+// hashAtEnd returns the URL's hash that ends a key, false if the key is too short.
+func hashAtEnd(key []byte) (messages.URLHash, bool) {
+	n := len(key) - len(messages.URLHash{})
+	if n < 0 {
+		return messages.URLHash{}, false
+	}
+	return messages.URLHash(key[n:]), true
+}
+
+// idAtEnd returns the URL that a key ends with: crawl and hash.
+func idAtEnd(k []byte) (urlID, bool) {
+	name, hash, err := table.CutName(k)
+	if err != nil || len(hash) != len(messages.URLHash{}) {
+		return urlID{}, false
+	}
+	return urlID{name, messages.URLHash(hash)}, true
+}

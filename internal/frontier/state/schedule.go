@@ -1,0 +1,343 @@
+package state
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"time"
+
+	"seine/internal/frontier/table"
+	"seine/internal/schedule/politeness"
+)
+
+// schedule knows when hosts are due.
+type schedule struct {
+	*base
+	hosts      *hosts
+	ready      []*host // due, in the order of their turn
+	nextDue    int64   // no entry of the due index is before
+	nextForget int64   // nor of the index of hosts to forget, as politeness counts time
+}
+
+// maxDue bounds what is taken from an index at once.
+const maxDue = 1024
+
+// maxLine bounds how many hosts of a line are taken from it at once. One goes
+// where there is a delay; the others are spare, for hosts that have another reason
+// not to be asked.
+const maxLine = 8
+
+// lineMark starts the name of a domain in the due index; no host begins so.
+const lineMark = "\x01"
+
+func (s *schedule) linePrefix(name string) []byte {
+	return table.Name(table.Prefix(s.partition, kindLine), name)
+}
+
+// lookAgain is how far ahead an entry of the due index is at most. Then it is seen
+// when the host may really go, by the rules and the time of day as they are then.
+const lookAgain = int64(time.Hour)
+
+// nextDueTime is the entry that a host must have in the due index: when it may be
+// asked next, 0 if it has nothing to ask for or too much in flight.
+func (s *schedule) nextDueTime(h *host, now int64) (int64, error) {
+	waiting := false
+	for _, w := range h.work {
+		waiting = waiting || w.queued > 0 && !w.parked
+	}
+	if !waiting {
+		return 0, nil
+	}
+	rules, err := s.hosts.rulesOf(h)
+	switch {
+	case err != nil:
+		return 0, err
+	case s.isHostAbandoned(h, rules, now):
+		return 1, nil // its URLs fail at once
+	case h.inFlight >= h.polite.Limit(rules):
+		return 0, nil
+	}
+	return max(min(s.time.earliest(&h.polite, rules, now), now+lookAgain), h.notBefore, 1), nil
+}
+
+// isHostAbandoned reports whether a host is taken for dead: until its next probe is
+// due, what is queued for it fails.
+func (s *schedule) isHostAbandoned(h *host, rules *politeness.Rules, now int64) bool {
+	return h.polite.Abandoned(rules) && h.inFlight == 0 && s.time.earliest(&h.polite, rules, now) > now
+}
+
+// set sets when a host is due, and in which line.
+func (s *schedule) set(h *host, want int64) error {
+	line := ""
+	if want != 0 && h.grouped {
+		d, err := s.hosts.domainOf(h)
+		if err != nil {
+			return err
+		}
+		line = d.name
+	}
+	if want == h.due && line == h.line {
+		return nil
+	}
+	switch {
+	case want == 0:
+	case line == "":
+		s.nextDue = min(s.nextDue, want)
+	default:
+		h.domain.lined = true
+		h.domain.first = min(h.domain.first, want)
+		s.hosts.touchDomain(h.domain)
+	}
+	h.due, h.line = want, line
+	return nil
+}
+
+// wantedDomain is the entry that a domain must have in the due index.
+func (s *schedule) wantedDomain(d *domain, now int64) int64 {
+	switch {
+	case d.first == math.MaxInt64:
+		return 0
+	case d.rules == nil: // whose turn it is is not known yet
+		return max(min(d.first, now+lookAgain), 1)
+	case d.inFlight >= d.polite.Limit(d.rules):
+		return 0
+	}
+	return max(min(max(d.first, s.time.earliest(&d.polite, d.rules, now)), now+lookAgain), 1)
+}
+
+// commitHosts stores the hosts that changed, and when they are due.
+func (s *schedule) commitHosts(now int64) error {
+	for _, h := range s.hosts.touched {
+		want, err := s.nextDueTime(h, now)
+		if err != nil {
+			return err
+		}
+		if err := s.set(h, want); err != nil {
+			return err
+		}
+		if h.forgettable(s.time.pace(now)) { // it stays in memory: the store still shows it in this turn
+			hostTable.Remove(s.tx.Turn, h.name, h)
+		} else {
+			hostTable.Put(s.tx.Turn, h.name, h)
+			s.forgetsLater(h.forgetAt(), now)
+		}
+		h.dirty = false
+	}
+	s.hosts.touched = s.hosts.touched[:0]
+	return nil
+}
+
+// commitDomain stores a domain, after its hosts.
+func (s *schedule) commitDomain(d *domain, now int64) {
+	if d.due = s.wantedDomain(d, now); d.due != 0 {
+		s.nextDue = min(s.nextDue, d.due)
+	}
+	if d.forgettable(s.time.pace(now)) {
+		domainTable.Remove(s.tx.Turn, d.name, d)
+	} else {
+		domainTable.Put(s.tx.Turn, d.name, d)
+		s.forgetsLater(d.forgetAt(), now)
+	}
+	d.dirty, d.held = false, false
+}
+
+func (s *schedule) makeReady(h *host) {
+	if !h.ready {
+		h.ready = true
+		s.ready = append(s.ready, h)
+	}
+}
+
+// readyIfDue puts a host into the ready list if it can be asked now. One that
+// finds no place there is found by its entry in the due index.
+func (s *schedule) readyIfDue(h *host, now int64) error {
+	if h.ready || len(s.ready) >= maxDue {
+		return nil
+	}
+	w, err := s.nextDueTime(h, now)
+	if err == nil && w != 0 && w <= now && !h.grouped { // or it waits in line
+		s.makeReady(h)
+	}
+	return err
+}
+
+// loadDue takes hosts that are due from the index into the ready list. Their
+// entries stay until they have been served.
+func (s *schedule) loadDue(now int64) error {
+	if s.nextDue > now || len(s.ready) >= maxDue {
+		return nil
+	}
+	next := int64(math.MaxInt64)
+	var lines []*domain
+	err := s.scanTimes(table.Prefix(s.partition, kindDue), s.nextDue, func(key []byte, due int64, rest []byte) (bool, error) {
+		if due > now || len(s.ready) >= maxDue {
+			next = min(next, due)
+			return false, nil
+		}
+		name := string(rest)
+		if name, isDomain := strings.CutPrefix(name, lineMark); isDomain {
+			d, err := s.hosts.domain(name)
+			switch {
+			case err != nil:
+				return false, err
+			case !d.Has(key):
+				s.stray(key)
+			default:
+				next = min(next, due)
+				lines = append(lines, d)
+				s.hosts.touchDomain(d) // it stays in memory
+			}
+			return len(lines) < maxDue, nil
+		}
+		h, err := s.hosts.host(name)
+		switch {
+		case err != nil:
+			return false, err
+		case !h.Has(key):
+			s.stray(key)
+		default:
+			next = min(next, due)
+			s.makeReady(h)
+		}
+		return true, nil
+	})
+	s.nextDue = next
+	for _, d := range lines {
+		if err == nil {
+			err = s.loadLine(d, now)
+		}
+	}
+	return err
+}
+
+// loadLine takes the hosts of a domain that are due from its line into the ready
+// list. Their entries stay until they have been served.
+func (s *schedule) loadLine(d *domain, now int64) error {
+	s.hosts.touchDomain(d) // it stays in memory
+	from, n, empty := d.first, 0, true
+	d.first = math.MaxInt64
+	err := s.scanTimes(s.linePrefix(d.name), from, func(key []byte, due int64, rest []byte) (bool, error) {
+		empty = false
+		if due > now || n == maxLine || len(s.ready) >= maxDue {
+			d.first = min(d.first, due)
+			return false, nil
+		}
+		h, err := s.hosts.host(string(rest))
+		if err != nil {
+			return false, err
+		}
+		if !h.Has(key) {
+			s.stray(key)
+			return true, nil
+		}
+		d.first = min(d.first, due)
+		n++
+		s.makeReady(h)
+		return true, nil
+	})
+	if empty {
+		d.lined = false
+	}
+	return err
+}
+
+// free reports whether a host may be asked as far as its domain is concerned.
+func (s *schedule) free(h *host, now int64) (bool, error) {
+	d, err := s.hosts.domainOf(h)
+	if err != nil {
+		return false, err
+	}
+	return !d.held && d.inFlight < d.polite.Limit(h.shared) && s.time.earliest(&d.polite, h.shared, now) <= now, nil
+}
+
+// goes reports what free does of a host whose turn it is. If it must wait, so
+// must those behind it.
+func (s *schedule) goes(h *host, now int64) (bool, error) {
+	free, err := s.free(h, now)
+	if err != nil || h.domain.held {
+		return false, err
+	}
+	h.domain.rules, h.domain.held = h.shared, !free
+	s.hosts.touchDomain(h.domain)
+	return free, nil
+}
+
+// unpark puts back what is parked of a crawl, some hosts in each call. It
+// reports whether that was all.
+func (s *schedule) unpark(name string, now int64) (done bool, err error) {
+	pre := table.Name(table.Prefix(s.partition, kindParked), name)
+	var hosts [][]byte
+	done = true
+	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
+		if done = len(hosts) < maxDue; done {
+			hosts = append(hosts, bytes.Clone(key))
+		}
+		return done, nil
+	})
+	for i := 0; err == nil && i < len(hosts); i++ {
+		err = s.unparkHost(name, hosts[i], string(hosts[i][len(pre):]), now)
+	}
+	return done, err
+}
+
+// unparkHost puts back a host that a key of the index names.
+func (s *schedule) unparkHost(crawl string, key []byte, name string, now int64) error {
+	h, err := s.hosts.host(name)
+	if err != nil {
+		return err
+	}
+	if !h.Has(key) {
+		s.stray(key)
+		return nil
+	}
+	if !h.wants(crawl) { // it has forgotten the deleted crawl that parked it
+		return nil
+	}
+	h.of(crawl).parked, h.rules = false, nil
+	s.hosts.markDirty(h)
+	return s.readyIfDue(h, now)
+}
+
+// auditLine makes sure that the domain in whose line a host stands knows of it, and is in the index.
+func (s *schedule) auditLine(h *host) error {
+	d, err := s.hosts.domain(h.line)
+	if err != nil || d.dirty || d.due == 0 && d.inFlight > 0 {
+		return err
+	}
+	if d.lined && d.due != 0 {
+		d.first = min(d.first, h.due)
+		return s.tx.Verify(d, func(byte) {
+			s.reportRepair(repairIndex, "an index lacks a domain, it is added", "domain", d.name)
+			s.nextDue = min(s.nextDue, d.due)
+		})
+	}
+	s.reportRepair(repairIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
+	d.lined, d.due, d.first, d.rules = true, 0, 0, nil
+	s.hosts.touchDomain(d)
+	return nil
+}
+
+// inLine reports whether a host of a domain's line could be asked for a crawl now.
+func (s *schedule) inLine(name, crawl string, now int64) (found bool, err error) {
+	n := 0
+	err = s.scanTimes(s.linePrefix(name), 0, func(_ []byte, at int64, rest []byte) (bool, error) {
+		if n++; at > now || n > maxLine {
+			return false, nil
+		}
+		h, err := s.hosts.host(string(rest))
+		if err == nil {
+			found, err = s.isHostDue(h, crawl, now)
+		}
+		return !found, err
+	})
+	return found, err
+}
+
+// firstInLine is the host of a domain's line that is due first, "" if there is none.
+func (s *schedule) firstInLine(name string) (host string) {
+	_ = s.scanTimes(s.linePrefix(name), 0, func(_ []byte, _ int64, rest []byte) (bool, error) {
+		host = string(rest)
+		return false, nil
+	})
+	return host
+}

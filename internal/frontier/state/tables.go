@@ -1,0 +1,108 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"seine/internal/base/jsontext"
+	"seine/internal/base/weburl"
+	"seine/internal/frontier/table"
+	"seine/internal/schedule/traps"
+)
+
+// The tables of a partition. What a record derives is all that there is in the store beside the record: no other code
+// writes these keys.
+var (
+	urlTable = table.Table[urlID, *urlRecord]{
+		Kind:   kindURL,
+		Key:    func(b []byte, id urlID) []byte { return append(table.Name(b, id.crawl), id.hash[:]...) },
+		Decode: func(_ urlID, value []byte) (*urlRecord, error) { return decodeRecord(value) },
+	}
+	hostTable   = table.Table[string, *host]{Kind: kindHost, Key: appendName, Decode: decodeHost}
+	domainTable = table.Table[string, *domain]{Kind: kindDomain, Key: appendName, Decode: decodeDomain}
+	crawlTable  = table.Table[string, *crawl]{Kind: kindCounters, Key: appendName, Decode: decodeCrawl}
+)
+
+func appendName(b []byte, name string) []byte { return append(b, name...) }
+
+// Derive adds the index keys of a URL.
+func (r *urlRecord) Derive(id urlID, keys *table.Keys) {
+	switch r.State {
+	case Queued:
+		at := newQueueKey(r, id.hash)
+		keys.Add(kindQueue).Name(weburl.Host(r.URL)).Name(id.crawl).Bytes(at[:])
+	case InFlight:
+		keys.Add(kindInFlight).Name(id.crawl).Bytes(id.hash[:])
+	case Failed:
+		keys.Add(kindFailed).Name(id.crawl).Bytes(id.hash[:])
+	case Waiting, Parsing, Done, Excluded:
+	}
+	if r.awaitsTime() {
+		keys.Add(kindRetry).Int(r.Due).Name(id.crawl).Bytes(id.hash[:])
+	}
+	if r.Kept {
+		keys.Add(kindSeed).Name(id.crawl).Bytes(id.hash[:])
+	}
+	if r.Ordered {
+		sorted, _ := traps.SortQuery(r.URL)
+		mark := orderMark(sorted)
+		keys.Add(kindOrder).Name(id.crawl).Bytes(mark[:])
+	}
+}
+
+// awaitsTime reports whether something happens to a URL at a moment: another attempt, or the next visit.
+func (r *urlRecord) awaitsTime() bool { return r.Due != 0 && (r.State == Waiting || r.State.ended()) }
+
+// Derive adds the index keys of a host.
+func (h *host) Derive(name string, keys *table.Keys) {
+	switch {
+	case h.due == 0:
+	case h.line == "":
+		keys.Add(kindDue).Int(h.due).Text(name)
+	default:
+		keys.Add(kindLine).Name(h.line).Int(h.due).Text(name)
+	}
+	for _, w := range h.work {
+		if w.parked {
+			keys.Add(kindParked).Name(w.crawl).Text(name)
+		}
+	}
+	deriveForget(keys, h.forgetAt(), "", name)
+}
+
+// Derive adds the index keys of a domain.
+func (d *domain) Derive(name string, keys *table.Keys) {
+	if d.due != 0 {
+		keys.Add(kindDue).Int(d.due).Text(lineMark).Text(name)
+	}
+	deriveForget(keys, d.forgetAt(), lineMark, name)
+}
+
+// Derive adds the index key of a crawl. One that another build judged has it, too: loadAll lists all crawls again when the
+// build is another.
+func (c *crawl) Derive(name string, keys *table.Keys) {
+	if c.known() && (!c.ended() || c.stale()) {
+		keys.Add(kindAwake).Text(name)
+	}
+}
+
+// Encode encodes the stored part of a crawl.
+func (c *crawl) Encode(b []byte) []byte {
+	text, err := json.Marshal(&c.crawlState)
+	if err != nil {
+		panic(fmt.Sprintf("encode counters: %v", err)) // they are numbers and texts
+	}
+	return append(b, text...)
+}
+
+// errCounters is why the state of a crawl is re-created.
+var errCounters = errors.New("stored counters cannot be read")
+
+func decodeCrawl(name string, value []byte) (*crawl, error) {
+	var state crawlState
+	if err := jsontext.Unmarshal(value, &state); err != nil {
+		return nil, fmt.Errorf("crawl %s: %w: %w", name, errCounters, err)
+	}
+	return &crawl{crawlState: state}, nil
+}

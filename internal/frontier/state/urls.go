@@ -1,0 +1,104 @@
+package state
+
+import (
+	"errors"
+
+	"seine/internal/frontier/table"
+	"seine/pkg/stages/frontier/frontierapi"
+)
+
+// urls are the records of URLs, and what follows from the state of each.
+type urls struct {
+	*base
+	crawls    *crawls
+	runs      *runs
+	inFlight  map[urlID]*Request
+	nextRetry int64 // no entry of the retry index is before
+	parsingAt int64 // when CountParsing was called last
+}
+
+// record returns what is known of a URL, nil if that is nothing.
+func (us *urls) record(id urlID) (*urlRecord, error) {
+	if req := us.inFlight[id]; req != nil {
+		return req.urlRecord, nil
+	}
+	r, err := us.tx.load(id)
+	if errors.Is(err, errRecord) {
+		return nil, us.unreadable(id, err)
+	}
+	return r, err
+}
+
+// unreadable deals with a URL record that cannot be read: it is quarantined, and
+// the URL is not known any more.
+func (us *urls) unreadable(id urlID, err error) error {
+	us.tx.records[id] = nil
+	for _, index := range []byte{kindFailed, kindSeed, kindInFlight} {
+		us.tx.Delete(urlTable.Key(table.Prefix(us.partition, index), id))
+	}
+	us.reportRepair(repairURL, "the record of a URL cannot be read, it is set aside", "crawl", id.crawl, "url_hash", id.hash, "error", err)
+	us.audit(id.crawl)
+	return us.setAside(urlTable.At(us.partition, id))
+}
+
+// setState gives a URL the state that follows from an event, and counts it there.
+func (us *urls) setState(r *urlRecord, id urlID, event urlEvent, reason string, now int64) {
+	us.check(r, id, &urlLife[event])
+	to := urlLife[event].to
+	c := us.crawls.get(id.crawl)
+	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, -1) })
+	forgetExample(&c.Examples, r)
+	if r.State == Parsing && r.Due <= us.parsingAt {
+		c.unparsed--
+	}
+	r.State, r.Reason, r.Changed = to, reason, us.time.wallMS(now)
+	c.tally(id.hash, func(n *frontierapi.Counters) { countRecord(n, r, 1) })
+	addExample(&c.Examples, r)
+	if r.barred() {
+		us.noteBarred(c, id.crawl, r.URL)
+	}
+	c.Changed = r.Changed
+	if c.Started == 0 {
+		c.Started = r.Changed
+	}
+	if to == Failed {
+		us.runs.countFailed(r, id, now)
+	}
+	c.dirty = true
+	us.tx.save(id, r)
+}
+
+// foundBy notes that a run has found a URL.
+func (us *urls) foundBy(r *urlRecord, id urlID, run int64) {
+	was := r.recrawling()
+	r.Run = max(r.Run, run)
+	us.countRecrawling(id, r.recrawling()-was)
+}
+
+// planAt sets the next visit of a URL.
+func (us *urls) planAt(r *urlRecord, id urlID, at int64) {
+	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
+	us.countPlanned(id, 1)
+}
+
+// unplan forgets the next visit.
+func (us *urls) unplan(r *urlRecord, id urlID) {
+	if r.State.ended() && r.Due != 0 {
+		r.Due = 0
+		us.countPlanned(id, -1)
+	}
+}
+
+func (us *urls) countPlanned(id urlID, by int64) {
+	c := us.crawls.get(id.crawl)
+	c.tally(id.hash, func(n *frontierapi.Counters) { n.Planned += by })
+	c.dirty = true
+}
+
+func (us *urls) countRecrawling(id urlID, by int64) {
+	if by != 0 {
+		c := us.crawls.get(id.crawl)
+		c.tally(id.hash, func(n *frontierapi.Counters) { n.Recrawling += by })
+		c.dirty = true
+	}
+}

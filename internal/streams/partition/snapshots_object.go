@@ -1,0 +1,74 @@
+package partition
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/streams/jsclient"
+	"seine/pkg/messages"
+)
+
+// objects is the store of snapshots. An object's NUID is its name, so that what
+// is left of a failed upload can be connected to it.
+func (s *Snapshots) objects(ctx context.Context) (*jsclient.ObjectBucket, error) {
+	return s.bus.ObjectBox(ctx, messages.BucketSnapshots)
+}
+
+// unrecorded lists the objects of partition p, whole or not, that are not the
+// recorded one, nor of a newer owner, who may be writing one.
+func unrecorded(ctx context.Context, o *jsclient.ObjectBucket, p int, epoch uint64, recorded string) ([]string, error) {
+	actx, cancel := jsclient.AnswerWithin(ctx)
+	defer cancel()
+	info, err := o.Stream.Info(actx, jetstream.WithSubjectFilter(o.Subjects()+">"))
+	if err != nil {
+		return nil, fmt.Errorf("list objects: %w", err)
+	}
+	var names []string
+	for subject := range info.State.Subjects {
+		name, chunk := strings.CutPrefix(subject, o.ChunkSubjects())
+		if !chunk {
+			b, err := base64.URLEncoding.DecodeString(strings.TrimPrefix(subject, o.InfoSubjects()))
+			if err != nil {
+				continue
+			}
+			name = string(b)
+		}
+		var of int
+		var made uint64
+		if n, err := fmt.Sscanf(name, "p%d-e%d-", &of, &made); n != 2 || err != nil || of != p || made > epoch || name == recorded {
+			continue
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// snapshotReader reads the object of a snapshot.
+type snapshotReader struct{ io.ReadCloser }
+
+func (r snapshotReader) Read(b []byte) (int, error) {
+	n, err := r.ReadCloser.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("read snapshot: %w", snapshotError(err))
+	}
+	return n, err //nolint:wrapcheck // io.EOF
+}
+
+// snapshotError says what an error of an object means for the snapshot that it is.
+func snapshotError(err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrObjectNotFound):
+		return ErrSnapshotGone
+	case errors.Is(err, jsclient.ErrObjectDamaged):
+		return fmt.Errorf("%w: %w", ErrSnapshotDamaged, err)
+	}
+	return err
+}

@@ -1,0 +1,83 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/streams/jsclient"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Left is what a stream still has of a crawl that was deleted.
+type Left struct {
+	Stream string
+	// Readers are the durable consumers that have not acknowledged all of it, none if
+	// it is only to be purged, or waits for a snapshot.
+	Readers []string
+}
+
+// String says what is waited for.
+func (l Left) String() string {
+	if len(l.Readers) == 0 {
+		return "stream " + l.Stream + " is purged at the next snapshot of each partition"
+	}
+	return "stream " + l.Stream + " has messages that " + strings.Join(l.Readers, ", ") + " must process first"
+}
+
+// DeletionLeft returns what the streams still have of a crawl that was deleted, in the
+// order of their names.
+func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.Deletion) (left []Left, err error) {
+	subjects := subjectsOf(crawl)
+	for _, stream := range slices.Sorted(maps.Keys(subjects)) {
+		end, ok := d.Streams[stream]
+		if !ok || end.Sequence == 0 {
+			continue
+		}
+		m, err := b.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: 1, Next: subjects[stream]})
+		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Seq > end.Sequence {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := Left{Stream: stream}
+		if stream != messages.StreamDead { // which are never acknowledged
+			if l.Readers, err = behind(ctx, b, stream, end.Sequence); err != nil {
+				return nil, err
+			}
+		}
+		left = append(left, l)
+	}
+	return left, nil
+}
+
+// behind returns the durable consumers of a stream that have something to read up to a
+// sequence, those of all partitions of a reader as one.
+func behind(ctx context.Context, b *stages.Bus, stream string, upto uint64) (names []string, err error) {
+	all, err := b.Consumers(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("look who reads stream %s: %w", stream, err)
+	}
+	for _, c := range all {
+		if c.Config.Durable != "" && c.AckFloor.Stream < upto && (c.NumPending > 0 || c.NumAckPending > 0) {
+			names = append(names, readerOf(c.Config.Durable))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// readerOf is the name of a durable consumer without its partition.
+func readerOf(durable string) string {
+	if i := strings.LastIndexByte(durable, '-'); i > 0 && strings.Trim(durable[i+1:], "0123456789") == "" {
+		return durable[:i]
+	}
+	return durable
+}

@@ -1,0 +1,305 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"seine/internal/base/sleep"
+	"seine/internal/streams/jsclient"
+	"seine/internal/streams/partition"
+	"seine/pkg/messages"
+	"seine/pkg/stages"
+)
+
+// Janitor keeps what consumers have read of a stream for replay, inside a
+// budget, and purges what is older. It never purges what some durable consumer
+// of the stream has not acknowledged, nor what a frontier that takes over a
+// partition would still need, so a slow consumer or a late snapshot fills the
+// stream, and the full stream holds back who publishes.
+type Janitor struct {
+	Bus *stages.Bus
+	Log *slog.Logger
+	// KeepShare is the part of a stream's byte limit that read history may
+	// take; the rest is room for what is unread. KeepAge bounds its age.
+	KeepShare float64
+	KeepAge   time.Duration
+	Every     time.Duration
+	// BodiesBytes is the limit of BucketBodies.
+	BodiesBytes int64
+	// Streams and how many durable consumers each must have before anything of
+	// it is purged: a consumer that is still to come must find everything.
+	Streams map[string]int
+	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
+	// newest snapshot of every partition: a takeover reads on
+	// from there.
+	Snapshots *partition.Snapshots
+
+	last     uint64                // the sum of the streams' last sequences
+	newest   []*partition.Snapshot // by partition; nil where there is none
+	newestAt time.Time
+	blamed   map[string]bool  // streams whose holders were logged
+	looseAge time.Duration    // looseAge, but in tests
+	now      func() time.Time // time.Now, but in tests
+	loose    map[string]orphanBody
+}
+
+// Defaults of a Janitor.
+const (
+	DefaultKeepShare = 0.5
+	DefaultKeepAge   = 7 * 24 * time.Hour
+	DefaultEvery     = 2 * time.Second
+)
+
+// NewJanitor returns a janitor for the streams of the pipeline.
+func NewJanitor(b *stages.Bus) *Janitor {
+	p := b.Layout.Partitions
+	return &Janitor{
+		Bus: b, Log: b.Log, KeepShare: DefaultKeepShare, KeepAge: DefaultKeepAge, Every: DefaultEvery,
+		BodiesBytes: messages.DefaultStreamLimits().BodiesBytes, looseAge: looseAge, now: time.Now,
+		Streams: map[string]int{
+			messages.StreamSeeds: 1, messages.StreamURLs: p, messages.StreamResults: p,
+			messages.StreamPages: 1, messages.StreamRecords: p,
+		},
+	}
+}
+
+// Run cleans up until ctx is done. More than one may run: a purge repeated is
+// harmless. While there is something to purge it comes back soon, so that a
+// small stream does not hold up the pipeline; while nothing is published, less often.
+func (j *Janitor) Run(ctx context.Context) error {
+	var swept, moved time.Time
+	for wait := j.Every; ctx.Err() == nil; _ = sleep.For(ctx, wait) {
+		last, purgedAny := j.last, false
+		j.last = 0
+		for name, consumers := range j.Streams {
+			purged, err := j.clean(ctx, name, consumers)
+			if err != nil && ctx.Err() == nil {
+				j.Log.Debug("cannot clean up", "stream", name, "error", err)
+			}
+			purgedAny = purgedAny || purged
+		}
+		switch {
+		case purgedAny:
+			wait = j.Every / 20
+		case j.last == last:
+			wait = min(max(2*wait, j.Every), 4*j.Every)
+		default:
+			wait = j.Every
+		}
+		if time.Since(swept) >= j.Every { // listing them costs more than looking at a stream
+			swept = time.Now()
+			if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
+				j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
+			}
+		}
+		if time.Since(moved) >= straysEvery {
+			moved = time.Now()
+			for _, name := range StrayStreams {
+				if err := j.moveStrays(ctx, name); err != nil && ctx.Err() == nil {
+					j.Log.Debug("cannot move unread messages to DEAD", "stream", name, "error", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// clean purges what of the stream is read and beyond the budget.
+func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged bool, err error) {
+	s, err := j.Bus.JS.Stream(ctx, name)
+	if err != nil {
+		return false, fmt.Errorf("look at stream %s: %w", name, err)
+	}
+	info := s.CachedInfo()
+	j.last += info.State.LastSeq
+	over := j.overBudget(info)
+	if over == 0 {
+		return false, nil
+	}
+	read, slowest, n, err := j.minAckFloor(ctx, name, info.State.LastSeq)
+	if err != nil {
+		return false, err
+	}
+	j.blame(info, read, slowest)
+	if n < consumers {
+		return false, nil
+	}
+	upto := min(read, over)
+	if upto < info.State.FirstSeq {
+		return false, nil
+	}
+	if j.Snapshots != nil && (name == messages.StreamURLs || name == messages.StreamResults) {
+		if upto, err = j.saved(ctx, info, upto); err != nil || upto < info.State.FirstSeq {
+			return false, err
+		}
+	}
+	if slices.Contains(StrayStreams, name) {
+		if err := j.moveStrays(ctx, name); err != nil {
+			return false, err
+		}
+	}
+	if err := s.Purge(ctx, jetstream.WithPurgeSequence(upto+1)); err != nil {
+		return false, fmt.Errorf("purge stream %s: %w", name, err)
+	}
+	j.Log.Debug("purged read history", "stream", name, "upto", upto)
+	return true, nil
+}
+
+// purgedShare is the part of the budget that is purged at once. Each purge has the server read a
+// block of up to 8 MiB, and keep it in memory for 10 s (nats-server 2.15.2).
+const purgedShare = 1.0 / 8
+
+// overBudget returns the last sequence to purge of a stream that is over its budget, 0 when
+// it is not. It is estimated from the mean size of the stream's messages; the next round corrects it.
+func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
+	st, limit := info.State, info.Config.MaxBytes
+	if st.Msgs == 0 {
+		return 0
+	}
+	var over uint64
+	if keep := float64(limit) * j.KeepShare; limit > 0 && float64(st.Bytes) > keep {
+		share := 1 - keep*(1-purgedShare)/float64(st.Bytes)
+		over = st.FirstSeq + uint64(share*float64(st.LastSeq-st.FirstSeq+1))
+	}
+	if age := time.Since(st.FirstTime); over == 0 && age > j.KeepAge {
+		// The oldest message is too old: drop a slice, and look again next time.
+		over = st.FirstSeq + (st.LastSeq-st.FirstSeq)/64
+	}
+	return min(over, st.LastSeq)
+}
+
+// blameShare is the part of a stream's limit that a consumer may hold back before
+// the janitor logs which one it is.
+const blameShare = 0.75
+
+// blame logs once that a consumer fills the stream. It may be the consumer of a writer that
+// was removed, which logs nothing itself.
+func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string) {
+	st, name := info.State, info.Config.Name
+	unread := float64(st.LastSeq-min(max(read, st.FirstSeq-1), st.LastSeq)) / float64(st.LastSeq-st.FirstSeq+1)
+	held := info.Config.MaxBytes > 0 && unread*float64(st.Bytes) > blameShare*float64(info.Config.MaxBytes)
+	switch {
+	case held && !j.blamed[name]:
+		j.Log.Warn("stream fills up with what a consumer has not read", "stream", name, "consumer", slowest)
+		if j.blamed == nil {
+			j.blamed = make(map[string]bool)
+		}
+		j.blamed[name] = true
+	case !held:
+		delete(j.blamed, name)
+	}
+}
+
+// minAckFloor returns the highest sequence up to which every durable consumer of a stream
+// has read, the one that has read least, and how many such consumers there are.
+// last is the stream's last sequence, read before: a consumer that has caught up
+// has read up to there.
+func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (read uint64, slowest string, n int, err error) {
+	all, err := j.Bus.Consumers(ctx, stream)
+	if err != nil {
+		return 0, "", 0, err
+	}
+	if copied, err := j.backedUp(ctx); err != nil || copied {
+		return 0, "a backup", len(all), err
+	}
+	read = last
+	for _, c := range all {
+		if c.Config.Durable == "" {
+			continue
+		}
+		n++
+		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, c) {
+			read, slowest = floor, c.Config.Durable
+		}
+	}
+	return read, slowest, n, nil
+}
+
+// backedUp reports whether a backup is being made, which needs all that was there when it began.
+func (j *Janitor) backedUp(ctx context.Context) (bool, error) {
+	for seq := uint64(1); ; {
+		m, err := j.Bus.ReadFromLeader(ctx, "KV_"+messages.BucketLeases, jsclient.Lookup{Seq: seq, Next: "$KV." + messages.BucketLeases + "." + messages.KeyBackups + "*"})
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			return false, nil
+		case err != nil, !m.Deletes():
+			return err == nil, err
+		}
+		seq = m.Seq + 1
+	}
+}
+
+// caughtUp reports whether c has acknowledged the last message for it. Its
+// NumPending would say so without a question, but lags behind for moments, and
+// a purge cannot be taken back.
+func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool {
+	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
+		return false
+	}
+	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, jsclient.Lookup{Last: c.Config.FilterSubject})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return true
+	}
+	return err == nil && m.Seq <= c.AckFloor.Stream
+}
+
+// saved returns the highest sequence, at most upto, up to which the newest
+// snapshots have all messages of a stream. A partition holds back its first
+// message after its snapshot and all after that, of whichever partition; one
+// that is idle has none, however old its snapshot is. As long as a partition has no
+// snapshot at all, the answer is 0: a takeover reads the streams from
+// their beginning, and can see only of a whole one that nothing is missing. Upto
+// must not be beyond the last message that the stream had when info was read.
+func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
+	if err := j.lookAtSnapshots(ctx); err != nil {
+		return 0, err
+	}
+	stream := info.Config.Name
+	if slices.Contains(j.newest, nil) {
+		return 0, nil
+	}
+	for p, snap := range j.newest {
+		at := snap.Positions[stream]
+		if !at.Created.Equal(info.Created) || at.Sequence > info.State.LastSeq {
+			at.Sequence = 0 // of other messages: a new owner reads all of these
+		}
+		if at.Sequence >= upto {
+			continue
+		}
+		m, err := j.Bus.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: at.Sequence + 1, Next: messages.SubjectAny("*", p)})
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+		case err != nil:
+			return 0, err
+		case m.Seq <= upto:
+			upto = m.Seq - 1
+		}
+	}
+	return upto, nil
+}
+
+// lookAtSnapshots learns which snapshots are the newest, now and then: what it
+// does not know yet only makes it keep more.
+func (j *Janitor) lookAtSnapshots(ctx context.Context) error {
+	if time.Since(j.newestAt) < j.Every {
+		return nil
+	}
+	newest := make([]*partition.Snapshot, j.Bus.Layout.Partitions)
+	for p := range newest {
+		snap, found, err := j.Snapshots.Newest(ctx, p)
+		if err != nil {
+			return err
+		}
+		if found {
+			newest[p] = &snap
+		}
+	}
+	j.newest, j.newestAt = newest, time.Now()
+	return nil
+}
