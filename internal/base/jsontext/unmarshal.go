@@ -43,7 +43,9 @@ func Marshal(v any) ([]byte, error) { return json.Marshal(v, plainText) }
 func MarshalRecord(v any) ([]byte, error) { return json.Marshal(v, plainText, recordTimes) }
 
 var (
-	recordTimes = json.WithMarshalers(json.MarshalFunc(func(t time.Time) ([]byte, error) { return AppendTime(nil, t), nil }))
+	recordTimes = json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error {
+		return enc.WriteValue(AppendTime(enc.AvailableBuffer(), t))
+	}))
 
 	plainText = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
 

@@ -3,21 +3,16 @@ package httpclient
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"golang.org/x/net/http/httpguts"
 
-	"seine/internal/base/lazyregexp"
+	"seine/internal/base/ascii"
 )
 
 // maxHead is how long a head may be to be cleaned. What is longer passes as it is: net/http refuses it at Config.MaxHeader.
 const maxHead = 512 << 10
 
-var (
-	startOfHead = []byte("HTTP/") // without its number
-	// endOfHead is an empty line. A bare LF ends a line as well (RFC 9112 2.2), and so does CR CR LF.
-	endOfHead = lazyregexp.New(`\n\r*\n`)
-)
+var startOfHead = []byte("HTTP/") // without its number
 
 // headReader finds the heads of responses in the bytes of a connection, and hands them on cleaned: net/http loses a page
 // for one bad line of its head, which browsers read. It begins with each request, and ends with the head of the final
@@ -36,12 +31,12 @@ type headReader struct {
 func (r *headReader) take(p []byte, err error) (final []byte) {
 	r.pending, r.err = append(r.pending, p...), err
 	for r.reading && (r.begun || r.begin()) {
-		empty := endOfHead().FindIndex(r.pending[r.seen:])
-		if empty == nil {
+		end := endOfHead(r.pending, r.seen)
+		if end < 0 {
 			r.seen = max(0, bytes.LastIndexByte(r.pending, '\n'))
 			break
 		}
-		head := r.pending[:r.seen+empty[1]]
+		head := r.pending[:end]
 		r.pending, r.seen, r.begun = r.pending[len(head):], 0, false
 		status := bytes.IndexByte(head, '\n') + 1
 		r.ready = append(append(r.ready, head[:status]...), cleanFields(head[status:])...)
@@ -66,6 +61,23 @@ func (r *headReader) begin() bool {
 	return r.begun
 }
 
+// endOfHead returns where the first empty line after from ends, -1 if there is none. A bare LF ends a line as well (RFC
+// 9112 2.2), and so does CR CR LF.
+func endOfHead(text []byte, from int) int {
+	empty := false // what the line has so far
+	for i := from; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n' && empty:
+			return i + 1
+		case c == '\n':
+			empty = true
+		case c != '\r':
+			empty = false
+		}
+	}
+	return -1
+}
+
 // interim reports whether a head is that of a 1xx response.
 func interim(head []byte) bool {
 	_, rest, _ := bytes.Cut(head, []byte(" "))
@@ -77,56 +89,63 @@ func interim(head []byte) bool {
 // means none, is left out. Where lengths differ, or a length stands beside a coding, they stay, for net/http to refuse.
 func cleanFields(fields []byte) []byte {
 	out := make([]byte, 0, len(fields)+8)
-	kept, chunked, length := false, false, bytes.Contains(bytes.ToLower(fields), []byte("content-length"))
+	kept, chunked := false, false
 	for line := range bytes.Lines(fields) {
-		text := string(bytes.TrimRight(line, "\r\n"))
-		if text == "" {
+		text := bytes.TrimRight(line, "\r\n")
+		if len(text) == 0 {
 			return append(out, "\r\n"...) // the end
 		}
 		if text[0] == ' ' || text[0] == '\t' { // it continues the line before
 			if kept {
-				out = append(out, withSpaces(text)+"\r\n"...)
+				out = append(append(out, withSpaces(text)...), "\r\n"...)
 			}
 			continue
 		}
-		name, value, colon := strings.Cut(text, ":")
-		name = strings.TrimRight(name, " \t")
-		kept = colon && httpguts.ValidHeaderFieldName(name)
+		name, value, colon := bytes.Cut(text, []byte(":"))
+		name = bytes.TrimRight(name, " \t")
+		kept = colon && httpguts.ValidHeaderFieldName(string(name))
 		switch {
-		case strings.EqualFold(name, "Content-Length"):
+		case ascii.Is(name, "content-length"):
 			value = once(value)
-		case strings.EqualFold(name, "Transfer-Encoding"):
-			value = once(strings.Trim(strings.ToLower(value), " \t,"))
-			kept = kept && value != "identity" && (value != "chunked" || !chunked || length)
-			chunked = value == "chunked"
+		case ascii.Is(name, "transfer-encoding"):
+			value = once(bytes.Trim(bytes.ToLower(value), " \t,"))
+			again := chunked && !bytes.Contains(bytes.ToLower(fields), []byte("content-length"))
+			chunked = string(value) == "chunked"
+			kept = kept && string(value) != "identity" && !(again && chunked)
 		default:
 			value = withSpaces(value)
 		}
 		if kept {
-			out = append(out, name+":"+value+"\r\n"...)
+			out = append(append(append(append(out, name...), ':'), value...), "\r\n"...)
 		}
 	}
 	return out
 }
 
 // once returns the value of a list whose items are the same, and any other as it is.
-func once(list string) string {
-	items := strings.Split(list, ",")
-	for i, item := range items {
-		if items[i] = strings.Trim(item, " \t"); items[i] != items[0] {
+func once(list []byte) []byte {
+	first, rest, more := bytes.Cut(list, []byte(","))
+	first = bytes.Trim(first, " \t")
+	for item := []byte(nil); more; {
+		if item, rest, more = bytes.Cut(rest, []byte(",")); !bytes.Equal(bytes.Trim(item, " \t"), first) {
 			return list
 		}
 	}
-	return items[0]
+	return first
 }
 
 // withSpaces has spaces for control characters.
-func withSpaces(text string) string {
-	b := []byte(text)
-	for i, c := range b {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			b[i] = ' '
+func withSpaces(text []byte) []byte {
+	if !slices.ContainsFunc(text, isControl) {
+		return text
+	}
+	text = bytes.Clone(text)
+	for i, c := range text {
+		if isControl(c) {
+			text[i] = ' '
 		}
 	}
-	return string(b)
+	return text
 }
+
+func isControl(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
