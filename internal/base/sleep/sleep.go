@@ -8,12 +8,10 @@ import (
 
 // For waits for d, or until ctx is done, and returns why.
 func For(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -351,19 +351,16 @@ func (w *Watchdog) postUntil(ctx context.Context, until time.Time) {
 				go w.send(ctx, w.posted, crawl, k.rules, k.state.Outbox[0])
 			}
 		}
-		timer := time.NewTimer(max(0, wait))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case p := <-w.posted:
 			w.note(ctx, p)
-		case <-timer.C:
+		case <-time.After(wait):
 			if !time.Now().Before(until) {
 				return
 			}
 		}
-		timer.Stop()
 	}
 }
 

@@ -115,11 +115,9 @@ const closeTime = 2 * time.Second
 func (b *Browser) Close() {
 	b.once.Do(func() {
 		b.Conn.Close()
-		timer := time.NewTimer(closeTime)
-		defer timer.Stop()
 		select {
 		case <-b.ended:
-		case <-timer.C:
+		case <-time.After(closeTime):
 		}
 		killGroup(b.cmd)
 		<-b.ended

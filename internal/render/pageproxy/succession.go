@@ -42,10 +42,8 @@ func (s *succession) isOfPage(visit context.Context, r *http.Request) bool {
 	case <-visit.Done():
 		return false
 	}
-	timer := time.NewTimer(giveUpTime)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(giveUpTime):
 		return true
 	case <-r.Context().Done():
 		return false

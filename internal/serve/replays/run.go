@@ -31,13 +31,11 @@ func (s *Service) Run(ctx context.Context) {
 			s.run(ctx, j)
 			continue
 		}
-		timer := time.NewTimer(lookWait)
 		select {
 		case <-ctx.Done():
 		case <-s.wake:
-		case <-timer.C:
+		case <-time.After(lookWait):
 		}
-		timer.Stop()
 	}
 }
 

@@ -61,11 +61,9 @@ const (
 // Start begins a crawl, and returns when it is known, or why it is not.
 func (r *Runner) Start(ctx context.Context, name string, spec *crawlspec.Spec, seeds []messages.Seed) error {
 	s := &start{crawl: name, spec: spec, seeds: seeds, begun: make(chan error, 1)}
-	timer := time.NewTimer(takeTime)
-	defer timer.Stop()
 	select {
 	case r.starts <- s:
-	case <-timer.C:
+	case <-time.After(takeTime):
 		return ErrRunning
 	case <-ctx.Done():
 		return ctx.Err()

@@ -135,11 +135,9 @@ func (f *Feed) rest(ctx context.Context) {
 	if f.watched() {
 		wait = Watched
 	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-t.C:
+	case <-time.After(wait):
 	case <-f.wake:
 	}
 }

@@ -115,11 +115,9 @@ const beginTime = time.Second
 
 // awaitBegin waits a moment until Run has the directory.
 func (s *Service) awaitBegin() {
-	timer := time.NewTimer(beginTime)
-	defer timer.Stop()
 	select {
 	case <-s.began:
-	case <-timer.C:
+	case <-time.After(beginTime):
 	}
 }
 

@@ -115,11 +115,9 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 func (i *index) Close() error {
 	flushed, err := i.db.AsyncFlush()
 	if err == nil {
-		t := time.NewTimer(closeWait)
-		defer t.Stop()
 		select {
 		case <-flushed:
-		case <-t.C:
+		case <-time.After(closeWait):
 		}
 	}
 	if err := errors.Join(err, i.db.Close(), i.lock.Close()); err != nil {

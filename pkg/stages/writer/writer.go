@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/installation"
+	"seine/internal/base/sleep"
 	"seine/internal/output"
 	"seine/internal/streams/jsclient"
 	"seine/internal/streams/partition"
@@ -203,13 +204,8 @@ func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func()
 func doneAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			cancel()
-		case <-late.Done():
-		}
+		_ = sleep.For(late, d)
+		cancel()
 	})
 	return late, func() { stop(); cancel() }
 }
