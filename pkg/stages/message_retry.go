@@ -2,7 +2,6 @@ package stages
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"seine/internal/streams/jsclient"
@@ -49,10 +48,4 @@ func PoisonError(err error) error { return &poisonError{err} }
 func IsPoison(err error) bool {
 	_, ok := errors.AsType[*poisonError](err)
 	return ok
-}
-
-// panicked turns what a handler panicked with into poison: the same message
-// would make the next process panic as well.
-func panicked(v any, stack []byte) error {
-	return PoisonError(fmt.Errorf("handler panicked: %v\n%s", v, stack))
 }

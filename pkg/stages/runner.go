@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/panics"
 	"seine/internal/base/sleep"
 	"seine/internal/streams/drift"
 	"seine/internal/streams/jsclient"
@@ -331,14 +331,13 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 
 var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
 
-// Recovered calls a handler, and returns a panic of it as a PoisonError.
-func Recovered(handle func() (Output, error)) (out Output, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicked(v, debug.Stack())
-		}
-	}()
-	return handle()
+// Recovered calls a handler, and returns a panic of it as poison: the same message would make the next process panic as well.
+func Recovered(handle func() (Output, error)) (Output, error) {
+	out, err := panics.Catch(handle)
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		err = PoisonError(fmt.Errorf("handler panicked: %v\n%s", p.Value, p.Stack))
+	}
+	return out, err
 }
 
 // publish keeps the promise of Output: First is stored before Then is sent, and that before Last.

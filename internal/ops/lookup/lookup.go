@@ -30,7 +30,7 @@ type NotFoundError struct {
 	Name string
 	// Meant is the name that was meant, most likely; "" if none is like it.
 	Meant string
-	// Others are the crawls there are, sorted.
+	// Others are the crawls there are, sorted, or the slowest hosts.
 	Others []string
 }
 
@@ -80,24 +80,25 @@ func Host(ctx context.Context, client frontierapi.Client, name string) (frontier
 	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
 		return h, err
 	}
-	return h, &NotFoundError{Kind: KindHost, Name: h.Host, Meant: suggest.Name(h.Host, hostNames(ctx, client))}
+	names := hostNames(ctx, client)
+	return h, &NotFoundError{Kind: KindHost, Name: h.Host, Meant: suggest.Name(h.Host, names), Others: names}
 }
 
 // Hosts returns what Host does. If that does not exist and the name has no port, it returns the same name on all its ports.
 func Hosts(ctx context.Context, client frontierapi.Client, name string) ([]frontierapi.HostStatus, error) {
 	h, err := Host(ctx, client, name)
-	if err == nil {
-		return []frontierapi.HostStatus{h}, nil
+	none, is := IsNotFound(err)
+	if !is {
+		return []frontierapi.HostStatus{h}, err
 	}
-	isOther := func(host string) bool { return withoutPort(host) != name }
 	var found []frontierapi.HostStatus
-	for _, other := range slices.DeleteFunc(hostNames(ctx, client), isOther) {
-		if h, err := Host(ctx, client, other); err == nil {
-			found = append(found, h)
+	for _, other := range none.Others {
+		if withoutPort(other) != name {
+			continue
 		}
-	}
-	if len(found) > 0 {
-		err = nil
+		if h, failed := Host(ctx, client, other); failed == nil {
+			found, err = append(found, h), nil
+		}
 	}
 	return found, err
 }
@@ -112,11 +113,9 @@ func HostOf(ctx context.Context, client frontierapi.Client, spec *crawlspec.Spec
 	if strings.Contains(given, "://") {
 		given = name
 	}
-	if _, err = Host(ctx, client, given); err == nil {
-		return nil
-	}
+	_, err = Host(ctx, client, given)
 	// What the crawl wants of a host is so whatever the port; a frontier tells ports apart.
-	if slices.ContainsFunc(hostNames(ctx, client), func(host string) bool { return withoutPort(host) == name }) {
+	if none, is := IsNotFound(err); is && slices.ContainsFunc(none.Others, func(host string) bool { return withoutPort(host) == name }) {
 		return nil
 	}
 	return err
