@@ -109,12 +109,12 @@ func TestHostileTime(t *testing.T) {
 func processorTime(t *testing.T, page []byte) time.Duration {
 	best := time.Hour
 	for range 3 {
-		best = min(best, cputime.Of(func() {
-			// Without a declared encoding, so that it is looked for, too.
-			if _, err := Scan(page, testURL, "", everything()); err != nil {
-				t.Error(err)
-			}
-		}))
+		before := cputime.Used()
+		// Without a declared encoding, so that it is looked for, too.
+		if _, err := Scan(page, testURL, "", everything()); err != nil {
+			t.Error(err)
+		}
+		best = min(best, cputime.Used()-before)
 	}
 	return best
 }

@@ -20,14 +20,6 @@ var variables string
 // compose files and tests have, and what Kubernetes sets for a service of that name.
 var others = lazyregexp.New(`^(SECRET_.*|TAG|TEST_.*|(.*_)?(SERVICE_(HOST|PORT.*)|PORT(_\d+_(TCP|UDP|SCTP).*)?))$`)
 
-// Variables returns the names of the variables of all commands.
-func Variables() (names []string) {
-	for name := range strings.FieldsSeq(variables) {
-		names = append(names, EnvPrefix+"_"+name)
-	}
-	return names
-}
-
 // UnknownVariables returns each variable in an environment that has the prefix, and that
 // no command knows: it does nothing, and may be misspelt.
 func UnknownVariables(environ []string) (complaints []string) {
