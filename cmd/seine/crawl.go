@@ -22,7 +22,6 @@ import (
 	"seine/internal/base/version"
 	"seine/internal/base/weburl"
 	"seine/internal/frontier/state"
-	"seine/internal/ops/procstats"
 	"seine/internal/ops/seeds"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
@@ -35,7 +34,6 @@ import (
 	"seine/internal/run/specfile"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 	"seine/pkg/stages/writer"
 )
 
@@ -219,7 +217,6 @@ func (c *crawlCmd) Run() error {
 	if o.Tracer, err = c.Tracing.Open(ctx, "seine-crawl", version.Number, procname.Instance(), o.Log); err != nil {
 		return err
 	}
-	o.Vitals, o.Health = procstats.NewReporter("crawl"), stages.NewHealth()
 	o.Vitals.ReadyBy(o.Health.Err)
 	if c.Metrics != "" {
 		stop, err := process.Admin(c.Metrics, o.Vitals, o.Health, false, o.Log)
@@ -228,7 +225,6 @@ func (c *crawlCmd) Run() error {
 		}
 		defer stop()
 	}
-	o.Flusher = new(crawl.Flusher)
 	stopServing, err := c.serve(ctx, o.Flusher, o.Log)
 	if err != nil {
 		return err

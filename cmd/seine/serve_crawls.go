@@ -6,10 +6,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seine/internal/base/version"
-	"seine/internal/ops/procstats"
 	"seine/internal/run/config"
 	"seine/internal/run/crawl"
-	"seine/pkg/stages"
 )
 
 // crawlOptions are those of `seine crawl` in the directory of the server: by the environment, and by what the
@@ -32,7 +30,5 @@ func (c *serveCmd) crawlOptions(name string) (crawl.Options, error) {
 	if _, err := config.Parse(parser, args); err != nil {
 		return crawl.Options{}, fmt.Errorf("options of a crawl: %w", err)
 	}
-	o, err := all.Crawl.options(nil)
-	o.Vitals, o.Health = procstats.NewReporter("crawl"), stages.NewHealth()
-	return o, err
+	return all.Crawl.options(nil)
 }

@@ -39,9 +39,9 @@ type Options struct {
 	// change nothing although they are no GET.
 	API      http.Handler
 	Harmless []string
-	// MCP answers at /mcp, by way of Calls; nil for nothing there.
+	// MCP answers at /mcp, by way of Calls.
 	MCP http.Handler
-	// Pages answers for all other paths, without the prefix; nil for none. Style is the path of their style sheet, below
+	// Pages answers for all other paths, without the prefix. Style is the path of their style sheet, below
 	// /static/, which needs no caller.
 	Pages http.Handler
 	Style string
@@ -60,9 +60,12 @@ func Handler(o *Options) http.Handler {
 	mux.HandleFunc("GET /login", o.showLogin)
 	mux.HandleFunc("POST /login", o.login)
 	mux.HandleFunc("POST /logout", o.logout)
-	mux.Handle("/", o.pages())
-	h := o.withMCP(o.guard(mux))
-	h = o.authenticate(h)
+	mux.Handle("/", o.Pages)
+	all := http.NewServeMux()
+	// A message to the tools is no write by itself: what it calls is guarded.
+	all.Handle(mcp.Path, o.limitCallers(limitBodies(maxMessage, o.MCP)))
+	all.Handle("/", o.guard(mux))
+	h := o.authenticate(all)
 	h = refuseCrossOrigin(h)
 	h = o.stripPrefix(h)
 	h = o.checkHost(h)
@@ -80,31 +83,6 @@ func (o *Options) guard(h http.Handler) http.Handler {
 // Calls returns the API for requests from within the process that have their caller in the context: they are
 // held to what requests of clients are held to.
 func (o *Options) Calls() http.Handler { return o.guard(o.API) }
-
-// withMCP answers at /mcp beside all else. A message there is no write by itself: what it calls is guarded.
-func (o *Options) withMCP(rest http.Handler) http.Handler {
-	if o.MCP == nil {
-		return rest
-	}
-	tools := o.limitCallers(limitBodies(maxMessage, o.MCP))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == mcp.Path {
-			tools.ServeHTTP(w, r)
-			return
-		}
-		rest.ServeHTTP(w, r)
-	})
-}
-
-// pages are those that there are.
-func (o *Options) pages() http.Handler {
-	if o.Pages != nil {
-		return o.Pages
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		problem.Write(w, http.StatusNotFound, "no such address: "+o.PathPrefix+"/api/v1/openapi.json lists all")
-	})
-}
 
 // stripPrefix takes the prefix off, and refuses paths without it.
 func (o *Options) stripPrefix(next http.Handler) http.Handler {

@@ -33,6 +33,7 @@ func options(t *testing.T) *Options {
 	t.Cleanup(func() { _ = log.Close() })
 	return &Options{
 		Listen: DefaultListen, Rate: DefaultRate, Audit: log, Log: slog.New(slog.DiscardHandler), Harmless: []string{"POST /api/look"},
+		Pages: http.NotFoundHandler(), MCP: http.NotFoundHandler(),
 		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
 				problem.Write(w, http.StatusRequestEntityTooLarge, "too large: send less")

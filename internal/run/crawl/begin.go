@@ -45,10 +45,8 @@ func (c *crawl) beginIfKnown(ctx context.Context) error {
 
 // begin remembers where the crawl writes, stores its spec and publishes its seeds.
 func (c *crawl) begin(ctx context.Context) error {
-	if c.Opened != nil {
-		if err := c.Opened(); err != nil {
-			return err
-		}
+	if err := c.Opened(); err != nil {
+		return err
 	}
 	close(c.begun)
 	return c.publishSeeds(ctx)

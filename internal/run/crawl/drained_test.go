@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"seine/internal/ops/procstats"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // The summary of an interrupted crawl counts the pages that were in flight: their records are in the output.
@@ -34,7 +32,7 @@ func TestSummaryOfAnInterruptedCrawlCountsWhatWasInFlight(t *testing.T) {
 	dir := t.TempDir()
 	o := DefaultOptions("c", filepath.Join(dir, "data"))
 	o.Listen, o.Writer.Out, o.Seeds = "127.0.0.1:0", filepath.Join(dir, "out"), []messages.Seed{{URL: site.URL + "/"}}
-	o.Chain, o.Vitals, o.Health = true, procstats.NewReporter("crawl"), stages.NewHealth()
+	o.Chain = true
 	o.Spec = func(have crawlspec.Spec) (*crawlspec.Spec, error) {
 		have.Delay, have.AllowPrivate = 0, true
 		return &have, nil

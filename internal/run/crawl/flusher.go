@@ -37,9 +37,6 @@ func flush(ctx context.Context, writers []*writer.Writer) {
 
 // follow has f flush these from now on.
 func (f *Flusher) follow(writers []*writer.Writer) {
-	if f == nil {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.writers = writers

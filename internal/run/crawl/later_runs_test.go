@@ -12,10 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"seine/internal/ops/procstats"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // laterRuns runs the command again and again in one directory.
@@ -30,7 +28,7 @@ func (l *laterRuns) run(change func(o *Options, spec *crawlspec.Spec), seeds ...
 	l.t.Helper()
 	o := DefaultOptions("c", filepath.Join(l.dir, "data"))
 	o.Listen, o.Writer.Out = "127.0.0.1:0", filepath.Join(l.dir, "out")
-	o.Chain, o.Vitals, o.Health = true, procstats.NewReporter("crawl"), stages.NewHealth()
+	o.Chain = true
 	l.log.Reset()
 	o.Log = slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	for _, url := range seeds {

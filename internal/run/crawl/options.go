@@ -53,7 +53,7 @@ type Options struct {
 	// Last says that the process ends when Run has returned, so that a small embedded
 	// server need not be stopped in order, which takes some 60 ms.
 	Last bool
-	// Opened, if set, is called once everything could be opened, before anything is
+	// Opened is called once everything could be opened, before anything is
 	// fetched.
 	Opened func() error
 	// Progress, if set, is called with the state of the crawl a few times a second.
@@ -61,7 +61,7 @@ type Options struct {
 	// Others, if set, returns the crawls of the directory that have work. The stages run until the crawl has ended and
 	// Others returns none.
 	Others func(context.Context) ([]string, error)
-	// Flusher, if set, has the writers of this crawl commit while it runs.
+	// Flusher has the writers of this crawl commit while it runs.
 	Flusher *Flusher
 	Log     *slog.Logger
 	Tracer  *tracing.Tracer     // nil for no traces
@@ -74,7 +74,8 @@ func DefaultOptions(name, data string) Options {
 	o := Options{
 		Crawl: name, Data: data, Log: slog.New(slog.DiscardHandler),
 		Frontier: frontier.DefaultConfig(), Fetcher: fetcher.DefaultConfig(), Parser: parser.DefaultConfig(), Writer: writer.DefaultConfig(),
-		Browser: render.DefaultConfig(),
+		Browser: render.DefaultConfig(), Opened: func() error { return nil }, Flusher: new(Flusher),
+		Vitals: procstats.NewReporter("crawl"), Health: stages.NewHealth(),
 	}
 	o.Frontier.State, o.Writer.State = filepath.Join(data, "frontier"), filepath.Join(data, "writer")
 	return o

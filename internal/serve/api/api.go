@@ -85,10 +85,7 @@ type API struct {
 
 // New returns the API.
 func New(o Options) *API {
-	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, logged: rate.Sometimes{Interval: time.Second}, bulk: turns.New(8, 32, turnWait), tails: turns.New(8, 32, turnWait)}
-	if o.Keys != "" {
-		a.keys = openKeys(o.Keys)
-	}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: answers.Cache{Within: askTime}, logged: rate.Sometimes{Interval: time.Second}, keys: openKeys(o.Keys), bulk: turns.New(8, 32, turnWait), tails: turns.New(8, 32, turnWait)}
 	config := huma.DefaultConfig("Seine", version.Number)
 	config.Info.Description = "Crawls, and single pages, of a Seine web crawler."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = Base+"/openapi", "", ""

@@ -18,7 +18,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"seine/internal/ops/procstats"
 	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
@@ -78,7 +77,7 @@ func shop(seed string) *crawlspec.Spec {
 func runCrawl(t *testing.T, data, name string, spec *crawlspec.Spec) (stop func()) {
 	t.Helper()
 	o := crawl.DefaultOptions(name, data)
-	o.Listen, o.Chain, o.Vitals, o.Health = "127.0.0.1:0", true, procstats.NewReporter("crawl"), stages.NewHealth()
+	o.Listen, o.Chain = "127.0.0.1:0", true
 	o.Spec = func(crawlspec.Spec) (*crawlspec.Spec, error) { return spec, nil }
 	o.Writer.Out, o.Writer.ChunkAge = filepath.Join(data, "out"), crawlspec.Duration(100*time.Millisecond)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -126,7 +125,7 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 		t.Fatal(err)
 	}
 	c := cluster.New(connect.Operator{Data: data}, log)
-	so := serve.Options{Listen: "127.0.0.1:0", Rate: 10_000, Audit: writes, Log: log}
+	so := serve.Options{Listen: "127.0.0.1:0", Rate: 10_000, Audit: writes, Log: log, Pages: http.NotFoundHandler(), MCP: http.NotFoundHandler()}
 	ao := api.Options{Cluster: c, Feed: snapshots.New(c, log), Audit: writes, AllowPrivate: true, Keys: filepath.Join(t.TempDir(), "keys"), Log: log}
 	if ao.Scraper, err = scrape.New("", render.DefaultConfig()); err != nil {
 		t.Fatal(err)

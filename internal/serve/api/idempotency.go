@@ -42,7 +42,7 @@ const (
 func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	key := r.Header.Get(idempotencyHeader)
-	if key == "" || a.keys == nil {
+	if key == "" {
 		next(ctx)
 		return
 	}

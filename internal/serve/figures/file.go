@@ -25,9 +25,6 @@ const storedVersion = 1
 
 // Store writes the file in place of the one that is there.
 func (s *Sampler) Store() {
-	if s.file == "" {
-		return
-	}
 	var text bytes.Buffer
 	s.mu.Lock()
 	err := gob.NewEncoder(&text).Encode(stored{storedVersion, s.whole, s.crawls})
@@ -43,9 +40,6 @@ func (s *Sampler) Store() {
 
 // load reads the file. Without a whole one, charts begin now.
 func (s *Sampler) load() {
-	if s.file == "" {
-		return
-	}
 	have, err := readStored(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return

@@ -35,7 +35,7 @@ func connected(t *testing.T, edit ...func(*serve.Options)) *sdk.ClientSession {
 	}
 	c := cluster.New(connect.Operator{Data: filepath.Join(dir, "data")}, log)
 	a := api.New(api.Options{Cluster: c, Feed: snapshots.New(c, log), Audit: writes, Scraper: scraper, Keys: t.TempDir(), Log: log})
-	o := serve.Options{Listen: serve.DefaultListen, Rate: serve.DefaultRate, Audit: writes, Log: log, API: a, Harmless: a.Harmless()}
+	o := serve.Options{Listen: serve.DefaultListen, Rate: serve.DefaultRate, Audit: writes, Log: log, API: a, Harmless: a.Harmless(), Pages: http.NotFoundHandler()}
 	for _, e := range edit {
 		e(&o)
 	}

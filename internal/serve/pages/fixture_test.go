@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"seine/internal/ops/overview"
-	"seine/internal/ops/procstats"
 	"seine/internal/render"
 	"seine/internal/run/connect"
 	"seine/internal/run/crawl"
@@ -63,14 +62,14 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	looked := cluster.New(connect.Operator{Options: connect.Options{NATS: broker.URL()}}, log)
 	t.Cleanup(looked.Close)
 	c := &fixture{t: t, broker: broker, bus: bus, feed: snapshots.New(looked, log)}
-	drawn := figures.New("", log)
+	drawn := figures.New(filepath.Join(t.TempDir(), "figures"), log)
 	c.feed.Each = drawn.Saw
 	written, err := audit.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = written.Close() })
-	o := serve.Options{Listen: "127.0.0.1:0", Rate: serve.DefaultRate, Audit: written, Log: log}
+	o := serve.Options{Listen: "127.0.0.1:0", Rate: serve.DefaultRate, Audit: written, Log: log, MCP: http.NotFoundHandler()}
 	for _, e := range edit {
 		e(&o)
 	}
@@ -114,7 +113,7 @@ func (c *fixture) crawl(name, spec string, seeds ...string) {
 	c.t.Helper()
 	dir := c.t.TempDir()
 	o := crawl.DefaultOptions(name, dir)
-	o.NATS, o.Chain, o.Vitals, o.Health = connect.Options{NATS: c.broker.URL()}, true, procstats.NewReporter("crawl"), stages.NewHealth()
+	o.NATS, o.Chain = connect.Options{NATS: c.broker.URL()}, true
 	o.Spec = func(crawlspec.Spec) (*crawlspec.Spec, error) {
 		return specfile.Load("spec", []byte("allow_private: true\nschedule: \"@every 720h\"\n"+spec))
 	}

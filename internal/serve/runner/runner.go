@@ -125,10 +125,8 @@ func (r *Runner) work(ctx context.Context, s *start) {
 	}
 	remember := o.Opened
 	o.Opened = func() error {
-		if remember != nil {
-			if err := remember(); err != nil {
-				return err
-			}
+		if err := remember(); err != nil {
+			return err
 		}
 		s.begun <- nil
 		return nil
