@@ -116,6 +116,19 @@ func eachStream(all []jetstream.StreamConfig, do func(i int) error) error {
 	return g.Wait() //nolint:wrapcheck // do says all
 }
 
+// Subjects returns the state of a stream, with how many messages it has of each subject that a filter matches.
+func Subjects(ctx context.Context, b *Bus, stream, filter string) (jetstream.StreamState, error) {
+	s, err := b.JS.Stream(ctx, stream)
+	var info *jetstream.StreamInfo
+	if err == nil {
+		info, err = s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	}
+	if err != nil {
+		return jetstream.StreamState{}, fmt.Errorf("look at the subjects of stream %s: %w", stream, err)
+	}
+	return info.State, nil
+}
+
 // StreamInfo returns the state of a stream, nil if it does not exist.
 func StreamInfo(ctx context.Context, b *Bus, name string) (*jetstream.StreamInfo, error) {
 	s, err := b.JS.Stream(ctx, name)

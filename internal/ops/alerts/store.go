@@ -51,21 +51,14 @@ func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 
 // Names returns the crawls that something was ever stored of.
 func (s *Store) Names(ctx context.Context) ([]string, error) {
-	st, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketMeta)
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
-	}
 	before := "$KV." + messages.BucketMeta + "." + messages.KeyAlerts("")
-	info, err := st.Info(ctx, jetstream.WithSubjectFilter(before+">"))
-	if err != nil {
-		return nil, fmt.Errorf("list the alerts of crawls: %w", err)
-	}
-	names := make([]string, 0, len(info.State.Subjects))
-	for subject := range info.State.Subjects {
+	state, err := stages.Subjects(ctx, s.bus, "KV_"+messages.BucketMeta, before+">")
+	var names []string
+	for subject := range state.Subjects {
 		names = append(names, strings.TrimPrefix(subject, before))
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 // Save stores the state of a crawl over the one of that revision, and returns the

@@ -104,22 +104,15 @@ type Counts struct {
 
 // Count counts the letters of a stage and a crawl, of all for "". It reads none.
 func Count(ctx context.Context, bus *stages.Bus, f Filter) (c Counts, err error) {
-	s, err := bus.JS.Stream(ctx, messages.StreamDead)
-	if err != nil {
-		return c, fmt.Errorf("open DEAD: %w", err)
-	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(f.subject()))
-	if err != nil {
-		return c, fmt.Errorf("count DEAD: %w", err)
-	}
+	state, err := stages.Subjects(ctx, bus, messages.StreamDead, f.subject())
 	c.ByStage, c.ByCrawl, c.Of = make(map[string]uint64), make(map[string]uint64), make(map[string]map[string]uint64)
-	c.Last = info.State.LastSeq
-	for subject, n := range info.State.Subjects {
+	c.Last = state.LastSeq
+	for subject, n := range state.Subjects {
 		if tokens := strings.Split(subject, "."); len(tokens) == 4 {
 			c.add(tokens[2], tokens[3], n)
 		}
 	}
-	return c, nil
+	return c, err //nolint:wrapcheck // says all
 }
 
 func (c *Counts) add(stage, crawl string, n uint64) {

@@ -2,14 +2,12 @@ package history
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/internal/base/weburl"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
@@ -114,18 +112,11 @@ func (f *finder) crawls() ([]string, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says all
 	}
-	s, err := f.bus.JS.Stream(f.ctx, messages.StreamURLs)
-	if err != nil {
-		return nil, fmt.Errorf("open stream %s: %w", messages.StreamURLs, err)
-	}
-	info, err := s.Info(f.ctx, jetstream.WithSubjectFilter(messages.SubjectAny("*", f.Partition)))
-	if err != nil {
-		return nil, fmt.Errorf("look at stream %s: %w", messages.StreamURLs, err)
-	}
-	for subject := range info.State.Subjects {
+	state, err := stages.Subjects(f.ctx, f.bus, messages.StreamURLs, messages.SubjectAny("*", f.Partition))
+	for subject := range state.Subjects {
 		names = append(names, messages.CrawlOf(subject))
 	}
-	return others(names, f.Crawl), nil
+	return others(names, f.Crawl), err
 }
 
 // others are the crawls among some keys and names, without one; a key may be that of

@@ -374,20 +374,13 @@ func allNames(ctx context.Context, bus *stages.Bus) ([]string, error) {
 
 // NamesIn returns the crawls of the messages in a stream, sorted.
 func NamesIn(ctx context.Context, bus *stages.Bus, stream string) ([]string, error) {
-	s, err := bus.JS.Stream(ctx, stream)
-	if err != nil {
-		return nil, fmt.Errorf("look at stream %s: %w", stream, err)
-	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
-	if err != nil {
-		return nil, fmt.Errorf("look at stream %s: %w", stream, err)
-	}
+	state, err := stages.Subjects(ctx, bus, stream, ">")
 	var names []string
-	for subject := range info.State.Subjects {
+	for subject := range state.Subjects {
 		names = append(names, messages.CrawlOf(subject))
 	}
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return slices.Compact(names), err
 }
 
 // beingDeleted reports whether the deletion of a crawl is not done yet.

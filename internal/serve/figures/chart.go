@@ -1,6 +1,9 @@
 package figures
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Span is how far back a chart goes.
 type Span string
@@ -59,24 +62,16 @@ func (c *Chart) add(p, was *Point) {
 	c.At = append(c.At, p.At)
 	count := func(n int64) *float64 { return new(float64(n)) }
 	c.Queued, c.Done, c.Failed = append(c.Queued, count(p.Queued)), append(c.Done, count(p.Done)), append(c.Failed, count(p.Failed))
-	rate := func(now, before int64) *float64 {
-		if was == nil || now < before { // the crawl was begun again
+	before := cmp.Or(was, new(Point))
+	rate := func(now, then int64) *float64 {
+		if was == nil || now < then { // the crawl was begun again
 			return nil
 		}
-		return new(float64(now-before) / float64(p.At-was.At))
+		return new(float64(now-then) / float64(p.At-was.At))
 	}
-	if was == nil {
-		p = new(Point)
-		c.rates(rate, p, p)
-		return
-	}
-	c.rates(rate, p, was)
-}
-
-func (c *Chart) rates(rate func(now, before int64) *float64, p, was *Point) {
-	c.Pages, c.Bytes = append(c.Pages, rate(p.Pages, was.Pages)), append(c.Bytes, rate(p.Bytes, was.Bytes))
+	c.Pages, c.Bytes = append(c.Pages, rate(p.Pages, before.Pages)), append(c.Bytes, rate(p.Bytes, before.Bytes))
 	for g, name := range groupNames {
-		c.Answer[name] = append(c.Answer[name], rate(p.Answers[g], was.Answers[g]))
+		c.Answer[name] = append(c.Answer[name], rate(p.Answers[g], before.Answers[g]))
 	}
 }
 

@@ -30,17 +30,10 @@ const (
 
 // Strays returns how many messages a stream has of each subject that no consumer of Seine reads.
 func Strays(ctx context.Context, b *stages.Bus, stream string) (map[string]uint64, error) {
-	s, err := b.JS.Stream(ctx, stream)
-	var info *jetstream.StreamInfo
-	if err == nil {
-		info, err = s.Info(ctx, jetstream.WithSubjectFilter(">"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look at the subjects of stream %s: %w", stream, err)
-	}
-	all := maps.Clone(info.State.Subjects)
+	state, err := stages.Subjects(ctx, b, stream, ">")
+	all := maps.Clone(state.Subjects)
 	maps.DeleteFunc(all, func(subject string, _ uint64) bool { return !messages.IsStray(stream, subject, b.Layout.Partitions) })
-	return all, nil
+	return all, err //nolint:wrapcheck // says all
 }
 
 // moveStrays moves the strays of a stream to DEAD.
