@@ -100,8 +100,7 @@ func (c crawlOperations) listCrawls(ctx context.Context, in *PageInput) (*body[p
 			names = names[:in.Limit]
 			p.Next = names[len(names)-1]
 		}
-		p.Items, err = overview.Crawls(ctx, bus, names...)
-		c.markIdle(bus, p.Items)
+		p.Items, err = c.crawlsNow(ctx, bus, names...)
 		return p, err
 	})
 	if errors.Is(err, cluster.ErrEmpty) {
@@ -110,13 +109,14 @@ func (c crawlOperations) listCrawls(ctx context.Context, in *PageInput) (*body[p
 	return out, err
 }
 
-// markIdle marks crawls that are only stored, and do not run.
-func (a *API) markIdle(bus *stages.Bus, crawls []overview.Crawl) {
-	if a.Cluster.IsStored(bus) {
-		for i := range crawls {
-			crawls[i].Idle = true
-		}
+// crawlsNow returns the status of crawls. Those that are only stored, and do not run, are idle.
+func (a *API) crawlsNow(ctx context.Context, bus *stages.Bus, names ...string) ([]overview.Crawl, error) {
+	crawls, err := overview.Crawls(ctx, bus, names...)
+	idle := a.Cluster.IsStored(bus)
+	for i := range crawls {
+		crawls[i].Idle = idle
 	}
+	return crawls, err
 }
 
 type crawlInput struct {
@@ -135,16 +135,11 @@ func (c *crawlInput) has(tag string) bool {
 	return false
 }
 
-type crawlOutput struct {
-	ETag string `header:"ETag"`
-	Body overview.Crawl
-}
-
 // maxWait bounds a wait for a change.
 const maxWait = time.Minute
 
 // waitForCrawl is getCrawl once the crawl does not run any more, or after a time.
-func (c crawlOperations) waitForCrawl(ctx context.Context, in *crawlInput) (*crawlOutput, error) {
+func (c crawlOperations) waitForCrawl(ctx context.Context, in *crawlInput) (*tagged[overview.Crawl], error) {
 	wait, err := time.ParseDuration(in.Wait)
 	if err != nil || wait < 0 || wait > maxWait {
 		return nil, problemf(http.StatusUnprocessableEntity, "wait %q: must be 60s at most, such as 30s", in.Wait)
@@ -158,29 +153,28 @@ func (c crawlOperations) waitForCrawl(ctx context.Context, in *crawlInput) (*cra
 			if err := sleep.For(ctx, min(fresh, time.Until(until))); err != nil {
 				return nil, err
 			}
-		case in.has(out.ETag):
-			return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
 		default:
-			return out, nil
+			return unlessKnown(in, out)
 		}
 	}
 }
 
-func (c crawlOperations) getCrawl(ctx context.Context, in *CrawlPath) (*crawlOutput, error) {
-	var out crawlOutput
-	err := c.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
-		crawls, err := overview.Crawls(ctx, bus, in.Crawl)
-		if err == nil {
-			c.markIdle(bus, crawls)
-			out.Body = crawls[0]
-		}
-		return err
+// unlessKnown returns an answer, or that the caller has it already.
+func unlessKnown[T any](in *crawlInput, out *tagged[T]) (*tagged[T], error) {
+	if in.has(out.ETag) {
+		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
+	}
+	return out, nil
+}
+
+func (c crawlOperations) getCrawl(ctx context.Context, in *CrawlPath) (*tagged[overview.Crawl], error) {
+	out, err := ask(ctx, c.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) ([]overview.Crawl, error) {
+		return c.crawlsNow(ctx, bus, in.Crawl)
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.ETag = etagOf(out.Body)
-	return &out, nil
+	return &tagged[overview.Crawl]{etagOf(out.Body[0]), out.Body[0]}, nil
 }
 
 // etagOf is one that changes with the answer.

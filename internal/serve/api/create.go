@@ -39,12 +39,7 @@ type NewCrawl struct {
 // Resolve implements huma.Resolver.
 func (n *NewCrawl) Resolve(huma.Context) []error { return checkCrawl(n.Name, "body.name") }
 
-type createdCrawl struct {
-	Location string `header:"Location"`
-	Body     overview.Crawl
-}
-
-func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*createdCrawl, error) {
+func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCrawl }) (*created[overview.Crawl], error) {
 	audit.SubjectOf(ctx).Crawl = in.Body.Name
 	spec, err := readSpec(specText(in.Body.Spec))
 	if err == nil {
@@ -60,9 +55,7 @@ func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCr
 	if err := c.begin(ctx, in.Body.Name, spec, first); err != nil {
 		return nil, err
 	}
-	out := &createdCrawl{Location: c.PathPrefix + Base + "/crawls/" + in.Body.Name}
-	out.Body = c.begun(ctx, in.Body.Name, spec)
-	return out, nil
+	return &created[overview.Crawl]{c.PathPrefix + Base + "/crawls/" + in.Body.Name, c.begun(ctx, in.Body.Name, spec)}, nil
 }
 
 // begunWait is how long the frontier of a crawl that has just begun may take to answer.
@@ -72,16 +65,10 @@ const begunWait = 3 * time.Second
 func (c crawlOperations) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
 	stands := overview.Crawl{Name: crawl, State: overview.State(spec.State)}
 	for until := time.Now().Add(begunWait); ; {
-		err := c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-			crawls, err := overview.Crawls(ctx, bus, crawl)
-			if err == nil {
-				c.markIdle(bus, crawls)
-				stands = crawls[0]
-			}
-			return err
-		})
-		if err != nil {
+		if now, err := c.getCrawl(ctx, &CrawlPath{crawl}); err != nil {
 			stands.Problem = err.Error()
+		} else {
+			stands = now.Body
 		}
 		if stands.Problem == "" || time.Now().After(until) || sleep.For(ctx, begunPoll) != nil {
 			return stands

@@ -58,12 +58,7 @@ func (in *newReplayInput) asked(ctx context.Context) replays.Job {
 	return replays.Job{Crawl: in.Crawl, Request: in.Body.Request, Spec: string(specText(in.Body.Spec)), By: who.Name}
 }
 
-type createdReplay struct {
-	Location string `header:"Location"`
-	Body     replays.Replay
-}
-
-func (r replayOperations) createReplay(ctx context.Context, in *newReplayInput) (*createdReplay, error) {
+func (r replayOperations) createReplay(ctx context.Context, in *newReplayInput) (*created[replays.Replay], error) {
 	if _, err := r.checkReplay(ctx, in); err != nil {
 		return nil, err
 	}
@@ -71,7 +66,7 @@ func (r replayOperations) createReplay(ctx context.Context, in *newReplayInput) 
 	if err != nil {
 		return nil, err
 	}
-	return &createdReplay{r.PathPrefix + Base + "/crawls/" + in.Crawl + "/replays/" + st.ID, st}, nil
+	return &created[replays.Replay]{r.PathPrefix + Base + "/crawls/" + in.Crawl + "/replays/" + st.ID, st}, nil
 }
 
 func (r replayOperations) checkReplay(ctx context.Context, in *newReplayInput) (*body[*replay.Preview], error) {

@@ -1,14 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"seine/internal/run/specchange"
 	"seine/internal/run/specfile"
@@ -59,11 +59,6 @@ func (s specOperations) registerSpecs() {
 	}, func(context.Context, *struct{}) (*body[raw], error) { return &body[raw]{raw(specfile.Schema)}, nil })
 }
 
-type specOutput struct {
-	ETag string `header:"ETag"`
-	Body SpecRevision
-}
-
 // SpecRevision is a spec of a crawl.
 type SpecRevision struct {
 	Revision uint64    `json:"revision" doc:"0 for the default of a crawl that never had one."`
@@ -74,24 +69,18 @@ type SpecRevision struct {
 
 func revisionTag(rev uint64) string { return fmt.Sprintf(`"%d"`, rev) }
 
-func (s specOperations) getSpec(ctx context.Context, in *crawlInput) (*specOutput, error) {
-	var out specOutput
-	err := s.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
+func (s specOperations) getSpec(ctx context.Context, in *crawlInput) (*tagged[SpecRevision], error) {
+	out, err := ask(ctx, s.ofCrawl(in.Crawl), func(ctx context.Context, bus *stages.Bus) (r SpecRevision, err error) {
 		have, err := stages.SpecOf(ctx, bus, in.Crawl)
 		if err != nil {
-			return err
+			return r, err
 		}
-		out.ETag = revisionTag(have.Rev)
-		out.Body = SpecRevision{Revision: have.Rev, Stored: have.Time, Spec: prettySpec(ctx, have.Spec), Unusable: have.Unusable}
-		return nil
+		return SpecRevision{Revision: have.Rev, Stored: have.Time, Spec: prettySpec(ctx, have.Spec), Unusable: have.Unusable}, nil
 	})
-	if err == nil && in.has(out.ETag) {
-		err = huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
-	}
 	if err != nil {
 		return nil, err
 	}
-	return &out, nil
+	return unlessKnown(in, &tagged[SpecRevision]{revisionTag(out.Body.Revision), out.Body})
 }
 
 type specInput struct {
@@ -107,12 +96,16 @@ type SpecChange struct {
 	Ineffective []string `json:"ineffective,omitempty" doc:"Keys that do nothing."`
 }
 
-type specChangeOutput struct {
-	ETag string `header:"ETag"`
-	Body SpecChange
+// stored answers with a change that was made.
+func stored(ctx context.Context, change SpecChange, err error) (*tagged[SpecChange], error) {
+	if err != nil {
+		return nil, err
+	}
+	audit.SubjectOf(ctx).Object = fmt.Sprintf("revision %d", change.Revision)
+	return &tagged[SpecChange]{revisionTag(change.Revision), change}, nil
 }
 
-func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChangeOutput, error) {
+func (s specOperations) putSpec(ctx context.Context, in *specInput) (*tagged[SpecChange], error) {
 	spec, err := readSpec(in.RawBody)
 	if err == nil {
 		err = s.checkRights(ctx, spec)
@@ -120,7 +113,7 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 	if err != nil {
 		return nil, err
 	}
-	var out specChangeOutput
+	var change SpecChange
 	err = s.ofCrawl(in.Crawl)(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
@@ -134,33 +127,28 @@ func (s specOperations) putSpec(ctx context.Context, in *specInput) (*specChange
 		if lost := specchange.Unmentioned(&have, spec, in.RawBody); len(lost) > 0 && strings.Trim(in.IfMatch, "*") == "" {
 			return problemf(http.StatusUnprocessableEntity, "the spec lacks keys that crawl %s has: %s: add them to keep them, or KEY: null to remove one", in.Crawl, strings.Join(lost, ", "))
 		}
-		return out.store(ctx, specs, in, &have, spec)
+		return change.store(ctx, specs, in, &have, spec)
 	})
-	if err != nil {
-		return nil, err
-	}
-	audit.SubjectOf(ctx).Object = fmt.Sprintf("revision %d", out.Body.Revision)
-	return &out, nil
+	return stored(ctx, change, err)
 }
 
-func (o *specChangeOutput) store(ctx context.Context, specs *stages.Specs, in *specInput, have *crawlspec.Revision, spec *crawlspec.Spec) (err error) {
+func (c *SpecChange) store(ctx context.Context, specs *stages.Specs, in *specInput, have *crawlspec.Revision, spec *crawlspec.Spec) (err error) {
 	rev := have.Rev
 	if in.IfMatch != "" && in.IfMatch != "*" {
 		if rev, err = strconv.ParseUint(strings.Trim(in.IfMatch, `"`), 10, 64); err != nil {
 			return problemf(http.StatusUnprocessableEntity, "If-Match: must be the ETag of GET …/spec, such as \"17\"")
 		}
 	}
-	o.Body.Changes = append([]string{}, specchange.Lines(have.Spec, spec)...)
-	o.Body.Ineffective = spec.Ineffective()
+	c.Changes = append([]string{}, specchange.Lines(have.Spec, spec)...)
+	c.Ineffective = spec.Ineffective()
 	switch {
 	case rev != have.Rev:
 		return fmt.Errorf("%w: it has revision %d, not %d", stages.ErrRevision, have.Rev, rev)
-	case len(o.Body.Changes) == 0 && have.Rev > 0 && have.Unusable == "":
-		o.Body.Revision = have.Rev
+	case len(c.Changes) == 0 && have.Rev > 0 && have.Unusable == "":
+		c.Revision = have.Rev
 	default:
-		o.Body.Revision, err = specs.History.Replace(ctx, in.Crawl, spec, *have)
+		c.Revision, err = specs.History.Replace(ctx, in.Crawl, spec, *have)
 	}
-	o.ETag = revisionTag(o.Body.Revision)
 	return err
 }
 
@@ -204,21 +192,21 @@ type revisionInput struct {
 }
 
 func (s specOperations) getRevision(ctx context.Context, in *revisionInput) (*body[SpecRevision], error) {
-	all, err := s.history(ctx, in.Crawl)
-	if err != nil {
-		return nil, err
+	r, err := s.revision(ctx, in.Crawl, in.Revision)
+	out := SpecRevision{Revision: r.Rev, Stored: r.Time, Unusable: r.Unusable}
+	if r.Spec != nil {
+		out.Spec = prettySpec(ctx, r.Spec)
 	}
-	for _, r := range all {
-		if r.Rev != in.Revision {
-			continue
-		}
-		out := SpecRevision{Revision: r.Rev, Stored: r.Time, Unusable: r.Unusable}
-		if r.Spec != nil {
-			out.Spec = prettySpec(ctx, r.Spec)
-		}
-		return &body[SpecRevision]{out}, nil
+	return answerOf(out, err)
+}
+
+// revision returns an earlier spec of a crawl, or says that the crawl has it no more.
+func (s specOperations) revision(ctx context.Context, crawl string, rev uint64) (r stages.SpecRevision, err error) {
+	all, err := s.history(ctx, crawl)
+	if i := slices.IndexFunc(all, func(r stages.SpecRevision) bool { return r.Rev == rev }); i >= 0 {
+		return all[i], nil
 	}
-	return nil, noRevision(in.Crawl, in.Revision)
+	return r, cmp.Or(err, noRevision(crawl, rev))
 }
 
 func noRevision(crawl string, rev uint64) error {
@@ -232,45 +220,34 @@ type rollbackInput struct {
 	}
 }
 
-func (s specOperations) rollbackSpec(ctx context.Context, in *rollbackInput) (*specChangeOutput, error) {
-	all, err := s.history(ctx, in.Crawl)
+// rollbackSpec stores a spec once more. Whether the crawl runs, and which runs it has begun, is not taken back.
+func (s specOperations) rollbackSpec(ctx context.Context, in *rollbackInput) (*tagged[SpecChange], error) {
+	was, err := s.revision(ctx, in.Crawl, in.Body.Revision)
+	if err == nil && was.Spec == nil {
+		err = noRevision(in.Crawl, in.Body.Revision)
+	}
+	if err == nil {
+		err = s.checkRights(ctx, was.Spec)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range all {
-		if r.Rev == in.Body.Revision && r.Spec != nil {
-			return s.goBack(ctx, in.Crawl, r.Spec)
-		}
-	}
-	return nil, noRevision(in.Crawl, in.Body.Revision)
-}
-
-// goBack stores a spec once more. Whether the crawl runs, and which runs it has begun, is not taken back.
-func (s specOperations) goBack(ctx context.Context, crawl string, was *crawlspec.Spec) (*specChangeOutput, error) {
-	if err := s.checkRights(ctx, was); err != nil {
-		return nil, err
-	}
-	var out specChangeOutput
-	err := s.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
+	var change SpecChange
+	err = s.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
 			return err
 		}
-		out.Body.Revision, err = specs.Change(ctx, crawl, func(now *crawlspec.Spec) error {
-			again := *was
-			again.State, again.Again = now.State, max(now.Again, was.Again)
-			out.Body.Changes = append([]string{}, specchange.Lines(now, &again)...)
+		change.Revision, err = specs.Change(ctx, in.Crawl, func(now *crawlspec.Spec) error {
+			again := *was.Spec
+			again.State, again.Again = now.State, max(now.Again, again.Again)
+			change.Changes = append([]string{}, specchange.Lines(now, &again)...)
 			*now = again
 			return nil
 		})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	audit.SubjectOf(ctx).Object = fmt.Sprintf("revision %d", out.Body.Revision)
-	out.ETag = revisionTag(out.Body.Revision)
-	return &out, nil
+	return stored(ctx, change, err)
 }
 
 // SpecCheck is what is right and wrong with a spec.

@@ -38,6 +38,18 @@ func newRegistry() huma.Registry {
 // body is an answer without further headers.
 type body[T any] struct{ Body T }
 
+// tagged is an answer with the tag that changes with it.
+type tagged[T any] struct {
+	ETag string `header:"ETag"`
+	Body T
+}
+
+// created is an answer that says where what was made is found.
+type created[T any] struct {
+	Location string `header:"Location"`
+	Body     T
+}
+
 func answerOf[T any](v T, err error) (*body[T], error) {
 	if err != nil {
 		return nil, err
