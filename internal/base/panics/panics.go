@@ -28,6 +28,14 @@ func Catch[T any](do func() (T, error)) (out T, err error) {
 	return do()
 }
 
+// Caught returns a function that returns a panic of do as an *Error, for a goroutine of a group.
+func Caught(do func() error) func() error {
+	return func() error {
+		_, err := Catch(func() (struct{}, error) { return struct{}{}, do() })
+		return err
+	}
+}
+
 // Stack returns the stack of the panic that an error is, nil if it is another error.
 func Stack(err error) []byte {
 	if p, ok := errors.AsType[*Error](err); ok {

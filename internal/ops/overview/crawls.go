@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/panics"
 	"seine/internal/ops/alerts"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -38,7 +39,7 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	if err != nil {
 		return err
 	}
-	if o.Crawls, err = r.readNamed(ctx, names, asked); err != nil {
+	if o.Crawls, err = r.ReadNamed(ctx, names, asked); err != nil {
 		return err
 	}
 	if r.Specs != nil {
@@ -52,8 +53,15 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	return r.readAlerts(ctx, o)
 }
 
-// readNamed reads the state of the crawls in asked, or of all if that is nil. If the state of one is unknown, its Problem says why.
-func (r *Reader) readNamed(ctx context.Context, names []string, asked map[string]bool) (all []Crawl, err error) {
+// Crawls returns the status of some crawls, in the order of their names. It asks about those alone, however many there are.
+func Crawls(ctx context.Context, bus *stages.Bus, names ...string) ([]Crawl, error) {
+	r := Reader{Bus: bus}
+	return r.ReadNamed(ctx, names, nil)
+}
+
+// ReadNamed reads the state of the crawls in asked, or of all if that is nil. If the state of one is unknown, its Problem says why.
+// It asks less the next time about crawls that have ended.
+func (r *Reader) ReadNamed(ctx context.Context, names []string, asked map[string]bool) (all []Crawl, err error) {
 	specs := r.Specs
 	if specs == nil {
 		if specs, err = stages.OpenSpecs(ctx, r.Bus); err != nil {
@@ -77,7 +85,7 @@ func (r *Reader) readNamed(ctx context.Context, names []string, asked map[string
 		g.Go(func() error {
 			err := frontierapi.ErrUnanswered
 			if !unanswered.Load() {
-				err = r.readCrawl(ctx, specs, c)
+				err = panics.Caught(func() error { return r.readCrawl(ctx, specs, c) })()
 			}
 			if err != nil {
 				unanswered.CompareAndSwap(false, errors.Is(err, frontierapi.ErrUnanswered))

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/panics"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/deadletters"
 	"seine/pkg/crawlspec"
@@ -169,17 +170,17 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	o := &Overview{At: time.Now()}
 	g, gctx := errgroup.WithContext(ctx)
 	var services []micro.Info
-	g.Go(func() (err error) { services, err = discover(gctx, r.Bus.NC); return err })
+	g.Go(panics.Caught(func() (err error) { services, err = discover(gctx, r.Bus.NC); return err }))
 	consumers := make(map[string]*Stage)
-	g.Go(func() error { return o.readStreams(gctx, r.Bus, consumers) })
+	g.Go(panics.Caught(func() error { return o.readStreams(gctx, r.Bus, consumers) }))
 	var dead deadletters.Counts
-	g.Go(func() (err error) { dead, err = r.readDead(gctx, o); return err })
-	g.Go(func() error { return r.readCrawls(gctx, o) })
+	g.Go(panics.Caught(func() (err error) { dead, err = r.readDead(gctx, o); return err }))
+	g.Go(panics.Caught(func() error { return r.readCrawls(gctx, o) }))
 	if r.Hosts > 0 {
-		g.Go(func() error {
+		g.Go(panics.Caught(func() error {
 			o.Hosts, _ = frontierapi.Client{Bus: r.Bus}.Survey(gctx, r.Crawl, r.Hosts) // without a frontier the crawls say so
 			return nil
-		})
+		}))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -234,7 +235,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 		for _, c := range consumers {
 			if stage := stageOf(c.Config.Durable); stage != "" {
 				add(byStage, stage, c)
-				looks.Go(func() error { return first.firstWaiting(ctx, bus, stage, c) })
+				looks.Go(panics.Caught(func() error { return first.firstWaiting(ctx, bus, stage, c) }))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/panics"
 	"seine/internal/base/sleep"
 	"seine/internal/ops/overview"
 	"seine/internal/ops/records"
@@ -143,14 +144,14 @@ func (e *ends) choose(crawls []string) []string {
 // lookAt learns how crawls stand, and which of their runs have ended.
 func (e *ends) lookAt(ctx context.Context, bus *stages.Bus, names []string) error {
 	e.reader.Bus = bus
-	crawls, err := e.reader.ReadNamed(ctx, names)
+	crawls, err := e.reader.ReadNamed(ctx, names, nil)
 	if err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(asking)
 	for i := range crawls {
-		g.Go(func() error { return e.learn(ctx, bus, &crawls[i]) })
+		g.Go(panics.Caught(func() error { return e.learn(ctx, bus, &crawls[i]) }))
 	}
 	return g.Wait()
 }

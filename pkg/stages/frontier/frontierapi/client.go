@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/panics"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -129,7 +130,7 @@ func queryAll[T any](ctx context.Context, c Client, op string, q Query) ([]T, er
 	parts := make([]T, c.Bus.Layout.Partitions)
 	g, ctx := errgroup.WithContext(ctx)
 	for p := range parts {
-		g.Go(func() error { return c.queryPartition(ctx, op, p, q, &parts[p]) })
+		g.Go(panics.Caught(func() error { return c.queryPartition(ctx, op, p, q, &parts[p]) }))
 	}
 	return parts, g.Wait()
 }
