@@ -84,17 +84,9 @@ func (c *tokenListCmd) Run() error {
 		if !all[i].Expires.IsZero() {
 			expires = all[i].Expires.Local().Format(time.DateTime)
 		}
-		safeprint.Fprintf(t, "%s\t%s\t%s\t%s\n", all[i].Name, scopesText(all[i].Scopes), all[i].Created.Local().Format(time.DateTime), cmp.Or(expires, "never"))
+		safeprint.Fprintf(t, "%s\t%s\t%s\t%s\n", all[i].Name, caller.Text(all[i].Scopes, ","), all[i].Created.Local().Format(time.DateTime), cmp.Or(expires, "never"))
 	}
 	return t.Flush()
-}
-
-func scopesText(scopes []caller.Scope) string {
-	var all []string
-	for _, s := range scopes {
-		all = append(all, string(s))
-	}
-	return strings.Join(all, ",")
 }
 
 type tokenRevokeCmd struct {

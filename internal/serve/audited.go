@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/serve/audit"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/problem"
@@ -68,9 +67,5 @@ func (o *outcome) reason() string {
 	if !strings.HasPrefix(o.Header().Get("Content-Type"), problem.ContentType) {
 		return ""
 	}
-	var p struct {
-		Detail string `json:"detail"`
-	}
-	_ = jsontext.Unmarshal(o.text, &p) // one that is longer has no reason here
-	return p.Detail
+	return problem.Detail(o.text)
 }

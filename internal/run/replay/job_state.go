@@ -2,7 +2,6 @@ package replay
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,8 +59,7 @@ func (o *Options) digest() string {
 	if err != nil {
 		panic(err) // of texts and numbers
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
 // about says in words what was asked for, without secrets.

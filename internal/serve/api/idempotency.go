@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -113,6 +113,5 @@ func (a *answer) writeTo(w http.ResponseWriter) {
 }
 
 func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 }

@@ -29,18 +29,19 @@ func All() []Scope { return []Scope{Read, Write, Scrape, Records, Secrets, Audit
 func CheckScopes(scopes []Scope) error {
 	for _, s := range scopes {
 		if !slices.Contains(All(), s) {
-			return fmt.Errorf("scope %q: must be one of %s", s, names())
+			return fmt.Errorf("scope %q: must be one of %s", s, Text(All(), ", "))
 		}
 	}
 	return nil
 }
 
-func names() string {
+// Text lists scopes.
+func Text(scopes []Scope, separator string) string {
 	var all []string
-	for _, s := range All() {
+	for _, s := range scopes {
 		all = append(all, string(s))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, separator)
 }
 
 // Caller is who sends a request.

@@ -8,10 +8,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"seine/internal/base/panics"
 	"seine/internal/serve/api"
 	"seine/internal/serve/caller"
 	"seine/internal/serve/responsebuffer"
@@ -59,21 +59,14 @@ func (c *client) send(ctx context.Context, method, path string, body []byte, key
 		r.Header.Set("Idempotency-Key", key)
 	}
 	a := responsebuffer.New()
-	c.handle(a, r)
+	// A server of HTTP would end the connection of a handler that panics, not the process.
+	if err := panics.Caught(func() error { c.api.ServeHTTP(a, r); return nil })(); err != nil {
+		c.log.Error("a tool's request panicked", "path", r.URL.Path, "panic", err, "stack", string(panics.Stack(err)))
+		a.Body.Reset()
+		a.Status = http.StatusInternalServerError
+	}
 	if a.Status >= http.StatusMultipleChoices {
 		return nil, errorOf(a)
 	}
 	return a.Body.Bytes(), nil
-}
-
-// handle has the API answer. A server of HTTP would end the connection of a handler that panics, not the process.
-func (c *client) handle(a *responsebuffer.Buffer, r *http.Request) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("a tool's request panicked", "path", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			a.Body.Reset()
-			a.Status = http.StatusInternalServerError
-		}
-	}()
-	c.api.ServeHTTP(a, r)
 }

@@ -8,6 +8,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/lazyregexp"
 	"seine/internal/base/suggest"
 	"seine/internal/base/version"
@@ -155,11 +155,6 @@ var inTools = strings.NewReplacer(
 
 // errorOf returns the error of an answer of the API.
 func errorOf(a *responsebuffer.Buffer) error {
-	var p struct {
-		Detail string `json:"detail"`
-	}
-	if err := jsontext.Unmarshal(a.Body.Bytes(), &p); err != nil || p.Detail == "" {
-		p.Detail = fmt.Sprintf("the server answers %d: try again, or ask its operator to check its log", a.Status)
-	}
-	return &toolError{inTools.Replace(p.Detail)}
+	otherwise := fmt.Sprintf("the server answers %d: try again, or ask its operator to check its log", a.Status)
+	return &toolError{inTools.Replace(cmp.Or(problem.Detail(a.Body.Bytes()), otherwise))}
 }

@@ -10,6 +10,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/serve/api"
+	problems "seine/internal/serve/problem"
 	"seine/internal/serve/responsebuffer"
 )
 
@@ -39,11 +40,7 @@ func (s *server) carryOut(r *http.Request, method, path string, body []byte, kin
 	out := responsebuffer.New()
 	s.API.ServeHTTP(out, ask)
 	if out.Status >= http.StatusBadRequest {
-		var p struct {
-			Detail string `json:"detail"`
-		}
-		_ = jsontext.Unmarshal(out.Body.Bytes(), &p) // an answer without one has its status
-		return &refusal{out.Status, cmp.Or(inPageWords(p.Detail), http.StatusText(out.Status))}
+		return &refusal{out.Status, cmp.Or(inPageWords(problems.Detail(out.Body.Bytes())), http.StatusText(out.Status))}
 	}
 	if to == nil {
 		return nil

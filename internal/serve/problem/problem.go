@@ -4,10 +4,21 @@ package problem
 import (
 	"encoding/json"
 	"net/http"
+
+	"seine/internal/base/jsontext"
 )
 
 // ContentType is that of a problem document.
 const ContentType = "application/problem+json"
+
+// Detail returns what a problem document says, "" for anything else.
+func Detail(text []byte) string {
+	var p struct {
+		Detail string `json:"detail"`
+	}
+	_ = jsontext.Unmarshal(text, &p) // one that is cut off has none
+	return p.Detail
+}
 
 // Write answers with a problem whose detail says what to do.
 func Write(w http.ResponseWriter, status int, detail string) {
