@@ -22,7 +22,7 @@ func MapStrings(text []byte, change func(string) string) []byte {
 			i++
 			continue
 		}
-		end := min(stringEnd(text, i), len(text))
+		end := min(StringEnd(text, i), len(text))
 		quoted := text[i:end]
 		i = end
 		var s string

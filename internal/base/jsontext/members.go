@@ -38,7 +38,7 @@ func (m *Members) Next() (name, value []byte, ok bool) {
 	if m.text[m.i] != '"' {
 		return nil, nil, m.fail()
 	}
-	end := stringEnd(m.text, m.i)
+	end := StringEnd(m.text, m.i)
 	name = m.text[m.i+1 : end-1]
 	m.i = skipSpace(m.text, end)
 	if m.i >= len(m.text) || m.text[m.i] != ':' {
@@ -97,7 +97,7 @@ func valueEnd(text []byte, i int) int {
 	}
 	switch text[i] {
 	case '"':
-		return stringEnd(text, i)
+		return StringEnd(text, i)
 	case '{', '[':
 		return nestedEnd(text, i)
 	}
@@ -116,7 +116,7 @@ func nestedEnd(text []byte, i int) int {
 	for i < len(text) {
 		switch text[i] {
 		case '"':
-			i = stringEnd(text, i)
+			i = StringEnd(text, i)
 			continue
 		case '{', '[':
 			depth++
@@ -131,9 +131,9 @@ func nestedEnd(text []byte, i int) int {
 	return len(text) + 1
 }
 
-// stringEnd returns the index behind the string that starts at i, one that is not
+// StringEnd returns the index behind the string that starts at i, one that is not
 // in the text if it does not end there.
-func stringEnd(text []byte, i int) int {
+func StringEnd(text []byte, i int) int {
 	for i++; i < len(text); {
 		n := bytes.IndexByte(text[i:], '"')
 		if n < 0 {

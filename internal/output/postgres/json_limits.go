@@ -40,7 +40,7 @@ func isModest(data []byte) bool {
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '"':
-			i = stringEnd(data, i)
+			i = jsontext.StringEnd(data, i) - 1
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
 				return false
@@ -69,17 +69,4 @@ func isShort(number []byte) bool {
 	}
 	power := bytes.TrimLeft(number[e+1:], "+-0")
 	return e <= maxNumber && len(power) <= maxPower
-}
-
-// stringEnd returns where the string that begins at i ends.
-func stringEnd(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return i
 }

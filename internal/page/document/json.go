@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"seine/internal/base/humanize"
+	"seine/internal/base/jsontext"
 	"seine/internal/base/lazyregexp"
 	"seine/internal/page/mediatype"
 )
@@ -177,7 +178,7 @@ func sizeOfJSON(b []byte) (size int, err error) {
 			size += sizeMember
 			empty = false
 		case '"':
-			end := endOfString(b, i+1)
+			end := jsontext.StringEnd(b, i) - 1
 			size += sizeText + end - i
 			i = end
 		case ',', '\n':
@@ -195,14 +196,4 @@ func sizeOfJSON(b []byte) (size int, err error) {
 		}
 	}
 	return size, nil
-}
-
-// endOfString returns where the string ends that begins at i.
-func endOfString(b []byte, i int) int {
-	for ; i < len(b) && b[i] != '"'; i++ {
-		if b[i] == '\\' {
-			i++
-		}
-	}
-	return min(i, len(b))
 }
