@@ -20,62 +20,54 @@ const (
 	SameContent    Reason = "trap_same_content"    // pages like it have no distinct content
 )
 
+// guard is what there is to know of the guard of a reason.
+type guard struct {
+	reason   Reason
+	keys     string             // of a spec, that set its limits
+	compares bool               // it compares a URL with others
+	off      func(*Limits) bool // it keeps nothing out
+}
+
+var guards = []guard{
+	{URLLength, "traps.max_url_length", false, func(l *Limits) bool { return l.MaxURLLength == 0 }},
+	{PathDepth, "traps.max_path_depth", false, func(l *Limits) bool { return l.MaxPathDepth == 0 }},
+	{Repeats, "traps.max_repeats", false, func(l *Limits) bool { return l.MaxRepeats == 0 }},
+	{Calendar, "traps.calendar_ahead and traps.calendar_back", false, func(l *Limits) bool { return l.CalendarAhead == 0 && l.CalendarBack == 0 }},
+	{ParameterOrder, "traps.max_parameter_sets", true, func(l *Limits) bool { return l.MaxParameterSets == 0 }},
+	{ParameterSets, "traps.max_parameter_sets", true, func(l *Limits) bool { return l.MaxParameterSets == 0 }},
+	{SameShape, "traps.max_same_shape", true, func(l *Limits) bool { return l.MaxSameShape == 0 }},
+	{SameContent, "traps.same_content_after", true, func(l *Limits) bool { return l.SameContentAfter == 0 }},
+}
+
+// guard returns the guard of a reason, the zero value if it is not the reason of one.
+func (r Reason) guard() (of guard) {
+	for _, g := range guards {
+		if g.reason == r {
+			of = g
+		}
+	}
+	return of
+}
+
 // Reasons are all of them.
-func Reasons() []Reason {
-	return []Reason{URLLength, PathDepth, Repeats, Calendar, ParameterOrder, ParameterSets, SameShape, SameContent}
+func Reasons() (all []Reason) {
+	for _, g := range guards {
+		all = append(all, g.reason)
+	}
+	return all
 }
 
 // Compares reports whether a guard compares a URL with others, and so knows more than
 // the URL.
-func (r Reason) Compares() bool {
-	switch r {
-	case ParameterOrder, ParameterSets, SameShape, SameContent:
-		return true
-	default:
-		return false
-	}
-}
+func (r Reason) Compares() bool { return r.guard().compares }
 
 // Keys names the keys of a spec that set the limits of the guard, "" if r is not the reason of one.
-func (r Reason) Keys() string {
-	switch r {
-	case URLLength:
-		return "traps.max_url_length"
-	case PathDepth:
-		return "traps.max_path_depth"
-	case Repeats:
-		return "traps.max_repeats"
-	case Calendar:
-		return "traps.calendar_ahead and traps.calendar_back"
-	case ParameterOrder, ParameterSets:
-		return "traps.max_parameter_sets"
-	case SameShape:
-		return "traps.max_same_shape"
-	case SameContent:
-		return "traps.same_content_after"
-	}
-	return ""
-}
+func (r Reason) Keys() string { return r.guard().keys }
 
 // Off reports whether the guard of a reason keeps nothing out with such limits.
 func (l *Limits) Off(r Reason) bool {
-	switch r {
-	case URLLength:
-		return l.MaxURLLength == 0
-	case PathDepth:
-		return l.MaxPathDepth == 0
-	case Repeats:
-		return l.MaxRepeats == 0
-	case Calendar:
-		return l.CalendarAhead == 0 && l.CalendarBack == 0
-	case ParameterOrder, ParameterSets:
-		return l.MaxParameterSets == 0
-	case SameShape:
-		return l.MaxSameShape == 0
-	case SameContent:
-		return l.SameContentAfter == 0
-	}
-	return false
+	off := r.guard().off
+	return off != nil && off(l)
 }
 
 // Limits are where the guards begin; 0 turns one off.
