@@ -3,7 +3,6 @@ package extract
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -202,9 +201,6 @@ func takeSize(v any, left *int) {
 // appendFloat appends a number as encoding/json does; what JSON has no number for
 // is null.
 func appendFloat(b []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(b, "null"...)
-	}
 	text, err := json.Marshal(f)
 	if err != nil {
 		return append(b, "null"...)
