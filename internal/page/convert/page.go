@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"seine/internal/base/dates"
 	"seine/internal/base/lazyregexp"
 )
 
@@ -128,31 +129,16 @@ func (p *page) html() []byte {
 	return []byte(b.String())
 }
 
-// pdfDate is a date of PDF 32000-1, section 7.9.4: D:YYYYMMDDHHmmSSOHH'mm'.
-var pdfDate = lazyregexp.New(`^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?`)
+// pdfDate begins a date of PDF 32000-1, section 7.9.4: D:YYYYMMDDHHmmSSOHH'mm'.
+var pdfDate = lazyregexp.New(`^(?:D:)?(\d{8})(\d\d)`)
 
-// date returns a date of a PDF, or one of ISO 8601, as RFC 3339 has it.
+// date returns a date of a PDF as RFC 3339 has it, and any other text, such as one of ISO 8601, as it is.
 func date(s string) string {
 	s = strings.TrimSpace(s)
-	m := pdfDate().FindStringSubmatch(s)
-	if m == nil || strings.Contains(s[:min(len(s), 5)], "-") {
-		return s
+	plain := pdfDate().ReplaceAllString(s, "${1}T$2")
+	plain = strings.NewReplacer("D:", "", "Z00'00'", "Z", "'", "").Replace(plain)
+	if d, ok := dates.Parse(plain, time.UTC); ok && plain != s {
+		return d.String()
 	}
-	at := func(i, least int) int {
-		n, err := strconv.Atoi(m[i])
-		if err != nil {
-			return least
-		}
-		return n
-	}
-	offset := (at(8, 0)*60 + at(9, 0)) * 60
-	if m[7] == "-" {
-		offset = -offset
-	}
-	zone := time.FixedZone("", offset)
-	t := time.Date(at(1, 0), time.Month(at(2, 1)), at(3, 1), at(4, 0), at(5, 0), at(6, 0), 0, zone)
-	if m[3] == "" || t.Year() != at(1, 0) {
-		return m[1]
-	}
-	return t.Format(time.RFC3339)
+	return s
 }
