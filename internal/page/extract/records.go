@@ -131,7 +131,7 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 		return fmt.Errorf("%w: records of more than %d bytes together", errBound, MaxRecordBytes)
 	}
 	if rule.schema != nil {
-		if err := rule.schema.check(rec.fields); err != nil {
+		if err := rule.schema.check(text); err != nil {
 			r.problem(Problem{Index: r.index, Record: text, Reason: messages.Clip(err.Error())})
 			return nil
 		}

@@ -71,18 +71,20 @@ func huge(v any) bool {
 				return true
 			}
 		}
-	case members:
-		return slices.ContainsFunc(v, func(m member) bool { return huge(m.value) })
 	}
 	return false
 }
 
-// check reports where the fields of a record do not conform.
-func (s *schema) check(fields members) error {
+// check reports where the fields of a record, as JSON, do not conform.
+func (s *schema) check(record []byte) error {
+	fields, _, err := document.Value(record)
+	if err != nil {
+		return err
+	}
 	if huge(fields) {
 		return errHuge
 	}
-	if err := s.compiled.Validate(plainValue(fields)); err != nil {
+	if err := s.compiled.Validate(fields); err != nil {
 		return describe(err, "does not conform to the schema")
 	}
 	return nil
@@ -120,23 +122,4 @@ func causes(e *jsonschema.ValidationError, places *[]string) {
 	for _, c := range e.Causes {
 		causes(c, places)
 	}
-}
-
-// plainValue returns a value as the schema library takes it.
-func plainValue(v any) any {
-	switch v := v.(type) {
-	case members:
-		out := make(map[string]any, len(v))
-		for _, m := range v {
-			out[m.name] = plainValue(m.value)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = plainValue(v[i])
-		}
-		return out
-	}
-	return v
 }
