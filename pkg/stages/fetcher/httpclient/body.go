@@ -49,13 +49,13 @@ func (w *wireReader) Read(p []byte) (int, error) {
 	w.n += int64(n)
 	switch {
 	case err != nil && err != io.EOF:
-		w.err = bodyFailure(x.ctx, err)
+		w.err = failureOf(x.ctx, err, bodyFailure)
 	case w.n > w.most:
 		w.err = x.tooLarge(messages.DetailWire)
 	case x.c.pace.bandwidth != nil:
 		x.watch.pause()
 		if e := x.c.pace.received(x.ctx, n); e != nil {
-			w.err = bodyFailure(x.ctx, e)
+			w.err = failureOf(x.ctx, e, bodyFailure)
 		}
 	}
 	if w.err != nil {
@@ -132,7 +132,7 @@ func (x *exchange) readExactly(src io.Reader, n int) *Failure {
 	if got, err := io.ReadFull(src, data); err != nil {
 		exchangeArchive{x}.came(data[:got])
 		if x.wire.err == nil {
-			x.wire.err = bodyFailure(x.ctx, io.ErrUnexpectedEOF)
+			x.wire.err = failureOf(x.ctx, io.ErrUnexpectedEOF, bodyFailure)
 		}
 		return x.wire.err
 	}
@@ -244,7 +244,7 @@ func (x *exchange) classifyReadError(err error) *Failure {
 	case invalid:
 		return Failf(messages.BadEncoding, "%v", err)
 	}
-	return bodyFailure(x.ctx, err)
+	return failureOf(x.ctx, err, bodyFailure)
 }
 
 // grow doubles the buffer, and gets the memory for that. With the memory for all
@@ -279,7 +279,7 @@ func (x *exchange) reserveMemory(size, most int64) *Failure {
 	err := x.reply.loan.extend(x.ctx, most)
 	x.watch.resume()
 	if err != nil {
-		return bodyFailure(x.ctx, err)
+		return failureOf(x.ctx, err, bodyFailure)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (x *exchange) run() {
 		return
 	}
 	if err != nil {
-		x.reply.Failed(failureOf(x.ctx, err))
+		x.reply.Failed(failureOf(x.ctx, err, networkFailure))
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()

@@ -47,15 +47,14 @@ func misfit(err error) *Failure {
 }
 
 // failureOf finds what went wrong with an exchange. What ended its context
-// comes first: all else follows from that.
-func failureOf(ctx context.Context, err error) *Failure {
-	if f, ok := errors.AsType[*Failure](context.Cause(ctx)); ok {
-		return f
+// comes first: all else follows from that. classify makes a failure of another error.
+func failureOf(ctx context.Context, err error, classify func(error) *Failure) *Failure {
+	for _, known := range []error{context.Cause(ctx), err} {
+		if f, ok := errors.AsType[*Failure](known); ok {
+			return f
+		}
 	}
-	if f, ok := errors.AsType[*Failure](err); ok {
-		return f
-	}
-	return networkFailure(err)
+	return classify(err)
 }
 
 // networkFailure classifies what net/http returns from a connection before the
@@ -78,13 +77,7 @@ func networkFailure(err error) *Failure {
 }
 
 // bodyFailure classifies an error of the connection within a body.
-func bodyFailure(ctx context.Context, err error) *Failure {
-	if f, ok := errors.AsType[*Failure](context.Cause(ctx)); ok {
-		return f
-	}
-	if f, ok := errors.AsType[*Failure](err); ok {
-		return f
-	}
+func bodyFailure(err error) *Failure {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return Failf(messages.ProtocolError, "the body was cut short").in(messages.DetailCut)
 	}

@@ -67,7 +67,7 @@ func (l largeBody) storeFailed(err error) *Failure {
 	if l.ctx.Err() == nil {
 		l.err = err
 	}
-	return bodyFailure(l.ctx, err)
+	return failureOf(l.ctx, err, bodyFailure)
 }
 
 // streamMemory is what a body takes that is on its way to where large ones are: two
