@@ -65,7 +65,7 @@ func appendNetworkPath(out []byte, scheme, text string) (_ []byte, ok bool) {
 	out = append(append(out, scheme...), "://"...)
 	out, text, ok = appendHost(out, text[2:])
 	if ok && text != "" && text[0] == ':' {
-		out, text, ok = appendPort(out, text, defaultPort(scheme))
+		out, text, ok = appendPort(out, text, DefaultPort(scheme))
 	}
 	if !ok || text != "" && text[0] != '/' && text[0] != '?' {
 		return out, false

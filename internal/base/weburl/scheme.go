@@ -36,8 +36,8 @@ func isHTTP(s string) bool {
 	return lower(s[0]) == 'h' && lower(s[1]) == 't' && lower(s[2]) == 't' && lower(s[3]) == 'p'
 }
 
-// defaultPort returns the port that a canonical URL of the scheme leaves out.
-func defaultPort(scheme string) string {
+// DefaultPort returns the port that a canonical URL of the scheme leaves out.
+func DefaultPort(scheme string) string {
 	if scheme == "http" {
 		return "80"
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"seine/internal/base/weburl"
 )
 
 const (
@@ -130,18 +132,11 @@ func notInHost(r rune) bool {
 
 // hostInURL leaves the port out if it is the scheme's own.
 func hostInURL(scheme, hostname, port string) string {
-	if port != defaultPort(scheme) {
+	if port != weburl.DefaultPort(scheme) {
 		return net.JoinHostPort(hostname, port)
 	}
 	if strings.Contains(hostname, ":") {
 		return "[" + hostname + "]"
 	}
 	return hostname
-}
-
-func defaultPort(scheme string) string {
-	if scheme == "https" {
-		return "443"
-	}
-	return "80"
 }

@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"net"
@@ -86,11 +87,7 @@ func absolute(u *url.URL) {
 
 // hostPort is the address that a URL leads to.
 func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), weburl.DefaultPort(u.Scheme)))
 }
 
 // header returns the header of the request.
