@@ -1,6 +1,7 @@
 package pageproxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -112,7 +113,7 @@ func (t *transfer) admit(out *http.Request) (err error) {
 // reaches the context of its requests a little later: a slot that one gives back in between
 // must not let another begin.
 func (t *transfer) over(ctx context.Context) error {
-	return firstError(t.visit.ctx.Err(), context.Cause(ctx))
+	return cmp.Or(t.visit.ctx.Err(), context.Cause(ctx))
 }
 
 // begin notes what is sent, and prepares it.
@@ -254,17 +255,8 @@ func (t *transfer) result(ctx context.Context) (x Exchange, sent bool) {
 			x.Err = over
 		}
 		x.Truncated = x.Status != 0
-		x.Err = firstError(x.Err, over, errGaveUp)
+		x.Err = cmp.Or(x.Err, over, errGaveUp)
 	}
 	x.Duration = time.Since(x.Started)
 	return x, t.sent
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
