@@ -87,7 +87,7 @@ func (f *Fetcher) notToSend(t *fetchJob) bool {
 // lacks reports whether the spec asks for what this fetcher or the URL does not
 // have, and makes that the reply.
 func (f *Fetcher) lacks(t *fetchJob) bool {
-	t.ask.Policy = f.policies.of(t.req.Crawl, t.spec.Spec)
+	t.ask.Policy = f.policies.Get(t.req.Crawl, t.spec.Spec)
 	lack := t.ask.Policy.Lacks(t.ask.URL)
 	if lack != nil {
 		t.reply = httpclient.Unsent(lack)
@@ -138,8 +138,8 @@ func (f *Fetcher) tellWithheld(t *fetchJob) {
 		return
 	}
 	key := fmt.Sprint(t.req.Crawl, " ", t.spec.Rev, " ", weburl.Origin(t.ask.URL))
-	if !f.withheldTold.has(key) {
-		f.withheldTold.add(key)
+	if _, done := f.loggedSecrets.Get(key); !done {
+		f.loggedSecrets.Put(key, true)
 		f.bus.Log.Warn("credentials are not sent", "crawl", t.req.Crawl, "reason", why)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seine/internal/base/procname"
+	"seine/internal/base/recent"
 	"seine/internal/base/weburl"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -38,13 +39,13 @@ type Fetcher struct {
 	bodies *bodyPacker
 
 	// What is made of the specs of crawls.
-	policies policyCache
+	policies stages.SpecCache[*httpclient.Policy]
 	rules    stages.SpecCache[*weburl.Normalizer]
 	scopes   stages.SpecCache[*redirectScope]
 
 	// Of which origins the frontier has the sitemaps, for each run of a crawl; and the log
 	// says that they get no credentials, for each revision of a spec.
-	sitemapsTold, withheldTold *loggedOnce
+	sentSitemaps, loggedSecrets recent.Cache[string, bool]
 }
 
 // New returns a fetcher that does nothing before Run. Specs must be running,
@@ -67,6 +68,9 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 // Chain has the fetcher hand its pages to a parser in memory. It is called before Run.
 func (f *Fetcher) Chain(parser *stages.Chain) { f.parser = parser }
 
+// maxRemembered bounds each cache of what was sent or logged once. What is forgotten is sent or logged again.
+const maxRemembered = 1 << 15
+
 // newFetcher returns a fetcher without a bus, of which only the part that asks hosts
 // can be used.
 func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*Fetcher, error) {
@@ -78,10 +82,11 @@ func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*F
 		return nil, err
 	}
 	return &Fetcher{
-		cfg: cfg, client: c, get: c, robots: newRobotsCache(c, log), policies: policyCache{client: c},
-		auto: newAutoRender(), sitemapsTold: newLoggedOnce(), withheldTold: newLoggedOnce(),
-		rules:  stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
-		scopes: stages.SpecCache[*redirectScope]{Make: newRedirectScope},
+		cfg: cfg, client: c, get: c, robots: newRobotsCache(c, log),
+		auto: newAutoRender(), sentSitemaps: recent.Cache[string, bool]{Most: maxRemembered}, loggedSecrets: recent.Cache[string, bool]{Most: maxRemembered},
+		policies: stages.SpecCache[*httpclient.Policy]{Make: c.Compile, Current: (*httpclient.Policy).Current},
+		rules:    stages.SpecCache[*weburl.Normalizer]{Make: (*crawlspec.Spec).Normalizer},
+		scopes:   stages.SpecCache[*redirectScope]{Make: newRedirectScope},
 	}, nil
 }
 

@@ -23,7 +23,7 @@ func (co composer) sitemaps(t *fetchJob) (msgs []*nats.Msg, done func()) {
 	origin := weburl.Origin(t.req.URL)
 	key := fmt.Sprint(t.req.Crawl, " ", t.req.Run, " ", origin)
 	base, err := weburl.NewBase(origin + "/robots.txt")
-	if err != nil || co.sitemapsTold.has(key) {
+	if _, done := co.sentSitemaps.Get(key); done || err != nil {
 		return nil, nil
 	}
 	for i, text := range t.robots.Sitemaps() {
@@ -33,5 +33,5 @@ func (co composer) sitemaps(t *fetchJob) (msgs []*nats.Msg, done func()) {
 			msgs = append(msgs, co.candidateMsg(t, messages.Candidate{URL: u, Sitemap: true}, c))
 		}
 	}
-	return msgs, func() { co.sitemapsTold.add(key) }
+	return msgs, func() { co.sentSitemaps.Put(key, true) }
 }

@@ -74,11 +74,8 @@ func (p *Policy) access(url string, robots bool) (access, error) {
 	return a, err
 }
 
-// Current reports whether the policy is of this spec, and need not be compiled again
-// to find what was missing.
-func (p *Policy) Current(spec *crawlspec.Spec) bool {
-	return p.spec == spec && (p.until.IsZero() || time.Now().Before(p.until))
-}
+// Current reports whether the policy need not be compiled again to find what was missing.
+func (p *Policy) Current() bool { return p.until.IsZero() || time.Now().Before(p.until) }
 
 // Lacks returns the failure of a URL for which the spec asks for what this client or the
 // URL does not have, nil if it can be requested.
