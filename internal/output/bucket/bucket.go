@@ -555,17 +555,3 @@ var (
 	_ output.Partition = (*partition)(nil)
 	_ output.Chunk     = (*chunk)(nil)
 )
-
-// Keys returns the names of all objects below out, committed or not.
-func Keys(out string, o Options) ([]string, error) {
-	s, err := dial(out, "", o, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	err = s.client.list(s.prefix, func(o object) error {
-		all = append(all, strings.TrimPrefix(o.key, s.prefix))
-		return nil
-	})
-	return all, err
-}

@@ -144,6 +144,22 @@ func (s *Server) Head(out, key string) *s3.HeadObjectOutput {
 	return head
 }
 
+// Keys returns what is below a place of the server at an endpoint.
+func Keys(t testing.TB, endpoint, out string) (all []string) {
+	t.Helper()
+	s := &Server{Addr: strings.TrimPrefix(endpoint, "http://"), key: Key, secret: Secret}
+	prefix := *keyBelow(out, "")
+	pages := s3.NewListObjectsV2Paginator(s.api(), &s3.ListObjectsV2Input{Bucket: aws.String(Bucket), Prefix: aws.String(prefix)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		check(t, err)
+		for _, o := range page.Contents {
+			all = append(all, strings.TrimPrefix(*o.Key, prefix))
+		}
+	}
+	return all
+}
+
 func (s *Server) api() *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(s.Endpoint()), UsePathStyle: true, Region: "us-east-1",

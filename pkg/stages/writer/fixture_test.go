@@ -26,6 +26,7 @@ import (
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/outputtest"
+	"seine/internal/testing/s3server"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -286,11 +287,7 @@ func wantTidy(t testing.TB, cfg Config) {
 	}
 	have := files
 	if bucket.Is(cfg.Out) {
-		have = func(t testing.TB, out string) []string {
-			keys, err := bucket.Keys(out, cfg.S3)
-			check(t, err)
-			return keys
-		}
+		have = func(t testing.TB, out string) []string { return s3server.Keys(t, cfg.S3.Endpoint, out) }
 	}
 	for _, f := range have(t, cfg.Out) {
 		if n, _, ok := output.ParseName(filepath.Base(f)); ok && strings.HasPrefix(f, output.CommitsDir+"/") && slices.ContainsFunc(all, func(c output.Commit) bool { return c.Merged && c.Name().Covers(n) }) {
