@@ -67,14 +67,6 @@ func describeKey(kind byte, rest, value []byte, arrivals map[string]int) (string
 			line += fmt.Sprintf(" %s: %d queued, %d pages, parked %v", w.crawl, w.queued, w.pages, w.parked)
 		}
 		return line, nil
-	case kindDomain:
-		d := &domain{name: string(rest)}
-		err := d.decode(value)
-		line := d.name
-		for _, w := range d.work {
-			line += fmt.Sprintf(" %s: %d pages", w.crawl, w.pages)
-		}
-		return line, err
 	case kindCounters:
 		var c crawlState
 		err := jsontext.Unmarshal(value, &c)

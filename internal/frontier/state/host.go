@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// host is what the frontier knows of one host, and its place in the schedule. All but the last group of
-// fields is stored, so that politeness outlives the process.
+// host is what the frontier knows of one host, and its place in the schedule; or of a domain (domain.go). All but the last group
+// of fields is stored, so that politeness outlives the process.
 type host struct {
 	table.Row
 	polite politeness.State
@@ -25,6 +26,7 @@ type host struct {
 	line   string // the domain in whose line that entry is, if it is in one
 	// written is when the last removal of a crawl began that the host knows, 0 if it knows none.
 	written uint64
+	lined   bool // hosts may be in its line, if it is a domain
 
 	name     string
 	inFlight int
@@ -34,11 +36,12 @@ type host struct {
 	turn     int  // which of work goes next
 
 	notBefore int64             // another host on its address goes first, in the partition's time
-	domain    *domain           // nil until it is needed
+	domain    *host             // nil until it is needed
 	grouped   bool              // a crawl that wants something of it groups by domain
 	shared    *politeness.Rules // then: see shared
 	rules     *politeness.Rules
 	rulesFor  uint64 // crawls.specsGen that rules were made under
+	domainLine
 }
 
 // hostQueue is what one crawl wants of a host.
@@ -62,6 +65,11 @@ type hostStats struct {
 	Millis   int64 // of all requests together
 }
 
+// newHost returns what is known of a host or domain of which nothing is known.
+func newHost(name string) *host {
+	return &host{name: name, domainLine: domainLine{first: math.MaxInt64}}
+}
+
 // of returns what a crawl wants of the host.
 func (h *host) of(crawl string) *hostQueue {
 	for _, w := range h.work {
@@ -71,7 +79,6 @@ func (h *host) of(crawl string) *hostQueue {
 	}
 	w := &hostQueue{crawl: crawl}
 	h.work = append(h.work, w)
-	h.rules = nil
 	return w
 }
 
@@ -108,7 +115,7 @@ func (h *host) finished(res *messages.Result) {
 // hostFormat is the first byte of an encoded host.
 const hostFormat = 1
 
-// errHost is of a host or domain in the store.
+// errHost is of a record of the store.
 var errHost = errors.New("stored host cannot be read")
 
 // Encode encodes the host.
@@ -119,6 +126,7 @@ func (h *host) Encode(b []byte) []byte {
 	b = appendText(b, h.ip)
 	b = appendText(b, h.line)
 	b = binary.AppendUvarint(b, h.written)
+	b = appendBool(b, h.lined)
 	for _, n := range [...]int64{h.stats.Requests, h.stats.Pages, h.stats.Errors, h.stats.Bytes, h.stats.Millis} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
@@ -140,14 +148,14 @@ func decodeHost(name string, b []byte) (*host, error) {
 	if len(b) == 0 || b[0] != hostFormat {
 		return nil, bad
 	}
-	h := &host{name: name}
+	h := newHost(name)
 	var err error
 	if h.polite, b, err = politeness.ReadState(b[1:]); err != nil {
 		return nil, fmt.Errorf("%w: %w", bad, err)
 	}
 	d := decoder{b: b}
 	h.due, h.ip, h.line = d.int(), d.text(), d.text()
-	h.written = d.uint()
+	h.written, h.lined = d.uint(), d.bool()
 	for _, n := range [...]*int64{&h.stats.Requests, &h.stats.Pages, &h.stats.Errors, &h.stats.Bytes, &h.stats.Millis} {
 		*n = int64(d.uint())
 	}

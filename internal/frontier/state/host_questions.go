@@ -1,12 +1,12 @@
 package state
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"seine/internal/base/tally"
-	"seine/internal/base/weburl"
 	"seine/internal/frontier/table"
 	"seine/internal/schedule/politeness"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -61,7 +61,7 @@ func (q *Questions) Slowest(crawl string, top int) ([]frontierapi.HostStatus, er
 // there are more. An unreadable host is skipped here, and rebuilt when it is loaded.
 func (q *Questions) eachHost(crawl string, most int, do func(*frontierapi.HostStatus)) (partial bool, err error) {
 	pre, scanned := table.Prefix(q.partition, kindHost), 0
-	err = q.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+	err = q.store.scan(pre, append(bytes.Clone(pre), afterDomains), func(key, value []byte) (bool, error) {
 		if scanned++; scanned > most {
 			partial = true
 			return false, nil
@@ -156,10 +156,9 @@ func (q *Questions) describeWait(st *frontierapi.HostStatus, h *host, rules *pol
 
 // describeLine adds what the host's domain makes it wait for.
 func (q *Questions) describeLine(st *frontierapi.HostStatus, h *host, now int64) error {
-	name := weburl.Domain(h.hostname())
-	d, err := q.hosts.domains[name], error(nil)
+	d, err := q.hosts.domains[h.domainName()], error(nil)
 	if d == nil {
-		d, err = q.hosts.readDomain(name)
+		d, err = q.hosts.readHost(h.domainName())
 	}
 	if err != nil || h.shared == nil {
 		return err

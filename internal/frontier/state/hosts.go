@@ -1,9 +1,9 @@
 package state
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"seine/internal/base/weburl"
@@ -18,142 +18,171 @@ type hosts struct {
 	*base
 	crawls         *crawls
 	active         map[string]*host // the active window
-	domains        map[string]*domain
+	domains        map[string]*host
 	maxHosts       int
 	windows        int // queues with a window in memory
 	touched        []*host
-	touchedDomains []*domain
+	touchedDomains []*host
 }
 
 func newHosts(b *base, of *crawls, most int) *hosts {
-	return &hosts{base: b, crawls: of, active: make(map[string]*host), domains: make(map[string]*domain), maxHosts: most}
+	return &hosts{base: b, crawls: of, active: make(map[string]*host), domains: make(map[string]*host), maxHosts: most}
 }
 
 // hostOf returns the host of a URL.
 func (hs *hosts) hostOf(url string) (*host, error) { return hs.host(weburl.Host(url)) }
 
-// host returns a host, from memory or from the store.
+// host returns a host or domain, from memory or from the store.
 func (hs *hosts) host(name string) (*host, error) {
-	if h := hs.active[name]; h != nil {
+	inMemory := hs.active
+	if isDomain(name) {
+		inMemory = hs.domains
+	}
+	if h := inMemory[name]; h != nil {
 		return h, nil
 	}
-	hs.evict()
+	if !isDomain(name) {
+		hs.evict()
+	}
 	h, err := hs.readHost(name)
 	if errors.Is(err, errHost) {
-		h, err = hs.rebuildHost(name, err)
+		h, err = hs.rebuild(name, err)
 	}
 	if err == nil {
-		err = hs.forget(h)
-	}
-	if err == nil {
-		hs.active[name] = h
+		hs.forget(h)
+		inMemory[name] = h
 	}
 	return h, err
 }
 
-// readHost reads a host from the store.
+// readHost reads a host or domain from the store.
 func (hs *hosts) readHost(name string) (*host, error) {
 	h, found, err := hostTable.Load(hs.tx.Turn, name)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read host %s: %w", name, err)
+		return nil, fmt.Errorf("read host %q: %w", name, err)
 	case !found:
-		return &host{name: name}, nil
+		return newHost(name), nil
+	}
+	if h.lined {
+		h.first = 0 // the line is to be looked at
 	}
 	h.polite.Bound(hs.time.pace(hs.time.now()))
 	return h, nil
 }
 
-// rebuildHost rebuilds a host whose record cannot be read from its queues and
-// URLs. It rests first: the time of its last request is not known.
-func (hs *hosts) rebuildHost(name string, cause error) (*host, error) {
-	hs.reportRepair(repairHost, "a host record cannot be read; it is rebuilt", "host", name, "error", cause)
-	h := &host{name: name}
+// rebuild rebuilds a host or domain whose record cannot be read. It rests first: the time of its last request is not known.
+func (hs *hosts) rebuild(name string, cause error) (*host, error) {
+	hs.reportRepair(repairHost, "the record of a host or domain cannot be read; it is rebuilt", "host", name, "error", cause)
+	h := newHost(name)
 	h.polite.End(&politeness.Rules{}, hs.time.pace(hs.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
-	first := messages.HashURL("http://" + name + "/")
+	h.written = hs.crawls.lastRemoval
+	count := hs.countURLs
+	if isDomain(name) {
+		count = hs.countPages
+	}
+	if err := count(h); err != nil {
+		return nil, err
+	}
+	hs.markDirty(h)
+	return h, hs.setAside(hostTable.At(hs.partition, name))
+}
+
+// countURLs counts the queues and the pages of a host anew.
+func (hs *hosts) countURLs(h *host) error {
+	first := messages.HashHost(h.name)
 	crawls, err := hs.crawls.names()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, crawl := range crawls {
 		w := &hostQueue{crawl: crawl}
 		if hs.crawls.removals[crawl] == nil {
-			err = hs.store.scan(hs.queuePrefix(name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
+			err = hs.store.scan(hs.queuePrefix(h.name, crawl), nil, func(_, _ []byte) (bool, error) { w.queued++; return true, nil })
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
 		// URLs of a host have the first bytes of their hashes in common.
-		of := append(table.Name(table.Prefix(hs.partition, kindURL), crawl), first[:4]...)
+		of := append(table.Name(table.Prefix(hs.partition, kindURL), crawl), first[:]...)
 		err = hs.store.scan(of, nil, func(_, value []byte) (bool, error) {
-			if r, err := decodeRecord(value); err == nil && r.Fetched && weburl.Host(r.URL) == name {
+			if r, err := decodeRecord(value); err == nil && r.Fetched && weburl.Host(r.URL) == h.name {
 				w.pages++
 			}
 			return true, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if w.queued > 0 || w.pages > 0 {
 			h.work = append(h.work, w)
 		}
 	}
 	for crawl := range hs.crawls.removals { // whether its queue is of the deleted one is not known
-		hs.tx.DeletePrefix(hs.queuePrefix(name, crawl))
+		hs.tx.DeletePrefix(hs.queuePrefix(h.name, crawl))
 		hs.audit(crawl)
-	}
-	h.written = hs.crawls.lastRemoval
-	hs.markDirty(h)
-	return h, hs.setAside(hostTable.At(hs.partition, name))
-}
-
-// forget removes the queues and counts of deleted crawls from a host and its domain.
-func (hs *hosts) forget(h *host) error {
-	removed := func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
-	defer func() { h.written = max(h.written, hs.crawls.lastRemoval) }()
-	if !slices.ContainsFunc(h.work, removed) {
-		return nil
-	}
-	for _, w := range h.work {
-		if removed(w) {
-			hs.dropWindow(w)
-			hs.tx.DeletePrefix(hs.queuePrefix(h.name, w.crawl))
-		}
-	}
-	h.work, h.rules = slices.DeleteFunc(h.work, removed), nil
-	hs.markDirty(h)
-	_, err := hs.domainOf(h) // which forgets them too
-	return err
-}
-
-// forgetPages is forget for a domain.
-func (hs *hosts) forgetPages(d *domain) {
-	before := len(d.work)
-	d.work = slices.DeleteFunc(d.work, func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, d.written) })
-	d.written = max(d.written, hs.crawls.lastRemoval)
-	if len(d.work) < before {
-		hs.touchDomain(d)
-	}
-}
-
-// forgetAll is forget for all in memory.
-func (hs *hosts) forgetAll() error {
-	for _, d := range hs.domains {
-		hs.forgetPages(d)
-	}
-	for _, h := range hs.active {
-		if err := hs.forget(h); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// markDirty notes that a host changed.
+// countPages counts the pages of a domain anew, from those of its hosts.
+func (hs *hosts) countPages(d *host) error {
+	d.lined, d.first = true, 0
+	pre := table.Prefix(hs.partition, kindHost)
+	return hs.store.scan(pre, append(bytes.Clone(pre), afterDomains), func(key, value []byte) (bool, error) {
+		h := newHost(string(key[len(pre):]))
+		if h.domainName() != d.name {
+			return true, nil
+		}
+		if live := hs.active[h.name]; live != nil {
+			h = live
+		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and that is reported
+			h = stored
+		}
+		for _, w := range h.work {
+			if !hs.crawls.isRemoved(w.crawl, h.written) {
+				d.of(w.crawl).pages += w.pages
+			}
+		}
+		return true, nil
+	})
+}
+
+// forget removes the queues and counts of deleted crawls from a host or domain.
+func (hs *hosts) forget(h *host) {
+	removed := func(w *hostQueue) bool { return hs.crawls.isRemoved(w.crawl, h.written) }
+	if slices.ContainsFunc(h.work, removed) {
+		for _, w := range h.work {
+			if removed(w) {
+				hs.dropWindow(w)
+				hs.tx.DeletePrefix(hs.queuePrefix(h.name, w.crawl))
+			}
+		}
+		h.work, h.rules = slices.DeleteFunc(h.work, removed), nil
+		hs.markDirty(h)
+	}
+	h.written = max(h.written, hs.crawls.lastRemoval)
+}
+
+// forgetAll is forget for all in memory.
+func (hs *hosts) forgetAll() {
+	for _, d := range hs.domains {
+		hs.forget(d)
+	}
+	for _, h := range hs.active {
+		hs.forget(h)
+	}
+}
+
+// markDirty notes that a host or domain changed.
 func (hs *hosts) markDirty(h *host) {
+	touched := &hs.touched
+	if isDomain(h.name) {
+		touched = &hs.touchedDomains
+	}
 	if !h.dirty {
 		h.dirty = true
-		hs.touched = append(hs.touched, h)
+		*touched = append(*touched, h)
 	}
 }
 
@@ -261,9 +290,9 @@ func (hs *hosts) dropWindow(w *hostQueue) {
 }
 
 // domainOf returns the domain of a host.
-func (hs *hosts) domainOf(h *host) (*domain, error) {
+func (hs *hosts) domainOf(h *host) (*host, error) {
 	if h.domain == nil {
-		d, err := hs.domain(weburl.Domain(h.hostname()))
+		d, err := hs.host(h.domainName())
 		if err != nil {
 			return nil, err
 		}
@@ -273,81 +302,11 @@ func (hs *hosts) domainOf(h *host) (*domain, error) {
 	return h.domain, nil
 }
 
-// domain returns a domain, from memory or from the store.
-func (hs *hosts) domain(name string) (*domain, error) {
-	if d := hs.domains[name]; d != nil {
-		return d, nil
-	}
-	d, err := hs.readDomain(name)
-	if errors.Is(err, errHost) {
-		d, err = hs.rebuildDomain(name, err)
-	}
-	if err == nil {
-		hs.forgetPages(d)
-		hs.domains[name] = d
-	}
-	return d, err
-}
-
-// readDomain reads a domain from the store.
-func (hs *hosts) readDomain(name string) (*domain, error) {
-	d, found, err := domainTable.Load(hs.tx.Turn, name)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read domain %s: %w", name, err)
-	case !found:
-		return &domain{name: name, first: math.MaxInt64}, nil
-	}
-	if d.first = math.MaxInt64; d.lined {
-		d.first = 0 // the line is to be looked at
-	}
-	d.polite.Bound(hs.time.pace(hs.time.now()))
-	return d, nil
-}
-
-// rebuildDomain rebuilds a domain whose record cannot be read from its hosts. It rests first, as in rebuildHost.
-func (hs *hosts) rebuildDomain(name string, cause error) (*domain, error) {
-	hs.reportRepair(repairHost, "a domain record cannot be read; it is rebuilt", "domain", name, "error", cause)
-	d := &domain{name: name, lined: true, written: hs.crawls.lastRemoval}
-	d.polite.End(&politeness.Rules{}, hs.time.pace(hs.time.now()), politeness.Outcome{Kind: politeness.Neutral}, 0)
-	pre := table.Prefix(hs.partition, kindHost)
-	err := hs.store.scan(pre, nil, func(key, value []byte) (bool, error) {
-		h := &host{name: string(key[len(pre):])}
-		if weburl.Domain(h.hostname()) != name {
-			return true, nil
-		}
-		if live := hs.active[h.name]; live != nil {
-			h = live
-		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and that is reported
-			h = stored
-		}
-		for _, w := range h.work {
-			if !hs.crawls.isRemoved(w.crawl, h.written) {
-				d.of(w.crawl).pages += w.pages
-			}
-		}
-		return true, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	hs.touchDomain(d)
-	return d, hs.setAside(domainTable.At(hs.partition, name))
-}
-
 // evictDomains forgets those that no host in memory belongs to.
 func (hs *hosts) evictDomains() {
 	for name, d := range hs.domains {
 		if d.refs == 0 && d.inFlight == 0 && !d.dirty {
 			delete(hs.domains, name)
 		}
-	}
-}
-
-// touchDomain notes that a domain changed.
-func (hs *hosts) touchDomain(d *domain) {
-	if !d.dirty {
-		d.dirty = true
-		hs.touchedDomains = append(hs.touchedDomains, d)
 	}
 }

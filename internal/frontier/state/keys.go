@@ -10,8 +10,7 @@ const (
 	kindPosition  = 'P' // stream → position: creation time of the stream, sequence, time of that message
 	kindCounters  = 'C' // crawl → counters, and how far its review and reseeding are: see crawlTable
 	kindURL       = 'U' // crawl, URL hash → what is known of a URL: see urlTable
-	kindHost      = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable
-	kindDomain    = 'D' // domain → politeness, pages of each crawl: see domainTable
+	kindHost      = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable; or, with a mark, a domain
 	kindOpened    = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
 	kindOpening   = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
 	kindBarred    = 'B' // crawl, domain, host → host that has or had URLs that are excluded because it is not open
@@ -37,7 +36,7 @@ const (
 	kindDue      = 'T' // time, host: a host with work that is in no line; or, with a mark, a domain
 	kindLine     = 'L' // domain, time, host: a host in line for its domain
 	kindParked   = 'Z' // crawl, host: a host that is parked, as the crawl is paused or has spent its budget
-	kindForget   = 'Y' // time, host: a host that no crawl wants; or, with a mark, a domain without pages
+	kindForget   = 'Y' // time, host: a host that no crawl wants; or, with a mark, a domain
 	kindAwake    = 'c' // crawl: a crawl in which something is to happen yet
 )
 

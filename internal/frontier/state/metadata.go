@@ -38,21 +38,16 @@ type metadata struct {
 }
 
 func (m *metadata) append(b []byte) []byte {
-	inherit := byte(0)
-	if m.inherit {
-		inherit = 1
-	}
-	b = binary.AppendUvarint(append(b, byte(m.origin), inherit), m.rev)
-	return append(b, m.text...)
+	b = appendBool(append(b, byte(m.origin)), m.inherit)
+	return append(binary.AppendUvarint(b, m.rev), m.text...)
 }
 
 // metadata reads what append wrote, as a text.
 func (d *decoder) metadata() *metadata {
 	in := decoder{b: []byte(d.text())}
-	m := &metadata{origin: origin(in.byte())}
-	inherit := in.byte()
-	m.inherit, m.rev, m.text = inherit == 1, in.uint(), in.b
-	if in.bad || inherit > 1 || m.origin < fed || m.origin > inherited || m.origin == inherited && len(m.text) != len(textDigest{}) {
+	m := &metadata{origin: origin(in.byte()), inherit: in.bool(), rev: in.uint()}
+	m.text = in.b
+	if in.bad || m.origin < fed || m.origin > inherited || m.origin == inherited && len(m.text) != len(textDigest{}) {
 		d.bad = true
 	}
 	return m

@@ -636,7 +636,7 @@ type stored struct {
 	queues   map[string][]queueKey
 	due      map[string][]int64
 	hosts    map[string]*host
-	domains  map[string]*domain
+	domains  map[string]*host
 	lines    map[[2]string][]int64 // by domain and host
 	retries  map[string]bool       // keys
 	waits    map[urlID]bool        // for which there is one of them
@@ -656,7 +656,7 @@ func (m *model) load() *stored {
 	st := &stored{
 		doomed: m.doomed, old: make(map[urlID]*urlRecord), oldSent: make(map[urlID]bool), named: make(map[string]string), waits: make(map[urlID]bool),
 		records: make(map[urlID]*urlRecord), queues: make(map[string][]queueKey), due: make(map[string][]int64),
-		hosts: make(map[string]*host), domains: make(map[string]*domain), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool), failed: make(map[urlID]bool),
+		hosts: make(map[string]*host), domains: make(map[string]*host), lines: make(map[[2]string][]int64), retries: make(map[string]bool), inFlight: make(map[urlID]bool), failed: make(map[urlID]bool),
 		parked: make(map[[2]string]bool), barred: make(map[[2]string]bool), counters: make(map[string]*crawlState), runs: make(map[runOf]*frontierapi.Run), labels: make(map[urlID]*metadata),
 	}
 	m.must(m.store.scan(table.Partition(0), nil, func(key, value []byte) (bool, error) {
@@ -721,17 +721,15 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 		}
 	case kindHost:
 		h, err := decodeHost(string(key), value)
-		st.hosts[string(key)] = h
+		if isDomain(string(key)) {
+			st.domains[string(key[1:])] = h
+		} else {
+			st.hosts[string(key)] = h
+		}
 		for i := 0; err == nil && i < len(h.work); i++ {
 			st.named[h.work[i].crawl] = string(kind) + string(key)
 		}
 		return err
-	case kindDomain:
-		st.domains[string(key)] = &domain{name: string(key)}
-		err = st.domains[string(key)].decode(value)
-		for _, w := range st.domains[string(key)].work {
-			st.named[w.crawl] = string(kind) + string(key)
-		}
 	case kindLine:
 		name, rest, err := table.CutName(key)
 		at := [2]string{name, string(rest[8:])}
@@ -832,9 +830,6 @@ func (m *model) checkDerived() {
 		case kindHost:
 			h, err := decodeHost(string(rest), value)
 			return true, errors.Join(err, verifyRecord(m, &hostTable, string(rest), h, has, lacks, derived))
-		case kindDomain:
-			d, err := decodeDomain(string(rest), value)
-			return true, errors.Join(err, verifyRecord(m, &domainTable, string(rest), d, has, lacks, derived))
 		case kindCounters:
 			c, err := decodeCrawl(string(rest), value)
 			return true, errors.Join(err, verifyRecord(m, &crawlTable, string(rest), c, has, lacks, derived))
@@ -1097,6 +1092,7 @@ func (m *model) checkDomains(st *stored, lines, under map[string]int) {
 		}
 	}
 	for name, d := range m.part.hosts.domains {
+		name = name[1:]
 		if d.dirty || d.held || d.inFlight != under["*."+name] {
 			m.Fatalf("domain %s is %+v after a commit; %d requests are under way", name, d, under["*."+name])
 		}

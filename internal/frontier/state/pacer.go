@@ -26,7 +26,7 @@ func (p *pacer) add(req *Request) error {
 	}
 	d.inFlight++
 	d.of(req.id.crawl).inFlight++
-	p.hosts.touchDomain(d)
+	p.hosts.markDirty(d)
 	req.host.inFlight++
 	req.host.of(req.id.crawl).inFlight++
 	req.host.rules = nil
@@ -45,7 +45,7 @@ func (p *pacer) remove(req *Request) {
 	d.inFlight--
 	d.of(req.id.crawl).inFlight--
 	d.rules = nil // whose turn it is now is to be found out
-	p.hosts.touchDomain(d)
+	p.hosts.markDirty(d)
 }
 
 // begin notes that a request goes to a host now.
@@ -70,7 +70,7 @@ func (p *pacer) end(h *host, ip string, id urlID, attempt int, out politeness.Ou
 	d.polite.End(shared(rules), p.time.pace(now), out, seed)
 	p.addresses.rest(ip, h.polite.Delay(rules))
 	p.hosts.markDirty(h)
-	p.hosts.touchDomain(d)
+	p.hosts.markDirty(d)
 	return event, nil
 }
 

@@ -229,6 +229,13 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
+func appendBool(b []byte, is bool) []byte {
+	if is {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
 var errRecord = errors.New("stored URL record cannot be read")
 
 // decodeRecord reads what Encode wrote.
@@ -298,6 +305,12 @@ func (d *decoder) byte() byte {
 	c := d.b[0]
 	d.b = d.b[1:]
 	return c
+}
+
+func (d *decoder) bool() bool {
+	c := d.byte()
+	d.bad = d.bad || c > 1
+	return c == 1
 }
 
 func (d *decoder) uint() uint64 {

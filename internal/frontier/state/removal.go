@@ -125,7 +125,8 @@ func (r *Removals) begin(name string, rules *Rules, now int64) error {
 	r.tx.SetJSON(r.key(name), at)
 	r.tx.SetJSON(r.key(lastRemoval), at)
 	r.crawls.startRemoval(name, at)
-	return r.hosts.forgetAll()
+	r.hosts.forgetAll()
+	return nil
 }
 
 // proceed forgets a part of each crawl that is being removed.

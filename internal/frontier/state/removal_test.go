@@ -44,10 +44,6 @@ func (w *partitionFixture) keysOf(crawl string, hashes ...messages.URLHash) (key
 		switch kind {
 		case kindPosition, kindTime, kindDue, kindLine: // numbers and names of hosts
 			continue
-		case kindDomain:
-			d := domain{name: string(key[3:])}
-			w.must(d.decode(it.Value()))
-			found = slices.ContainsFunc(d.work, func(of *hostQueue) bool { return of.crawl == crawl })
 		case kindCounters, kindAwake:
 			found = string(key[3:]) == crawl
 		case kindHost:
@@ -125,7 +121,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 		kinds[key[0]] = true
 	}
 	for _, kind := range []byte{
-		kindCounters, kindAwake, kindURL, kindFailed, kindQueue, kindHost, kindDomain, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
+		kindCounters, kindAwake, kindURL, kindFailed, kindQueue, kindHost, kindRetry, kindInFlight, kindOpened, kindOpening, kindSeed,
 		kindOrder, kindParked, kindBarred, kindSetAside, kindLinks, kindUnchanged, kindRun,
 	} {
 		if !kinds[kind] {
@@ -162,9 +158,7 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	w.delete()
 	w.tend()
 	left := func() (n int) {
-		for _, kind := range []byte{kindHost, kindDomain} {
-			w.must(w.store.scan(table.Prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
-		}
+		w.must(w.store.scan(table.Prefix(0, kindHost), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 		return n
 	}
 	if left() == 0 {

@@ -49,6 +49,18 @@ func ofURL(url string, change func(b *pebble.Batch, key, value []byte)) func(b *
 	}
 }
 
+// hostsOnly and domainsOnly tell records of hosts from those of domains.
+const hostsOnly, domainsOnly = false, true
+
+// of damages only records of hosts, or of domains.
+func of(domains bool, change func(b *pebble.Batch, key, value []byte)) func(b *pebble.Batch, key, value []byte) {
+	return func(b *pebble.Batch, key, value []byte) {
+		if isDomain(string(key[3:])) == domains {
+			change(b, key, value)
+		}
+	}
+}
+
 // miscount changes what hosts count.
 func miscount(by int) func(b *pebble.Batch, key, value []byte) {
 	return func(b *pebble.Batch, key, value []byte) {
@@ -86,11 +98,11 @@ func faults() map[string]fault {
 		},
 		"queue: a URL that is missing":          damage(ofURL(faultyQueued, remove), kindQueue),
 		"queue: all URLs are missing":           damage(remove, kindQueue),
-		"host: counts too many":                 damage(miscount(3), kindHost),
-		"host: counts too few":                  damage(miscount(-2), kindHost),
-		"host: cannot be read":                  damage(garble, kindHost),
-		"host: is missing":                      damage(remove, kindHost),
-		"domain: cannot be read":                damage(garble, kindDomain),
+		"host: counts too many":                 damage(of(hostsOnly, miscount(3)), kindHost),
+		"host: counts too few":                  damage(of(hostsOnly, miscount(-2)), kindHost),
+		"host: cannot be read":                  damage(of(hostsOnly, garble), kindHost),
+		"host: is missing":                      damage(of(hostsOnly, remove), kindHost),
+		"domain: cannot be read":                damage(of(domainsOnly, garble), kindHost),
 		"URL: queued, cannot be read":           damage(ofURL(faultyQueued, garble), kindURL),
 		"URL: under way, cannot be read":        damage(ofURL(faultyFlight, garble), kindURL),
 		"URL: is missing":                       damage(ofURL(faultyQueued, remove), kindURL),
@@ -100,7 +112,7 @@ func faults() map[string]fault {
 		"due index: is missing":                 damage(remove, kindDue),
 		"line: is missing":                      damage(remove, kindLine),
 		"due index and line: are missing":       damage(remove, kindDue, kindLine),
-		"domain: is missing":                    damage(remove, kindDomain),
+		"domain: is missing":                    damage(of(domainsOnly, remove), kindHost),
 		"due index: a host that is not known":   func(w *partitionFixture) { w.must(w.store.db.Set(w.part.dueKey(5, "none.test"), nil, pebble.Sync)) },
 		"due index: a domain that is not known": func(w *partitionFixture) {
 			w.must(w.store.db.Set(w.part.dueKey(5, lineMark+"none.test"), nil, pebble.Sync))
@@ -292,9 +304,9 @@ func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
 	}
 	w.kill()
 	w.open()
-	damage(garble, kindDomain)(w)
+	damage(of(domainsOnly, garble), kindHost)(w)
 	w.restart()
-	d, err := w.part.hosts.domain("a.test")
+	d, err := w.part.hosts.host(lineMark + "a.test")
 	w.must(err)
 	if n := d.of("c").pages; n != 2 || !w.part.loggedRepairs[repairHost] {
 		t.Errorf("%d pages are counted, told %v", n, w.part.loggedRepairs)

@@ -27,11 +27,8 @@ const maxDue = 1024
 // not to be asked.
 const maxLine = 8
 
-// lineMark starts the name of a domain in the due index; no host begins so.
-const lineMark = "\x01"
-
-func (s *schedule) linePrefix(name string) []byte {
-	return table.Name(table.Prefix(s.partition, kindLine), name)
+func (s *schedule) linePrefix(domain string) []byte {
+	return table.Name(table.Prefix(s.partition, kindLine), domain)
 }
 
 // lookAgain is how far ahead an entry of the due index is at most. Then it is seen
@@ -74,7 +71,7 @@ func (s *schedule) set(h *host, want int64) error {
 		if err != nil {
 			return err
 		}
-		line = d.name
+		line = strings.TrimPrefix(d.name, lineMark)
 	}
 	if want == h.due && line == h.line {
 		return nil
@@ -86,14 +83,14 @@ func (s *schedule) set(h *host, want int64) error {
 	default:
 		h.domain.lined = true
 		h.domain.first = min(h.domain.first, want)
-		s.hosts.touchDomain(h.domain)
+		s.hosts.markDirty(h.domain)
 	}
 	h.due, h.line = want, line
 	return nil
 }
 
 // wantedDomain is the entry that a domain must have in the due index.
-func (s *schedule) wantedDomain(d *domain, now int64) int64 {
+func (s *schedule) wantedDomain(d *host, now int64) int64 {
 	switch {
 	case d.first == math.MaxInt64:
 		return 0
@@ -105,7 +102,7 @@ func (s *schedule) wantedDomain(d *domain, now int64) int64 {
 	return max(min(max(d.first, s.time.earliest(&d.polite, d.rules, now)), now+lookAgain), 1)
 }
 
-// commitHosts stores the hosts that changed, and when they are due.
+// commitHosts stores the hosts that changed, and when they are due; and then the domains.
 func (s *schedule) commitHosts(now int64) error {
 	for _, h := range s.hosts.touched {
 		want, err := s.nextDueTime(h, now)
@@ -115,30 +112,27 @@ func (s *schedule) commitHosts(now int64) error {
 		if err := s.set(h, want); err != nil {
 			return err
 		}
-		if h.forgettable(s.time.pace(now)) { // it stays in memory: the store still shows it in this turn
-			hostTable.Remove(s.tx.Turn, h.name, h)
-		} else {
-			hostTable.Put(s.tx.Turn, h.name, h)
-			s.forgetsLater(h.forgetAt(), now)
-		}
-		h.dirty = false
+		s.commitHost(h, now)
 	}
-	s.hosts.touched = s.hosts.touched[:0]
+	for _, d := range s.hosts.touchedDomains {
+		if d.due = s.wantedDomain(d, now); d.due != 0 {
+			s.nextDue = min(s.nextDue, d.due)
+		}
+		s.commitHost(d, now)
+		d.held = false
+	}
+	s.hosts.touched, s.hosts.touchedDomains = s.hosts.touched[:0], s.hosts.touchedDomains[:0]
 	return nil
 }
 
-// commitDomain stores a domain, after its hosts.
-func (s *schedule) commitDomain(d *domain, now int64) {
-	if d.due = s.wantedDomain(d, now); d.due != 0 {
-		s.nextDue = min(s.nextDue, d.due)
-	}
-	if d.forgettable(s.time.pace(now)) {
-		domainTable.Remove(s.tx.Turn, d.name, d)
+func (s *schedule) commitHost(h *host, now int64) {
+	if h.forgettable(s.time.pace(now)) { // it stays in memory: the store still shows it in this turn
+		hostTable.Remove(s.tx.Turn, h.name, h)
 	} else {
-		domainTable.Put(s.tx.Turn, d.name, d)
-		s.forgetsLater(d.forgetAt(), now)
+		hostTable.Put(s.tx.Turn, h.name, h)
+		s.forgetsLater(h.forgetAt(), now)
 	}
-	d.dirty, d.held = false, false
+	h.dirty = false
 }
 
 func (s *schedule) makeReady(h *host) {
@@ -168,38 +162,27 @@ func (s *schedule) loadDue(now int64) error {
 		return nil
 	}
 	next := int64(math.MaxInt64)
-	var lines []*domain
+	var lines []*host
 	err := s.scanTimes(table.Prefix(s.partition, kindDue), s.nextDue, func(key []byte, due int64, rest []byte) (bool, error) {
 		if due > now || len(s.ready) >= maxDue {
 			next = min(next, due)
 			return false, nil
 		}
-		name := string(rest)
-		if name, isDomain := strings.CutPrefix(name, lineMark); isDomain {
-			d, err := s.hosts.domain(name)
-			switch {
-			case err != nil:
-				return false, err
-			case !d.Has(key):
-				s.stray(key)
-			default:
-				next = min(next, due)
-				lines = append(lines, d)
-				s.hosts.touchDomain(d) // it stays in memory
-			}
-			return len(lines) < maxDue, nil
-		}
-		h, err := s.hosts.host(name)
+		h, err := s.hosts.host(string(rest))
 		switch {
 		case err != nil:
 			return false, err
 		case !h.Has(key):
 			s.stray(key)
+			return true, nil
+		case isDomain(h.name):
+			lines = append(lines, h)
+			s.hosts.markDirty(h) // it stays in memory
 		default:
-			next = min(next, due)
 			s.makeReady(h)
 		}
-		return true, nil
+		next = min(next, due)
+		return len(lines) < maxDue, nil
 	})
 	s.nextDue = next
 	for _, d := range lines {
@@ -212,11 +195,11 @@ func (s *schedule) loadDue(now int64) error {
 
 // loadLine takes the hosts of a domain that are due from its line into the ready
 // list. Their entries stay until they have been served.
-func (s *schedule) loadLine(d *domain, now int64) error {
-	s.hosts.touchDomain(d) // it stays in memory
+func (s *schedule) loadLine(d *host, now int64) error {
+	s.hosts.markDirty(d) // it stays in memory
 	from, n, empty := d.first, 0, true
 	d.first = math.MaxInt64
-	err := s.scanTimes(s.linePrefix(d.name), from, func(key []byte, due int64, rest []byte) (bool, error) {
+	err := s.scanTimes(s.linePrefix(strings.TrimPrefix(d.name, lineMark)), from, func(key []byte, due int64, rest []byte) (bool, error) {
 		empty = false
 		if due > now || n == maxLine || len(s.ready) >= maxDue {
 			d.first = min(d.first, due)
@@ -258,7 +241,7 @@ func (s *schedule) goes(h *host, now int64) (bool, error) {
 		return false, err
 	}
 	h.domain.rules, h.domain.held = h.shared, !free
-	s.hosts.touchDomain(h.domain)
+	s.hosts.markDirty(h.domain)
 	return free, nil
 }
 
@@ -300,20 +283,20 @@ func (s *schedule) unparkHost(crawl string, key []byte, name string, now int64) 
 
 // auditLine makes sure that the domain in whose line a host stands knows of it, and is in the index.
 func (s *schedule) auditLine(h *host) error {
-	d, err := s.hosts.domain(h.line)
+	d, err := s.hosts.host(lineMark + h.line)
 	if err != nil || d.dirty || d.due == 0 && d.inFlight > 0 {
 		return err
 	}
 	if d.lined && d.due != 0 {
 		d.first = min(d.first, h.due)
 		return s.tx.Verify(d, func(byte) {
-			s.reportRepair(repairIndex, "an index lacks a domain, it is added", "domain", d.name)
+			s.reportRepair(repairIndex, "an index lacks a domain, it is added", "domain", h.line)
 			s.nextDue = min(s.nextDue, d.due)
 		})
 	}
-	s.reportRepair(repairIndex, "a domain has hosts in its line and was forgotten", "domain", d.name)
+	s.reportRepair(repairIndex, "a domain has hosts in its line and was forgotten", "domain", h.line)
 	d.lined, d.due, d.first, d.rules = true, 0, 0, nil
-	s.hosts.touchDomain(d)
+	s.hosts.markDirty(d)
 	return nil
 }
 

@@ -19,9 +19,8 @@ var (
 		Key:    func(b []byte, id urlID) []byte { return append(table.Name(b, id.crawl), id.hash[:]...) },
 		Decode: func(_ urlID, value []byte) (*urlRecord, error) { return decodeRecord(value) },
 	}
-	hostTable   = table.Table[string, *host]{Kind: kindHost, Key: appendName, Decode: decodeHost}
-	domainTable = table.Table[string, *domain]{Kind: kindDomain, Key: appendName, Decode: decodeDomain}
-	crawlTable  = table.Table[string, *crawl]{Kind: kindCounters, Key: appendName, Decode: decodeCrawl}
+	hostTable  = table.Table[string, *host]{Kind: kindHost, Key: appendName, Decode: decodeHost}
+	crawlTable = table.Table[string, *crawl]{Kind: kindCounters, Key: appendName, Decode: decodeCrawl}
 )
 
 func appendName(b []byte, name string) []byte { return append(b, name...) }
@@ -54,7 +53,7 @@ func (r *urlRecord) Derive(id urlID, keys *table.Keys) {
 // awaitsTime reports whether something happens to a URL at a moment: another attempt, or the next visit.
 func (r *urlRecord) awaitsTime() bool { return r.Due != 0 && (r.State == Waiting || r.State.ended()) }
 
-// Derive adds the index keys of a host.
+// Derive adds the index keys of a host or a domain.
 func (h *host) Derive(name string, keys *table.Keys) {
 	switch {
 	case h.due == 0:
@@ -68,15 +67,9 @@ func (h *host) Derive(name string, keys *table.Keys) {
 			keys.Add(kindParked).Name(w.crawl).Text(name)
 		}
 	}
-	deriveForget(keys, h.forgetAt(), "", name)
-}
-
-// Derive adds the index keys of a domain.
-func (d *domain) Derive(name string, keys *table.Keys) {
-	if d.due != 0 {
-		keys.Add(kindDue).Int(d.due).Text(lineMark).Text(name)
+	if at := h.forgetAt(); at > 0 {
+		keys.Add(kindForget).Int(at).Text(name)
 	}
-	deriveForget(keys, d.forgetAt(), lineMark, name)
 }
 
 // Derive adds the index key of a crawl. One that another build judged has it, too: loadAll lists all crawls again when the

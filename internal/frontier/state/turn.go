@@ -113,10 +113,6 @@ func (p *Partition) Commit(now int64) error {
 	if err := p.schedule.commitHosts(now); err != nil {
 		return err
 	}
-	for _, d := range p.hosts.touchedDomains {
-		p.schedule.commitDomain(d, now)
-	}
-	p.hosts.touchedDomains = p.hosts.touchedDomains[:0]
 	if err := p.crawls.beginAudits(); err != nil {
 		return err
 	}
