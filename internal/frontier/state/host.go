@@ -30,7 +30,7 @@ type host struct {
 
 	name     string
 	inFlight int
-	last     resultRing
+	last     recentResults
 	dirty    bool // differs from the store
 	ready    bool // is in the partition's ready list
 	turn     int  // which of work goes next

@@ -3,8 +3,8 @@ package state
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
-	"strings"
 
 	"seine/internal/base/tally"
 	"seine/internal/frontier/table"
@@ -28,14 +28,10 @@ func (q *Questions) nextHost(crawl string) (next *frontierapi.HostStatus) {
 		return nil
 	}
 	scanned := 0
-	_ = q.scanTimes(table.Prefix(q.partition, kindDue), q.schedule.nextDue, func(_ []byte, _ int64, rest []byte) (bool, error) {
+	_ = q.schedule.eachDue(math.MaxInt64, 1, func(name string) (bool, error) {
 		scanned++
-		name := string(rest)
-		if domain, isDomain := strings.CutPrefix(name, lineMark); isDomain {
-			name = q.schedule.firstInLine(domain)
-		}
 		st, err := q.hostStatus(name)
-		if err == nil && crawl != "" && !slices.ContainsFunc(st.Crawls, func(w frontierapi.HostWork) bool { return w.Crawl == crawl }) {
+		if err == nil && crawl != "" && !worksFor(&st, crawl) {
 			return scanned < maxNextScanned, nil
 		}
 		if err == nil && st.Why != "" {

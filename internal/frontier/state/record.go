@@ -108,14 +108,6 @@ type attempt struct {
 // maxHistory bounds what a URL remembers of its attempts.
 const maxHistory = 8
 
-// remember adds an attempt, and forgets the oldest if there are too many.
-func (v *lastVisit) remember(a attempt) {
-	if len(v.History) == maxHistory {
-		v.History = append(v.History[:0], v.History[1:]...)
-	}
-	v.History = append(v.History, a)
-}
-
 // wasGone reports whether the page was gone already at the last request that was not one to retry.
 func (v *lastVisit) wasGone() bool {
 	for _, a := range slices.Backward(v.History) {

@@ -16,7 +16,7 @@ type Requests struct {
 	pacer                *pacer
 	renders              int   // of those in progress, the ones whose pages may need a browser
 	nextInFlightDeadline int64 // none is to be looked for before: see Lost
-	recentFailures       failureRing
+	recentFailures       recentFailures
 }
 
 // Request is a request in flight.

@@ -154,7 +154,8 @@ func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rul
 		}
 	}
 	req.urlRecord.Status, req.urlRecord.Class = res.Status, res.Class
-	req.remember(attempt{At: rq.time.wallMS(now), Class: res.Class, Status: res.Status, Took: time.Duration(res.Timings.Total).Milliseconds()})
+	took := time.Duration(res.Timings.Total).Milliseconds()
+	req.History = appendLast(req.History, attempt{At: rq.time.wallMS(now), Class: res.Class, Status: res.Status, Took: took}, maxHistory)
 	return event, nil
 }
 

@@ -299,28 +299,3 @@ func (s *schedule) auditLine(h *host) error {
 	s.hosts.markDirty(d)
 	return nil
 }
-
-// inLine reports whether a host of a domain's line could be asked for a crawl now.
-func (s *schedule) inLine(name, crawl string, now int64) (found bool, err error) {
-	n := 0
-	err = s.scanTimes(s.linePrefix(name), 0, func(_ []byte, at int64, rest []byte) (bool, error) {
-		if n++; at > now || n > maxLine {
-			return false, nil
-		}
-		h, err := s.hosts.host(string(rest))
-		if err == nil {
-			found, err = s.isHostDue(h, crawl, now)
-		}
-		return !found, err
-	})
-	return found, err
-}
-
-// firstInLine is the host of a domain's line that is due first, "" if there is none.
-func (s *schedule) firstInLine(name string) (host string) {
-	_ = s.scanTimes(s.linePrefix(name), 0, func(_ []byte, _ int64, rest []byte) (bool, error) {
-		host = string(rest)
-		return false, nil
-	})
-	return host
-}
