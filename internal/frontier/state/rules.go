@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -80,17 +79,11 @@ func compile(spec crawlspec.Revision) (*Rules, error) {
 
 // CompileSet compiles a spec, which must be valid.
 func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, fmt.Errorf("encode spec: %w", err)
-	}
 	normalize := spec.NormalizeOptions()
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d %d", text, weburl.Version, normalize.Fingerprint())
-	r := &RuleSet{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps)}
-	if r.links, err = linksPrint(spec); err != nil {
-		return nil, err
-	}
+	fmt.Fprintf(h, "%s %d %d", messages.Encode(spec), weburl.Version, normalize.Fingerprint())
+	r := &RuleSet{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps), links: linksPrint(spec)}
+	var err error
 	if r.include, err = crawlspec.CompilePatterns(spec.Include); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -236,12 +235,8 @@ func (c *crawl) knowsLinks(r *urlRecord) bool {
 func (r *urlRecord) linksTaken() bool { return r.SentRun <= r.LinkRun }
 
 // linksPrint tells apart the specs that find other links on a page.
-func linksPrint(spec *crawlspec.Spec) (uint64, error) {
-	text, err := json.Marshal([]any{spec.Links, spec.Follow, spec.Sitemaps})
-	if err != nil {
-		return 0, fmt.Errorf("encode spec: %w", err)
-	}
+func linksPrint(spec *crawlspec.Spec) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write(text)
-	return h.Sum64(), nil
+	_, _ = h.Write(messages.Encode([]any{spec.Links, spec.Follow, spec.Sitemaps}))
+	return h.Sum64()
 }

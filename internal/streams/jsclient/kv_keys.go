@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 )
 
@@ -31,6 +32,15 @@ func Swap(ctx context.Context, kv KeyStore, key string, value []byte, revision u
 		return kv.Create(ctx, key, value) //nolint:wrapcheck // by whoever stores
 	}
 	return kv.Update(ctx, key, value, revision) //nolint:wrapcheck // by whoever stores
+}
+
+// SwapKey is Swap of a key of a bucket.
+func (c *Client) SwapKey(ctx context.Context, bucket, key string, value []byte, revision uint64) (uint64, error) {
+	kv, err := c.JS.KeyValue(ctx, bucket)
+	if err != nil {
+		return 0, fmt.Errorf("open bucket %s: %w", bucket, err)
+	}
+	return Swap(ctx, kv, key, value, revision)
 }
 
 // Codes of the JetStream API for a message that does not follow the one that it was
@@ -74,6 +84,18 @@ func (c *Client) ReadKey(ctx context.Context, bucket, key string) (value []byte,
 		return nil, 0, err
 	}
 	return m.Data, m.Seq, nil
+}
+
+// ReadJSON is ReadKey for a value in JSON, which it decodes into v; if there is none, v stays as it is.
+func (c *Client) ReadJSON(ctx context.Context, bucket, key string, v any) (revision uint64, err error) {
+	text, revision, err := c.ReadKey(ctx, bucket, key)
+	if err != nil || revision == 0 {
+		return 0, err
+	}
+	if err := jsontext.Unmarshal(text, v); err != nil {
+		return 0, fmt.Errorf("decode key %s of bucket %s: %w", key, bucket, err)
+	}
+	return revision, nil
 }
 
 // ReadEntry is ReadKey for all that is stored, nil if there is no value.

@@ -303,7 +303,7 @@ func (l *Leases) putMember() {
 	}
 	ctx, cancel := l.timeout()
 	defer cancel()
-	_, err := l.kv.Put(ctx, l.memberKey(), encodeLease(leaseValue{Owner: l.Owner, Since: l.began, Run: l.run, Only: l.Pinned}))
+	_, err := l.kv.Put(ctx, l.memberKey(), messages.Encode(leaseValue{Owner: l.Owner, Since: l.began, Run: l.run, Only: l.Pinned}))
 	l.trouble("announce", err)
 }
 

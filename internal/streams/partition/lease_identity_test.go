@@ -65,7 +65,7 @@ func TestLeases_TakenByTheSameIdentity_Ends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := encodeLease(leaseValue{Owner: "a", Since: time.Now(), Run: "another"})
+	other := messages.Encode(leaseValue{Owner: "a", Since: time.Now(), Run: "another"})
 	for _, key := range []string{l.memberKey(), l.key(1)} {
 		if _, err := kv.Put(t.Context(), key, other); err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package partition
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"seine/internal/base/jsontext"
 	"seine/internal/streams/jsclient"
+	"seine/pkg/messages"
 )
 
 // leaseValue is what a key holds, for the other processes and for a person who
@@ -145,15 +145,7 @@ func (l *Leases) memberKey() string { return "member." + l.Group + "." + l.me() 
 func (l *Leases) key(p int) string { return "lease." + l.Group + "." + strconv.Itoa(p) }
 
 func (l *Leases) value() []byte {
-	return encodeLease(leaseValue{Owner: l.Owner, Since: time.Now().UTC(), Run: l.run, Static: len(l.Pinned) > 0})
-}
-
-func encodeLease(v leaseValue) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // strings, numbers and a time
-	}
-	return b
+	return messages.Encode(leaseValue{Owner: l.Owner, Since: time.Now().UTC(), Run: l.run, Static: len(l.Pinned) > 0})
 }
 
 // keyToken makes s one token of a KV key.

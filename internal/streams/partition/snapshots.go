@@ -2,7 +2,6 @@ package partition
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
@@ -217,17 +215,9 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 // update stores snap as the record of its partition if that still has the revision,
 // 0 for none, and returns the new one.
 func (s *Snapshots) update(ctx context.Context, snap Snapshot, revision uint64) (uint64, error) {
-	text, err := json.Marshal(snap)
-	if err != nil {
-		return 0, fmt.Errorf("encode snapshot: %w", err)
-	}
 	ctx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
-	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return 0, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
-	}
-	return jsclient.Swap(ctx, kv, snapshotKey(snap.Partition), text, revision)
+	return s.bus.SwapKey(ctx, messages.BucketMeta, snapshotKey(snap.Partition), messages.Encode(snap), revision)
 }
 
 // Newest returns the newest snapshot of partition p, if there is one.
@@ -237,17 +227,8 @@ func (s *Snapshots) Newest(ctx context.Context, p int) (Snapshot, bool, error) {
 }
 
 func (s *Snapshots) recorded(ctx context.Context, p int) (r recordedSnapshot, err error) {
-	value, revision, err := s.bus.ReadKey(ctx, messages.BucketMeta, snapshotKey(p))
-	if err != nil {
-		return r, err
-	}
-	if r.revision = revision; revision == 0 {
-		return r, nil
-	}
-	if err := jsontext.Unmarshal(value, &r.Snapshot); err != nil {
-		return r, fmt.Errorf("decode %s: %w", snapshotKey(p), err)
-	}
-	return r, nil
+	r.revision, err = s.bus.ReadJSON(ctx, messages.BucketMeta, snapshotKey(p), &r.Snapshot)
+	return r, err
 }
 
 // Open returns a reader of the snapshot's object. It gives io.EOF only after
@@ -281,18 +262,8 @@ type Binding struct {
 
 // Binding returns the binding of partition p.
 func (s *Snapshots) Binding(ctx context.Context, p int) (b Binding, err error) {
-	value, revision, err := s.bus.ReadKey(ctx, messages.BucketMeta, bindingKey(p))
-	if err != nil {
-		return b, err
-	}
-	if len(value) == 0 { // never written
-		return Binding{revision: revision}, nil
-	}
-	if err := jsontext.Unmarshal(value, &b); err != nil {
-		return b, fmt.Errorf("decode %s: %w", bindingKey(p), err)
-	}
-	b.revision = revision
-	return b, nil
+	b.revision, err = s.bus.ReadJSON(ctx, messages.BucketMeta, bindingKey(p), &b)
+	return b, err
 }
 
 // Rebind binds partition p to a store, if the binding still is the one that was
@@ -303,16 +274,9 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 	if was.Epoch > epoch {
 		return was, fmt.Errorf("bind partition %d: %w: epoch %d, this one is of %d", p, ErrStale, was.Epoch, epoch)
 	}
-	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return was, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
-	}
+	var err error
 	next := Binding{Store: store, Epoch: epoch}
-	text, err := json.Marshal(next)
-	if err != nil {
-		return was, fmt.Errorf("encode binding: %w", err)
-	}
-	next.revision, err = jsclient.Swap(ctx, kv, bindingKey(p), text, was.revision)
+	next.revision, err = s.bus.SwapKey(ctx, messages.BucketMeta, bindingKey(p), messages.Encode(next), was.revision)
 	if !jsclient.IsConflict(err) {
 		if err != nil {
 			return was, fmt.Errorf("bind partition %d: %w", p, err)

@@ -2,14 +2,9 @@ package frontier
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"seine/internal/base/jsontext"
 	"seine/internal/frontier/state"
 	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
@@ -31,14 +26,11 @@ type budgets struct {
 // reconcile reports what partition p has used of the budgets of a crawl. It asks for
 // more, or gives back what p does not need.
 func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state.Usage, more bool, spec crawlspec.Revision) (state.Grant, error) {
-	kv, err := b.bus.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return state.Grant{}, fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
-	}
 	key := messages.KeyBudget(messages.Incarnation(crawl, spec.Deletions()))
 	var g state.Grant
-	err = jsclient.RetryConflicts(ctx, func() error {
-		doc, rev, err := readBudget(ctx, kv, key)
+	err := jsclient.RetryConflicts(ctx, func() error {
+		var doc state.Budget
+		rev, err := b.bus.ReadJSON(ctx, messages.BucketMeta, key, &doc)
 		if err != nil {
 			return err
 		}
@@ -46,32 +38,13 @@ func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state
 			doc.StartedMS = b.now() / 1e6
 		}
 		g = doc.Allot(strconv.Itoa(p), used, more, b.bus.Layout.Partitions, spec.Spec)
-		text, err := json.Marshal(doc)
-		if err != nil {
-			return fmt.Errorf("encode budget: %w", err)
-		}
-		_, err = jsclient.Swap(ctx, kv, key, text, rev)
+		_, err = b.bus.SwapKey(ctx, messages.BucketMeta, key, messages.Encode(&doc), rev)
 		return err
 	})
 	if err != nil {
 		return state.Grant{}, fmt.Errorf("store budget of crawl %s: %w", crawl, err)
 	}
 	return g, nil
-}
-
-func readBudget(ctx context.Context, kv jetstream.KeyValue, key string) (*state.Budget, uint64, error) {
-	doc := &state.Budget{}
-	e, err := kv.Get(ctx, key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return doc, 0, nil
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("read budget: %w", err)
-	}
-	if err := jsontext.Unmarshal(e.Value(), doc); err != nil {
-		return nil, 0, fmt.Errorf("read budget: %w", err)
-	}
-	return doc, e.Revision(), nil
 }
 
 // requestGrants asks for budgets that are short, and gives back what is idle.

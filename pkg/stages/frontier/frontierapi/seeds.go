@@ -1,7 +1,6 @@
 package frontierapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 
@@ -32,12 +31,8 @@ func ListSeeds(spec *crawlspec.Spec, normalize *weburl.Normalizer) (SeedList, er
 	if len(l.URLs) == 0 {
 		return l, nil
 	}
-	text, err := json.Marshal(l.URLs)
-	if err != nil {
-		return l, fmt.Errorf("encode seeds: %w", err)
-	}
 	h := fnv.New64a()
-	_, _ = h.Write(text)
+	_, _ = h.Write(messages.Encode(l.URLs))
 	l.Fingerprint = max(h.Sum64(), 1)
 	return l, nil
 }
