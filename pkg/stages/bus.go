@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nuid"
 
 	"seine/internal/base/installation"
-	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/internal/base/tracing"
 	"seine/internal/base/weburl"
@@ -211,15 +210,12 @@ func (b *Bus) agree(ctx context.Context, partitions int) error {
 
 // Existing returns the layout that was written, if there is one.
 func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyLayout)
+	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyLayout, &l)
 	if err == nil && rev == 0 {
 		err = jetstream.ErrKeyNotFound
 	}
 	if err != nil {
 		return l, fmt.Errorf("read the layout in bucket %s: %w", messages.BucketMeta, err)
-	}
-	if err := jsontext.Unmarshal(text, &l); err != nil {
-		return l, fmt.Errorf("decode layout: %w", err)
 	}
 	return l, nil
 }

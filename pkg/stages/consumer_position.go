@@ -7,7 +7,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 )
@@ -31,11 +30,7 @@ func (b *Bus) continueConsumer(ctx context.Context, c *jetstream.ConsumerInfo) e
 		return err // a stream that is missing will be noticed
 	}
 	var was consumerPosition
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, key)
-	if err == nil && rev > 0 {
-		err = jsontext.Unmarshal(text, &was)
-	}
-	if err != nil {
+	if _, err := b.ReadJSON(ctx, messages.BucketMeta, key, &was); err != nil {
 		return fmt.Errorf("read how far consumer %s of stream %s was: %w", c.Name, c.Stream, err)
 	}
 	is := consumerPosition{jsclient.Made(stream), c.Created, c.AckFloor.Stream}

@@ -2,7 +2,6 @@ package stages
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -40,15 +39,8 @@ func (e Eras) Begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(eras.Begin(messages.EraAt(time.Now())))
-		if err != nil {
-			return fmt.Errorf("write era: %w", err)
-		}
-		kv, err := e.Bucket(ctx, messages.BucketMeta)
-		if err == nil {
-			_, err = jsclient.Swap(ctx, kv, messages.KeyEra, text, rev)
-		}
-		if err != nil {
+		began := eras.Begin(messages.EraAt(time.Now()))
+		if _, err := e.SwapKey(ctx, messages.BucketMeta, messages.KeyEra, messages.Encode(began), rev); err != nil {
 			return fmt.Errorf("write era: %w", err)
 		}
 		return nil

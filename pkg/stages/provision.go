@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
-	"seine/internal/base/jsontext"
 	"seine/internal/base/sleep"
 	"seine/internal/streams/drift"
 	"seine/internal/streams/jsclient"
@@ -173,12 +172,9 @@ func (p *provisioner) restore(ctx context.Context, want jetstream.StreamConfig, 
 
 // ReadProvisioned returns how the streams were provisioned.
 func ReadProvisioned(ctx context.Context, b *Bus) (p messages.Provisioned, err error) {
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, messages.KeyProvisioned)
+	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyProvisioned, &p)
 	if err == nil && rev == 0 {
 		err = jetstream.ErrKeyNotFound
-	}
-	if err == nil {
-		err = jsontext.Unmarshal(text, &p)
 	}
 	if err != nil {
 		return p, fmt.Errorf("read from bucket %s how the streams were provisioned (a frontier writes it when it starts): %w", messages.BucketMeta, err)

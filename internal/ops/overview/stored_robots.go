@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"seine/internal/base/jsontext"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -22,18 +21,14 @@ type Robots struct {
 // RobotsOf returns what is known of the robots.txt of a host, by http and https.
 func RobotsOf(ctx context.Context, bus *stages.Bus, host string) (all []Robots, err error) {
 	for _, scheme := range []string{"https://", "http://"} {
-		text, rev, err := bus.ReadKey(ctx, messages.BucketRobots, messages.HashURL(scheme+host).String())
+		var r Robots
+		rev, err := bus.ReadJSON(ctx, messages.BucketRobots, messages.HashURL(scheme+host).String(), &r)
 		if err != nil {
 			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
 		}
-		if rev == 0 {
-			continue
+		if rev > 0 {
+			all = append(all, r)
 		}
-		var r Robots
-		if err := jsontext.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("read the robots.txt of %s: %w", host, err)
-		}
-		all = append(all, r)
 	}
 	return all, nil
 }

@@ -3,7 +3,6 @@ package writer
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,10 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/internal/base/installation"
-	"seine/internal/base/jsontext"
 	"seine/internal/base/procname"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
@@ -151,16 +147,12 @@ func (c *Config) placeID() (string, error) {
 // ReadBinding returns what the name of a writer is bound to, and the revision of that,
 // 0 if to nothing.
 func ReadBinding(ctx context.Context, b *stages.Bus, name string) (*Binding, uint64, error) {
-	key := messages.KeyWriter(name)
-	text, rev, err := b.ReadKey(ctx, messages.BucketMeta, key)
+	have := new(Binding)
+	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyWriter(name), have)
 	if err != nil || rev == 0 {
 		return nil, 0, err
 	}
-	var have Binding
-	if err := jsontext.Unmarshal(text, &have); err != nil {
-		return nil, 0, fmt.Errorf("decode %s of %s: %w", key, messages.BucketMeta, err)
-	}
-	return &have, rev, nil
+	return have, rev, nil
 }
 
 // CheckBinding returns a BoundError where the name of the writer that c sets up is
@@ -191,22 +183,14 @@ func (b binder) bind(ctx context.Context) (err error) {
 	if want.Place, err = b.sink.(output.Place).PlaceID(rand.Text()); err != nil {
 		return fmt.Errorf("--out %s: name the place: %w", Redact(b.cfg.Out), err)
 	}
-	text, err := json.Marshal(want)
-	if err != nil {
-		return fmt.Errorf("encode the binding of writer %s: %w", b.cfg.Name, err)
-	}
-	kv, err := b.bus.Bucket(ctx, messages.BucketMeta)
-	if err != nil {
-		return err //nolint:wrapcheck // says all
-	}
 	b.binding = want
 	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
-		return jsclient.RetryConflicts(ctx, func() error { return b.bindOnce(ctx, kv, text) })
+		return jsclient.RetryConflicts(ctx, func() error { return b.bindOnce(ctx) })
 	})
 }
 
 // bindOnce binds the name, unless another process changes its binding at this moment.
-func (b binder) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte) error {
+func (b binder) bindOnce(ctx context.Context) error {
 	have, rev, err := ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil {
 		return err
@@ -217,7 +201,7 @@ func (b binder) bindOnce(ctx context.Context, kv jetstream.KeyValue, text []byte
 		}
 		b.log.Warn("the writer is bound to another output from now on", "was", have.Out, "is", b.binding.Out)
 	}
-	if _, err = jsclient.Swap(ctx, kv, messages.KeyWriter(b.cfg.Name), text, rev); err != nil {
+	if _, err = b.bus.SwapKey(ctx, messages.BucketMeta, messages.KeyWriter(b.cfg.Name), messages.Encode(&b.binding), rev); err != nil {
 		return fmt.Errorf("bind the writer %s to its place: %w", b.cfg.Name, err)
 	}
 	return nil
