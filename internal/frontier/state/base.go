@@ -98,18 +98,14 @@ func (b *base) walk(pre []byte, done *[]byte, do func(key, value []byte) error) 
 // reviewed is how many keys a turn looks at while it walks through many.
 const reviewed = 1000
 
-// inTurn does as much of some parts as a turn may, and reports whether all are done. Each notes where it continues; do
-// returns how many steps it took, at most so many.
-func inTurn[T any](parts []T, do func(part *T, most int) (int, error)) (all bool, err error) {
+// doSome calls do for keys with a prefix and their values, in order, with how many steps a turn may still take. It returns how
+// many it took, as many if some may be left, and notes where it continues. All reports whether there is nothing more to do.
+func (b *base) doSome(pre []byte, do func(key, value []byte, most int) (int, error)) (all bool, err error) {
 	left := reviewed
-	for i := range parts {
-		n, err := do(&parts[i], left)
-		if err != nil {
-			return false, err
-		}
-		if left -= n + 1; left <= 0 {
-			return false, nil
-		}
-	}
-	return true, nil
+	err = b.store.scan(pre, nil, func(key, value []byte) (bool, error) {
+		n, err := do(bytes.Clone(key), bytes.Clone(value), left)
+		left -= n + 1
+		return left > 0, err
+	})
+	return left > 0, err
 }

@@ -19,25 +19,17 @@ type opening struct {
 // admitOpened takes back a part of the URLs that were excluded because their
 // hosts were not open, and are now. It notes how far it came in the same turn.
 func (d *discovery) admitOpened(name string, c *crawl, rules *Rules, now int64) error {
-	var roots []opening
 	pre := table.Name(table.Prefix(d.partition, kindOpening), name)
-	var last []byte
-	listed, err := d.walk(pre, &last, func(key, after []byte) error {
-		roots = append(roots, opening{rootAtEnd(key[len(pre):]), bytes.Clone(key), bytes.Clone(after)})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	hosts := false
-	all, err := inTurn(roots, func(o *opening, most int) (int, error) {
+	all, err := d.doSome(pre, func(key, from []byte, most int) (int, error) {
+		o := &opening{rootAtEnd(key[len(pre):]), key, from}
 		if o.host != "" {
 			return d.admitHost(name, o, most, rules, now)
 		}
 		hosts = true
 		return d.openHosts(name, o, most)
 	})
-	c.Opening, c.dirty = !listed || !all || hosts, true
+	c.Opening, c.dirty = !all || hosts, true
 	return err
 }
 

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"math"
 	"strings"
 	"time"
@@ -161,8 +160,7 @@ func (s *schedule) loadDue(now int64) error {
 	if s.nextDue > now || len(s.ready) >= maxDue {
 		return nil
 	}
-	next := int64(math.MaxInt64)
-	var lines []*host
+	next, lines := int64(math.MaxInt64), 0
 	err := s.scanTimes(table.Prefix(s.partition, kindDue), s.nextDue, func(key []byte, due int64, rest []byte) (bool, error) {
 		if due > now || len(s.ready) >= maxDue {
 			next = min(next, due)
@@ -176,20 +174,15 @@ func (s *schedule) loadDue(now int64) error {
 			s.stray(key)
 			return true, nil
 		case isDomain(h.name):
-			lines = append(lines, h)
-			s.hosts.markDirty(h) // it stays in memory
+			lines++
+			err = s.loadLine(h, now)
 		default:
 			s.makeReady(h)
 		}
 		next = min(next, due)
-		return len(lines) < maxDue, nil
+		return lines < maxDue, err
 	})
 	s.nextDue = next
-	for _, d := range lines {
-		if err == nil {
-			err = s.loadLine(d, now)
-		}
-	}
 	return err
 }
 
@@ -249,18 +242,9 @@ func (s *schedule) goes(h *host, now int64) (bool, error) {
 // reports whether that was all.
 func (s *schedule) unpark(name string, now int64) (done bool, err error) {
 	pre := table.Name(table.Prefix(s.partition, kindParked), name)
-	var hosts [][]byte
-	done = true
-	err = s.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
-		if done = len(hosts) < maxDue; done {
-			hosts = append(hosts, bytes.Clone(key))
-		}
-		return done, nil
+	return s.doSome(pre, func(key, _ []byte, _ int) (int, error) {
+		return 0, s.unparkHost(name, key, string(key[len(pre):]), now)
 	})
-	for i := 0; err == nil && i < len(hosts); i++ {
-		err = s.unparkHost(name, hosts[i], string(hosts[i][len(pre):]), now)
-	}
-	return done, err
 }
 
 // unparkHost puts back a host that a key of the index names.

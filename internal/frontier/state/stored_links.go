@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"seine/internal/base/jsontext"
 	"seine/internal/frontier/table"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -81,29 +82,13 @@ func (d *discovery) keptRound(key []byte) (uint64, error) {
 
 // unchanged is a page whose links are being found again.
 type unchanged struct {
-	round uint64 // in which the page came
-	era   uint64 // of the visit that found it unchanged
-	depth int    // of the page
-	part  uint16 // the links from here on are left: of which message,
-	at    int    // and which of them
-	url   string
-}
-
-func (u *unchanged) append(b []byte) []byte {
-	b = binary.AppendUvarint(binary.AppendUvarint(b, u.round), u.era)
-	for _, n := range [...]int{u.depth, int(u.part), u.at} {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
-	return appendText(b, u.url)
-}
-
-func decodeUnchanged(b []byte) (u unchanged, err error) {
-	d := decoder{b: b}
-	u.round, u.era, u.depth, u.part, u.at, u.url = d.uint(), d.uint(), int(d.uint()), uint16(d.uint()), int(d.uint()), d.text()
-	if d.bad || len(d.b) != 0 {
-		return u, errLinks
-	}
-	return u, nil
+	Round uint64 `json:"round"` // in which the page came
+	Era   uint64 `json:"era"`   // of the visit that found it unchanged
+	Depth int    `json:"depth"` // of the page
+	URL   string `json:"url"`
+	// The links from here on are left: of which message, and which of them.
+	Part uint16 `json:"part"`
+	At   uint32 `json:"at"`
 }
 
 // noteUnchanged has the links of a page found again from the next turn on. Only this message shows that its run has
@@ -115,8 +100,7 @@ func (d *discovery) noteUnchanged(m *messages.Candidates) error {
 	}
 	key := binary.BigEndian.AppendUint64(table.Name(table.Prefix(d.partition, kindUnchanged), m.Crawl), uint64(m.Run))
 	hash := messages.HashURL(m.Referrer)
-	u := unchanged{round: m.PageRound, era: m.Era, depth: m.Depth, url: m.Referrer}
-	d.tx.Set(append(key, hash[:]...), u.append(nil))
+	d.tx.SetJSON(append(key, hash[:]...), unchanged{Round: m.PageRound, Era: m.Era, Depth: m.Depth, URL: m.Referrer})
 	c.Unchanged, c.dirty = true, true
 	id := urlID{m.Crawl, hash}
 	if !c.seen.has(hash) { // it belongs to another partition
@@ -141,26 +125,19 @@ type refind struct {
 // findAgain finds a part of the links of unchanged pages. It notes how far it came in
 // the same turn.
 func (d *discovery) findAgain(name string, c *crawl, rules *Rules, now int64) error {
-	var pages []refind
 	pre := table.Name(table.Prefix(d.partition, kindUnchanged), name)
-	var last []byte
-	listed, err := d.walk(pre, &last, func(key, value []byte) error {
-		u, err := decodeUnchanged(value)
+	all, err := d.doSome(pre, func(key, value []byte, most int) (int, error) {
+		p := &refind{key: key}
 		hash, ok := hashAtEnd(key)
-		if err != nil || !ok || len(key) != len(pre)+8+len(hash) {
-			d.tx.Delete(bytes.Clone(key))
+		if err := jsontext.Unmarshal(value, &p.unchanged); err != nil || !ok || len(key) != len(pre)+8+len(hash) {
+			d.tx.Delete(key)
 			d.reportRepair(repairIndex, "which page is unchanged cannot be read, it is forgotten", "key", key)
-			return nil
+			return 0, nil
 		}
-		run := int64(binary.BigEndian.Uint64(key[len(pre):]))
-		pages = append(pages, refind{bytes.Clone(key), urlID{name, hash}, run, u})
-		return nil
+		p.page, p.run = urlID{name, hash}, int64(binary.BigEndian.Uint64(key[len(pre):]))
+		return d.findLinks(p, most, rules, now)
 	})
-	if err != nil {
-		return err
-	}
-	all, err := inTurn(pages, func(p *refind, most int) (int, error) { return d.findLinks(p, most, rules, now) })
-	c.Unchanged, c.dirty = !listed || !all, true
+	c.Unchanged, c.dirty = !all, true
 	return err
 }
 
@@ -169,27 +146,27 @@ func (d *discovery) findAgain(name string, c *crawl, rules *Rules, now int64) er
 func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n int, err error) {
 	var parts []links
 	pre := d.linksPrefix(p.page)
-	from := binary.BigEndian.AppendUint16(bytes.Clone(pre), p.part)
+	from := binary.BigEndian.AppendUint16(bytes.Clone(pre), p.Part)
 	err = d.store.scan(pre, from, func(key, value []byte) (bool, error) {
 		l, err := decodeLinks(value)
 		if err != nil || len(key) != len(pre)+2 {
-			d.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.url)
+			d.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.URL)
 		}
-		if err != nil || l.round < p.round { // the page that had them is not the one that is unchanged
+		if err != nil || l.round < p.Round { // the page that had them is not the one that is unchanged
 			d.tx.Delete(bytes.Clone(key))
 			return true, nil
 		}
 		part := binary.BigEndian.Uint16(key[len(pre):])
-		if part != p.part {
-			p.part, p.at = part, 0
+		if part != p.Part {
+			p.Part, p.At = part, 0
 		}
-		if l.round > p.round {
+		if l.round > p.Round {
 			return true, nil // it has come meanwhile, with its links
 		}
-		l.to = l.to[min(p.at, len(l.to)):]
+		l.to = l.to[min(int(p.At), len(l.to)):]
 		l.to = l.to[:min(most-n, len(l.to))]
 		parts = append(parts, l)
-		p.at += len(l.to)
+		p.At += uint32(len(l.to))
 		n += len(l.to)
 		return n < most, nil
 	})
@@ -203,14 +180,14 @@ func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 	if n < most {
 		d.tx.Delete(p.key)
 	} else {
-		d.tx.Set(p.key, p.append(nil))
+		d.tx.SetJSON(p.key, p.unchanged)
 	}
 	return n, err
 }
 
 // findLink takes a URL as if it had been found on the page in this run.
 func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now int64) error {
-	depth := min(max(p.depth+deeper, 0), messages.MaxDepth)
+	depth := min(max(p.Depth+deeper, 0), messages.MaxDepth)
 	r, err := d.urls.record(id)
 	if err != nil || r == nil || r.Run >= p.run && r.Depth <= depth {
 		return err
@@ -219,7 +196,7 @@ func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now 
 	if err != nil {
 		return nil //nolint:nilerr // by the rules of now it is no URL
 	}
-	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.url, Depth: depth, Run: p.run, Era: p.era}
+	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.URL, Depth: depth, Run: p.run, Era: p.Era}
 	own := int(r.Own)
 	return d.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
 }
