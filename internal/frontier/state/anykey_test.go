@@ -16,7 +16,7 @@ import (
 )
 
 // kinds are all that a key may be of.
-const kinds = "PCcUQTHDLRIAVEFGZOBJWNMYKnr"
+const kinds = "PCcUQTHLRIAVEFGZOBJWNMYKnr"
 
 // strayKeys are what may follow the kind in a key that nothing of this build has written.
 var strayKeys = []string{

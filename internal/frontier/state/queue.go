@@ -15,7 +15,6 @@ type queues struct {
 	hosts         *hosts
 	urls          *urls
 	changedInTurn []*hostQueue
-	emptied       []emptied
 }
 
 // queueKey is the part of a queue key after host and crawl: its order, and which
@@ -105,7 +104,8 @@ func (qs *queues) head(h *host, w *hostQueue) (*urlRecord, urlID, error) {
 			return nil, urlID{}, err
 		}
 		if len(q.window) == 0 {
-			qs.emptyQueue(h, w)
+			qs.hosts.dropWindow(w)
+			qs.setCount(h, w, 0)
 			return nil, urlID{}, nil
 		}
 		pl := q.window[0]
@@ -239,10 +239,9 @@ func (qs *queues) dropAt(pl queueKey, crawl string, h *host) {
 	q.remove(pl)
 	qs.changed(w, pl, false)
 	if w.queued--; w.queued <= 0 {
-		if len(q.window) > 0 || q.more { // there may be others, if the count was wrong
-			qs.emptied = append(qs.emptied, emptied{h, w})
-		}
 		w.queued, h.rules = 0, nil
+		qs.tx.Fail(qs.fill(h, w, q))
+		qs.setCount(h, w, len(q.window)) // there may be others, if the count was wrong
 		qs.hosts.dropWindow(w)
 	}
 	qs.hosts.markDirty(h)

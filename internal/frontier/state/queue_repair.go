@@ -1,51 +1,25 @@
 package state
 
-import "slices"
-
-// emptied is a queue that was emptied in this turn, by its count.
-type emptied struct {
-	h *host
-	w *hostQueue
-}
-
-// checkEmptied makes sure, after a commit, that queues without a URL have none.
-func (qs *queues) checkEmptied() error {
-	for _, e := range qs.emptied {
-		if e.w.queued > 0 || qs.hosts.active[e.h.name] != e.h || !slices.Contains(e.h.work, e.w) {
-			continue
-		}
-		if err := qs.recountQueue(e.h, e.w); err != nil {
-			return err
-		}
-	}
-	qs.emptied = qs.emptied[:0]
-	return nil
-}
-
-// recountQueue counts the queue of a crawl at a host.
-func (qs *queues) recountQueue(h *host, w *hostQueue) error {
-	n := 0
-	err := qs.store.scan(qs.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
-	if err != nil || n == w.queued {
-		return err
+// setCount corrects how many URLs a host counts in the queue of a crawl.
+func (qs *queues) setCount(h *host, w *hostQueue, n int) {
+	if n == w.queued {
+		return
 	}
 	qs.reportRepair(repairQueue, "a queue has another number of URLs than its host counts", "host", h.name, "crawl", w.crawl, "counted", w.queued, "queued", n)
 	qs.hosts.dropWindow(w)
 	w.queued, h.rules = n, nil
 	qs.hosts.markDirty(h)
 	qs.audit(w.crawl)
-	return nil
 }
 
-// emptyQueue is called when a queue turns out to have no URL at all.
-func (qs *queues) emptyQueue(h *host, w *hostQueue) {
-	qs.hosts.dropWindow(w)
-	if w.queued != 0 {
-		qs.reportRepair(repairQueue, "a queue is empty and its host counts URLs in it", "host", h.name, "crawl", w.crawl, "counted", w.queued)
-		w.queued, h.rules = 0, nil
-		qs.hosts.markDirty(h)
-		qs.audit(w.crawl)
+// recountQueue counts the queue of a crawl at a host.
+func (qs *queues) recountQueue(h *host, w *hostQueue) error {
+	n := 0
+	err := qs.store.scan(qs.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
+	if err == nil {
+		qs.setCount(h, w, n)
 	}
+	return err
 }
 
 // misplaced takes an entry out of a queue that is not that of a URL queued there,
@@ -54,8 +28,8 @@ func (qs *queues) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error 
 	if key := append(qs.queuePrefix(h.name, id.crawl), pl[:]...); r == nil || !r.Has(key) {
 		qs.tx.Delete(key)
 	}
-	qs.dropAt(pl, id.crawl, h)
 	qs.reportRepair(repairQueue, "a queue has a URL that does not belong there, it is taken out", "host", h.name, "crawl", id.crawl, "url_hash", id.hash)
+	qs.dropAt(pl, id.crawl, h)
 	qs.audit(id.crawl)
 	if r == nil || r.State != Queued {
 		return nil

@@ -131,9 +131,6 @@ func (p *Partition) Commit(now int64) error {
 		w.changes = nil
 	}
 	p.queues.changedInTurn = p.queues.changedInTurn[:0]
-	if err := p.queues.checkEmptied(); err != nil {
-		return err
-	}
 	for _, c := range p.crawls.active {
 		clear(c.marks)
 		if len(c.roots) > maxRoots {
