@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 
@@ -21,19 +22,9 @@ const (
 // pages that follow each other have each URL once, also if URLs fail meanwhile.
 func (q *Questions) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
 	pre := table.Name(table.Prefix(q.partition, kindFailed), about.Crawl)
-	from := pre
-	if about.After != "" {
-		if from, err = keyAfter(pre, about.After); err != nil {
-			return page, err
-		}
-	}
-	most := maxFailed
-	if about.Top > 0 {
-		most = min(most, about.Top)
-	}
-	scanned := 0
-	err = q.store.scan(pre, from, func(key, _ []byte) (bool, error) {
-		record, err := q.store.get(urlTable.At(q.partition, urlID{about.Crawl, messages.URLHash(key[len(pre):])}))
+	most := maxOfPage(about, maxFailed)
+	page.Next, err = q.scanPage(pre, pre, about.After, func(hash messages.URLHash, _ []byte) (full bool, err error) {
+		record, err := q.store.get(urlTable.At(q.partition, urlID{about.Crawl, hash}))
 		if err != nil {
 			return false, fmt.Errorf("read store: %w", err)
 		}
@@ -44,22 +35,50 @@ func (q *Questions) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
 			page.URLs = append(page.URLs, frontierapi.FailedURL{URL: r.URL, Class: class, Reason: r.Reason})
 		}
-		if scanned++; scanned == maxScanned || len(page.URLs) == most {
-			page.Next = hex.EncodeToString(key[len(pre):])
-			return false, nil
-		}
-		return true, nil
+		return len(page.URLs) == most, nil
 	})
 	return page, err
 }
 
-// keyAfter returns the first key that may follow the one of a hash, which is in hexadecimal digits.
-func keyAfter(pre []byte, hash string) ([]byte, error) {
-	last, err := hex.DecodeString(hash)
-	if err != nil || len(last) != len(messages.URLHash{}) {
-		return nil, fmt.Errorf("after %q: must be what the last answer said is next", messages.Clip(hash))
+// maxOfPage is how many URLs an answer has at most.
+func maxOfPage(about frontierapi.Query, most int) int {
+	if about.Top > 0 {
+		return min(most, about.Top)
 	}
-	return append(append(pre[:len(pre):len(pre)], last...), 0), nil
+	return most
+}
+
+// scanPage calls do for URLs of a crawl by the hashes that end their keys, of those within a part of the keys that begin with pre.
+// It begins behind a hash, in hexadecimal digits, unless that is "". When do says that the answer is full, or has looked at maxScanned,
+// it returns the hash behind which the next answer begins.
+func (q *Questions) scanPage(pre, part []byte, after string, do func(hash messages.URLHash, value []byte) (full bool, err error)) (next string, err error) {
+	from := part
+	if after != "" {
+		last, err := hex.DecodeString(after)
+		if err != nil || len(last) != len(messages.URLHash{}) {
+			return "", fmt.Errorf("after %q: must be what the last answer said is next", messages.Clip(after))
+		}
+		if behind := append(append(pre[:len(pre):len(pre)], last...), 0); bytes.Compare(behind, from) > 0 {
+			from = behind
+		}
+	}
+	if bytes.Compare(from, table.After(part)) >= 0 {
+		return "", nil
+	}
+	scanned := 0
+	err = q.store.scan(part, from, func(key, value []byte) (bool, error) {
+		hash, ok := hashAtEnd(key)
+		full := false
+		if ok {
+			full, err = do(hash, value)
+		}
+		if scanned++; scanned == maxScanned || full {
+			next = hash.String()
+			return false, err
+		}
+		return true, err
+	})
+	return next, err
 }
 
 // failedBy is what the URL failed by, "" if it did not.

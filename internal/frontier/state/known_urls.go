@@ -1,9 +1,6 @@
 package state
 
 import (
-	"bytes"
-	"encoding/hex"
-
 	"seine/internal/base/weburl"
 	"seine/internal/frontier/table"
 	"seine/pkg/messages"
@@ -23,33 +20,14 @@ const (
 func (q *Questions) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownPage, err error) {
 	pre := table.Name(table.Prefix(q.partition, kindURL), about.Crawl)
 	begin := messages.HashHost(about.Host)
-	host := append(pre[:len(pre):len(pre)], begin[:]...)
-	from := host
-	if about.After != "" {
-		behind, err := keyAfter(pre, about.After)
-		switch {
-		case err != nil, bytes.Compare(behind, table.After(host)) >= 0:
-			return page, err
-		case bytes.Compare(behind, host) > 0:
-			from = behind
-		}
-	}
-	most := maxKnown
-	if about.Top > 0 {
-		most = min(most, about.Top)
-	}
-	scanned, text := 0, 0
-	err = q.store.scan(host, from, func(key, value []byte) (bool, error) {
+	most, text := maxOfPage(about, maxKnown), 0
+	page.Next, err = q.scanPage(pre, append(pre[:len(pre):len(pre)], begin[:]...), about.After, func(_ messages.URLHash, value []byte) (full bool, err error) {
 		// An unreadable record is skipped here, and quarantined when it is loaded.
 		if r, err := decodeRecord(value); err == nil && weburl.Host(r.URL) == about.Host {
 			page.URLs = append(page.URLs, frontierapi.KnownURL{URL: r.URL, State: r.State.String()})
 			text += len(r.URL)
 		}
-		if scanned++; scanned == maxScanned || len(page.URLs) == most || text >= maxKnownText {
-			page.Next = hex.EncodeToString(key[len(pre):])
-			return false, nil
-		}
-		return true, nil
+		return len(page.URLs) == most || text >= maxKnownText, nil
 	})
 	return page, err
 }

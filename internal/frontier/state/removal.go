@@ -162,18 +162,14 @@ func (r *Removals) end(name string) {
 // removeFromHosts has some hosts forget the crawl, and reports whether they were the last.
 func (r *Removals) removeFromHosts(name string, at *removal) (last bool, err error) {
 	pre := table.Prefix(r.partition, kindHost)
-	var hosts []string
-	last, err = r.walk(pre, &at.After, func(key, value []byte) error {
-		h, err := decodeHost(string(key[len(pre):]), value)
+	return r.walk(pre, &at.After, func(key, value []byte) error {
+		of := string(key[len(pre):])
+		h, err := decodeHost(of, value)
 		if err != nil || h.wants(name) && h.written < at.Began { // or it is made again
-			hosts = append(hosts, string(key[len(pre):]))
+			_, err = r.hosts.host(of)
 		}
-		return nil
+		return err
 	})
-	for i := 0; err == nil && i < len(hosts); i++ {
-		_, err = r.hosts.host(hosts[i])
-	}
-	return last, err
 }
 
 // removeFromTimes takes the crawl's URLs out of the index of those that wait, and

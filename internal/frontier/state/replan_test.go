@@ -178,7 +178,9 @@ func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 		_, err := w.part.crawls.rules("c", 0)
 		w.must(err)
 		w.must(w.part.Commit(w.at()))
-		w.must(w.part.visits.wakeUp(id, w.at()))
+		r, err := w.part.urls.record(id)
+		w.must(err)
+		w.must(w.part.visits.wakeUp(r, id, w.at()))
 		w.must(w.part.Commit(w.at()))
 		w.wantState(page, Done, "")
 	}

@@ -82,7 +82,7 @@ func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
 	normalize := spec.NormalizeOptions()
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d %d", messages.Encode(spec), weburl.Version, normalize.Fingerprint())
-	r := &RuleSet{fingerprint: h.Sum64(), traps: trapLimits(&spec.Traps), links: linksPrint(spec)}
+	r := &RuleSet{fingerprint: h.Sum64(), traps: traps.Limits(spec.Traps), links: linksPrint(spec)}
 	var err error
 	if r.include, err = crawlspec.CompilePatterns(spec.Include); err != nil {
 		return nil, err
@@ -115,14 +115,6 @@ func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
 	}
 	r.cookies = keeps(spec.Cookies) || slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return keeps(s.Cookies) })
 	return r, r.compilePaces(spec)
-}
-
-func trapLimits(t *crawlspec.Traps) traps.Limits {
-	return traps.Limits{
-		MaxURLLength: t.MaxURLLength, MaxPathDepth: t.MaxPathDepth, MaxRepeats: t.MaxRepeats,
-		CalendarAhead: t.CalendarAhead, CalendarBack: t.CalendarBack, MaxParameterSets: t.MaxParameterSets,
-		MaxSameShape: t.MaxSameShape, SameContentAfter: t.SameContentAfter,
-	}
 }
 
 // maxRetryAfter bounds how long a host may ask to be left alone.

@@ -63,12 +63,11 @@ func (v *visits) requeueDue(now int64) error {
 	if v.urls.nextRetry > now {
 		return nil
 	}
-	var due []urlID
-	from := v.urls.nextRetry
+	from, n := v.urls.nextRetry, 0
 	v.urls.nextRetry = math.MaxInt64
-	err := v.scanTimes(table.Prefix(v.partition, kindRetry), from, func(key []byte, at int64, rest []byte) (bool, error) {
-		if at > now || len(due) >= maxDue {
-			v.urls.nextRetry = at
+	return v.scanTimes(table.Prefix(v.partition, kindRetry), from, func(key []byte, at int64, rest []byte) (bool, error) {
+		if at > now || n >= maxDue {
+			v.urls.nextRetry = min(v.urls.nextRetry, at)
 			return false, nil
 		}
 		id, _ := idAtEnd(rest)
@@ -78,7 +77,8 @@ func (v *visits) requeueDue(now int64) error {
 			return false, err
 		case r != nil && r.Has(key):
 			if r.Due == at { // or it was moved in this turn
-				due = append(due, id)
+				n++
+				return true, v.wakeUp(r, id, now)
 			}
 		case v.crawls.removals[id.crawl] != nil:
 			v.tx.Delete(bytes.Clone(key))
@@ -87,20 +87,10 @@ func (v *visits) requeueDue(now int64) error {
 		}
 		return true, nil
 	})
-	for _, id := range due {
-		if err == nil {
-			err = v.wakeUp(id, now)
-		}
-	}
-	return err
 }
 
 // wakeUp queues a URL whose time has come.
-func (v *visits) wakeUp(id urlID, now int64) error {
-	r, err := v.urls.record(id)
-	if err != nil || r == nil {
-		return err
-	}
+func (v *visits) wakeUp(r *urlRecord, id urlID, now int64) error {
 	rules, err := v.crawls.rules(id.crawl, 0)
 	if err != nil {
 		return err
