@@ -23,23 +23,27 @@ type deletions struct{ *Frontier }
 // frontier does it, the owner of the first partition; that two might is harmless.
 func (ds deletions) run(ctx context.Context) error {
 	j := ds.janitor()
-	for ctx.Err() == nil {
-		if ds.owns(0) {
-			for crawl, d := range ds.specs.Deletions.All() {
-				if err := ds.finish(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
-					ds.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
-				}
+	return ds.asFirst(ctx, deletionsEvery, func() {
+		for crawl, d := range ds.specs.Deletions.All() {
+			if err := ds.finish(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
+				ds.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
 			}
 		}
-		_ = sleep.For(ctx, deletionsEvery)
-	}
-	return nil
+	})
 }
 
-func (f *Frontier) owns(p int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.owned[p] != nil
+// asFirst calls do again and again while this process owns the first partition, until ctx is done.
+func (f *Frontier) asFirst(ctx context.Context, every time.Duration, do func()) error {
+	for ctx.Err() == nil {
+		f.mu.Lock()
+		first := f.owned[0] != nil
+		f.mu.Unlock()
+		if first {
+			do()
+		}
+		_ = sleep.For(ctx, every)
+	}
+	return nil
 }
 
 // finish purges what streams and buckets have of a deleted crawl, if no partition has anything of it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"seine/internal/base/sleep"
 	"seine/internal/streams/retention"
 	"seine/pkg/messages"
 	"seine/pkg/stages/frontier/frontierapi"
@@ -35,13 +34,7 @@ type expirer struct{ *Frontier }
 // that, what they do is still right: see stages.SpecExpiry.
 func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
-	for ctx.Err() == nil {
-		if e.owns(0) {
-			e.expireDue(ctx, asked)
-		}
-		_ = sleep.For(ctx, expiryEvery)
-	}
-	return nil
+	return e.asFirst(ctx, expiryEvery, func() { e.expireDue(ctx, asked) })
 }
 
 // expireDue deletes those that are due now.

@@ -131,7 +131,7 @@ func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool)
 		return nil, err
 	}
 	s, err := state.Open(ctx, f.store, state.Options{
-		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Era: f.era, Clock: f.clock, Specs: specSource{f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
+		Partition: p, Partitions: f.bus.Layout.Partitions, Epoch: epoch, Era: f.era, Clock: f.clock, Specs: specSource{f.specs, f, ctx}, MaxHosts: f.cfg.hostsPerPartition(f.bus.Layout.Partitions),
 		Offline: f.cfg.Offline, Replaying: true,
 		Recent:    int64(f.cfg.Known) / int64(f.bus.Layout.Partitions),
 		Addresses: f.addresses, Log: log,

@@ -6,25 +6,19 @@ import (
 
 	"seine/internal/frontier/state"
 	"seine/pkg/crawlspec"
-	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // specSource gives a partition the specs as they are stored in NATS.
 type specSource struct {
+	*stages.Specs
 	f   *Frontier
 	ctx context.Context
 }
 
+// Rules implements state.SpecSource.
 func (r specSource) Rules(crawl string, rev uint64) (*state.Rules, error) {
 	return r.f.rules(r.ctx, crawl, rev)
-}
-func (r specSource) Generation() uint64                      { return r.f.specs.Generation() }
-func (r specSource) Known() crawlspec.Progress               { return r.f.specs.Known() }
-func (r specSource) Changes(since uint64) []crawlspec.Change { return r.f.specs.Changes(since) }
-func (r specSource) Revision(crawl string) (uint64, bool)    { return r.f.specs.Revision(crawl) }
-func (r specSource) Seeded(crawl string) bool                { return r.f.specs.Seeded(crawl) }
-func (r specSource) Deletion(crawl string) *messages.Deletion {
-	return r.f.specs.Deletion(crawl)
 }
 
 // rules returns the compiled spec of a crawl, at least of revision rev.
