@@ -259,6 +259,14 @@ func NamedConsumer(stream, durable string) (config jetstream.ConsumerConfig, ok 
 	return PartitionConsumer(name[1], kind, p), true
 }
 
+// ReaderOf is the name of a durable consumer without its partition.
+func ReaderOf(durable string) string {
+	if i := strings.LastIndexByte(durable, '-'); i > 0 && strings.Trim(durable[i+1:], "0123456789") == "" {
+		return durable[:i]
+	}
+	return durable
+}
+
 // PartitionConsumer returns the consumer through which the owner of partition
 // p reads a stream in order. The owner acknowledges everything up to a
 // sequence at once, and rewinds to what it has stored when it starts, so the

@@ -1,11 +1,12 @@
 package partition
 
 import (
-	"strings"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"seine/pkg/messages"
 )
 
 var (
@@ -33,13 +34,5 @@ func (s *share) set(n int64) { s.gauge.Add(float64(n - s.now.Swap(n))) }
 
 // lagOf is the lag of an ordered reader, added up with those of the other partitions.
 func lagOf(durable string) *share {
-	return &share{gauge: readerLag.WithLabelValues(consumerName(durable))}
-}
-
-// consumerName is the name of a durable consumer without its partition.
-func consumerName(durable string) string {
-	if i := strings.LastIndexByte(durable, '-'); i > 0 {
-		return durable[:i]
-	}
-	return durable
+	return &share{gauge: readerLag.WithLabelValues(messages.ReaderOf(durable))}
 }

@@ -54,7 +54,7 @@ const (
 // consumer that has no durable name it only looks on: the server forgets the
 // consumer, and keeps nothing for its sake.
 func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after messages.Position) *OrderedReader {
-	readerRewinds.WithLabelValues(consumerName(config.Durable)) // from the start
+	readerRewinds.WithLabelValues(messages.ReaderOf(config.Durable)) // from the start
 	return &OrderedReader{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
 		acks: &cumulativeAcker{nc: b.NC, done: after.Sequence}, out: make(chan *ReaderMessage, feedAhead),
@@ -75,7 +75,7 @@ func (o *OrderedReader) Run(ctx context.Context) error {
 	wait := jsclient.MinRefusedWait
 	for sessions := 0; ctx.Err() == nil; sessions++ {
 		if sessions > 0 {
-			readerRewinds.WithLabelValues(consumerName(o.config.Durable)).Inc()
+			readerRewinds.WithLabelValues(messages.ReaderOf(o.config.Durable)).Inc()
 		}
 		before := o.last
 		err := o.session(ctx)

@@ -67,17 +67,9 @@ func behind(ctx context.Context, b *stages.Bus, stream string, upto uint64) (nam
 	}
 	for _, c := range all {
 		if c.Config.Durable != "" && c.AckFloor.Stream < upto && (c.NumPending > 0 || c.NumAckPending > 0) {
-			names = append(names, readerOf(c.Config.Durable))
+			names = append(names, messages.ReaderOf(c.Config.Durable))
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
-}
-
-// readerOf is the name of a durable consumer without its partition.
-func readerOf(durable string) string {
-	if i := strings.LastIndexByte(durable, '-'); i > 0 && strings.Trim(durable[i+1:], "0123456789") == "" {
-		return durable[:i]
-	}
-	return durable
 }
