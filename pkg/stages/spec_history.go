@@ -8,8 +8,6 @@ import (
 	"time"
 	"unique"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/internal/streams/jsclient"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -36,15 +34,11 @@ func (h SpecHistory) Revisions(ctx context.Context, crawl string) ([]SpecRevisio
 	}
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	var all []SpecRevision
-	for seq := since + 1; ; {
-		m, err := h.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Seq: seq, Next: subject})
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			break
-		}
+	for m, err := range h.bus.EachFromLeader(ctx, "KV_"+messages.BucketCrawls, subject, since+1) {
 		if err != nil {
 			return nil, fmt.Errorf("read the history of the spec of crawl %s: %w", crawl, err)
 		}
-		if seq = m.Seq + 1; m.Deletes() {
+		if m.Deletes() {
 			continue
 		}
 		r := SpecRevision{Rev: m.Seq, Time: m.Time}

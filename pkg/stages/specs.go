@@ -339,18 +339,14 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 		return bad, true, nil
 	}
 	// Those before it: a bucket keeps few of each key.
-	for last, seq := m.Seq, uint64(1); seq < last; seq = m.Seq + 1 {
-		m, err = s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Seq: seq, Next: subject})
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			break
-		}
+	for before, err := range s.bus.EachFromLeader(ctx, "KV_"+messages.BucketCrawls, subject, 1) {
 		if err != nil {
 			return storedSpec{}, false, err
 		}
-		if m.Seq >= last {
+		if before.Seq >= m.Seq {
 			break
 		}
-		switch r, is := s.decode(crawl, m); {
+		switch r, is := s.decode(crawl, before); {
 		case is && r.still() && r.rev > bad.rev:
 			bad = r
 		case is && !r.still():

@@ -8,30 +8,12 @@ import (
 )
 
 // interval returns how long to wait before a page is visited again, 0 if it is
-// not. Where a rule gives bounds, it starts between them, and is then halved
-// when the page has changed and grows by half when it has not: a page that
+// not. Where a rule gives bounds, it starts between them, and is then half as long
+// when the page has changed and half as long again when it has not: a page that
 // changes at random is met about as often as it changes (the rule of Nutch's
-// AdaptiveFetchSchedule, with other factors).
-func (r *Rules) interval(u *urlRecord, changed bool) time.Duration {
-	rule := r.recrawlRule(u.URL)
-	if rule == nil {
-		return 0
-	}
-	d := time.Duration(u.Interval)
-	switch {
-	case d == 0:
-		return rule.first()
-	case changed:
-		d /= 2
-	default:
-		d += d / 2
-	}
-	return rule.bound(d)
-}
-
-// intervalNow returns the interval of a page as the rules have it now, when nothing
-// new is known of the page; 0 if none is for it.
-func (r *Rules) intervalNow(u *urlRecord) time.Duration {
+// AdaptiveFetchSchedule, with other factors). Halves are how many halves of the last
+// interval the next has.
+func (r *Rules) interval(u *urlRecord, halves time.Duration) time.Duration {
 	rule := r.recrawlRule(u.URL)
 	switch {
 	case rule == nil:
@@ -39,8 +21,15 @@ func (r *Rules) intervalNow(u *urlRecord) time.Duration {
 	case u.Interval == 0:
 		return rule.first()
 	}
-	return rule.bound(time.Duration(u.Interval))
+	return rule.bound(time.Duration(u.Interval) * halves / 2)
 }
+
+// Halves of the last interval.
+const (
+	whenChanged   = 1
+	whenUnchanged = 3
+	whenUnknown   = 2 // nothing new is known of the page
+)
 
 // recrawlRule returns the first rule for a URL, nil if there is none.
 func (r *Rules) recrawlRule(url string) *recrawlRule {
@@ -62,7 +51,7 @@ func (r *recrawlRule) bound(d time.Duration) time.Duration { return min(max(d, r
 // replan holds the next visit of a URL whose visit has ended to the rules as they are
 // now: it is dropped, or moved to where it would be by them, or planned.
 func (v *visits) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
-	interval := int64(rules.intervalNow(r))
+	interval := int64(rules.interval(r, whenUnknown))
 	planned := interval != 0 && !rules.isCancelledFor(r.URL)
 	switch {
 	case !r.hasInterval():
@@ -87,7 +76,10 @@ func (r *urlRecord) hasInterval() bool {
 
 // learn keeps what a response says for the next visit.
 func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
-	changed := res.Class != messages.NotModified && (digest == 0 || digest != r.Digest)
+	halves := time.Duration(whenUnchanged)
+	if res.Class != messages.NotModified && (digest == 0 || digest != r.Digest) {
+		halves = whenChanged
+	}
 	switch res.Class {
 	case messages.OK:
 		r.ETag, r.LastModified, r.Digest = res.ETag, res.LastModified, digest
@@ -103,17 +95,5 @@ func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
 		}
 	default:
 	}
-	r.Interval = int64(rules.interval(r, changed))
-}
-
-// scheduleRecrawl sets the next visit of a URL whose visit has ended, if there is to be one by
-// the rules as they are now.
-func (v *visits) scheduleRecrawl(r *urlRecord, id urlID, rules *Rules, now int64) {
-	if !r.hasInterval() {
-		return
-	}
-	if r.Interval = int64(rules.intervalNow(r)); r.Interval == 0 || rules.isCancelledFor(r.URL) {
-		return
-	}
-	v.urls.planAt(r, id, now+r.Interval)
+	r.Interval = int64(rules.interval(r, halves))
 }

@@ -78,27 +78,26 @@ func (us *urls) foundBy(r *urlRecord, id urlID, run int64) {
 // planAt sets the next visit of a URL.
 func (us *urls) planAt(r *urlRecord, id urlID, at int64) {
 	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
-	us.countPlanned(id, 1)
+	us.count(id, func(n *frontierapi.Counters) { n.Planned++ })
 }
 
 // unplan forgets the next visit.
 func (us *urls) unplan(r *urlRecord, id urlID) {
 	if r.State.ended() && r.Due != 0 {
 		r.Due = 0
-		us.countPlanned(id, -1)
+		us.count(id, func(n *frontierapi.Counters) { n.Planned-- })
 	}
-}
-
-func (us *urls) countPlanned(id urlID, by int64) {
-	c := us.crawls.get(id.crawl)
-	c.tally(id.hash, func(n *frontierapi.Counters) { n.Planned += by })
-	c.dirty = true
 }
 
 func (us *urls) countRecrawling(id urlID, by int64) {
 	if by != 0 {
-		c := us.crawls.get(id.crawl)
-		c.tally(id.hash, func(n *frontierapi.Counters) { n.Recrawling += by })
-		c.dirty = true
+		us.count(id, func(n *frontierapi.Counters) { n.Recrawling += by })
 	}
+}
+
+// count changes the counters of a crawl for a URL.
+func (us *urls) count(id urlID, by func(*frontierapi.Counters)) {
+	c := us.crawls.get(id.crawl)
+	c.tally(id.hash, by)
+	c.dirty = true
 }

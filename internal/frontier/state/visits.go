@@ -222,7 +222,7 @@ func (v *visits) end(r *urlRecord, id urlID, event urlEvent, reason string, rule
 	if r.againDue() {
 		return v.revisit(r, id, rules, now)
 	}
-	v.scheduleRecrawl(r, id, rules, now)
+	v.replan(r, id, rules, now)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -53,6 +54,20 @@ func (c *Client) ReadFromLeader(ctx context.Context, stream string, want Lookup)
 		return nil, fmt.Errorf("inspect stream %s: %w", stream, jetstream.ErrInvalidJetStreamResponse)
 	}
 	return answer.Message, nil
+}
+
+// EachFromLeader gets the messages of a stream with a subject from its leader, from a sequence on, until there is none or one cannot
+// be had.
+func (c *Client) EachFromLeader(ctx context.Context, stream, subject string, from uint64) iter.Seq2[*StoredMessage, error] {
+	return func(yield func(*StoredMessage, error) bool) {
+		for {
+			m, err := c.ReadFromLeader(ctx, stream, Lookup{Seq: from, Next: subject})
+			if errors.Is(err, jetstream.ErrMsgNotFound) || !yield(m, err) || err != nil {
+				return
+			}
+			from = m.Seq + 1
+		}
+	}
 }
 
 // APIRequest makes a request of the JetStream API, whose answer may be an error as well.

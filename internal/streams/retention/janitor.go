@@ -130,14 +130,9 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	if n < consumers {
 		return false, nil
 	}
-	upto := min(read, over)
-	if upto < info.State.FirstSeq {
-		return false, nil
-	}
-	if j.Snapshots != nil && (name == messages.StreamURLs || name == messages.StreamResults) {
-		if upto, err = j.saved(ctx, info, upto); err != nil || upto < info.State.FirstSeq {
-			return false, err
-		}
+	upto, err := j.saved(ctx, info, min(read, over))
+	if err != nil || upto < info.State.FirstSeq {
+		return false, err
 	}
 	if slices.Contains(StrayStreams, name) {
 		if err := j.moveStrays(ctx, name); err != nil {
@@ -223,16 +218,12 @@ func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (
 
 // backedUp reports whether a backup is being made, which needs all that was there when it began.
 func (j *Janitor) backedUp(ctx context.Context) (bool, error) {
-	for seq := uint64(1); ; {
-		m, err := j.Bus.ReadFromLeader(ctx, "KV_"+messages.BucketLeases, jsclient.Lookup{Seq: seq, Next: "$KV." + messages.BucketLeases + "." + messages.KeyBackups + "*"})
-		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
-			return false, nil
-		case err != nil, !m.Deletes():
+	for m, err := range j.Bus.EachFromLeader(ctx, "KV_"+messages.BucketLeases, "$KV."+messages.BucketLeases+"."+messages.KeyBackups+"*", 1) {
+		if err != nil || !m.Deletes() {
 			return err == nil, err
 		}
-		seq = m.Seq + 1
 	}
+	return false, nil
 }
 
 // caughtUp reports whether c has acknowledged the last message for it. Its
@@ -242,25 +233,25 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
 	}
-	m, err := j.Bus.ReadFromLeader(ctx, c.Stream, jsclient.Lookup{Last: c.Config.FilterSubject})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return true
-	}
-	return err == nil && m.Seq <= c.AckFloor.Stream
+	last, err := j.Bus.LastSequence(ctx, c.Stream, c.Config.FilterSubject)
+	return err == nil && last <= c.AckFloor.Stream
 }
 
 // saved returns the highest sequence, at most upto, up to which the newest
-// snapshots have all messages of a stream. A partition holds back its first
+// snapshots have all messages of a stream, if they are to. A partition holds back its first
 // message after its snapshot and all after that, of whichever partition; one
 // that is idle has none, however old its snapshot is. As long as a partition has no
 // snapshot at all, the answer is 0: a takeover reads the streams from
 // their beginning, and can see only of a whole one that nothing is missing. Upto
 // must not be beyond the last message that the stream had when info was read.
 func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
+	stream := info.Config.Name
+	if j.Snapshots == nil || stream != messages.StreamURLs && stream != messages.StreamResults || upto < info.State.FirstSeq {
+		return upto, nil
+	}
 	if err := j.lookAtSnapshots(ctx); err != nil {
 		return 0, err
 	}
-	stream := info.Config.Name
 	if slices.Contains(j.newest, nil) {
 		return 0, nil
 	}

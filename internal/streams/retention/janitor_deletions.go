@@ -92,20 +92,15 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 // forgettable returns the highest sequence of a stream, at most upto, that no reader
 // needs any more.
 func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
-	name := info.Config.Name
-	consumers, kept := j.Streams[name]
+	consumers, kept := j.Streams[info.Config.Name]
 	if !kept { // it is for people, who do not acknowledge
 		return upto, nil
 	}
-	read, _, n, err := j.minAckFloor(ctx, name, info.State.LastSeq)
+	read, _, n, err := j.minAckFloor(ctx, info.Config.Name, info.State.LastSeq)
 	if err != nil || n < consumers {
 		return 0, err
 	}
-	upto = min(upto, read)
-	if j.Snapshots != nil && (name == messages.StreamURLs || name == messages.StreamResults) {
-		return j.saved(ctx, info, upto)
-	}
-	return upto, nil
+	return j.saved(ctx, info, min(upto, read))
 }
 
 // ForgetKeys purges what the buckets have of a crawl that was deleted. All partitions

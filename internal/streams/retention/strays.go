@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
-	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 )
@@ -46,18 +44,17 @@ func (j *Janitor) moveStrays(ctx context.Context, stream string) error {
 }
 
 func (j *Janitor) moveSubject(ctx context.Context, stream, subject string) error {
-	pub, seq := stages.NewPublisher(j.Bus, messages.StageFrontier), uint64(1)
+	pub, n := stages.NewPublisher(j.Bus, messages.StageFrontier), 0
 	why := fmt.Errorf("no consumer reads %s: a subject of %s ends in a partition from 0 to %d, or for SEEDS in the name of a crawl", subject, stream, j.Bus.Layout.Partitions-1)
 	s, err := j.Bus.JS.Stream(ctx, stream)
-	for n := 0; err == nil && n < maxStrayReads; n++ {
-		m, err := j.Bus.ReadFromLeader(ctx, stream, jsclient.Lookup{Seq: seq, Next: subject})
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return nil
-		}
-		if err != nil {
+	if err != nil {
+		return err //nolint:wrapcheck // says all
+	}
+	for m, err := range j.Bus.EachFromLeader(ctx, stream, subject, 1) {
+		if n++; err != nil || n > maxStrayReads {
 			return err //nolint:wrapcheck // says all
 		}
-		if seq = m.Seq + 1; m.Subject != subject {
+		if m.Subject != subject {
 			continue
 		}
 		header, _ := nats.DecodeHeadersMsg(m.Header) // it may have none
@@ -71,5 +68,5 @@ func (j *Janitor) moveSubject(ctx context.Context, stream, subject string) error
 			return fmt.Errorf("move message %d of %s to DEAD: %w", m.Seq, stream, err)
 		}
 	}
-	return err //nolint:wrapcheck // says all
+	return nil
 }

@@ -3,15 +3,11 @@ package frontier
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"seine/internal/base/weburl"
 	"seine/internal/frontier/state"
-	"seine/internal/streams/jsclient"
 	"seine/internal/streams/partition"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
@@ -180,20 +176,15 @@ func (c catchUp) checkOrigin(ctx context.Context) error {
 // replica is behind would be sent once more.
 func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.Request, error) {
 	all := make(map[uint64]*messages.Request)
-	subject := messages.SubjectAny("*", p)
-	for seq := uint64(1); ; seq++ {
-		m, err := bus.ReadFromLeader(ctx, messages.StreamFetch, jsclient.Lookup{Seq: seq, Next: subject})
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return all, nil
-		}
+	for m, err := range bus.EachFromLeader(ctx, messages.StreamFetch, messages.SubjectAny("*", p), 1) {
 		if err != nil {
 			return nil, err
 		}
 		if req, err := messages.DecodeRequest(m.Data); err == nil && isCanonical(req.URL) { // or no fetcher takes it
 			all[m.Seq] = req
 		}
-		seq = m.Seq
 	}
+	return all, nil
 }
 
 func isCanonical(url string) bool {
