@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"seine/internal/base/weburl"
@@ -186,7 +187,7 @@ func (hs *hosts) markDirty(h *host) {
 	}
 }
 
-// evict makes room in the window of hosts.
+// evict makes room in the window of hosts. It forgets domains that no host in memory belongs to.
 func (hs *hosts) evict() {
 	if len(hs.active) < hs.maxHosts {
 		return
@@ -205,7 +206,7 @@ func (hs *hosts) evict() {
 			break
 		}
 	}
-	hs.evictDomains()
+	maps.DeleteFunc(hs.domains, func(_ string, d *host) bool { return d.refs == 0 && d.inFlight == 0 && !d.dirty })
 }
 
 // rulesOf returns how a host is to be asked: the strictest of what its crawls
@@ -300,13 +301,4 @@ func (hs *hosts) domainOf(h *host) (*host, error) {
 		d.refs++
 	}
 	return h.domain, nil
-}
-
-// evictDomains forgets those that no host in memory belongs to.
-func (hs *hosts) evictDomains() {
-	for name, d := range hs.domains {
-		if d.refs == 0 && d.inFlight == 0 && !d.dirty {
-			delete(hs.domains, name)
-		}
-	}
 }
