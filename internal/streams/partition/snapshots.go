@@ -76,9 +76,6 @@ func NewSnapshots(b *stages.Bus) *Snapshots {
 // Memory is bounded, whatever the size.
 func (s *Snapshots) Save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
 	saved, err := s.save(ctx, p, meta, write)
-	if stages.IsFull(err) {
-		err = fmt.Errorf("%w: %s must hold a snapshot of every partition and one more: raise its limit (%w)", ErrSnapshotsFull, messages.BucketSnapshots, err)
-	}
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("save snapshot of partition %d: %w", p, err)
 	}
@@ -101,8 +98,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	if have, err = s.sweep(ctx, box, meta, have); err != nil {
 		s.bus.Log.Warn("cannot remove what failed snapshots left", "partition", p, "error", err)
 	}
-	if meta.Bytes, err = box.Put(ctx, meta.Object, meta.Object, write); err != nil {
-		box.Discard(ctx, meta.Object, meta.Object)
+	if meta.Bytes, err = putObject(ctx, box, meta.Object, write); err != nil {
 		return meta, err
 	}
 	meta.Time = time.Now().UTC()

@@ -13,12 +13,25 @@ import (
 
 	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // objects is the store of snapshots. An object's NUID is its name, so that what
 // is left of a failed upload can be connected to it.
 func (s *Snapshots) objects(ctx context.Context) (*jsclient.ObjectBucket, error) {
 	return s.bus.ObjectBox(ctx, messages.BucketSnapshots)
+}
+
+// putObject stores an object, or nothing.
+func putObject(ctx context.Context, box *jsclient.ObjectBucket, name string, write func(io.Writer) error) (int64, error) {
+	n, err := box.Put(ctx, name, name, write)
+	if err != nil {
+		box.Discard(ctx, name, name)
+	}
+	if stages.IsFull(err) {
+		err = fmt.Errorf("%w: %s must hold a snapshot of every partition and one more: raise its limit (%w)", ErrSnapshotsFull, messages.BucketSnapshots, err)
+	}
+	return n, err
 }
 
 // unrecorded lists the objects of partition p, whole or not, that are not the

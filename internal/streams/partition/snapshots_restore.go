@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"seine/pkg/messages"
-	"seine/pkg/stages"
 )
 
 // What follows is for the restore of a backup: snapshots are stored first, and become the newest of their partitions once all of
@@ -20,11 +19,7 @@ func (s *Snapshots) Put(ctx context.Context, p int, meta Snapshot, write func(io
 		return meta, err
 	}
 	meta.Partition, meta.Object = p, objectName(p, meta.Epoch)
-	if meta.Bytes, err = box.Put(ctx, meta.Object, meta.Object, write); err != nil {
-		box.Discard(ctx, meta.Object, meta.Object)
-		if stages.IsFull(err) {
-			err = fmt.Errorf("%w: %s must hold the snapshots of all partitions: raise its limit (%w)", ErrSnapshotsFull, messages.BucketSnapshots, err)
-		}
+	if meta.Bytes, err = putObject(ctx, box, meta.Object, write); err != nil {
 		return meta, fmt.Errorf("store the state of partition %d: %w", p, err)
 	}
 	return meta, nil
