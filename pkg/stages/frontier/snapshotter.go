@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,12 +77,9 @@ func (s *snapshotter) end(ctx context.Context) func() bool {
 	})
 }
 
-// wait waits for what is in progress.
-func (s *snapshotter) wait() { s.tasks.Wait() }
-
 // close waits, and gives back what begin has taken.
 func (s *snapshotter) close() {
-	s.wait()
+	s.tasks.Wait()
 	if s.cut != nil {
 		s.cut()
 	}
@@ -108,7 +106,7 @@ func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 		return
 	}
 	s.running, s.last = true, time.Now()
-	view, at, removed := p.f.store.View(p.partition), p.copyPositions(), p.state.Removals.Count()
+	view, at, removed := p.f.store.View(p.partition), maps.Clone(p.state.Positions()), p.state.Removals.Count()
 	s.tasks.Go(func() {
 		defer view.Close()
 		done := p.save(s.ctx, view, at)
@@ -140,7 +138,7 @@ func (s *snapshotter) checkPressure(p *partitionLoop) {
 		return
 	}
 	s.looked = time.Now()
-	saved, reached := s.at, p.copyPositions()
+	saved, reached := s.at, maps.Clone(p.state.Positions())
 	s.tasks.Go(func() {
 		ctx, cancel := context.WithTimeout(s.ctx, pressureEvery)
 		defer cancel()
@@ -156,15 +154,7 @@ func (s *snapshotter) checkPressure(p *partitionLoop) {
 func (s *snapshotter) first() bool { return s.at == nil && s.took == 0 }
 
 func (s *snapshotter) unchanged(p *partitionLoop) bool {
-	if s.at == nil || s.removed != p.state.Removals.Count() {
-		return false
-	}
-	for stream, at := range p.state.Positions() {
-		if s.at[stream] != at {
-			return false
-		}
-	}
-	return true
+	return s.at != nil && s.removed == p.state.Removals.Count() && maps.Equal(s.at, p.state.Positions())
 }
 
 func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
@@ -176,14 +166,6 @@ func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 	s.at, s.removed = done.at, done.removed
 	p.state.Removals.SnapshotSaved(done.removed)
 	s.urgent.Store(false)
-}
-
-func (p *partitionLoop) copyPositions() map[string]messages.Position {
-	at := make(map[string]messages.Position, len(p.state.Positions()))
-	for stream, pos := range p.state.Positions() {
-		at[stream] = pos
-	}
-	return at
 }
 
 // snapshotTime bounds one snapshot.
@@ -207,13 +189,13 @@ func (p *partitionLoop) save(ctx context.Context, v *state.View, at map[string]m
 // finalSnapshot makes a last snapshot for the next owner, who would else have to
 // replay what happened since the one before.
 func (p *partitionLoop) finalSnapshot() {
-	p.saver.wait()
+	p.saver.tasks.Wait()
 	if p.f.cfg.SnapshotEvery == 0 {
 		return
 	}
 	v := p.f.store.View(p.partition)
 	defer v.Close()
-	if done := p.save(p.saver.ctx, v, p.copyPositions()); done.err != nil {
+	if done := p.save(p.saver.ctx, v, maps.Clone(p.state.Positions())); done.err != nil {
 		p.log.Warn("cannot make a snapshot for the next owner, who will replay the streams", "error", done.err)
 	}
 }

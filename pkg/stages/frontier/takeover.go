@@ -56,8 +56,11 @@ func (t takeover) takeIn(ctx context.Context, p int, epoch uint64, own bool, fro
 		if err != nil {
 			return err
 		}
+		if own && !found {
+			return nil
+		}
 		if own {
-			if usable, err := t.usable(p, snap, found); usable || err != nil {
+			if usable, err := t.store.Usable(p, snap.Object, snap.Positions); usable || err != nil {
 				return err
 			}
 		}
@@ -86,14 +89,6 @@ func (t takeover) withoutSnapshot(p int, own bool, from string, err error) error
 	}
 	return fmt.Errorf("%w; the state of partition %d itself is with frontier %s, not %s: start that with the --state it had, or restore a backup of the bucket %s",
 		err, p, from, t.store.ID, messages.BucketSnapshots)
-}
-
-// usable reports whether the store's own state can continue, beside the newest snapshot.
-func (t takeover) usable(p int, snap partition.Snapshot, found bool) (bool, error) {
-	if !found {
-		return true, nil
-	}
-	return t.store.Usable(p, snap.Object, snap.Positions)
 }
 
 // restore makes the state of a partition that of its newest snapshot, or empty if
