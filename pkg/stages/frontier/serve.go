@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -97,11 +96,7 @@ func respond(r micro.Request, reply any, err error) error {
 	if err != nil {
 		reply = frontierapi.Failure{Error: err.Error()}
 	}
-	text, err := json.Marshal(reply)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	if err := r.Respond(text); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+	if err := r.Respond(messages.Encode(reply)); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 		return fmt.Errorf("answer: %w", err)
 	}
 	return nil

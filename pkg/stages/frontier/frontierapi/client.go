@@ -2,7 +2,6 @@ package frontierapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -177,11 +176,7 @@ func (c Client) queryPartition(ctx context.Context, op string, p int, q Query, r
 }
 
 func (c Client) request(ctx context.Context, subject string, q, reply any) error {
-	text, err := json.Marshal(q)
-	if err != nil {
-		return fmt.Errorf("encode question: %w", err)
-	}
-	m, err := c.Bus.NC.RequestWithContext(ctx, subject, text)
+	m, err := c.Bus.NC.RequestWithContext(ctx, subject, messages.Encode(q))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
