@@ -3,7 +3,6 @@ package stages
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -84,12 +83,8 @@ func (r *Runner) longestWait() time.Duration { return cmp.Or(r.wait, maxRetryWai
 
 func (d *stuckDetector) replyHolds(m *nats.Msg) {
 	seq, err := strconv.ParseUint(string(m.Data), 10, 64)
-	var text []byte
 	if err == nil {
-		text, err = json.Marshal(holdReply{d.id, d.holds.has(seq), d.delays.waiting()})
-	}
-	if err == nil {
-		err = m.Respond(text)
+		err = m.Respond(messages.Encode(holdReply{d.id, d.holds.has(seq), d.delays.waiting()}))
 	}
 	if err != nil {
 		d.Bus.Log.Debug("cannot report the in-flight messages of this process", "error", err)

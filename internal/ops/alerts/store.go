@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,11 +63,7 @@ func (s *Store) Names(ctx context.Context) ([]string, error) {
 // Save stores the state of a crawl over the one of that revision, and returns the
 // new one.
 func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (uint64, error) {
-	text, err := json.Marshal(st)
-	if err != nil {
-		return 0, fmt.Errorf("encode the alerts of crawl %s: %w", crawl, err)
-	}
-	rev, err = jsclient.Swap(ctx, s.kv, messages.KeyAlerts(crawl), text, rev)
+	rev, err := jsclient.Swap(ctx, s.kv, messages.KeyAlerts(crawl), messages.Encode(st), rev)
 	if jsclient.IsConflict(err) {
 		return 0, ErrChanged
 	}

@@ -2,7 +2,6 @@ package seeds
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -37,11 +36,7 @@ func (p *Publisher) Add(s messages.Seed) error {
 	if s.Priority == nil {
 		s.Priority = p.Priority
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode seed: %w", err)
-	}
-	p.batch = append(append(p.batch, text...), '\n')
+	p.batch = append(append(p.batch, messages.Encode(s)...), '\n')
 	p.inBatch++
 	if len(p.batch) >= feedBytes {
 		return p.Flush()

@@ -2,7 +2,6 @@ package fetcher
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -201,11 +200,7 @@ func (c *robotsCache) lockOrigin(ctx context.Context, origin string, e *robotsEn
 		claimed = *e
 	}
 	claimed.Asking = until.UTC()
-	value, err := json.Marshal(&claimed)
-	if err != nil {
-		return true
-	}
-	_, err = jsclient.Swap(ctx, c.bucket, robotsKey(origin), value, revision)
+	_, err := jsclient.Swap(ctx, c.bucket, robotsKey(origin), messages.Encode(&claimed), revision)
 	return !jsclient.IsConflict(err)
 }
 
@@ -240,10 +235,7 @@ func (c *robotsCache) stored(ctx context.Context, origin string) (*robotsEntry, 
 }
 
 func (c *robotsCache) store(ctx context.Context, e *robotsEntry) {
-	value, err := json.Marshal(e)
-	if err == nil {
-		_, err = c.bucket.Put(ctx, robotsKey(e.Origin), value)
-	}
+	_, err := c.bucket.Put(ctx, robotsKey(e.Origin), messages.Encode(e))
 	if err != nil && ctx.Err() == nil {
 		c.log.Warn("cannot share robots.txt with other fetchers", "host", weburl.Host(e.Origin+"/"), "error", err)
 	}
