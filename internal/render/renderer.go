@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/chromedp/cdproto/target"
 
+	"seine/internal/base/defaults"
 	"seine/internal/base/weburl"
 	"seine/internal/render/chromium"
 	"seine/internal/render/pageproxy"
@@ -36,13 +36,7 @@ func (c Config) Validate() error {
 }
 
 // DefaultConfig returns the defaults of the tags.
-func DefaultConfig() Config {
-	var c Config
-	if err := kong.ApplyDefaults(&c); err != nil {
-		panic(fmt.Sprintf("defaults of browsers: %v", err))
-	}
-	return c
-}
+func DefaultConfig() Config { return defaults.Of[Config]() }
 
 // Renderer shows pages in a browser, so many at a time. It is safe for concurrent use.
 type Renderer struct {

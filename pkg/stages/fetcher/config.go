@@ -3,8 +3,7 @@ package fetcher
 import (
 	"fmt"
 
-	"github.com/alecthomas/kong"
-
+	"seine/internal/base/defaults"
 	"seine/pkg/crawlspec"
 	"seine/pkg/stages/fetcher/httpclient"
 )
@@ -18,13 +17,7 @@ type Config struct {
 }
 
 // DefaultConfig returns the defaults of the tags.
-func DefaultConfig() Config {
-	var c Config
-	if err := kong.ApplyDefaults(&c); err != nil {
-		panic(fmt.Sprintf("fetcher defaults: %v", err))
-	}
-	return c
-}
+func DefaultConfig() Config { return defaults.Of[Config]() }
 
 // prefetch is how many requests wait in memory. Fewer than the workers take while
 // NATS brings more would let them stand idle: with 2,000 workers and hosts that

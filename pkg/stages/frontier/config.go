@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/alecthomas/kong"
-
+	"seine/internal/base/defaults"
 	"seine/internal/frontier/state"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
@@ -43,13 +42,7 @@ type Config struct {
 }
 
 // DefaultConfig returns the defaults.
-func DefaultConfig() Config {
-	var c Config
-	if err := kong.ApplyDefaults(&c); err != nil {
-		panic(fmt.Sprintf("defaults of the frontier: %v", err))
-	}
-	return c
-}
+func DefaultConfig() Config { return defaults.Of[Config]() }
 
 // Validate names the first option that is wrong, and what would be right.
 func (c *Config) Validate() error {

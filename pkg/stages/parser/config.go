@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/alecthomas/kong"
-
+	"seine/internal/base/defaults"
 	"seine/pkg/crawlspec"
 )
 
@@ -19,13 +18,7 @@ type Config struct {
 }
 
 // DefaultConfig returns the defaults.
-func DefaultConfig() Config {
-	var c Config
-	if err := kong.ApplyDefaults(&c); err != nil {
-		panic(fmt.Sprintf("defaults of the parser: %v", err))
-	}
-	return c
-}
+func DefaultConfig() Config { return defaults.Of[Config]() }
 
 // Validate names the first option that is wrong, and what would be right.
 func (c *Config) Validate() error {

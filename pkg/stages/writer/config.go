@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
+	"seine/internal/base/defaults"
 	"seine/internal/base/lazyregexp"
 	"seine/internal/output"
 	"seine/internal/output/bucket"
@@ -51,13 +50,7 @@ const Help = `Output examples:
   --encrypt age1… --encrypt @team.txt       # age public keys, or a file with one per line; seine cat --identity decrypts`
 
 // DefaultConfig returns the defaults.
-func DefaultConfig() Config {
-	var c Config
-	if err := kong.ApplyDefaults(&c); err != nil {
-		panic(fmt.Sprintf("defaults of the writer: %v", err))
-	}
-	return c
-}
+func DefaultConfig() Config { return defaults.Of[Config]() }
 
 var (
 	writerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,30}$`)
