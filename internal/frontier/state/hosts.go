@@ -89,7 +89,7 @@ func (hs *hosts) rebuild(name string, cause error) (*host, error) {
 	return h, hs.setAside(hostTable.At(hs.partition, name))
 }
 
-// countURLs counts the queues and the pages of a host anew.
+// countURLs counts the queues and the pages of a host.
 func (hs *hosts) countURLs(h *host) error {
 	first := messages.HashHost(h.name)
 	crawls, err := hs.crawls.names()
@@ -126,7 +126,7 @@ func (hs *hosts) countURLs(h *host) error {
 	return nil
 }
 
-// countPages counts the pages of a domain anew, from those of its hosts.
+// countPages counts the pages of a domain, from those of its hosts.
 func (hs *hosts) countPages(d *host) error {
 	d.lined, d.first = true, 0
 	pre := table.Prefix(hs.partition, kindHost)
