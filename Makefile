@@ -22,7 +22,7 @@ crawl: ## crawl SEED=URL into OUT, or a bundled demo site without SEED
 
 .PHONY: build
 build: ## build all commands into bin/
-	CGO_ENABLED=0 go build -trimpath -o $(BIN)/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -pgo=internal/release/cpu.pgo -o $(BIN)/ ./cmd/...
 
 # What has no goroutines has no races; the detector makes the hostile pages of
 # these take minutes.
@@ -137,6 +137,10 @@ fuzz: ## fuzz everything that reads foreign bytes, FUZZTIME each
 .PHONY: bench
 bench: sites ## measure beside wget2, Colly, Scrapy, Crawlee and a bare client; ARGS="--dir … --index …"
 	cd bench && go run . $(ARGS)
+
+.PHONY: profile
+profile: sites ## take the CPU profile anew that builds are optimised by
+	@scripts/profile
 
 .PHONY: soak
 soak: versitygw $(if $(findstring -renderers,$(ARGS)),chromium) ## crawl for DURATION (10m) while everything breaks at random, and check the contract; SEED=N repeats

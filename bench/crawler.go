@@ -22,7 +22,7 @@ func (seine) Name() string { return "seine" }
 func (seine) binary(d others.Dirs) string { return filepath.Join(d.Root, "bin", "seine") }
 
 func (s seine) Prepare(ctx context.Context, d others.Dirs) (string, error) {
-	if err := others.Build(ctx, d.Root, s.binary(d), "./cmd/seine"); err != nil {
+	if err := others.Build(ctx, d.Root, s.binary(d), "./cmd/seine", "-pgo=internal/release/cpu.pgo"); err != nil {
 		return "", err
 	}
 	return revision(ctx, d.Root), nil

@@ -250,9 +250,10 @@ func (c Crawlee) Command(j Job) Command {
 	}
 }
 
-// Build builds a package of a module.
-func Build(ctx context.Context, module, bin, pkg string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, pkg) //nolint:gosec // fixed packages of this checkout
+// Build builds a package of a module, with flags of go build.
+func Build(ctx context.Context, module, bin, pkg string, flags ...string) error {
+	args := append([]string{"build", "-o", bin}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...) //nolint:gosec // fixed packages of this checkout
 	cmd.Dir = module
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -43,9 +43,10 @@ func BuildWith(ctx context.Context, dir string, flags []string, commands ...stri
 		packages[name] = "./cmd/" + name
 	}
 	for name, pkg := range packages {
-		args := append([]string{"build", "-ldflags=-s -w", "-o", filepath.Join(bin, name)}, flags...) // as in a release
-		c := exec.CommandContext(ctx, "go", append(args, pkg)...)                                     //nolint:gosec // fixed
-		c.Dir, c.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0")         // as make and the images do
+		args := []string{"build", "-ldflags=-s -w", "-pgo=internal/release/cpu.pgo", "-o", filepath.Join(bin, name)} // as in a release
+		args = append(args, flags...)
+		c := exec.CommandContext(ctx, "go", append(args, pkg)...)                             //nolint:gosec // fixed
+		c.Dir, c.Env = strings.TrimSpace(string(root)), append(os.Environ(), "CGO_ENABLED=0") // as make and the images do
 		if text, err := c.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w: %s", name, err, bytes.TrimSpace(text))
 		}

@@ -34,7 +34,7 @@ func Binaries(dir string) error {
 	if err != nil {
 		return fmt.Errorf("find %s: %w", dir, err)
 	}
-	args := []string{"build", "-trimpath", "-o", dir + string(filepath.Separator)}
+	args := []string{"build", "-trimpath", "-pgo=internal/release/cpu.pgo", "-o", dir + string(filepath.Separator)}
 	for _, name := range []string{"frontier", "fetcher", "renderer", "parser", "writer", "seine"} {
 		args = append(args, "./cmd/"+name)
 	}
