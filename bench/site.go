@@ -118,7 +118,7 @@ func serve(args []string) error {
 		return fmt.Errorf("say addresses: %w", err)
 	}
 	_, err = io.Copy(io.Discard, os.Stdin)
-	return err //nolint:wrapcheck // nobody is left to read it
+	return err // nobody is left to read it
 }
 
 // listen serves on a free port of the loopback interface until the process ends.
@@ -259,7 +259,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	if !a.begun {
 		a.WriteHeader(http.StatusOK)
 	}
-	return a.ResponseWriter.Write(p) //nolint:wrapcheck // it is the ResponseWriter
+	return a.ResponseWriter.Write(p) // it is the ResponseWriter
 }
 
 // ReadFrom implements io.ReaderFrom, so that files are still sent without a copy.
@@ -267,7 +267,7 @@ func (a *answer) ReadFrom(r io.Reader) (int64, error) {
 	if !a.begun {
 		a.WriteHeader(http.StatusOK)
 	}
-	return io.Copy(a.ResponseWriter, r) //nolint:wrapcheck // it is the ResponseWriter
+	return io.Copy(a.ResponseWriter, r) // it is the ResponseWriter
 }
 
 // Unwrap is for http.ResponseController.

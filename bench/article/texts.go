@@ -45,7 +45,7 @@ func textOfFile(file string, o article.Options) (string, error) {
 	}
 	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(false))
 	if err != nil { // elements in too many others: there is no tree
-		return "", nil //nolint:nilerr // such a page has no text
+		return "", nil // such a page has no text
 	}
 	content, _ := o.Main(root)
 	return content.Text, nil

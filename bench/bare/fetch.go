@@ -131,5 +131,5 @@ type countingReader struct {
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
-	return n, err //nolint:wrapcheck // io.EOF has to stay itself
+	return n, err // io.EOF has to stay itself
 }

@@ -30,7 +30,7 @@ func (p *page) read(body io.Reader) error {
 			if errors.Is(z.Err(), io.EOF) {
 				return nil
 			}
-			return z.Err() //nolint:wrapcheck // get wraps it
+			return z.Err()
 		case html.StartTagToken, html.SelfClosingTagToken:
 			p.startTag(z)
 		}

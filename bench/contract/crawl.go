@@ -82,13 +82,13 @@ func (c *Crawl) Feed(ctx context.Context, bus *stages.Bus) error {
 	return Insist(ctx, "feed "+c.Name, func(ctx context.Context) error {
 		specs, err := stages.OpenSpecs(ctx, bus)
 		if err != nil {
-			return err //nolint:wrapcheck // by Insist
+			return err
 		}
 		if _, err := specs.Put(ctx, c.Name, &c.Spec); err != nil {
-			return err //nolint:wrapcheck // by Insist
+			return err
 		}
 		m := &nats.Msg{Subject: messages.SubjectSeeds(c.Name), Data: []byte(strings.Join(c.seeds, "\n"))}
-		return stages.NewPublisher(bus, "contract").Publish(ctx, m) //nolint:wrapcheck // by Insist
+		return stages.NewPublisher(bus, "contract").Publish(ctx, m)
 	})
 }
 
@@ -106,7 +106,7 @@ func Insist(ctx context.Context, what string, try func(context.Context) error) e
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
+			return context.Cause(ctx) // an interrupt
 		case time.Now().After(deadline):
 			return fmt.Errorf("%s: not within %s: %w", what, patience, err)
 		}
@@ -141,11 +141,11 @@ func (c *Crawl) checkStates(ctx context.Context, bus *stages.Bus, n frontierapi.
 				if err == nil && e.State != want {
 					t.Violation("%s: %s is %q (%s %s), not %s", c.Name, url, e.State, e.Reason, e.Class, want)
 				}
-				return err //nolint:wrapcheck // by Insist
+				return err
 			})
 		})
 	}
-	return g.Wait() //nolint:wrapcheck // says all
+	return g.Wait()
 }
 
 // checkRecords waits until an output has as many records as there are pages, and compares them.
@@ -165,7 +165,7 @@ func (c *Crawl) checkRecords(ctx context.Context, name string, p Output, t *Tall
 			break
 		}
 		if sleep.For(ctx, time.Second) != nil {
-			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
+			return context.Cause(ctx) // an interrupt
 		}
 	}
 	c.counted[name] = got.n

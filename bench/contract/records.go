@@ -66,7 +66,7 @@ func (p Output) open(name string) (output.Output, error) {
 	} else {
 		log, err = dir.Read(p.Out, name)
 	}
-	return output.Output{Log: log}, err //nolint:wrapcheck // by whoever calls
+	return output.Output{Log: log}, err
 }
 
 // found is what an output has of a crawl.
@@ -119,13 +119,13 @@ const pageEnd = "Top"
 func (got *found) countRecords(o output.Output, f output.File) (n int, err error) {
 	in, err := o.Open(f)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // by whoever calls
+		return 0, err
 	}
 	defer func() { err = cmp.Or(err, in.Close()) }()
 	return format.EachRecord(f.Path, in, ageencrypt.Identities{}, func(line []byte) error {
 		var r messages.Record
 		if err := jsontext.Unmarshal(line, &r); err != nil {
-			return err //nolint:wrapcheck // by whoever calls
+			return err
 		}
 		if got.byURL[r.URL]++; !strings.HasSuffix(strings.TrimSpace(r.Text), pageEnd) {
 			got.cut = append(got.cut, r.URL)
@@ -168,12 +168,12 @@ func (got *found) countRendered(o output.Output, f output.File) (n int, err erro
 func eachArchived(o output.Output, f output.File, do func(*warctest.Record)) (err error) {
 	in, err := o.Open(f)
 	if err != nil {
-		return err //nolint:wrapcheck // by whoever calls
+		return err
 	}
 	defer func() { err = cmp.Or(err, in.Close()) }()
 	plain, err := warctest.Open(f.Path, in)
 	if err != nil {
-		return err //nolint:wrapcheck // by whoever calls
+		return err
 	}
 	for b := bufio.NewReader(plain); ; {
 		r, err := warctest.Read(b)
@@ -184,7 +184,7 @@ func eachArchived(o output.Output, f output.File, do func(*warctest.Record)) (er
 			err = r.Check()
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // by whoever calls
+			return err
 		}
 		do(r)
 	}
@@ -200,7 +200,7 @@ func (p Output) problems(ctx context.Context, name, crawl string, stopped bool) 
 	defer func() { _ = o.Close() }()
 	expected, err := o.Expect(crawl)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	report, err := o.Check(ctx, expected)
 	for _, problem := range report.Problems {
@@ -208,5 +208,5 @@ func (p Output) problems(ctx context.Context, name, crawl string, stopped bool) 
 			bad = append(bad, problem.Error())
 		}
 	}
-	return bad, err //nolint:wrapcheck // says all
+	return bad, err
 }

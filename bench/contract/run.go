@@ -35,7 +35,7 @@ func (c *Crawl) Await(ctx context.Context, bus *stages.Bus, doing func(string)) 
 			return counters, nil
 		}
 		if err := sleep.For(ctx, 500*time.Millisecond); err != nil {
-			return counters, err //nolint:wrapcheck // an interrupt
+			return counters, err // an interrupt
 		}
 	}
 }
@@ -120,11 +120,11 @@ func CheckDead(ctx context.Context, bus *stages.Bus, t *Tally) error {
 	return Insist(ctx, "look at "+messages.StreamDead, func(ctx context.Context) error {
 		st, err := bus.JS.Stream(ctx, messages.StreamDead)
 		if err != nil {
-			return err //nolint:wrapcheck // by Insist
+			return err
 		}
 		info, err := st.Info(ctx, jetstream.WithSubjectFilter(">"))
 		if err != nil {
-			return err //nolint:wrapcheck // by Insist
+			return err
 		}
 		t.dead(int(info.State.Msgs), info.State.Subjects) //nolint:gosec // few
 		return nil

@@ -119,7 +119,7 @@ func (l *loop) work() {
 func (l *loop) fetch(url string) error {
 	r, err := l.client.Get(url)
 	if err != nil {
-		return err //nolint:wrapcheck // names the URL
+		return err
 	}
 	defer func() { _ = r.Body.Close() }()
 	n := int64(0)
@@ -134,5 +134,5 @@ func (l *loop) fetch(url string) error {
 		err = fmt.Errorf("%s: %s", url, r.Status)
 	}
 	l.bytes.Add(n)
-	return err //nolint:wrapcheck // is of net/http
+	return err
 }

@@ -50,7 +50,7 @@ func (r *testbed) feed(ctx context.Context, n int) error {
 	}
 	err := g.Wait()
 	r.fed = end
-	return err //nolint:wrapcheck // is ours
+	return err
 }
 
 // requests are those for the URLs from one to another.
@@ -158,7 +158,7 @@ func (r *testbed) readResults(ctx context.Context) (n int, err error) {
 			n++
 		}
 		if err != nil {
-			return n, err //nolint:wrapcheck // says all
+			return n, err
 		}
 	}
 	return n, nil

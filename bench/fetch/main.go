@@ -126,10 +126,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return proc.InWorkFolder(ctx, "fetch", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	return proc.InWorkFolder(ctx, "fetch", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 		bin, err := proc.Build(ctx, work, "fetcher")
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		return measure(&bench{options: o, bin: bin, work: work, fail: fail}, ctx)
 	})

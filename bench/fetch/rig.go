@@ -51,13 +51,13 @@ func (b *bench) startRig(ctx context.Context, w *web) (r *testbed, err error) {
 	}
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	r = &testbed{bench: b, dir: dir, url: "nats://127.0.0.1:" + ports[0], web: w, seenWeb: before.Requests}
 	r.nats, err = proc.Start(b.fail, dir, filepath.Join(b.bin, proc.NATSServer),
 		proc.NATSArgs(b.bin, filepath.Join(dir, "nats"), ports[0])...)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if err := r.provision(ctx); err != nil {
 		r.close()
@@ -116,7 +116,7 @@ func (r *testbed) answerWanted() error {
 func (r *testbed) addFetcher(args ...string) error {
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	all := []string{
 		"--nats", r.url, "--listen", "127.0.0.1:" + ports[0], "--pprof", "--log-level", "warn",
@@ -124,7 +124,7 @@ func (r *testbed) addFetcher(args ...string) error {
 	}
 	p, err := proc.Start(r.fail, r.dir, filepath.Join(r.bin, "fetcher"), append(append(all, args...), strings.Fields(r.FetcherArgs)...)...)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if len(r.fetchers) == 0 {
 		r.admin = "http://127.0.0.1:" + ports[0]
@@ -184,7 +184,7 @@ func (r *testbed) costs(ctx context.Context) (c costs, err error) {
 	if err == nil {
 		c.all, err = proc.Busy()
 	}
-	return c, err //nolint:wrapcheck // says all
+	return c, err
 }
 
 // stored is how many messages a stream has taken.
@@ -255,7 +255,7 @@ func (r *testbed) sampleFor(ctx context.Context, d time.Duration, rss *int64) er
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		now, _, err := proc.Memory(r.fetchers[0].PID())
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		if rss != nil {
 			*rss = max(*rss, now)
@@ -264,7 +264,7 @@ func (r *testbed) sampleFor(ctx context.Context, d time.Duration, rss *int64) er
 			return err
 		}
 		if err := sleep.For(ctx, min(lookEvery, max(0, time.Until(end)))); err != nil {
-			return err //nolint:wrapcheck // why it ended
+			return err
 		}
 	}
 	return nil

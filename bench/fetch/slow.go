@@ -97,7 +97,7 @@ func (b *bench) bareRate(ctx context.Context, w *web, ideal float64) (float64, e
 	}
 	rss, _, err := proc.Memory(loop.pid())
 	if err != nil {
-		return 0, err //nolint:wrapcheck // says all
+		return 0, err
 	}
 	rate := float64(n) / g.Seconds
 	fmt.Printf("| loop around net/http | %.0f | %.1f %% | %.0f | %.0f | %.0f | | | |\n", rate, 100*rate/ideal, proc.MB(rss),

@@ -58,7 +58,7 @@ type Setup struct {
 func Start(fail context.CancelCauseFunc, bin, dir string, s Setup) (*Fleet, error) {
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	f := &Fleet{bin: bin, dir: dir, url: "nats://127.0.0.1:" + ports[0], fail: fail, gone: make(Usage)}
 	start := func(kind string, args ...string) {
@@ -94,7 +94,7 @@ func Out(dir string) string { return filepath.Join(dir, "out") }
 func (f *Fleet) start(kind string, args ...string) error {
 	p, err := proc.Start(f.fail, f.dir, filepath.Join(f.bin, kind), args...)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	f.all = append(f.all, &member{Process: p, kind: kind, args: args})
 	return nil
@@ -119,12 +119,12 @@ func (f *Fleet) RestartFrontier() error {
 		}
 		seconds, err := proc.CPU(m.PID())
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		f.gone[m.kind] += seconds
 		m.Stop(false)
 		if m.Process, err = proc.Start(f.fail, f.dir, filepath.Join(f.bin, m.kind), m.args...); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func (f *Fleet) CPU() (Usage, error) {
 	for _, m := range f.all {
 		seconds, err := proc.CPU(m.PID())
 		if err != nil {
-			return nil, err //nolint:wrapcheck // says all
+			return nil, err
 		}
 		used[m.kind] += seconds
 	}

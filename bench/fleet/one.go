@@ -29,7 +29,7 @@ func RunOne(ctx context.Context, bin, dir string, spec *crawlspec.Spec, seeds []
 		return nil, err
 	}
 	seconds, err := proc.Run(ctx, filepath.Join(bin, one), append(args, more...)...)
-	return Usage{one: seconds}, err //nolint:wrapcheck // says all
+	return Usage{one: seconds}, err
 }
 
 // oneArgs are the arguments of a crawl, whose seeds are too many for them and come from a file.

@@ -56,7 +56,7 @@ func (m *testbed) drain(ctx context.Context, w *web) error {
 		return err
 	})
 	if err := g.Wait(); !complete {
-		return err //nolint:wrapcheck // is ours
+		return err
 	}
 	return d.report(ctx)
 }
@@ -201,7 +201,7 @@ func (d *drainCheck) watch(ctx context.Context) (complete bool, err error) {
 			return false, fmt.Errorf("%w: %s", errStalled, d.missing())
 		}
 	}
-	return false, ctx.Err() //nolint:wrapcheck // why it ended is known above
+	return false, ctx.Err()
 }
 
 // line prints a step of n requests.

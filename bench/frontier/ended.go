@@ -59,7 +59,7 @@ func (m *testbed) restart(ctx context.Context, what string) error {
 // report prints a line of the table after some time.
 func (m *testbed) report(ctx context.Context, what, start string, after time.Duration) error {
 	if err := sleep.For(ctx, after); err != nil {
-		return err //nolint:wrapcheck // why it ended is known above
+		return err
 	}
 	used, err := m.costs()
 	if err != nil {
@@ -111,7 +111,7 @@ func (m *testbed) endMany(ctx context.Context) error {
 			return fmt.Errorf("%w: %d of %d URLs were excluded", errStalled, c.excluded, want)
 		}
 		if err := sleep.For(ctx, lookEvery); err != nil {
-			return err //nolint:wrapcheck // why it ended is known above
+			return err
 		}
 	}
 }

@@ -47,7 +47,7 @@ func metric(text []byte, name string) (int64, error) {
 	for line := range bytes.Lines(text) {
 		if rest, ok := bytes.CutPrefix(line, []byte(name+" ")); ok {
 			v, err := strconv.ParseFloat(string(bytes.TrimSpace(rest)), 64)
-			return int64(v), err //nolint:wrapcheck // of a line that a library wrote
+			return int64(v), err
 		}
 	}
 	return 0, fmt.Errorf("the frontier has no metric %s", name)
@@ -81,7 +81,7 @@ func (m *testbed) costs() (c costs, err error) {
 		func() (err error) { c.allCPU, err = proc.Busy(); return err },
 	} {
 		if err := f(); err != nil {
-			return c, err //nolint:wrapcheck // says all
+			return c, err
 		}
 	}
 	c.state, c.nats = diskUsage(m.stateDir()), diskUsage(m.natsDir())
@@ -92,7 +92,7 @@ func (m *testbed) costs() (c costs, err error) {
 func diskUsage(dir string) (n int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // it is gone
+			return nil // it is gone
 		}
 		if info, err := d.Info(); err == nil {
 			if st, ok := info.Sys().(*syscall.Stat_t); ok {

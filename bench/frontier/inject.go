@@ -30,7 +30,7 @@ func (p *published) total() int64 { return p.fresh.Load() + p.repeats.Load() }
 func (p *published) hold(ctx context.Context, ahead int64) error {
 	for ahead > 0 && p.total()-p.applied.Load() > ahead {
 		if err := sleep.For(ctx, lookEvery/10); err != nil {
-			return err //nolint:wrapcheck // why it ended is known above
+			return err
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func (m *testbed) inject(ctx context.Context, w *web) error {
 	}
 	g.Go(func() error { return m.watch(gctx, g, &pub) })
 	if err := g.Wait(); err != nil {
-		return err //nolint:wrapcheck // is ours
+		return err
 	}
 	return m.checkQueued(ctx, &pub)
 }

@@ -55,7 +55,7 @@ func (m *testbed) lists(ctx context.Context, w *web) error {
 	rss, peak, err := proc.Memory(m.server.PID())
 	fmt.Printf("\nRSS: serve %.0f MB, at most %.0f; frontier %.0f MB before, %.0f after, at most %.0f\n",
 		proc.MB(rss), proc.MB(peak), proc.MB(before.rss), proc.MB(after.rss), proc.MB(after.peak))
-	return err //nolint:wrapcheck // says all
+	return err
 }
 
 // bury publishes dead letters, as a parser would that cannot read a page of each URL.
@@ -82,19 +82,19 @@ func (m *testbed) bury(ctx context.Context, w *web) error {
 func (m *testbed) serve(ctx context.Context) error {
 	bin, err := proc.Build(ctx, m.work, "seine")
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	m.pages = "http://127.0.0.1:" + ports[0]
 	m.server, err = proc.Start(m.fail, m.work, filepath.Join(bin, "seine"), "serve", "--nats", m.bus.NC.ConnectedUrl(),
 		"--state", filepath.Join(m.work, "serve"), "--listen", "127.0.0.1:"+ports[0])
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
-	return proc.Await(ctx, m.pages+"/api/v1/crawls/"+crawl) //nolint:wrapcheck // says all
+	return proc.Await(ctx, m.pages+"/api/v1/crawls/"+crawl)
 }
 
 // ask asks for a list from its beginning, part by part, and prints how long that takes.
@@ -116,7 +116,7 @@ func (m *testbed) ask(ctx context.Context, path string) error {
 		began := time.Now()
 		text, err := proc.Get(ctx, at)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		took, most = append(took, time.Since(began)), max(most, len(text))
 		var part struct{ Next string }
@@ -127,7 +127,7 @@ func (m *testbed) ask(ctx context.Context, path string) error {
 		}
 		next = part.Next
 		if err := sleep.For(ctx, 1100*time.Millisecond); err != nil { // equal questions share an answer for 1 s
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	slices.Sort(took)

@@ -57,7 +57,7 @@ func (m *testbed) start(ctx context.Context) error {
 			"--nats", url, "--listen", "127.0.0.1:" + ports[1], "--pprof", "--log-level", "warn", "--state", m.stateDir(),
 			"--urls-bytes", "4GiB", "--partitions", strconv.Itoa(m.Partitions), "--fetch-messages", strconv.Itoa(m.FetchMessages),
 		}, strings.Fields(m.FrontierArgs)...)...)
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if err := m.startFrontier(); err != nil {
 		return err

@@ -127,7 +127,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return proc.InWorkFolder(ctx, "frontier", o.Dir, o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	return proc.InWorkFolder(ctx, "frontier", o.Dir, o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 		m := &testbed{options: o, work: work, fail: fail}
 		defer m.stop()
 		return m.measureAll(ctx)

@@ -56,5 +56,5 @@ func (m *testbed) open(ctx context.Context, w *web) error {
 			return fmt.Errorf("%w: %d of %d URLs were admitted", errStalled, admitted, m.URLs)
 		}
 	}
-	return ctx.Err() //nolint:wrapcheck // why it ended is known above
+	return ctx.Err()
 }

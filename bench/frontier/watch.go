@@ -60,7 +60,7 @@ func (m *testbed) watch(ctx context.Context, g *errgroup.Group, pub *published) 
 				fmt.Errorf("%w: %d of %d candidates were applied", errStalled, now.applied(), pub.total()))
 		}
 	}
-	return ctx.Err() //nolint:wrapcheck // why it ended is known above
+	return ctx.Err()
 }
 
 // table is the figures of the injection, line by line.

@@ -67,7 +67,7 @@ var leadsElsewhere = regexp.MustCompile(`(?i)<base\b|<meta[^>]*(nofollow|content
 func readPage(file string) ([]byte, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // of the folder that the user named
 	if err != nil || filepath.Ext(file) != ".gz" {
-		return text, err //nolint:wrapcheck // names the file
+		return text, err
 	}
 	r, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {

@@ -48,7 +48,7 @@ func crawl(ctx context.Context, o options, bodies []body, work string, by others
 	}
 	before, err := proc.CPU(os.Getpid())
 	if err != nil {
-		return r, err //nolint:wrapcheck // says all
+		return r, err
 	}
 	start := time.Now()
 	if r, err = c.run(ctx); err != nil {
@@ -57,7 +57,7 @@ func crawl(ctx context.Context, o options, bodies []body, work string, by others
 	r.wall = time.Since(start)
 	after, err := proc.CPU(os.Getpid())
 	if err != nil {
-		return r, err //nolint:wrapcheck // says all
+		return r, err
 	}
 	r.crawler, r.webCPU = by.Name(), after-before
 	r.leastGap, r.tooClose = w.gaps()
@@ -197,7 +197,7 @@ func (r *result) add(cmd *exec.Cmd) {
 func (c *crawling) check(pages int) error {
 	records, err := fleet.Records(fleet.Out(c.job.Dir))
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if all := c.web.Hosts * c.web.Pages; pages != all || records != all {
 		return fmt.Errorf("of %d pages, %d were sent, and %d are in the output", all, pages, records)

@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	return proc.InWorkFolder(ctx, "heavy", "", o.Keep, func(ctx context.Context, work string, _ context.CancelCauseFunc) error {
 		if o.Bin, err = proc.Commands(ctx, work, o.Bin, "seine"); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		return compare(ctx, o, bodies, work)
 	})
@@ -111,7 +111,7 @@ func run(ctx context.Context, args []string) error {
 func compare(ctx context.Context, o options, bodies []body, work string) error {
 	crawlers, err := others.Choose("-crawlers", o.Crawlers, all(o.Bin))
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if o.Beside != "" {
 		crawlers = append(crawlers, seine{"beside", o.Beside})

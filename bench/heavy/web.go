@@ -87,7 +87,7 @@ func (w *web) config(cert tls.Certificate) *tls.Config {
 		if n, ok := hostNumber(hello.ServerName); ok && n%2 == 1 {
 			return older, nil
 		}
-		return nil, nil //nolint:nilnil // the usual one
+		return nil, nil
 	}
 	return both
 }

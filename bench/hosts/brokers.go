@@ -24,7 +24,7 @@ func (t *testbed) makeBrokers() error {
 		name := fmt.Sprint(roleBroker, "-", i+1)
 		conf := filepath.Join(t.dir, name+".conf")
 		if err := os.WriteFile(conf, []byte(t.brokerConf(b, name)), 0o600); err != nil {
-			return err //nolint:wrapcheck // names the file
+			return err
 		}
 		b.Process = t.add(name, roleBroker, b.machine, proc.NATSServer, nil, "-c", conf)
 	}

@@ -58,7 +58,7 @@ func (t *testbed) crawls(ctx context.Context, o options) error {
 		if err := t.crawl(ctx, o, n, &now); err != nil {
 			fail(err)
 			<-calm
-			return context.Cause(ctx) //nolint:wrapcheck // says all
+			return context.Cause(ctx)
 		}
 		select {
 		case <-calm:
@@ -68,9 +68,9 @@ func (t *testbed) crawls(ctx context.Context, o options) error {
 	}
 	t.drain()
 	if err := contract.CheckFiles(ctx, t.outputs, t.tell); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
-	return contract.CheckDead(ctx, t.bus, t.tell) //nolint:wrapcheck // says all
+	return contract.CheckDead(ctx, t.bus, t.tell)
 }
 
 // crawl makes one crawl of a web that no crawl has seen, and checks it.
@@ -89,7 +89,7 @@ func (t *testbed) crawl(ctx context.Context, o options, n int, now *contract.Now
 	}
 	defer c.Close()
 	now.Begin(c)
-	return c.Run(ctx, t.bus, t.outputs, t.tell, now.Say) //nolint:wrapcheck // says all
+	return c.Run(ctx, t.bus, t.outputs, t.tell, now.Say)
 }
 
 // newCrawl serves a web on its host.
@@ -99,7 +99,7 @@ func (t *testbed) newCrawl(name string, spec crawlspec.Spec, cfg testweb.Config)
 	web := testweb.New(cfg)
 	listener, err := t.hosts[t.web].Listen(webPort)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	return contract.NewCrawl(name, spec, web, testweb.ServeOn(listener, web)), nil
 }

@@ -23,7 +23,7 @@ func inside(ctx context.Context, o options, work string) error {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
 	if err := os.Unsetenv(workVariable); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	s3server.SetCredentials()
 	if o.Measure {

@@ -16,7 +16,7 @@ func (t *testbed) lose(machine string) error {
 	}
 	killed.Wait()
 	if err := os.RemoveAll(t.disk(machine)); err != nil {
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
-	return t.network.Renew(t.hosts[machine]) //nolint:wrapcheck // says all
+	return t.network.Renew(t.hosts[machine])
 }

@@ -123,11 +123,11 @@ func (t *testbed) measure(ctx context.Context, o options) (*costs, error) {
 	began := time.Now()
 	quiet := func(string) {}
 	if err := c.Feed(ctx, t.bus); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	counters, err := c.Await(ctx, t.bus, quiet)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	took := time.Since(began)
 	after, err := t.cpu()
@@ -140,7 +140,7 @@ func (t *testbed) measure(ctx context.Context, o options) (*costs, error) {
 	for role, seconds := range after {
 		got.cpu[role] = 1000 * (seconds - before[role]) / pages
 	}
-	return got, c.Check(ctx, t.bus, counters, t.outputs, t.tell, quiet) //nolint:wrapcheck // says all
+	return got, c.Check(ctx, t.bus, counters, t.outputs, t.tell, quiet)
 }
 
 // cpu is the time in seconds that the processes of each role have had.
@@ -149,11 +149,11 @@ func (t *testbed) cpu() (map[string]float64, error) {
 	for _, p := range t.processes {
 		seconds, err := proc.CPU(p.ID())
 		if err != nil {
-			return nil, err //nolint:wrapcheck // says all
+			return nil, err
 		}
 		used[p.Role] += seconds
 	}
 	seconds, err := proc.CPU(os.Getpid())
 	used[roleSelf] = seconds
-	return used, err //nolint:wrapcheck // says all
+	return used, err
 }

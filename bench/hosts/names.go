@@ -26,7 +26,7 @@ type nameServer struct {
 func serveNames(h *netns.Host, port int) (*nameServer, error) {
 	conn, err := h.ListenPacket(port)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	s := &nameServer{conn: conn, address: h.Address, done: make(chan struct{})}
 	go s.serve()
@@ -54,7 +54,7 @@ func (s *nameServer) serve() {
 func (s *nameServer) answer(question []byte) ([]byte, error) {
 	var m dnsmessage.Message
 	if err := m.Unpack(question); err != nil {
-		return nil, err //nolint:wrapcheck // is no answer
+		return nil, err
 	}
 	m.Response, m.Authoritative, m.Additionals = true, true, nil
 	for _, q := range m.Questions {
@@ -67,5 +67,5 @@ func (s *nameServer) answer(question []byte) ([]byte, error) {
 			m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: s.address.As4()}})
 		}
 	}
-	return m.Pack() //nolint:wrapcheck // is no answer
+	return m.Pack()
 }

@@ -36,7 +36,7 @@ func outside(ctx context.Context, o options) error {
 	sweep(o.Dir)
 	work, err := proc.WorkFolder(name, o.Dir)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	lock, err := filelock.Take(filepath.Join(work, lockFile))
 	if err != nil {
@@ -68,7 +68,7 @@ func prerequisites() (s3 string, err error) {
 	}
 	s3, err = filepath.Abs(filepath.Join("..", ".cache", "bin", s3Server))
 	if err != nil {
-		return "", err //nolint:wrapcheck // of the working directory
+		return "", err
 	}
 	if _, err := os.Stat(s3); err != nil {
 		return "", errors.New("no S3 server: scripts/versitygw builds it")
@@ -103,7 +103,7 @@ func sweep(parent string) {
 // again runs this program in namespaces that end with it: of processes, so that nothing it has started outlives it, of mounts, for
 // its own /proc, and of the network.
 func again(ctx context.Context, o options, work string) error {
-	cmd := exec.Command("/proc/self/exe", o.arguments()...) //nolint:noctx,gosec // told to end below
+	cmd := exec.Command("/proc/self/exe", o.arguments()...) //nolint:gosec // told to end below
 	cmd.Args = append(cmd.Args, "-only="+o.Only)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), workVariable+"="+work)
@@ -132,7 +132,7 @@ func again(ctx context.Context, o options, work string) error {
 		_ = cmd.Process.Kill()
 		<-ended
 	}
-	return ctx.Err() //nolint:wrapcheck // an interrupt
+	return ctx.Err() // an interrupt
 }
 
 // told is for a process that has said itself what was wrong.

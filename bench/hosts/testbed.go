@@ -81,7 +81,7 @@ func newTestbed(l layout, dir, bin string, seed uint64, tell *contract.Tally) (*
 
 func (t *testbed) makeHosts() (err error) {
 	if err := os.MkdirAll(filepath.Join(t.dir, "logs"), 0o750); err != nil {
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
 	if t.hosts[observer], err = t.network.AddSelf(observer); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (t *testbed) state(machine, name string) string { return filepath.Join(t.di
 func (t *testbed) makeS3() error {
 	data := t.state(t.s3, roleS3)
 	if err := os.MkdirAll(filepath.Join(data, s3server.Bucket), 0o750); err != nil { // a folder is a bucket
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
 	at := t.hosts[t.s3].At(s3Port)
 	t.add(roleS3, roleS3, t.s3, s3Server, []string{"ROOT_ACCESS_KEY_ID=" + s3server.Key, "ROOT_SECRET_ACCESS_KEY=" + s3server.Secret},

@@ -51,7 +51,7 @@ func (h *Host) openHere() error {
 	}
 	space, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	device, err := openInterface(h.Address)
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *Host) close() {
 func (h *Host) Listen(port int) (l net.Listener, err error) {
 	err = h.within(func() (err error) {
 		l, err = net.Listen("tcp4", h.At(port))
-		return err //nolint:wrapcheck // by within
+		return err
 	})
 	return l, err
 }
@@ -84,7 +84,7 @@ func (h *Host) Listen(port int) (l net.Listener, err error) {
 func (h *Host) ListenPacket(port int) (c net.PacketConn, err error) {
 	err = h.within(func() (err error) {
 		c, err = net.ListenPacket("udp4", h.At(port))
-		return err //nolint:wrapcheck // by within
+		return err
 	})
 	return c, err
 }
@@ -130,5 +130,5 @@ func Enter() error {
 		return fmt.Errorf("enter a network namespace: %w", err)
 	}
 	unix.CloseOnExec(3)
-	return syscall.Exec(os.Args[2], os.Args[2:], os.Environ()) //nolint:gosec,wrapcheck // what Prepare was given
+	return syscall.Exec(os.Args[2], os.Args[2:], os.Environ()) //nolint:gosec // what Prepare was given
 }

@@ -86,11 +86,11 @@ func (b *bench) begin(ctx context.Context, s *testweb.Server) (c *fleet.Fleet, t
 			more = []string{"--cpuprofile", b.Profile}
 		}
 		c, err := fleet.StartOne(b.fail, b.bin, dir, spec(&b.options), seeds, more...)
-		return c, nil, err //nolint:wrapcheck // says all
+		return c, nil, err
 	}
 	c, err = fleet.Start(b.fail, b.bin, dir, fleet.Setup{Fetchers: b.Fetchers})
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says all
+		return nil, nil, err
 	}
 	if err = c.Join(ctx); err == nil && b.Trace {
 		t, err = startTracer(c.Bus.NC)
@@ -116,21 +116,21 @@ func (b *bench) watch(ctx context.Context, c *fleet.Fleet) (w window, err error)
 	w.from = time.Now()
 	w.to = w.from.Add(b.Window)
 	if w.before, err = c.CPU(); err != nil {
-		return w, err //nolint:wrapcheck // says all
+		return w, err
 	}
 	if b.Kill {
 		if err := sleep.For(ctx, b.Window/2); err != nil {
 			return w, err
 		}
 		if err := c.RestartFrontier(); err != nil {
-			return w, err //nolint:wrapcheck // says all
+			return w, err
 		}
 	}
 	if err := sleep.For(ctx, time.Until(w.to)); err != nil {
 		return w, err
 	}
 	w.after, err = c.CPU()
-	return w, err //nolint:wrapcheck // says all
+	return w, err
 }
 
 func startWeb(o *options, lasts time.Duration) (*testweb.Web, *testweb.Server, error) {

@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string) error {
 	return proc.InWorkFolder(ctx, "politeness", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 		bin, err := proc.Commands(ctx, work, o.Bin, fleet.Commands()...)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		b := &bench{options: o, bin: bin, work: work, fail: fail}
 		if o.Faults {

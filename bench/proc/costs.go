@@ -80,7 +80,7 @@ func MB(n int64) float64 { return float64(n) / 1e6 }
 func Size(path string) (sum int64) {
 	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // a file that was just removed
+			return nil // a file that was just removed
 		}
 		if info, err := d.Info(); err == nil {
 			sum += info.Size()

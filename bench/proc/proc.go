@@ -100,7 +100,7 @@ func Start(fail context.CancelCauseFunc, logs, path string, args ...string) (*Pr
 	if err != nil {
 		return nil, fmt.Errorf("make log: %w", err)
 	}
-	p.cmd = exec.Command(path, args...)                 //nolint:gosec,noctx // stopped by Stop
+	p.cmd = exec.Command(path, args...)                 //nolint:gosec // stopped by Stop
 	p.cmd.Env = append(os.Environ(), "SEINE_NATS_URL=") // arguments say which, or none
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the bench

@@ -38,11 +38,11 @@ type crawled struct {
 func (o *options) auto(ctx context.Context, work string) error {
 	bin, err := proc.Commands(ctx, work, o.Bin, one)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	web, err := scriptweb.Serve()
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	defer web.Close()
 	for _, delay := range o.Delays {
@@ -101,7 +101,7 @@ func (c autoCrawl) run(ctx context.Context, mode string) (got crawled, err error
 	_, err = proc.Run(ctx, filepath.Join(c.bin, one), "crawl", "--spec", spec, "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "out"),
 		"--log-requests", requests, "--render", mode, "--delay", c.delay, "--per-host", c.perHost, "--allow-private", "--quiet")
 	if err != nil {
-		return got, err //nolint:wrapcheck // says all
+		return got, err
 	}
 	got.wall = time.Since(began).Seconds()
 	results, err := c.results(ctx, requests)

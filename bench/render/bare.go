@@ -30,7 +30,7 @@ const nobody = 65534
 func startBare(s setup) (browser, error) {
 	path, err := chromium.Find(s.path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	profile, err := openProfile(s.work)
 	if err != nil {

@@ -54,7 +54,7 @@ func howOf(p *scriptweb.Page) (how crawlspec.Render, err error) {
 		err = json.Unmarshal([]byte(p.Render), &how)
 	}
 	how.Timeout = crawlspec.DefaultRenderTimeout
-	return how, err //nolint:wrapcheck // says all
+	return how, err
 }
 
 // shownKind is what became of one page.
@@ -67,7 +67,7 @@ type shownKind struct {
 func (o *options) kinds(ctx context.Context, work string) error {
 	web, err := scriptweb.Serve()
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	defer web.Close()
 	pages := kindPages(o.Pages)
@@ -115,7 +115,7 @@ func (s setup) showKinds(ctx context.Context, web *scriptweb.Web, start func(set
 			return ctx.Err()
 		})
 	}
-	return shown, g.Wait() //nolint:wrapcheck // says all
+	return shown, g.Wait()
 }
 
 // lacks is a text that a page must have and has not.

@@ -21,7 +21,7 @@ func startSeineKinds(s setup) (kindBrowser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seineKinds{b.(*seine)}, nil //nolint:forcetypeassert // it starts no other
+	return seineKinds{b.(*seine)}, nil // it starts no other
 }
 
 // find is of kindBrowser.
@@ -38,7 +38,7 @@ func (s seineKinds) find(ctx context.Context, web *scriptweb.Web, p *scriptweb.P
 		Crawl: "bench", Main: document, How: &how, UserAgent: "seine-bench/1.0", Transport: transport, MaxBody: 64 << 20,
 	})
 	if err != nil {
-		return "", err //nolint:wrapcheck // says all
+		return "", err
 	}
 	return string(shown.HTML), nil
 }
@@ -51,7 +51,7 @@ func startPerson(s setup) (kindBrowser, error) {
 	if err != nil {
 		return nil, err
 	}
-	bare := b.(*bare) //nolint:forcetypeassert // it starts no other
+	bare := b.(*bare) // it starts no other
 	for range s.tabs {
 		tab := <-bare.tabs
 		listen(tab)
@@ -103,7 +103,7 @@ func (b person) find(ctx context.Context, web *scriptweb.Web, p *scriptweb.Page)
 	defer cancel()
 	err = chromedp.Run(within, chromedp.ActionFunc(func(ctx context.Context) error {
 		_, _, _, _, err := page.Navigate(web.URL(p.Path)).Do(ctx)
-		return err //nolint:wrapcheck // says all
+		return err
 	}))
 	texts, _ := json.Marshal(p.Text)
 	complete, take := fmt.Sprintf("(text => %s.every(t => text.includes(t)))(document.documentElement?.textContent ?? '')", texts), "document.documentElement.outerHTML"
@@ -123,5 +123,5 @@ func (b person) find(ctx context.Context, web *scriptweb.Web, p *scriptweb.Page)
 	if err != nil && ctx.Err() == nil {
 		tab = b.leave(tab)
 	}
-	return html, err //nolint:wrapcheck // says all
+	return html, err
 }

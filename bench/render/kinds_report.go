@@ -65,7 +65,7 @@ func (k *kindSum) write(w io.Writer, name string) {
 func (o *options) crawlKinds(ctx context.Context, work string, web *scriptweb.Web, pages []scriptweb.Page) error {
 	bin, err := proc.Commands(ctx, work, o.Bin, one)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	spec := strings.Builder{}
 	spec.WriteString("max_depth: 0\nallow_private: true\nrobots: ignore\ndelay: 0s\nper_host: 4\n" + alikeAllowed)
@@ -81,7 +81,7 @@ func (o *options) crawlKinds(ctx context.Context, work string, web *scriptweb.We
 	_, err = proc.Run(ctx, filepath.Join(bin, one), "crawl", "--spec", file, "--data", filepath.Join(work, "kinds-data"), "--out", out,
 		"--browser-tabs", fmt.Sprint(o.Tabs), "--fields", "url,text", "--quiet")
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	took := time.Since(began)
 	text, err := exec.CommandContext(ctx, filepath.Join(bin, one), "cat", out).Output() //nolint:gosec // a command of this tree

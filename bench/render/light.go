@@ -13,7 +13,7 @@ import (
 func (o *options) light(ctx context.Context, work string) error {
 	web, err := scriptweb.Serve()
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	defer web.Close()
 	for _, until := range o.Until {

@@ -73,7 +73,7 @@ func parseOptions(args []string) (o options, err error) {
 	f.Func("app", "auto: `number` of pages that do; more than once for several shops; else 50", func(text string) error {
 		n, err := strconv.Atoi(text)
 		o.App = append(o.App, n)
-		return err //nolint:wrapcheck // says all
+		return err
 	})
 	f.Func("mode", "auto: the `value` of --render; more than once for several; else never and auto", list(&o.Modes))
 	f.IntVar(&o.PerHost, "per-host", 1, "auto: `number` of requests at a time to the host, where there is no delay")
@@ -138,7 +138,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return proc.InWorkFolder(ctx, "render", "", o.Keep, func(ctx context.Context, work string, _ context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	return proc.InWorkFolder(ctx, "render", "", o.Keep, func(ctx context.Context, work string, _ context.CancelCauseFunc) error {
 		phases := map[string]func(context.Context, string) error{"light": o.light, "tabs": o.tabs, "auto": o.auto, "kinds": o.kinds}
 		for _, name := range o.Phases {
 			if err := phases[name](ctx, work); err != nil {

@@ -56,7 +56,7 @@ func usage() (browser, here float64, at time.Time, err error) {
 	if browser, err = treeCPU(); err == nil {
 		here, err = proc.CPU(os.Getpid())
 	}
-	return browser, here, time.Now(), err //nolint:wrapcheck // says all
+	return browser, here, time.Now(), err
 }
 
 func (f *figures) readMemory() {
@@ -85,5 +85,5 @@ func (s setup) show(ctx context.Context, web *scriptweb.Web, b browser, pages in
 			return nil
 		})
 	}
-	return g.Wait() //nolint:wrapcheck // says all
+	return g.Wait()
 }

@@ -26,7 +26,7 @@ func startSeine(s setup) (browser, error) {
 	cfg := render.DefaultConfig()
 	cfg.Path, cfg.Tabs, cfg.Pages = s.path, s.tabs, s.browserPages
 	if err := cfg.Check(); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	how := crawlspec.DefaultRender()
 	how.Until = crawlspec.RenderUntil(s.until)
@@ -43,7 +43,7 @@ func (s *seine) show(ctx context.Context, url string) (string, error) {
 		Crawl: "bench", Main: document, How: &s.how, UserAgent: "seine-bench/1.0", Transport: transport, MaxBody: 16 << 20,
 	})
 	if err != nil {
-		return "", err //nolint:wrapcheck // says all
+		return "", err
 	}
 	return string(page.HTML), nil
 }

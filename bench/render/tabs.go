@@ -15,7 +15,7 @@ var tabCounts = []int{1, 2, 4, 8}
 func (o *options) tabs(ctx context.Context, work string) error {
 	web, err := scriptweb.Serve()
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	defer web.Close()
 	for _, until := range o.Until {

@@ -37,7 +37,7 @@ var parts = []string{messages.StageFrontier, messages.StageFetcher, messages.Sta
 func (c *cluster) run(part string, args ...string) error {
 	p, err := proc.Start(c.fail, c.dir, filepath.Join(c.bin, part), args...)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	c.processes[part] = append(c.processes[part], p)
 	return nil
@@ -47,7 +47,7 @@ func (c *cluster) run(part string, args ...string) error {
 func (c *cluster) startNATS() error {
 	ports, err := proc.FreePorts(3 * c.nodes)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	clients, routes, monitors := ports[:c.nodes], ports[c.nodes:2*c.nodes], ports[2*c.nodes:]
 	var peers []string
@@ -89,14 +89,14 @@ func (c *cluster) awaitNATS(ctx context.Context) error {
 func (c *cluster) startStages(o *options) error {
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	c.webPort = ports[0]
 	c.web, err = proc.Start(c.fail, c.dir, filepath.Join(c.bin, "testweb"), "--addr", "127.0.0.1:"+c.webPort,
 		"--hosts", strconv.Itoa(o.Hosts), "--pages", strconv.Itoa(o.Pages), "--page-bytes", strconv.Itoa(o.Bytes),
 		"--cross-host", "0.2", "--robots", "none", "--latency", c.latency.String())
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	common := []string{"--nats", strings.Join(c.urls, ","), "--listen", "off", "--log-level", "warn"}
 	for _, s := range []struct {
@@ -151,7 +151,7 @@ func (c *cluster) join(ctx context.Context) error {
 // shared reports what is missing until every frontier and writer has its part.
 func (c *cluster) shared(ctx context.Context) error {
 	if _, err := (frontierapi.Client{Bus: c.bus}).Status(ctx, crawlName); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	kv, err := c.bus.JS.KeyValue(ctx, messages.BucketLeases)
 	if err != nil {

@@ -164,7 +164,7 @@ func (c *cluster) cpu() (map[string]float64, error) {
 		for _, p := range c.processes[part] {
 			seconds, err := proc.CPU(p.PID())
 			if err != nil {
-				return nil, err //nolint:wrapcheck // says all
+				return nil, err
 			}
 			used[part] += seconds
 		}

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return proc.InWorkFolder(ctx, "scale", o.Work, false, func(ctx context.Context, work string, _ context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	return proc.InWorkFolder(ctx, "scale", o.Work, false, func(ctx context.Context, work string, _ context.CancelCauseFunc) error {
 		return o.measure(ctx, work, strings.Join(args, " "))
 	})
 }
@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string) error {
 func (o *options) measure(ctx context.Context, work, args string) error {
 	bin, err := proc.Build(ctx, work, "frontier", "fetcher", "parser", "writer", "testweb")
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	setups := plans[o.Plan]
 	runs := make([][]*crawlCosts, len(setups))

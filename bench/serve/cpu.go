@@ -36,7 +36,7 @@ func (r *rig) costNow() (c cost, err error) {
 		c.server, err = proc.CPU(r.server.PID())
 	}
 	c.crawl, c.pages = used.Total(), float64(r.web.Log().Dropped())
-	return c, err //nolint:wrapcheck // says all
+	return c, err
 }
 
 func (c cost) plus(d cost) cost {

@@ -39,7 +39,7 @@ func (a *answers) ask(ctx context.Context, all []request, rate int, window time.
 	for i := range int(window.Seconds() * float64(rate)) {
 		due := began.Add(time.Duration(i) * time.Second / time.Duration(rate))
 		if err := sleep.For(ctx, time.Until(due)); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		sent.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, timeout)

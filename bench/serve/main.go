@@ -81,11 +81,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 256                                                               // those that are under way at once are kept
-	return proc.InWorkFolder(ctx, "serve", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 256 // those that are under way at once are kept
+	return proc.InWorkFolder(ctx, "serve", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 		bin, err := proc.Commands(ctx, work, o.Bin, fleet.Commands()...)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		r, err := o.start(ctx, bin, work, fail)
 		if err != nil {
@@ -99,7 +99,7 @@ func run(ctx context.Context, args []string) error {
 // measure does the rounds, and then opens the streams.
 func (o *options) measure(ctx context.Context, r *rig) error {
 	if err := sleep.For(ctx, o.Warmup); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if o.Open {
 		return o.openPages(ctx, r)

@@ -25,7 +25,7 @@ func (o *options) openPages(ctx context.Context, r *rig) error {
 		return err
 	}
 	if err := sleep.For(ctx, o.Warmup); err != nil { // what is under way is finished
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	rest, err := o.beside(ctx, r, "paused")
 	if err != nil {
@@ -90,12 +90,12 @@ func (r *rig) leaveOpen(ctx context.Context, n int, window time.Duration, shown 
 			return listen(ctx, r.pages+"/events", "event: look", func() error {
 				_, err := proc.Get(ctx, r.pages+"/crawls/default")
 				if ctx.Err() == nil && err != nil {
-					return err //nolint:wrapcheck // says all
+					return err
 				}
 				shown.Add(1)
 				return nil
 			})
 		})
 	}
-	return open.Wait() //nolint:wrapcheck // says all
+	return open.Wait()
 }

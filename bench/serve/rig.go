@@ -43,19 +43,19 @@ func (o *options) start(ctx context.Context, bin, work string, fail context.Canc
 	spec := crawlspec.Default()
 	spec.Delay, spec.PerHost = 0, 16
 	if r.crawl, err = fleet.StartOne(fail, bin, work, &spec, r.seeds); err != nil {
-		return r, err //nolint:wrapcheck // says all
+		return r, err
 	}
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return r, err //nolint:wrapcheck // says all
+		return r, err
 	}
 	listen := "127.0.0.1:" + ports[0]
 	r.pages = "http://" + listen
 	r.url = r.pages + "/api/v1"
 	if r.server, err = proc.Start(fail, work, filepath.Join(bin, "seine"), "serve", "--data", filepath.Join(work, "data"), "--listen", listen); err != nil {
-		return r, err //nolint:wrapcheck // says all
+		return r, err
 	}
-	return r, proc.Await(ctx, r.url+"/crawls/default") //nolint:wrapcheck // says all
+	return r, proc.Await(ctx, r.url+"/crawls/default")
 }
 
 func (r *rig) close() {

@@ -22,7 +22,7 @@ const looks = 10
 func (o *options) stream(ctx context.Context, r *rig) error {
 	before, _, err := proc.Memory(r.server.PID())
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -40,13 +40,13 @@ func (o *options) stream(ctx context.Context, r *rig) error {
 		}
 		rss, _, err := proc.Memory(r.server.PID())
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		sizes = append(sizes, fmt.Sprintf("%.0f", proc.MB(rss)))
 	}
 	end()
 	if err := streams.Wait(); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	fmt.Printf("%d streams open for %s, %d events: the server has %.0f MB before, and then %s\n",
 		o.Streams, o.StreamTime, events.Load(), proc.MB(before), strings.Join(sizes, ", "))

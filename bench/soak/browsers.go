@@ -27,9 +27,9 @@ func (r *testbed) makeBrowserFolder() (err error) {
 		return nil
 	}
 	if r.browsers, err = os.MkdirTemp(filepath.Dir(r.dir), "seine-b-"); err != nil {
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
-	return os.Chmod(r.browsers, 0o777) //nolint:gosec,wrapcheck // see above; names the folder
+	return os.Chmod(r.browsers, 0o777) //nolint:gosec // see above; names the folder
 }
 
 // tryBrowser starts a browser as renderers do, and ends it. A soak whose renderers have none would wait for pages that never come.

@@ -125,5 +125,5 @@ func clockOf(p *supervise.Process) string {
 // setClock sets the clock of a process ahead, or back.
 func setClock(p *supervise.Process, ahead time.Duration) error {
 	text := strconv.FormatInt(int64(ahead), 10)
-	return os.WriteFile(clockOf(p), []byte(text), 0o600) //nolint:wrapcheck // names the file
+	return os.WriteFile(clockOf(p), []byte(text), 0o600)
 }

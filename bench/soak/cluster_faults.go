@@ -29,7 +29,7 @@ const (
 type storm struct {
 	making sync.RWMutex
 	mu     sync.Mutex
-	calm   context.Context //nolint:containedctx // of all faults that are under way
+	calm   context.Context // of all faults that are under way
 	end    context.CancelFunc
 }
 

@@ -60,7 +60,7 @@ func (d *disk) leave(keep bool) error {
 	d.free()
 	copied := d.dir + ".kept"
 	if keep {
-		if out, err := exec.Command("cp", "-a", d.dir, copied).CombinedOutput(); err != nil { //nolint:gosec,noctx // fixed
+		if out, err := exec.Command("cp", "-a", d.dir, copied).CombinedOutput(); err != nil { //nolint:gosec // fixed
 			return fmt.Errorf("keep %s: %w: %s", d.dir, err, out)
 		}
 	}
@@ -69,7 +69,7 @@ func (d *disk) leave(keep bool) error {
 	}
 	if keep {
 		_ = os.Remove(d.dir)
-		return os.Rename(copied, d.dir) //nolint:wrapcheck // names both
+		return os.Rename(copied, d.dir)
 	}
 	return nil
 }

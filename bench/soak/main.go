@@ -110,7 +110,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	dir, err := proc.WorkFolder("soak", o.Dir)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	journal, err := os.Create(filepath.Join(dir, "journal.log"))
 	if err != nil {
@@ -161,5 +161,5 @@ func build(ctx context.Context, o options, r *testbed) error {
 		flags = append(flags, "-overlay", list)
 	}
 	_, err := proc.BuildWith(ctx, r.dir, flags, append(slices.Clone(r.roles), commandSeine)...)
-	return err //nolint:wrapcheck // says all
+	return err
 }

@@ -110,7 +110,7 @@ func editConsumer(ctx context.Context, r *testbed, victim string, d draw) {
 	r.awaitRestored(ctx, "consumer "+victim, func(ctx context.Context) (bool, error) {
 		c, err := r.bus.JS.Consumer(ctx, stream, victim)
 		if err != nil {
-			return false, err //nolint:wrapcheck // Insist names the object
+			return false, err
 		}
 		now := c.CachedInfo()
 		now.Config.PauseUntil = want.PauseUntil
@@ -132,7 +132,7 @@ func emptyBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 	r.swapStores("jetstream", "aside")
 	_ = contract.Insist(ctx, "reach the empty brokers", func(ctx context.Context) error {
 		_, err := r.bus.JS.AccountInfo(ctx)
-		return err //nolint:wrapcheck // it is tried again
+		return err // it is tried again
 	})
 	_ = sleep.For(ctx, d.between(5*time.Second, longest))
 	if out, err := r.seine(ctx, "doctor"); err == nil {

@@ -127,7 +127,7 @@ func (r *testbed) disk(name, dir string, size int64) (string, error) {
 func (r *testbed) makeBrokers() error {
 	for _, folder := range []string{"logs", "clocks", "conf"} {
 		if err := os.MkdirAll(filepath.Join(r.dir, folder), 0o750); err != nil {
-			return err //nolint:wrapcheck // names the folder
+			return err
 		}
 	}
 	ports, err := lowPorts(2 * brokers)
@@ -157,7 +157,7 @@ func (r *testbed) makeBrokers() error {
 		}
 		conf := filepath.Join(r.dir, "conf", name+".conf")
 		if err := os.WriteFile(conf, []byte(brokerConf(name, clients[i], routes[i], store, others)), 0o600); err != nil {
-			return err //nolint:wrapcheck // names the file
+			return err
 		}
 		r.add(name, roleBroker, proc.NATSServer, nil, "-c", conf)
 	}
@@ -220,7 +220,7 @@ func stageName(role string, i int) string { return fmt.Sprint(role, "-", i+1) }
 func (r *testbed) makeS3() error {
 	program, err := filepath.Abs(filepath.Join("..", ".cache", "bin", "versitygw"))
 	if err != nil {
-		return err //nolint:wrapcheck // of the working directory
+		return err
 	}
 	if _, err := os.Stat(program); err != nil && os.Getenv("CI") != "" {
 		return errors.New("no S3 server: scripts/versitygw builds it")
@@ -233,7 +233,7 @@ func (r *testbed) makeS3() error {
 	}
 	data := filepath.Join(r.dir, "s3")
 	if err := os.MkdirAll(filepath.Join(data, s3server.Bucket), 0o750); err != nil { // a folder is a bucket
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
 	p := r.add(roleS3, roleS3, "", []string{"ROOT_ACCESS_KEY_ID=" + s3server.Key, "ROOT_SECRET_ACCESS_KEY=" + s3server.Secret},
 		"--port", "127.0.0.1:"+ports[0], "--quiet", "posix", data)
@@ -340,7 +340,7 @@ func (r *testbed) join(ctx context.Context) error {
 	if bus != nil {
 		r.bus = bus
 	}
-	return err //nolint:wrapcheck // says all
+	return err
 }
 
 // find returns a process by name.

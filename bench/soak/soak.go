@@ -78,7 +78,7 @@ func (s *session) crawl(ctx context.Context, n int) error {
 			return err
 		}
 		if err := sleep.For(ctx, 500*time.Millisecond); err != nil {
-			return err //nolint:wrapcheck // an interrupt
+			return err // an interrupt
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (s *session) feed(ctx context.Context, c *contract.Crawl) error {
 	s.cluster.Lock()
 	defer s.cluster.Unlock()
 	s.open = c
-	return c.Feed(ctx, s.bus) //nolint:wrapcheck // says all
+	return c.Feed(ctx, s.bus)
 }
 
 // look checks the crawl if it is complete.
@@ -100,14 +100,14 @@ func (s *session) look(ctx context.Context, c *contract.Crawl) (done bool, err e
 		return false, nil
 	}
 	s.open, s.ended = nil, append(s.ended, c)
-	return true, c.Check(ctx, s.bus, counters, s.outputs, s.Tally, s.now.Say) //nolint:wrapcheck // says all
+	return true, c.Check(ctx, s.bus, counters, s.outputs, s.Tally, s.now.Say)
 }
 
 // finish ends all stages in order, and looks at everything once more.
 func (s *session) finish(ctx context.Context) error {
 	for _, c := range s.ended {
 		if err := c.CheckAgain(ctx, s.bus, s.outputs, s.Tally); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	s.drain()
@@ -115,7 +115,7 @@ func (s *session) finish(ctx context.Context) error {
 		s.judgeLeftovers(ctx)
 	}
 	if err := contract.CheckFiles(ctx, s.outputs, s.Tally); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
-	return contract.CheckDead(ctx, s.bus, s.Tally) //nolint:wrapcheck // says all
+	return contract.CheckDead(ctx, s.bus, s.Tally)
 }

@@ -46,10 +46,10 @@ func (o *options) crawl(ctx context.Context, fail context.CancelCauseFunc, bin, 
 		used, err = c.byStages(ctx)
 	}
 	if err != nil {
-		return 0, nil, err //nolint:wrapcheck // says all
+		return 0, nil, err
 	}
 	if written, err := fleet.Records(fleet.Out(dir)); err != nil {
-		return 0, nil, err //nolint:wrapcheck // says all
+		return 0, nil, err
 	} else if written != c.pages {
 		return 0, nil, fmt.Errorf("%d records of %d pages", written, c.pages)
 	}
@@ -75,18 +75,18 @@ func (c *crawl) byStages(ctx context.Context) (fleet.Usage, error) {
 		Fetchers: 1, Chain: c.chain, Fetch: []string{"--workers", workers}, Write: []string{"--chunk-age", "2s"},
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	defer f.Close(false)
 	if err := f.Join(ctx); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	before, err := f.CPU()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if err := f.Feed(ctx, &c.spec, c.seeds); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if err := c.await(ctx); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *crawl) byStages(ctx context.Context) (fleet.Usage, error) {
 	if c.chain {
 		used[messages.StageParser] = 0
 	}
-	return used, err //nolint:wrapcheck // says all
+	return used, err
 }
 
 // await waits until all pages are written. The output is looked at only since all were asked for.
@@ -110,7 +110,7 @@ func (c *crawl) await(ctx context.Context) error {
 		}
 		var err error
 		if written, err = fleet.Records(fleet.Out(c.dir)); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return proc.InWorkFolder(ctx, "stages", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	return proc.InWorkFolder(ctx, "stages", "", o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 		return o.measure(ctx, work, fail)
 	})
 }
@@ -84,12 +84,12 @@ const timeout = 5 * time.Minute
 func (o *options) measure(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 	bin, err := proc.Commands(ctx, work, o.Bin, fleet.Commands()...)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	builds := []string{bin}
 	if o.Beside != "" {
 		if bin, err = proc.Commands(ctx, work, o.Beside, fleet.Commands()...); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		builds = append(builds, bin)
 	}

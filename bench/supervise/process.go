@@ -104,14 +104,14 @@ func (p *Process) start() (gone chan struct{}, begin int64, err error) {
 	if info, err := log.Stat(); err == nil {
 		begin = info.Size()
 	}
-	cmd := exec.Command(p.Path, p.Args...) //nolint:gosec,noctx // built here; killed by kill
+	cmd := exec.Command(p.Path, p.Args...) //nolint:gosec // built here; killed by kill
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), p.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for who supervises
 	if p.Prepare != nil {
 		p.Prepare(cmd)
 	}
 	if err := childproc.Start(cmd); err != nil {
-		return nil, 0, err //nolint:wrapcheck // says all
+		return nil, 0, err
 	}
 	gone = make(chan struct{})
 	p.cmd, p.gone, p.told = cmd, gone, false

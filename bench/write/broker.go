@@ -32,13 +32,13 @@ const (
 func (b *bench) startBroker(ctx context.Context, lines string) (r *broker, err error) {
 	ports, err := proc.FreePorts(1)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	r = &broker{url: "nats://127.0.0.1:" + ports[0]}
 	r.nats, err = proc.Start(b.fail, b.work, filepath.Join(b.bin, proc.NATSServer),
 		proc.NATSArgs(b.bin, filepath.Join(b.work, "nats"), ports[0])...)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if err = r.provision(ctx, sizeOf(lines)); err == nil {
 		err = r.fill(ctx, b.Records)

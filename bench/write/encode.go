@@ -46,14 +46,14 @@ func zstdWriter(lines []byte, options []zstd.EOption) func(io.Writer) error {
 	return func(to io.Writer) error {
 		z, err := zstd.NewWriter(to, options...)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		for line := range bytes.Lines(lines) {
 			if _, err := z.Write(line); err != nil {
-				return err //nolint:wrapcheck // says all
+				return err
 			}
 		}
-		return z.Close() //nolint:wrapcheck // says all
+		return z.Close()
 	}
 }
 
@@ -89,9 +89,9 @@ func encodeParquet(lines []byte) (func(io.Writer) error, error) {
 	return func(to io.Writer) error {
 		w := parquet.NewGenericWriter[row](to, parquet.Compression(&zstdcodec.Codec{Level: zstdcodec.SpeedFastest}), parquet.MaxRowsPerRowGroup(512))
 		if _, err := w.Write(rows); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
-		return w.Close() //nolint:wrapcheck // says all
+		return w.Close()
 	}, nil
 }
 

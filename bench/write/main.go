@@ -72,10 +72,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return proc.InWorkFolder(ctx, "write", o.Work, o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error { //nolint:wrapcheck // says all
+	return proc.InWorkFolder(ctx, "write", o.Work, o.Keep, func(ctx context.Context, work string, fail context.CancelCauseFunc) error {
 		bin, err := proc.Build(ctx, work, "writer")
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		b := &bench{options: o, bin: bin, work: work, fail: fail}
 		return b.measure(ctx)

@@ -35,24 +35,24 @@ func (b *bench) write(ctx context.Context, r *broker) (f roundStats, err error) 
 	defer cancel()
 	before, err := proc.CPU(r.nats.PID())
 	if err != nil {
-		return f, err //nolint:wrapcheck // says all
+		return f, err
 	}
 	start := time.Now()
 	args := []string{"--nats", r.url, "--out", out, "--state", state, "--format", b.Format, "--name", name, "--listen", "127.0.0.1:0", "--log-level", "warn"}
 	p, err := proc.Start(b.fail, b.work, filepath.Join(b.bin, "writer"), append(args, strings.Fields(b.Args)...)...)
 	if err != nil {
-		return f, err //nolint:wrapcheck // says all
+		return f, err
 	}
 	defer p.Stop(false)
 	if err := r.await(ctx, name); err != nil {
 		return f, err
 	}
 	if f.cpu, err = proc.CPU(p.PID()); err != nil {
-		return f, err //nolint:wrapcheck // says all
+		return f, err
 	}
 	_, peak, err := proc.Memory(p.PID())
 	if err != nil {
-		return f, err //nolint:wrapcheck // says all
+		return f, err
 	}
 	p.Stop(true)
 	took := time.Since(start)
@@ -70,7 +70,7 @@ func (r *broker) await(ctx context.Context, name string) error {
 		left, consumers := uint64(0), 0
 		all, err := r.bus.Consumers(ctx, messages.StreamRecords)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		for _, c := range all {
 			if strings.HasPrefix(c.Name, "writer-"+name+"-") {
@@ -79,7 +79,7 @@ func (r *broker) await(ctx context.Context, name string) error {
 			}
 		}
 		if consumers == messages.DefaultPartitions && left == 0 {
-			return sleep.For(ctx, onTheWay) //nolint:wrapcheck // why it ended
+			return sleep.For(ctx, onTheWay)
 		}
 		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("%d records are left, %d consumers: %w", left, consumers, err)
@@ -95,7 +95,7 @@ func (b *bench) check(out, name string) error {
 	}
 	written := output.Output{Log: log}
 	if err := outputtest.Verify(written); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	seen, records := make(map[string]bool, b.Records), 0
 	err = written.Commits(func(c *output.Commit) error {
@@ -108,5 +108,5 @@ func (b *bench) check(out, name string) error {
 	if err == nil && (records != b.Records || len(seen) != b.Records) {
 		err = fmt.Errorf("%d records are in the output, %d different ones, of %d", records, len(seen), b.Records)
 	}
-	return err //nolint:wrapcheck // says all
+	return err
 }

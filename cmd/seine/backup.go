@@ -43,7 +43,7 @@ func (c *backupCmd) Run() error {
 		defer end()
 		m, err := (&backup.Backup{Bus: bus, Dir: c.To, Progress: progress}).Run(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		end()
 		return printBackup(os.Stdout, "copied to "+c.To, m, c.JSON)
@@ -75,7 +75,7 @@ func (c *restoreCmd) Validate() error {
 	if c.Replicas < 0 || c.Replicas > 5 {
 		return fmt.Errorf("--replicas %d: must be from 1 to 5", c.Replicas)
 	}
-	return c.Options.Validate() //nolint:wrapcheck // says all
+	return c.Options.Validate()
 }
 
 // Run restores the cluster.
@@ -90,7 +90,7 @@ func (c *restoreCmd) Run() error {
 		}
 		m, err := do(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		end()
 		return printBackup(os.Stdout, did, m, c.JSON)

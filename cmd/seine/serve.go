@@ -245,7 +245,7 @@ func (c *serveCmd) checkPlaces() error {
 	if c.Out != "" && !writer.IsDatabase(c.Out) && !strings.HasPrefix(c.Out, "s3://") { // those have options, which a crawl checks
 		out := writer.DefaultConfig().OutputConfig
 		if out.Out = c.Out; out.Validate() != nil {
-			return out.Validate() //nolint:wrapcheck // names the flag
+			return out.Validate()
 		}
 	}
 	if at, err := os.Stat(c.Replayed); err == nil && !at.IsDir() {

@@ -56,7 +56,7 @@ func (o *outcome) Write(p []byte) (int, error) {
 	if o.status >= 400 {
 		o.text = append(o.text, p[:min(len(p), maxReason-len(o.text))]...)
 	}
-	return o.ResponseWriter.Write(p) //nolint:wrapcheck // stands for it
+	return o.ResponseWriter.Write(p)
 }
 
 // Unwrap is for http.ResponseController.

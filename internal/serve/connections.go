@@ -33,7 +33,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // stands for it
+			return nil, err
 		}
 		if end := l.unknown.Begin(context.Background(), clientOf(c.RemoteAddr().String())); end != nil {
 			return &boundedConn{c, sync.OnceFunc(end)}, nil
@@ -51,7 +51,7 @@ type boundedConn struct {
 // Close implements net.Conn.
 func (c *boundedConn) Close() error {
 	c.known()
-	return c.Conn.Close() //nolint:wrapcheck // stands for it
+	return c.Conn.Close()
 }
 
 type connKey struct{}

@@ -98,7 +98,7 @@ func (c *StageConfig) split(ctx context.Context, m *stages.Message) (out stages.
 		case len(parts) > 1 && stages.IsPoison(err):
 			msgs = []*nats.Msg{stages.DeadLetter(c.Name, part, err)}
 		default:
-			return stages.Output{}, err //nolint:wrapcheck // of the stage
+			return stages.Output{}, err
 		}
 		out.First = append(out.First, msgs...)
 	}

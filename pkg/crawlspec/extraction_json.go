@@ -11,8 +11,6 @@ import (
 
 // textOr decodes b into text if it is a text, which is short for the object that v points to. Members that v lacks are
 // errors, as they are in the rest of a spec.
-//
-//nolint:wrapcheck // says all
 func textOr(b []byte, text, v any) error {
 	if isText(b) {
 		return jsontext.Unmarshal(b, text)

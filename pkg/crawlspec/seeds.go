@@ -38,10 +38,10 @@ func (s *Seed) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes what UnmarshalJSON reads, in short if it can.
 func (s Seed) MarshalJSON() ([]byte, error) {
 	if s.Sitemap == "" && s.File == "" && s.Priority == nil && len(s.Metadata) == 0 && !s.Inherit {
-		return json.Marshal(s.URL) //nolint:wrapcheck // a text
+		return json.Marshal(s.URL)
 	}
 	type plain Seed
-	return json.Marshal(plain(s)) //nolint:wrapcheck // texts, a number and a boolean
+	return json.Marshal(plain(s)) // texts, a number and a boolean
 }
 
 // Address is the URL that is fed, "" of a file.

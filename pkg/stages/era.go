@@ -34,7 +34,7 @@ func (e Eras) NoteLoss(ctx context.Context) error {
 
 // Begin begins an era that the cluster never had.
 func (e Eras) Begin(ctx context.Context) error {
-	return jsclient.RetryConflicts(ctx, func() error { //nolint:wrapcheck // says all
+	return jsclient.RetryConflicts(ctx, func() error {
 		eras, rev, err := e.eras(ctx)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (b *Bus) ReadOrdered(ctx context.Context, stream string, config jetstream.O
 		if ctx.Err() != nil && !refused { // it may have been made since
 			b.ForgetConsumer(ctx, stream, config.NamePrefix+"_1")
 		}
-		return err //nolint:wrapcheck // callers add the context
+		return err
 	}
 	defer func() { b.ForgetConsumer(ctx, stream, c.CachedInfo().Name) }()
 	return do(c)
@@ -38,21 +38,21 @@ func (b *Bus) EachOrdered(ctx context.Context, stream string, config jetstream.O
 	return b.ReadOrdered(ctx, stream, config, func(c jetstream.Consumer) error {
 		info, err := c.Info(ctx)
 		if err != nil || info.NumPending == 0 {
-			return err //nolint:wrapcheck // callers add the context
+			return err
 		}
 		it, err := c.Messages(jetstream.PullMaxMessages(ahead))
 		if err != nil {
-			return err //nolint:wrapcheck // callers add the context
+			return err
 		}
 		defer it.Stop()
 		for left := info.NumPending; left > 0; left-- { // do may cause more
 			m, err := it.Next(jetstream.NextContext(ctx))
 			if err != nil {
-				return err //nolint:wrapcheck // callers add the context
+				return err
 			}
 			at, err := m.Metadata()
 			if err != nil || !do(m, at) || at.NumPending == 0 {
-				return err //nolint:wrapcheck // callers add the context
+				return err
 			}
 		}
 		return nil

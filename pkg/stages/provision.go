@@ -112,7 +112,7 @@ func eachStream(all []jetstream.StreamConfig, do func(i int) error) error {
 	for i := range all {
 		g.Go(func() error { return do(i) })
 	}
-	return g.Wait() //nolint:wrapcheck // do says all
+	return g.Wait()
 }
 
 // Subjects returns the state of a stream, with how many messages it has of each subject that a filter matches.

@@ -71,7 +71,7 @@ func (t *specTexts) decode(text unique.Handle[string]) (*crawlspec.Spec, error) 
 	}
 	spec, err := crawlspec.Decode([]byte(text.Value()))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	t.recent.Put(text, spec)
 	return spec, nil

@@ -16,14 +16,10 @@ import (
 // of members of one name the later one is read over the earlier.
 //
 // Types with an UnmarshalJSON must call Unmarshal in it.
-//
-//nolint:wrapcheck // says all
 func Unmarshal(text []byte, v any) error { return json.Unmarshal(text, v, lenient) }
 
 // UnmarshalStrict is Unmarshal, but returns an error for a member that is no field of
 // its struct, and for one that is there twice.
-//
-//nolint:wrapcheck // says all
 func UnmarshalStrict(text []byte, v any) error { return json.Unmarshal(text, v, strict) }
 
 // IsTypeError reports whether a value is not of the type of its field. All others have been read then.
@@ -33,13 +29,9 @@ func IsTypeError(err error) bool {
 }
 
 // Marshal returns v as encoding/json does, but leaves <, > and & as they are.
-//
-//nolint:wrapcheck // says all
 func Marshal(v any) ([]byte, error) { return json.Marshal(v, plainText) }
 
 // MarshalRecord is Marshal for what is a line of an output: its times are those of AppendTime.
-//
-//nolint:wrapcheck // says all
 func MarshalRecord(v any) ([]byte, error) { return json.Marshal(v, plainText, recordTimes) }
 
 var (

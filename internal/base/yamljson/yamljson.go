@@ -150,7 +150,7 @@ func appendScalar(b []byte, n *yaml.Node, t reflect.Type) ([]byte, error) {
 	}
 	v := reflect.New(t)
 	if err := n.Load(v.Interface()); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	text, err := json.Marshal(v.Interface())
 	if err != nil {

@@ -71,7 +71,7 @@ func (d *discovery) identity(url string, rules *Rules, partitions int) (string, 
 func (r *Rules) canonical(url string) (string, error) {
 	c, err := weburl.CanonicalizeRoute(url)
 	if err != nil {
-		return "", err //nolint:wrapcheck // says all
+		return "", err
 	}
 	return r.normalize.Normalize(c), nil
 }

@@ -64,7 +64,7 @@ func (q *Questions) eachHost(crawl string, most int, do func(*frontierapi.HostSt
 		}
 		h, err := decodeHost(string(key[len(pre):]), value)
 		if err != nil || crawl != "" && !h.wants(crawl) {
-			return true, nil //nolint:nilerr // see above
+			return true, nil
 		}
 		st, err := q.describe(h)
 		if err == nil {

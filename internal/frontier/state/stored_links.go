@@ -194,7 +194,7 @@ func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now 
 	}
 	url, err := rules.canonical(r.URL)
 	if err != nil {
-		return nil //nolint:nilerr // by the rules of now it is no URL
+		return nil // by the rules of now it is no URL
 	}
 	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.URL, Depth: depth, Run: p.run, Era: p.Era}
 	own := int(r.Own)

@@ -112,7 +112,7 @@ func Count(ctx context.Context, bus *stages.Bus, f Filter) (c Counts, err error)
 			c.add(tokens[2], tokens[3], n)
 		}
 	}
-	return c, err //nolint:wrapcheck // says all
+	return c, err
 }
 
 func (c *Counts) add(stage, crawl string, n uint64) {

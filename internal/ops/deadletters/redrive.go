@@ -166,7 +166,7 @@ func (l *DeadLetter) partOf(was *jetstream.RawStreamMsg) (nats.Header, []byte, e
 	}
 	parts, err := messages.SplitBatch(was.Header, was.Data)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says all
+		return nil, nil, err
 	}
 	return parts[i].Header, parts[i].Data, nil
 }

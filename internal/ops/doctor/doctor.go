@@ -193,7 +193,7 @@ func full(o *overview.Overview) (found []Finding) {
 func owners(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	groups, err := leases.Read(ctx, bus)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	for _, g := range groups {
 		f := Finding{Level: OK, Check: "partitions", What: fmt.Sprintf("%s: all %d have an owner", g.Name, g.Partitions)}

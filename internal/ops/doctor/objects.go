@@ -20,7 +20,7 @@ import (
 func objects(ctx context.Context, bus *stages.Bus, running map[string]bool) ([]Finding, error) {
 	p, err := stages.ReadProvisioned(ctx, bus)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	var names []string
 	for _, want := range p.Streams() {
@@ -78,7 +78,7 @@ func consumers(ctx context.Context, bus *stages.Bus, stream string, running map[
 			})
 		}
 	}
-	return found, err //nolint:wrapcheck // says all
+	return found, err
 }
 
 // account reports the limits of the account beside what is needed.
@@ -105,7 +105,7 @@ func strays(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	for _, stream := range retention.StrayStreams {
 		all, err := retention.Strays(ctx, bus, stream)
 		if err != nil {
-			return found, err //nolint:wrapcheck // says all
+			return found, err
 		}
 		for subject, n := range all {
 			found = append(found, Finding{

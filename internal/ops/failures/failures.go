@@ -61,7 +61,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	for _, h := range hosts {
 		found.Hosts = append(found.Hosts, *h)

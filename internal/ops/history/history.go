@@ -291,7 +291,7 @@ func (f *finder) payload(at StoredMessage) ([]byte, error) {
 	}
 	parts, err := messages.SplitBatch(m.Header, m.Data)
 	if err != nil || *at.Part >= len(parts) {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	return parts[*at.Part].Data, nil
 }
@@ -396,7 +396,7 @@ func (f *finder) writers() error {
 	for _, stream := range []string{messages.StreamRecords, messages.StreamPages} {
 		consumers, err := f.bus.Consumers(f.ctx, stream)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		for _, c := range consumers {
 			name, ok := strings.CutPrefix(c.Config.Durable, messages.ConsumerWriter+"-")

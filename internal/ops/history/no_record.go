@@ -58,7 +58,7 @@ func (f specFinder) bodyOf(at Page) ([]byte, error) {
 	}
 	in, err := stages.NewPageBody(f.bus, f.page, data).Decoded(f.ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // nobody sees it
+		return nil, err // nobody sees it
 	}
 	defer in.Close()
 	return io.ReadAll(in)

@@ -110,7 +110,7 @@ const MaxCrawls = 100
 func (f *finder) crawls() ([]string, error) {
 	names, err := f.bus.Keys(f.ctx, messages.BucketCrawls)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	state, err := stages.Subjects(f.ctx, f.bus, messages.StreamURLs, messages.SubjectAny("*", f.Partition))
 	for subject := range state.Subjects {

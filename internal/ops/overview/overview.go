@@ -220,7 +220,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 	for _, name := range streams {
 		info, err := stages.StreamInfo(ctx, bus, name)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		if info == nil { // package doctor says what to do
 			continue
@@ -230,7 +230,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 		})
 		consumers, err := bus.Consumers(ctx, name)
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		for _, c := range consumers {
 			if stage := stageOf(c.Config.Durable); stage != "" {

@@ -66,7 +66,7 @@ func lastOf(ctx context.Context, s jetstream.Stream, crawl string, partitions in
 			continue
 		}
 		if err != nil {
-			return 0, err //nolint:wrapcheck // by Newest
+			return 0, err
 		}
 		last = max(last, m.Sequence)
 	}

@@ -26,7 +26,7 @@ func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte)
 func (c Choice) tail(ctx context.Context, consumer jetstream.Consumer, do func(record []byte) bool) error {
 	it, err := consumer.Messages(jetstream.PullMaxMessages(tailPull))
 	if err != nil {
-		return err //nolint:wrapcheck // by Tail
+		return err
 	}
 	defer it.Stop()
 	for {
@@ -35,7 +35,7 @@ func (c Choice) tail(ctx context.Context, consumer jetstream.Consumer, do func(r
 			return nil
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // by Tail
+			return err
 		}
 		for _, p := range c.parts(m) {
 			if !do(p.Data) {

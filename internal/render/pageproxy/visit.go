@@ -64,7 +64,7 @@ type visit struct {
 
 	mu            sync.Mutex
 	ended         bool
-	pending       context.Context //nolint:containedctx // done when the requests in progress are failed
+	pending       context.Context // done when the requests in progress are failed
 	cancelPending context.CancelCauseFunc
 }
 

@@ -54,7 +54,7 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	defer lock.Close()
 	m := &Manifest{V: format, Version: version.Current().Version, Began: time.Now().UTC()}
 	if err := works.Do(ctx, b.Bus, works.Backup, func(ctx context.Context) error { return b.copyAll(ctx, dir, m) }); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	m.Ended = time.Now().UTC()
 	if err := m.write(dir); err != nil {
@@ -98,7 +98,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	}
 	var err error
 	if m.Layout, err = b.Bus.Existing(ctx); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if err := b.copySnapshots(ctx, dir, m); err != nil {
 		return err
@@ -174,7 +174,7 @@ const copyTries = 10
 func (b *Backup) copySnapshot(ctx context.Context, snapshots *partition.Snapshots, file string, p int) (snap partition.Snapshot, found bool, err error) {
 	for range copyTries {
 		if snap, found, err = snapshots.Newest(ctx, p); err != nil || !found {
-			return snap, found, err //nolint:wrapcheck // says all
+			return snap, found, err
 		}
 		if err = saveSnapshot(ctx, snapshots, snap, file); !errors.Is(err, partition.ErrSnapshotGone) {
 			return snap, true, err
@@ -186,7 +186,7 @@ func (b *Backup) copySnapshot(ctx context.Context, snapshots *partition.Snapshot
 func saveSnapshot(ctx context.Context, snapshots *partition.Snapshots, snap partition.Snapshot, file string) error {
 	r, err := snapshots.Open(ctx, snap)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	defer r.Close()
 	f, err := os.OpenFile(filepath.Clean(file), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

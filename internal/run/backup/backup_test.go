@@ -220,7 +220,7 @@ func (e electing) Stream(ctx context.Context, name string) (jetstream.Stream, er
 		e.asked[name] = true
 		return nil, context.DeadlineExceeded
 	}
-	return e.JetStream.Stream(ctx, name) //nolint:wrapcheck // as of the one behind it
+	return e.JetStream.Stream(ctx, name)
 }
 
 func TestRestoreWaitsForLeaders(t *testing.T) {

@@ -33,9 +33,9 @@ func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (all []
 				all = append(all, Consumer{c.Config, c.AckFloor.Stream})
 			}
 		}
-		return err //nolint:wrapcheck // says all
+		return err
 	})
-	return all, err //nolint:wrapcheck // says all
+	return all, err
 }
 
 // consumers makes the consumers of a stream again. Each continues behind what it has acknowledged.
@@ -66,7 +66,7 @@ func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err 
 	if err == nil && all {
 		_, err = r.Bus.JS.ResetConsumerToSequence(ctx, stream, c.Config.Durable, c.Acked+1)
 	}
-	return err //nolint:wrapcheck // consumers names the consumer
+	return err
 }
 
 // forgetPositions removes the positions of consumers from BucketMeta, which was copied after the consumers: theirs are older.
@@ -82,7 +82,7 @@ func (r *Restore) forgetPositions(ctx context.Context, m *Manifest) error {
 				if err == nil {
 					err = kv.Delete(ctx, key)
 				}
-				return err //nolint:wrapcheck // below
+				return err
 			})
 			if err != nil {
 				return fmt.Errorf("remove key %s of bucket %s: %w", key, messages.BucketMeta, err)

@@ -109,7 +109,7 @@ func (m *Manifest) write(dir string) error {
 		}
 		path, err := filepath.Rel(dir, name)
 		if err != nil {
-			return err //nolint:wrapcheck // below
+			return err
 		}
 		f := File{Path: filepath.ToSlash(path)}
 		if f.Bytes, f.SHA256, err = digest(name); err != nil {
@@ -149,7 +149,7 @@ func (m *Manifest) Verify(dir string) error {
 func digest(name string) (int64, string, error) {
 	f, err := os.Open(filepath.Clean(name))
 	if err != nil {
-		return 0, "", err //nolint:wrapcheck // names the file
+		return 0, "", err
 	}
 	defer f.Close()
 	sum := sha256.New()

@@ -54,7 +54,7 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	}
 	processes, err := procstats.Collect(ctx, r.Bus.NC)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if len(processes) > 0 {
 		return nil, fmt.Errorf("%w: stop %s first, and all others", ErrRunning, processes[0].Name())
@@ -82,14 +82,14 @@ func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
 	err = r.Bus.CheckRestored(ctx)
 	again := errors.Is(err, stages.ErrRestoring)
 	if err != nil && !again {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if _, err := r.Bus.JS.CreateOrUpdateKeyValue(ctx, config); err != nil {
 		return nil, fmt.Errorf("create bucket %s: %w", config.Bucket, err)
 	}
 	err = works.Do(ctx, r.Bus, works.Restore, func(ctx context.Context) error { return r.restore(ctx, m, again) })
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	return m, nil
 }
@@ -196,7 +196,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 		r.Progress.say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
 		snap.Epoch = epoch
 		if stored[snap.Partition], err = snapshots.Put(ctx, snap.Partition, snap, copyOf(snapshotFile(r.Dir, snap.Partition))); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	if err := r.stream(ctx, manager, metaStream, ""); err != nil {
@@ -207,7 +207,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	}
 	// The output may have visits of the time after the backup: what begins now must not be taken for those.
 	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster has no leader of the stream yet
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	r.Progress.say("installing the states")
 	store := "backup-" + nuid.Next()
@@ -218,7 +218,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 			err = snapshots.Reset(ctx, p, epoch, store)
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	r.Progress.say("completing the restore")
@@ -230,11 +230,11 @@ func copyOf(file string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		f, err := os.Open(filepath.Clean(file))
 		if err != nil {
-			return err //nolint:wrapcheck // names the file
+			return err
 		}
 		defer f.Close()
 		_, err = io.Copy(w, f)
-		return err //nolint:wrapcheck // of the file or of the upload
+		return err
 	}
 }
 

@@ -60,7 +60,7 @@ func (r *replay) checkOutput(ctx context.Context) error {
 	}
 	consumers, err := r.side.feed.Consumers(ctx, messages.StreamRecords)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	for _, c := range consumers {
 		if c.AckFloor.Stream > committed[c.Config.Durable] {

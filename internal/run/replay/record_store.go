@@ -81,7 +81,7 @@ func openRecordStore(ctx context.Context, bus *stages.Bus, file, generation stri
 func (s *recordStore) goBack(ctx context.Context, stored *storedRecords) error {
 	stream, err := s.bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
-		return err //nolint:wrapcheck // by openRecordStore
+		return err
 	}
 	last := stream.CachedInfo().State.LastSeq
 	if last >= stored.Last {
@@ -96,7 +96,7 @@ func (s *recordStore) goBack(ctx context.Context, stored *storedRecords) error {
 		_, err = fmt.Sscan(m.Header.Get(headerReplay), &stored.At.Sequence, &stored.At.Read, &stored.At.Chosen)
 		stored.At.Sequence-- // of which it may be a part
 	}
-	return err //nolint:wrapcheck // by openRecordStore
+	return err
 }
 
 // at is how far the replay has come.

@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		report, err = runAlone(ctx, o)
 		return err
 	})
-	return report, err //nolint:wrapcheck // says all
+	return report, err
 }
 
 // runAlone is Run while no work is in progress that excludes it.
@@ -167,7 +167,7 @@ func (r *replay) planned(ctx context.Context) (*jobState, error) {
 	}
 	era, err := r.Source.Eras.Last(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	if p != nil {
 		switch {

@@ -185,7 +185,7 @@ func (s *replayStream) before(ctx context.Context, from uint64) (messages.Positi
 		if err == nil {
 			p.Stored = m.Time
 		}
-		return err //nolint:wrapcheck // below
+		return err
 	})
 	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && p.Sequence > 0 {
 		return p, fmt.Errorf("read message %d of stream %s: %w", p.Sequence, s.name, err)

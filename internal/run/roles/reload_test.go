@@ -32,7 +32,7 @@ func startProcess(t *testing.T, conf string) *process {
 	path, err := natscluster.Server(t.Context())
 	check(t, err)
 	p := &process{log: filepath.Join(t.TempDir(), "log")}
-	p.cmd = exec.Command(path, "-c", conf, "-l", p.log) //nolint:gosec,noctx // ended below
+	p.cmd = exec.Command(path, "-c", conf, "-l", p.log) //nolint:gosec // ended below
 	check(t, p.cmd.Start())
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()

@@ -58,12 +58,12 @@ func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, bel
 	}
 	in, err := os.Open(name)
 	if err != nil {
-		return nil, "", err //nolint:wrapcheck // names the file
+		return nil, "", err
 	}
 	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
 	if err != nil {
-		return nil, "", err //nolint:wrapcheck // names the file
+		return nil, "", err
 	}
 	if len(text) > MaxSize {
 		return nil, "", fmt.Errorf("%s has more than %s: add a long list of seeds with seine seed --file", name, crawlspec.Bytes(MaxSize))

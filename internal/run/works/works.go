@@ -66,7 +66,7 @@ func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context
 	}
 	var err error
 	if w.kv, err = b.Bucket(ctx, w.bucket); err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	w.value = fmt.Appendf(nil, "%s since %s", procname.Instance(), time.Now().UTC().Format(time.RFC3339))
 	if w.rev, err = w.kv.Create(ctx, w.key, w.value); err != nil {
@@ -88,7 +88,7 @@ func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context
 	if err == nil && kind == Restore {
 		err = b.JS.DeleteKeyValue(ctx, w.bucket)
 	}
-	return err //nolint:wrapcheck // says all
+	return err
 }
 
 // work is a work in progress.
@@ -144,7 +144,7 @@ func (w *work) checkOthers(ctx context.Context) error {
 			return errors.Join(err, fmt.Errorf("%w: %s by %s: wait until it has ended; after a kill, %s", ErrExcluded, kind, text, messages.LeaseTTL))
 		}
 	}
-	return err //nolint:wrapcheck // says all
+	return err
 }
 
 // renew writes the key again, in place of what this work wrote last. A replay stores a key that is gone again, unless it is excluded

@@ -117,7 +117,7 @@ func readAnswer(file, request string) (*answer, error) {
 	_, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil // there is none
 	case unread:
 		return nil, err
 	case err != nil:

@@ -74,7 +74,7 @@ func Open(dir string) (*Log, error) {
 
 // alone does something while no other process does anything with the log.
 func (l *Log) alone(do func() error) error {
-	return filelock.With(filepath.Join(l.dir, lock), do) //nolint:wrapcheck // names the file
+	return filelock.With(filepath.Join(l.dir, lock), do)
 }
 
 // open opens the current file, behind what is in it. A line that was cut off by a crash is ended.

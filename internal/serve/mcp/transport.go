@@ -26,7 +26,7 @@ type drainingTransport struct{ sdk.Transport }
 func (t drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	return &drainingConn{Connection: c, answered: make(chan struct{}, 1)}, nil
 }
@@ -56,7 +56,7 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 		}
 	}
-	return m, err //nolint:wrapcheck // says all
+	return m, err
 }
 
 // Write implements sdk.Connection.
@@ -69,7 +69,7 @@ func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		default:
 		}
 	}
-	return err //nolint:wrapcheck // says all
+	return err
 }
 
 // messageReader passes on the messages in the lines of a client. It answers anything else itself, as the library would end.
@@ -123,7 +123,7 @@ func (r *messageReader) take(m []byte) error {
 		code, text = jsonrpc.CodeParseError, "the line is not JSON: send one JSON-RPC message a line"
 	}
 	_, err = fmt.Fprintf(r.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, jsontext.AppendString(nil, text))
-	return err //nolint:wrapcheck // the client reads no more
+	return err // the client reads no more
 }
 
 // lockedWriter has one message written after the other.

@@ -117,7 +117,7 @@ func Revoke(name, token string) error {
 
 // change replaces the tokens in a file by what do returns for them. One change is made at a time.
 func change(name string, do func([]Token) ([]Token, error)) error {
-	return filelock.With(name+".lock", func() error { //nolint:wrapcheck // names the file
+	return filelock.With(name+".lock", func() error {
 		all, err := Read(name)
 		if err != nil {
 			return err

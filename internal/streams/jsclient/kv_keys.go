@@ -29,9 +29,9 @@ type KeyStore interface {
 // reports that another process has written the key meanwhile.
 func Swap(ctx context.Context, kv KeyStore, key string, value []byte, revision uint64) (uint64, error) {
 	if revision == 0 {
-		return kv.Create(ctx, key, value) //nolint:wrapcheck // by whoever stores
+		return kv.Create(ctx, key, value)
 	}
-	return kv.Update(ctx, key, value, revision) //nolint:wrapcheck // by whoever stores
+	return kv.Update(ctx, key, value, revision)
 }
 
 // SwapKey is Swap of a key of a bucket.
@@ -102,7 +102,7 @@ func (c *Client) ReadJSON(ctx context.Context, bucket, key string, v any) (revis
 func (c *Client) ReadEntry(ctx context.Context, bucket, key string) (*StoredMessage, error) {
 	m, err := c.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Deletes() {
-		return nil, nil //nolint:nilnil // as documented
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key %s of bucket %s: %w", key, bucket, err)

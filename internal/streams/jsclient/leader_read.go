@@ -83,7 +83,7 @@ func (c *Client) APIRequest(ctx context.Context, what string, request, answer an
 		err = jetstream.ErrJetStreamNotEnabled
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // callers add the context
+		return err
 	}
 	if err := jsontext.Unmarshal(m.Data, answer); err != nil {
 		return fmt.Errorf("decode answer: %w", err)

@@ -23,7 +23,7 @@ type restoring struct{ jetstream.JetStream }
 func (r restoring) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
 	s, err := r.JetStream.Stream(ctx, name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as of the one behind it
+		return nil, err
 	}
 	return restoredStream{s}, nil
 }
@@ -32,7 +32,7 @@ func (r restoring) Stream(ctx context.Context, name string) (jetstream.Stream, e
 func (r restoring) UpdateStream(ctx context.Context, config jetstream.StreamConfig) (jetstream.Stream, error) {
 	s, err := r.JetStream.Stream(ctx, config.Name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as of the one behind it
+		return nil, err
 	}
 	if made, ok := s.CachedInfo().Config.Metadata[KeyMade]; ok {
 		config.Metadata = maps.Clone(config.Metadata)
@@ -41,7 +41,7 @@ func (r restoring) UpdateStream(ctx context.Context, config jetstream.StreamConf
 		}
 		config.Metadata[KeyMade] = made
 	}
-	return r.JetStream.UpdateStream(ctx, config) //nolint:wrapcheck // as of the one behind it
+	return r.JetStream.UpdateStream(ctx, config)
 }
 
 type restoredStream struct{ jetstream.Stream }
@@ -50,7 +50,7 @@ type restoredStream struct{ jetstream.Stream }
 func (s restoredStream) Info(ctx context.Context, options ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
 	info, err := s.Stream.Info(ctx, options...)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as of the one behind it
+		return nil, err
 	}
 	return asMade(info), nil
 }

@@ -153,7 +153,7 @@ func (r *readSession) take(ctx context.Context, m *nats.Msg) {
 func (r *readSession) handOut(ctx context.Context, m *nats.Msg) error {
 	md, err := m.Metadata()
 	if err != nil {
-		return err //nolint:wrapcheck // session says of what
+		return err
 	}
 	r.got.last.Store(md.Sequence.Consumer)
 	if r.before++; md.Sequence.Consumer != r.before {
@@ -306,7 +306,7 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	if o.last.Sequence > 0 && info.Created.Equal(o.last.Created) && o.config.Durable != "" {
 		// What was visited in the lost time may be in the output.
 		if err := o.bus.Eras.NoteLoss(ctx); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 	}
 	if o.last.Sequence > 0 {

@@ -72,7 +72,7 @@ func (r snapshotReader) Read(b []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("read snapshot: %w", snapshotError(err))
 	}
-	return n, err //nolint:wrapcheck // io.EOF
+	return n, err // io.EOF
 }
 
 // snapshotError says what an error of an object means for the snapshot that it is.

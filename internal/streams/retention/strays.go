@@ -31,7 +31,7 @@ func Strays(ctx context.Context, b *stages.Bus, stream string) (map[string]uint6
 	state, err := stages.Subjects(ctx, b, stream, ">")
 	all := maps.Clone(state.Subjects)
 	maps.DeleteFunc(all, func(subject string, _ uint64) bool { return !messages.IsStray(stream, subject, b.Layout.Partitions) })
-	return all, err //nolint:wrapcheck // says all
+	return all, err
 }
 
 // moveStrays moves the strays of a stream to DEAD.
@@ -48,11 +48,11 @@ func (j *Janitor) moveSubject(ctx context.Context, stream, subject string) error
 	why := fmt.Errorf("no consumer reads %s: a subject of %s ends in a partition from 0 to %d, or for SEEDS in the name of a crawl", subject, stream, j.Bus.Layout.Partitions-1)
 	s, err := j.Bus.JS.Stream(ctx, stream)
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	for m, err := range j.Bus.EachFromLeader(ctx, stream, subject, 1) {
 		if n++; err != nil || n > maxStrayReads {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		if m.Subject != subject {
 			continue

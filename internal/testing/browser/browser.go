@@ -20,7 +20,7 @@ import (
 // Browser is a Chromium that ends with the test.
 type Browser struct {
 	t   *testing.T
-	ctx context.Context //nolint:containedctx // of chromedp, whose contexts are its tabs
+	ctx context.Context // of chromedp, whose contexts are its tabs
 }
 
 // Start starts one. Without Chromium it fails in CI, and skips the test elsewhere.

@@ -71,7 +71,7 @@ func (n *Node) Start() error {
 	for _, old := range n.portFiles() {
 		_ = os.Remove(old)
 	}
-	cmd := exec.Command(n.server, "-c", filepath.Join(n.dir, "nats.conf")) //nolint:gosec,noctx // ended by Kill and Stop
+	cmd := exec.Command(n.server, "-c", filepath.Join(n.dir, "nats.conf")) //nolint:gosec // ended by Kill and Stop
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                  // an interrupt is for who runs the cluster
 	if err := childproc.Start(cmd); err != nil {
 		return fmt.Errorf("start nats-server: %w", err)

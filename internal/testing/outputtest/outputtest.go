@@ -14,7 +14,7 @@ import (
 func Verify(o output.Output) error {
 	e, err := o.Expect("")
 	if err != nil {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	if _, own := o.Log.(output.Verifier); !own {
 		o.Log = justLog{o.Log}

@@ -14,7 +14,7 @@ var udpTargets = []string{"udp-transport", "udp-stun", "udp-turn", "udp-candidat
 func (w *Web) listenUDP() error {
 	w.udp = map[string]net.PacketConn{}
 	for _, name := range udpTargets {
-		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // for as long as the web
+		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") // for as long as the web
 		if err != nil {
 			return fmt.Errorf("open a UDP socket: %w", err)
 		}

@@ -9,8 +9,6 @@ import (
 )
 
 // Unmarshal decodes YAML into v, a pointer. Members that v lacks are errors. Aliases are not bounded.
-//
-//nolint:wrapcheck // says all
 func Unmarshal(text []byte, v any) error {
 	var doc yaml.Node
 	if err := yaml.Load(text, &doc); err != nil {

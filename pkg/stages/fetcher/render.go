@@ -42,7 +42,7 @@ func (f *Fetcher) Render(r *render.Renderer, only bool) { f.renderer, f.renderOn
 func (rd rendering) takeRendered(ctx context.Context) error {
 	if !rd.renderOnly {
 		if err := rd.awaitRendering(ctx); err != nil {
-			return nil //nolint:nilerr // the fetcher is stopped, and no crawl wanted pages rendered
+			return nil // the fetcher is stopped, and no crawl wanted pages rendered
 		}
 	}
 	go rd.renderer.Warm(ctx)

@@ -94,7 +94,7 @@ func TestRequestThatComesTwiceWaitsForItsResult(t *testing.T) {
 
 // After a restart, all that FETCH holds is suspect: nobody else can have begun it since, so that one rest is enough for
 // all, whatever the number of workers.
-func TestHostsRestOnceAfterThoseThatAreGone(t *testing.T) { //nolint:paralleltest // reads a metric
+func TestHostsRestOnceAfterThoseThatAreGone(t *testing.T) { // reads a metric
 	s := newFetcherFixture(t, ignoreRobots)
 	answerWanted(t, s.bus, true)
 	s.bus.MarkStale()

@@ -73,16 +73,16 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 func (c *Config) checkServer(ctx context.Context, bus *stages.Bus) error {
 	have, err := installation.Of(c.State)
 	if err != nil || have.Name == "" {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	server := installation.ID{Partitions: c.Partitions}
 	switch l, err := bus.Existing(ctx); {
 	case err == nil:
 		server.Name, server.Partitions = l.Installation, l.Partitions
 	case !isMissing(err):
-		return err //nolint:wrapcheck // says all
+		return err
 	}
-	return installation.Check(c.State, server, c.Adopt) //nolint:wrapcheck // says all
+	return installation.Check(c.State, server, c.Adopt)
 }
 
 // isMissing reports whether an error is that the server has no layout: the streams were never made, or are gone.
@@ -100,7 +100,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 		return nil, fmt.Errorf("--partitions-owned: %w", err)
 	}
 	if err := installation.Bind(store.Dir(), bus.Installation(), cfg.Adopt); err != nil {
-		return nil, err //nolint:wrapcheck // says all
+		return nil, err
 	}
 	f := &Frontier{
 		clock: state.NewClock(time.Now().UnixNano(), bootclock.Now, bootclock.Clock()), cfg: cfg, bus: bus, lostPageAfter: lostPageAfter, specs: specs, store: store, log: bus.Log,
@@ -153,7 +153,7 @@ func (f *Frontier) Run(ctx context.Context) error {
 func (f *Frontier) startEra(ctx context.Context) error {
 	if f.store.Killed {
 		if err := f.bus.Eras.Begin(ctx); err != nil {
-			return err //nolint:wrapcheck // says all
+			return err
 		}
 		f.store.Killed = false
 	}
@@ -166,7 +166,7 @@ func (f *Frontier) readEra(ctx context.Context) error {
 	if err == nil {
 		f.eras.Store(&eras)
 	}
-	return err //nolint:wrapcheck // says all
+	return err
 }
 
 // era is that of visits that begin now.
@@ -185,7 +185,7 @@ func (f *Frontier) followEra(ctx context.Context) error {
 		}
 		switch was := f.emptied.Swap(isMissing(err)); {
 		case errors.Is(err, installation.ErrOther):
-			return err //nolint:wrapcheck // says all
+			return err
 		case !was && isMissing(err):
 			f.log.Error("this process is blocked", "error", f.Ready())
 		case err != nil:

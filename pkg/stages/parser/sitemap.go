@@ -29,7 +29,7 @@ func (sp sitemapPage) read(body []byte) error {
 	}
 	site, err := parse(body, sp.page.ContentType)
 	if site == nil {
-		return nil //nolint:nilerr // then it is something else
+		return nil // then it is something else
 	}
 	return sp.followEntries(site, err)
 }
@@ -49,7 +49,7 @@ func (sp sitemapPage) readText(body []byte) (bool, error) {
 	case strings.HasSuffix(url, "/llms.txt"):
 		site = sitemap.ParseMarkdown(body)
 	case err != nil || !isNamed && (sp.page.Depth > 0 || site.Unreadable > 0):
-		return false, nil //nolint:nilerr // then it is a text
+		return false, nil // then it is a text
 	}
 	if len(site.Entries) == 0 {
 		return false, nil

@@ -211,11 +211,11 @@ func (b binder) bindOnce(ctx context.Context) error {
 // streams of another installation.
 func (b binder) stillBound(ctx context.Context) error {
 	if err := b.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
-		return err //nolint:wrapcheck // says all
+		return err
 	}
 	have, _, err := ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil || have == nil { // NATS cannot be reached
-		return nil //nolint:nilerr // the next look tells
+		return nil // the next look tells
 	}
 	return b.cfg.bound(have, &b.binding)
 }

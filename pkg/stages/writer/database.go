@@ -24,9 +24,9 @@ type Run = sqlsink.Run
 // IsDatabase. It creates missing tables.
 func SetRuns(ctx context.Context, out string, runs []Run) error {
 	if postgres.Is(out) {
-		return postgres.SetRuns(ctx, out, runs) //nolint:wrapcheck // says all
+		return postgres.SetRuns(ctx, out, runs)
 	}
-	return sqlite.SetRuns(ctx, out, runs) //nolint:wrapcheck // says all
+	return sqlite.SetRuns(ctx, out, runs)
 }
 
 // TableOf names the table or the view of a database that has the records of a kind.

@@ -170,7 +170,7 @@ func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon conte
 // who keeps them, the rest by Run.
 func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func(), err error) {
 	if err := installation.Check(w.cfg.State, w.bus.Installation(), w.cfg.Adopt); err != nil {
-		return nil, nil, err //nolint:wrapcheck // says all
+		return nil, nil, err
 	}
 	if err := w.cfg.CheckBinding(ctx, w.bus); err != nil {
 		return nil, nil, err

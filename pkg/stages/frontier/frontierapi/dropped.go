@@ -22,7 +22,7 @@ const MaxDropped = 5
 // URLs at most, which takes it 20 ms.
 func (c Client) WouldDrop(ctx context.Context, crawl, pattern string) (all Dropped, err error) {
 	if _, err := crawlspec.CompilePattern(pattern); err != nil {
-		return all, err //nolint:wrapcheck // says all
+		return all, err
 	}
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Drop: pattern})
 	if err != nil {
