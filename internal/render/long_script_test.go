@@ -17,7 +17,7 @@ func TestScriptsThatNeverEndCostNoPage(t *testing.T) {
 		"while the document is read": {"while (1) {}", `{"timeout":"2s"}`},
 		"before the time is over":    {"while (1) {}", `{}`},
 		"after the load":             {"addEventListener('load', () => setTimeout(() => { while (1) {} }, 50))", `{"timeout":"2s"}`},
-		"in promises":                {"const again = () => Promise.resolve().then(again); again()", `{"timeout":"2s"}`},
+		"in promises":                {"const again = () => { Promise.resolve().then(again) }; again()", `{"timeout":"2s"}`},
 		"in an action":               {"", `{"timeout":"2s","actions":[{"script":"while (1) {}"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
