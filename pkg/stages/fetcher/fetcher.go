@@ -68,7 +68,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 // Chain has the fetcher hand its pages to a parser in memory. It is called before Run.
 func (f *Fetcher) Chain(parser *stages.Chain) { f.parser = parser }
 
-// maxRemembered bounds each cache of what was sent or logged once. What is forgotten is sent or logged again.
+// maxRemembered bounds the entries of both caches. After an eviction, sitemaps are sent or the warning is logged once more.
 const maxRemembered = 1 << 15
 
 // newFetcher returns a fetcher without a bus, of which only the part that asks hosts

@@ -102,7 +102,7 @@ func isCaptured(t *fetchJob, x *pageproxy.Exchange, r *httpclient.Reply) bool {
 func (rd rendering) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
 	body, err := decodedBody(r.Body.Data, r.Header.Get("Content-Encoding"), t.ask.MaxBody)
 	if err != nil {
-		return nil // it is no page: a browser could not read it either, or it is larger than a page may be
+		return nil // no page: it cannot be decoded, or it exceeds MaxBody
 	}
 	p := t.answerOf(r)
 	p.URL, p.Visit = r.URL, messages.Visit{URL: messages.HashURL(r.URL), Round: t.req.Visit.Round}

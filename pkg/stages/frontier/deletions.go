@@ -23,7 +23,7 @@ type deletions struct{ *Frontier }
 // frontier does it, the owner of the first partition; that two might is harmless.
 func (ds deletions) run(ctx context.Context) error {
 	j := ds.janitor()
-	return ds.asFirst(ctx, deletionsEvery, func() {
+	return ds.whileFirstOwner(ctx, deletionsEvery, func() {
 		for crawl, d := range ds.specs.Deletions.All() {
 			if err := ds.finish(ctx, j, crawl, d); err != nil && ctx.Err() == nil {
 				ds.log.Debug("cannot finish the deletion of a crawl", "crawl", crawl, "error", err)
@@ -32,8 +32,8 @@ func (ds deletions) run(ctx context.Context) error {
 	})
 }
 
-// asFirst calls do again and again while this process owns the first partition, until ctx is done.
-func (f *Frontier) asFirst(ctx context.Context, every time.Duration, do func()) error {
+// whileFirstOwner calls do again and again while this process owns the first partition, until ctx is done.
+func (f *Frontier) whileFirstOwner(ctx context.Context, every time.Duration, do func()) error {
 	for ctx.Err() == nil {
 		f.mu.Lock()
 		first := f.owned[0] != nil

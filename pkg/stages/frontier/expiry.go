@@ -34,7 +34,7 @@ type expirer struct{ *Frontier }
 // that, what they do is still right: see stages.SpecExpiry.
 func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
-	return e.asFirst(ctx, expiryEvery, func() { e.expireDue(ctx, asked) })
+	return e.whileFirstOwner(ctx, expiryEvery, func() { e.expireDue(ctx, asked) })
 }
 
 // expireDue deletes those that are due now.
