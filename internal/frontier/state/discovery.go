@@ -93,8 +93,8 @@ func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rule
 		}
 	}
 	own := ownPriority(c.Priority)
-	found := &urlRecord{
-		URL: c.URL, Referrer: m.Referrer, rareFields: rareFields{Own: own}, Priority: rules.priority(c.URL, own), Round: messages.FirstRound(m.Era, rules.Deletions()),
+	found := urlRecord{
+		URL: c.URL, Referrer: m.Referrer, rareFields: rareFields{Own: own}, Round: messages.FirstRound(m.Era, rules.Deletions()),
 		Seed: opens, Sitemap: c.Sitemap, Depth: m.Depth, Redirects: m.Redirects, Run: max(m.Run, crawl.startingRun(m)),
 	}
 	if found.Run > crawl.LatestRun {
@@ -103,7 +103,7 @@ func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rule
 	salt := crawl.saltFor(m.Crawl)
 	mayBeGate := m.Source == messages.SourceRedirect && rules.cookies
 	carries := m.Source == messages.SourceRedirect && m.Metadata != nil
-	if !mayBeGate && !carries && !c.Sitemap && d.recent.covers(found, crawl.Run, salt, id.hash) {
+	if !mayBeGate && !carries && !c.Sitemap && d.recent.covers(&found, crawl.Run, salt, id.hash) {
 		candidatesTotal.known.Inc()
 		return nil
 	}
@@ -114,7 +114,7 @@ func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rule
 		}
 		if known != nil {
 			candidatesTotal.known.Inc()
-			err := errors.Join(d.mergeKnown(known, found, id, m, rules, now), d.urls.applyMetadata(m, &c, known, id, true))
+			err := errors.Join(d.mergeKnown(known, &found, id, m, rules, now), d.urls.applyMetadata(m, &c, known, id, true))
 			d.recent.add(known, crawl.Run, salt, id.hash)
 			return err
 		}
@@ -123,11 +123,13 @@ func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rule
 		}
 	}
 	crawl.seen.add(id.hash)
-	found.Kept = keepsSeed(m)
-	found.Arrival = d.nextArrival(now)
-	err := errors.Join(d.visits.admit(found, id, rules, now), d.urls.applyMetadata(m, &c, found, id, false))
-	d.recent.add(found, crawl.Run, salt, id.hash)
-	if found.State == Excluded {
+	added := new(urlRecord)
+	*added = found
+	added.Kept = keepsSeed(m)
+	added.Arrival = d.nextArrival(now)
+	err := errors.Join(d.visits.admit(added, id, rules, now), d.urls.applyMetadata(m, &c, added, id, false))
+	d.recent.add(added, crawl.Run, salt, id.hash)
+	if added.State == Excluded {
 		candidatesTotal.excluded.Inc()
 	} else {
 		candidatesTotal.queued.Inc()

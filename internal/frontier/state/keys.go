@@ -1,6 +1,10 @@
 package state
 
 import (
+	"bytes"
+	"cmp"
+	"strings"
+
 	"seine/internal/frontier/table"
 	"seine/pkg/messages"
 )
@@ -44,6 +48,11 @@ const (
 type urlID struct {
 	crawl string
 	hash  messages.URLHash
+}
+
+// compare orders URLs as their keys do in the store.
+func (id urlID) compare(other urlID) int {
+	return cmp.Or(strings.Compare(id.crawl, other.crawl), bytes.Compare(id.hash[:], other.hash[:]))
 }
 
 func (b *base) queuePrefix(host, crawl string) []byte {

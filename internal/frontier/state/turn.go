@@ -1,6 +1,10 @@
 package state
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // RunTimers does what is due without a message: filters that have been filled,
 // specs that changed, runs that start, retries. It comes first in a turn, while
@@ -117,7 +121,8 @@ func (p *Partition) Commit(now int64) error {
 		return err
 	}
 	p.commitCrawls()
-	for id, r := range p.tx.changed {
+	for _, id := range slices.SortedFunc(maps.Keys(p.tx.changed), urlID.compare) { // in the order of their keys, which is fastest
+		r := p.tx.changed[id]
 		urlTable.Put(p.tx.Turn, id, r)
 		if r.awaitsTime() {
 			p.urls.nextRetry = min(p.urls.nextRetry, r.Due)
