@@ -6,7 +6,7 @@ func heavyPages() []Page {
 		at("endless-loop", Page{Text: []string{"shown before the loop"}, Render: bounded}),
 		at("endless-loop-later", Page{Text: []string{"shown before the later loop"}, Render: `{"actions":[{"wait":{"time":"2s"}}],"timeout":"3s"}`}),
 		at("loop-after-article", Page{Text: []string{"article before the loop"}, Render: bounded}),
-		at("huge-document", Page{Text: []string{"the first of many", "149999"}}),
+		at("huge-document", Page{Text: []string{"the first of many", "89999"}}),
 		at("endless-promises", Page{MayFail: true, Render: bounded}),
 		at("out-of-memory", Page{Fails: true, Render: `{"timeout":"20s"}`}),
 		at("out-of-memory-buffers", Page{Fails: true, Render: `{"timeout":"20s"}`}),
