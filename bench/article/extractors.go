@@ -28,7 +28,7 @@ func extractors() []extractor {
 	zerolog.SetGlobalLevel(zerolog.Disabled) // trafilatura logs to a global logger
 	return []extractor{
 		{"seine", func(root *html.Node) string {
-			c, _ := article.Main(root)
+			c, _ := article.Options{}.Main(root)
 			return c.Text
 		}},
 		{"trafilatura", func(root *html.Node) string { return trafilaturaText(root, trafilatura.Balanced) }},

@@ -20,9 +20,6 @@ type Content struct {
 	Text string
 }
 
-// Main is Options.Main without options.
-func Main(root *html.Node) (Content, bool) { return Options{}.Main(root) }
-
 // Main returns the main content of a page. It returns false for a page without content, such
 // as a form or bare links; with Precision, also for a page of a few words; and for a page
 // beyond the bounds of the package.

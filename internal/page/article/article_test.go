@@ -144,19 +144,19 @@ func TestMainContent(t *testing.T) {
 		"only for those with no JavaScript": {"<noscript>" + text + "</noscript>", ""},
 		"empty":                             {"", ""},
 	} {
-		got, ok := Main(parse(t, c.page))
+		got, ok := Options{}.Main(parse(t, c.page))
 		if got.Text != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %t, got %q, want %q", name, ok, got.Text, c.want)
 		}
 	}
-	if _, ok := Main(nil); ok {
+	if _, ok := (Options{}).Main(nil); ok {
 		t.Error("main content of nothing")
 	}
 }
 
 // BenchmarkMain and BenchmarkMarkdown: one page of each shape.
 func BenchmarkMain(b *testing.B) {
-	each(b, func(n, _ *html.Node) { Main(n) })
+	each(b, func(n, _ *html.Node) { Options{}.Main(n) })
 }
 
 func BenchmarkMarkdown(b *testing.B) {
@@ -166,7 +166,7 @@ func BenchmarkMarkdown(b *testing.B) {
 func each(b *testing.B, do func(root, content *html.Node)) {
 	for _, p := range load(b, "pages") {
 		root := parse(b, p.HTML)
-		c, ok := Main(root)
+		c, ok := Options{}.Main(root)
 		if !ok {
 			continue
 		}

@@ -76,7 +76,7 @@ func TestHostile(t *testing.T) {
 			n := parse(t, page(size))
 			var md string
 			before := cputime.Used()
-			c, _ := Main(n)
+			c, _ := Options{}.Main(n)
 			md = Markdown(n, pageURL)
 			Markdown(c.Node, pageURL)
 			if took := cputime.Used() - before; took > 10*time.Second {
@@ -106,7 +106,7 @@ func TestDeep(t *testing.T) {
 		if md := Markdown(root, pageURL); a != atom.Pre && !strings.Contains(md, "very bottom of the page") {
 			t.Errorf("%v: Markdown %q", a, md)
 		}
-		if c, ok := Main(root); !ok || !strings.Contains(c.Text, "very bottom") {
+		if c, ok := (Options{}).Main(root); !ok || !strings.Contains(c.Text, "very bottom") {
 			t.Errorf("%v: main content %t %q", a, ok, c.Text)
 		}
 	}
@@ -118,7 +118,7 @@ func TestTooManyNodes(t *testing.T) {
 	for range maxNodes {
 		root.AppendChild(element(atom.B))
 	}
-	if _, ok := Main(root); ok {
+	if _, ok := (Options{}).Main(root); ok {
 		t.Error("main content of too many nodes")
 	}
 	if md := Markdown(root, pageURL); md != "" {
@@ -133,7 +133,7 @@ func TestLargest(t *testing.T) {
 	}
 	n := parse(t, "<main>"+strings.Repeat("<p>"+strings.Repeat("A sentence of a page that does not end. ", 25)+"</p>\n", 30_000))
 	start := cputime.Used()
-	c, ok := Main(n)
+	c, ok := Options{}.Main(n)
 	md := Markdown(c.Node, pageURL)
 	if !ok || len(c.Text) < 29_000_000 || len(md) < len(c.Text) {
 		t.Errorf("%t, text of %d bytes, Markdown of %d", ok, len(c.Text), len(md))

@@ -2,7 +2,7 @@
 // for without menus, banners, sidebars and comments, and writes it, or any part
 // of a page, as Markdown or as text.
 //
-// It takes a tree that golang.org/x/net/html made and never changes it: [Main]
+// It takes a tree that golang.org/x/net/html made and never changes it: [Options.Main]
 // gives a copy of what is to be kept. Any number of calls may share one tree.
 //
 // How the main content is found, in this order:

@@ -30,9 +30,9 @@ func FuzzMain(f *testing.F) {
 			t.Skip()
 		}
 		before := dump(n)
-		c, ok := Main(n)
+		c, ok := Options{}.Main(n)
 		md := Markdown(n, "https://x.example/a/b")
-		again, _ := Main(n)
+		again, _ := Options{}.Main(n)
 		if dump(n) != before {
 			t.Fatal("the tree is not as it was")
 		}

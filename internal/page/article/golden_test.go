@@ -17,7 +17,7 @@ const pageURL = "https://docs.example.org/guide/4.2/page.html"
 func TestGolden(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
 		t.Run(p.Name, func(t *testing.T) {
-			c, ok := Main(parse(t, p.HTML))
+			c, ok := Options{}.Main(parse(t, p.HTML))
 			if ok != (p.Keep != "") {
 				t.Fatalf("main content: %t", ok)
 			}
@@ -63,7 +63,7 @@ func TestFindsTheTruth(t *testing.T) {
 		pages := load(t, c.folder)
 		var sum float64
 		for _, p := range pages {
-			content, _ := Main(parse(t, p.HTML))
+			content, _ := Options{}.Main(parse(t, p.HTML))
 			s := p.Score(content.Text)
 			sum += s.F1()
 			if s.F1() < c.least {
@@ -81,7 +81,7 @@ func TestFindsTheTruth(t *testing.T) {
 // a page has the words of its text.
 func TestMarkdownSaysWhatThePageSays(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
-		c, ok := Main(parse(t, p.HTML))
+		c, ok := Options{}.Main(parse(t, p.HTML))
 		if !ok {
 			continue
 		}

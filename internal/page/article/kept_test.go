@@ -18,12 +18,12 @@ func TestWhatIsKept(t *testing.T) {
 		"a signature full of links": {"<details open><summary><section><h4>pub fn <a href=#f>from_utf8</a>(vec: <a href=v>Vec</a>) -> <a href=r>Result</a></h4></section>" +
 			"</summary><p>Converts bytes to a text.</p></details>", "pub fn from_utf8(vec: Vec) -> Result"},
 	} {
-		got, _ := Main(parse(t, "<main><h1>Title</h1>"+paragraphs+c.html+"</main>"))
+		got, _ := Options{}.Main(parse(t, "<main><h1>Title</h1>"+paragraphs+c.html+"</main>"))
 		if !strings.Contains(got.Text, c.kept) {
 			t.Errorf("%s: no %q in %s", name, c.kept, got.Text[len(got.Text)-200:])
 		}
 	}
-	got, _ := Main(parse(t, "<article><h1>Title</h1><p class=standfirst>Two villages were cleared.</p><figure><img src=a.jpg><figcaption>The bridge on Monday."+
+	got, _ := Options{}.Main(parse(t, "<article><h1>Title</h1><p class=standfirst>Two villages were cleared.</p><figure><img src=a.jpg><figcaption>The bridge on Monday."+
 		"</figcaption></figure><div class=article-body>"+paragraphs+"</div><p>Correction: the wrong village.</p></article>"))
 	for _, s := range []string{"Title\nTwo villages", "The bridge on Monday.", "Correction"} {
 		if !strings.Contains(got.Text, s) {

@@ -26,7 +26,7 @@ func TestProduct(t *testing.T) {
 		"a quoted type in an attribute": {
 			`<div itemtype='"Product"'></div>` + page("{}", rest), false},
 	} {
-		got, _ := Main(parse(t, c.html))
+		got, _ := Options{}.Main(parse(t, c.html))
 		if !strings.Contains(got.Text, description) && !strings.Contains(got.Text, strings.TrimSpace(description)) || !strings.Contains(got.Text, "an oven") {
 			t.Errorf("%s: no description in %q", name, got.Text)
 		}
@@ -52,7 +52,7 @@ func TestBelowAProduct(t *testing.T) {
 		"other things": {`<script type=application/ld+json>{"@type": "Product"}</script>`,
 			"<div class=grid>" + strings.ReplaceAll(others, "Another", "The river and another") + "</div>", false},
 	} {
-		got, _ := Main(parse(t, c.head+offer+c.below+"</div>"))
+		got, _ := Options{}.Main(parse(t, c.head+offer+c.below+"</div>"))
 		if kept := strings.Contains(got.Text, "river"); kept != c.kept || !strings.Contains(got.Text, "four tenths") {
 			t.Errorf("%s: %s", name, got.Text)
 		}

@@ -29,7 +29,7 @@ func TestPostsOfAThread(t *testing.T) {
 				page.WriteString(strings.TrimSuffix(fmt.Sprintf(form, post(n), n), fmt.Sprintf("%%!(EXTRA int=%d)", n)))
 				want.WriteString("\n" + strings.TrimSpace(post(n)))
 			}
-			got, _ := Main(parse(t, page.String()))
+			got, _ := Options{}.Main(parse(t, page.String()))
 			if text := strings.TrimPrefix(got.Text, "Title"); text != want.String() {
 				t.Errorf("got\n%s\nwant%s", text, want.String())
 			}
@@ -45,7 +45,7 @@ func TestQuestionBeforeAnswers(t *testing.T) {
 	}
 	text := strings.Repeat("How does a mill run where no river is, and how did it before the steam engine? ", 5)
 	page := "<h1>Mills</h1><div class=text><p>%s</p></div>" + answers.String() + "<div class=other><p>%s</p></div>"
-	got, _ := Main(parse(t, fmt.Sprintf(page, text, strings.ReplaceAll(text, "mill", "boat"))))
+	got, _ := Options{}.Main(parse(t, fmt.Sprintf(page, text, strings.ReplaceAll(text, "mill", "boat"))))
 	if !strings.Contains(got.Text, "a mill run") || strings.Contains(got.Text, "boat") || strings.Count(got.Text, "Post") != 4 {
 		t.Errorf("got %s", got.Text)
 	}
@@ -74,7 +74,7 @@ func TestCommentsBelowAnArticle(t *testing.T) {
 			fmt.Fprintf(&comments, `<li class="comment"><div class="comment-content">%s</div></li>`, post(n))
 		}
 		page := "<html><head>" + head + "</head><body><main><p>" + strings.Repeat(long, 12) + "</main><ol>" + comments.String() + "</ol>"
-		if got, _ := Main(parse(t, page)); strings.Contains(got.Text, "Post") || !strings.Contains(got.Text, "river") {
+		if got, _ := (Options{}).Main(parse(t, page)); strings.Contains(got.Text, "Post") || !strings.Contains(got.Text, "river") {
 			t.Errorf("%s: %.200s", name, got.Text)
 		}
 	}
@@ -87,7 +87,7 @@ func TestEntriesOfAList(t *testing.T) {
 		fmt.Fprintf(&entries, `<div class="card c%d"><a href=/%[1]d>A lamp for the desk, number %[1]d</a><span>%[1]d.50 EUR</span></div>`, n)
 	}
 	page := "<nav><a href=/>Home</a></nav><h1>Lamps</h1><div class=grid>" + entries.String() + "</div><footer>About us</footer>"
-	got, ok := Main(parse(t, page))
+	got, ok := Options{}.Main(parse(t, page))
 	for n := range 12 {
 		if want := fmt.Sprintf("number %d", n); !strings.Contains(got.Text, want) || !ok {
 			t.Errorf("no %q in %s", want, got.Text)
@@ -105,7 +105,7 @@ func TestListBesideAText(t *testing.T) {
 	for n := range 12 {
 		fmt.Fprintf(&page, `<div class=tile><a href=/%d>A lamp for the desk, number %[1]d</a><span>%[1]d.50 EUR</span></div>`, n)
 	}
-	got, _ := Main(parse(t, page.String()+"</div><footer>About us</footer>"))
+	got, _ := Options{}.Main(parse(t, page.String()+"</div><footer>About us</footer>"))
 	if !strings.Contains(got.Text, "river") || !strings.Contains(got.Text, "number 11") || strings.Contains(got.Text, "Home") || strings.Contains(got.Text, "About") {
 		t.Errorf("got %s", got.Text)
 	}
@@ -125,7 +125,7 @@ func TestContentThatAScriptShows(t *testing.T) {
 		"a hint":            {"<div id=app></div><noscript>Turn on scripts, please, to see this page.</noscript>", false},
 		"beside a text":     {"<main><p>" + strings.Repeat("Another text that is seen by all. ", 80) + "</main><div hidden><p>" + text + "</div>", false},
 	} {
-		got, _ := Main(parse(t, c.page))
+		got, _ := Options{}.Main(parse(t, c.page))
 		if strings.Contains(got.Text, "river") != c.is {
 			t.Errorf("%s: %s", name, got.Text)
 		}
@@ -145,12 +145,12 @@ func TestNamesDoNotDeleteTheContent(t *testing.T) {
 			"<div id=" + name + "><p>" + text + "</div>" + small,
 			"<h1>A title that is a sentence</h1>" + strings.Repeat("<p class="+name+">"+long, 4) + small,
 		} {
-			if got, _ := Main(parse(t, page)); !strings.Contains(got.Text, "river") {
+			if got, _ := (Options{}).Main(parse(t, page)); !strings.Contains(got.Text, "river") {
 				t.Errorf("%s: %q", page[:40], got.Text)
 			}
 		}
 	}
-	if got, _ := Main(parse(t, "<form><h1>Closed on Friday</h1><p>The branch office in Basel is closed on Friday for stocktaking.</form><div>Copyright City of Basel</div>")); !strings.Contains(got.Text, "stocktaking") {
+	if got, _ := (Options{}).Main(parse(t, "<form><h1>Closed on Friday</h1><p>The branch office in Basel is closed on Friday for stocktaking.</form><div>Copyright City of Basel</div>")); !strings.Contains(got.Text, "stocktaking") {
 		t.Errorf("a form around the page: %q", got.Text)
 	}
 }

@@ -26,7 +26,7 @@ const pathSeparator = " > "
 // maxInPath is how much of a heading is in paths, in bytes: it may be in each of them.
 const maxInPath = 256
 
-// Sections takes a content, such as [Main] gives, apart at its headings: each section is a
+// Sections takes a content, such as [Options.Main] gives, apart at its headings: each section is a
 // heading and what comes before the next one, of whatever level, so that each text is in one
 // of them. They are elements called section, in a document with the base of the content's,
 // and have the attributes above. A heading with nothing before the next deeper one makes no

@@ -66,7 +66,7 @@ func TestContentIsTakenApartAtItsHeadings(t *testing.T) {
 // that are in paths alone.
 func TestSectionsHaveEachTextOnce(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
-		c, ok := Main(parse(t, p.HTML))
+		c, ok := Options{}.Main(parse(t, p.HTML))
 		if !ok {
 			continue
 		}
