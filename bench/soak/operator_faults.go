@@ -12,6 +12,7 @@ import (
 
 	"seine/bench/contract"
 	"seine/bench/supervise"
+	"seine/internal/base/installation"
 	"seine/internal/base/sleep"
 	"seine/pkg/messages"
 )
@@ -128,6 +129,15 @@ func emptyBrokers(ctx context.Context, r *testbed, _ string, d draw) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	defer r.storm.quiet()()
+	for _, name := range r.wanted(messages.StageFrontier) { // one with a new state would begin an installation on them, and rightly so
+		_ = contract.Insist(ctx, "see the installation of "+name, func(context.Context) error {
+			id, err := installation.Of(filepath.Join(r.dir, name, "state"))
+			if err == nil && id.Name == "" {
+				err = errors.New("there is none yet")
+			}
+			return err
+		})
+	}
 	r.step("empty brokers: start")
 	r.swapStores("jetstream", "aside")
 	_ = contract.Insist(ctx, "reach the empty brokers", func(ctx context.Context) error {
