@@ -109,6 +109,7 @@ func (f *forecast) start(t *htmlpage.Token) {
 		f.startInForeign(t, o.trait)
 	}
 	if f.inForeign() {
+		o.inForeign = true
 		if o.trait &= foreign | integration; !t.SelfClosing {
 			f.push(o)
 		}
@@ -220,9 +221,16 @@ func (f *forecast) endOuter(i int) {
 		}
 		f.open = append(f.open[:i], in...)
 	default:
-		f.mixed = f.mixed || f.foreign > 0 && slices.ContainsFunc(f.open[i:], opening.isBarrier)
+		f.mixed = f.mixed || f.foreign > 0 && f.mayStay(i)
 		f.leave(i)
 	}
+}
+
+// mayStay reports whether the parser may have the i-th element open when its end tag has come: block elements in it keep it
+// so. In SVG and MathML nothing does.
+func (f *forecast) mayStay(i int) bool {
+	o := f.open[i]
+	return !o.inForeign && o.trait&foreign == 0 && (o.trait&(barrier|implies) != 0 || slices.ContainsFunc(f.open[i+1:], opening.isBlock))
 }
 
 // leave closes the elements from the i-th on.
@@ -345,12 +353,12 @@ type opening struct {
 	size   int    // of a copy
 	isLost bool
 
-	isPoint bool // it is counted in points
+	isPoint   bool // it is counted in points
+	inForeign bool // it is in SVG or MathML, and of that
 }
 
-// isBarrier reports whether the parser may have the element open, or what is around it,
-// when its end tag has come.
-func (o opening) isBarrier() bool { return o.trait&(barrier|implies) != 0 }
+// isBlock reports whether the element may keep what is around it open.
+func (o opening) isBlock() bool { return o.trait&(inline|formatting) == 0 }
 
 func (o opening) hasName(p opening) bool {
 	return len(o.name) == len(p.name) && bytes.EqualFold(o.name, p.name)

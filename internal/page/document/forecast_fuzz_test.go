@@ -26,6 +26,8 @@ var misnested = []string{
 	"<td><math></td></td><title>\"<math><td></td></body></style>\"\"</style>",
 	"<frameset><math><![CDATA[<frameset><frameset><button><math><frameset><button><frameset>",
 	"<select><select></svg><b a b c d e></table><svg></select></foreignObject></select><select><noframes></svg><b a b c d e><li>",
+	"<mi><form><math><caption></mi></font><noframes><input>",
+	"<svg><desc><mi><form></mi></desc><noframes><input>",
 	"<rt></script><script><!--<!--<script><body><script>",
 }
 
