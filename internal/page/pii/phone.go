@@ -20,12 +20,7 @@ const (
 
 // phone finds a phone number at i: a digit, a plus sign or a bracket.
 func phone(s string, i int) span {
-	before := byteBefore(s, i)
-	if wordByte(before) || before == '.' || before == '-' || before == '/' || before == '@' || before == '#' || before == '+' ||
-		before == '$' || before == '&' || before == '%' || before == ',' || before == '^' {
-		return span{}
-	}
-	if few(s, i, minCued) || s[i] != '+' && digitBefore(s, i) {
+	if !mayBegin(s, i) || few(s, i, minCued) {
 		return span{}
 	}
 	word := wordBefore(s, i)
@@ -45,6 +40,12 @@ func phone(s string, i int) span {
 		return span{}
 	}
 	return span{i, end, Phone}
+}
+
+// mayBegin reports whether a number may begin at i: not within a word, an address or another number.
+func mayBegin(s string, i int) bool {
+	before := byteBefore(s, i)
+	return !wordByte(before) && (before == 0 || strings.IndexByte(".-/@#+$&%,^", before) < 0) && (s[i] == '+' || !digitBefore(s, i))
 }
 
 // international reads what follows a plus sign. If more numbers follow than one
@@ -88,7 +89,7 @@ func decimal(g *groups) bool {
 }
 
 // national reads a number without a plus sign; cued says that a word for a phone
-// stands before.
+// stands before. Where another number may begin, as behind " - ", this one may end.
 func national(s string, i int, cued bool) int {
 	start, bracket := i, s[i] == '('
 	if bracket {
@@ -97,17 +98,17 @@ func national(s string, i int, cued bool) int {
 	if i >= len(s) || !digit(s[i]) {
 		return 0
 	}
-	g := groupsAt(s, i, " -./()")
-	if g.n == 0 || !endsAt(s, g.last()) || dated(&g) {
+	all := groupsAt(s, i, " -./()")
+	if bracket && !strings.HasPrefix(all.before[1], ")") {
 		return 0
 	}
-	switch {
-	case bracket && !strings.HasPrefix(g.before[1], ")"):
-		return 0
-	case cued && g.total >= minCued && g.total <= maxInternational+2:
-		return g.last()
-	case g.n > 1 && isForm(s[start:g.last()], g.total):
-		return g.last()
+	for n := all.n; n > 0; n-- {
+		g := all.cut(n)
+		switch {
+		case n < all.n && !mayBegin(s, g.last()+len(all.before[n])), !endsAt(s, g.last()), dated(&g):
+		case cued && g.total >= minCued && g.total <= maxInternational+2, n > 1 && isForm(s[start:g.last()], g.total):
+			return g.last()
+		}
 	}
 	return 0
 }

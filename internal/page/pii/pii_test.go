@@ -147,6 +147,9 @@ var cases = []struct{ text, want string }{
 	{"1700000000000 ms, 20261120123045", ""},
 	// Nothing at all.
 	{"", ""},
+	{"030 1234567 - 030 7654321 / 0049 30 7654321", "[phone] - [phone] / [phone]"},
+	{"It is 030 1234567. 5 people came.", "It is [phone]. 5 people came."},
+	{" 03\xff\x80 03-33- 3- 03-33- 03 03-3-)05-33", " 03\xff\x80 [phone]- [phone]"},
 	{"plain text", ""},
 	{"[email] [phone] [ip]", ""},
 	{"\xff\xfe@\xff", ""},
