@@ -51,6 +51,9 @@ func New() (*Store, error) {
 		s.staged, err = newStaging(filepath.Join(dir, "staged.db"))
 	}
 	if err != nil {
+		if s.Sink != nil {
+			err = errors.Join(err, s.Sink.Close())
+		}
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
