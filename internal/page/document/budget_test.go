@@ -86,6 +86,7 @@ var plainPages = map[string]string{
 	"comments":         strings.Repeat("<!-- c -->", 20_000),
 	"empty elements":   strings.Repeat("<i></i>", 20_000),
 	"scripts":          strings.Repeat("<script>x</script>", 10_000),
+	"written scripts":  "<script><!-- document.write('<script src=a></script>') // --></script>" + numbered("<p><i class=i%d>a</i>", 3000),
 	"unknown elements": strings.Repeat("<x-y data-z=a></x-y>", 10_000),
 }
 

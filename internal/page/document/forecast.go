@@ -2,7 +2,11 @@ package document
 
 import (
 	"bytes"
+	"io"
 	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
 
 	"seine/internal/base/ascii"
 	"seine/internal/page/htmlpage"
@@ -86,9 +90,18 @@ func (f *forecast) text(text []byte) {
 	f.left -= sizeNode + len(text)
 	f.copy()
 	// The parser may end a script at an end tag that the standard takes for hidden.
-	if last := len(f.open) - 1; last >= 0 && ascii.Is(f.open[last].name, "script") && bytes.Contains(text, []byte("<!--")) && bytes.Contains(bytes.ToLower(text), []byte("</script")) {
-		f.rest(f.at - len(text))
+	from := f.at - len(text)
+	if last := len(f.open) - 1; last >= 0 && ascii.Is(f.open[last].name, "script") && bytes.Contains(text, []byte("<!--")) && scriptEnd(f.body[from:]) != len(text) {
+		f.rest(from)
 	}
+}
+
+// scriptEnd returns where the parser ends a script.
+func scriptEnd(script []byte) int {
+	t := html.NewTokenizer(io.MultiReader(strings.NewReader("<script>"), bytes.NewReader(script)))
+	t.Next()
+	t.Next()
+	return len(t.Raw())
 }
 
 // copy counts what the parser opens again.
