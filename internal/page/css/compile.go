@@ -78,11 +78,12 @@ func (p *parser) space() bool {
 		rest := p.text[p.at:]
 		trimmed := strings.TrimLeft(rest, " \t\r\n\f")
 		p.at += len(rest) - len(trimmed)
-		end := strings.Index(trimmed, "*/")
-		if !strings.HasPrefix(trimmed, "/*") || end < len("/*") {
+		comment, begins := strings.CutPrefix(trimmed, "/*")
+		end := strings.Index(comment, "*/")
+		if !begins || end < 0 {
 			return p.at > from
 		}
-		p.at += end + len("*/")
+		p.at += len("/*") + end + len("*/")
 	}
 }
 

@@ -235,7 +235,7 @@ func typeName(n *html.Node) string { return fmt.Sprint(n.Type) }
 
 var samples = []string{
 	"*", "*|*", "p", "P", "#a", ".x", ".x.y", "p.x#a", "[a]", "[a=b]", `[a="b c"]`, "[a='b' i]", "[a!=b]", "[a~=b]", "[a|=b]", "[a^=b]",
-	"[a$=b]", "[a*=b]", "[a#=(b[c]*)]", "[ a = b ]", "p , b", "p b", "p>b", "p > b", "p+b", "p ~ b", "p/**/b", "p /* c */ > b",
+	"[a$=b]", "[a*=b]", "[a#=(b[c]*)]", "[ a = b ]", "p , b", "p b", "p>b", "p > b", "p+b", "p ~ b", "p/**/b", "p/*/*/", "p /* c */ > b",
 	":not(p)", ":not(p, .x b)", "p:has(b)", "p:has(b > i)", ":has(b ~ i)", "div:haschild(p)", `:contains("B c")`, ":contains(b)", ":contains('')",
 	`p:containsOwn("a\"b")`, ":matches(^a.b$)", ":matchesOwn(a[)]b)", ":matches((a|b)+)", ":nth-child(2n+1)", ":nth-child( odd )", ":nth-child(EVEN)",
 	":nth-child(-n+3)", ":nth-child(3)", ":nth-last-child(2n - 1)", ":nth-of-type(n)", ":nth-last-of-type(-2n+4)", ":nth-child(+2)", ":nth-child(0)",
