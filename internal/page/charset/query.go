@@ -1,11 +1,14 @@
 package charset
 
 import (
+	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/transform"
 
 	"seine/internal/base/ascii"
 )
@@ -40,33 +43,54 @@ func (e Encoding) Query(q string) string {
 		}
 		return string(out)
 	}
-	for i, part := range strings.Split(q, "&") { // in which "&" begins a character that the encoding does not have
-		if i > 0 {
-			out = append(out, '&')
-		}
-		out = e.appendEncoded(out, part)
-	}
-	return string(out)
+	return string(e.appendEncoded(out, q))
 }
 
-// appendEncoded appends a part of a query without "&".
-func (e Encoding) appendEncoded(out []byte, part string) []byte {
+// appendEncoded appends a query in this encoding.
+func (e Encoding) appendEncoded(out []byte, query string) []byte {
 	m, _ := e.library().(*charmap.Charmap)
-	encoded, _ := encoding.HTMLEscapeUnsupported(e.library().NewEncoder()).String(part)
-	for i := 0; i < len(encoded); i++ {
-		if encoded[i] != '&' {
-			out = appendQueryByte(out, encoded[i])
+	encoder, q, from := &queryEncoder{Encoder: e.library().NewEncoder()}, []byte(query), 0
+	for i, r := range query {
+		n := utf8.RuneLen(r)
+		if r < utf8.RuneSelf || encoder.has(q[i:i+n]) {
 			continue
 		}
-		digits, _, _ := strings.Cut(encoded[i+len("&#"):], ";")
-		i += len("&#") + len(digits)
-		if r, _ := strconv.Atoi(digits); m != nil && r < 0xa0 && decodeByte(m, byte(r)) == rune(r) { // see decodeByte
+		out = encoder.append(out, q[from:i])
+		from = i + n
+		if m != nil && r < 0xa0 && decodeByte(m, byte(r)) == r { // see decodeByte
 			out = ascii.AppendEscape(out, byte(r))
 		} else {
-			out = append(out, "%26%23"+digits+"%3B"...)
+			out = append(strconv.AppendInt(append(out, "%26%23"...), int64(r), 10), "%3B"...)
 		}
 	}
-	return out
+	return encoder.append(out, q[from:])
+}
+
+// queryEncoder encodes parts of a query, each from the initial state of the encoding.
+type queryEncoder struct {
+	*encoding.Encoder
+	buf [256]byte
+}
+
+// has reports whether the encoding has a character.
+func (e *queryEncoder) has(r []byte) bool {
+	e.Reset()
+	_, _, err := e.Transform(e.buf[:], r, true)
+	return err == nil
+}
+
+// append appends a text, all of which the encoding has.
+func (e *queryEncoder) append(out, text []byte) []byte {
+	e.Reset()
+	for {
+		n, read, err := e.Transform(e.buf[:], text, true)
+		for _, c := range e.buf[:n] {
+			out = appendQueryByte(out, c)
+		}
+		if text = text[read:]; !errors.Is(err, transform.ErrShortDst) {
+			return out
+		}
+	}
 }
 
 // Reference applies Query to the query of a link as it is written, relative or

@@ -26,6 +26,8 @@ func TestQuery(t *testing.T) {
 		{"gbk", "你€\U00010000", "%C4%E3%80%26%2365536%3B"},
 		{"gb18030", "你€\U00010000", "%C4%E3%A2%E3%900%810"},
 		{"iso-2022-jp", "aテb", "a%1B$B%F%1B(Bb"},
+		{"iso-2022-jp", "αω", "%1B$B&A&X%1B(B"}, // bytes that "&" has
+		{"iso-2022-jp", "ァ\ufffdァ", "%1B$B%!%1B(B%26%2365533%3B%1B$B%!%1B(B"},
 		{"iso-2022-jp", "テéテ", "%1B$B%F%1B(B%26%23233%3B%1B$B%F%1B(B"},
 	}
 	for _, tt := range tests {
