@@ -9,7 +9,7 @@ import (
 var seeds = []string{
 	"", "#", "?", "/", "//", "///", ".", "..", "../..", "./x", "../x", "/abs", "//host/p", "#frag", "?q",
 	"foo.html", "foo/bar.html?x=1#frag", "http://h:80", "https://h:443/p?q#f", "HTTP://H", "http:x", "https:", "https:/x",
-	"%2e%2E/x", ".%2e", "x/%2e", "%", "%%32e", "%2%65", "%zz", "%41%7e%c3", "a^b?a^b", "a b ", "a b #", "\tx\ny",
+	"%2e%2E/x", ".%2e", "x/%2e", "%", "%%32e", "%2%65", "%zz", "%41%7e%c3", "a^b?a^b", "a b ", "a b #", "\tx\ny", "\t\xd2\n\x97",
 	"//1.2.3.4", "//1.2.3", "//0x7f.1", "//1.2.3.4.", "//a.", "//a..", "//1..", "//.", "//..", "//a..b", "//a.0x1..",
 	"//-1", "//a.-1", "//a_b", "//xn--bcher-kva.de", "//xn--", "//XN--a", "//bücher.de", "//≠.de", "//a\u00adb",
 	"//[::1]:80/", "//[[::1]]", "//[1:2:3:4:5:6:7::]", "//u:p@h:1/", "//h:00080", "//h:65536", "//h:", "//h:0", `\\h\p`, `/\h`,
@@ -24,7 +24,7 @@ var bases = []string{
 
 // reference resolves without any of the package's shortcuts.
 func reference(base, ref string) (string, error) {
-	u, err := parser.ParseRef(base, ref)
+	u, err := parser.ParseRef(base, string([]rune(ref))) // decoded, as in the standard
 	if err != nil {
 		return "", newError(ErrInvalid, ref, reason(err))
 	}

@@ -115,8 +115,11 @@ func slowResolve(b *Base, text string) (string, error) {
 }
 
 // parseReference calls the parser. The "#" it appends keeps spaces at the end,
-// which were before a fragment.
+// which were before a fragment. It removes line breaks before it decodes UTF-8, where the standard decodes first.
 func parseReference(b *Base, text string) (*whatwg.Url, error) {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
 	if b == nil {
 		return parser.Parse(text + "#")
 	}
