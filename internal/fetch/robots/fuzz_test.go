@@ -60,7 +60,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("/r?u=%2F", "/*=/", "/r?u=/%5B")
 	f.Fuzz(func(t *testing.T, allow, disallow, path string) {
 		allow, disallow = oneLine(allow), oneLine(disallow)
-		if trimValue(allow) != allow || trimValue(disallow) != disallow || disallow != "" && !strings.ContainsRune("/*$", rune(disallow[0])) || strings.Contains(allow+disallow, "<") {
+		if trimValue(allow) != allow || trimValue(disallow) != disallow || disallow != "" && !strings.ContainsRune("/*$", rune(disallow[0])) || strings.ContainsAny(allow+disallow, "<, \t\v\f") {
 			return // what a site means by that is in the tables
 		}
 		g := Parse([]byte("User-agent: *\nAllow: " + allow + "\nDisallow: " + disallow)).Group("seine")
@@ -83,7 +83,7 @@ func FuzzFile(f *testing.F) {
 			return
 		}
 		read := Parse([]byte(file))
-		if len(read.Notes()) > 0 || strings.ContainsAny(file, "<,\x00") || notPaths.MatchString(file) {
+		if len(read.Notes()) > 0 || strings.ContainsAny(file, "<,;\x00") || notPaths.MatchString(file) {
 			return // not of the form of RFC 9309: what a site means by that is in the tables
 		}
 		got, want := read.Group(product).Allowed(path), oracleFile(file, product, path)
@@ -149,11 +149,11 @@ func oracleGroups(file string) (groups []oracleGroup) {
 	return groups
 }
 
-// oracleToken is "*", or the letters, underscores and hyphens that s begins with. A comment
+// oracleToken is "*" for a word of stars and dots, or the letters, underscores and hyphens that s begins with. A comment
 // in parentheses is no part of it.
 func oracleToken(s string) string {
 	s, _, _ = strings.Cut(s, "(")
-	if words := strings.Fields(s); len(words) > 0 && words[0] == "*" {
+	if words := strings.Fields(s); len(words) > 0 && strings.Trim(words[0], "*.＊") == "" {
 		return "*"
 	}
 	return strings.ToLower(regexp.MustCompile(`^[A-Za-z_-]*`).FindString(s))

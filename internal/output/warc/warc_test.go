@@ -232,10 +232,10 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// A line of an index is a key and a time without spaces, and JSON, for whatever
+// A line of an index is a key and a time without spaces, and JSON, whatever the path and query of a
 // URL; the reader of the tests never panics.
 func FuzzIndex(f *testing.F) {
-	f.Add("https://www.example.org:8080/a%2e%2e//b?x=%26&sid=1#f", []byte("WARC/1.1\r\nContent-Length: 1\r\n\r\n"))
+	f.Add("a%2e%2e//b?x=%26&sid=1#f", []byte("WARC/1.1\r\nContent-Length: 1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, url string, file []byte) {
 		_, _ = warctest.All("x.warc", bytes.NewReader(file))
 		if z := new(bytes.Buffer); len(file) > 0 {
@@ -244,7 +244,7 @@ func FuzzIndex(f *testing.F) {
 			_ = g.Close()
 			_, _ = warctest.All("x.warc.gz", z)
 		}
-		url = "http://h" + url
+		url = "http://h/" + url
 		var x warc.Index
 		x.Add(warc.Capture{URL: url})
 		var out bytes.Buffer
