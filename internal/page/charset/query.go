@@ -55,7 +55,7 @@ func (e Encoding) appendEncoded(out []byte, query string) []byte {
 		if r < utf8.RuneSelf || encoder.has(q[i:i+n]) {
 			continue
 		}
-		out = encoder.append(out, q[from:i])
+		out = encoder.appendText(out, q[from:i])
 		from = i + n
 		if m != nil && r < 0xa0 && decodeByte(m, byte(r)) == r { // see decodeByte
 			out = ascii.AppendEscape(out, byte(r))
@@ -63,7 +63,7 @@ func (e Encoding) appendEncoded(out []byte, query string) []byte {
 			out = append(strconv.AppendInt(append(out, "%26%23"...), int64(r), 10), "%3B"...)
 		}
 	}
-	return encoder.append(out, q[from:])
+	return encoder.appendText(out, q[from:])
 }
 
 // queryEncoder encodes parts of a query, each from the initial state of the encoding.
@@ -79,8 +79,8 @@ func (e *queryEncoder) has(r []byte) bool {
 	return err == nil
 }
 
-// append appends a text, all of which the encoding has.
-func (e *queryEncoder) append(out, text []byte) []byte {
+// appendText appends a text, all of which the encoding has.
+func (e *queryEncoder) appendText(out, text []byte) []byte {
 	e.Reset()
 	for {
 		n, read, err := e.Transform(e.buf[:], text, true)

@@ -234,14 +234,14 @@ func (f *forecast) endOuter(i int) {
 		}
 		f.open = append(f.open[:i], in...)
 	default:
-		f.mixed = f.mixed || f.foreign > 0 && f.mayStay(i)
+		f.mixed = f.mixed || f.foreign > 0 && f.mayStayOpen(i)
 		f.leave(i)
 	}
 }
 
-// mayStay reports whether the parser may have the i-th element open when its end tag has come: block elements in it keep it
+// mayStayOpen reports whether the parser may have the i-th element open when its end tag has come: block elements in it keep it
 // so. In SVG and MathML nothing does.
-func (f *forecast) mayStay(i int) bool {
+func (f *forecast) mayStayOpen(i int) bool {
 	o := f.open[i]
 	return !o.inForeign && o.trait&foreign == 0 && (o.trait&(barrier|implies) != 0 || slices.ContainsFunc(f.open[i+1:], opening.isBlock))
 }

@@ -20,7 +20,7 @@ const (
 
 // phone finds a phone number at i: a digit, a plus sign or a bracket.
 func phone(s string, i int) span {
-	if !mayBegin(s, i) || few(s, i, minCued) {
+	if !numberMayBegin(s, i) || few(s, i, minCued) {
 		return span{}
 	}
 	word := wordBefore(s, i)
@@ -42,8 +42,8 @@ func phone(s string, i int) span {
 	return span{i, end, Phone}
 }
 
-// mayBegin reports whether a number may begin at i: not within a word, an address or another number.
-func mayBegin(s string, i int) bool {
+// numberMayBegin reports whether a number may begin at i: not within a word, an address or another number.
+func numberMayBegin(s string, i int) bool {
 	before := byteBefore(s, i)
 	return !wordByte(before) && (before == 0 || strings.IndexByte(".-/@#+$&%,^", before) < 0) && (s[i] == '+' || !digitBefore(s, i))
 }
@@ -105,7 +105,7 @@ func national(s string, i int, cued bool) int {
 	for n := all.n; n > 0; n-- {
 		g := all.cut(n)
 		switch {
-		case n < all.n && !mayBegin(s, g.last()+len(all.before[n])), !endsAt(s, g.last()), dated(&g):
+		case n < all.n && !numberMayBegin(s, g.last()+len(all.before[n])), !endsAt(s, g.last()), dated(&g):
 		case cued && g.total >= minCued && g.total <= maxInternational+2, n > 1 && isForm(s[start:g.last()], g.total):
 			return g.last()
 		}
