@@ -20,6 +20,7 @@ func TestShellsAreWaitedFor(t *testing.T) {
 		"a timer":                  {"<main id=main>Loading…</main><script>setTimeout(() => " + fill + ", 1500)</script>", "", "late content", "Loading"},
 		"a slow timer":             {"<main id=main></main><script>setTimeout(() => " + fill + ", 4000)</script>", "", "late content", ""},
 		"timers one after another": {"<main id=main><i class=spinner></i></main><script>let n = 0; (function next() { ++n < 5 ? setTimeout(next, 600) : " + fill + " })()</script>", "", "late content", ""},
+		"timers that are late":     {"<main id=main></main><script>let n = 0; (function next() { if (++n === 80) return " + fill + "; setTimeout(next, 20); for (const began = performance.now(); performance.now() < began + 40; ) ; })()</script>", "", "late content", ""},
 		"an interval":              {"<main id=main>0 %</main><script>let n = 0; setInterval(() => { if (++n === 25) " + fill + " }, 100)</script>", "", "late content", ""},
 		"a timer behind a gate":    {"<main id=main><button onclick=\"setTimeout(() => " + fill + ", 3000)\">Enter</button></main>", `,"actions":[{"click":"button"}]`, "late content", "Enter"},
 		"a frame after a timer":    {"<main id=main></main><script>setTimeout(() => requestAnimationFrame(() => " + fill + "), 1500)</script>", "", "late content", ""},
@@ -37,7 +38,7 @@ func TestShellsAreWaitedFor(t *testing.T) {
 		"a timer that is too slow": {"<main id=main>short</main><script>setTimeout(() => " + fill + ", 60000)</script>", "", "short", "late content"},
 		"no script":                {"<main>Read more…</main>", "", "more…", ""},
 		"a page that is loaded":    {"<main id=main></main><script>setTimeout(() => " + fill + ", 4900)</script>", `,"until":"load"`, "main", "<main id=\"main\">late content"},
-		"a short time":             {"<main id=main>Loading…</main><script>setTimeout(() => " + fill + ", 4900)</script>", `,"timeout":"2s"`, "Loading…", "<main id=\"main\">late content"},
+		"a short time":             {"<main id=main>Loading…</main><script>(function next() { setTimeout(next, 1000) })()</script>", `,"timeout":"5s"`, "Loading…", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
