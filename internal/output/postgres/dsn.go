@@ -98,6 +98,11 @@ func parse(out string) (*target, error) {
 		return nil, fmt.Errorf("--out %s: cannot be read: %w", hidden, reason(err))
 	}
 	c := config.ConnConfig
+	for _, host := range append([]*pgconn.FallbackConfig{{Host: c.Host}}, c.Fallbacks...) {
+		if strings.Contains(host.Host, "@") { // that of a password, which may be in any of the hosts
+			return nil, fmt.Errorf("--out %s: cannot be read: %w", hidden, errForm)
+		}
+	}
 	if c.ConnectTimeout == 0 || c.ConnectTimeout > connectTime && !strings.Contains(out, "connect_timeout") {
 		c.ConnectTimeout = connectTime
 	}
@@ -117,11 +122,13 @@ func parse(out string) (*target, error) {
 	return t, nil
 }
 
+var errForm = errors.New("it must be postgres://USER@HOST:PORT/DATABASE?OPTIONS, with what is special in a name or a password percent-encoded, and files that it names must be there")
+
 // reason is what pgx says of a DSN, but none of its text: what cannot be read may
 // have a password anywhere.
 func reason(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
-		return errors.New("it must be postgres://USER@HOST:PORT/DATABASE?OPTIONS, with what is special in a name or a password percent-encoded, and files that it names must be there")
+		return errForm
 	}
 	return errors.New("its options are not right")
 }
@@ -145,7 +152,7 @@ func show(c pgconn.Config, schema string) string {
 		q.Set("search_path", schema)
 	}
 	u.RawQuery = q.Encode()
-	if s := u.String(); !strings.Contains(c.Database+c.Host, "@") && (c.Password == "" || len(c.Password) < 3 || !strings.Contains(s, c.Password)) {
+	if s := u.String(); !strings.Contains(c.Database, "@") && (c.Password == "" || len(c.Password) < 3 || !strings.Contains(s, c.Password)) {
 		return s
 	}
 	return hidden // a password that is not where it should be

@@ -237,6 +237,9 @@ func TestRedact(t *testing.T) {
 		"postgres://me:se%40cret@db.example/crawls":                     "postgres://me@db.example/crawls",
 		"postgres://me:12/secret@db.example/crawls":                     hidden,
 		"postgres://me:secret@db.example:port/crawls":                   hidden,
+		"postgres://me:a@secret,b@db.example/crawls":                    hidden,
+		"postgres://me:a@b,secret@db.example/crawls":                    hidden,
+		"postgres://me:secret@db.example,other.example/crawls":          "postgres://me@db.example/crawls",
 		"postgres://me@db.example/crawls?sslmode=secret":                hidden,
 		"postgres://me@db.example/crawls?pool_max_conns=secret":         hidden,
 	} {
