@@ -20,11 +20,11 @@ import (
 	"seine/internal/base/panics"
 	"seine/internal/ops/alerts"
 	"seine/internal/ops/deadletters"
+	"seine/internal/output"
 	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 	"seine/pkg/stages"
 	"seine/pkg/stages/frontier/frontierapi"
-	"seine/pkg/stages/writer"
 )
 
 // Overview is how a cluster stands at a moment.
@@ -204,7 +204,8 @@ func (o *Overview) readOutput(ctx context.Context, bus *stages.Bus, stage string
 	if !ok {
 		return
 	}
-	if b, _, err := writer.ReadBinding(ctx, bus, name); err == nil && b != nil {
+	var b output.Binding
+	if rev, err := bus.ReadJSON(ctx, messages.BucketMeta, messages.KeyWriter(name), &b); err == nil && rev > 0 {
 		o.Outputs = append(o.Outputs, Output{Writer: name, Out: b.Out, Format: b.Format})
 	}
 }

@@ -24,25 +24,11 @@ import (
 // binder keeps the binding of a writer to its output.
 type binder struct{ *Writer }
 
-// Binding says what the name of a writer stands for: a second place or form under
-// one name would get some of the partitions, and each would have a part of the
-// output. It is a key of BucketMeta, made by the first writer of the name and changed
-// by compare-and-set.
-type Binding struct {
-	V           int       `json:"v"`
-	Place       string    `json:"place"` // the name of the place, as output.OutputConfig has it
-	Out         string    `json:"out"`   // as it was called at first, for a person; without secrets
-	Host        string    `json:"host"`  // where it was called so
-	Since       time.Time `json:"since"`
-	From        string    `json:"from"`
-	output.Form           // of files; for whom they are encrypted is each writer's own: recipients come and go
-}
-
 // BoundError is returned where the name of a writer is bound to something else.
 type BoundError struct {
 	Name string
 	Out  string // that is asked for, without secrets
-	Have Binding
+	Have output.Binding
 	Why  string // what is different
 }
 
@@ -59,9 +45,9 @@ func (e *BoundError) Of(flag, what string) string {
 
 // binding returns what the name of the writer that c sets up would be bound to, but
 // for the name of the place.
-func (c *Config) binding() Binding {
+func (c *Config) binding() output.Binding {
 	d := c.withDefaults()
-	b := Binding{V: 1, Out: absolute(d.Out), Host: procname.Host(), Since: time.Now().UTC(), From: d.From}
+	b := output.Binding{V: 1, Out: absolute(d.Out), Host: procname.Host(), Since: time.Now().UTC(), From: d.From}
 	if IsDatabase(d.Out) {
 		return b
 	}
@@ -102,27 +88,27 @@ func absolute(out string) string {
 	return Redact(out)
 }
 
-// differs says in which respects of want the place and the form are others than those
-// of b, "" if in none.
-func (b *Binding) differs(want *Binding) string {
+// whyDiffers says in which respects of want the place and the form are others than
+// those of have, "" if in none.
+func whyDiffers(have, want *output.Binding) string {
 	var why []string
-	if b.Place != want.Place {
+	if have.Place != want.Place {
 		text := want.Out + " is another destination"
 		switch {
-		case want.Place == "" && b.Out == want.Out:
+		case want.Place == "" && have.Out == want.Out:
 			text = "its files have been removed, or it is not mounted"
 		case want.Place == "":
 			text += " (or the same one, emptied or not mounted)"
-		case b.Out == want.Out:
+		case have.Out == want.Out:
 			text = "another volume is mounted there"
 		}
 		why = append(why, text)
 	}
-	if b.From != want.From {
-		why = append(why, fmt.Sprintf("--from is %s there, and %s here", b.From, want.From))
+	if have.From != want.From {
+		why = append(why, fmt.Sprintf("--from is %s there, and %s here", have.From, want.From))
 	}
-	if b.Place == want.Place || b.Format != "" && want.Format != "" {
-		why = append(why, differences(&b.Form, &want.Form)...)
+	if have.Place == want.Place || have.Format != "" && want.Format != "" {
+		why = append(why, differences(&have.Form, &want.Form)...)
 	}
 	return strings.Join(why, "; ")
 }
@@ -146,8 +132,8 @@ func (c *Config) placeID() (string, error) {
 
 // ReadBinding returns what the name of a writer is bound to, and the revision of that,
 // 0 if to nothing.
-func ReadBinding(ctx context.Context, b *stages.Bus, name string) (*Binding, uint64, error) {
-	have := new(Binding)
+func ReadBinding(ctx context.Context, b *stages.Bus, name string) (*output.Binding, uint64, error) {
+	have := new(output.Binding)
 	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyWriter(name), have)
 	if err != nil || rev == 0 {
 		return nil, 0, err
@@ -170,8 +156,8 @@ func (c *Config) CheckBinding(ctx context.Context, b *stages.Bus) error {
 }
 
 // bound returns a BoundError where want is something else than have.
-func (c *Config) bound(have, want *Binding) error {
-	if why := have.differs(want); why != "" {
+func (c *Config) bound(have, want *output.Binding) error {
+	if why := whyDiffers(have, want); why != "" {
 		return &BoundError{Name: c.Name, Out: want.Out, Have: *have, Why: why}
 	}
 	return nil

@@ -38,7 +38,7 @@ type Writer struct {
 	lagEvery         time.Duration
 
 	sink    output.Sink
-	binding Binding // of the name, to this place
+	binding output.Binding // of the name, to this place
 	index   *index
 	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
