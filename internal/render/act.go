@@ -128,16 +128,13 @@ func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did s
 // timersTime is how long timers of the page are waited for behind an action: it may show what the action asks for a moment later.
 const timersTime = time.Second
 
-// awaitTimers waits for timers that are to run soon, and for what they begin.
+// awaitTimers waits for timers that are to run soon, and for what they begin. The time passes in the page, as in pause.
 func (a pageActions) awaitTimers(ctx context.Context) {
-	const ended = "!window.seine?.due()"
-	if none, err := a.tab.evaluate(ctx, ended); none || err != nil {
-		return
-	}
-	within, cancel := context.WithTimeout(ctx, timersTime)
+	within, cancel := context.WithTimeout(ctx, pauseFactor*timersTime)
 	defer cancel()
-	_ = a.until(within, ended)
-	a.rest(ctx, idleTime)
+	if waited, err := a.tab.evaluate(within, "await window.seine?.awaitTimers("+milliseconds(timersTime)+")"); waited || err != nil {
+		a.rest(ctx, idleTime)
+	}
 }
 
 // actTime is for how long nothing may be in progress until one step of an action counts as done.

@@ -27,7 +27,14 @@ const watchTimers = `{
 		if (before <= performance.now()) await new Promise(f => wait(f, 1)) // runs behind timers that are late, which may set others
 		return due > before || due > performance.now()
 	}
-	Object.defineProperty(window, 'seine', {value: {wait, isDue}})
+	const awaitTimers = async longest => {
+		if (!await isDue()) return false
+		let over = false
+		wait(() => { over = true }, longest)
+		while (!over && await isDue()) await new Promise(f => wait(f, 20))
+		return true
+	}
+	Object.defineProperty(window, 'seine', {value: {wait, isDue, awaitTimers}})
 }
 `
 
