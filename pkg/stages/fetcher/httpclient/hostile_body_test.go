@@ -38,6 +38,7 @@ var hostileLengths = []hostile{
 	{name: "unknown transfer coding", serve: holds(okHead + "Transfer-Encoding: gzip, chunked\r\n\r\n"), want: messages.ProtocolError, text: "unsupported transfer encoding"},
 	{name: "chunked twice", serve: holds(okHead + "Transfer-Encoding: chunked\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), want: messages.OK, text: "ok"},
 	{name: "chunked twice in one field", serve: holds(okHead + "Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), want: messages.OK, text: "ok"},
+	{name: "chunked twice beside the name of a length", serve: holds(okHead + "Transfer-Encoding: chunked\r\nAccess-Control-Expose-Headers: Content-Length\r\nNo-Field Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), want: messages.OK, text: "ok"},
 	{name: "chunked twice beside a length", serve: holds(okHead + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n" + twoBytes), want: messages.ProtocolError, text: "too many transfer encodings"},
 	{name: "chunked beside another coding", serve: holds(okHead + "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n"), want: messages.ProtocolError, text: "too many transfer encodings"},
 	{name: "promise of 10 GB", serve: holds(okHead + "Content-Length: 10000000000\r\n\r\nok"), bulk: true, want: messages.TooLarge, text: "over the limit of 2MiB"},

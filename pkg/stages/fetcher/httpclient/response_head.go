@@ -106,10 +106,10 @@ func cleanFields(fields []byte) []byte {
 		kept = colon && httpguts.ValidHeaderFieldName(string(name))
 		switch {
 		case ascii.Is(name, "content-length"):
-			value = once(value)
+			value = once(bytes.TrimRight(value, " \t\r"))
 		case ascii.Is(name, "transfer-encoding"):
-			value = once(bytes.Trim(bytes.ToLower(value), " \t,"))
-			again := chunked && !bytes.Contains(bytes.ToLower(fields), []byte("content-length"))
+			value = once(bytes.Trim(bytes.ToLower(value), " \t\r,"))
+			again := chunked && !hasLength(fields)
 			chunked = string(value) == "chunked"
 			kept = kept && string(value) != "identity" && !(again && chunked)
 		default:
@@ -120,6 +120,16 @@ func cleanFields(fields []byte) []byte {
 		}
 	}
 	return out
+}
+
+// hasLength reports whether a field names the length of the body.
+func hasLength(fields []byte) bool {
+	for line := range bytes.Lines(fields) {
+		if name, _, colon := bytes.Cut(line, []byte(":")); colon && ascii.Is(bytes.TrimRight(name, " \t"), "content-length") {
+			return true
+		}
+	}
+	return false
 }
 
 // once returns the value of a list whose items are the same, and any other as it is.
