@@ -75,7 +75,6 @@ type API struct {
 	mux      *http.ServeMux
 	huma     huma.API
 	harmless []string
-	writes   []string
 	keys     *keys
 	answers  answers.Cache
 	logged   rate.Sometimes // failures: a caller in a loop does not fill the log
@@ -186,11 +185,8 @@ func (op *operation) repeatable() bool { return op.method == http.MethodGet || o
 
 // describe returns an operation in huma's terms.
 func (a *API) describe(op *operation) huma.Operation {
-	safe := op.method == http.MethodGet
-	if path := op.method + " " + Base + op.path; op.harmless {
-		a.harmless = append(a.harmless, path)
-	} else if !safe {
-		a.writes = append(a.writes, path)
+	if op.harmless {
+		a.harmless = append(a.harmless, op.method+" "+Base+op.path)
 	}
 	spec := huma.Operation{
 		OperationID: op.id, Method: op.method, Path: Base + op.path, Summary: op.summary, DefaultStatus: op.status, Tags: []string{op.tag},
@@ -199,7 +195,7 @@ func (a *API) describe(op *operation) huma.Operation {
 		MaxBodyBytes: op.body, BodyReadTimeout: cmp.Or(a.BodyTime, time.Minute),
 		Errors: append([]int{401, 403, 422, 429, 500, 503, 504}, op.errors...),
 	}
-	if !safe && !op.harmless {
+	if op.method != http.MethodGet && !op.harmless {
 		spec.Middlewares = append(spec.Middlewares, namesSubject)
 	}
 	spec.Middlewares = append(spec.Middlewares, a.needs(op.scope))
@@ -260,6 +256,3 @@ func nameOf(c *caller.Caller) string {
 	}
 	return "the token " + c.Name
 }
-
-// Writes are the patterns of operations that change something.
-func (a *API) Writes() []string { return a.writes }
