@@ -354,24 +354,29 @@ func (f *faultyHosts) checkGaps(host int) {
 	}
 }
 
-// checkNotHeldUp checks that a good host was asked while a slow one answered. It leaves out
-// what the slow one was asked before the seed of the good one was parsed: until then there is nothing else to ask it for.
+// checkNotHeldUp checks that a good host was asked while a slow one answered, in all of its answers together: on a busy machine, there
+// may be one in which nothing happens. It leaves out those before the seed of the good one was parsed: until then there is nothing else
+// to ask it for.
 func (f *faultyHosts) checkNotHeldUp(good *testweb.Web, host int) {
 	f.T.Helper()
 	rs := good.RequestsTo(host)
 	if len(rs) < 2 {
 		f.T.Fatalf("%s was asked %d times", good.Name(host), len(rs))
 	}
+	asked, answers := 0, 0
 	for _, s := range f.bad.RequestsTo(slow) {
-		n := 0
+		if s.End.IsZero() || s.At.Before(rs[1].At) {
+			continue
+		}
+		answers++
 		for _, r := range rs {
 			if r.At.After(s.At) && r.At.Before(s.End) {
-				n++
+				asked++
 			}
 		}
-		if n < 2 && !s.End.IsZero() && s.At.After(rs[1].At) {
-			f.T.Errorf("%s was asked %d times in the %v that the slow host took", good.Name(host), n, s.End.Sub(s.At))
-		}
+	}
+	if asked < 2*answers {
+		f.T.Errorf("%s was asked %d times in the %d answers of %v of the slow host", good.Name(host), asked, answers, slowness)
 	}
 }
 
