@@ -11,27 +11,27 @@ import (
 // are there to look good, or to let a page come to rest.
 const shellTime = 5 * time.Second
 
-// watchTimers has a document know until when a timer may fill it, and gives the renderer timers that do not count.
+// watchTimers has a document count the timers that may fill it, and gives the renderer timers that do not count. No clock tells when a
+// timer has run, since it may be late: one of the renderer does, which is set at once behind it for the same time.
 const watchTimers = `{
-	const native = setTimeout
+	const native = setTimeout, wait = (f, ms) => native(f, ms)
 	let due = 0
 	const watched = (set, longest) => new Proxy(set, {apply(set, self, args) {
-		if (args[1] > 0 && args[1] <= 5000) due = Math.max(due, performance.now() + (longest || +args[1]))
-		return Reflect.apply(set, self, args)
+		const timer = Reflect.apply(set, self, args)
+		if (args[1] > 0 && args[1] <= 5000) {
+			due++
+			wait(() => wait(() => { due-- }, 50), longest || +args[1]) // 50 ms for frames, and for what else the timer begins at once
+		}
+		return timer
 	}})
 	window.setTimeout = watched(setTimeout, 0)
 	window.setInterval = watched(setInterval, 5000)
-	const wait = (f, ms) => native(f, ms)
-	const isDue = async () => {
-		const before = due
-		if (before <= performance.now()) await new Promise(f => wait(f, 1)) // runs behind timers that are late, which may set others
-		return due > before || due > performance.now()
-	}
+	const isDue = () => due > 0
 	const awaitTimers = async longest => {
-		if (!await isDue()) return false
+		if (!isDue()) return false
 		let over = false
 		wait(() => { over = true }, longest)
-		while (!over && await isDue()) await new Promise(f => wait(f, 20))
+		while (!over && isDue()) await new Promise(f => wait(f, 20))
 		return true
 	}
 	Object.defineProperty(window, 'seine', {value: {wait, isDue, awaitTimers}})
@@ -63,11 +63,11 @@ const shownAmount = `(() => {
 
 // isFilled is whether a page is no empty shell: its main content shows some text or links; or no timer is to run soon, and it does
 // not say that something is to come, as in "Loading…".
-const isFilled = `await (async () => {
+const isFilled = `(() => {
 	if (` + shownAmount + `.filled) return true
 	const main = ` + mainPart + `
 	const says = /(…|\.\.\.)$/m.test(` + textShown + `(main)) || main?.querySelector('[aria-busy=true], [role=progressbar], progress')
-	return !(says && document.scripts.length) && !await window.seine?.isDue()
+	return !window.seine?.isDue() && !(says && document.scripts.length)
 })()`
 
 // fill waits while the page looks like an empty shell, and until what fills it is complete.
