@@ -14,7 +14,7 @@ const shellTime = 5 * time.Second
 // watchTimers has a document count the timers that may fill it, and gives the renderer timers that do not count. No clock tells when a
 // timer has run, since it may be late: one of the renderer does, which is set at once behind it for the same time.
 const watchTimers = `{
-	const native = setTimeout, wait = (f, ms) => native(f, ms)
+	const wait = setTimeout.bind(window)
 	let due = 0
 	const watched = (set, longest) => new Proxy(set, {apply(set, self, args) {
 		const timer = Reflect.apply(set, self, args)

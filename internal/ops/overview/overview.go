@@ -204,8 +204,7 @@ func (o *Overview) readOutput(ctx context.Context, bus *stages.Bus, stage string
 	if !ok {
 		return
 	}
-	var b output.Binding
-	if rev, err := bus.ReadJSON(ctx, messages.BucketMeta, messages.KeyWriter(name), &b); err == nil && rev > 0 {
+	if b, _, err := output.ReadBinding(ctx, bus, name); err == nil && b != nil {
 		o.Outputs = append(o.Outputs, Output{Writer: name, Out: b.Out, Format: b.Format})
 	}
 }

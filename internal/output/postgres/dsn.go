@@ -100,7 +100,7 @@ func parse(out string) (*target, error) {
 	c := config.ConnConfig
 	for _, host := range append([]*pgconn.FallbackConfig{{Host: c.Host}}, c.Fallbacks...) {
 		if strings.Contains(host.Host, "@") { // that of a password, which may be in any of the hosts
-			return nil, fmt.Errorf("--out %s: cannot be read: %w", hidden, errForm)
+			return nil, fmt.Errorf("--out %s: cannot be read: %w", hidden, errMalformed)
 		}
 	}
 	if c.ConnectTimeout == 0 || c.ConnectTimeout > connectTime && !strings.Contains(out, "connect_timeout") {
@@ -122,13 +122,13 @@ func parse(out string) (*target, error) {
 	return t, nil
 }
 
-var errForm = errors.New("it must be postgres://USER@HOST:PORT/DATABASE?OPTIONS, with what is special in a name or a password percent-encoded, and files that it names must be there")
+var errMalformed = errors.New("it must be postgres://USER@HOST:PORT/DATABASE?OPTIONS, with what is special in a name or a password percent-encoded, and files that it names must be there")
 
 // reason is what pgx says of a DSN, but none of its text: what cannot be read may
 // have a password anywhere.
 func reason(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
-		return errForm
+		return errMalformed
 	}
 	return errors.New("its options are not right")
 }

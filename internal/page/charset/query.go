@@ -43,16 +43,16 @@ func (e Encoding) Query(q string) string {
 		}
 		return string(out)
 	}
-	return string(e.appendEncoded(out, q))
+	return string(e.appendQuery(out, q))
 }
 
-// appendEncoded appends a query in this encoding.
-func (e Encoding) appendEncoded(out []byte, query string) []byte {
+// appendQuery appends a query in this encoding.
+func (e Encoding) appendQuery(out []byte, query string) []byte {
 	m, _ := e.library().(*charmap.Charmap)
 	encoder, q, from := &queryEncoder{Encoder: e.library().NewEncoder()}, []byte(query), 0
 	for i, r := range query {
 		n := utf8.RuneLen(r)
-		if r < utf8.RuneSelf || encoder.has(q[i:i+n]) {
+		if r < utf8.RuneSelf || encoder.canEncode(q[i:i+n]) {
 			continue
 		}
 		out = encoder.appendText(out, q[from:i])
@@ -72,8 +72,8 @@ type queryEncoder struct {
 	buf [256]byte
 }
 
-// has reports whether the encoding has a character.
-func (e *queryEncoder) has(r []byte) bool {
+// canEncode reports whether the encoding has a character.
+func (e *queryEncoder) canEncode(r []byte) bool {
 	e.Reset()
 	_, _, err := e.Transform(e.buf[:], r, true)
 	return err == nil

@@ -154,7 +154,7 @@ func (o recordOperations) output(ctx context.Context, name string) (output.Outpu
 	place := o.Out
 	if place == "" {
 		err := o.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
-			b, _, err := writer.ReadBinding(ctx, bus, name)
+			b, _, err := output.ReadBinding(ctx, bus, name)
 			if err == nil && b != nil {
 				place = b.Out
 			}

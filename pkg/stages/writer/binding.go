@@ -88,9 +88,9 @@ func absolute(out string) string {
 	return Redact(out)
 }
 
-// whyDiffers says in which respects of want the place and the form are others than
+// bindingDifferences says in which respects of want the place and the form are others than
 // those of have, "" if in none.
-func whyDiffers(have, want *output.Binding) string {
+func bindingDifferences(have, want *output.Binding) string {
 	var why []string
 	if have.Place != want.Place {
 		text := want.Out + " is another destination"
@@ -130,21 +130,10 @@ func (c *Config) placeID() (string, error) {
 	return id, closeSink(log)
 }
 
-// ReadBinding returns what the name of a writer is bound to, and the revision of that,
-// 0 if to nothing.
-func ReadBinding(ctx context.Context, b *stages.Bus, name string) (*output.Binding, uint64, error) {
-	have := new(output.Binding)
-	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyWriter(name), have)
-	if err != nil || rev == 0 {
-		return nil, 0, err
-	}
-	return have, rev, nil
-}
-
 // CheckBinding returns a BoundError where the name of the writer that c sets up is
 // bound to another place or form, unless that is to be changed. It makes nothing.
 func (c *Config) CheckBinding(ctx context.Context, b *stages.Bus) error {
-	have, _, err := ReadBinding(ctx, b, c.Name)
+	have, _, err := output.ReadBinding(ctx, b, c.Name)
 	if err != nil || have == nil || c.ChangeOutput {
 		return err
 	}
@@ -152,12 +141,12 @@ func (c *Config) CheckBinding(ctx context.Context, b *stages.Bus) error {
 	if want.Place, err = c.placeID(); err != nil {
 		return err
 	}
-	return c.bound(have, &want)
+	return c.checkSame(have, &want)
 }
 
-// bound returns a BoundError where want is something else than have.
-func (c *Config) bound(have, want *output.Binding) error {
-	if why := whyDiffers(have, want); why != "" {
+// checkSame returns a BoundError where want is something else than have.
+func (c *Config) checkSame(have, want *output.Binding) error {
+	if why := bindingDifferences(have, want); why != "" {
 		return &BoundError{Name: c.Name, Out: want.Out, Have: *have, Why: why}
 	}
 	return nil
@@ -177,12 +166,12 @@ func (b binder) bind(ctx context.Context) (err error) {
 
 // bindOnce binds the name, unless another process changes its binding at this moment.
 func (b binder) bindOnce(ctx context.Context) error {
-	have, rev, err := ReadBinding(ctx, b.bus, b.cfg.Name)
+	have, rev, err := output.ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil {
 		return err
 	}
 	if have != nil {
-		if err := b.cfg.bound(have, &b.binding); err == nil || !b.cfg.ChangeOutput {
+		if err := b.cfg.checkSame(have, &b.binding); err == nil || !b.cfg.ChangeOutput {
 			return err
 		}
 		b.log.Warn("the writer is bound to another output from now on", "was", have.Out, "is", b.binding.Out)
@@ -199,9 +188,9 @@ func (b binder) stillBound(ctx context.Context) error {
 	if err := b.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
 		return err
 	}
-	have, _, err := ReadBinding(ctx, b.bus, b.cfg.Name)
+	have, _, err := output.ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil || have == nil { // NATS cannot be reached
 		return nil // the next look tells
 	}
-	return b.cfg.bound(have, &b.binding)
+	return b.cfg.checkSame(have, &b.binding)
 }

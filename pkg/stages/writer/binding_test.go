@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"seine/internal/output"
 	"seine/internal/output/bucket"
 	"seine/internal/testing/natstest"
 	"seine/internal/testing/pgserver"
@@ -179,7 +180,7 @@ func TestPlacesHaveNames(t *testing.T) {
 			w, err := New(cfg, bus)
 			check(t, err)
 			check(t, runs(t, w))
-			have, _, err := ReadBinding(t.Context(), bus, cfg.Name)
+			have, _, err := output.ReadBinding(t.Context(), bus, cfg.Name)
 			check(t, err)
 			id, err := cfg.placeID()
 			check(t, err)

@@ -109,7 +109,7 @@ func cleanFields(fields []byte) []byte {
 			value = once(bytes.TrimRight(value, " \t\r"))
 		case ascii.Is(name, "transfer-encoding"):
 			value = once(bytes.Trim(bytes.ToLower(value), " \t\r,"))
-			again := chunked && !hasLength(fields)
+			again := chunked && !hasLengthField(fields)
 			chunked = string(value) == "chunked"
 			kept = kept && string(value) != "identity" && !(again && chunked)
 		default:
@@ -122,8 +122,8 @@ func cleanFields(fields []byte) []byte {
 	return out
 }
 
-// hasLength reports whether a field names the length of the body.
-func hasLength(fields []byte) bool {
+// hasLengthField reports whether a field names the length of the body.
+func hasLengthField(fields []byte) bool {
 	for line := range bytes.Lines(fields) {
 		if name, _, colon := bytes.Cut(line, []byte(":")); colon && ascii.Is(bytes.TrimRight(name, " \t"), "content-length") {
 			return true
