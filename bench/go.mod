@@ -1,6 +1,6 @@
 module seine/bench
 
-go 1.26.0
+go 1.26.4
 
 replace seine => ../
 

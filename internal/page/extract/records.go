@@ -132,7 +132,7 @@ func (rule *recordRule) emit(r *run, rec Record) error {
 	}
 	if rule.schema != nil {
 		if err := rule.schema.check(text); err != nil {
-			r.problem(Problem{Index: r.index, Record: text, Reason: messages.Clip(err.Error())})
+			r.problem(Problem{Index: r.index, Record: text, Reason: messages.Clip("does not conform to the schema: " + err.Error())})
 			return nil
 		}
 	}

@@ -1,125 +1,117 @@
 package extract
 
 import (
-	"encoding/json"
+	_ "embed"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/kaptinlin/jsonschema"
 
-	"seine/internal/base/lazyregexp"
-	"seine/internal/page/document"
+	"seine/internal/base/jsontext"
 	"seine/pkg/crawlspec"
 )
 
-// schema is a compiled JSON Schema (2020-12).
-type schema struct{ compiled *jsonschema.Schema }
-
-// closed loads nothing: a schema of a spec is complete in itself.
-type closed struct{}
-
-func (closed) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: a schema refers to nothing outside itself", url)
+// schema is a compiled JSON Schema (2020-12) whose formats are checked.
+type schema struct {
+	mu       sync.Mutex // the library compiles patterns while it checks
+	compiled *jsonschema.Schema
 }
 
-// re2 are regular expressions that take linear time.
-func re2(s string) (jsonschema.Regexp, error) { return regexp.Compile(s) }
+// schemaOfSchemas describes the keywords of JSON Schema: the library ignores a type that does not exist.
+//
+//go:embed schema_of_schemas.json
+var schemaOfSchemas []byte
+
+var metaschema = sync.OnceValues(func() (*schema, error) { return compileText(schemaOfSchemas) })
 
 func compileSchema(v crawlspec.Value) (*schema, error) {
-	doc, _, err := document.Value(v)
+	meta, err := metaschema()
 	if err != nil {
 		return nil, err
 	}
-	const name = "schema:record"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(closed{})
-	c.UseRegexpEngine(re2)
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	if err := c.AddResource(name, doc); err != nil {
-		return nil, err
+	if err := meta.check(v); err != nil {
+		return nil, fmt.Errorf("is not a JSON Schema: %w", err)
 	}
-	compiled, err := c.Compile(name)
+	s, err := compileText(v)
+	if bad, ok := errors.AsType[*jsonschema.RegexPatternError](err); ok {
+		return nil, fmt.Errorf("is not a JSON Schema: %s: %w", strings.TrimPrefix(bad.Location, "#"), bad.Err)
+	}
 	if err != nil {
-		return nil, describe(err, "is not a JSON Schema")
+		return nil, fmt.Errorf("is not a JSON Schema: %w", err)
 	}
-	return &schema{compiled}, nil
+	if refs := s.compiled.UnresolvedReferenceURIs(); len(refs) > 0 {
+		return nil, fmt.Errorf("is not a JSON Schema: $ref: %q is not in the schema", refs[0])
+	}
+	return s, nil
 }
 
-// errHuge says of a number that a schema cannot be asked about it: the library
-// writes it out, which takes a second for twenty like "1e999999".
-var errHuge = errors.New("has a number with an exponent of more than three digits, which no schema can check")
-
-var hugeNumber = lazyregexp.New(`[eE][-+]?[0-9]{4}`)
-
-// huge reports whether there is such a number in a value.
-func huge(v any) bool {
-	switch v := v.(type) {
-	case json.Number:
-		return hugeNumber().MatchString(v.String())
-	case []any:
-		return slices.ContainsFunc(v, huge)
-	case map[string]any:
-		for _, e := range v {
-			if huge(e) {
-				return true
-			}
-		}
-	}
-	return false
+func compileText(text []byte) (*schema, error) {
+	c := jsonschema.NewCompiler().SetAssertFormat(true)
+	c.Loaders = nil // a schema is complete in itself
+	compiled, err := c.Compile(text)
+	return &schema{compiled: compiled}, err
 }
 
-// check reports where the fields of a record, as JSON, do not conform.
-func (s *schema) check(record []byte) error {
-	fields, _, err := document.Value(record)
-	if err != nil {
-		return err
+// check reports where a JSON value does not conform, at most three places, on one line.
+func (s *schema) check(text []byte) error {
+	var value any
+	if err := jsontext.Unmarshal(text, &value); err != nil {
+		return errors.New("has a number that is too large to check") // no float64 holds it
 	}
-	if huge(fields) {
-		return errHuge
+	s.mu.Lock()
+	result := s.compiled.ValidateStruct(value)
+	s.mu.Unlock()
+	if result.IsValid() {
+		return nil
 	}
-	if err := s.compiled.Validate(fields); err != nil {
-		return describe(err, "does not conform to the schema")
-	}
-	return nil
-}
-
-// describe says on one line where a value does not conform, at most three places.
-func describe(err error, what string) error {
-	var invalid *jsonschema.ValidationError
-	var meta *jsonschema.SchemaValidationError
-	if errors.As(err, &meta) && !errors.As(meta.Err, &invalid) {
-		return fmt.Errorf("%s: %w", what, meta.Err)
-	}
-	if invalid == nil && !errors.As(err, &invalid) {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	var places []string
-	causes(invalid, &places)
+	places := causes(result, "")
 	slices.Sort(places) // the library goes through maps
+	places = slices.Compact(places)
 	const most = 3
 	if len(places) > most {
 		places = append(places[:most], fmt.Sprintf("and %d more", len(places)-most))
 	}
-	return fmt.Errorf("%s: %s", what, strings.Join(places, "; "))
+	return errors.New(strings.Join(places, "; "))
 }
 
-func causes(e *jsonschema.ValidationError, places *[]string) {
-	if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
-		slices.Sort(extra.Properties)
+// applicators are the keywords whose errors only say that a part does not conform, which has an error of its own.
+var applicators = []string{
+	"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "then", "else", "properties", "patternProperties", "additionalProperties",
+	"dependentSchemas", "propertyNames", "unevaluatedProperties", "items", "prefixItems", "contains", "unevaluatedItems",
+}
+
+// causes returns what is wrong at a location of a value, and below it.
+func causes(r *jsonschema.EvaluationResult, at string) (places []string) {
+	required, explained := r.Errors["required"], false
+	for _, part := range r.Details {
+		if part.IsValid() || !failed(r, part) {
+			continue
+		}
+		explained = true
+		name := strings.TrimPrefix(part.InstanceLocation, "/")
+		if required == nil || !strings.Contains(required.Error(), "'"+name+"'") { // the library checks what is missing, as null
+			places = append(places, causes(part, at+part.InstanceLocation)...)
+		}
 	}
-	if len(e.Causes) == 0 {
-		at := "/" + strings.Join(e.InstanceLocation, "/")
-		*places = append(*places, at+": "+e.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
-		return
+	for keyword, err := range r.Errors {
+		if !explained || !slices.Contains(applicators, keyword) {
+			places = append(places, "/"+strings.TrimPrefix(at, "/")+": "+err.Error())
+		}
 	}
-	for _, c := range e.Causes {
-		causes(c, places)
+	return places
+}
+
+// failed reports whether a part is why its keyword failed: that of "if", or a part of "anyOf", may also not conform.
+func failed(r, part *jsonschema.EvaluationResult) bool {
+	keyword, _, _ := strings.Cut(strings.TrimPrefix(part.EvaluationPath, "/"), "/")
+	switch keyword {
+	case "": // of a reference, or "else"
+		return r.Errors["$ref"] != nil || r.Errors["$dynamicRef"] != nil || r.Errors["else"] != nil
+	case "unevaluatedProperties":
+		keyword = "properties"
 	}
+	return r.Errors[keyword] != nil
 }
