@@ -182,7 +182,7 @@ func (r *simEnv) openStore() {
 	defer cache.Unref()
 	o := &pebble.Options{
 		FS: r.disk, Cache: cache, MemTableSize: 256 << 10, Logger: pebblestate.Logger("store", slog.New(slog.DiscardHandler)),
-		FormatMajorVersion: pebble.FormatNewest,
+		FormatMajorVersion: pebble.FormatColumnarBlocks,
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)

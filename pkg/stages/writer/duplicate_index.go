@@ -99,7 +99,7 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 	defer cache.Unref()
 	opts := &pebble.Options{
 		Cache: cache, MemTableSize: 4 << 20, MemTableStopWritesThreshold: 2, DisableWAL: true,
-		MaxOpenFiles: 256, Logger: pebblestate.Logger("index", log), EventListener: listen(report), FormatMajorVersion: pebble.FormatNewest,
+		MaxOpenFiles: 256, Logger: pebblestate.Logger("index", log), EventListener: listen(report),
 	}
 	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
 	for i := range opts.Levels {
