@@ -16,7 +16,7 @@ import (
 const (
 	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
 	minPoll    = 2 * time.Millisecond
-	maxPoll    = 30 * time.Millisecond
+	maxPoll    = 30 * time.Millisecond // or, for all, a hundredth of the time that the crawl has taken
 	idlePoll   = time.Second           // while nothing changes
 	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
 )
@@ -127,14 +127,16 @@ func (c *crawl) local() string {
 
 // untilPoll returns how long to wait before the next question, when the last
 // wait and the counters were these. A crawl that has much to do cannot end
-// soon; one that is stalled need not be asked often: the wait grows to a quarter of the
-// time since the last change.
+// soon, and one that is slow does not end fast; one that is stalled need not be asked often: the wait grows to a quarter of
+// the time since the last change.
 func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *crawlspec.Spec) time.Duration {
 	left := now.Pending()
 	if spec.MaxPages > 0 {
 		left = min(left, spec.MaxPages-now.Pages)
 	}
-	wait := min(max(time.Duration(left)*leastOfURL, minPoll), maxPoll)
+	took := time.Since(c.began)
+	ofURL := max(leastOfURL, took/time.Duration(8*(1+now.Done+now.Failed)))
+	wait := min(max(time.Duration(left)*ofURL, minPoll), max(maxPoll, took/time.Duration(100*c.bus.Layout.Partitions)), idlePoll)
 	if now.Changed == c.last.Changed {
 		wait = min(max(wait, last+last/4), idlePoll)
 	}
