@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -33,7 +34,8 @@ type Janitor struct {
 	// BodiesBytes is the limit of BucketBodies.
 	BodiesBytes int64
 	// Streams and how many durable consumers each must have before anything of
-	// it is purged: a consumer that is still to come must find everything.
+	// it is purged: a consumer that is still to come must find everything. Writers do
+	// not count on RESULTS: the server forgets the frontier's consumers when it restarts.
 	Streams map[string]int
 	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
 	// newest snapshot of every partition: a takeover reads on
@@ -192,7 +194,7 @@ func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string)
 }
 
 // minAckFloor returns the highest sequence up to which every durable consumer of a stream
-// has read, the one that has read least, and how many such consumers there are.
+// has read, the one that has read least, and how many of those are there that must be.
 // last is the stream's last sequence, read before: a consumer that has caught up
 // has read up to there.
 func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (read uint64, slowest string, n int, err error) {
@@ -208,7 +210,9 @@ func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (
 		if c.Config.Durable == "" {
 			continue
 		}
-		n++
+		if stream != messages.StreamResults || !strings.HasPrefix(c.Config.Durable, messages.ConsumerWriter+"-") {
+			n++
+		}
 		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, c) {
 			read, slowest = floor, c.Config.Durable
 		}

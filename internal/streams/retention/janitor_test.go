@@ -87,6 +87,30 @@ func TestJanitorWaitsForConsumers(t *testing.T) {
 	}
 }
 
+// The server forgets the frontier's consumers when it restarts, and keeps those of a writer of results.
+func TestJanitorWaitsForFrontiersBesideAWriter(t *testing.T) {
+	t.Parallel()
+	_, b := stagestest.Open(t)
+	natstest.Send(t, b.JS, "seine.results.c.0", 10)
+	j := janitorOf(b, 0)
+	for _, name := range []string{messages.ConsumerWriter + "-mine", messages.ConsumerResults} {
+		c, err := b.JS.CreateConsumer(t.Context(), messages.StreamResults, messages.PartitionConsumer(name, "results", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := natstest.State(t, b.JS, messages.StreamResults).Msgs; n != 10 {
+			t.Errorf("%d of 10 are left before %s has read", n, name)
+		}
+		read(t, c, 10)
+		if _, err := j.clean(t.Context(), messages.StreamResults, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := natstest.State(t, b.JS, messages.StreamResults).Msgs; n > 1 {
+		t.Errorf("%d are left, that all have read", n)
+	}
+}
+
 func TestJanitorSlowConsumer(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
