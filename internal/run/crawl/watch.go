@@ -18,6 +18,7 @@ const (
 	minPoll    = 2 * time.Millisecond
 	maxPoll    = 30 * time.Millisecond // or, for all, a hundredth of the time that the crawl has taken
 	idlePoll   = time.Second           // while nothing changes
+	restPoll   = 2 * time.Second       // while all hosts wait
 	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
 )
 
@@ -99,7 +100,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		if c.resumed && !c.Again && !c.asked && (failureRetry{c}).run(stages, &counters.Counters) {
 			end = frontierapi.NotEnded
 		}
-		wait = c.untilPoll(wait, &counters.Counters, spec)
+		wait = c.untilPoll(wait, &counters, spec)
 		c.asked = true
 		c.last, c.state = counters.Counters, spec.State
 		if c.Progress != nil {
@@ -129,7 +130,12 @@ func (c *crawl) local() string {
 // wait and the counters were these. A crawl that has much to do cannot end
 // soon, and one that is slow does not end fast; one that is stalled need not be asked often: the wait grows to a quarter of
 // the time since the last change.
-func (c *crawl) untilPoll(last time.Duration, now *frontierapi.Counters, spec *crawlspec.Spec) time.Duration {
+func (c *crawl) untilPoll(last time.Duration, now *frontierapi.CrawlStatus, spec *crawlspec.Spec) time.Duration {
+	if now.Next != nil && now.InFlight+now.Parsing == 0 {
+		if due := time.Until(time.UnixMilli(now.Next.NextMS)); due > maxPoll {
+			return min(due, restPoll) / time.Duration(c.bus.Layout.Partitions)
+		}
+	}
 	left := now.Pending()
 	if spec.MaxPages > 0 {
 		left = min(left, spec.MaxPages-now.Pages)

@@ -56,6 +56,7 @@ const (
 	DefaultKeepShare = 0.5
 	DefaultKeepAge   = 7 * 24 * time.Hour
 	DefaultEvery     = 2 * time.Second
+	trickle          = 64 // messages between two looks that fill no stream
 )
 
 // NewJanitor returns a janitor for the streams of the pipeline.
@@ -73,7 +74,7 @@ func NewJanitor(b *stages.Bus) *Janitor {
 
 // Run cleans up until ctx is done. More than one may run: a purge repeated is
 // harmless. While there is something to purge it comes back soon, so that a
-// small stream does not hold up the pipeline; while nothing is published, less often.
+// small stream does not hold up the pipeline; while little is published, less often.
 func (j *Janitor) Run(ctx context.Context) error {
 	var swept, moved time.Time
 	for wait := j.Every; ctx.Err() == nil; _ = sleep.For(ctx, wait) {
@@ -89,7 +90,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 		switch {
 		case purgedAny:
 			wait = j.Every / 20
-		case j.last == last:
+		case j.last-last < trickle: // not for a sum that has shrunk: the difference wraps
 			wait = min(max(2*wait, j.Every), 4*j.Every)
 		default:
 			wait = j.Every
