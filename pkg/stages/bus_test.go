@@ -108,18 +108,29 @@ func TestJoin(t *testing.T) {
 // seen that.
 func TestProcessThatJoinsSuspectsStoredMessages(t *testing.T) {
 	t.Parallel()
-	br, _ := open(t)
+	br, b := open(t)
 	worker, _ := dial(t, br.URL())
-	m := &Message{Deliveries: 1, Stored: time.Now()}
+	ack, err := b.JS.Publish(t.Context(), "seine.fetch.c.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Message{Deliveries: 1, Stored: time.Now(), Stream: messages.StreamFetch, Sequence: ack.Sequence}
 	if err := worker.Join(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	TrustNewRequests(t.Context(), worker)
 	stale := func() bool { _, stale := worker.MaybeStale(m); return stale }
 	if !stale() {
 		t.Error("believes that nobody has done what was stored before it joined")
 	}
 	if m.Stored = time.Now().Add(clockSkew - time.Second); !stale() {
 		t.Error("believes the clock of a server that is ahead")
+	}
+	if m.Sequence++; stale() {
+		t.Error("suspects what was stored after it joined")
+	}
+	if worker.MarkStale(); !stale() {
+		t.Error("believes a server that was away")
 	}
 }
 

@@ -26,8 +26,8 @@ func (b *Bus) MaybeStale(m *Message) (until time.Time, stale bool) {
 	if m.Deliveries > 1 || b.pulse.stalled() {
 		return time.Now(), true
 	}
-	doubt := b.staleBefore.Load()
-	if doubt == nil {
+	doubt, join := b.staleBefore.Load(), b.join.Load()
+	if doubt == nil || join != nil && join.doubt == doubt && m.Stream == messages.StreamFetch && m.Sequence > join.last {
 		return time.Time{}, false
 	}
 	at := time.Now().Add(-time.Since(*doubt)) // the clock may have been set since
@@ -38,6 +38,24 @@ func (b *Bus) MaybeStale(m *Message) (until time.Time, stale bool) {
 func (b *Bus) MarkStale() {
 	now := time.Now()
 	b.staleBefore.Store(&now)
+}
+
+// joinMark is where FETCH ended some time after a doubt: what follows was stored later, whatever the clocks say.
+type joinMark struct {
+	doubt *time.Time // a later one knows nothing of the mark
+	last  uint64
+}
+
+// TrustNewRequests looks where FETCH ends, so that requests that are stored from now on are not suspect because of
+// clocks that may differ.
+func TrustNewRequests(ctx context.Context, b *Bus) {
+	doubt := b.staleBefore.Load()
+	if doubt == nil {
+		return
+	}
+	if fetch, err := StreamInfo(ctx, b, messages.StreamFetch); err == nil && fetch != nil {
+		b.join.Store(&joinMark{doubt, fetch.State.LastSeq})
+	}
 }
 
 // MarkStaleOnElection makes what is stored suspect whenever a node of the cluster begins

@@ -119,7 +119,7 @@ func fetching(stage, durable, kind string) Role {
 	return Role{
 		Name: stage, About: "the stage `" + stage + "`", Apart: true,
 		Publish: append(join(),
-			Permissions{Why: "take requests", Subjects: share(messages.StreamFetch, durable, partitioned(kind))},
+			Permissions{Why: "take requests", Subjects: append(share(messages.StreamFetch, durable, partitioned(kind)), "$JS.API.STREAM.INFO."+messages.StreamFetch)},
 			askHolders(durable),
 			Permissions{Why: "pages, answers that are not pages, results, sitemaps, targets of redirects", Subjects: []string{
 				partitioned(messages.KindOfPages), partitioned(messages.KindOfChained), partitioned("answers"), partitioned("results"),

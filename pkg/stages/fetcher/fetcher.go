@@ -97,6 +97,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 		return err
 	}
 	defer f.client.Close()
+	stages.TrustNewRequests(ctx, f.bus)
 	g, ctx := errgroup.WithContext(ctx)
 	if !f.renderOnly {
 		g.Go(func() error { return f.take(ctx, messages.StageFetcher, messages.ConsumerFetch) })
