@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,8 +33,8 @@ type Janitor struct {
 	// BodiesBytes is the limit of BucketBodies.
 	BodiesBytes int64
 	// Streams and how many durable consumers each must have before anything of
-	// it is purged: a consumer that is still to come must find everything. Writers do
-	// not count on RESULTS: the server forgets the frontier's consumers when it restarts.
+	// it is purged: a consumer that is still to come must find everything. On URLS and RESULTS, those of
+	// the frontier: the server forgets them when it restarts, and others may have consumers there.
 	Streams map[string]int
 	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
 	// newest snapshot of every partition: a takeover reads on
@@ -194,6 +193,9 @@ func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string)
 	}
 }
 
+// frontierReaders are the names, without a partition, of the consumers that a stream must have.
+var frontierReaders = map[string]string{messages.StreamURLs: messages.ConsumerURLs, messages.StreamResults: messages.ConsumerResults}
+
 // minAckFloor returns the highest sequence up to which every durable consumer of a stream
 // has read, the one that has read least, and how many of those are there that must be.
 // last is the stream's last sequence, read before: a consumer that has caught up
@@ -211,7 +213,7 @@ func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (
 		if c.Config.Durable == "" {
 			continue
 		}
-		if stream != messages.StreamResults || !strings.HasPrefix(c.Config.Durable, messages.ConsumerWriter+"-") {
+		if must := frontierReaders[stream]; must == "" || messages.ReaderOf(c.Config.Durable) == must {
 			n++
 		}
 		if floor := c.AckFloor.Stream; floor < read && !j.caughtUp(ctx, c) {

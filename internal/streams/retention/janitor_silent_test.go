@@ -46,10 +46,10 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 			silent = n
 		}
 	}
-	parser := consumerOn(ctx, t, b, "parser", func(node string) bool { return node != silent.Name() })
+	frontier := consumerOn(ctx, t, b, messages.ConsumerURLs, func(node string) bool { return node != silent.Name() })
 	archive := consumerOn(ctx, t, b, "archive", func(node string) bool { return node == silent.Name() })
 	natstest.Send(t, b.JS, subjectURLs, 10)
-	read(t, parser, 10)
+	read(t, frontier, 10)
 
 	silent.Cut()
 	j := janitorOf(b, 1)

@@ -87,27 +87,33 @@ func TestJanitorWaitsForConsumers(t *testing.T) {
 	}
 }
 
-// The server forgets the frontier's consumers when it restarts, and keeps those of a writer of results.
-func TestJanitorWaitsForFrontiersBesideAWriter(t *testing.T) {
+// The server forgets the frontier's consumers when it restarts, and keeps those of others.
+func TestJanitorWaitsForFrontiersBesideOthers(t *testing.T) {
 	t.Parallel()
-	_, b := stagestest.Open(t)
-	natstest.Send(t, b.JS, "seine.results.c.0", 10)
-	j := janitorOf(b, 0)
-	for _, name := range []string{messages.ConsumerWriter + "-mine", messages.ConsumerResults} {
-		c, err := b.JS.CreateConsumer(t.Context(), messages.StreamResults, messages.PartitionConsumer(name, "results", 0))
-		if err != nil {
-			t.Fatal(err)
+	for _, tt := range []struct{ stream, kind, other, frontier string }{
+		{messages.StreamResults, "results", messages.ConsumerWriter + "-mine", messages.ConsumerResults},
+		{messages.StreamResults, "results", "mine", messages.ConsumerResults},
+		{messages.StreamURLs, "urls", "mine", messages.ConsumerURLs},
+	} {
+		_, b := stagestest.Open(t)
+		natstest.Send(t, b.JS, "seine."+tt.kind+".c.0", 10)
+		j := janitorOf(b, 0)
+		for _, name := range []string{tt.other, tt.frontier} {
+			c, err := b.JS.CreateConsumer(t.Context(), tt.stream, messages.PartitionConsumer(name, tt.kind, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := natstest.State(t, b.JS, tt.stream).Msgs; n != 10 {
+				t.Errorf("%d of 10 are left before %s has read", n, name)
+			}
+			read(t, c, 10)
+			if _, err := j.clean(t.Context(), tt.stream, 1); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if n := natstest.State(t, b.JS, messages.StreamResults).Msgs; n != 10 {
-			t.Errorf("%d of 10 are left before %s has read", n, name)
+		if n := natstest.State(t, b.JS, tt.stream).Msgs; n > 1 {
+			t.Errorf("%d are left, that all have read", n)
 		}
-		read(t, c, 10)
-		if _, err := j.clean(t.Context(), messages.StreamResults, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := natstest.State(t, b.JS, messages.StreamResults).Msgs; n > 1 {
-		t.Errorf("%d are left, that all have read", n)
 	}
 }
 
