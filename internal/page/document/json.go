@@ -83,7 +83,7 @@ var (
 // Value reads the first JSON value of b, as Document.JSON returns it, and returns
 // what is behind it.
 func Value(b []byte) (v any, rest []byte, err error) {
-	if err := bounded(b); err != nil {
+	if err := Bounded(b); err != nil {
 		return nil, nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
@@ -124,7 +124,7 @@ func parseNDJSON(body []byte) (rows []any, broken string, err error) {
 const betweenLines = " \t\r\n,\x1e\x00\ufeff"
 
 func decodeValues(body []byte) ([]any, error) {
-	if err := bounded(body); err != nil {
+	if err := Bounded(body); err != nil {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(body)) //nolint:forbidigo // into no struct
@@ -143,9 +143,9 @@ func decodeValues(body []byte) ([]any, error) {
 	}
 }
 
-// bounded refuses what would take more memory than there may be, values that are too
-// deep, and numbers that are too long.
-func bounded(b []byte) error {
+// Bounded returns an error for JSON text that would take more memory than there may be, and for
+// values that are too deep or numbers that are too long.
+func Bounded(b []byte) error {
 	size, err := sizeOfJSON(b)
 	if err == nil && size > MaxTree-copiesOfJSON*len(b) {
 		return errTree("its JSON")

@@ -11,6 +11,7 @@ import (
 	"github.com/kaptinlin/jsonschema"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/page/document"
 	"seine/pkg/crawlspec"
 )
 
@@ -29,21 +30,15 @@ var metaschema = sync.OnceValues(func() (*schema, error) { return compileText(sc
 
 func compileSchema(v crawlspec.Value) (*schema, error) {
 	meta, err := metaschema()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = meta.check(v)
 	}
-	if err := meta.check(v); err != nil {
-		return nil, fmt.Errorf("is not a JSON Schema: %w", err)
-	}
-	s, err := compileText(v)
-	if bad, ok := errors.AsType[*jsonschema.RegexPatternError](err); ok {
-		return nil, fmt.Errorf("is not a JSON Schema: %s: %w", strings.TrimPrefix(bad.Location, "#"), bad.Err)
+	var s *schema
+	if err == nil {
+		s, err = compileText(v)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("is not a JSON Schema: %w", err)
-	}
-	if refs := s.compiled.UnresolvedReferenceURIs(); len(refs) > 0 {
-		return nil, fmt.Errorf("is not a JSON Schema: $ref: %q is not in the schema", refs[0])
 	}
 	return s, nil
 }
@@ -52,14 +47,29 @@ func compileText(text []byte) (*schema, error) {
 	c := jsonschema.NewCompiler().SetAssertFormat(true)
 	c.Loaders = nil // a schema is complete in itself
 	compiled, err := c.Compile(text)
-	return &schema{compiled: compiled}, err
+	if bad, ok := errors.AsType[*jsonschema.RegexPatternError](err); ok {
+		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(bad.Location, "#"), bad.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if refs := compiled.UnresolvedReferenceURIs(); len(refs) > 0 {
+		return nil, fmt.Errorf("$ref: %q is not in the schema", refs[0])
+	}
+	return &schema{compiled: compiled}, nil
 }
 
 // check reports where a JSON value does not conform, at most three places, on one line.
 func (s *schema) check(text []byte) error {
+	if err := document.Bounded(text); err != nil {
+		return err
+	}
 	var value any
 	if err := jsontext.Unmarshal(text, &value); err != nil {
 		return errors.New("has a number that is too large to check") // no float64 holds it
+	}
+	if n := countValues(value); n > maxChecked {
+		return fmt.Errorf("has %d values, and a schema checks at most %d", n, maxChecked)
 	}
 	s.mu.Lock()
 	result := s.compiled.ValidateStruct(value)
@@ -77,6 +87,25 @@ func (s *schema) check(text []byte) error {
 	return errors.New(strings.Join(places, "; "))
 }
 
+// maxChecked bounds the values of a record that has a schema: the library notes a result of some hundred bytes for
+// each value and each schema that it checks that with.
+const maxChecked = 1 << 16
+
+func countValues(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			n += countValues(e)
+		}
+	case map[string]any:
+		for _, e := range v {
+			n += countValues(e)
+		}
+	}
+	return n
+}
+
 // applicators are the keywords whose errors only say that a part does not conform, which has an error of its own.
 var applicators = []string{
 	"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "then", "else", "properties", "patternProperties", "additionalProperties",
@@ -87,7 +116,7 @@ var applicators = []string{
 func causes(r *jsonschema.EvaluationResult, at string) (places []string) {
 	required, explained := r.Errors["required"], false
 	for _, part := range r.Details {
-		if part.IsValid() || !failed(r, part) {
+		if part.IsValid() || !isCause(r, part) {
 			continue
 		}
 		explained = true
@@ -104,8 +133,8 @@ func causes(r *jsonschema.EvaluationResult, at string) (places []string) {
 	return places
 }
 
-// failed reports whether a part is why its keyword failed: that of "if", or a part of "anyOf", may also not conform.
-func failed(r, part *jsonschema.EvaluationResult) bool {
+// isCause reports whether a part is why its keyword failed: that of "if", or a part of "anyOf", may also not conform.
+func isCause(r, part *jsonschema.EvaluationResult) bool {
 	keyword, _, _ := strings.Cut(strings.TrimPrefix(part.EvaluationPath, "/"), "/")
 	switch keyword {
 	case "": // of a reference, or "else"

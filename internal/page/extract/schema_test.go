@@ -12,7 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-func TestSchemasThatAreNone(t *testing.T) {
+func TestInvalidSchemas(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`:              "is not a JSON Schema: /: Value is array but should be object, boolean",
 		`{"type": "str"}`: "is not a JSON Schema: /type: Value str should be one of the allowed values: null, boolean, ",
@@ -38,7 +38,7 @@ func TestSchemasThatAreNone(t *testing.T) {
 	}
 }
 
-func TestWhereValuesDoNotConform(t *testing.T) {
+func TestErrorsNameThePlaces(t *testing.T) {
 	for _, tt := range []struct{ schema, value, want string }{
 		{`true`, `{"a": 1}`, ""},
 		{`false`, `{"a": 1}`, "/: No values are allowed because the schema is set to 'false'"},
@@ -72,6 +72,9 @@ func TestWhereValuesDoNotConform(t *testing.T) {
 		{`{"properties": {"a": {"type": "integer"}}}`, `{"a": 3.5}`, "/a: Value is number but should be integer"},
 		{`{"properties": {"a": {"multipleOf": 0.01}}}`, `{"a": 19.99}`, ""},
 		{`{"properties": {"a": {"maximum": 10, "multipleOf": 3}}}`, `{"a": "1e999999999"}`, ""},
+		{`{"items": {}}`, "[" + strings.Repeat("1,", maxChecked-2) + "1]", ""},
+		{`{"items": {}}`, "[" + strings.Repeat("1,", maxChecked-1) + "1]", "has 65537 values, and a schema checks at most 65536"},
+		{`{"items": {}}`, strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "document is too big for rules: its values are more than 1000 deep"},
 		{`{"properties": {"a": {"maximum": 10}}}`, `{"a": 1e999}`, "has a number that is too large to check"},
 	} {
 		s, err := compileSchema(crawlspec.Value(tt.schema))
@@ -89,7 +92,7 @@ func TestWhereValuesDoNotConform(t *testing.T) {
 	}
 }
 
-func TestSchemaIsUsedByManyAtATime(t *testing.T) {
+func TestSchemaIsSafeForConcurrentUse(t *testing.T) {
 	s, err := compileSchema(crawlspec.Value(`{"patternProperties": {"^a": {"pattern": "^x"}}, "properties": {"b": {"pattern": "^y"}}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +106,7 @@ func TestSchemaIsUsedByManyAtATime(t *testing.T) {
 	}
 }
 
-func TestTheLibraryChecksTheFormatsThatASchemaMayName(t *testing.T) {
+func TestEveryFormatIsChecked(t *testing.T) {
 	var of struct {
 		Properties struct{ Format struct{ Enum []string } }
 	}
