@@ -270,10 +270,10 @@ func ReaderOf(durable string) string {
 // PartitionConsumer returns the consumer through which the owner of partition
 // p reads a stream in order. The owner acknowledges everything up to a
 // sequence at once, and rewinds to what it has stored when it starts, so the
-// server's own redelivery matters only if the owner hangs. The server keeps what
-// frontiers have acknowledged in memory: to write it, ten times a second for each
-// consumer, took a quarter of its CPU. What a writer has acknowledged it stores:
-// while the writer is away, that alone says what must be kept for it.
+// server's own redelivery matters only if the owner hangs. The server keeps the
+// acknowledgements of frontiers in memory: to write them, ten times a second for each
+// consumer, took a quarter of its CPU. It stores those of writers, which alone say
+// what must be kept while a writer is away.
 func PartitionConsumer(name, kind string, p int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       name + "-" + strconv.Itoa(p),

@@ -38,7 +38,7 @@ type Bus struct {
 
 	lost        atomic.Bool               // the connection, at the moment
 	staleBefore atomic.Pointer[time.Time] // when the server last may have forgotten something
-	join        atomic.Pointer[joinMark]  // nil: not known
+	trusted     atomic.Pointer[trustedRequests]
 	pulse       stallDetector
 	open        context.Context // until Close
 	stopping    context.CancelFunc

@@ -26,8 +26,8 @@ func (b *Bus) MaybeStale(m *Message) (until time.Time, stale bool) {
 	if m.Deliveries > 1 || b.pulse.stalled() {
 		return time.Now(), true
 	}
-	doubt, join := b.staleBefore.Load(), b.join.Load()
-	if doubt == nil || join != nil && join.doubt == doubt && m.Stream == messages.StreamFetch && m.Sequence > join.last {
+	doubt, trusted := b.staleBefore.Load(), b.trusted.Load()
+	if doubt == nil || trusted != nil && trusted.doubt == doubt && m.Stream == messages.StreamFetch && m.Sequence > trusted.after {
 		return time.Time{}, false
 	}
 	at := time.Now().Add(-time.Since(*doubt)) // the clock may have been set since
@@ -40,10 +40,10 @@ func (b *Bus) MarkStale() {
 	b.staleBefore.Store(&now)
 }
 
-// joinMark is where FETCH ended some time after a doubt: what follows was stored later, whatever the clocks say.
-type joinMark struct {
-	doubt *time.Time // a later one knows nothing of the mark
-	last  uint64
+// trustedRequests are those behind a sequence of FETCH: they were stored after a doubt, whatever the clocks say.
+type trustedRequests struct {
+	doubt *time.Time // that of Bus.staleBefore; after a later one, none are trusted
+	after uint64
 }
 
 // TrustNewRequests looks where FETCH ends, so that requests that are stored from now on are not suspect because of
@@ -54,7 +54,7 @@ func TrustNewRequests(ctx context.Context, b *Bus) {
 		return
 	}
 	if fetch, err := StreamInfo(ctx, b, messages.StreamFetch); err == nil && fetch != nil {
-		b.join.Store(&joinMark{doubt, fetch.State.LastSeq})
+		b.trusted.Store(&trustedRequests{doubt, fetch.State.LastSeq})
 	}
 }
 

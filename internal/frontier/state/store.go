@@ -61,7 +61,7 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.K
 	opts := &pebble.Options{
 		FS: fs, Cache: cache, MemTableSize: 16 << 20, MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebblestate.Logger("store", log),
-		FormatMajorVersion: pebble.FormatColumnarBlocks,
+		FormatMajorVersion: pebble.FormatColumnarBlocks, // each later one costs a new store an fsync
 	}
 	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
 	// Else Pebble ends the process at once; the read that meets the damage gets an error as well.
