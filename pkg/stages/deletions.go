@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/streams/jsclient"
-	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
 )
 
@@ -61,15 +60,6 @@ func (sd SpecDeletions) ask(ctx context.Context, crawl string) error {
 		sd.store(crawl, value, rev)
 	}
 	return nil
-}
-
-// GetSure is Get for what was said at a moment that has passed: a deletion that came
-// before the call is known. It asks the leader each time.
-func (s *Specs) GetSure(ctx context.Context, crawl string) (crawlspec.Revision, error) {
-	if err := s.Deletions.ask(ctx, crawl); err != nil {
-		return crawlspec.Revision{}, fmt.Errorf("read deletion of crawl %s: %w", crawl, err)
-	}
-	return s.Get(ctx, crawl, 0)
 }
 
 // at returns the revision of a crawl's last deletion, 0 if there is none.

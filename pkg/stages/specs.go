@@ -289,6 +289,19 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Re
 	}
 }
 
+// GetSure returns the spec that a crawl has now: every spec and deletion stored before the call is known. It asks the leader
+// each time, and returns an error if that cannot be reached.
+func (s *Specs) GetSure(ctx context.Context, crawl string) (crawlspec.Revision, error) {
+	err := s.readUncached(ctx, crawl)
+	if err == nil {
+		err = s.Deletions.ask(ctx, crawl)
+	}
+	if err != nil {
+		return crawlspec.Revision{}, fmt.Errorf("read spec of crawl %s: %w", crawl, err)
+	}
+	return s.knownOrDefault(crawl), nil
+}
+
 func (s *Specs) known(crawl string) (crawlspec.Revision, bool) {
 	s.mu.RLock()
 	r, ok := s.byCrawl[crawl]

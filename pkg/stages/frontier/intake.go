@@ -32,7 +32,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 	if err := messages.CheckCrawl(crawl); err != nil {
 		return out, stages.PoisonError(err)
 	}
-	// A crawl of the name may have been deleted a moment ago: URLs that came since are for the next.
+	// A spec or a deletion that was stored before the seeds may not be known here yet.
 	spec, err := si.specs.GetSure(ctx, crawl)
 	if err != nil {
 		return out, err

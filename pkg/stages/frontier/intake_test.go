@@ -2,13 +2,16 @@ package frontier
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"seine/internal/testing/await"
 	"seine/internal/testing/natstest"
+	"seine/pkg/crawlspec"
 	"seine/pkg/messages"
+	"seine/pkg/stages"
 )
 
 // The seeds of a message are fed whatever else is in it, and what is none has dead letters, of which there are no more than maxLetters.
@@ -80,5 +83,39 @@ func TestSeedsBelongToTheEraOfTheirMessage(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("the eras are %d, want %d", got, want)
+	}
+}
+
+// Seeds are fed under what was stored before them, though the frontier has not read it yet.
+func TestSeedsAreFedUnderTheSpecStoredBefore(t *testing.T) {
+	t.Parallel()
+	a := newTakeoverFixture(t)
+	f := a.frontier(a.store(), 0)
+	var err error
+	f.specs, err = stages.OpenSpecs(t.Context(), a.bus) // it reads nothing by itself
+	a.must(err)
+	put := func() (uint64, error) {
+		spec := crawlspec.Default()
+		spec.MaxPages = rand.Int64()
+		return a.specs.Put(t.Context(), "c", &spec)
+	}
+	remove := func() (uint64, error) {
+		d, err := a.specs.Deletions.Delete(t.Context(), "c", messages.Deletion{})
+		return d.Rev, err
+	}
+	for name, store := range map[string]func() (uint64, error){
+		"a spec":                put,
+		"a deletion":            remove,
+		"a deletion and a spec": func() (uint64, error) { _, err := remove(); a.must(err); return put() },
+	} {
+		rev, err := store()
+		a.must(err)
+		out, err := seedIntake{f}.seeds(t.Context(), &stages.Message{Subject: messages.SubjectSeeds("c"), Stream: messages.StreamSeeds, Sequence: 1, Data: []byte("https://a.test/")})
+		a.must(err)
+		c, err := messages.DecodeCandidates(out.First[0].Data)
+		a.must(err)
+		if c.Rev != rev {
+			t.Errorf("after %s: seeds of revision %d, want %d", name, c.Rev, rev)
+		}
 	}
 }
