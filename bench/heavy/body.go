@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/andybalholm/brotli"
+	brotli "github.com/molecule-man/go-brrr"
 
 	"seine/internal/fetch/challenge"
 )
@@ -96,20 +96,23 @@ func encode(nav string, text []byte, i int) body {
 	at = max(at, 0)
 	text = slices.Concat(text[:at], []byte(nav), text[at:])
 	b := body{coding: "gzip", size: len(text)}
-	b.gzip = compress(text, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+	b.gzip = compress(text, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
 	b.sent = b.gzip
 	if i%2 == 1 {
 		b.coding = "br"
-		b.sent = compress(text, func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, 5) })
+		b.sent = compress(text, func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriter(w, 5) })
 	}
 	return b
 }
 
-func compress(text []byte, by func(io.Writer) io.WriteCloser) []byte {
+func compress(text []byte, by func(io.Writer) (io.WriteCloser, error)) []byte {
 	var sent bytes.Buffer
-	w := by(&sent)
-	_, err := w.Write(text)
-	if err := errors.Join(err, w.Close()); err != nil {
+	w, err := by(&sent)
+	if err == nil {
+		_, err = w.Write(text)
+		err = errors.Join(err, w.Close())
+	}
+	if err != nil {
 		panic(err) // a buffer takes all
 	}
 	return sent.Bytes()

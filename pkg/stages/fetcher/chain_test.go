@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andybalholm/brotli"
+	brotli "github.com/molecule-man/go-brrr"
 	"github.com/nats-io/nats.go"
 
 	"seine/internal/testing/testweb"
@@ -96,8 +96,12 @@ func TestChainedPageIsHandedOnDecoded(t *testing.T) {
 	text := []byte("<title>x</title>" + strings.Repeat("words of a page, ", 30_000)) // 510 KB
 	zip := func(coding string) []byte {
 		var b bytes.Buffer
-		w := map[string]io.WriteCloser{"gzip": gzip.NewWriter(&b), "br": brotli.NewWriter(&b), "deflate": zlib.NewWriter(&b)}[coding]
-		_, err := w.Write(text)
+		br, err := brotli.NewWriter(&b, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := map[string]io.WriteCloser{"gzip": gzip.NewWriter(&b), "br": br, "deflate": zlib.NewWriter(&b)}[coding]
+		_, err = w.Write(text)
 		if err := errors.Join(err, w.Close()); err != nil {
 			t.Fatal(err)
 		}

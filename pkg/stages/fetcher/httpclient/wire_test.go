@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+	brotli "github.com/molecule-man/go-brrr"
 
 	"seine/internal/base/weburl"
 	"seine/internal/testing/rawserver"
@@ -274,7 +274,7 @@ func TestEncodings(t *testing.T) {
 			z, _ := flate.NewWriter(w, 6)
 			return z
 		},
-		"br":       func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) },
+		"br":       func(w io.Writer) io.WriteCloser { z, _ := brotli.NewWriter(w, 6); return z },
 		"zstd":     func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z },
 		"identity": func(w io.Writer) io.WriteCloser { return nopCloser{w} },
 	}
@@ -292,7 +292,7 @@ func TestEncodings(t *testing.T) {
 	cut := func(b []byte) []byte { return b[:len(b)-20] }
 	bomb := func() []byte {
 		var b bytes.Buffer
-		z := brotli.NewWriter(&b)
+		z, _ := brotli.NewWriter(&b, 6)
 		_, _ = z.Write(make([]byte, 8<<20))
 		_ = z.Close()
 		return b.Bytes()
@@ -312,6 +312,7 @@ func TestEncodings(t *testing.T) {
 		{[]string{"gzip, br"}, encode("gzip", "br"), messages.OK},
 		{[]string{"deflate", "gzip,identity, zstd"}, encode("raw", "gzip", "zstd"), messages.OK},
 		{[]string{"gzip"}, append(encode("gzip"), "trailing bytes that are no gzip"...), messages.OK},
+		{[]string{"br"}, append(encode("br"), "trailing bytes"...), messages.OK},
 		{[]string{"gzip"}, text, messages.BadEncoding},
 		{[]string{"br"}, text, messages.BadEncoding},
 		{[]string{"zstd"}, text, messages.BadEncoding},
