@@ -37,10 +37,16 @@ func newRecentLinks(bytes int64) *recentLinks {
 	return r
 }
 
-// resize makes the table larger, and forgets all.
+// resize makes the table larger. Each of its sets begins with what the set had that was in its place: see slots.
 func (t *recentLinks) resize(n int) {
 	n -= n % recentWays
-	t.tags, t.what, t.added = make([]uint64, n), make([]uint16, n), 0
+	tags, what := make([]uint64, n), make([]uint16, n)
+	for first := 0; first < n && len(t.tags) > 0; first += recentWays {
+		was := first / recentWays * (len(t.tags) / recentWays) / (n / recentWays) * recentWays
+		copy(tags[first:], t.tags[was:was+recentWays])
+		copy(what[first:], t.what[was:was+recentWays])
+	}
+	t.tags, t.what, t.added = tags, what, 0
 }
 
 var recentSeed = maphash.MakeSeed()

@@ -45,6 +45,28 @@ func TestRecentCoversOnlyWhatSaysNothingNew(t *testing.T) {
 	}
 }
 
+// The table remembers the same URLs after it has grown.
+func TestRecentForgetsNothingAsItGrows(t *testing.T) {
+	table := newRecentLinks(1 << 20)
+	r := &urlRecord{Depth: 1}
+	for i := range leastRecent {
+		table.add(r, 0, 1, messages.HashURL(fmt.Sprint(i)))
+	}
+	known := func() (n int) {
+		for i := range leastRecent {
+			if table.covers(r, 0, 1, messages.HashURL(fmt.Sprint(i))) {
+				n++
+			}
+		}
+		return n
+	}
+	before := known()
+	table.resize(4 * leastRecent)
+	if after := known(); before < leastRecent/2 || after != before {
+		t.Errorf("it remembers %d of %d URLs, and %d after it has grown", before, leastRecent, after)
+	}
+}
+
 // The table grows to its limit, and then remembers most of as many URLs.
 func TestRecentIsBounded(t *testing.T) {
 	if withRace {
