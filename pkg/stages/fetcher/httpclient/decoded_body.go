@@ -24,10 +24,9 @@ func (p decodedPool) get() *decodedBody {
 	}
 }
 
-// makeRoom doubles the memory, up to a bound. A body that would need more is not held: the bytes read so far are
+// makeRoom makes the memory as large as it says. If that is no more than it is, the body is not held: the bytes read so far are
 // overwritten.
-func (d *decodedBody) makeRoom(most int64) {
-	size := min(2*int64(cap(d.data)), most)
+func (d *decodedBody) makeRoom(size int64) {
 	if d.held = d.held && size > int64(cap(d.data)); !d.held {
 		d.data = d.data[:0]
 		return

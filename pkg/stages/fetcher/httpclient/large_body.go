@@ -92,7 +92,7 @@ func (l largeBody) storeRaw(names []string, length int64, sum hash.Hash) *Failur
 	}))
 	z := contentcoding.NewReader(src, names, l.c.cfg.MaxRatio)
 	defer func() { _ = z.Close() }()
-	f := l.readDecoded(summed{z, sum})
+	f := l.readDecoded(summed{z, sum}, length)
 	if f == nil || f.Class == messages.BadEncoding {
 		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
 			f = l.classifyReadError(err)
@@ -110,8 +110,8 @@ func (l largeBody) storeRaw(names []string, length int64, sum hash.Hash) *Failur
 }
 
 // readDecoded reads src to its end and notes its size. The decoded body stays in the reply, for a parser in the same process,
-// as long as there is memory for it beside the body as received.
-func (l largeBody) readDecoded(src io.Reader) *Failure {
+// as long as there is memory for it beside the body as received, of which length bytes were announced.
+func (l largeBody) readDecoded(src io.Reader, length int64) *Failure {
 	buf := l.c.decoded.get()
 	buf.held = l.ask.Object != ""
 	defer func() {
@@ -121,8 +121,10 @@ func (l largeBody) readDecoded(src io.Reader) *Failure {
 	}()
 	size, looked := int64(0), false
 	for {
-		if len(buf.data) == cap(buf.data) {
-			buf.makeRoom(l.reply.loan.room(l.wire.n+int64(2*cap(buf.data))) - l.wire.n)
+		if full := int64(cap(buf.data)); int64(len(buf.data)) == full {
+			all := full * length / max(1, l.wire.n) * 9 / 8 // if the rest is compressed as well as what has come
+			want := max(2*full, min(all, 4*full))
+			buf.makeRoom(min(want, l.reply.loan.room(l.wire.n+want)-l.wire.n))
 		}
 		begun := len(buf.data)
 		n, err := src.Read(buf.data[begun:cap(buf.data)])
