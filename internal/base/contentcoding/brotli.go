@@ -7,11 +7,11 @@ import (
 	brotli "github.com/molecule-man/go-brrr"
 )
 
-// unbrotli reads brotli. What follows the end is ignored, as browsers do.
-type unbrotli struct{ *brotli.Reader }
+// brotliDecoder decodes brotli, and ignores bytes after the end of the stream, as browsers do.
+type brotliDecoder struct{ *brotli.Reader }
 
-func (u unbrotli) Read(p []byte) (int, error) {
-	n, err := u.Reader.Read(p)
+func (d brotliDecoder) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
 	if errors.Is(err, brotli.ErrExcessiveInput) {
 		err = io.EOF
 	}
@@ -19,7 +19,7 @@ func (u unbrotli) Read(p []byte) (int, error) {
 }
 
 // Reset does not read.
-func (u unbrotli) Reset(r io.Reader) error {
-	u.Reader.Reset(r)
+func (d brotliDecoder) Reset(r io.Reader) error {
+	d.Reader.Reset(r)
 	return nil
 }

@@ -78,7 +78,7 @@ type decoder interface {
 var pools = map[string]*sync.Pool{
 	"gzip":    {New: func() any { return &members{} }},
 	"deflate": {New: func() any { return &deflate{} }},
-	"br":      {New: func() any { return unbrotli{brotli.NewReader(nil)} }},
+	"br":      {New: func() any { return brotliDecoder{brotli.NewReader(nil)} }},
 	"zstd":    {New: newZstd},
 }
 
@@ -209,6 +209,6 @@ func (l *layer) broken(err error) error {
 
 var (
 	_ decoder = (*deflate)(nil)
-	_ decoder = unbrotli{}
+	_ decoder = brotliDecoder{}
 	_ decoder = (*zstd.Decoder)(nil)
 )
