@@ -120,6 +120,27 @@ func checkWidth(t *testing.T, tab *browser.Tab, path string) {
 	}
 }
 
+// The longest names of crawls, hosts, paths and folders wrap, so that no page is wider than its window for them.
+func TestLongNamesFitTheWindow(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	_, seed := site(t, 3)
+	name, host := strings.Repeat("shop", 15)+"sho", strings.Repeat("b", 63)+"."+strings.Repeat("c", 63)+".example"
+	c.crawl(name, "delay: 1h\nalerts: {disk_free: 1000TB}\n", seed+"/", "http://"+host+"/"+strings.Repeat("path", 60))
+	await.Eventually(t, "raise the alert, which names folders", func() bool { o := c.overview(); return o != nil && len(o.Alerts) > 0 })
+	tab := c.tab()
+	tab.Allow("404")
+	paths := append([]string{"/hosts/" + host, "/search?q=bbb"}, all(seed)...)
+	for _, width := range []int64{390, 1280} {
+		tab.Size(width, 900)
+		for _, path := range paths {
+			path = strings.NewReplacer("shop", name, "q=s", "q="+name).Replace(path)
+			tab.Go(c.url + path)
+			checkWidth(t, tab, path)
+		}
+	}
+}
+
 // A value that stands alone in a chart is drawn, as a dot: a line needs two.
 func TestIsolatedValuesOfChartsAreDrawn(t *testing.T) {
 	t.Parallel()
