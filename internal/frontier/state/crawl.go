@@ -26,6 +26,7 @@ type crawl struct {
 	// lostBefore, in the partition's time, are lost.
 	unparsed, lostBefore int64
 	runs                 map[int64]*frontierapi.Run // whose figures change in this turn: see figuresOf
+	savedRun             *frontierapi.Run           // cache: one that was saved last, as in the store
 
 	rules    *Rules
 	rulesFor uint64 // crawls.specsGen that rules were read under

@@ -38,6 +38,10 @@ func (rs *runs) figuresOf(name string, run, now int64) *frontierapi.Run {
 	if r := c.runs[run]; r != nil {
 		return r
 	}
+	if r := c.savedRun; r != nil && r.Run == run {
+		c.runs[run], c.dirty = r, true
+		return r
+	}
 	keep := true
 	r, err := rs.read(rs.runKey(name, run))
 	if err == nil && r == nil {
@@ -77,6 +81,8 @@ func (rs *runs) read(key []byte) (*frontierapi.Run, error) {
 // makeRoom forgets the oldest runs for another, and reports whether that is to be kept:
 // it may be older than they are.
 func (rs *runs) makeRoom(name string, run int64) (keep bool, err error) {
+	c := rs.crawls.get(name)
+	c.savedRun = nil // which may be one that is forgotten
 	pre := table.Name(table.Prefix(rs.partition, kindRun), name)
 	var kept []int64
 	err = rs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
@@ -90,7 +96,7 @@ func (rs *runs) makeRoom(name string, run int64) (keep bool, err error) {
 	}
 	for i := 0; i <= len(kept)-frontierapi.MaxRuns; i++ {
 		rs.tx.Delete(rs.runKey(name, kept[i]))
-		delete(rs.crawls.get(name).runs, kept[i])
+		delete(c.runs, kept[i])
 	}
 	return true, err
 }
@@ -99,6 +105,7 @@ func (rs *runs) makeRoom(name string, run int64) (keep bool, err error) {
 func (rs *runs) save(name string, c *crawl) {
 	for run, r := range c.runs {
 		rs.tx.SetJSON(rs.runKey(name, run), r)
+		c.savedRun = r
 	}
 	clear(c.runs)
 }

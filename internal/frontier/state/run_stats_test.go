@@ -240,6 +240,7 @@ func TestFiguresOfARunThatCannotBeReadBeginAnew(t *testing.T) {
 	w.dispatch(10)
 	w.fetched(a, digestA, 0)
 	w.must(w.store.db.Set(w.part.runs.runKey("c", 0), []byte("{"), pebble.Sync))
+	w.restart()
 	w.fetched(b, digestA, 0)
 	w.wantRun(0, frontierapi.Run{Requests: map[messages.Class]int64{"ok": 1}, Pages: 1, New: 1, BytesWire: 10, BytesBody: 30})
 	if !w.part.loggedRepairs[repairCounters] {
