@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,7 @@ type Bus struct {
 	stopping    context.CancelFunc
 	refusals    permissionErrors
 	handshake   lostHandshake
+	opened      sync.Map // the durable consumers that OpenConsumer was asked for, "STREAM NAME"
 }
 
 // ErrLayout is returned when the streams were made for another layout than

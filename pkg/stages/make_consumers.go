@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"seine/internal/base/jsontext"
+	"seine/internal/base/sleep"
 	"seine/internal/streams/drift"
 	"seine/internal/streams/jsclient"
 	"seine/pkg/messages"
@@ -226,13 +227,19 @@ func (c *consumerMaker) checkRoom(request consumerRequest) error {
 	return nil
 }
 
-// OpenConsumer makes a consumer, or brings it up to date; one that is paused or as it must be is not touched. Where only frontiers may
-// make consumers (see MakeConsumers) and none runs, the one that there is must do.
+// OpenConsumer makes a consumer, or brings it up to date; one that is paused or as it must be is not touched, and one that was deleted is
+// made jsclient.DeletionTime later. Where only frontiers may make consumers (see MakeConsumers) and none runs, the one that there is must do.
 func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	if config.Durable != "" {
+		_, again := b.opened.LoadOrStore(stream+" "+config.Durable, nil)
 		have, err := b.JS.Consumer(ctx, stream, config.Durable)
 		if err == nil && (have.CachedInfo().Paused || len(drift.Consumer(stream, config, have.CachedInfo())) == 0) {
 			return have, nil
+		}
+		if again && errors.Is(err, jetstream.ErrConsumerNotFound) { // it was deleted
+			if err := sleep.For(ctx, jsclient.DeletionTime); err != nil {
+				return nil, err
+			}
 		}
 	}
 	c, err := b.JS.CreateOrUpdateConsumer(ctx, stream, config)

@@ -84,6 +84,11 @@ func (p *provisioner) run(ctx context.Context, agree func(context.Context) error
 	if err != nil {
 		return err
 	}
+	if p.again && slices.Contains(have, nil) { // it was deleted
+		if err := sleep.For(ctx, jsclient.DeletionTime); err != nil {
+			return err
+		}
+	}
 	buckets, last := slices.IndexFunc(all, func(s jetstream.StreamConfig) bool { return !strings.HasPrefix(s.Name, "KV_") }), len(all)-1
 	// One after the other: a server that creates several at a time reserves more than it has, and then refuses lower limits, too.
 	restore := func(from, to int) error {

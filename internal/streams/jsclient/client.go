@@ -15,6 +15,10 @@ const (
 	MaxRefusedWait = time.Second
 )
 
+// DeletionTime is how long a server may still remove the files of a stream or consumer that it lists no longer. One that is created
+// meanwhile loses its own: such a stream answers no publisher until the server restarts (nats-server 2.15.2).
+const DeletionTime = time.Second
+
 // Client is a connection to NATS, with what the client library does not do, or not as it must
 // be done here.
 type Client struct {
