@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	_ "seine/internal/base/heapgoal" // of commands and crawls in one process
 	"seine/internal/base/safeprint"
 	"seine/internal/base/version"
 	"seine/internal/run/completion"
@@ -31,7 +32,6 @@ const (
 var endsProcess bool
 
 func main() {
-	setHeapGoal(48<<20, 0.25)
 	endsProcess = true
 	os.Exit(run(os.Args[1:]))
 }
