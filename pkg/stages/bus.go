@@ -184,14 +184,9 @@ func serverAtLeast(version string, major, minor int) bool {
 }
 
 // agree writes the layout, or checks it against the one that was written.
-func (b *Bus) agree(ctx context.Context, partitions int) error {
-	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version}
-	kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
-	if err != nil {
-		return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
-	}
-	want.Installation = nuid.Next()
-	_, err = kv.Create(ctx, messages.KeyLayout, messages.Encode(want))
+func (b *Bus) agree(ctx context.Context, kv jetstream.KeyValue, partitions int) error {
+	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version, Installation: nuid.Next()}
+	_, err := kv.Create(ctx, messages.KeyLayout, messages.Encode(want))
 	if err == nil {
 		b.Layout = want
 		return nil

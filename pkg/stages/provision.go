@@ -31,11 +31,11 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	}
 	p := provisioner{Bus: b, Provisioned: messages.Provisioned{Limits: limits, Replicas: replicas}}
 	err := p.run(ctx, func(ctx context.Context) error {
-		if err := b.agree(ctx, partitions); err != nil {
-			return err
-		}
 		kv, err := b.JS.KeyValue(ctx, messages.BucketMeta)
-		if err == nil {
+		if err != nil {
+			return fmt.Errorf("open bucket %s: %w", messages.BucketMeta, err)
+		}
+		if err = b.agree(ctx, kv, partitions); err == nil {
 			_, err = kv.Put(ctx, messages.KeyProvisioned, messages.Encode(p.Provisioned))
 		}
 		return err
