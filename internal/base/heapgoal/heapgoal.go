@@ -41,8 +41,10 @@ func (g *goal) collected() {
 	runtime.SetFinalizer(new(cycle), func(*cycle) { g.collected() })
 }
 
+// leastHeap is the heap at which GOGC=100 first collects; a larger GOGC makes it larger in proportion.
+const leastHeap = 4 << 20
+
 // percent is the GOGC by which so much garbage is let grow beside what is alive.
 func (g *goal) percent(alive uint64) int {
-	share := max(g.share, float64(g.bytes)/float64(max(alive, 1)))
-	return int(min(math.Round(100*share), 1e6))
+	return int(math.Round(100 * max(g.share, float64(g.bytes)/float64(max(alive, leastHeap)))))
 }

@@ -1,6 +1,8 @@
 package heapgoal
 
 import (
+	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -11,11 +13,29 @@ func TestPercentLetsSoMuchGarbageGrow(t *testing.T) {
 	const mib = 1 << 20
 	g := goal{48 * mib, 0.25}
 	for alive, want := range map[uint64]int{
-		0: 1_000_000, 1 * mib: 4800, 48 * mib: 100, 96 * mib: 50, 192 * mib: 25, 4096 * mib: 25,
+		0: 1200, 1 * mib: 1200, 8 * mib: 600, 48 * mib: 100, 96 * mib: 50, 192 * mib: 25, 4096 * mib: 25,
 	} {
 		if got := g.percent(alive); got != want {
 			t.Errorf("with %d MiB alive the percentage is %d, want %d", alive/mib, got, want)
 		}
+	}
+}
+
+// The first collection, before which nothing counts as alive, comes when the heap has so much.
+func TestFirstCollectionComes(t *testing.T) {
+	if out, err := exec.Command(os.Args[0], "-test.run", "^TestAllocating$").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestAllocating is the process of TestFirstCollectionComes.
+func TestAllocating(t *testing.T) {
+	var st runtime.MemStats
+	for range 100 {
+		kept = make([]byte, 1<<20)
+	}
+	if runtime.ReadMemStats(&st); st.NumGC == 0 {
+		t.Error("100 MiB were allocated, and nothing was collected")
 	}
 }
 
