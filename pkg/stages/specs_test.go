@@ -102,7 +102,8 @@ func TestSpecsInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	await.Eventually(t, "it is logged", func() bool { return log.Has("spec ignored") && log.Has("never") })
-	if r := get(t, s, "news", bad); r.Rev != good || r.Stalled || r.Unusable == "" {
+	await.Eventually(t, "it is noted", func() bool { return get(t, s, "news", bad).Unusable != "" })
+	if r := get(t, s, "news", bad); r.Rev != good || r.Stalled {
 		t.Errorf("got revision %d, the last good one is %d", r.Rev, good)
 	}
 	if _, err := s.kv.Put(t.Context(), "broken", []byte("{")); err != nil {
