@@ -12,11 +12,11 @@ import (
 	"runtime/metrics"
 )
 
-// init runs before the inits of most packages, as this one imports none that are late: those of all packages
-// together leave 4 MB, at which GOGC alone has all of it collected, for a fifth of the time that a process takes to start.
+// init sets the goal before most packages are initialized, since this one imports only small packages of the standard library.
+// Initialization allocates 4 MB, at which Go would collect: that takes a fifth of the start of a process.
 func init() { follow(&goal{bytes: 48 << 20, share: 0.25}) }
 
-// follow lets the heap grow to a goal from now on.
+// follow sets the goal of the heap, and again after each collection.
 func follow(g *goal) {
 	if os.Getenv("GOGC") == "" {
 		g.collected()
@@ -30,10 +30,10 @@ type goal struct {
 	share float64
 }
 
-// cycle is garbage at once, so that its finalizer runs after each cycle of the collector.
+// cycle is unreachable at once, so that its finalizer runs after the next collection.
 type cycle struct{ _ [16]byte }
 
-// collected runs after each cycle: the percentage is of what that has found alive.
+// collected runs after each collection, and sets the percentage for what that has found alive.
 func (g *goal) collected() {
 	alive := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(alive)
