@@ -12,39 +12,35 @@ import (
 	"runtime/metrics"
 )
 
-// init sets the goal before most packages are initialized, since this one imports only small packages of the standard library.
-// Initialization allocates 4 MB, at which Go would collect: that takes a fifth of the start of a process.
-func init() { follow(&goal{bytes: 48 << 20, share: 0.25}) }
-
-// follow sets the goal of the heap, and again after each collection.
-func follow(g *goal) {
-	if os.Getenv("GOGC") == "" {
-		g.collected()
-	}
-}
-
-// goal is how large the heap may grow before the collector runs: by so many bytes of garbage, or by a share of
-// what is alive if that is more.
-type goal struct {
-	bytes uint64
-	share float64
-}
-
-// cycle is unreachable at once, so that its finalizer runs after the next collection.
-type cycle struct{ _ [16]byte }
-
-// collected runs after each collection, and sets the percentage for what that has found alive.
-func (g *goal) collected() {
-	alive := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(alive)
-	debug.SetGCPercent(g.percent(alive[0].Value.Uint64()))
-	runtime.SetFinalizer(new(cycle), func(*cycle) { g.collected() })
-}
+// Garbage grows to so many bytes, or to a share of the live heap if that is more.
+const (
+	garbageBytes = 48 << 20
+	garbageShare = 0.25
+)
 
 // leastHeap is the heap at which GOGC=100 first collects; a larger GOGC makes it larger in proportion.
 const leastHeap = 4 << 20
 
-// percent is the GOGC by which so much garbage is let grow beside what is alive.
-func (g *goal) percent(alive uint64) int {
-	return int(math.Round(100 * max(g.share, float64(g.bytes)/float64(max(alive, leastHeap)))))
+// init sets the goal before most packages are initialized, since this one imports only small packages of the standard library.
+// Initialization allocates 4 MB, at which Go would collect: that takes a fifth of the start of a process.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		setPercent()
+	}
+}
+
+// sentinel is unreachable at once, so that its finalizer runs after the next collection.
+type sentinel struct{ _ [16]byte }
+
+// setPercent sets the percentage for the live heap of the last collection, and again after each that follows.
+func setPercent() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetGCPercent(percentFor(live[0].Value.Uint64()))
+	runtime.SetFinalizer(new(sentinel), func(*sentinel) { setPercent() })
+}
+
+// percentFor returns the GOGC for a live heap of so many bytes.
+func percentFor(live uint64) int {
+	return int(math.Round(100 * max(garbageShare, garbageBytes/float64(max(live, leastHeap)))))
 }
