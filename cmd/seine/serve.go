@@ -87,15 +87,15 @@ func (c *serveCmd) Run() error {
 	defer s.close()
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
-	end, err := c.serveMetrics(log)
-	if err != nil {
-		return err
-	}
-	defer end()
 	l, err := s.Open()
 	if err != nil {
 		return err
 	}
+	end, err := c.serveMetrics(log) // after Open: it says that the server is ready
+	if err != nil {
+		return err
+	}
+	defer end()
 	safeprint.Printf("serving at %s: %s\n", s.URL(l), c.source())
 	return s.run(ctx, l)
 }

@@ -271,6 +271,20 @@ func TestServeRefusesToBeOpen(t *testing.T) {
 	}
 }
 
+// A server is not reported as ready before it listens: it does not begin to report if it cannot listen.
+func TestServeListensBeforeItIsReady(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	out := runSeine(t, "serve", "--data", t.TempDir(), "--listen", l.Addr().String(), "--metrics", "127.0.0.1:0")
+	if said := out.said(); out.code() == 0 || !strings.Contains(said, "address already in use") || strings.Contains(said, "serving metrics") {
+		t.Errorf("%d: %s", out.code(), said)
+	}
+}
+
 // Every example of docs/reference/api.md that is for a server of this machine does what it says.
 func TestExamplesOfTheAPI(t *testing.T) {
 	t.Parallel()
