@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// plain serves the HTML of another handler with its links in their plainest spelling, from memory after the first
-// time. The test web is there to find mistakes in reading links; here every crawler is to fetch the same pages. Wget2
-// 1.99.1 drops the port of "//host:port/…" (and then waits for port 80), and leaves entities in URLs as they are.
+// plain serves the HTML of another handler with its links in their plainest spelling; the first pages, at most maxHeld, from
+// memory after the first time. The test web is there to find mistakes in reading links; here every crawler is to fetch
+// the same pages. Wget2 1.99.1 drops the port of "//host:port/…" (and then waits for port 80), and leaves entities in
+// URLs as they are.
 type plain struct {
 	next http.Handler
 
@@ -29,7 +30,9 @@ func (p *plain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		p.mu.Lock()
-		p.pages[uri] = body
+		if len(p.pages) < maxHeld {
+			p.pages[uri] = body
+		}
 		p.mu.Unlock()
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

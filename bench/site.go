@@ -23,8 +23,8 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// maxPages of the test web, of 20 KB each, which are held in memory.
-const maxPages = 20_000
+// maxPages of the test web, of 20 KB each. The first maxHeld are held in memory.
+const maxPages, maxHeld = 100_000, 20_000
 
 // siteOptions say what to serve: a folder, or pages of the test web.
 type siteOptions struct {
