@@ -38,9 +38,9 @@ func percentNow() int {
 }
 
 // A new process has no live heap yet, and collects at the goal all the same. With GOGC it keeps to that.
-func TestNewProcesses(t *testing.T) {
+func TestGoalOfANewProcess(t *testing.T) {
 	for _, gogc := range []string{"", "77"} {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestThisProcess$")
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestChildProcess$")
 		cmd.Env = append(os.Environ(), "GOGC="+gogc)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("GOGC=%s: %v: %s", gogc, err, out)
@@ -48,8 +48,8 @@ func TestNewProcesses(t *testing.T) {
 	}
 }
 
-// TestThisProcess is what TestNewProcesses runs.
-func TestThisProcess(t *testing.T) {
+// TestChildProcess is what TestGoalOfANewProcess runs.
+func TestChildProcess(t *testing.T) {
 	for range 100 {
 		kept = make([]byte, 1<<20)
 	}

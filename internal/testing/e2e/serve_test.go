@@ -280,8 +280,10 @@ func TestServeListensBeforeItIsReady(t *testing.T) {
 	}
 	defer l.Close()
 	out := runSeine(t, "serve", "--data", t.TempDir(), "--listen", l.Addr().String(), "--metrics", "127.0.0.1:0")
-	if said := out.said(); out.code() == 0 || !strings.Contains(said, "address already in use") || strings.Contains(said, "serving metrics") {
-		t.Errorf("%d: %s", out.code(), said)
+	out.expect(1)
+	out.complains("address already in use")
+	if strings.Contains(out.said(), "serving metrics") {
+		t.Errorf("it reports before it listens: %s", out.said())
 	}
 }
 
