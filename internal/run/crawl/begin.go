@@ -14,16 +14,16 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// beginIfKnown begins the crawl, or continues with it. One that is given no URL, of a name that
-// is in no list, is begun only when the frontier, which runs then, is found to know it: a name
-// that is a slip would stay among the crawls.
+// beginIfKnown starts or continues the crawl. If the command has no URLs and the crawl is not
+// listed, the crawl begins only after the frontier reports that it knows the crawl. Otherwise a
+// misspelt name would be stored as a new crawl.
 func (c *crawl) beginIfKnown(ctx context.Context) error {
 	have, err := c.specs.Get(ctx, c.Crawl, 0)
 	if err != nil {
 		return err
 	}
 	spec, err := c.Spec(*have.Spec)
-	if err != nil || len(c.Seeds) > 0 || have.Rev > 0 || len(spec.Seeds) > 0 { // or it says what is wrong
+	if err != nil || len(c.Seeds) > 0 || have.Rev > 0 || len(spec.Seeds) > 0 { // c.begin reports an invalid spec
 		return c.begin(ctx)
 	}
 	names, err := overview.Names(ctx, c.bus)
@@ -52,8 +52,8 @@ func (c *crawl) begin(ctx context.Context) error {
 	return c.publishSeeds(ctx)
 }
 
-// beginOrRefuse begins a crawl of an unlisted name once the frontier is found to know it, and
-// reports when it does not.
+// beginOrRefuse begins an unlisted crawl if the frontier knows its URLs. It returns c.unknown if
+// the frontier knows none.
 func (c *crawl) beginOrRefuse(ctx context.Context, end frontierapi.EndReason, now *frontierapi.Counters) error {
 	switch {
 	case now.Known() > 0:
@@ -65,7 +65,7 @@ func (c *crawl) beginOrRefuse(ctx context.Context, end frontierapi.EndReason, no
 	return nil
 }
 
-// nothingOf says that there is no crawl of a name, and which there are.
+// nothingOf returns an error that names the missing crawl and lists the existing ones.
 func nothingOf(name string, names []string) error {
 	const most = 10
 	others := ""
@@ -81,11 +81,11 @@ func nothingOf(name string, names []string) error {
 	return fmt.Errorf("%w: no crawl %s%s", ErrNothingToDo, name, others)
 }
 
-// publishSeeds stores the spec and publishes the seeds. Seeds that the frontier knows
-// are no news to it, so a crawl is resumed by the same command.
+// publishSeeds stores the spec and publishes the seeds. The frontier ignores seeds that it knows,
+// so the same command resumes a crawl.
 func (c *crawl) publishSeeds(ctx context.Context) error {
 	spec, err := c.storeSpec(ctx)
-	for errors.Is(err, stages.ErrRevision) && sleep.For(ctx, specPoll) == nil { // another command was faster
+	for errors.Is(err, stages.ErrRevision) && sleep.For(ctx, specPoll) == nil { // another command changed the spec first
 		spec, err = c.storeSpec(ctx)
 	}
 	if err != nil {
@@ -94,15 +94,15 @@ func (c *crawl) publishSeeds(ctx context.Context) error {
 	for _, text := range spec.Ineffective() {
 		c.Log.Warn("a key of the spec has no effect", "crawl", c.Crawl, "key", text)
 	}
-	if !c.Again { // or they come when it is known whether the crawl has ended
+	if !c.Again { // with Again, visitAgain publishes them
 		if err := c.feedSeeds(ctx); err != nil {
 			return err
 		}
 	}
 	now, err := c.specs.GetSure(ctx, c.Crawl)
 	if err == nil && now.Since() > c.specRev {
-		// An earlier crawl of the name was deleted meanwhile, with the spec: see crawlspec.Spec.Keep. Those seeds are of a new one
-		// then, whose spec another command may have stored.
+		// An earlier crawl of this name and its spec were deleted meanwhile (crawlspec.Spec.Keep).
+		// The seeds then belong to a new crawl, whose spec another command may have stored already.
 		rev, perr := c.specs.History.PutAt(ctx, c.Crawl, spec, 0)
 		c.specRev = max(rev, now.Rev)
 		if !errors.Is(perr, stages.ErrRevision) {

@@ -1,6 +1,5 @@
-// Package crawl runs a whole crawl in one process: a NATS server, unless there
-// is one elsewhere, and the four stages over it. It adds nothing to them but
-// the order in which they start and stop.
+// Package crawl runs a complete crawl in one process: the four stages and, unless a NATS server is
+// given, an embedded one. It adds only the order in which they start and stop.
 package crawl
 
 import (
@@ -31,15 +30,14 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// ErrNothingToDo is returned when there are no seeds, and nothing in Data to
-// continue with.
+// ErrNothingToDo is returned if there are no seeds and Data holds no crawl to continue.
 var ErrNothingToDo = errors.New("no URL to start from, and no crawl to resume")
 
-// othersPoll is the wait between questions which other crawls have work.
+// othersPoll is the interval between checks whether other crawls have work.
 const othersPoll = time.Second
 
-// Run crawls until nothing is left to do, a limit is reached, or ctx is done.
-// The summary tells which; it is returned with an error too, if there is one.
+// Run crawls until the crawl is complete, reaches a limit, or ctx is done. It may return a summary
+// together with an error.
 func Run(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	_, err := os.Stat(o.Frontier.State)
@@ -88,58 +86,58 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	return c.run(ctx)
 }
 
-// crawl is a run of the four stages.
+// crawl is one run of the four stages.
 type crawl struct {
 	Options
 	dial        dialer
 	buses       []*stages.Bus
-	bus         *stages.Bus          // of the crawl itself, and of the frontier
-	server      *embedded.Server     // nil if it is elsewhere
-	key         *stateencryption.Key // of Data; nil if it is in the clear
+	bus         *stages.Bus          // used by the crawl and the frontier
+	server      *embedded.Server     // nil if the server is not embedded
+	key         *stateencryption.Key // encrypts Data; nil if Data is not encrypted
 	client      frontierapi.Client
 	began       time.Time
 	store       *state.Store
 	specs       *stages.Specs
 	unfollow    func()
-	specRev     uint64 // of the spec that this run began with
+	specRev     uint64 // spec revision at the start of this run
 	frontier    *frontier.Frontier
 	fetcher     *fetcher.Fetcher
 	renderer    *render.Renderer
 	parser      *parser.Parser
-	writers     []*writer.Writer // that of the records first
+	writers     []*writer.Writer // the writer of records first
 	last        frontierapi.Counters
-	resumed     bool // there was state before this run
+	resumed     bool // the state existed before this run
 	newAccess   bool // this command changes the stored spec so that refused requests may succeed
-	usesSecrets bool // of its spec
+	usesSecrets bool // the spec uses secrets
 	longest     longestQueue
-	begun       chan struct{} // closed when it is certain that the run is not refused
+	begun       chan struct{} // closed once this run may fetch
 	before      atomic.Int64  // pages fetched by earlier runs, or notCounted
-	asked       bool          // last has been set
+	asked       bool          // last is set
 	since       uint64        // revision of the deletion after which the crawl began
 	reasons     frontierapi.Reasons
-	nothing     string             // why the first seed gave no page, or what was found no other one
+	nothing     string             // why the first seed gave no page, or why no other URL was kept
 	waits       bool               // the first seed of this command is queued
-	seedsFailed bool               // the seeds of this command, all of them
-	unread      bool               // the commits of an output could not be listed
-	newest      *frontierapi.Run   // nil if it is the first
-	expiry      time.Time          // when it is deleted, having ended; zero for never
-	state       crawlspec.RunState // of the spec by which it has ended
-	cancelled   []string           // hosts, by that spec
+	seedsFailed bool               // all seeds of this command failed
+	unread      bool               // listing the commits of an output failed
+	newest      *frontierapi.Run   // nil for the first run
+	expiry      time.Time          // when the ended crawl will be deleted; zero for never
+	state       crawlspec.RunState // spec state at the end of the crawl
+	cancelled   []string           // hosts that the spec cancels
 
-	// unknown is set until it is known that there is a crawl of the name: the error if
-	// there is none.
+	// unknown is the error for a crawl that does not exist, until the frontier reports that it
+	// knows the crawl.
 	unknown error
 
-	abandoned  bool // stages still run: what they use must stay as it is
-	acksStored bool // the embedded server would forget nothing if it was killed
+	abandoned  bool // stages still run, so their resources must not be closed
+	acksStored bool // the embedded server has stored all acknowledgements and may be killed
 }
 
-// Partitions is how many partitions an embedded server has. One carries more
-// than one machine can crawl, makes one file of output at a time, and spares a
-// small crawl most of the start and the stop of sixteen times four consumers.
+// Partitions is the number of partitions of an embedded server. One partition has more capacity
+// than one machine needs, writes one output file at a time, and avoids most of the start-up and
+// shutdown time of 64 consumers.
 const Partitions = 1
 
-// open makes the stages, and starts none.
+// open creates the stages without starting them.
 func (c *crawl) open(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -155,7 +153,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 		return err
 	}
 	c.Frontier.Partitions = Partitions
-	if c.server != nil { // its state is beside the streams, and not shared
+	if c.server != nil { // its state is local and not shared
 		c.Frontier.Take, c.Frontier.SnapshotEvery = frontier.TakeAll, 0
 	}
 	layout, unknown := c.bus.Existing(ctx)
@@ -167,7 +165,7 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	if err := (outputs{c}).check(ctx, unknown == nil); err != nil {
 		return err
 	}
-	// Side by side: making the store waits for the disk, making streams hardly does.
+	// In parallel, because opening the store waits for the disk and creating streams hardly does.
 	var g errgroup.Group
 	g.Go(func() error { return frontier.Provision(ctx, c.Frontier, c.bus) })
 	g.Go(func() (err error) {
@@ -186,9 +184,8 @@ func (c *crawl) open(ctx context.Context) (err error) {
 	return c.openWorkers(ctx)
 }
 
-// openWorkers gives each of the other stages a separate connection, as in
-// separate processes: a page on its way would hold up every small message
-// behind it.
+// openWorkers gives each of the other stages its own connection, as separate processes have. On a
+// shared connection, large pages would delay small messages.
 func (c *crawl) openWorkers(ctx context.Context) error {
 	own := make([]*stages.Bus, 2+len(c.Writers()))
 	for i := range own {
@@ -202,8 +199,8 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 	var err error
 	switch {
 	case c.server == nil:
-		own[0].MarkStale() // as a process that joins a cluster does
-	case c.resumed: // the processes that held messages are gone
+		own[0].MarkStale() // as a process does that joins a cluster
+	case c.resumed: // the processes that held the messages are gone
 		err = own[0].RedeliverUnacked(ctx)
 	}
 	if err != nil {
@@ -228,7 +225,7 @@ func (c *crawl) openWorkers(ctx context.Context) error {
 
 func (c *crawl) close() {
 	if c.abandoned {
-		return // the end of the process closes it all, as kill -9 would
+		return // the process exit releases everything, as kill -9 would
 	}
 	if c.renderer != nil {
 		c.renderer.Close()
@@ -242,18 +239,18 @@ func (c *crawl) close() {
 		}
 	}
 	for i, bus := range slices.Backward(c.buses) {
-		if i == 0 && c.Last && c.server != nil { // the other connections have sent theirs
+		if i == 0 && c.Last && c.server != nil { // the other connections have flushed their acknowledgements
 			c.acksStored = storeAcks(bus) == nil
 		}
 		bus.Close()
 	}
 }
 
-// specPoll is between two tries to store the spec.
+// specPoll is the wait between attempts to store the spec.
 const specPoll = 100 * time.Millisecond
 
-// run starts the stages, watches the crawl, and stops the stages in the order
-// of the pipeline, so that each hands on what it has.
+// run starts the stages, watches the crawl, and stops the stages in pipeline order, so that each
+// stage passes on all its messages.
 func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	c.Health.Add("nats", c.ready)
 	c.Health.Start()
@@ -292,8 +289,9 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	return told.summarise(end, ctx.Err() != nil, slowest, err)
 }
 
-// awaitOthers waits until the other crawls have no work, ctx is done, or a stage has failed. The records of a crawl that
-// has ended are committed then, and its manifest says at the end whether it is complete.
+// awaitOthers waits until the other crawls have no work, ctx is done, or a stage has failed. It
+// commits the records of each crawl when that crawl ends, and marks complete crawls in their
+// manifests.
 func (c *crawl) awaitOthers(ctx, stages context.Context) error {
 	before := []string{c.Crawl}
 	for c.Others != nil && ctx.Err() == nil && stages.Err() == nil {
@@ -308,12 +306,13 @@ func (c *crawl) awaitOthers(ctx, stages context.Context) error {
 		if err == nil && len(now) == 0 {
 			return nil
 		}
-		_ = sleep.For(stages, othersPoll) // an error means that the loop ends
+		_ = sleep.For(stages, othersPoll) // an error is handled by the loop condition
 	}
 	return nil
 }
 
-// ended marks those crawls that are complete, and commits the records of all unless the stages end soon, which does that.
+// ended marks the complete crawls among names. If the stages continue, it first commits the
+// records; stages that stop commit them on their own.
 func (c *crawl) ended(ctx context.Context, names []string, goOn bool) {
 	if len(names) > 0 && goOn {
 		flush(ctx, c.writers)
@@ -341,8 +340,7 @@ func (c *crawl) start(ctx context.Context) *stagegroup.Group {
 	return g
 }
 
-// fetch runs the fetcher, once the run is not refused any more, and it is known what was
-// fetched before: other crawls may be in the same state.
+// fetch runs the fetcher once the run may fetch and the pages of earlier runs are counted.
 func (c *crawl) fetch(ctx context.Context) error {
 	select {
 	case <-c.begun:

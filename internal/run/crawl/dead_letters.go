@@ -10,13 +10,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// DeadLetters count what the stages could not do.
+// DeadLetters counts the dead letters of a crawl.
 type DeadLetters struct {
 	ByStage map[string]int64 `json:"by_stage"`
-	Last    string           `json:"last,omitempty"` // why the newest is one
+	Last    string           `json:"last,omitempty"` // reason of the newest dead letter
 }
 
-// deadLetters counts those of the crawl that DEAD still has, nil if there are none.
+// deadLetters counts the crawl's dead letters on DEAD. It returns nil if there are none.
 func (r report) deadLetters() *DeadLetters {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -9,10 +9,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// ErrDeleted is returned when the crawl is deleted while it runs.
+// ErrDeleted is returned if the crawl is deleted during the run.
 var ErrDeleted = errors.New("the crawl was deleted while it ran")
 
-// deleted returns the deletion of the crawl since it began, nil if there is none.
+// deleted returns the deletion of the crawl during this run, nil if there is none.
 func (c *crawl) deleted() *messages.Deletion {
 	if d := c.specs.Deletion(c.Crawl); d != nil && d.Rev > c.since {
 		return d
@@ -22,15 +22,14 @@ func (c *crawl) deleted() *messages.Deletion {
 
 const (
 	deletionPoll = 100 * time.Millisecond
-	// toldWithin is how long the command that deletes the crawl may need to learn that it is
-	// done, from the embedded server that is about to end.
+	// toldWithin is how long the embedded server keeps running after a deletion, so that the
+	// deleting command can learn the result.
 	toldWithin = 2 * time.Second
 )
 
-// finishDeletion lets the stages work until nothing is left of the crawl, or ctx is
-// done: what is left then goes when something runs on the state again. Open files are
-// finished, since records in them are still in the streams. With a server elsewhere
-// others continue with it.
+// finishDeletion lets the stages work until the crawl is deleted or ctx is done; the next process
+// that opens the state deletes the rest. It flushes the writers, because records in open files are
+// still in the streams. With an external server, other processes finish the deletion.
 func (c *crawl) finishDeletion(ctx, stagesDone context.Context) {
 	if c.server == nil {
 		return

@@ -13,15 +13,15 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// ErrDiskFull is returned when the state or the output cannot grow. What has
-// been acknowledged is safe: the same command continues once there is room.
+// ErrDiskFull is returned if the state or the output cannot grow. Acknowledged data is safe: the
+// same command continues once there is room.
 var ErrDiskFull = errors.New("the disk is full; make room and run the same command again")
 
-// minFree is how much must be free below --data. JetStream stops a stream for
-// good when one write of it fails, and then nothing would say why nothing moves.
+// minFree is the least free space below --data, in bytes. JetStream disables a stream for good
+// after one failed write, and then no error would explain why the crawl is stalled.
 const minFree = 2 << 20
 
-// checkDisk reports that the disk below dir is nearly full.
+// checkDisk returns ErrDiskFull if the disk of dir is nearly full.
 func checkDisk(dir string) error {
 	disk, err := diskspace.At(dir)
 	if err != nil {
@@ -33,20 +33,20 @@ func checkDisk(dir string) error {
 	return nil
 }
 
-// checkOut reports, before anything is started, that no output can be written.
+// checkOut reports, before the stages start, that an output cannot be written.
 func checkOut(w *writer.Config) (err error) {
 	flag := FlagOf(w)
 	if !bucket.Is(w.Out) && !writer.IsDatabase(w.Out) {
 		return checkWritable(flag, w.Out)
 	}
-	if err = w.CheckOpens(); err != nil && flag != "--out" { // which the error names by itself
+	if err = w.CheckOpens(); err != nil && flag != "--out" { // the error names --out itself
 		err = fmt.Errorf("%s: %w", flag, err)
 	}
 	return err
 }
 
-// checkWritable reports, before anything is started, that nothing can be
-// written below a directory.
+// checkWritable reports, before the stages start, that dir is not writable. It creates dir if
+// needed.
 func checkWritable(flag, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("%s %s: %w", flag, dir, err)
@@ -62,7 +62,7 @@ func checkWritable(flag, dir string) error {
 	return nil
 }
 
-// missing are the directories on a path that are not there, the innermost first.
+// missing returns the missing directories of a path, the innermost first.
 func missing(dir string) (all []string) {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -72,9 +72,9 @@ func missing(dir string) (all []string) {
 	}
 }
 
-// removeEmpty removes directories as far as nothing is in them.
+// removeEmpty removes those of the directories that are empty.
 func removeEmpty(dirs []string) {
 	for _, dir := range dirs {
-		_ = os.Remove(dir) // it fails where something is
+		_ = os.Remove(dir) // fails if the directory is not empty
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// WriteDryRun writes what a crawl would fetch, and makes no request. One that has begun
-// knows other seeds too, and does not fetch again what it knows.
+// WriteDryRun writes the URLs and rules of a crawl without sending a request. begun is set if the
+// crawl exists: it has further seeds, and does not fetch known URLs again.
 func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) {
 	first := "would fetch %s first:\n"
 	if begun {
@@ -76,7 +76,7 @@ func WriteDryRun(w io.Writer, seeds []string, spec *crawlspec.Spec, begun bool) 
 	}
 }
 
-// pace says how often a host is asked.
+// pace describes the request rate for a host.
 func pace(p *crawlspec.Politeness) string {
 	text := fmt.Sprintf("up to %d requests at a time to each host, without a delay", p.PerHost)
 	if p.Delay > 0 {
@@ -91,7 +91,7 @@ func pace(p *crawlspec.Politeness) string {
 	return text
 }
 
-// writeSources writes the values that some hosts have instead.
+// writeSources writes the values that apply to some hosts only.
 func writeSources(w io.Writer, sources []crawlspec.HostRule) {
 	if len(sources) == 0 {
 		return
@@ -106,7 +106,7 @@ func writeSources(w io.Writer, sources []crawlspec.HostRule) {
 	}
 }
 
-// either lists what a host may be, with that of earlier seeds of a crawl that has begun.
+// either lists the allowed hosts. For a crawl that has begun it adds the hosts of earlier seeds.
 func either(roots map[string]bool, begun bool, earlier string) string {
 	all := slices.Sorted(maps.Keys(roots))
 	if begun {

@@ -7,11 +7,11 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// notCounted stands for the number of pages that earlier runs have fetched until it is known.
+// notCounted is the value of crawl.before until the pages of earlier runs are counted.
 const notCounted = -1
 
-// pagesBefore returns how many pages earlier runs have fetched: all of them, if this run has ended before they were
-// counted, as nothing is fetched until then.
+// pagesBefore returns the number of pages that earlier runs fetched. If the run ends before they
+// are counted, these are all pages, because nothing is fetched before the count.
 func (r report) pagesBefore() int64 {
 	if n := r.before.Load(); n != notCounted {
 		return n
@@ -19,8 +19,8 @@ func (r report) pagesBefore() int64 {
 	return r.last.Pages
 }
 
-// countBefore counts the pages that earlier runs have fetched, before this one fetches any. What
-// those have left in the streams counts as theirs, so it waits until the frontier has applied it.
+// countBefore counts the pages of earlier runs before this run fetches any. Pages that those runs
+// left in the streams count as theirs, so it waits until the frontier has replayed the streams.
 func (r report) countBefore(ctx context.Context) {
 	for {
 		behind, err := r.client.Replaying(ctx)
@@ -37,10 +37,12 @@ func (r report) countBefore(ctx context.Context) {
 	}
 }
 
-// drainTime bounds the wait for what the stages have sent at the end of an interrupted run: other processes may send more.
+// drainTime bounds the wait for the streams to drain at the end of an interrupted run. Other
+// processes may keep sending.
 const drainTime = 2 * time.Second
 
-// countDrained counts what an interrupted run has fetched, once the frontier has applied it, and the writers have read it.
+// countDrained counts the pages of an interrupted run after the frontier and the writers have read
+// the streams.
 func (r report) countDrained(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()

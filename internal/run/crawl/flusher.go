@@ -8,17 +8,18 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// Flusher has a running crawl commit what its writers hold. The zero value is ready.
+// Flusher commits the open files of a running crawl. The zero value is ready to use.
 type Flusher struct {
 	mu      sync.Mutex
-	writers []*writer.Writer // none while no crawl runs
+	writers []*writer.Writer // nil while no crawl runs
 	last    time.Time
 }
 
-// flushEvery is the least time between two flushes: each of them makes files.
+// flushEvery is the least time between two flushes, because each flush creates files.
 const flushEvery = 10 * time.Second
 
-// Flush waits until all that the writers have read is committed, or ctx is done. It does nothing shortly after it did.
+// Flush commits all records that the writers have read. It returns when they are committed or ctx
+// is done, and does nothing within flushEvery of the last flush.
 func (f *Flusher) Flush(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -28,14 +29,15 @@ func (f *Flusher) Flush(ctx context.Context) {
 	}
 }
 
-// flush waits until all that the writers have read is committed, or ctx is done.
+// flush commits all records that the writers have read. It returns when they are committed or ctx
+// is done.
 func flush(ctx context.Context, writers []*writer.Writer) {
 	for _, w := range writers {
 		w.Flush()(ctx)
 	}
 }
 
-// follow has f flush these from now on.
+// follow sets the writers that f flushes.
 func (f *Flusher) follow(writers []*writer.Writer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

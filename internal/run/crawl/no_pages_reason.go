@@ -13,9 +13,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// explainNothing finds out, for a crawl that ended without a page, what became
-// of its first seed, or of a URL that failed or was excluded if no seed is known here; for one that
-// has the pages of its seeds alone, which rule excluded all that was found on them.
+// explainNothing sets r.nothing for a crawl that fetched no page, or only its seeds. For no page,
+// the reason is the state of the first seed or, without a known seed, of a URL that failed or was
+// excluded. For seeds only, it is the rule that excluded all other URLs.
 func (r report) explainNothing(ctx context.Context) {
 	spec, err := r.spec(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r report) explainNothing(ctx context.Context) {
 	}
 }
 
-// whyNot finds out what became of a URL.
+// whyNot sets r.nothing to the state of a URL.
 func (r report) whyNot(ctx context.Context, url string) {
 	e, err := r.client.Explain(ctx, r.Crawl, url)
 	if err != nil || !e.Known {
@@ -65,7 +65,7 @@ func (r report) whyNot(ctx context.Context, url string) {
 // mostSeeds bounds how many seeds are checked for failure.
 const mostSeeds = 100
 
-// seedsAre reports whether the first seeds of this command, at most so many, have a state.
+// seedsAre reports whether all of the first most seeds of this command have a state.
 func (r report) seedsAre(ctx context.Context, state string, most int) bool {
 	return !slices.ContainsFunc(r.Seeds[:min(len(r.Seeds), most)], func(s messages.Seed) bool {
 		e, err := r.client.Explain(ctx, r.Crawl, s.URL)
@@ -73,7 +73,7 @@ func (r report) seedsAre(ctx context.Context, state string, most int) bool {
 	})
 }
 
-// examples are URLs that ended without a page.
+// examples returns the example URLs of reasons.
 func examples(reasons ...[]frontierapi.Reason) (urls []string) {
 	for _, r := range slices.Concat(reasons...) {
 		if r.Example != nil {
@@ -83,7 +83,8 @@ func examples(reasons ...[]frontierapi.Reason) (urls []string) {
 	return urls
 }
 
-// excludedAll says which rule excluded every URL but the seeds, "" if none did.
+// excludedAll describes the rule that excluded every URL except the seeds. It returns "" if no
+// single rule did.
 func excludedAll(n *frontierapi.Counters, seeds int64, spec *crawlspec.Spec) string {
 	others := n.Known() - seeds
 	for reason, excluded := range n.Excluded {

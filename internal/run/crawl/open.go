@@ -22,14 +22,15 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// OpenStreams starts a server on what an earlier crawl has stored in a directory, whose key is given. It fails if a crawl
-// is running there, and waits while another command looks. The function that it returns ends all that.
+// OpenStreams starts a server on the streams that an earlier crawl stored in a directory, with the
+// key of their encryption. It fails if a crawl runs there, and waits while another command reads
+// the directory. The returned function closes the connection and stops the server.
 func OpenStreams(ctx context.Context, data, name string, key *stateencryption.Key, log *slog.Logger) (*stages.Bus, func(), error) {
 	server, err := startServer(ctx, data, embedded.Options{Dir: filepath.Join(data, "nats"), Private: true, Key: key.NATS()})
 	if err != nil {
 		return nil, nil, err
 	}
-	connect.RemoveLocal(data) // it was left by a crawl that was killed
+	connect.RemoveLocal(data) // left by a crawl that was killed
 	bus, err := stages.Dial("", name, log, nats.InProcessServer(server.Server()))
 	if err != nil {
 		server.Stop()
@@ -38,9 +39,9 @@ func OpenStreams(ctx context.Context, data, name string, key *stateencryption.Ke
 	return bus, func() { bus.Close(); server.Stop() }, nil
 }
 
-// Open opens what an earlier crawl has stored in a directory, for as long as do takes:
-// the server, the frontier and the parser, so that everything of a crawl can be changed
-// but nothing is requested and nothing written. It fails if a crawl is running there.
+// Open opens the stored state of a crawl while do runs: the server, the frontier and the parser. do
+// can read and change everything about the crawl, but nothing is requested or written. Open fails
+// if a crawl runs in the directory.
 func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Context, *stages.Bus) error) (err error) {
 	key, err := stateencryption.Open(data, "")
 	if err != nil {
@@ -56,7 +57,7 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	if err := bus.Join(joining); err != nil {
 		return fmt.Errorf("%s: no crawl has begun there: %w", data, err)
 	}
-	if err := bus.RedeliverUnacked(ctx); err != nil { // the processes that held messages are gone
+	if err := bus.RedeliverUnacked(ctx); err != nil { // the processes that held the messages are gone
 		return err
 	}
 	cfg := frontier.DefaultConfig()
@@ -96,15 +97,14 @@ func Open(ctx context.Context, data string, log *slog.Logger, do func(context.Co
 	return g.Wait()
 }
 
-// joinTime is more than a server needs to load its streams, which no process makes here.
+// joinTime is more than a server needs to load its streams; no process creates streams here.
 const joinTime = 5 * time.Second
 
-// openWithin is how long a command that inspects what is stored may keep a crawl
-// from starting.
+// openWithin bounds how long a command that reads the stored state may delay the start of a crawl.
 const openWithin = 20 * time.Second
 
-// startServer starts the embedded server of a directory. While another command inspects
-// what is stored there, it waits; a crawl that runs there is an error at once.
+// startServer starts the embedded server of a directory. It waits while another command reads the
+// stored state, and fails at once if a crawl runs there.
 func startServer(ctx context.Context, data string, o embedded.Options) (*embedded.Server, error) {
 	for began := time.Now(); ; {
 		s, err := embedded.Start(o)
@@ -117,20 +117,20 @@ func startServer(ctx context.Context, data string, o embedded.Options) (*embedde
 	}
 }
 
-// settleTime is how long a command waits for all that is stored to be taken in. After that
-// it gets what is known: to judge many URLs by another spec may take long.
+// settleTime bounds the wait for the frontier to replay the streams. After it, a command gets the
+// state so far: checking many URLs against a changed spec may take long.
 const settleTime = 5 * time.Second
 
-// readSpecs waits until the specs that are stored are known. A frontier that learns of
-// them later looks at each crawl once more.
+// readSpecs waits until all stored specs are read. A spec that arrives later makes the frontier
+// check its crawl again.
 func readSpecs(ctx context.Context, specs *stages.Specs) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	_ = specs.AllRead(ctx)
 }
 
-// settled waits until the frontier answers questions about every partition, by all that
-// is stored.
+// settled waits until the frontier has replayed the streams of every partition and answers
+// requests.
 func settled(ctx context.Context, bus *stages.Bus) error {
 	for began := time.Now(); ; {
 		done, err := frontierapi.Client{Bus: bus}.Settled(ctx)
@@ -146,5 +146,5 @@ func settled(ctx context.Context, bus *stages.Bus) error {
 	}
 }
 
-// openPoll is the wait between looks at whether the frontier has settled.
+// openPoll is the interval between checks whether the frontier has settled.
 const openPoll = 10 * time.Millisecond

@@ -22,54 +22,53 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// Options say what to crawl, and where things go.
+// Options configure a crawl and the locations of its state and output.
 type Options struct {
 	Crawl string // name of the crawl
-	// Unnamed says that nobody gave the name: without seeds, the only crawl of another name continues.
+	// Unnamed is set if the user gave no name. Without seeds, the only existing crawl then
+	// continues, whatever its name.
 	Unnamed bool
-	Seeds   []messages.Seed // may be empty when the crawl is in Data already, or its spec lists some
-	// Spec makes the spec from the one that the crawl has, which is the default
-	// for a new crawl.
+	Seeds   []messages.Seed // may be empty if Data holds the crawl or the spec has seeds
+	// Spec derives the spec from the crawl's stored one, which for a new crawl is the default.
 	Spec func(have crawlspec.Spec) (*crawlspec.Spec, error)
-	// Again visits all pages of a complete crawl again. A crawl that is not complete continues.
+	// Again visits all pages of a complete crawl again. A crawl that is incomplete continues.
 	Again bool
-	Data  string // state: streams, frontier, writer
-	// EncryptState is the file of the key that the streams and the frontier's store are
-	// encrypted with; "" for the one that they have been encrypted with so far, if any.
+	Data  string // directory of the state: streams, frontier, writer
+	// EncryptState is the key file that encrypts the streams and the frontier's store; "" for the
+	// file that encrypted them so far, if any.
 	EncryptState string
-	// NATS is how a server elsewhere is reached; if it names none, one is embedded in
-	// Data.
+	// NATS selects an external server. If it names none, a server is embedded in Data.
 	NATS connect.Options
-	// Listen is where the embedded server can be reached, with port 0 for any.
+	// Listen is the address of the embedded server, HOST:PORT; port 0 selects a free port.
 	Listen   string
 	Sync     state.Sync
 	Fetcher  fetcher.Config
-	Browser  render.Config // for pages that the spec wants rendered
+	Browser  render.Config // for pages that the spec renders
 	Parser   parser.Config
-	Writer   writer.Config   // of the records
-	More     []writer.Config // further writers, as of an archive
+	Writer   writer.Config   // for records
+	More     []writer.Config // additional writers, such as that of an archive
 	Frontier frontier.Config
-	Chain    bool // hand pages to the parser in memory
-	// Last says that the process ends when Run has returned, so that a small embedded
-	// server need not be stopped in order, which takes some 60 ms.
+	Chain    bool // pass pages to the parser in memory
+	// Last is set if the process exits when Run returns. A small embedded server is then not shut
+	// down, which saves about 60 ms.
 	Last bool
-	// Opened is called once everything could be opened, before anything is
-	// fetched.
+	// Opened is called after everything is open and before anything is fetched.
 	Opened func() error
-	// Progress, if set, is called with the state of the crawl a few times a second.
+	// Progress, if set, receives the state of the crawl a few times a second.
 	Progress func(Progress)
-	// Others, if set, returns the crawls of the directory that have work. The stages run until the crawl has ended and
-	// Others returns none.
+	// Others, if set, returns the crawls in the same directory that have work. The stages run until
+	// this crawl has ended and Others returns none.
 	Others func(context.Context) ([]string, error)
-	// Flusher has the writers of this crawl commit while it runs.
+	// Flusher commits the open files of this crawl while it runs.
 	Flusher *Flusher
 	Log     *slog.Logger
 	Tracer  *tracing.Tracer     // nil for no traces
-	Vitals  *procstats.Reporter // of this process; reports the disks
-	Health  *stages.Health      // of this process; ready when the crawl has begun
+	Vitals  *procstats.Reporter // of this process; reports its disks
+	Health  *stages.Health      // of this process; ready once the crawl has begun
 }
 
-// DefaultOptions are those of a crawl whose state is in a directory, with everything else as the stages have it by default.
+// DefaultOptions returns options for a crawl whose state is in a directory, with the stages'
+// defaults.
 func DefaultOptions(name, data string) Options {
 	o := Options{
 		Crawl: name, Data: data, Log: slog.New(slog.DiscardHandler),
@@ -81,20 +80,19 @@ func DefaultOptions(name, data string) Options {
 	return o
 }
 
-// Progress is how a crawl stands.
+// Progress is the state of a running crawl.
 type Progress struct {
 	frontierapi.CrawlStatus
 	Elapsed  time.Duration
 	MaxPages int64
-	State    crawlspec.RunState // of the crawl: one that is paused sends nothing
-	NATS     string             // where the streams can be looked at
-	Data     string             // the directory that tells commands how, if the server is embedded
-	Longest  time.Duration      // how long the longest queue of a host lasts
+	State    crawlspec.RunState // a paused crawl sends no requests
+	NATS     string             // URL of the server
+	Data     string             // directory of an embedded server, for other commands; "" for an external server
+	Longest  time.Duration      // time until the longest queue of a host is empty
 }
 
-// checkFolders reports, before the state is made, that a folder of the output cannot be
-// written, and then the same of the state beside an embedded server. Of the output it leaves
-// none that was not there.
+// checkFolders reports, before it creates any state, that a directory of the output or the state is
+// not writable. It removes output directories that it had to create.
 func (o *Options) checkFolders() error {
 	for _, w := range o.Writers() {
 		if bucket.Is(w.Out) || writer.IsDatabase(w.Out) {

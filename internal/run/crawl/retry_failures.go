@@ -13,11 +13,11 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// mostRetried bounds the failed URLs of a class that a run of an existing crawl retries.
+// mostRetried bounds the failed URLs of each class that a resumed crawl retries.
 const mostRetried = 10_000
 
-// retriable are the failures that a run of an existing crawl retries: a missing secret may be set now, a new spec may have
-// what the site asks for, and a secret that the site refused may have a new value.
+// retriable returns queries for failures that a resumed crawl retries. A missing secret may be set
+// now, a new spec may meet the site's requirements, and a rejected secret may have a new value.
 func (c failureRetry) retriable() (all []failures.Query) {
 	add := func(class messages.Class, texts ...string) {
 		for _, text := range texts {
@@ -37,8 +37,8 @@ func (c failureRetry) retriable() (all []failures.Query) {
 	return all
 }
 
-// changesAccess reports whether changes of a spec, as specchange has them, may let a request succeed that failed.
-// A crawl of another size does not.
+// changesAccess reports whether spec changes, in the format of specchange, may make a failed
+// request succeed. Changed limits of the crawl do not.
 func changesAccess(changes []string) bool {
 	return slices.ContainsFunc(changes, func(line string) bool {
 		_, key, _ := strings.Cut(line, " ")
@@ -46,10 +46,11 @@ func changesAccess(changes []string) bool {
 	})
 }
 
-// failureRetry adds failed URLs of a crawl again.
+// failureRetry publishes failed URLs as seeds.
 type failureRetry struct{ *crawl }
 
-// run adds the URLs again that failed in earlier runs and may succeed now, and reports whether there are any.
+// run retries URLs that failed in earlier runs and may succeed now. It reports whether there are
+// any.
 func (c failureRetry) run(ctx context.Context, n *frontierapi.Counters) bool {
 	p := seeds.NewPublisher(ctx, stages.NewPublisher(c.bus, "crawl"), c.Crawl, nil)
 	failed, more := 0, false
@@ -79,7 +80,7 @@ func (c failureRetry) run(ctx context.Context, n *frontierapi.Counters) bool {
 	return true
 }
 
-// addFailed adds failed URLs again.
+// addFailed publishes failed URLs as seeds.
 func addFailed(found *failures.Found, p *seeds.Publisher) error {
 	for i := range found.URLs {
 		if err := p.Add(messages.Seed{URL: found.URLs[i].URL}); err != nil {

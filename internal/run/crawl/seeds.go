@@ -19,7 +19,7 @@ func (c *crawl) feedSeeds(ctx context.Context) error {
 	return p.Flush()
 }
 
-// URLsOf returns the URLs of seeds.
+// URLsOf returns the URLs of the seeds.
 func URLsOf(seeds []messages.Seed) (urls []string) {
 	for i := range seeds {
 		urls = append(urls, seeds[i].URL)

@@ -19,11 +19,11 @@ import (
 	"seine/pkg/stages"
 )
 
-// dialer makes a connection that logs to log.
+// dialer opens a connection that logs to log.
 type dialer func(log *slog.Logger) (*stages.Bus, error)
 
-// connectOrEmbed starts the embedded server, or returns none and uses the one elsewhere.
-// The function dial makes a connection to it.
+// connectOrEmbed starts the embedded server; with an external server it returns a nil server. dial
+// connects to the server.
 func connectOrEmbed(ctx context.Context, o *Options, key *stateencryption.Key) (dial dialer, s *embedded.Server, err error) {
 	if o.NATS.Given() {
 		return func(log *slog.Logger) (*stages.Bus, error) { return o.NATS.Dial("seine-crawl", log) }, nil, nil
@@ -56,11 +56,11 @@ func connectOrEmbed(ctx context.Context, o *Options, key *stateencryption.Key) (
 	return dial, s, nil
 }
 
-// embeddedCheckEvery is how often the embedded server is compared with its configuration, and asked whether it is there: this
-// process starts and ends it.
+// embeddedCheckEvery is the interval of health checks of the embedded server and its configuration.
+// It is long, because this process starts and stops the server.
 const embeddedCheckEvery = time.Minute
 
-// CheckListen reports what is wrong with an address for Options.Listen.
+// CheckListen validates an address for Options.Listen.
 func CheckListen(listen string) error {
 	_, _, err := splitListen(listen)
 	return err
@@ -76,12 +76,12 @@ func splitListen(listen string) (string, int, error) {
 		return "", 0, fmt.Errorf("--listen %q: the port must be a number", listen)
 	}
 	if port == 0 {
-		return host, -1, nil // any, in the server's terms
+		return host, -1, nil // -1 is the server's value for any free port
 	}
 	return host, int(port), nil
 }
 
-// connection makes a connection for a stage.
+// connection opens a connection for a stage.
 func (c *crawl) connection(stage string) (*stages.Bus, error) {
 	bus, err := c.dial(c.Log.With("stage", stage))
 	if err == nil {
@@ -91,15 +91,16 @@ func (c *crawl) connection(stage string) (*stages.Bus, error) {
 	return bus, err
 }
 
-// storeAcks has the server store what was acknowledged. It stops in order if that takes long.
+// storeAcks makes the server persist its acknowledgements. If that takes over a second, the server
+// is shut down in order instead.
 func storeAcks(bus *stages.Bus) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return bus.StoreAcks(ctx)
 }
 
-// stopServer ends the embedded server, or leaves it to the end of the process if it has
-// stored what it would forget.
+// stopServer shuts the embedded server down. If the server has persisted everything, it leaves it
+// to the exit of the process.
 func (c *crawl) stopServer() {
 	if !c.acksStored || !c.server.CanBeLeft() {
 		c.server.Stop()

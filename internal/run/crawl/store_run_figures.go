@@ -14,14 +14,14 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// runsEvery is how often the figures of runs are stored in the databases that records go
-// to; and once more at the end.
+// runsEvery is the interval at which run statistics are stored in the databases of the records.
+// They are also stored at the end.
 const runsEvery = time.Minute
 
-// runsTime bounds one try to do so.
+// runsTime bounds one attempt to store run statistics.
 const runsTime = 30 * time.Second
 
-// StoreRuns stores the figures of runs of a crawl in a database.
+// StoreRuns stores the statistics of a crawl's runs in a database.
 func StoreRuns(ctx context.Context, out, crawl string, runs []frontierapi.Run) error {
 	all := make([]writer.Run, len(runs))
 	for i := range runs {
@@ -39,7 +39,7 @@ func StoreRuns(ctx context.Context, out, crawl string, runs []frontierapi.Run) e
 	return writer.SetRuns(ctx, out, all)
 }
 
-// readNewestRun reads the figures of the newest run, unless it is the first.
+// readNewestRun reads the statistics of the newest run, unless it is the first run.
 func (r report) readNewestRun(ctx context.Context) {
 	if r.last.Run == 0 {
 		return
@@ -53,8 +53,8 @@ func (r report) readNewestRun(ctx context.Context) {
 	}
 }
 
-// changesCommand is the command that prints the changes of the newest run, "" if the output holds no records that this
-// command could read without keys or passwords.
+// changesCommand returns the command that prints the changes of the newest run. It returns "" if
+// the command could not read the output: Markdown, encrypted files, or a URL with a password.
 func (r report) changesCommand() string {
 	w := &r.Writer
 	if w.Format == format.Markdown || len(w.Encrypt) > 0 || writer.Redact(w.Out) != w.Out {
@@ -67,8 +67,8 @@ func (r report) changesCommand() string {
 	return command
 }
 
-// keepRuns stores the figures of runs in databases again and again, and a last time when
-// stop is called. That one cannot be had holds up nothing: the next time has them all.
+// keepRuns stores run statistics in databases at intervals, and once more when stop is called. A
+// failed attempt blocks nothing, because the next one stores all statistics.
 func (r report) keepRuns(ctx context.Context) (stop func()) {
 	var databases []string
 	for _, w := range r.Writers() {
@@ -113,7 +113,7 @@ func (r report) storeRuns(ctx context.Context, databases []string) {
 			err = StoreRuns(ctx, out, r.Crawl, runs)
 		}
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, output.ErrAway) { // or the writer tells
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, output.ErrAway) { // the writer reports ErrAway
 		r.Log.Warn("cannot store the figures of runs", "error", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// storeSpec stores the spec that the crawl has, as the options change it.
+// storeSpec applies the options to the crawl's stored spec and stores the result.
 func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 	have, err := c.specs.Get(ctx, c.Crawl, 0)
 	if err != nil {
@@ -37,15 +37,16 @@ func (c *crawl) storeSpec(ctx context.Context) (*crawlspec.Spec, error) {
 		}
 	}
 	c.usesSecrets = len(spec.Secrets()) > 0
-	spec.Again = max(spec.Again, have.Again) // that of a file never takes back what was asked for
+	spec.Again = max(spec.Again, have.Again) // a file never revokes an earlier --again
 	if c.specRev, err = c.specs.History.Replace(ctx, c.Crawl, spec, have); err == nil && have.Rev > 0 && c.specRev != have.Rev {
 		c.logSpecChange(have.Spec, spec)
 	}
 	return spec, err
 }
 
-// logSpecChange warns of what the file and the flags of this command change of the stored spec, which another command
-// may have changed meanwhile, and that new rules for records do not apply to pages that were parsed before.
+// logSpecChange warns about changes that this command makes to the stored spec, which another
+// command may have changed meanwhile. It also warns that new record rules do not apply to pages
+// parsed before.
 func (c *crawl) logSpecChange(have, now *crawlspec.Spec) {
 	lines := specchange.Lines(have.Shown(), now.Shown())
 	if len(lines) == 0 {
@@ -63,14 +64,14 @@ func (c *crawl) logSpecChange(have, now *crawlspec.Spec) {
 	}
 }
 
-// mostChanges bounds the changes of a spec that are logged.
+// mostChanges bounds the number of spec changes in a log line.
 const mostChanges = 10
 
-// logKept warns of the keys that a crawl keeps from its stored spec, and that this command does not set.
+// logKept warns about keys of the stored spec that this command does not set.
 func (c *crawl) logKept(spec *crawlspec.Spec) {
 	said, err := c.Spec(crawlspec.Default())
 	if err != nil {
-		return // it needs what is stored
+		return // the options need the stored spec
 	}
 	var kept []string
 	for _, line := range specchange.Lines(said.Shown(), spec.Shown()) {
@@ -83,7 +84,7 @@ func (c *crawl) logKept(spec *crawlspec.Spec) {
 	}
 }
 
-// spec returns the spec of the crawl as it is now: anyone may change it while it runs.
+// spec returns the current spec of the crawl, which other commands may change while it runs.
 func (c *crawl) spec(ctx context.Context) (*crawlspec.Spec, error) {
 	r, err := c.specs.Get(ctx, c.Crawl, c.specRev)
 	return r.Spec, err

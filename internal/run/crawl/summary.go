@@ -26,96 +26,96 @@ import (
 // report makes the summary of a crawl.
 type report struct{ *crawl }
 
-// Outcome is how a run came to its end.
+// Outcome is how a run ended.
 type Outcome string
 
 // Outcomes of a run.
 const (
 	OutcomeComplete    Outcome = "complete"
 	OutcomeCancelled   Outcome = "cancelled"
-	OutcomeLimit       Outcome = "limit"       // a limit of the spec was reached
+	OutcomeLimit       Outcome = "limit"       // the crawl reached a limit of the spec
 	OutcomeInterrupted Outcome = "interrupted" // the same command continues it
 	OutcomeFailed      Outcome = "failed"
-	OutcomeDeleted     Outcome = "deleted" // the crawl was deleted while it ran
+	OutcomeDeleted     Outcome = "deleted" // the crawl was deleted during the run
 )
 
-// Summary is what a run tells at its end. Counts are of the whole crawl, over
-// all its runs; Seconds and PagesPerSecond are of this run.
+// Summary is the result of a run. Counts cover all runs of the crawl; Seconds and PagesPerSecond
+// cover this run.
 type Summary struct {
 	Outcome             Outcome                  `json:"outcome"`
-	Limit               string                   `json:"limit,omitempty"` // of the spec, that was reached: max_pages, max_bytes or max_duration
+	Limit               string                   `json:"limit,omitempty"` // key of the limit that was reached: max_pages, max_bytes or max_duration
 	Error               string                   `json:"error,omitempty"`
-	NoPagesReason       string                   `json:"nothing,omitempty"` // why there is not one page, or not one but the seeds
+	NoPagesReason       string                   `json:"nothing,omitempty"` // why no page, or no page except the seeds, was fetched
 	Crawl               string                   `json:"crawl"`
 	Pages               int64                    `json:"pages"`
-	PagesBefore         int64                    `json:"pages_before,omitempty"`  // of Pages, those that earlier runs have fetched
+	PagesBefore         int64                    `json:"pages_before,omitempty"`  // part of Pages that earlier runs fetched
 	Records             int64                    `json:"records"`                 // committed
-	OutputUnread        bool                     `json:"output_unread,omitempty"` // so Records may be too low
+	OutputUnread        bool                     `json:"output_unread,omitempty"` // listing failed, so Records may be too low
 	BytesWire           int64                    `json:"bytes_wire"`
 	BytesBody           int64                    `json:"bytes_body"`
 	Seconds             float64                  `json:"seconds"`
 	PagesPerSecond      float64                  `json:"pages_per_second"`
 	URLs                URLCounts                `json:"urls"`
-	frontierapi.Reasons                          // why URLs failed and were excluded, and pages left out
+	frontierapi.Reasons                          // why URLs failed or were excluded, and why pages were left out
 	RuleTroubles        []RuleTrouble            `json:"rule_troubles,omitempty"`
-	EmptyShells         *PageSample              `json:"empty_shells,omitempty"` // that have scripts and hardly any text, and were not rendered, in this run
-	LoginForms          *PageSample              `json:"login_forms,omitempty"`  // that ask for a login, which the spec has not, in this run
-	Warnings            int64                    `json:"warnings,omitempty"`     // pages that are incomplete: rendered pages that were cut; sitemaps, feeds and files that were read in part
+	EmptyShells         *PageSample              `json:"empty_shells,omitempty"` // pages of this run with scripts and hardly any text that were not rendered
+	LoginForms          *PageSample              `json:"login_forms,omitempty"`  // pages of this run with a login form for which the spec has no login
+	Warnings            int64                    `json:"warnings,omitempty"`     // incomplete pages: truncated rendered pages; sitemaps, feeds and files that were read in part
 	FailedLogins        int64                    `json:"failed_logins,omitempty"`
 	Requests            map[messages.Class]int64 `json:"requests"`
 	DeadLetters         *DeadLetters             `json:"dead_letters,omitempty"`
 	SlowestHosts        []frontierapi.HostStatus `json:"slowest_hosts"`
 	Files               []output.File            `json:"files"`
 	Rows                map[string]int64         `json:"rows,omitempty"`   // records in a database, by kind
-	Tables              map[string]string        `json:"tables,omitempty"` // that they are in, by kind
-	Out                 string                   `json:"out"`              // without secrets
+	Tables              map[string]string        `json:"tables,omitempty"` // tables of these records, by kind
+	Out                 string                   `json:"out"`              // with secrets redacted
 	Archives            []Archive                `json:"archives,omitempty"`
 	RequestLog          *RequestLog              `json:"request_log,omitempty"`
-	CompleteSince       time.Time                `json:"complete_since,omitzero"`   // if an earlier run has completed the crawl, and this one had nothing to do
-	Paused              bool                     `json:"paused,omitempty"`          // the crawl is, so it sends nothing
-	CancelledHosts      []string                 `json:"cancelled_hosts,omitempty"` // of which something is left: seine resume takes that back
-	Data                string                   `json:"-"`                         // the directory of the state, "" if that is at a NATS server
+	CompleteSince       time.Time                `json:"complete_since,omitzero"`   // set if an earlier run completed the crawl and this run had nothing to do
+	Paused              bool                     `json:"paused,omitempty"`          // the crawl is paused and sends no requests
+	CancelledHosts      []string                 `json:"cancelled_hosts,omitempty"` // hosts with queued URLs; seine resume undoes the cancellation
+	Data                string                   `json:"-"`                         // directory of the state, "" with an external NATS server
 	DeletedAt           time.Time                `json:"deleted_at,omitzero"`       // when the crawl is deleted (crawlspec.Spec.Keep)
-	Run                 *frontierapi.Run         `json:"run,omitempty"`             // the newest, if it is not the first
-	NewRun              bool                     `json:"-"`                         // it began in this process
-	Changes             string                   `json:"-"`                         // the command that prints the changes of the newest run, "" if the output holds no records to compare
-	SeedsWait           bool                     `json:"-"`                         // the URLs of this command are queued, and none was fetched
-	SeedsFailed         bool                     `json:"-"`                         // the URLs of this command, all of them, and no page was fetched
-	RecordsLate         int64                    `json:"-"`                         // written now, of pages that earlier runs have fetched, if this one requested none
+	Run                 *frontierapi.Run         `json:"run,omitempty"`             // the newest run, unless it is the first
+	NewRun              bool                     `json:"-"`                         // the newest run began in this process
+	Changes             string                   `json:"-"`                         // command that prints the changes of the newest run, "" if the output cannot be compared
+	SeedsWait           bool                     `json:"-"`                         // the URLs of this command are queued, none was fetched
+	SeedsFailed         bool                     `json:"-"`                         // all URLs of this command failed, and no page was fetched
+	RecordsLate         int64                    `json:"-"`                         // records written now for pages of earlier runs, if this run requested none
 }
 
-// WroteNothing reports that the crawl has ended without a page, and nothing is in any of its
-// outputs.
+// WroteNothing reports whether the crawl completed without a page and all its outputs are empty.
 func (s *Summary) WroteNothing() bool {
 	return s.Outcome == OutcomeComplete && s.Pages == 0 && s.Records == 0 && len(s.Files)+len(s.Rows)+len(s.Archives) == 0 && s.RequestLog == nil
 }
 
-// FetchedNothing reports whether no page was fetched: by the crawl, by a new run, or for the URLs of this command, which all failed.
+// FetchedNothing reports whether no page was fetched: by the crawl, by a new run, or for the URLs
+// of this command.
 func (s *Summary) FetchedNothing() bool {
 	return s.Pages == 0 || s.SeedsFailed || s.NewRun && s.Run.Failed > 0 && s.Run.Pages+s.Run.Same == 0
 }
 
-// Archive is what the writer of an archive has committed of the crawl.
+// Archive is the committed content of a crawl's archive.
 type Archive struct {
 	Pages   int64         `json:"pages"`
-	Answers int64         `json:"answers"` // that are no pages: redirects, errors, robots.txt
+	Answers int64         `json:"answers"` // responses that are not pages: redirects, errors, robots.txt
 	Bytes   int64         `json:"bytes"`   // without indexes
 	Files   []output.File `json:"files"`   // with indexes
 	Out     string        `json:"out"`
 }
 
-// RuleTrouble is a rule for records that found nothing, or of which fields never had a value,
-// in the pages of this run.
+// RuleTrouble is a record rule that matched nothing in this run's pages, or whose fields were
+// always empty.
 type RuleTrouble struct {
 	Rule    string   `json:"rule"` // as in "records[0]"
 	Kind    string   `json:"kind"`
-	Pages   int64    `json:"pages"` // that it fits
+	Pages   int64    `json:"pages"` // pages that the rule applies to
 	Records int64    `json:"records"`
 	Empty   []string `json:"empty,omitempty"` // fields
 	What    string   `json:"what"`
 }
 
-// ruleTroubles are those of the rules of the spec.
+// ruleTroubles returns the rules of the spec that found nothing.
 func (r report) ruleTroubles() (all []RuleTrouble) {
 	yields, pages := r.parser.Yields(r.Crawl)
 	for i := range yields {
@@ -127,13 +127,13 @@ func (r report) ruleTroubles() (all []RuleTrouble) {
 	return all
 }
 
-// PageSample is a number of pages, and one of them.
+// PageSample is a number of pages with one example.
 type PageSample struct {
 	Pages   int64  `json:"pages"`
 	Example string `json:"example"` // URL
 }
 
-// newPageSample returns nil for no pages.
+// newPageSample returns nil if pages is 0.
 func newPageSample(pages int64, example string) *PageSample {
 	if pages == 0 {
 		return nil
@@ -141,15 +141,15 @@ func newPageSample(pages int64, example string) *PageSample {
 	return &PageSample{pages, example}
 }
 
-// RequestLog is what the writer of results has committed of the crawl.
+// RequestLog is the committed log of a crawl's requests.
 type RequestLog struct {
 	Requests int64         `json:"requests"`
 	Bytes    int64         `json:"bytes"`
-	Files    []output.File `json:"files,omitempty"` // none of a database
-	Out      string        `json:"out"`             // without secrets
+	Files    []output.File `json:"files,omitempty"` // none for a database
+	Out      string        `json:"out"`             // with secrets redacted
 }
 
-// URLCounts count URLs by where they stand.
+// URLCounts counts URLs by state.
 type URLCounts struct {
 	Known    int64            `json:"known"`
 	Done     int64            `json:"done"`
@@ -158,7 +158,7 @@ type URLCounts struct {
 	Open     int64            `json:"open"`
 }
 
-// limits are the keys of the spec that make a crawl end.
+// limits maps end reasons to the spec's limit keys.
 var limits = map[frontierapi.EndReason]string{
 	frontierapi.PagesLimit: "max_pages", frontierapi.BytesLimit: "max_bytes", frontierapi.TimeLimit: "max_duration",
 }
@@ -182,7 +182,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		s.CancelledHosts = r.cancelled
 	}
 	if s.URLs.Excluded == nil {
-		s.URLs.Excluded = make(map[string]int64) // {} for programs, not null
+		s.URLs.Excluded = make(map[string]int64) // {} in JSON instead of null
 	}
 	switch {
 	case errors.Is(err, ErrDeleted):
@@ -220,7 +220,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	}
 	if writer.IsDatabase(r.Writer.Out) {
 		s.Rows, s.Files = rowsByKind(s.Files), nil
-		delete(s.Rows, messages.KindVisit) // which has no view
+		delete(s.Rows, messages.KindVisit) // visits have no view
 		s.Tables = make(map[string]string, len(s.Rows))
 		for kind := range s.Rows {
 			s.Tables[kind] = writer.TableOf(r.Writer.Out, kind)
@@ -239,7 +239,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	return s, err
 }
 
-// archive says what is committed of pages.
+// archive returns the committed content of an archive.
 func (o outputs) archive(w *writer.Config) Archive {
 	a := Archive{Out: w.Out, Files: o.files(w, messages.StreamPages)}
 	for _, f := range a.Files {
@@ -252,7 +252,7 @@ func (o outputs) archive(w *writer.Config) Archive {
 	return a
 }
 
-// requestLog says what is committed of results.
+// requestLog returns the committed log of requests.
 func (o outputs) requestLog(w *writer.Config) *RequestLog {
 	l := &RequestLog{Out: writer.Redact(w.Out), Files: o.files(w, messages.StreamResults)}
 	for _, f := range l.Files {
@@ -265,8 +265,8 @@ func (o outputs) requestLog(w *writer.Config) *RequestLog {
 	return l
 }
 
-// files lists what a writer has committed of this crawl. An output directory may
-// hold the files of others, and of earlier lives of the stream.
+// files lists the files that a writer has committed for this crawl. An output directory may also
+// hold files of other crawls and of deleted streams.
 func (o outputs) files(w *writer.Config, stream string) []output.File {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -277,7 +277,7 @@ func (o outputs) files(w *writer.Config, stream string) []output.File {
 	}
 	commits, err := w.ReadCommits()
 	o.unread = o.unread || err != nil
-	if err != nil && !errors.Is(err, output.ErrAway) { // or the writer tells
+	if err != nil && !errors.Is(err, output.ErrAway) { // the writer reports ErrAway
 		o.Log.Warn("cannot list the output", "crawl", o.Crawl, "error", err)
 	}
 	var files []output.File
@@ -295,7 +295,7 @@ func (o outputs) files(w *writer.Config, stream string) []output.File {
 	return files
 }
 
-// rowsByKind counts the records of commits to a database, which are in no files.
+// rowsByKind counts the records in a database, by kind.
 func rowsByKind(files []output.File) map[string]int64 {
 	byKind := make(map[string]int64)
 	for _, f := range files {
@@ -304,14 +304,14 @@ func rowsByKind(files []output.File) map[string]int64 {
 	return byKind
 }
 
-// SlowMS is from which mean time of a request on a host is worth a line.
+// SlowMS is the least mean response time of a host, in milliseconds, that the summary lists.
 const SlowMS = 20
 
-// Write prints the summary for a person.
+// Write prints the summary in plain text.
 func (s *Summary) Write(w io.Writer) {
 	safeprint.Fprintf(w, "\n%s: %s\n\n", s.Crawl, s.headline())
 	last := ""
-	row := func(name, format string, a ...any) { // several rows of one name have it once
+	row := func(name, format string, a ...any) { // prints a repeated name once
 		if name == last {
 			name = ""
 		} else if name != "" {
@@ -410,7 +410,7 @@ func (s *Summary) Write(w io.Writer) {
 	}
 }
 
-// writeWarnings prints what may be wrong with the spec, a line each.
+// writeWarnings prints likely mistakes in the spec, one per line.
 func (s *Summary) writeWarnings(row func(name, format string, a ...any)) {
 	for _, r := range s.Exclusions {
 		keys := traps.Reason(r.Name).Keys()
@@ -433,7 +433,8 @@ func (s *Summary) writeWarnings(row func(name, format string, a ...any)) {
 	}
 }
 
-// trapShare is the share of the fetched pages, as its inverse, from which on so many URLs that a guard excluded are worth a line.
+// trapShare is an inverse share of the fetched pages. If a guard excluded more URLs than this
+// share, the summary warns.
 const trapShare = 10
 
 func suchAs(e *frontierapi.Example) string {
@@ -443,7 +444,7 @@ func suchAs(e *frontierapi.Example) string {
 	return ", such as " + e.URL
 }
 
-// runFound says what the newest run found, and how to list it.
+// runFound describes the results of the newest run and how to list them.
 func (s *Summary) runFound() string {
 	r := s.Run
 	found := map[string]int64{"new": r.New, "changed": r.Changed, "same": r.Same, "gone": r.Gone, "failed": r.Failed - r.Gone}
@@ -455,10 +456,10 @@ func (s *Summary) runFound() string {
 	return text
 }
 
-// maxReasons is how many of them are printed.
+// maxReasons is the number of reasons that are printed.
 const maxReasons = 5
 
-// writeReasons prints why URLs ended without a page, a line and an example each.
+// writeReasons prints why URLs ended without a page, one line with an example each.
 func writeReasons(row func(name, format string, a ...any), name string, all []frontierapi.Reason) {
 	for i, r := range all {
 		if i == maxReasons {
@@ -506,7 +507,7 @@ func (s *Summary) headline() string {
 	return "complete"
 }
 
-// ofData is the flags by which another command finds the crawl.
+// ofData returns the flags that select this crawl in another command.
 func (s *Summary) ofData() (flags string) {
 	if s.Data != "" && filepath.Clean(s.Data) != filepath.Clean(connect.DefaultData) {
 		flags = " --data " + s.Data
@@ -517,12 +518,12 @@ func (s *Summary) ofData() (flags string) {
 	return flags
 }
 
-// retry names the command that fetches failed URLs again.
+// retry returns advice on fetching failed URLs again.
 func (s *Summary) retry() string {
 	return fmt.Sprintf("to retry failures, run seine seed --failures-of %s%s and the same command", s.Crawl, s.ofData())
 }
 
-// completeBefore says of a crawl that an earlier run has completed what can be done with it.
+// completeBefore is the headline for a crawl that an earlier run completed.
 func (s *Summary) completeBefore() string {
 	text := fmt.Sprintf("complete on %s, nothing was fetched", s.CompleteSince.Local().Format(time.DateTime))
 	if len(s.CancelledHosts) > 0 {
@@ -535,12 +536,12 @@ func (s *Summary) completeBefore() string {
 	return text
 }
 
-// keptUntil returns when a crawl that has ended is deleted, the zero time for never.
+// keptUntil returns when an ended crawl will be deleted, the zero time for never.
 func (r report) keptUntil(ctx context.Context, end frontierapi.EndReason) time.Time {
 	spec, err := r.specs.Get(ctx, r.Crawl, 0)
 	if err != nil {
 		return time.Time{}
 	}
-	at, _ := r.client.Expiry(ctx, r.Crawl, spec, end, &r.last) // seine status says what cannot be asked now
+	at, _ := r.client.Expiry(ctx, r.Crawl, spec, end, &r.last) // seine status reports errors
 	return at
 }

@@ -7,18 +7,18 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// standing is how a crawl stands that is to be visited again.
+// standing is the state of a crawl for --again.
 type standing int
 
 const (
-	ended         standing = iota // all of it is visited once more
-	notBegun                      // this is its first visit
-	underWay                      // its first visit was interrupted
-	visitingAgain                 // a run over everything was interrupted
+	ended         standing = iota // all pages are visited again
+	notBegun                      // this is the first visit
+	underWay                      // the first visit was interrupted
+	visitingAgain                 // a run over all pages was interrupted
 	cancelled
 )
 
-// standingOf says how a crawl stands.
+// standingOf returns the state of a crawl.
 func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
 	open := n.Pending() > 0
 	switch {
@@ -34,8 +34,8 @@ func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
 	return ended
 }
 
-// visitAgain starts a run over everything, unless the crawl was interrupted, perhaps in
-// such a run: then the same command continues. The seeds come after that is decided.
+// visitAgain starts a run over all pages, unless the crawl was interrupted: then the same command
+// continues it. It publishes the seeds afterwards.
 func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (err error) {
 	switch standingOf(spec, n) {
 	case cancelled:

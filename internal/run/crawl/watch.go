@@ -11,34 +11,34 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Waits between queries to the frontier for the state of the crawl, for each
-// partition, which is a separate query.
+// Intervals at which the crawl's state is requested from the frontier. They apply to each
+// partition, which needs a request of its own.
 const (
-	firstPoll  = 20 * time.Millisecond // the frontier has its partitions then
+	firstPoll  = 20 * time.Millisecond // the frontier owns its partitions by then
 	minPoll    = 2 * time.Millisecond
-	maxPoll    = 30 * time.Millisecond // or, for all, a hundredth of the time that the crawl has taken
+	maxPoll    = 30 * time.Millisecond // or, over all partitions, a hundredth of the elapsed time
 	idlePoll   = time.Second           // while nothing changes
-	restPoll   = 2 * time.Second       // while all hosts wait
-	leastOfURL = 50 * time.Microsecond // no crawl takes less time for a URL
+	restPoll   = 2 * time.Second       // while all hosts wait for their delay
+	leastOfURL = 50 * time.Microsecond // least time that a crawl takes for a URL
 )
 
-// surveyPoll is the wait between questions for the longest queues, so many.
+// surveyPoll is the interval between requests for the longest queues, surveyed their number.
 const (
 	surveyPoll = 5 * time.Second
 	surveyed   = 3
 )
 
-// settlePoll is the wait between looks at whether the writer has every record,
-// which take some requests to the server.
+// settlePoll is the interval between checks whether the writer has read every record. A check takes
+// several requests to the server.
 const settlePoll = 5 * time.Millisecond
 
-// longestQueue is how long the longest queue of a host lasts.
+// longestQueue caches the time until the longest queue of a host is empty.
 type longestQueue struct {
-	asked time.Time // zero before the first question
+	asked time.Time // time of the last request, zero before the first
 	lasts time.Duration
 }
 
-// look returns it as it was at most surveyPoll ago.
+// look returns a value that is at most surveyPoll old.
 func (q *longestQueue) look(ctx context.Context, c *crawl) time.Duration {
 	if now := time.Now(); now.Sub(cmp.Or(q.asked, c.began)) > surveyPoll {
 		q.asked = now
@@ -49,8 +49,8 @@ func (q *longestQueue) look(ctx context.Context, c *crawl) time.Duration {
 	return q.lasts
 }
 
-// watch follows the crawl until it has ended, ctx is done, or a stage has
-// failed, which ends the stages' context.
+// watch follows the crawl until it has ended, ctx is done, or a stage has failed and cancelled the
+// stages' context.
 func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error) {
 	wait := time.Duration(0)
 	for {
@@ -59,7 +59,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 		case <-ctx.Done():
 			return frontierapi.NotEnded, nil
 		case <-stages.Done():
-			return frontierapi.NotEnded, nil // Wait will say why
+			return frontierapi.NotEnded, nil // Wait returns the reason
 		case <-time.After(pause):
 		}
 		if err := c.fatalCondition(); err != nil {
@@ -76,7 +76,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 			end, counters, err = c.client.CheckEnded(stages, c.Crawl, spec)
 		}
 		if errors.Is(err, frontierapi.ErrUnanswered) || stages.Err() != nil {
-			continue // not all partitions are open yet
+			continue // some partitions are not open yet
 		}
 		if err != nil {
 			c.Log.Debug("cannot ask the frontier", "error", err)
@@ -88,7 +88,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 			}
 			continue
 		}
-		if c.server == nil && c.resumed && !c.asked { // others may fetch meanwhile
+		if c.server == nil && c.resumed && !c.asked { // other processes may fetch meanwhile
 			c.before.Store(counters.Pages)
 		}
 		if c.Again && !c.asked {
@@ -107,7 +107,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local(), Longest: c.longest.look(stages, c)})
 		}
 		switch {
-		case end == frontierapi.Empty && len(c.Seeds) > 0: // they are on their way
+		case end == frontierapi.Empty && len(c.Seeds) > 0: // the seeds have not arrived yet
 		case end == frontierapi.Empty:
 			return frontierapi.NotEnded, fmt.Errorf("%w: crawl %s", ErrNothingToDo, c.Crawl)
 		case end != frontierapi.NotEnded:
@@ -117,8 +117,7 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 	}
 }
 
-// local is the directory that tells commands how to look in, "" if the server is
-// elsewhere.
+// local returns the directory that other commands use to connect, "" with an external server.
 func (c *crawl) local() string {
 	if c.server == nil {
 		return ""
@@ -126,10 +125,9 @@ func (c *crawl) local() string {
 	return c.Data
 }
 
-// untilPoll returns how long to wait before the next question, when the last
-// wait and the counters were these. A crawl that has much to do cannot end
-// soon, and one that is slow does not end fast; one that is stalled need not be asked often: the wait grows to a quarter of
-// the time since the last change.
+// untilPoll returns the wait before the next request to the frontier, given the last wait and the
+// counters. It waits longer the more URLs are left and the slower the crawl is. For a stalled
+// crawl, the wait grows to a quarter of the time since the last change.
 func (c *crawl) untilPoll(last time.Duration, now *frontierapi.CrawlStatus, spec *crawlspec.Spec) time.Duration {
 	if now.Next != nil && now.InFlight+now.Parsing == 0 {
 		if due := time.Until(time.UnixMilli(now.Next.NextMS)); due > maxPoll {
@@ -149,9 +147,8 @@ func (c *crawl) untilPoll(last time.Duration, now *frontierapi.CrawlStatus, spec
 	return wait
 }
 
-// fatalCondition returns what stops the crawl and only a person can fix. In
-// separate processes a stage waits until it is fixed; here the person is
-// waiting too.
+// fatalCondition returns an error that only the user can fix, which ends the crawl. In separate
+// processes a stage waits for the fix instead.
 func (c *crawl) fatalCondition() error {
 	if err := (outputs{c}).trouble(); err != nil {
 		return err
@@ -167,7 +164,7 @@ func (c *crawl) fatalCondition() error {
 	return nil
 }
 
-// ready returns what is wrong with the connections, nil if nothing.
+// ready returns the first error of the connections.
 func (c *crawl) ready() error {
 	for _, bus := range c.buses {
 		if err := bus.Ready(); err != nil {
@@ -177,7 +174,7 @@ func (c *crawl) ready() error {
 	return nil
 }
 
-// explain returns err, or what a server elsewhere refused that is behind it.
+// explain adds to err what an external server refused.
 func (c *crawl) explain(err error) error {
 	for _, bus := range c.buses {
 		err = bus.Refusals.WithErr(err)

@@ -8,12 +8,12 @@ import (
 	"seine/internal/ops/watchdog"
 )
 
-// watchDisks reports the disks that this process fills.
+// watchDisks reports the disks that this process writes to.
 func (c *crawl) watchDisks() {
 	c.Vitals.AddDisk("data", c.Data)
 	for i, w := range c.Writers() {
 		place := "out"
-		if i > 0 { // each place is a series of metrics
+		if i > 0 { // each destination needs its own metric series
 			place = w.Name
 		}
 		if dir := w.Directory(); dir != "" {
@@ -22,8 +22,8 @@ func (c *crawl) watchDisks() {
 	}
 }
 
-// guard watches for what alerts are about until ctx is done. It begins when there
-// may first be something to say: most crawls are over before that.
+// guard runs the watchdog of alerts until ctx is done. It starts after one interval, because most
+// crawls end before an alert is possible.
 func (c *crawl) guard(ctx context.Context) {
 	spec, err := c.spec(ctx)
 	if err != nil || sleep.For(ctx, watchdog.Interval(&spec.Alerts)) != nil {

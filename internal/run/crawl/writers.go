@@ -19,22 +19,22 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// outputs are the writers of a crawl, and what they have committed.
+// outputs manages the writers of a crawl and their commits.
 type outputs struct{ *crawl }
 
-// Names of further writers, beside that of the records.
+// Names of additional writers beside the writer of records.
 const (
-	ArchiveName  = "archive"  // of pages
-	RequestsName = "requests" // of results
+	ArchiveName  = "archive"  // writes pages
+	RequestsName = "requests" // writes results
 )
 
-// further are those that a run may have: what each reads, and the flag that asks for it.
+// further lists the additional writers: their input stream and the flag that enables each.
 var further = []struct{ name, stream, kind, flag, what string }{
 	{ArchiveName, messages.StreamPages, "pages", "--warc", "the archive"},
 	{RequestsName, messages.StreamResults, "results", "--log-requests", "the log of requests"},
 }
 
-// FlagOf is the flag of seine crawl that says where a writer writes.
+// FlagOf returns the flag of seine crawl that sets the destination of a writer.
 func FlagOf(w *writer.Config) string {
 	for _, f := range further {
 		if f.name == w.Name {
@@ -44,9 +44,8 @@ func FlagOf(w *writer.Config) string {
 	return "--out"
 }
 
-// CheckPlaces reports that two writers have the same place, or one writes among the files
-// of the crawl's state in data. A database has room for the records and the results beside
-// each other.
+// CheckPlaces reports that two writers have the same destination, or that one writes into the state
+// directory data. One database may hold both records and results.
 func CheckPlaces(data string, all ...writer.Config) error {
 	used := make(map[string]string)
 	for i := range all {
@@ -69,7 +68,7 @@ func CheckPlaces(data string, all ...writer.Config) error {
 	return nil
 }
 
-// within reports whether a path is that of a folder, or below it.
+// within reports whether path is folder or lies below it.
 func within(folder, path string) bool {
 	base, err := filepath.Abs(folder)
 	abs, err2 := filepath.Abs(path)
@@ -80,11 +79,11 @@ func within(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Writers are those of the crawl: that of the records, and those of More.
+// Writers returns the configurations of all writers, that of the records first.
 func (o *Options) Writers() []writer.Config { return append([]writer.Config{o.Writer}, o.More...) }
 
-// check reports, before anything is started, that an output cannot be written, or
-// is not what its writer is bound to, which none is where there are no streams yet.
+// check reports, before the stages start, that an output cannot be written or that its writer is
+// bound to a different destination. bound is false for new streams, which have no bindings.
 func (o outputs) check(ctx context.Context, bound bool) error {
 	for _, w := range o.Writers() {
 		if bound {
@@ -103,7 +102,7 @@ func (o outputs) check(ctx context.Context, bound bool) error {
 	return nil
 }
 
-// open makes the writers, each on a separate connection.
+// open creates the writers, each on its own connection.
 func (o outputs) open(ctx context.Context, own []*stages.Bus) error {
 	for i, cfg := range o.Writers() {
 		w, err := writer.New(cfg, own[i])
@@ -119,9 +118,8 @@ func (o outputs) open(ctx context.Context, own []*stages.Bus) error {
 	return nil
 }
 
-// forget ends what the further writers of an earlier run have reserved that this
-// one has not: it would keep messages without a reader, until there is no room for more and the
-// crawl is stalled.
+// forget deletes the consumers of additional writers that an earlier run had and this one has not.
+// Without a reader they would retain messages until the stream is full and the crawl is stalled.
 func (o outputs) forget(ctx context.Context) error {
 	for _, w := range further {
 		if slices.ContainsFunc(o.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {
@@ -146,7 +144,7 @@ func (o outputs) forget(ctx context.Context) error {
 	return nil
 }
 
-// caughtUp reports whether the writers have read all there is.
+// caughtUp reports whether the writers have read all messages.
 func (o outputs) caughtUp(ctx context.Context) (bool, error) {
 	for _, w := range o.writers {
 		if done, err := w.CaughtUp(ctx); !done || err != nil {
@@ -156,16 +154,16 @@ func (o outputs) caughtUp(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// markComplete says that a crawl has ended, and that the writers have read all of it.
+// markComplete records that a crawl has ended and that its writers have read everything.
 func (o outputs) markComplete(crawl string) {
 	for _, w := range o.writers {
 		w.MarkComplete(crawl)
 	}
 }
 
-// run runs the writers. Each begins when the one before has its place: of two crawls that
-// begin at one moment and write in the same places, one has them all. With a server elsewhere
-// another process may have the place for as long as it lives.
+// run runs the writers. Each starts after the previous one has locked its destination, so that of
+// two crawls with the same destinations, one gets all of them. With an external server, another
+// process may hold a destination indefinitely, so it does not wait.
 func (o outputs) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, w := range o.writers {
@@ -181,7 +179,7 @@ func (o outputs) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// announce makes the stages discoverable, as if each were a process.
+// announce makes the stages discoverable, as separate processes are.
 func (o outputs) announce(own []*stages.Bus) error {
 	err := errors.Join(
 		stages.Announce(o.bus, messages.StageFrontier, version.Number, ""),
@@ -195,7 +193,7 @@ func (o outputs) announce(own []*stages.Bus) error {
 	return err
 }
 
-// await waits until the writers have everything, or ctx is done.
+// await waits until the writers have read everything or ctx is done.
 func (o outputs) await(ctx, stages context.Context) error {
 	for {
 		done, err := o.caughtUp(stages)
