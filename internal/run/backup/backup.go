@@ -22,20 +22,20 @@ import (
 	"seine/pkg/stages"
 )
 
-// ErrInUse is returned where another backup is made into the same folder.
+// ErrInUse is returned if another process writes a backup to the same directory.
 var ErrInUse = errors.New("another backup is being made there")
 
 // Backup copies the cluster of Bus into Dir.
 type Backup struct {
 	Bus *stages.Bus
-	// Dir is made; one that has anything in it is refused.
+	// Dir is the directory of the backup. Run creates it, and refuses one that is not empty.
 	Dir string
-	// Progress is called with what is being done.
+	// Progress is called at each step.
 	Progress Progress
 }
 
-// Run makes the backup. While it runs its folder is called Dir with unfinishedSuffix. The next backup to Dir removes a folder that a
-// killed process left there.
+// Run writes the backup. Until it is complete, its directory is Dir with unfinishedSuffix. The next
+// backup to Dir removes such a directory of a killed process.
 func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	if _, err := b.Bus.Existing(ctx); err != nil {
 		return nil, fmt.Errorf("no Seine streams: %w", err)
@@ -63,13 +63,13 @@ func (b *Backup) Run(ctx context.Context) (*Manifest, error) {
 	if err := os.Rename(dir, b.Dir); err != nil {
 		return nil, fmt.Errorf("name the backup: %w", err)
 	}
-	_ = os.Remove(lock.Name()) // no process that has opened it writes: Dir has a backup now
+	_ = os.Remove(lock.Name()) // a process that waits for the lock finds Dir occupied
 	return m, nil
 }
 
 const unfinishedSuffix = ".unfinished"
 
-// makeDir makes the folder to write to.
+// makeDir creates the directory to write to.
 func (b *Backup) makeDir(dir string) error {
 	entries, err := os.ReadDir(b.Dir)
 	switch {
@@ -91,7 +91,7 @@ func (b *Backup) makeDir(dir string) error {
 	return nil
 }
 
-// copyAll copies the cluster to a folder, which it makes.
+// copyAll copies the cluster to dir, which it creates.
 func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	if err := b.makeDir(dir); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 		if err != nil {
 			return fmt.Errorf("look at stream %s: %w", name, err)
 		}
-		if name == snapshotsStream { // whose objects are copied, but not by the server: they are replaced all the time
+		if name == snapshotsStream { // its objects are copied one by one: a snapshot by the server could catch them half replaced
 			m.Bucket = &is.CachedInfo().Config
 			continue
 		}
@@ -130,7 +130,8 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 	return nil
 }
 
-// copyStream has the server send a stream, and notes what its consumers have acknowledged before.
+// copyStream records the acknowledgements of a stream's consumers and then has the server send the
+// stream.
 func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir string, is jetstream.Stream) (Stream, error) {
 	info := is.CachedInfo()
 	name := info.Config.Name
@@ -168,7 +169,7 @@ func (b *Backup) copySnapshots(ctx context.Context, dir string, m *Manifest) err
 	return nil
 }
 
-// copyTries bounds how often a snapshot is tried that a newer one replaces while it is read.
+// copyTries bounds the attempts to copy a snapshot that a newer one replaces meanwhile.
 const copyTries = 10
 
 func (b *Backup) copySnapshot(ctx context.Context, snapshots *partition.Snapshots, file string, p int) (snap partition.Snapshot, found bool, err error) {
@@ -200,7 +201,7 @@ func saveSnapshot(ctx context.Context, snapshots *partition.Snapshots, snap part
 	return nil
 }
 
-// needsNoSnapshot returns an error unless the streams have all that ever came to a partition.
+// needsNoSnapshot returns an error unless the streams still hold every message of the partition.
 func (b *Backup) needsNoSnapshot(ctx context.Context, p int) error {
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
 		s, err := b.Bus.JS.Stream(ctx, name)

@@ -11,16 +11,18 @@ import (
 	"seine/pkg/stages"
 )
 
-// Consumer is a durable consumer of a stream. A server can copy it with the stream, but servers of a cluster may omit consumers, and
-// assign restored ones after they have reported that the stream is restored (nats-server 2.15.2): a stage that started before would
-// create its own, and read from the beginning.
+// Consumer is a durable consumer of a stream. A server can copy consumers with their stream, but
+// servers of a cluster may omit them, and assign restored consumers only after they have reported
+// the stream as restored (nats-server 2.15.2). A stage that starts before that would create its own
+// consumer and read from the beginning.
 type Consumer struct {
 	Config jetstream.ConsumerConfig `json:"config"`
 	// Acked is the sequence in the stream up to which all messages are acknowledged.
 	Acked uint64 `json:"acked"`
 }
 
-// durableConsumers returns those of a stream, none for the stream of a bucket.
+// durableConsumers returns the durable consumers of a stream. It returns none for the stream of a
+// bucket.
 func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (all []Consumer, err error) {
 	if isBucket(stream) {
 		return nil, nil
@@ -38,7 +40,8 @@ func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (all []
 	return all, err
 }
 
-// consumers makes the consumers of a stream again. Each continues behind what it has acknowledged.
+// consumers re-creates the consumers of a stream. Each continues after its last acknowledged
+// message.
 func (r *Restore) consumers(ctx context.Context, s Stream) error {
 	for _, c := range s.Consumers {
 		r.Progress.say("restoring consumer %s of %s", c.Config.Durable, s.Name)
@@ -55,7 +58,7 @@ func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err 
 		c.Config.Replicas = 0 // as many as the stream has
 	}
 	all := c.Config.DeliverPolicy == jetstream.DeliverAllPolicy
-	if !all { // of another application: where it began does not matter any more
+	if !all { // of another application; its start position no longer matters
 		c.Config.DeliverPolicy, c.Config.OptStartSeq, c.Config.OptStartTime = jetstream.DeliverByStartSequencePolicy, c.Acked+1, nil
 	}
 	if c.Config.DeliverSubject == "" {
@@ -69,7 +72,8 @@ func (r *Restore) consumer(ctx context.Context, stream string, c Consumer) (err 
 	return err
 }
 
-// forgetPositions removes the positions of consumers from BucketMeta, which was copied after the consumers: theirs are older.
+// forgetPositions removes consumer positions from BucketMeta. That bucket was copied after the
+// consumers, so its positions may be ahead of them.
 func (r *Restore) forgetPositions(ctx context.Context, m *Manifest) error {
 	for _, s := range m.Streams {
 		for _, c := range s.Consumers {

@@ -21,51 +21,52 @@ import (
 // ManifestFile is the name of the Manifest in the folder of a backup.
 const ManifestFile = "seine-backup.json"
 
-// format is the version of Manifest and of what lies beside it.
+// format is the version of Manifest and of the files beside it.
 const format = 1
 
 // Errors of backups.
 var (
-	// ErrNoBackup is returned for a folder that has no backup, or one that did not come to its end.
+	// ErrNoBackup is returned for a directory without a backup, or with an incomplete one.
 	ErrNoBackup = errors.New("no complete backup in this directory")
-	// ErrDamaged is returned for a backup whose files are not those that were written.
+	// ErrDamaged is returned if a file of a backup differs from the manifest.
 	ErrDamaged = errors.New("the backup is damaged")
 )
 
-// Manifest says what is in a backup.
+// Manifest lists the contents of a backup.
 type Manifest struct {
 	V       int             `json:"v"`
-	Version string          `json:"version"` // of Seine, that has made it
-	Began   time.Time       `json:"began"`   // what was acknowledged before is in it
+	Version string          `json:"version"` // version of Seine that made the backup
+	Began   time.Time       `json:"began"`   // everything acknowledged before this time is in the backup
 	Ended   time.Time       `json:"ended"`
 	Layout  messages.Layout `json:"layout"`
 	// Streams are in the order in which they were copied.
 	Streams []Stream `json:"streams"`
-	// Snapshots are the states of the partitions that have one, Bucket is what theirs was made with, nil if there was none.
+	// Snapshots are the states of the partitions that have one. Bucket is the configuration of
+	// their bucket, nil if there was none.
 	Snapshots []partition.Snapshot    `json:"snapshots"`
 	Bucket    *jetstream.StreamConfig `json:"bucket,omitempty"`
 	Files     []File                  `json:"files"`
 }
 
-// Stream is a stream, or that of a bucket.
+// Stream describes a stream, including those of buckets.
 type Stream struct {
 	Name     string `json:"name"`
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`
 	LastSeq  uint64 `json:"last_seq"`
 	Made     string `json:"made"` // see jsclient.KeyMade
-	// Consumers are the durable ones.
+	// Consumers are the durable consumers.
 	Consumers []Consumer `json:"consumers,omitempty"`
 }
 
-// File is a file of the backup.
+// File describes a file of the backup.
 type File struct {
-	Path   string `json:"path"` // below the folder, with slashes
+	Path   string `json:"path"` // relative to the directory, with slashes
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// Bytes is the size of all files together.
+// Bytes returns the total size of the files.
 func (m *Manifest) Bytes() (n int64) {
 	for _, f := range m.Files {
 		n += f.Bytes
@@ -73,7 +74,7 @@ func (m *Manifest) Bytes() (n int64) {
 	return n
 }
 
-// Messages are those of all streams that are no buckets.
+// Messages returns the number of messages in the streams, without buckets.
 func (m *Manifest) Messages() (n uint64) {
 	for _, s := range m.Streams {
 		if !isBucket(s.Name) {
@@ -101,7 +102,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// write lists the files of dir, and writes the manifest.
+// write adds the files of dir to the manifest and writes it.
 func (m *Manifest) write(dir string) error {
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -127,8 +128,8 @@ func (m *Manifest) write(dir string) error {
 	return nil
 }
 
-// Verify compares the files of dir with the manifest. It returns ErrDamaged, with the first file that is not
-// what was written.
+// Verify compares the files of dir with the manifest. It returns ErrDamaged with the first file
+// that differs.
 func (m *Manifest) Verify(dir string) error {
 	for _, f := range m.Files {
 		if !filepath.IsLocal(filepath.FromSlash(f.Path)) {

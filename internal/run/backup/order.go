@@ -12,14 +12,14 @@ import (
 	"seine/pkg/stages"
 )
 
-// order is the one in which streams are copied: see the package's comment.
+// order is the order in which streams are copied: see the package comment.
 var order = []string{
 	messages.StreamFetch, messages.StreamSeeds, messages.StreamResults, messages.StreamPages,
 	messages.StreamURLs, messages.StreamRecords, messages.StreamDead, objects(messages.BucketBodies),
 }
 
-// lastOrder are the buckets that are copied behind all others: the leases last, so that no epoch in BucketMeta is beyond their
-// sequence, by which a restore is numbered.
+// lastOrder lists the buckets that are copied after all others. The leases come last, so that their
+// sequence, from which a restore takes its epoch, is above every epoch in BucketMeta.
 var lastOrder = []string{metaStream, keyValues(messages.BucketLeases)}
 
 // The streams of buckets.
@@ -35,12 +35,13 @@ func isBucket(stream string) bool {
 	return strings.HasPrefix(stream, "KV_") || strings.HasPrefix(stream, "OBJ_")
 }
 
-// isOurs reports whether a stream is one of Seine's: others may be in the same account.
+// isOurs reports whether a stream belongs to Seine. The account may have streams of other
+// applications.
 func isOurs(stream string) bool {
 	return slices.Contains(order, stream) || strings.HasPrefix(stream, "KV_seine_") || strings.HasPrefix(stream, "OBJ_seine_")
 }
 
-// streams lists the streams of Seine that there are, in the order in which they are to be copied.
+// streams lists the existing streams of Seine in the order in which they are copied.
 func streams(ctx context.Context, b *stages.Bus) (all []string, err error) {
 	names := b.JS.StreamNames(ctx)
 	for name := range names.Name() {
@@ -62,7 +63,7 @@ func rank(stream string) int {
 	return len(order) + 1 + slices.Index(lastOrder, stream)
 }
 
-// Folders and files of a backup.
+// Directories and files of a backup.
 func streamDir(dir, stream string) string { return filepath.Join(dir, "streams", stream) }
 func snapshotFile(dir string, p int) string {
 	return filepath.Join(dir, "snapshots", fmt.Sprintf("partition-%d", p))

@@ -2,7 +2,7 @@ package backup
 
 import "fmt"
 
-// Progress is called with a text about each step that begins; nil is not called.
+// Progress receives a description of each step as it begins. A nil Progress is valid.
 type Progress func(text string)
 
 func (p Progress) say(format string, args ...any) {

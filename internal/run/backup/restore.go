@@ -26,23 +26,24 @@ import (
 
 // Errors of Restore.
 var (
-	// ErrNotEmpty is returned where streams of Seine are there already.
+	// ErrNotEmpty is returned if the server has streams of Seine.
 	ErrNotEmpty = errors.New("the server has streams of Seine already")
 	// ErrRunning is returned while stages run.
 	ErrRunning = errors.New("processes of Seine are running")
 )
 
-// Restore makes a cluster of the backup in Dir.
+// Restore creates a cluster from the backup in Dir.
 type Restore struct {
 	Bus *stages.Bus
 	Dir string
-	// Replicas is how many replicas streams and buckets are to have, 0 for as many as they had.
+	// Replicas is the number of replicas of streams and buckets; 0 keeps the number of the backup.
 	Replicas int
-	// Progress is called with what is being done.
+	// Progress is called at each step.
 	Progress Progress
 }
 
-// Check verifies the files of the backup, and that it can be restored here. It changes nothing.
+// Check verifies the files of the backup and that it can be restored to this server. It changes
+// nothing.
 func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	m, err := ReadManifest(r.Dir)
 	if err != nil {
@@ -69,12 +70,13 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	return m, nil
 }
 
-// Run restores the backup. A run that was killed starts again.
+// Run restores the backup. After a kill, it starts over.
 func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
 	if m, err = r.Check(ctx); err != nil {
 		return nil, err
 	}
-	// The bucket marks that a restore is in progress: after a kill, the next restore may remove the streams.
+	// The bucket marks a restore in progress: after a kill, the next restore may remove the
+	// streams.
 	config := jetstream.KeyValueConfig{
 		Bucket: messages.BucketRestore, TTL: messages.LeaseTTL,
 		Description: "a backup is being restored; run seine restore again if it is not",
@@ -94,14 +96,14 @@ func (r *Restore) Run(ctx context.Context) (m *Manifest, err error) {
 	return m, nil
 }
 
-// restore makes the streams. What is there already is removed if it is of an interrupted restore.
+// restore creates the streams. It first removes the streams of an interrupted restore.
 func (r *Restore) restore(ctx context.Context, m *Manifest, again bool) error {
 	have, err := streams(ctx, r.Bus)
 	if err != nil {
 		return err
 	}
 	have = slices.DeleteFunc(have, func(name string) bool { return name == keyValues(messages.BucketRestore) })
-	if len(have) > 0 && !again { // a frontier has made them since Check
+	if len(have) > 0 && !again { // a frontier has created them since Check
 		return errors.Join(notEmpty(have), r.Bus.JS.DeleteKeyValue(ctx, messages.BucketRestore))
 	}
 	for _, name := range have {
@@ -133,7 +135,8 @@ func notEmpty(have []string) error {
 	return fmt.Errorf("%w: %s: restore to a server, or an account, that has none", ErrNotEmpty, strings.Join(have, ", "))
 }
 
-// stream has the server make a stream again, which is known by when the one was made that was copied.
+// stream has the server restore a stream. The metadata of the new stream keeps the creation time of
+// the original one.
 func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made string) error {
 	r.Progress.say("restoring %s", name)
 	config, err := storedConfig(streamDir(r.Dir, name))
@@ -152,7 +155,7 @@ func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made s
 	return nil
 }
 
-// hint says what to do about errors that the server words for its developers.
+// hint returns advice for errors that the server words for its developers.
 func hint(err error) string {
 	switch text := err.Error(); {
 	case strings.Contains(text, "replicas"):
@@ -179,9 +182,9 @@ func storedConfig(dir string) (config api.StreamConfig, err error) {
 	return request.Config, nil
 }
 
-// installSnapshots stores the states of partitions, and then what all stages agree on, which names them. The
-// partitions are bound to a store that there is none of: so a frontier whose --state is of the time after the backup begins
-// with the snapshot, too.
+// installSnapshots stores the snapshots of the partitions, and then the layout that all stages
+// share, which names them. It binds the partitions to a new store ID, so that a frontier whose
+// --state is newer than the backup also starts from the snapshot.
 func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m *Manifest) error {
 	epoch, err := r.epoch(ctx)
 	if err != nil {
@@ -205,8 +208,9 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	if err := r.forgetPositions(ctx, m); err != nil {
 		return err
 	}
-	// The output may have visits of the time after the backup: what begins now must not be taken for those.
-	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster has no leader of the stream yet
+	// The output may have visits that were made after the backup. A new era keeps new visits
+	// distinct from them.
+	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster may not have elected a leader yet
 		return err
 	}
 	r.Progress.say("installing the states")
@@ -225,7 +229,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	return nil
 }
 
-// copyOf writes a file.
+// copyOf returns a function that writes the content of a file.
 func copyOf(file string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		f, err := os.Open(filepath.Clean(file))
@@ -238,7 +242,7 @@ func copyOf(file string) func(io.Writer) error {
 	}
 }
 
-// epoch is one that no owner has had: leases are numbered by their bucket.
+// epoch returns an epoch above those of all owners: the last sequence of the bucket of leases.
 func (r *Restore) epoch(ctx context.Context) (uint64, error) {
 	s, err := r.Bus.JS.Stream(ctx, keyValues(messages.BucketLeases))
 	if err != nil {
@@ -247,7 +251,7 @@ func (r *Restore) epoch(ctx context.Context) (uint64, error) {
 	return s.CachedInfo().State.LastSeq, nil
 }
 
-// createBucket makes the bucket of snapshots as it was.
+// createBucket creates the bucket of snapshots with its configuration of the backup.
 func (r *Restore) createBucket(ctx context.Context, config *jetstream.StreamConfig) error {
 	if config == nil {
 		return nil

@@ -1,7 +1,6 @@
-// Package completion completes command lines of kong's commands in bash, zsh and
-// fish. The scripts that a shell loads ask the command itself, so they never
-// grow old. (Of the libraries for it, two cannot be had from the module proxy and
-// the third has been stalled since 2022.)
+// Package completion completes the command lines of kong's commands in bash, zsh and fish. The
+// shell scripts call the command itself, so they never become outdated. (Of the available
+// libraries, two are not on the module proxy and the third has been stalled since 2022.)
 package completion
 
 import (
@@ -11,32 +10,32 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Kind says what completes a word beside Answer.Words.
+// Kind is a source of completions in addition to Answer.Words.
 type Kind string
 
 // Kinds.
 const (
-	Words  Kind = "words"  // nothing
+	Words  Kind = "words"  // no other source
 	Files  Kind = "files"  // names of files and directories
-	Crawls Kind = "crawls" // names of crawls, which the caller knows how to get
+	Crawls Kind = "crawls" // names of crawls, which the caller must look up
 )
 
-// Word is what may stand for the word that is being written.
+// Word is a completion and its description.
 type Word struct{ Text, About string }
 
-// Answer is what completes a word.
+// Answer is the result of a completion.
 type Answer struct {
 	Kind  Kind
 	Words []Word
 }
 
-// Complete returns what may stand for the last of words, which may be empty; the
-// others are what was written between the command's name and it.
+// Complete returns completions for the last of words, which may be empty. The others are the
+// preceding words of the command line, without the command's name.
 func Complete(app *kong.Node, words []string) Answer {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" }) // bash cuts there
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" }) // bash splits words there
 	last := words[len(words)-1]
 	node, flag := walk(app, words[:len(words)-1])
 	var a Answer
@@ -68,8 +67,8 @@ func Complete(app *kong.Node, words []string) Answer {
 	return a
 }
 
-// walk follows words down to a command. The flag is that of which the value
-// comes next, nil if none does.
+// walk follows words to a command. It returns the flag that still needs its value, nil if none
+// does.
 func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	var open *kong.Flag
 	for _, w := range words {
@@ -90,7 +89,7 @@ func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	return node, open
 }
 
-// find returns the flag that a word is, nil if it is none.
+// find returns the flag that word names, nil if it names none.
 func find(node *kong.Node, word string) *kong.Flag {
 	for _, group := range node.AllFlags(false) {
 		for _, f := range group {
@@ -112,8 +111,7 @@ func flags(node *kong.Node) (all []Word) {
 	return all
 }
 
-// positional completes an argument of a command. Which of several it is makes no
-// difference to what it can be.
+// positional completes a positional argument. All arguments of a command complete alike.
 func positional(node *kong.Node, last string) Answer {
 	if len(node.Positional) == 0 {
 		return Answer{}

@@ -8,8 +8,8 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// Command is the first word of the command line by which the scripts ask; what
-// follows is for Complete, and the answer is what Print writes.
+// Command is the first argument when a script calls the command. The following arguments are those
+// of Complete; Print writes the reply.
 const Command = "__complete"
 
 //go:embed bash.sh
@@ -21,11 +21,11 @@ var zsh string
 //go:embed fish.fish
 var fish string
 
-// Scripts are the completion scripts, by the name of their shell.
+// Scripts maps the name of a shell to its completion script.
 var Scripts = map[string]string{"bash": bash, "zsh": zsh, "fish": fish}
 
-// Print writes an answer for the scripts: the kind, then a word a line with what
-// it is about after a tab.
+// Print writes an answer for the scripts: the kind on the first line, then one word per line with
+// its description after a tab.
 func Print(w io.Writer, a Answer) {
 	safeprint.Fprintln(w, a.Kind)
 	for _, word := range a.Words {

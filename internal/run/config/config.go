@@ -1,7 +1,6 @@
-// Package config reads the configuration of a command in the one way that all
-// of Seine's commands share: a YAML file, overridden by SEINE_* environment
-// variables, overridden by flags. All three know the same names, and a name
-// that is not known is an error.
+// Package config reads the configuration of a command in the way that all of Seine's commands
+// share: a YAML file, overridden by SEINE_* environment variables, overridden by flags. All three
+// use the same names, and an unknown name is an error.
 package config
 
 import (
@@ -18,11 +17,10 @@ import (
 	"seine/internal/base/suggest"
 )
 
-// EnvPrefix begins the names of environment variables: --per-host is
-// SEINE_PER_HOST.
+// EnvPrefix is the prefix of environment variables: --per-host is SEINE_PER_HOST.
 const EnvPrefix = "SEINE"
 
-// File is the flag that names a YAML file. Embed it in what is given to New.
+// File is the flag that names a YAML file. Embed it in the struct for New.
 type File struct {
 	Config  kong.ConfigFlag `help:"YAML file with flags (log_level: debug), not a spec." placeholder:"FILE"`
 	HelpAll allFlag         `help:"Show help with all flags." env:"-"`
@@ -43,7 +41,7 @@ func New(cfg any, name, about string, options ...kong.Option) (*kong.Kong, error
 }
 
 // joinS3 names the variables of --s3-region and --from-s3-region SEINE_S3_REGION and
-// SEINE_FROM_S3_REGION, where kong puts the digit apart.
+// SEINE_FROM_S3_REGION. By default kong separates the digit.
 func joinS3(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
 		if flag, ok := n.(*kong.Flag); ok {
@@ -57,8 +55,8 @@ func joinS3(k *kong.Kong) error {
 	})
 }
 
-// file holds the options of a YAML file, by flag name: each is a string, or a list
-// of strings as []any, which kong takes for the values of a flag that is repeated.
+// file holds the options of a YAML file, by flag name. A value is a string, or a list of strings as
+// []any, which kong treats as a repeated flag.
 type file map[string]any
 
 func load(r io.Reader) (kong.Resolver, error) {
@@ -83,7 +81,7 @@ func load(r io.Reader) (kong.Resolver, error) {
 	return f, nil
 }
 
-// asWritten returns a value as it would be written in a flag, of a list each member.
+// asWritten returns a value in the form of a flag's value; for a list, each member.
 func asWritten(v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -104,7 +102,7 @@ func asWritten(v any) (any, error) {
 	return fmt.Sprint(v), nil
 }
 
-// Validate refuses keys that are no flag of the command.
+// Validate rejects keys that are not flags of the command.
 func (f file) Validate(app *kong.Application) error {
 	var known []string
 	_ = kong.Visit(app, func(n kong.Visitable, next kong.Next) error {
@@ -127,8 +125,8 @@ func (f file) Validate(app *kong.Application) error {
 	return nil
 }
 
-// Resolve returns the file's value for a flag, unless the environment has one:
-// kong itself would let the file win.
+// Resolve returns the file's value for a flag, unless an environment variable sets it. By default
+// kong gives the file precedence.
 func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, name := range flag.Envs {
 		if _, ok := os.LookupEnv(name); ok {

@@ -7,9 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Given returns the names of the flags that the command was given, be it on the command
-// line, in the environment or in a configuration file: what has its default is not
-// among them.
+// Given returns the names of the flags that are set on the command line, in the environment or in a
+// configuration file. It omits flags that have their defaults.
 func Given(ctx *kong.Context) map[string]bool {
 	given := make(map[string]bool)
 	for _, p := range ctx.Path {
@@ -27,9 +26,9 @@ func Given(ctx *kong.Context) map[string]bool {
 	return given
 }
 
-// Typed returns those of the flags that stand on the command line, as they are typed. What
-// the environment and a configuration file say is for several commands, and may not be meant
-// for this one.
+// Typed returns those of flags that are set on the command line, with their dashes. Values of the
+// environment and of configuration files apply to several commands, and may not be meant for this
+// one.
 func Typed(ctx *kong.Context, flags ...string) (typed []string) {
 	for _, p := range ctx.Path {
 		if p.Flag != nil && !p.Resolved && slices.Contains(flags, p.Flag.Name) && !slices.Contains(typed, "--"+p.Flag.Name) {
@@ -39,8 +38,9 @@ func Typed(ctx *kong.Context, flags ...string) (typed []string) {
 	return typed
 }
 
-// DropUntyped removes the values that the environment and a configuration file give to the selected flags, and returns their
-// sources, such as SEINE_NATS_URL. Call it in a hook before kong applies values.
+// DropUntyped removes the values of the selected flags that come from the environment or a
+// configuration file. It returns their sources, such as SEINE_NATS_URL. Call it in a hook before
+// kong applies values.
 func DropUntyped(ctx *kong.Context, which func(*kong.Flag) bool) (where []string) {
 	var kept []*kong.Path
 	for _, p := range ctx.Path {
@@ -62,7 +62,7 @@ func DropUntyped(ctx *kong.Context, which func(*kong.Flag) bool) (where []string
 	return where
 }
 
-// Flags returns the names of the flags of a pointer to a struct with kong's tags.
+// Flags returns the names of the flags of a struct with kong's tags. of is a pointer to the struct.
 func Flags(of any) (names []string) {
 	k, err := New(of, "flags", "", kong.NoDefaultHelp())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// groups are the headings under which --help lists flags; a flag names its own with the tag group.
+// groups are the headings of flags and commands in --help. A flag selects one with the tag group.
 var groups = []kong.Group{
 	{Key: "start", Title: "Start:"},
 	{Key: "scope", Title: "Scope:"},
@@ -33,13 +33,13 @@ var groups = []kong.Group{
 	{Key: "tools", Title: "Tools:"},
 }
 
-// basic is the tag of the flags that --help lists. It lists all flags of a command that marks none.
+// basic is the tag of flags that --help lists. If no flag of a command has it, --help lists all.
 const basic = "basic"
 
 // allFlag prints the help of a command with all of its flags.
 type allFlag bool
 
-// BeforeReset is called by kong where the flag is given, before it checks the rest of the command line.
+// BeforeReset is called by kong at the flag, before kong validates the rest of the command line.
 func (allFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(helpOptions, ctx); err != nil {
 		return fmt.Errorf("print help: %w", err)
@@ -49,12 +49,12 @@ func (allFlag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	return nil
 }
 
-// EnvironmentNote says how the names of environment variables follow from those of flags.
+// EnvironmentNote explains how environment variables are named.
 const EnvironmentNote = "Environment variables set flags, too: SEINE_LOG_LEVEL sets --log-level."
 
 var helpOptions = kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100, ValueFormatter: HelpText}
 
-// printHelp prints the help of a command with its basic flags.
+// printHelp prints the help of a command with its basic flags only.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	node := ctx.Selected()
 	if node == nil {
@@ -70,7 +70,8 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return nil
 }
 
-// hideMore hides the flags of a command that are not basic, if any is, and returns their number.
+// hideMore hides the flags of a command that are not basic, and returns their number. If no flag is
+// basic, it hides none.
 func hideMore(node *kong.Node) (hidden int) {
 	var more []*kong.Flag
 	marked := false
@@ -90,8 +91,9 @@ func hideMore(node *kong.Node) (hidden int) {
 	return len(more)
 }
 
-// HelpText is the help of a flag or an argument with its default, which kong shows only in place of the
-// placeholder of a flag, and with its environment variable, if the flag's name does not give it.
+// HelpText returns the help of a flag or an argument. It adds the default, which kong shows only
+// for a flag without a placeholder, and the environment variable if that does not follow from the
+// flag's name.
 func HelpText(v *kong.Value) string {
 	text := strings.TrimSuffix(v.Help, ".")
 	shown := v.Flag != nil && v.Flag.PlaceHolder == "" || strings.Contains(v.Help, "(default")
@@ -107,7 +109,7 @@ func HelpText(v *kong.Value) string {
 	return text
 }
 
-// variable is the environment variable that sets a flag.
+// variable returns the environment variable of a flag.
 func variable(flag string) string {
 	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -8,7 +8,7 @@ import (
 	"seine/internal/base/suggest"
 )
 
-// meant is what to write instead of words that other programs have.
+// meant maps flags and commands of other programs to Seine's.
 var meant = map[string]string{
 	"--concurrency": "--per-host with --delay 0s", "--depth": "--max-depth", "--ignore-robots": "--robots ignore",
 	"--javascript": "--render", "--js": "--render", "--limit": "--max-pages", "--output": "--out", "--pages": "--max-pages", "--port": "--serve=HOST:PORT, or --listen of seine serve",
@@ -18,7 +18,7 @@ var meant = map[string]string{
 	"show": "seine status", "start": "seine crawl", "stats": "seine runs", "stop": "Ctrl-C, or kill -TERM and the number of its process; seine pause and seine cancel from elsewhere",
 }
 
-// Parts of what kong says.
+// Patterns that match kong's error messages.
 var (
 	unknownWord = lazyregexp.New(`^((?:unexpected argument|unknown flag) (\S+?))(?:, did you mean (?:one of )?(.*)\?)?$`)
 	quoted      = lazyregexp.New(`"([^"]+)"`)
@@ -26,7 +26,8 @@ var (
 	noValue     = lazyregexp.New(`^(.*): expected \S+ value but got "EOL" \(<EOL>\)$`)
 )
 
-// hint says of an unknown word what to write instead: kong names all that differ in two letters, however short they are.
+// hint rewords the error for an unknown word and suggests a replacement. kong itself suggests all
+// names that differ in two letters, even very short ones.
 func hint(text string) (better string, ok bool) {
 	m := unknownWord().FindStringSubmatch(text)
 	if m == nil {
@@ -37,7 +38,7 @@ func hint(text string) (better string, ok bool) {
 	}
 	var names []string
 	for _, q := range quoted().FindAllStringSubmatch(m[3], -1) {
-		if strings.HasPrefix(q[1], m[2]) { // the word is the beginning of one
+		if strings.HasPrefix(q[1], m[2]) { // the word is a prefix of a name
 			return text, true
 		}
 		names = append(names, strings.TrimLeft(q[1], "-"))

@@ -10,7 +10,7 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Parse parses the arguments of a command.
+// Parse parses the arguments of a command. Its errors name the flag and the remedy.
 func Parse(k *kong.Kong, args []string) (*kong.Context, error) {
 	ctx, err := k.Parse(args)
 	if err != nil {
@@ -19,7 +19,7 @@ func Parse(k *kong.Kong, args []string) (*kong.Context, error) {
 	return ctx, RejectRepeated(ctx)
 }
 
-// withHelp adds the help of a flag to the error that it has no value.
+// withHelp adds a flag's help to the error for a missing value.
 func withHelp(err error) error {
 	failed, parsed := errors.AsType[*kong.ParseError](err)
 	m := noValue().FindStringSubmatch(err.Error())
@@ -34,13 +34,13 @@ func withHelp(err error) error {
 	return err
 }
 
-// negative is what kong says of a value that begins with a minus, which it takes for a flag.
+// negative matches kong's error for a value that begins with a minus, which kong takes for a flag.
 var negative = lazyregexp.New(`^(--[a-z0-9-]+): expected .* but got "(-[0-9.][^"]*)" \(short flag\)`)
 
-// emptyChoice matches what kong says of a flag with a choice, where none is chosen if it is not given.
+// emptyChoice matches kong's error for a flag with choices whose default is empty.
 var emptyChoice = lazyregexp.New(`^(.*) must be one of "",(.*)$`)
 
-// reword says in other words what kong says misleadingly.
+// reword replaces misleading errors of kong.
 func reword(err error) error {
 	if m := negative().FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("%s %s: a value that begins with - is written with an equals sign: %s=%s", m[1], m[2], m[1], m[2])

@@ -6,11 +6,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// places are the flags that say where output goes. Two of one mean that
-// both are written; of other flags the last one holds, as is usual.
+// places are the flags that name a destination. Repeating one suggests that both destinations are
+// written. Of other repeated flags, the last applies.
 var places = map[string]bool{"out": true, "to": true}
 
-// RejectRepeated reports a flag that names a place and was given more than once.
+// RejectRepeated returns an error for a flag of places that is given more than once.
 func RejectRepeated(ctx *kong.Context) error {
 	given := make(map[string]bool)
 	for _, p := range ctx.Path {

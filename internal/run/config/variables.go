@@ -10,18 +10,18 @@ import (
 	"seine/internal/base/suggest"
 )
 
-// variables.txt lists the variables of all commands, without their prefix: processes of
-// several roles share one environment, so what any of them knows is no misspelling.
+// variables.txt lists the variables of all commands, without the prefix. Processes of several roles
+// share one environment, so a variable of any command is known.
 //
 //go:embed variables.txt
 var variables string
 
-// others are variables with the prefix that no command reads as an option: secrets, what
-// compose files and tests have, and what Kubernetes sets for a service of that name.
+// others matches variables with the prefix that are not options: secrets, variables of compose
+// files and tests, and those that Kubernetes sets for a service named seine.
 var others = lazyregexp.New(`^(SECRET_.*|TAG|TEST_.*|(.*_)?(SERVICE_(HOST|PORT.*)|PORT(_\d+_(TCP|UDP|SCTP).*)?))$`)
 
-// UnknownVariables returns each variable in an environment that has the prefix, and that
-// no command knows: it does nothing, and may be misspelt.
+// UnknownVariables returns a message for each variable of environ that has the prefix and that no
+// command knows. Such a variable has no effect and may be misspelt.
 func UnknownVariables(environ []string) (complaints []string) {
 	known := strings.Fields(strings.ToLower(variables))
 	for _, entry := range environ {

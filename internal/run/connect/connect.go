@@ -1,5 +1,5 @@
-// Package connect is how every command of Seine reaches NATS, and as whom: the
-// same options, environment and files for all.
+// Package connect connects commands to NATS. All commands share its options, environment variables
+// and files.
 package connect
 
 import (
@@ -18,8 +18,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Options say where NATS is and as which user to connect. A secret is always in a file: what is
-// in a flag is for everyone on the machine to see.
+// Options select the NATS server and the user. Secrets are read from files, because other users of
+// the machine can see the values of flags.
 type Options struct {
 	NATS     string `basic:"" group:"nats" name:"nats" help:"URL of the NATS server, or several URLs separated by commas. Without it, seine commands use the directory of --data; stages use nats://127.0.0.1:4222." env:"SEINE_NATS_URL" placeholder:"URL"`
 	Context  string `basic:"" group:"nats" name:"nats-context" help:"NATS context with server and credentials: a name, a file, or a directory that the command natsusers made. \"selected\" is the current context of the nats CLI." placeholder:"NAME|FILE"`
@@ -33,17 +33,17 @@ type Options struct {
 	Key      string `group:"nats" name:"nats-key" help:"Private key of the client certificate (PEM)." placeholder:"FILE"`
 	Inbox    string `group:"nats" name:"nats-inbox-prefix" help:"Subject prefix for replies, if the server separates the inboxes of users (default _INBOX)." placeholder:"PREFIX"`
 
-	context *natscontext.Context // that was read
-	token   string               // of it
+	context *natscontext.Context // the context that was read, nil for none
+	token   string               // token of the context
 }
 
 // Default is the default address of NATS.
 const Default = "nats://127.0.0.1:4222"
 
-// SelectedContext stands for the context that the nats command has selected.
+// SelectedContext stands for the current context of the nats CLI.
 const SelectedContext = "selected"
 
-// Validate names the option that is wrong, and what would be right.
+// Validate returns an error that names the invalid option and the valid values.
 func (o *Options) Validate() error {
 	for flag, file := range map[string]string{
 		"--nats-creds": o.Creds, "--nats-nkey": o.NKey, "--nats-password-file": o.Password, "--nats-token-file": o.Token,
@@ -77,7 +77,7 @@ func (o *Options) Validate() error {
 	return o.checkURLs()
 }
 
-// alone are the options without the context.
+// alone returns the options without the context.
 func (o *Options) alone() Options {
 	others := *o
 	others.Context = ""
@@ -90,12 +90,12 @@ func (o *Options) Given() bool { return o.NATS != "" || o.Context != "" }
 func (o *Options) checkURLs() error {
 	for one := range strings.SplitSeq(o.NATS, ",") {
 		if one = strings.TrimSpace(one); one == "" || !strings.Contains(one, "://") {
-			continue // a host alone is right, too
+			continue // a host without a scheme is valid
 		}
 		u, err := url.Parse(one)
 		switch {
 		case err != nil:
-			return errors.New("--nats: must be a URL such as nats://127.0.0.1:4222") // which may hold a password
+			return errors.New("--nats: must be a URL such as nats://127.0.0.1:4222") // without the value, which may contain a password
 		case u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss":
 			return fmt.Errorf("--nats %s: must begin with nats://, tls://, ws:// or wss://", u.Redacted())
 		}
@@ -103,7 +103,7 @@ func (o *Options) checkURLs() error {
 	return nil
 }
 
-// Dial connects as a client that calls itself name.
+// Dial connects to the server; name is the name of the client.
 func (o *Options) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 	if o.Context != "" {
 		read := knownContext
@@ -165,7 +165,7 @@ func (o *Options) options() (opts []nats.Option, err error) {
 	return opts, nil
 }
 
-// secret reads a secret that is alone in a file.
+// secret reads a file that contains one secret.
 func secret(flag, file string) (string, error) {
 	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {

@@ -10,17 +10,16 @@ import (
 	"github.com/nats-io/jsm.go/natscontext"
 )
 
-// isFile reports whether a context is named by its file.
+// isFile reports whether a context is given as a file.
 func isFile(context string) bool {
 	return strings.ContainsRune(context, filepath.Separator) || strings.HasSuffix(context, ".json")
 }
 
-// contextFile is the context in the folder of a user.
+// contextFile is the context in the directory of a user.
 const contextFile = "context.json"
 
-// ReadContext reads a context of the nats command from its file, or from the folder of
-// a user. Files that it names are looked for beside it, so that such a folder can be
-// moved.
+// ReadContext reads a context of the nats CLI from its file, or from the directory of a user.
+// Relative paths in it are relative to the context file, so the directory can be moved.
 func ReadContext(name string) (*Options, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		name = filepath.Join(name, contextFile)
@@ -37,7 +36,7 @@ func ReadContext(name string) (*Options, error) {
 		{c.Creds(), natscontext.WithCreds}, {c.NKey(), natscontext.WithNKey}, {c.CA(), natscontext.WithCA},
 		{c.Certificate(), natscontext.WithCertificate}, {c.Key(), natscontext.WithKey},
 	} {
-		if named.file == "" || strings.Contains(named.file, ":") { // as env:NAME and data:…
+		if named.file == "" || strings.Contains(named.file, ":") { // such as env:NAME and data:…
 			continue
 		}
 		file := named.file
@@ -55,7 +54,7 @@ func ReadContext(name string) (*Options, error) {
 	return fromContext(c), nil
 }
 
-// knownContext reads a context that the nats command knows by its name, or has selected.
+// knownContext reads a context of the nats CLI by its name, or the selected one.
 func knownContext(name string) (*Options, error) {
 	if name == SelectedContext {
 		if name = natscontext.SelectedContext(); name == "" {
@@ -73,7 +72,7 @@ func fromContext(c *natscontext.Context) *Options {
 	return &Options{NATS: c.ServerURL(), CA: c.CA(), token: c.Token(), context: c}
 }
 
-// apiPrefix is where the JetStream of a context listens, "" for the usual.
+// apiPrefix returns the JetStream API prefix of a context, "" for the default.
 func apiPrefix(c *natscontext.Context) string {
 	if domain := c.JSDomain(); domain != "" {
 		return "$JS." + domain + ".API"

@@ -18,14 +18,14 @@ import (
 	"seine/pkg/stages"
 )
 
-// DefaultData is where `seine crawl` keeps its state by default.
+// DefaultData is the default state directory of `seine crawl`.
 const DefaultData = "./seine-data"
 
-// localFile is below a crawl's --data; the nats command can read it as well.
+// localFile is relative to a crawl's --data. The nats CLI can read it, too.
 const localFile = "nats/context.json"
 
-// WriteLocal leaves word in the directory of a crawl of where its embedded server is,
-// and of the token that it asks for. Only the owner of the crawl can read it.
+// WriteLocal writes the URL and the token of the embedded server into the directory of a crawl.
+// Only the owner of the crawl can read the file.
 func WriteLocal(data, url, token string) error {
 	context := map[string]string{"description": "a crawl of Seine", "url": url, "token": token}
 	if err := atomicfile.WriteJSON(filepath.Join(data, localFile), context); err != nil {
@@ -34,13 +34,13 @@ func WriteLocal(data, url, token string) error {
 	return nil
 }
 
-// HasLocal reports whether a crawl runs in a directory, or was killed there.
+// HasLocal reports whether a crawl runs in a directory or was killed there.
 func HasLocal(data string) bool {
 	_, err := os.Stat(filepath.Join(data, localFile))
 	return err == nil
 }
 
-// LocalChanged is when a crawl last began or ended in a directory, zero if none ever has.
+// LocalChanged returns when a crawl last began or ended in a directory, the zero time if none has.
 func LocalChanged(data string) time.Time {
 	info, err := os.Stat(filepath.Join(data, filepath.Dir(localFile)))
 	if err != nil {
@@ -49,20 +49,20 @@ func LocalChanged(data string) time.Time {
 	return info.ModTime()
 }
 
-// RemoveLocal takes the word back when the crawl ends.
+// RemoveLocal removes the file of WriteLocal when the crawl ends.
 func RemoveLocal(data string) { _ = os.Remove(filepath.Join(data, localFile)) }
 
-// ErrNoCrawl is returned when no crawl runs in a directory.
+// ErrNoCrawl is returned if no crawl runs in a directory.
 var ErrNoCrawl = errors.New("no crawl is running there")
 
-// Operator are the options of commands that inspect crawls, or steer them: also
-// into one of `seine crawl`, by its directory.
+// Operator is the connection options of commands that inspect or control crawls. In addition to a
+// server, they can name the directory of a `seine crawl`.
 type Operator struct {
 	Options `embed:""`
 	Data    string `name:"data" help:"Directory of a seine crawl, running or not (default ./seine-data if it exists and no server is given)." placeholder:"DIR"`
 }
 
-// Validate names the option that is wrong, and what would be right.
+// Validate returns an error that names the invalid option and the valid values.
 func (o *Operator) Validate() error {
 	if o.Data != "" && o.Options != (Options{}) {
 		return errors.New("--data has the server and the token: leave out --nats and the other --nats-… flags")
@@ -70,7 +70,7 @@ func (o *Operator) Validate() error {
 	return o.Options.Validate()
 }
 
-// Dial connects as a client that calls itself name.
+// Dial connects to the server; name is the name of the client.
 func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 	if o.Data != "" {
 		return dialLocal(o.Data, name, log)
@@ -79,8 +79,8 @@ func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 		return o.Options.Dial(name, log)
 	}
 	if HasStreams(DefaultData) || HasLocal(DefaultData) {
-		// Running or not, it is meant: a server that happens to be at the usual address has
-		// another crawl of the same name.
+		// The default directory is meant, whether its crawl runs or not. A server at the default
+		// address may have a different crawl of the same name.
 		bus, err := dialLocal(DefaultData, name, log)
 		if errors.Is(err, ErrNoCrawl) {
 			err = fmt.Errorf("%w; --nats names a server, as %s", err, Default)
@@ -97,14 +97,14 @@ func (o *Operator) Dial(name string, log *slog.Logger) (*stages.Bus, error) {
 	return bus, nil
 }
 
-// HasStreams reports whether a directory has what `seine crawl` has stored, running or not.
+// HasStreams reports whether a directory has the streams of a `seine crawl`, running or not.
 func HasStreams(data string) bool {
 	streams, _ := filepath.Glob(filepath.Join(data, "nats", "jetstream", "*", "streams", "*"))
 	return len(streams) > 0
 }
 
-// Stored returns the directory of a crawl that Dial has found not to run
-// (ErrNoCrawl), "" if there is none.
+// Stored returns the directory of a crawl that does not run, after Dial has returned ErrNoCrawl. It
+// returns "" if there is none.
 func (o *Operator) Stored() string {
 	if o.Options != (Options{}) {
 		return ""
@@ -129,17 +129,18 @@ func dialLocal(data, name string, log *slog.Logger) (*stages.Bus, error) {
 		return nil, err
 	}
 	bus, err := stages.Dial(at.NATS, name, log, nats.SetCustomDialer(w), nats.TokenHandler(w.token))
-	if err != nil { // the crawl was killed, and could not take its word back
+	if err != nil { // the crawl was killed before it could remove the file
 		return nil, fmt.Errorf("--data %s: %w any more: its streams were at %s (the same seine crawl command resumes it)", data, ErrNoCrawl, at.NATS)
 	}
 	return bus, nil
 }
 
-// localCredentials is the file in which a crawl says where its server is. A crawl that was killed
-// and continues has another port and token, so an operator command reads it at each connection.
+// localCredentials is the file in which a crawl publishes the address of its server. A crawl that
+// is killed and resumed has a new port and token, so operator commands read the file at each
+// connection.
 type localCredentials string
 
-// Dial connects to where the crawl is now, whatever the address is.
+// Dial connects to the crawl's current address and ignores the given one.
 func (w localCredentials) Dial(network, _ string) (net.Conn, error) {
 	at, err := w.read()
 	if err != nil {
@@ -152,7 +153,7 @@ func (w localCredentials) Dial(network, _ string) (net.Conn, error) {
 	return net.DialTimeout(network, u.Host, dialTime)
 }
 
-// token is what the server asks for now.
+// token returns the current token of the server.
 func (w localCredentials) token() string {
 	at, err := w.read()
 	if err != nil {
@@ -168,5 +169,5 @@ func (w localCredentials) read() (*Options, error) {
 	return ReadContext(string(w))
 }
 
-// dialTime bounds a connection within this machine.
+// dialTime bounds a connection attempt on the same machine.
 const dialTime = 2 * time.Second

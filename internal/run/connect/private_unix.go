@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// private reports an error unless only its user can write a file: another user who could
-// write it would lead the user's commands to another server.
+// private returns an error if other users can read or write a file. Another user who could write it
+// could redirect commands to a different server.
 func private(file string) error {
 	info, err := os.Lstat(file)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// private reports an error unless a file is one. The folder's access list there says who may change it, which its mode
-// does not show.
+// private returns an error if file is not a regular file. Its mode does not show who may change it:
+// on Windows, the access list of the directory does.
 func private(file string) error {
 	info, err := os.Lstat(file)
 	if err == nil && !info.Mode().IsRegular() {

@@ -1,5 +1,5 @@
-// Package embedded runs a NATS server inside the process, for a crawl on one
-// machine with nothing to set up.
+// Package embedded runs a NATS server inside the process, for a crawl on one machine without any
+// setup.
 package embedded
 
 import (
@@ -23,26 +23,26 @@ type Server struct {
 	log  *fatalLogScanner
 }
 
-// ErrInUse is returned when another process uses the directory.
+// ErrInUse is returned if another process uses the directory.
 var ErrInUse = errors.New("in use by another seine")
 
-// Options of a server.
+// Options configure the embedded server.
 type Options struct {
-	Dir        string // where the streams are kept
+	Dir        string // directory of the streams
 	Host       string
 	Port       int
-	SyncAlways bool // fsync every message: survives power loss
-	// Token is what clients must show: loopback is open to everyone on the machine.
+	SyncAlways bool // fsync every message, to survive power loss
+	// Token authenticates clients, because every user of the machine can connect to loopback.
 	Token string
-	// Key encrypts the streams; "" leaves them in the clear. It is the same for as long as
-	// the directory lives.
+	// Key encrypts the streams; "" leaves them unencrypted. It cannot change for an existing
+	// directory.
 	Key string
-	// Private makes a server that can be reached from inside the process alone, and
-	// takes messages of other servers with some headers more.
+	// Private creates a server that accepts connections from inside the process only. It accepts
+	// messages of other servers to which some headers were added.
 	Private bool
 }
 
-// Start starts a server with JetStream on the directory.
+// Start starts a server with JetStream in the directory.
 func Start(o Options) (*Server, error) {
 	if err := privateDir(o.Dir); err != nil {
 		return nil, err
@@ -59,10 +59,10 @@ func Start(o Options) (*Server, error) {
 		DontListen: o.Private,
 		ServerName: "seine-embedded", Host: o.Host, Port: o.Port, Authorization: o.Token,
 		JetStream: true, JetStreamKey: o.Key, JetStreamCipher: server.ChaCha, StoreDir: o.Dir, SyncAlways: o.SyncAlways,
-		// Without limits the server takes 75 % of the machine.
+		// By default the server reserves 75 % of the machine's memory.
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
-		// It remembers for each subject who listens. Most are those of acknowledgements,
-		// each of which is used once.
+		// The server caches the subscribers of each subject. Most subjects are those of
+		// acknowledgements, which are used once.
 		NoSublistCache: true,
 		NoSigs:         true, NoLog: true, MaxPayload: payload,
 	})
@@ -72,7 +72,7 @@ func Start(o Options) (*Server, error) {
 	}
 	trouble := new(fatalLogScanner)
 	s.SetLoggerV2(trouble, false, false, false)
-	s.Start() // returns once the streams are recovered and clients can connect, or never will
+	s.Start() // returns once the streams are recovered and clients can connect, or after a fatal error
 	if err := trouble.atStart(s, &o); err != nil {
 		s.Shutdown()
 		_ = lock.Close()
@@ -81,16 +81,16 @@ func Start(o Options) (*Server, error) {
 	return &Server{s: s, lock: lock, log: trouble}, nil
 }
 
-// URL is where clients find the server.
+// URL returns the server's client URL.
 func (s *Server) URL() string { return s.s.ClientURL() }
 
 // Server returns the server, for a connection inside the process.
 func (s *Server) Server() *server.Server { return s.s }
 
-// Stop ends the server in order, and waits until nothing of it is left: its directory may be
-// removed then. It takes some 60 ms, as the server waits 10 ms for each consumer (nats-server
-// 2.15.2). A server that dies instead forgets what was acknowledged in its last 0.1 s, and
-// delivers that again at its next start.
+// Stop shuts the server down and waits until nothing of it runs, so that its directory may be
+// removed. That takes about 60 ms, as the server waits 10 ms for each consumer (nats-server
+// 2.15.2). A server that is killed instead loses the acknowledgements of its last 0.1 s, and
+// redelivers those messages at its next start.
 func (s *Server) Stop() {
 	s.dropPullRequests()
 	s.s.Shutdown()
@@ -98,41 +98,42 @@ func (s *Server) Stop() {
 	_ = s.lock.Close()
 }
 
-// CanBeLeft reports whether a process that ends at once need not call Stop: the server then dies with it, as in a
-// crash, and the directory stays taken until then. What it has stored is with the operating system. Of more than 512 MiB,
-// what the next start has to read may take longer than Stop saves.
+// CanBeLeft reports whether a process that exits at once may omit Stop. The server then dies with
+// the process, as in a crash, and the directory stays locked until then. Its writes are with the
+// operating system. With more than 512 MiB, the recovery at the next start may take longer than
+// Stop.
 func (s *Server) CanBeLeft() bool {
 	info, err := s.s.Jsz(nil)
 	return err == nil && info.Store <= leavable
 }
 
-// leavable is up to how many stored bytes a server may be left.
+// leavable is the limit of stored bytes for CanBeLeft.
 const leavable = 512 << 20
 
-// dropPullRequests lets the server forget the pull requests of clients that are gone, by asking
-// it for the state of its consumers. It would otherwise sleep for 50 ms in Shutdown after
-// it has told them that it ends.
+// dropPullRequests makes the server drop the pull requests of disconnected clients, as a side
+// effect of a request for the state of its consumers. Otherwise Shutdown sleeps for 50 ms after it
+// has notified those clients.
 func (s *Server) dropPullRequests() {
-	_, _ = s.s.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Consumer: true}) // else it sleeps
+	_, _ = s.s.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Consumer: true})
 }
 
-// privateDir makes a directory that only its owner can enter: what is crawled
-// is in it, and so is the token.
+// privateDir creates a directory that only its owner can enter, since it contains the crawled pages
+// and the token.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { // another user may have made it
+	if err := os.Chmod(dir, 0o700); err != nil { // another user may have created it
 		return fmt.Errorf("close the data directory to others: %w (it must belong to the user who crawls)", err)
 	}
 	return nil
 }
 
-// NewToken makes a token that cannot be guessed.
+// NewToken returns a random token.
 func NewToken() string { return rand.Text() }
 
-// lockDir takes the directory for this process; the system gives it back when
-// the process ends, however that happens.
+// lockDir locks the directory for this process. The operating system releases the lock when the
+// process ends in any way.
 func lockDir(dir string) (*os.File, error) {
 	f, err := filelock.Take(filepath.Join(dir, "LOCK"))
 	if errors.Is(err, filelock.ErrTaken) {
@@ -145,15 +146,15 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// sign writes the holder into the lock, for processes that find it taken. A full disk is reported
-// by the next write.
+// sign writes the owner into the lock file, for the error message of other processes. A full disk
+// is ignored here; the next write reports it.
 func sign(lock *os.File) {
 	if err := lock.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(lock, "process %d on %s\n", os.Getpid(), procname.Host())
 	}
 }
 
-// holder is the owner of a lock, "" if that is unknown.
+// holder returns the owner of a lock, "" if it is unknown.
 func holder(lock string) string {
 	text, err := os.ReadFile(lock)
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {

@@ -8,15 +8,15 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// fatalLogScanner reads the server's log for what stops a stream for good. The
-// server reports it nowhere else: a publish then gets no answer.
+// fatalLogScanner searches the server's log for errors that disable a stream for good. The server
+// reports them nowhere else, and later publishes get no reply.
 type fatalLogScanner struct {
 	mu    sync.Mutex
 	err   error
-	fatal string // why the server gave up its start
+	fatal string // why the server failed to start
 }
 
-// fatalWords are in the server's words for a write that failed (2.15.2).
+// fatalWords occur in the server's messages about failed writes (2.15.2).
 var fatalWords = []string{"write error", "failed to store", "no space left", "JetStream resource limits exceeded"}
 
 func (l *fatalLogScanner) hear(format string, a []any) {
@@ -41,13 +41,13 @@ func (l *fatalLogScanner) giveUp(format string, a []any) {
 	}
 }
 
-// atStart returns why a server whose Start has returned is not ready. It waits for nothing:
-// a wait can be over before a process on a busy machine has looked once.
+// atStart returns why a server is not ready after Start has returned. It never waits, because on a
+// busy machine a timeout can expire before the first check.
 func (l *fatalLogScanner) atStart(s *server.Server, o *Options) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case strings.Contains(l.fatal, "listening on port"): // in the server's words (2.15.2)
+	case strings.Contains(l.fatal, "listening on port"): // wording of nats-server 2.15.2
 		return fmt.Errorf("the embedded NATS server did not start on %s:%d: is the port free (%s)", o.Host, o.Port, l.fatal)
 	case l.fatal != "", !s.JetStreamEnabled():
 		return fmt.Errorf("the embedded NATS server cannot store its streams in %s: is the disk full or read-only (%s)", o.Dir, l.fatal)
@@ -62,8 +62,7 @@ func (l *fatalLogScanner) Noticef(string, ...any)         {}
 func (l *fatalLogScanner) Debugf(string, ...any)          {}
 func (l *fatalLogScanner) Tracef(string, ...any)          {}
 
-// Err returns what the server has said that keeps it from storing, nil if
-// nothing does.
+// Err returns the logged error that keeps the server from storing messages, nil if there is none.
 func (s *Server) Err() error {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()

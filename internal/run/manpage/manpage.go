@@ -1,6 +1,6 @@
-// Package manpage makes the manual pages of commands from what their --help tells. It consumes kong's model of a command,
-// and emits a page in the man macros, which man-db, mandoc and groff read. The same model gives the same bytes: the date on
-// a page is that of the source.
+// Package manpage generates the manual pages of commands from their --help. It reads kong's model
+// of a command and writes a page with the man macros, for man-db, mandoc and groff. The output is
+// reproducible: the date on a page is that of the source.
 package manpage
 
 import (
@@ -14,10 +14,10 @@ import (
 	"seine/internal/run/config"
 )
 
-// Flag is a flag, best hidden, that prints the manual page of the command that it is given to, and ends the process.
+// Flag is a flag, best hidden, that prints the manual page of its command and exits.
 type Flag bool
 
-// BeforeReset is called by kong where the flag is given, before anything else of the command line is checked.
+// BeforeReset is called by kong at the flag, before kong validates the rest of the command line.
 func (Flag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	node := ctx.Model.Node
 	if selected := ctx.Selected(); selected != nil {
@@ -32,7 +32,7 @@ func (Flag) BeforeReset(app *kong.Kong, ctx *kong.Context) error {
 	return nil
 }
 
-// deepest is the command of a line that wants another command after it, nil if there is none.
+// deepest returns the last command on a command line that lacks a subcommand, nil if there is none.
 func deepest(ctx *kong.Context) (last *kong.Node) {
 	for _, p := range ctx.Path {
 		if p.Command != nil {
@@ -42,8 +42,8 @@ func deepest(ctx *kong.Context) (last *kong.Node) {
 	return last
 }
 
-// Write writes the page of a command, with those below it that have no page: a page is there for the program
-// and for each of its commands.
+// Write writes the page of a command. It includes subcommands, which have no page of their own;
+// only the program and each of its commands has one.
 func Write(w io.Writer, node *kong.Node) error {
 	b := version.Current()
 	p := new(page)
@@ -65,7 +65,8 @@ func Write(w io.Writer, node *kong.Node) error {
 	return nil
 }
 
-// Name is what a page is called: seine, seine-crawl, seine-fetcher. The stages have names that others could have too.
+// Name returns the name of a page: seine, seine-crawl, seine-fetcher. The names of the stages alone
+// could collide with those of other programs.
 func Name(node *kong.Node) string {
 	if top := root(node); top != node {
 		return top.Name + "-" + node.Name
@@ -85,8 +86,8 @@ func root(node *kong.Node) *kong.Node {
 	return node
 }
 
-// summary is the first sentence of a command's help, as NAME sections have it: without a period, and
-// without a capital unless it begins with a name.
+// summary returns the first line of a command's help in the form of NAME sections: without a
+// period, and in lower case unless it begins with a name.
 func summary(node *kong.Node) string {
 	text, _, _ := strings.Cut(node.Help, "\n")
 	text = strings.TrimSuffix(text, ".")
@@ -113,7 +114,8 @@ func (p *page) synopsis(node *kong.Node) {
 	}
 }
 
-// leaves are the commands that a page tells all of: the program itself has a list of its commands alone.
+// leaves returns the commands that a page describes in full. The page of the program only lists its
+// commands.
 func leaves(node *kong.Node) []*kong.Node {
 	if node.Parent == nil || node.Leaf() {
 		return []*kong.Node{node}
@@ -139,7 +141,7 @@ func (p *page) arguments(node *kong.Node) {
 	}
 }
 
-// commands lists what is below a program, and tells all of what is below a command.
+// commands lists the commands of a program, and describes the subcommands of a command.
 func (p *page) commands(node *kong.Node) {
 	if len(node.Children) == 0 {
 		return
@@ -160,7 +162,7 @@ func (p *page) commands(node *kong.Node) {
 	}
 }
 
-// flags are those of a command and of what is above it.
+// flags writes the flags of a command and of its parents.
 func (p *page) flags(title string, node *kong.Node) {
 	var all []*kong.Flag
 	for n := node; n != nil; n = n.Parent {
@@ -178,7 +180,7 @@ func (p *page) flagItems(flags []*kong.Flag) {
 	}
 }
 
-// written is a flag as a person writes it.
+// written returns a flag as a user types it.
 func written(flag *kong.Flag) string {
 	text := `\fB\-\-` + roff(flag.Name) + `\fR`
 	if flag.Short != 0 {
@@ -190,7 +192,7 @@ func written(flag *kong.Flag) string {
 	return text
 }
 
-// seeAlso names other pages: those of a program's commands, else that of the program seine.
+// seeAlso lists related pages: those of a program's commands, or that of the program.
 func (p *page) seeAlso(node *kong.Node) {
 	var others []string
 	if node.Parent != nil || node.Name != own {

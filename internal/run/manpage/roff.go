@@ -2,12 +2,12 @@ package manpage
 
 import "strings"
 
-// page is a page that is being written, of the man macros.
+// page is a page in the man macros.
 type page struct {
 	text strings.Builder
 }
 
-// macro writes a request with its arguments.
+// macro writes a macro with its arguments.
 func (p *page) macro(name string, args ...string) {
 	p.text.WriteString("." + name)
 	for _, arg := range args {
@@ -18,7 +18,7 @@ func (p *page) macro(name string, args ...string) {
 
 func (p *page) section(title string) { p.macro("SH", title) }
 
-// line writes a line that is roff already.
+// line writes a line of roff.
 func (p *page) line(text string) {
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
 		text = `\&` + text
@@ -26,14 +26,15 @@ func (p *page) line(text string) {
 	p.text.WriteString(text + "\n")
 }
 
-// item is a tagged paragraph. The tag is roff already, the text is not.
+// item writes a tagged paragraph. tag is roff, text is plain text.
 func (p *page) item(tag, text string) {
 	p.macro("TP")
 	p.line(tag)
 	p.prose(text)
 }
 
-// prose writes text of --help: paragraphs, with an empty line between two, and what is indented as it stands.
+// prose writes the plain text of --help: paragraphs separated by empty lines, and indented lines
+// verbatim.
 func (p *page) prose(text string) {
 	example, gap := false, false
 	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
@@ -63,5 +64,5 @@ func (p *page) prose(text string) {
 
 var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "'", `\(aq`)
 
-// roff is text as it stands, with what roff would take for something else escaped.
+// roff escapes plain text for roff.
 func roff(text string) string { return special.Replace(text) }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// journalHandler writes lines as text, each with its level in front as journald and the kernel know them: <3> to <7>.
-// They have no time, as the journal adds it.
+// journalHandler writes text lines with a priority prefix, <3> to <7>, as journald and the kernel
+// expect. The lines have no time, because the journal adds it.
 type journalHandler struct {
 	slog.Handler
 	out *journal
@@ -43,10 +43,10 @@ func (h journalHandler) WithGroup(name string) slog.Handler {
 	return journalHandler{h.Handler.WithGroup(name), h.out}
 }
 
-// journal writes the level before each line, in one write with it. A handler of slog writes whole lines.
+// journal adds the priority to each line, in the same write. slog handlers write whole lines.
 type journal struct {
 	w     io.Writer
-	mu    sync.Mutex // of the line that is being written
+	mu    sync.Mutex // held while a line is written
 	level slog.Level
 }
 

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Bounds of the lines with one message: what happens to many pages, hosts or
-// partitions at once must not fill a disk. Debug lines are not bounded.
+// Bounds for lines with the same message: events of many pages, hosts or partitions must not fill a
+// disk. Debug lines are not bounded.
 const (
 	sparseEvery = 10 * time.Second
-	sparseBurst = 32 // two for each partition of the default
+	sparseBurst = 32 // two for each of the default partitions
 )
 
-// burstLimiter is a handler that lets through so many lines of a message in an interval,
-// and then says how many it has left out.
+// burstLimiter is a handler that passes a bounded number of lines of a message per interval. At the
+// end of the interval it logs the number of lines that it dropped.
 type burstLimiter struct {
 	slog.Handler
 	windows *burstWindows
 }
 
-// burstWindows are recent lines of the log, by level and message, which are
-// constants of the program.
+// burstWindows are the recent lines, by level and message. Messages are constants of the program,
+// so their number is bounded.
 type burstWindows struct {
 	root slog.Handler
 	mu   sync.Mutex
@@ -34,7 +34,7 @@ type line struct {
 	message string
 }
 
-// window counts the lines of a message since the first.
+// window counts the lines with one message since the first.
 type window struct {
 	began         time.Time
 	said, leftOut int
@@ -62,8 +62,8 @@ func (s burstLimiter) Handle(ctx context.Context, r slog.Record) error {
 	return s.Handler.Handle(ctx, r)
 }
 
-// allow reports whether a line may be written. The first that may not sees to it
-// that their number is logged.
+// allow reports whether a line may be written. The first dropped line schedules the log line with
+// their number.
 func (w *burstWindows) allow(l line) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,12 +83,12 @@ func (w *burstWindows) allow(l line) bool {
 	return false
 }
 
-// logSuppressed says how many lines were left out.
+// logSuppressed logs the number of dropped lines.
 func (w *burstWindows) logSuppressed(l line, at *window) {
 	w.mu.Lock()
 	n := at.leftOut
 	w.mu.Unlock()
 	r := slog.NewRecord(time.Now(), l.level, l.message, 0)
 	r.AddAttrs(slog.Int("left_out", n))
-	_ = w.root.Handle(context.Background(), r) // no process is left to log
+	_ = w.root.Handle(context.Background(), r) // ignored: an error of the log cannot be logged
 }

@@ -8,7 +8,7 @@ import (
 	"seine/internal/base/version"
 )
 
-// buildInfo says of a process which build it is.
+// buildInfo returns a metric that names the build of the process.
 func buildInfo() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "seine_build_info", Help: "Always 1; the labels name the build.",

@@ -1,5 +1,5 @@
-// Package process is what surrounds a stage in a separate process: options,
-// logging, the connection to NATS, metrics and health, and the two signals.
+// Package process runs a stage as a process: options, logging, the connection to NATS, metrics and
+// health, and the two signals.
 package process
 
 import (
@@ -37,13 +37,13 @@ import (
 
 // Exit codes of a stage's command.
 const (
-	ExitOK     = 0 // drained
-	ExitFailed = 1 // could not start, or could not continue
-	ExitUsage  = 2 // the options are wrong
+	ExitOK     = 0 // all messages are processed
+	ExitFailed = 1 // could not start or continue
+	ExitUsage  = 2 // invalid options
 	exitCut    = 130
 )
 
-// Common are the options that every stage has.
+// Common is the options that all stages have.
 type Common struct {
 	config.File
 	connect.Options `embed:""`
@@ -56,20 +56,19 @@ type Common struct {
 	Man     manpage.Flag     `hidden:"" help:"Print the manual page." env:"-"`
 }
 
-// Logging says what is logged, and how.
+// Logging is the options of logging.
 type Logging struct {
 	LogLevel  string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"Log format: text, json, or journal (text with the log levels of systemd)." enum:"text,json,journal" default:"text"`
 }
 
-// Logger returns the logger that was asked for. Of one message it writes a bounded
-// number of lines in a time. Text from sites is escaped in all formats: JSON is
-// read by programs, but also shown on terminals (docker logs). Libraries that use package log
-// write to it at debug level: net/http has a line for whatever a server does
-// wrong, so a hostile one could fill a disk.
+// Logger returns a logger with the configured level and format. It bounds the number of lines with
+// the same message per interval. All formats escape text from sites: JSON is read by programs, but
+// also shown on terminals (docker logs). Libraries that use package log write to it at debug level,
+// because net/http logs every protocol error of a server, and a hostile server could fill a disk.
 func (l Logging) Logger(w io.Writer) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(l.LogLevel)) // kong has checked it
+	_ = level.UnmarshalText([]byte(l.LogLevel)) // kong has validated it
 	o := &slog.HandlerOptions{Level: level}
 	var h slog.Handler = slog.NewTextHandler(w, o)
 	switch l.LogFormat {
@@ -84,8 +83,8 @@ func (l Logging) Logger(w io.Writer) *slog.Logger {
 	return slog.New(h)
 }
 
-// unquoted writes lines of package log without the strings that they quote: net/http
-// quotes what a server sends unasked, which may hold a secret of the request before.
+// unquoted redacts quoted strings in lines of package log. net/http quotes unsolicited responses,
+// which may contain a secret of the previous request.
 type unquoted struct{ io.Writer }
 
 var quotedString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
@@ -99,31 +98,31 @@ func (u unquoted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Config are the options of a command, with kong's tags.
+// Config is the options of a command, with kong's tags.
 type Config interface{ Validate() error }
 
-// DryRunner is a Config that can say what would be done.
+// DryRunner is a Config with a dry run.
 type DryRunner interface {
-	// DryRun reports whether only that is asked for.
+	// DryRun reports whether only a dry run is requested.
 	DryRun() bool
-	// WriteDryRun writes it, and does none of it.
+	// WriteDryRun prints what the command would do, without doing it.
 	WriteDryRun(w io.Writer) error
 }
 
-// Env is what a stage is given to run with.
+// Env is the environment of a stage's run function.
 type Env struct {
 	Bus    *stages.Bus
 	Health *stages.Health
-	// Vitals are the disks that the stage keeps something on.
+	// Vitals reports the disks that the stage writes to.
 	Vitals *procstats.Reporter
-	// Started must be called when the stage begins its work: it makes the process
-	// ready, and discoverable. The name is that of a writer, "" for other stages.
+	// Started must be called when the stage begins to work: the process becomes ready and
+	// discoverable. name is the name of a writer, "" for other stages.
 	Started func(name string) error
 }
 
-// Main runs a stage as a command and returns its exit code. Cfg is a pointer
-// to the command's options; common points into it. What run finds unavailable
-// before it has started is waited for as NATS is: run is called again.
+// Main runs a stage as a command and returns its exit code. cfg is a pointer to the command's
+// options; common points into it. If JetStream is unavailable before run has started, Main calls
+// run again, as it waits for NATS.
 func Main(stage, about string, cfg Config, common *Common, run func(ctx context.Context, env Env) error) int {
 	parser, err := config.New(cfg, stage, about, kong.Vars{"version": version.Line(stage)})
 	if err != nil {
@@ -153,14 +152,14 @@ func Main(stage, about string, cfg Config, common *Common, run func(ctx context.
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return ExitOK
-	case common.LogFormat != "text": // a reader of lines finds no other text
+	case common.LogFormat != "text": // log processors expect no other text
 		log.Error("failed", "error", err)
 		return ExitFailed
 	}
 	return fail(stage, err, ExitFailed)
 }
 
-// listening is the option --listen.
+// listening validates the option --listen.
 type listening string
 
 // Validate implements Config.
@@ -171,7 +170,7 @@ func (l listening) Validate() error {
 	return CheckAddress("--listen", string(l))
 }
 
-// CheckAddress reports that a flag is no address that can be listened at.
+// CheckAddress returns an error if a flag's address is not HOST:PORT.
 func CheckAddress(flag, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {
@@ -188,8 +187,8 @@ func fail(stage string, err error, code int) int {
 	return code
 }
 
-// serve connects, serves metrics and health, and runs the stage. Drain is called on a request by NATS,
-// and ends ctx.
+// serve connects, serves metrics and health, and runs the stage. drain is called on a request over
+// NATS, and ends ctx.
 func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain func(), run func(context.Context, Env) error) error {
 	bus, err := dial(ctx, stage, c, log)
 	if err != nil {
@@ -220,7 +219,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain
 		if err != nil {
 			return fmt.Errorf("--listen %s: %w", c.Listen, err)
 		}
-		defer stop() // when the drain is over
+		defer stop() // after the drain
 	}
 	for deadline := time.Now().Add(time.Duration(c.NATSWait)); ; {
 		err := run(ctx, env)
@@ -241,7 +240,7 @@ func serve(ctx context.Context, stage string, c *Common, log *slog.Logger, drain
 	}
 }
 
-// Admin serves metrics and health at an address, until stop is called.
+// Admin serves metrics and health at an address until stop is called.
 func Admin(address string, self *procstats.Reporter, health *stages.Health, profile bool, log *slog.Logger) (stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -264,16 +263,16 @@ func Admin(address string, self *procstats.Reporter, health *stages.Health, prof
 	}, nil
 }
 
-// electing reports whether err is of a cluster that has no leader now: it is there,
-// but what is asked of it gets no answer. A server without JetStream gets none.
+// electing reports whether err is due to a cluster without a leader: its servers are up, but
+// requests get no reply. A server without JetStream never gets a leader.
 func electing(err error) bool {
 	return jsclient.Unavailable(err) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled)
 }
 
-// retryWait is how long to wait for NATS before another try.
+// retryWait is the wait between attempts to reach NATS.
 const retryWait = 500 * time.Millisecond
 
-// dial waits for NATS, saying so, for as long as the options allow.
+// dial waits for NATS as long as the options allow, and logs that it waits.
 func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stages.Bus, error) {
 	deadline := time.Now().Add(time.Duration(c.NATSWait))
 	for said := false; ; {
@@ -293,16 +292,15 @@ func dial(ctx context.Context, stage string, c *Common, log *slog.Logger) (*stag
 	}
 }
 
-// Signals returns a context that the first SIGINT or SIGTERM ends. The second
-// ends the process at once: nothing that was acknowledged depends on a clean
-// end.
+// Signals returns a context that the first SIGINT or SIGTERM cancels. The second signal ends the
+// process at once, which is safe: no acknowledged message depends on a clean shutdown.
 func Signals(ctx context.Context, w io.Writer) (context.Context, context.CancelFunc) {
 	ctx, _, stop := signals(ctx, func() { safeprint.Fprintln(w, "finishing in-flight work; press Ctrl-C again to stop immediately") })
 	return ctx, stop
 }
 
-// signals is Signals that calls tell at the first. Drain ends the context as the
-// first does; the first that comes then is still not the second.
+// signals is like Signals, but calls tell at the first signal. drain cancels the context as the
+// first signal does; a signal after it still counts as the first.
 func signals(ctx context.Context, tell func()) (until context.Context, drain, stop context.CancelFunc) {
 	ctx, stop = context.WithCancel(ctx)
 	until, drain = context.WithCancel(ctx)

@@ -1,5 +1,5 @@
-// Package specchange finds what a new spec would change of a crawl, and what it would remove by saying
-// nothing of it.
+// Package specchange compares specs: the changes that a new spec would make to a crawl, and the
+// keys that it would reset by omitting them.
 package specchange
 
 import (
@@ -14,25 +14,26 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Lines lists what one spec has and the other has not, by key: "- key: value" of what there was, "+ key: value"
-// of what comes.
+// Lines lists the differences of two specs by key: "- key: value" for old values, "+ key: value"
+// for new ones.
 func Lines(have, want *crawlspec.Spec) []string {
 	return differences(flatten(have.Encode()), flatten(want.Encode()))
 }
 
-// mostShown bounds the values that Unmentioned shows, in bytes.
+// mostShown bounds the values that Unmentioned includes, in bytes.
 const mostShown = 60
 
-// Unmentioned lists the keys that a crawl has set and the text of a new spec omits, with their values if those are short and not secret.
-// Without this check, a short text would silently change the pace, the limits or the records of the crawl.
+// Unmentioned lists the keys that a crawl has set and the text of a new spec omits, with their
+// values if those are short and not secret. Without this check, a short text would silently change
+// the pace, the limits or the records of the crawl.
 func Unmentioned(current *crawlspec.Revision, want *crawlspec.Spec, text []byte) (lost []string) {
 	if current.Stalled {
-		return nil // its spec only stands for one that cannot be read
+		return nil // its spec replaces one that cannot be read
 	}
 	had, has, shown := values(current.Spec), values(want), values(current.Spec.Shown())
 	for _, key := range slices.Sorted(maps.Keys(had)) {
 		if key == "again" || bytes.Equal(had[key], has[key]) || specfile.Has(text, key) {
-			continue // again counts the runs that seine crawl --again began
+			continue // again counts the runs of seine crawl --again
 		}
 		if value := string(had[key]); len(value) <= mostShown && value == string(shown[key]) {
 			key += ": " + value
@@ -42,13 +43,13 @@ func Unmentioned(current *crawlspec.Revision, want *crawlspec.Spec, text []byte)
 	return lost
 }
 
-// values are those of a spec by key, without what is left out.
+// values returns the set values of a spec by key.
 func values(spec *crawlspec.Spec) (all map[string]json.RawMessage) {
-	_ = jsontext.Unmarshal(spec.Encode(), &all) // Encode made it
+	_ = jsontext.Unmarshal(spec.Encode(), &all) // valid: Encode made it
 	return all
 }
 
-// differences lists what one has and the other has not, by key.
+// differences lists the entries that differ, by key.
 func differences(have, want map[string]string) (lines []string) {
 	keys := maps.Clone(have)
 	maps.Copy(keys, want)
@@ -68,10 +69,10 @@ func differences(have, want map[string]string) (lines []string) {
 	return lines
 }
 
-// flatten returns the values of a JSON document by the paths that lead to them.
+// flatten returns the values of a JSON document by their paths.
 func flatten(text []byte) map[string]string {
 	var doc any
-	_ = jsontext.Unmarshal(text, &doc) // Encode made it
+	_ = jsontext.Unmarshal(text, &doc) // valid: Encode made it
 	flat := make(map[string]string)
 	flattenInto(flat, "", doc)
 	return flat

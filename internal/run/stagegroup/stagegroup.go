@@ -1,5 +1,5 @@
-// Package stagegroup runs several stages in one process, and stops them in the order of the
-// pipeline: first those that hand on what they hold, then those that get it.
+// Package stagegroup runs several stages in one process, and stops them in pipeline order: first
+// the senders, then the stages that receive from them.
 package stagegroup
 
 import (
@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// failedGrace is how long stages may take to stop when what they do has failed: what stops
-// that may keep them from draining as well. Nothing that was acknowledged
-// depends on it.
+// failedGrace bounds the shutdown after a failure, because the cause may also keep stages from
+// draining. No acknowledged message depends on a clean shutdown.
 const failedGrace = 2 * time.Second
 
-// Group is stages that run. If one returns an error, all are stopped.
+// Group is a set of running stages. If one returns an error, all are stopped.
 type Group struct {
 	stages      *errgroup.Group
 	ctx         context.Context
@@ -26,8 +25,8 @@ type Group struct {
 	senders     sync.WaitGroup
 }
 
-// New returns a group without stages. They have the values of ctx, but outlive it: Stop
-// ends them.
+// New returns a group without stages. The stages have the values of ctx but not its cancellation:
+// Stop ends them.
 func New(ctx context.Context) *Group {
 	g := new(Group)
 	g.stages, g.ctx = errgroup.WithContext(context.WithoutCancel(ctx))
@@ -39,26 +38,26 @@ func New(ctx context.Context) *Group {
 // Context is done when a stage has failed.
 func (g *Group) Context() context.Context { return g.ctx }
 
-// GoSender starts a stage that hands on what it holds to others of the group when it stops.
+// GoSender starts a stage that publishes its in-flight work to other stages of the group when it
+// stops.
 func (g *Group) GoSender(run func(context.Context) error) {
 	g.senders.Add(1)
 	g.stages.Go(func() error { defer g.senders.Done(); return run(g.early) })
 }
 
-// Go starts a stage that stops when all senders have.
+// Go starts a stage that stops after all senders.
 func (g *Group) Go(run func(context.Context) error) {
 	g.stages.Go(func() error { return run(g.late) })
 }
 
-// StopSenders stops the senders, and returns when they have published what they hold.
+// StopSenders stops the senders, and returns when they have published their in-flight work.
 func (g *Group) StopSenders() {
 	g.stopEarly()
 	g.senders.Wait()
 }
 
-// Stop stops the stages, and returns the error of the one that failed. It waits for all of
-// them, or if what they do has failed, for two seconds: then it reports that they have not
-// stopped.
+// Stop stops the stages, and returns the error of the one that failed. If failed is set, it waits
+// for failedGrace at most; stopped is then false if a stage still runs.
 func (g *Group) Stop(failed bool) (stopped bool, err error) {
 	ended := make(chan error, 1)
 	go func() {

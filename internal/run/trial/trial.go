@@ -1,5 +1,5 @@
-// Package trial applies the rules of a spec to one page, outside of any crawl: records, links and what
-// would be done with them, and what was missing.
+// Package trial applies the rules of a spec to one page, outside of a crawl. It returns the
+// records, the links with the frontier's decision on each, and the rules that found nothing.
 package trial
 
 import (
@@ -17,14 +17,14 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// Result is what comes of a page.
+// Result is the outcome for a page.
 type Result struct {
 	URL            string                  `json:"url"`
-	Via            []string                `json:"via,omitempty"` // what redirected to it
+	Via            []string                `json:"via,omitempty"` // URLs that redirected to it
 	Status         int                     `json:"status"`
 	ContentType    string                  `json:"content_type"`
-	Type           string                  `json:"type"`                    // what it was read as
-	Mismatch       bool                    `json:"type_mismatch,omitempty"` // and not what it was sent as
+	Type           string                  `json:"type"`                    // detected content type
+	Mismatch       bool                    `json:"type_mismatch,omitempty"` // the detected type differs from the declared one
 	Bytes          int64                   `json:"bytes"`
 	FetchMS        messages.Millis         `json:"fetch_ms,omitzero"`
 	Rendered       string                  `json:"rendered,omitempty" doc:"Why the page was rendered in a browser; absent if it was not."`
@@ -41,16 +41,16 @@ type Result struct {
 	Rules          []extract.Verdict       `json:"rules,omitzero"`
 }
 
-// Link is a link that leads on.
+// Link is a link of the page that the parser sends.
 type Link struct {
 	URL      string `json:"url"`
-	Rule     string `json:"rule"` // as in "follow[0]"; "links" is the page's own
+	Rule     string `json:"rule"` // such as "follow[0]"; "links" for ordinary links
 	Priority int    `json:"priority"`
-	Depth    int    `json:"depth"`              // added to that of the page
-	Excluded string `json:"excluded,omitempty"` // why it would not, as in "scope"
+	Depth    int    `json:"depth"`              // relative to the page
+	Excluded string `json:"excluded,omitempty"` // why the frontier would exclude it, such as "scope"
 }
 
-// Problem is what a rule could not do.
+// Problem is a failure of a rule.
 type Problem struct {
 	Rule   string          `json:"rule"`
 	Kind   string          `json:"kind,omitempty"`
@@ -60,7 +60,7 @@ type Problem struct {
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
-// Apply reads a page by the rules of a spec.
+// Apply applies the rules of a spec to a page.
 func Apply(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) (*Result, error) {
 	page := &got.Page
 	read, err := parser.ParsePage(ctx, parser.DefaultConfig(), spec, page, got.Body)
@@ -95,8 +95,8 @@ func Apply(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec) (*Re
 	return out, nil
 }
 
-// links are those that the parser sends, with the rules that found them, and what
-// the frontier would do with them.
+// links returns the links that the parser sends, with the rules that found them and the frontier's
+// decision on each.
 func links(read *parser.ParseResult, result *extract.Result, page *messages.Page, spec *crawlspec.Spec) ([]Link, error) {
 	preview, err := state.NewScopePreview(spec, page.URL, page.FetchedAt)
 	if err != nil {
@@ -115,15 +115,15 @@ func links(read *parser.ParseResult, result *extract.Result, page *messages.Page
 	return out, nil
 }
 
-// missing says which fields found nothing, and in how many records of a rule.
+// missing reports the fields that found nothing, with the number of records of a rule.
 func missing(spec *crawlspec.Spec, result *extract.Result, records []json.RawMessage) []Problem {
-	own := records[len(records)-min(len(records), len(result.Records)):] // that of the page comes first
+	own := records[len(records)-min(len(records), len(result.Records)):] // the record of the page comes first
 	total, absent := make(map[string]int), make(map[string]map[string]int)
 	for i, raw := range own {
 		rule := result.Records[i].Rule
 		total[rule]++
 		var has map[string]json.RawMessage
-		_ = jsontext.Unmarshal(raw, &has) // the parser made it
+		_ = jsontext.Unmarshal(raw, &has) // valid: the parser made it
 		for _, f := range fieldsOf(spec, rule) {
 			if absent[rule] == nil {
 				absent[rule] = make(map[string]int)

@@ -1,10 +1,12 @@
-// Package works keeps long works on a cluster apart that cannot bear each other: a backup that copies streams while a replay sends
-// records back would have a part of them.
+// Package works keeps operations on a cluster apart that must not run together. For example, a
+// backup that copies streams while a replay sends records back would contain a part of them.
 //
-// Each work has a separate key in the bucket of leases, which it renews by compare-and-set, and which the server removes once a
-// killed process renews it no more. A work writes its key first, then reads those of the others, and gives way if one excludes it: of
-// two that begin at the same moment at least one does. At its end it renews the key once more: that its revision is still there proves
-// that there was no gap. After a gap, a replay continues unless another work excludes it; other works fail with ErrLost.
+// Each operation has a key in the bucket of leases. It renews the key by compare-and-set, and the
+// server removes the key when a killed process no longer renews it. An operation writes its key
+// first, then reads the other keys, and gives up if one excludes it: of two operations that begin
+// at the same moment, at least one gives up. At its end it renews the key once more: an unchanged
+// revision proves that there was no gap. After a gap, a replay continues unless another operation
+// excludes it; other operations fail with ErrLost.
 package works
 
 import (
@@ -27,36 +29,35 @@ import (
 	"seine/pkg/stages"
 )
 
-// The kinds of works.
+// The kinds of operations.
 const (
 	Backup  = "backup" // see messages.KeyBackups
 	Restore = "restore"
-	Replay  = "replay" // one that sends records back to the crawl
+	Replay  = "replay" // a replay that sends records back to the crawl
 )
 
-// excluded lists which works a work cannot bear. The pairs that are not listed are harmless:
-//   - two backups only read, and no Janitor purges anything until both have ended;
-//   - two replays send a generation each; a replay to another output only reads what no work changes, and has no key;
-//   - a deletion beside a backup is a key that is copied after the streams, and not done before the backup has ended:
-//     the restored cluster finishes it. Beside a restore no frontier works, and only frontiers delete;
+// excluded lists the kinds that an operation must not run beside. The other pairs are harmless:
+//   - two backups only read, and no Janitor purges a stream until both have ended;
+//   - two replays send a generation each; a replay to another output only reads unchanging data, and has no key;
+//   - a deletion beside a backup is a key that is copied after the streams, and not done before the backup has ended: the restored cluster finishes it. Beside a restore no frontier works, and only frontiers delete;
 //   - a restore has a server without a cluster, and stages.Bus.CheckRestored refuses all others until it has ended.
 var excluded = map[string][]string{
 	Backup:  {Replay}, // it would copy a part of the records sent back
 	Replay:  {Backup},
-	Restore: {Restore}, // each removes first what is there
+	Restore: {Restore}, // each first removes the existing streams
 }
 
 var (
-	// ErrExcluded is returned where another work is in the way.
+	// ErrExcluded is returned if a conflicting operation is in progress.
 	ErrExcluded = errors.New("another operation is in progress")
-	// ErrLost is returned where the key of a work was gone before its end.
+	// ErrLost is returned if the key of an operation disappeared before its end.
 	ErrLost = errors.New("another work may have run meanwhile, as NATS was away or this process was suspended: run it again")
 )
 
-const renewEvery = messages.LeaseTTL / 4 // leaves time for several tries
+const renewEvery = messages.LeaseTTL / 4 // leaves time for several attempts
 
-// Do does a work of a kind on a cluster, and keeps those away that it cannot bear. A restore has its key in the bucket that marks it,
-// which is removed at its end.
+// Do runs an operation and keeps conflicting ones away. The key of a restore is in the bucket that
+// marks it, which Do removes at the end.
 func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context) error) error {
 	w := &work{bus: b, bucket: messages.BucketLeases, kind: kind, key: messages.KeyWorks + kind + "." + nuid.Next()}
 	if kind == Restore {
@@ -79,10 +80,10 @@ func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context
 	if err := w.renewing(ctx, do); err != nil {
 		return err
 	}
-	switch { // has there been a gap?
+	switch { // detects a gap
 	case ctx.Err() == nil:
 		err = jsclient.RetryUnavailable(ctx, w.renew)
-	case kind != Replay: // which reports that it was interrupted
+	case kind != Replay: // a replay reports the interruption itself
 		err = ctx.Err()
 	}
 	if err == nil && kind == Restore {
@@ -91,17 +92,18 @@ func Do(ctx context.Context, b *stages.Bus, kind string, do func(context.Context
 	return err
 }
 
-// work is a work in progress.
+// work is an operation in progress.
 type work struct {
 	bus               *stages.Bus
 	kv                jetstream.KeyValue
 	bucket, kind, key string
 	value             []byte
 	rev               uint64
-	gap               bool // the key was gone, and others have not been looked for since
+	gap               bool // the key was gone, and conflicting operations have not been checked since
 }
 
-// renewing calls do, and renews the key meanwhile. The context of do ends if another work may run.
+// renewing calls do and renews the key meanwhile. It cancels the context of do if a conflicting
+// operation may run.
 func (w *work) renewing(ctx context.Context, do func(context.Context) error) error {
 	doing, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
@@ -121,7 +123,8 @@ func (w *work) renewing(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// isFinal reports whether a work must end because of the error of a renewal. Others are of outages, which pass.
+// isFinal reports whether the error of a renewal must end the operation. Other errors are of
+// temporary outages.
 func isFinal(err error) bool {
 	for _, of := range []error{ErrLost, ErrExcluded, installation.ErrOther} {
 		if errors.Is(err, of) {
@@ -131,7 +134,7 @@ func isFinal(err error) bool {
 	return false
 }
 
-// checkOthers returns an error if a work is in progress that excludes this one.
+// checkOthers returns an error if a conflicting operation is in progress.
 func (w *work) checkOthers(ctx context.Context) error {
 	keys, err := w.bus.Keys(ctx, w.bucket)
 	for _, key := range keys {
@@ -147,14 +150,15 @@ func (w *work) checkOthers(ctx context.Context) error {
 	return err
 }
 
-// renew writes the key again, in place of what this work wrote last. A replay stores a key that is gone again, unless it is excluded
-// by now or the server has another installation: what was copied meanwhile does not depend on it.
+// renew replaces the key's last revision. A replay re-creates a missing key, unless it is excluded
+// now or the server has another installation; the result of a replay does not depend on operations
+// that ran in the gap.
 func (w *work) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
 	rev, err := jsclient.Swap(ctx, w.kv, w.key, w.value, w.rev)
 	switch {
-	case jsclient.IsConflict(err): // it is gone, or the answer to a renewal was lost: nobody else writes the key
+	case jsclient.IsConflict(err): // the key is gone, or the reply to a renewal was lost; no other process writes the key
 		if _, rev, err = w.bus.ReadKey(ctx, w.bucket, w.key); err == nil && rev == 0 {
 			w.gap = true
 			rev, err = w.kv.Create(ctx, w.key, w.value)
@@ -175,7 +179,7 @@ func (w *work) renew(ctx context.Context) error {
 	return nil
 }
 
-// remove removes the key; if it cannot, the server does so soon.
+// remove deletes the key. If it fails, the server expires the key soon.
 func (w *work) remove(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewEvery)
 	defer cancel()
