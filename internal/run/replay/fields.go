@@ -13,9 +13,9 @@ import (
 // mostLacking bounds the fields that an error names.
 const mostLacking = 10
 
-// checkFields refuses a spec whose records go back to a crawl that has another, if they have
-// fields which that one lacks: writers make columns by the spec of the crawl, and would
-// have nowhere to show them.
+// checkFields rejects a spec with fields that the crawl's own spec lacks, if the records go back to
+// the crawl. Writers create columns from the spec of the crawl, and would have no column for such
+// fields.
 func (p *messageCopier) checkFields(ctx context.Context, crawl string, spec *crawlspec.Spec) error {
 	if p.Writer != nil || p.Spec == nil || p.Beyond {
 		return nil
@@ -36,8 +36,7 @@ func (p *messageCopier) checkFields(ctx context.Context, crawl string, spec *cra
 		crawl, strings.Join(lacking, ", "), crawl)
 }
 
-// lackingFields names the fields of the records by a spec that another spec has no column
-// for, or one of another type.
+// lackingFields names the fields of spec for which have has no column, or one of another type.
 func lackingFields(have, spec *crawlspec.Spec) (lacking []string) {
 	for _, kind := range spec.Kinds() {
 		columns := format.ColumnsOf(have, kind)

@@ -13,31 +13,31 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// jobState is what a replay is, decided when it is begun and kept in its state
-// directory: the same command continues with it, and another is refused.
+// jobState is the plan of a replay, made at its start and stored in its state directory. The same
+// command continues the plan; a different command is refused.
 type jobState struct {
 	V      int    `json:"v"`
-	About  string `json:"about"`  // in words
-	Digest string `json:"digest"` // of all that was asked for
+	About  string `json:"about"`  // description for error messages
+	Digest string `json:"digest"` // of all options
 	seqRange
-	// Generation is the name under which records go back to the crawl, if they do.
+	// Generation is the generation of records that go back to the crawl, "" if they do not.
 	Generation string `json:"generation,omitempty"`
-	// Era is that of the cluster when it began: a restored one may lack records that went back.
+	// Era is the era of the cluster at the start. A restored cluster may lack records that went
+	// back.
 	Era   uint64    `json:"era,omitempty"`
 	Began time.Time `json:"began"`
-	// Report is how it ended, once it is complete.
+	// Report is the result of a complete replay.
 	Report *Report `json:"report,omitempty"`
 }
 
 const planVersion = 1
 
-// ErrOther is returned when a state directory has another replay than the one
-// that was asked for.
+// ErrOther is returned if a state directory belongs to a different replay.
 var ErrOther = errors.New("holds another replay")
 
 func planFile(state string) string { return filepath.Join(state, "replay.json") }
 
-// digest identifies the arguments.
+// digest identifies the options.
 func (o *Options) digest() string {
 	asked := struct {
 		Stream string
@@ -57,12 +57,12 @@ func (o *Options) digest() string {
 	}
 	text, err := json.Marshal(asked)
 	if err != nil {
-		panic(err) // of texts and numbers
+		panic(err) // cannot fail: only strings and numbers
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
-// about says in words what was asked for, without secrets.
+// about describes the options, without secrets.
 func (o *Options) about() string {
 	to := "the records of the crawl"
 	if o.Writer != nil {
@@ -75,7 +75,7 @@ func (o *Options) about() string {
 	return fmt.Sprintf("%s (%s)%s to %s", kinds[o.Stream][0], &o.Choice, spec, to)
 }
 
-// readJobState returns the plan in a state directory, nil if there is none.
+// readJobState reads the plan in a state directory. It returns nil if there is none.
 func readJobState(state string) (*jobState, error) {
 	var p jobState
 	err := atomicfile.ReadJSON(planFile(state), &p)
@@ -91,7 +91,7 @@ func readJobState(state string) (*jobState, error) {
 	return &p, nil
 }
 
-// write keeps the plan.
+// write stores the plan.
 func (p *jobState) write(state string) error {
 	if err := atomicfile.WriteJSON(planFile(state), p); err != nil {
 		return fmt.Errorf("--state %s: write the plan of the replay: %w", state, err)

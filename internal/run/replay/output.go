@@ -13,17 +13,17 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// commits returns what the writer of a replay has committed in the place.
+// commits returns the commits of this replay's writer at the destination.
 func (r *replay) commits() ([]output.Commit, error) {
 	all, err := r.Writer.ReadCommits()
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sqlsink.ErrNoTables) { // there is none yet
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sqlsink.ErrNoTables) { // nothing is committed yet
 		return nil, nil
 	}
 	return all, err
 }
 
-// refuseCommits returns an error if there are commits in the place that are not of
-// this replay, whose stream at the side was created then.
+// refuseCommits returns an error if the destination has commits of another replay. created is the
+// creation time of this replay's scratch stream.
 func (r *replay) refuseCommits(created time.Time) error {
 	all, err := r.commits()
 	if err != nil {
@@ -37,9 +37,8 @@ func (r *replay) refuseCommits(created time.Time) error {
 	return nil
 }
 
-// checkOutput makes sure that the place has what this replay has committed, and
-// nothing else. What is committed is not kept at the side: if it was
-// removed, it is lost.
+// checkOutput verifies that the destination has exactly the commits of this replay. The scratch
+// server does not keep committed records, so removed files cannot be restored.
 func (r *replay) checkOutput(ctx context.Context) error {
 	s, err := r.side.feed.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {

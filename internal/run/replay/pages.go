@@ -19,14 +19,14 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// messageCopier makes the output of messages.
+// messageCopier produces the output of messages.
 type messageCopier struct {
 	*replay
-	specs map[string]uint64 // revisions at the side, by crawl
-	have  *stages.Specs     // of the crawls
-	puts  *stages.Specs     // at the side
+	specs map[string]uint64 // revisions on the scratch server, by crawl
+	have  *stages.Specs     // specs of the crawls
+	puts  *stages.Specs     // specs on the scratch server
 	pages *parser.Parser    // nil if records are copied
-	dead  *stages.Publisher // at the side
+	dead  *stages.Publisher // to the scratch server
 }
 
 func (r *replay) newMessageCopier(ctx context.Context) (*messageCopier, error) {
@@ -46,7 +46,7 @@ func (r *replay) newMessageCopier(ctx context.Context) (*messageCopier, error) {
 	return p, err
 }
 
-// workers is how many messages are worked on at a time.
+// workers returns how many messages are processed in parallel.
 func (p *messageCopier) workers() int {
 	if p.pages == nil || p.Parser.Workers > 0 {
 		return max(1, p.Parser.Workers)
@@ -54,7 +54,8 @@ func (p *messageCopier) workers() int {
 	return 2 * runtime.GOMAXPROCS(0)
 }
 
-// page returns a maker that parses a page by the spec at the side. A message that is not a page becomes a dead letter.
+// page returns a maker that parses a page with the spec on the scratch server. A message that is
+// not a page becomes a dead letter.
 func (p *messageCopier) page(ctx context.Context, m *stages.Message) (maker, error) {
 	in := *m
 	in.Subject, in.Header, in.Deliveries = messages.SubjectForParser(m.Subject), copyOf(m).Header, 1
@@ -71,7 +72,7 @@ func (p *messageCopier) page(ctx context.Context, m *stages.Message) (maker, err
 	return func(ctx context.Context) ([]*nats.Msg, error) { return p.parse(ctx, page, &in) }, nil
 }
 
-// copyOf returns a message without what a publisher asked of the server.
+// copyOf returns a copy of a message without the headers for its former server.
 func copyOf(m *stages.Message) *nats.Msg {
 	out := nats.NewMsg(m.Subject)
 	for name, values := range m.Header {
@@ -83,10 +84,11 @@ func copyOf(m *stages.Message) *nats.Msg {
 	return out
 }
 
-// retryWait is the wait before a page is parsed again whose parsing has failed.
+// retryWait is the wait before a failed page is parsed again.
 const retryWait = 500 * time.Millisecond
 
-// parse returns the records of a page. Those that could not be made, and a page that cannot be parsed, become dead letters.
+// parse returns the records of a page. Records that cannot be made, and pages that cannot be
+// parsed, become dead letters.
 func (p *messageCopier) parse(ctx context.Context, page *messages.Page, in *stages.Message) ([]*nats.Msg, error) {
 	for tries := 1; ; tries++ {
 		records, letters, err := p.tryParse(ctx, page, in)
@@ -105,10 +107,10 @@ func (p *messageCopier) parse(ctx context.Context, page *messages.Page, in *stag
 	}
 }
 
-// headerRoom is for headerReplay.
+// headerRoom is the room for headerReplay, in bytes.
 const headerRoom = 256
 
-// tryParse has the parser handle a page. Its links, and the end of its visit, are forgotten.
+// tryParse has the parser handle a page. It drops the links and the end of the visit.
 func (p *messageCopier) tryParse(ctx context.Context, page *messages.Page, in *stages.Message) (records, letters []*nats.Msg, err error) {
 	whole := *in
 	if page != nil {
@@ -140,7 +142,7 @@ func (p *messageCopier) tryParse(ctx context.Context, page *messages.Page, in *s
 	return records, letters, nil
 }
 
-// payload returns that of a page with its body, which may be in the object store.
+// payload returns the message data of a page including the body, which may be in the object store.
 func (p *messageCopier) payload(ctx context.Context, page *messages.Page, data []byte) ([]byte, error) {
 	if page.BodyObject == "" {
 		return data, nil
@@ -154,7 +156,8 @@ func (p *messageCopier) payload(ctx context.Context, page *messages.Page, data [
 	return slices.Concat(data, body), err
 }
 
-// spec stores the spec of a crawl at the side, once in a run, and returns its revision there.
+// spec stores the spec of a crawl on the scratch server, once per run, and returns its revision
+// there.
 func (p *messageCopier) spec(ctx context.Context, crawl string) (rev uint64, err error) {
 	if rev := p.specs[crawl]; rev > 0 {
 		return rev, nil
@@ -172,9 +175,8 @@ func (p *messageCopier) spec(ctx context.Context, crawl string) (rev uint64, err
 	return rev, nil
 }
 
-// putSpec stores the spec that was given, or else the one that the crawl has, but that
-// pages are not left out because they had not changed: the visit before may not be
-// among those chosen.
+// putSpec stores the given spec, or else the crawl's own spec. It disables the omission of
+// unchanged pages, because the previous visit may not be among the selected messages.
 func (p *messageCopier) putSpec(ctx context.Context, crawl string) (uint64, error) {
 	spec := p.Spec
 	if spec == nil {
@@ -195,8 +197,8 @@ func (p *messageCopier) putSpec(ctx context.Context, crawl string) (uint64, erro
 	return p.puts.Put(ctx, crawl, &all)
 }
 
-// checkGeneration refuses a spec whose records cannot say which generation they are
-// of, if they go back to the crawl.
+// checkGeneration rejects a spec with a field named like the field for the generation, if records
+// go back to the crawl.
 func (p *messageCopier) checkGeneration(crawl string, spec *crawlspec.Spec) error {
 	for i := range spec.Records {
 		rule := &spec.Records[i]

@@ -5,21 +5,23 @@ import (
 	"time"
 )
 
-// Preview is what a replay would read, if it were begun now.
+// Preview describes the messages that a replay would read now.
 type Preview struct {
-	// Messages are those of the window for the filter of the server; Exact says that all of them are chosen. If a
-	// host was named they are of its partition: at most so many are of the host.
+	// Messages is the number of messages that the server finds with its filter; Exact is set if all
+	// of them are selected. If a host is selected, the filter finds the messages of the host's
+	// partition, so the count is an upper bound.
 	Messages int64 `json:"messages"`
 	Exact    bool  `json:"exact"`
-	// FirstSeq and FirstTime are of the oldest message that the stream still has; what was before is purged.
+	// FirstSeq and FirstTime are those of the oldest message in the stream; earlier messages are
+	// purged.
 	FirstSeq  uint64    `json:"first_seq"`
 	FirstTime time.Time `json:"first_time,omitzero"`
 	FromSeq   uint64    `json:"from_seq"`
-	ToSeq     uint64    `json:"to_seq"` // before FromSeq if there is nothing
+	ToSeq     uint64    `json:"to_seq"` // less than FromSeq if there are no messages
 }
 
-// Look says what a replay would read. It changes nothing. It fails if the NATS server refuses to have the stream read, also
-// when that has nothing.
+// Look returns the messages that a replay would read. It changes nothing. It fails if the NATS
+// server denies reading the stream, even an empty one.
 func Look(ctx context.Context, o Options) (*Preview, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -32,7 +34,7 @@ func Look(ctx context.Context, o Options) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.From > w.To { // whether the stream may be read is not known yet
+	if w.From > w.To { // no request has tested the permission yet
 		if _, err := source.pending(ctx, w.From); err != nil {
 			return nil, err
 		}

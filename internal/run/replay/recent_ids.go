@@ -2,13 +2,13 @@ package replay
 
 import "crypto/sha256"
 
-// recentIDs holds the identities of the last records, idsKept at least. A page that is parsed again is one of the
-// last maxAhead pages, and its records are among them.
+// recentIDs holds the identities of at least the last idsKept records. A page that is parsed again
+// is one of the last maxAhead pages, so its records are among them.
 type recentIDs struct{ now, before map[[16]byte]struct{} }
 
 const idsKept = 1 << 20
 
-// add adds an identity, and reports whether it was there.
+// add adds an identity, and reports whether it was known.
 func (r *recentIDs) add(id string) bool {
 	sum := sha256.Sum256([]byte(id))
 	key := [16]byte(sum[:16])

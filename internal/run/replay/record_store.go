@@ -20,47 +20,50 @@ import (
 	"seine/pkg/stages"
 )
 
-// headerReplay is a header of each message at the side: the sequence of its original, and how many were read and chosen before that.
+// headerReplay is a header of each message on the scratch server: the sequence of its original, and
+// the numbers of messages read and selected before it.
 const headerReplay = "Seine-Replay"
 
-// recordStore stores records in RECORDS: at the side, or of the crawl as those of a new generation. How far it has come is in
-// a file, which is written after what is stored; the server at the side may lose what is younger with the power. What is sent
-// again has the same identities, by which JetStream or the writers know repeats.
+// recordStore stores records in RECORDS: of the scratch server, or of the crawl as a new
+// generation. It writes its position to a file after it has stored the records. After a power
+// failure the scratch server may lack its last records; they are sent again with the same
+// identities, by which JetStream or the writers detect repeats.
 type recordStore struct {
 	bus        *stages.Bus
 	pub        *stages.Publisher
-	generation string // "" at the side
+	generation string // "" for the scratch server
 	file       string
 
-	stored  atomic.Pointer[storedRecords] // must not be changed
-	known   recentIDs                     // of records of the generation that were sent: a stream may have a page twice
-	written time.Time                     // when the file was
+	stored  atomic.Pointer[storedRecords] // immutable once stored
+	known   recentIDs                     // sent records of the generation; a stream may have a page twice
+	written time.Time                     // when the file was last written
 }
 
-// storedRecords is what was stored.
+// storedRecords is the state of a recordStore.
 type storedRecords struct {
 	At      copyPosition     `json:"at"`
-	Last    uint64           `json:"last,omitempty"`    // sequence at the side of the last of them
+	Last    uint64           `json:"last,omitempty"`    // sequence of the last record on the scratch server
 	Records int64            `json:"records,omitempty"` // of the generation
 	Kinds   map[string]int64 `json:"kinds,omitempty"`
 }
 
-// copyPosition is how far a replay has come.
+// copyPosition is the position of a replay.
 type copyPosition struct {
-	Sequence uint64 `json:"sequence"` // of the source, 0 for none
-	Read     int64  `json:"read"`     // messages of the window, that one included
+	Sequence uint64 `json:"sequence"` // in the source, 0 for none
+	Read     int64  `json:"read"`     // messages of the range, including that one
 	Chosen   int64  `json:"chosen"`   // pages or records in them
 }
 
 const (
-	// recordsShare is how full RECORDS may be for more to be sent there. The rest is room for the crawl, which must not wait for a
-	// replay; at the side nothing is refused, and so nothing overtakes.
+	// recordsShare is the share of RECORDS up to which a replay fills it. The rest is for the
+	// crawl, which must not wait for a replay. On the scratch server nothing is refused, so the
+	// order of messages is kept.
 	recordsShare = 0.75
 	recordsWait  = 500 * time.Millisecond
-	writeEvery   = 500 * time.Millisecond // the file
+	writeEvery   = 500 * time.Millisecond // interval between writes of the file
 )
 
-// openRecordStore returns a store that continues where the runs before have ended.
+// openRecordStore returns a store that continues at the position of earlier runs.
 func openRecordStore(ctx context.Context, bus *stages.Bus, file, generation string) (*recordStore, error) {
 	stored := storedRecords{Kinds: make(map[string]int64)}
 	if err := atomicfile.ReadJSON(file, &stored); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +80,8 @@ func openRecordStore(ctx context.Context, bus *stages.Bus, file, generation stri
 	return s, nil
 }
 
-// goBack goes back to the last message that the stream at the side has, if that lost its end.
+// goBack sets the position back to the last message on the scratch server, if that has lost later
+// ones.
 func (s *recordStore) goBack(ctx context.Context, stored *storedRecords) error {
 	stream, err := s.bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
@@ -89,20 +93,20 @@ func (s *recordStore) goBack(ctx context.Context, stored *storedRecords) error {
 	}
 	stored.Last, stored.At = last, copyPosition{}
 	m, err := stream.GetMsg(ctx, max(last, 1))
-	if errors.Is(err, jetstream.ErrMsgNotFound) { // then from the beginning
+	if errors.Is(err, jetstream.ErrMsgNotFound) { // start at the beginning
 		return nil
 	}
 	if err == nil {
 		_, err = fmt.Sscan(m.Header.Get(headerReplay), &stored.At.Sequence, &stored.At.Read, &stored.At.Chosen)
-		stored.At.Sequence-- // of which it may be a part
+		stored.At.Sequence-- // part of that message's records may be missing
 	}
 	return err
 }
 
-// at is how far the replay has come.
+// at returns the position of the replay.
 func (s *recordStore) at() copyPosition { return s.stored.Load().At }
 
-// put stores the records of the messages up to a position when RECORDS has room for them.
+// put waits for room in RECORDS and stores the records of the messages up to a position.
 func (s *recordStore) put(ctx context.Context, batch []*nats.Msg, at copyPosition) error {
 	was := s.stored.Load()
 	stored := storedRecords{At: at, Last: was.Last, Records: was.Records, Kinds: maps.Clone(was.Kinds)}
@@ -113,7 +117,8 @@ func (s *recordStore) put(ctx context.Context, batch []*nats.Msg, at copyPositio
 		if err := s.room(ctx); err != nil {
 			return err
 		}
-		// Each alone, since a batch may be overtaken: a reader of the latest takes the last.
+		// One by one, because batches may be reordered, and readers take the last record as the
+		// latest.
 		seqs, err := s.pub.PublishSequenced(ctx, batch)
 		if err != nil {
 			return fmt.Errorf("store records: %w", err)
@@ -128,7 +133,8 @@ func (s *recordStore) put(ctx context.Context, batch []*nats.Msg, at copyPositio
 	return atomicfile.WriteJSON(s.file, &stored)
 }
 
-// inGeneration returns records as those of the generation, without those that were sent, and counts them.
+// inGeneration adds the generation to records and counts them. It drops records that were sent
+// before.
 func (s *recordStore) inGeneration(batch []*nats.Msg, stored *storedRecords) (all []*nats.Msg) {
 	for _, m := range batch {
 		if s.known.add(m.Header.Get(nats.MsgIdHdr)) {
@@ -141,7 +147,7 @@ func (s *recordStore) inGeneration(batch []*nats.Msg, stored *storedRecords) (al
 	return all
 }
 
-// inGeneration returns a record as one of a generation.
+// inGeneration returns a copy of a record with a generation.
 func inGeneration(m *nats.Msg, generation string) *nats.Msg {
 	out := nats.NewMsg(m.Subject)
 	out.Header.Set(nats.MsgIdHdr, messages.InGeneration(m.Header.Get(nats.MsgIdHdr), generation))
@@ -149,7 +155,7 @@ func inGeneration(m *nats.Msg, generation string) *nats.Msg {
 		out.Header.Set(messages.HeaderRecord, v)
 	}
 	out.Header.Set(messages.HeaderGeneration, generation)
-	// Every record of the parser is an object with fields.
+	// Every record of the parser is a JSON object with fields.
 	end := len(m.Data) - 1
 	out.Data = append(out.Data, m.Data[:end]...)
 	out.Data = append(out.Data, `,"`+messages.FieldGeneration+`":`...)
@@ -157,7 +163,7 @@ func inGeneration(m *nats.Msg, generation string) *nats.Msg {
 	return out
 }
 
-// room waits until RECORDS is less full than recordsShare.
+// room waits until the fill of RECORDS is below recordsShare.
 func (s *recordStore) room(ctx context.Context) error {
 	for said := s.generation == ""; ; {
 		stream, err := s.bus.JS.Stream(ctx, messages.StreamRecords)

@@ -10,9 +10,9 @@ import (
 	"seine/pkg/stages"
 )
 
-// record copies a record for the writer at the side, or the records of a batch, unless
-// all are of pages of another host. They keep their identities, by which the writer knows a
-// repeat.
+// record copies a record, or a batch of records, for the writer on the scratch server. It copies
+// nothing if all pages are of hosts that are not selected. Records keep their identities, by which
+// the writer detects repeats.
 func (p *messageCopier) record(ctx context.Context, m *stages.Message) (maker, error) {
 	out := copyOf(m)
 	if id := m.Header.Get(nats.MsgIdHdr); id != "" {
@@ -24,19 +24,19 @@ func (p *messageCopier) record(ctx context.Context, m *stages.Message) (maker, e
 		}
 	}
 	if crawl := messages.CrawlOf(m.Subject); messages.CheckCrawl(crawl) == nil {
-		if _, err := p.spec(ctx, crawl); err != nil { // which says what columns a file has
+		if _, err := p.spec(ctx, crawl); err != nil { // the spec defines the columns of files
 			return nil, err
 		}
 	}
-	out.Header.Del(messages.HeaderSpec) // revisions at the side are others
+	out.Header.Del(messages.HeaderSpec) // the scratch server has other revisions
 	return func(context.Context) ([]*nats.Msg, error) { return []*nats.Msg{out}, nil }, nil
 }
 
-// ofHost returns what of a message is of pages of the host that was chosen, nil if nothing is.
+// ofHost returns the part of a message that is about the selected host, nil if there is none.
 func (p *messageCopier) ofHost(m *nats.Msg) *nats.Msg {
 	parts, err := messages.SplitBatch(m.Header, m.Data)
 	if err != nil {
-		return m // for the writer, which says what is wrong with it
+		return m // the writer reports the error
 	}
 	var of []*nats.Msg
 	for _, part := range parts {

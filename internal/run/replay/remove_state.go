@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// leaveNothing removes the state of a replay that this run has begun, if it was refused before it
-// has made any record: the same command begins it again.
+// leaveNothing removes the state of a replay that this run began, if it failed before it stored a
+// record. The same command then starts it again.
 func (r *replay) leaveNothing() error {
 	if !r.begun {
 		return nil
@@ -17,6 +17,6 @@ func (r *replay) leaveNothing() error {
 	if err := os.Remove(planFile(r.State)); err != nil {
 		return fmt.Errorf("--state %s: remove what is needed no longer: %w", r.State, err)
 	}
-	_ = os.Remove(r.State) // unless it has something else
+	_ = os.Remove(r.State) // fails if the directory is not empty
 	return nil
 }

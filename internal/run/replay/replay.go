@@ -20,53 +20,52 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// Options of a replay.
+// Options configure a replay.
 type Options struct {
-	Source *stages.Bus // of the crawl, joined; it is only read
-	Stream string      // that is replayed: messages.StreamPages or StreamRecords
+	Source *stages.Bus // of the crawl, joined; only read
+	Stream string      // messages.StreamPages or StreamRecords
 	Choice Selection
-	// Spec is what pages are parsed by; nil is the spec that each crawl has.
+	// Spec is the spec to parse pages with; nil for each crawl's own spec.
 	Spec   *crawlspec.Spec
 	Parser parser.Config
-	// Writer says where records go. Its name and state are the replay's to say. If
-	// it is nil they go back to the crawl, as a new generation of the name
-	// Generation; "" makes one up.
+	// Writer is the destination of the records; Run sets its name and state. If it is nil, the
+	// records go back to the crawl as a new generation with the name Generation; "" generates a
+	// name.
 	Writer     *writer.Config
 	Generation string
-	// Beyond lets records go back that have fields which the spec of their crawl lacks.
+	// Beyond permits records with fields that the spec of their crawl lacks.
 	Beyond bool
-	// State is the directory of the replay, to continue with after it was killed.
+	// State is the directory of the replay, from which it continues after a kill.
 	State string
-	// Key encrypts the streams there, as it does those of the crawl; nil for none.
+	// Key encrypts the scratch streams, like those of the crawl; nil for none.
 	Key *stateencryption.Key
-	// Ends says that the server of Source may end for good, as that of `seine crawl`
-	// does with the crawl: then Run returns ErrSourceGone. Else it waits.
+	// Ends is set if the server of Source may end for good, as the server of `seine crawl` does
+	// with the crawl. Run then returns ErrSourceGone; otherwise it waits for the server.
 	Ends bool
-	// Progress, if set, is called with the state a few times a second.
+	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
 	Log      *slog.Logger
 }
 
-// WriterName is what the writer of a replay is called where it has its log.
+// WriterName is the name of a replay's writer in the commit log of a destination.
 const WriterName = "replay"
 
-// Progress is how a replay stands.
+// Progress is the progress of a replay.
 type Progress struct {
 	Stream      string        `json:"-"`
 	Elapsed     time.Duration `json:"-"`
-	Done        int64         `json:"done" doc:"Messages that are read and done with."` // pages, or records of which one may hold several
+	Done        int64         `json:"done" doc:"Messages that are read and done with."` // pages, or messages with one or more records
 	Chosen      int64         `json:"chosen,omitempty" doc:"Of so many; absent while that is not known."`
-	PerSecond   float64       `json:"per_second"` // of this run
+	PerSecond   float64       `json:"per_second"` // in this run
 	Records     int64         `json:"records"`    // committed, or sent back
 	DeadLetters int64         `json:"dead_letters"`
 	SecondsLeft float64       `json:"seconds_left,omitempty" doc:"At this rate; absent if that is not known."`
-	FirstSeq    uint64        `json:"-"` // that the stream had when the replay began
+	FirstSeq    uint64        `json:"-"` // first sequence of the stream when the replay began
 	FirstTime   time.Time     `json:"-"`
 }
 
-// Run replays until all that was chosen is committed, or ctx is done. The report
-// tells which; it is returned with an error too, if there is one and the replay
-// had begun.
+// Run replays until all selected messages are committed, or ctx is done. If the replay has begun,
+// it returns a report even with an error.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	return report, err
 }
 
-// runAlone is Run while no work is in progress that excludes it.
+// runAlone is Run without the check for conflicting operations.
 func runAlone(ctx context.Context, o Options) (*Report, error) {
 	r := &replay{Options: o, began: time.Now()}
 	if err := r.open(ctx); err != nil {
@@ -107,7 +106,7 @@ func runAlone(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// replay is a run of one.
+// replay is a run of a replay.
 type replay struct {
 	Options
 	plan   *jobState
@@ -115,16 +114,16 @@ type replay struct {
 	side   *scratchServer
 	feeder *streamCopier
 	writer *writer.Writer // nil if records go back to the crawl
-	store  *recordStore   // at the side, or of the crawl
+	store  *recordStore   // on the scratch server, or of the crawl
 	stop   []func()
 	began  time.Time
-	before copyPosition // where earlier runs have come to
-	kept   int64        // records that they have committed
-	begun  bool         // by this run
-	idle   bool         // it has ended, and nothing was committed or sent back
+	before copyPosition // position of earlier runs
+	kept   int64        // records committed by earlier runs
+	begun  bool         // this run began the replay
+	idle   bool         // the run ended before it committed or sent back a record
 }
 
-// open makes or finds the plan, and makes all parts; it starts none.
+// open makes or reads the plan and opens all parts, without starting them.
 func (r *replay) open(ctx context.Context) (err error) {
 	if r.source, err = openReplayStream(ctx, r.Source, r.Stream, &r.Choice); err != nil {
 		return err
@@ -159,7 +158,7 @@ func (r *replay) open(ctx context.Context) (err error) {
 	return r.openFeeder(ctx)
 }
 
-// planned returns the plan of the runs before, or makes one.
+// planned reads the plan of earlier runs, or makes one.
 func (r *replay) planned(ctx context.Context) (*jobState, error) {
 	p, err := readJobState(r.State)
 	if err != nil {
@@ -233,8 +232,7 @@ func (r *replay) close() {
 	r.side.close()
 }
 
-// run starts the stages, watches them until all is done, and stops them in the
-// order of the pipeline.
+// run starts the stages, watches them until the replay is over, and stops them in pipeline order.
 func (r *replay) run(ctx context.Context) (*Report, error) {
 	g := r.start(ctx)
 	feeding, stopFeeding := context.WithCancel(g.Context())
@@ -262,11 +260,11 @@ func (r *replay) start(ctx context.Context) *stagegroup.Group {
 	return g
 }
 
-// lookEvery is the time between two looks at how a replay stands.
+// lookEvery is the interval between checks of the progress.
 const lookEvery = 50 * time.Millisecond
 
-// watch follows the replay until all that was chosen is read by the last stage,
-// ctx is done, or something has failed. It reports whether all is done.
+// watch follows the replay until the last stage has read all selected messages, ctx is done, or a
+// stage has failed. It reports whether the replay is over.
 func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool, err error) {
 	all := false
 	tick := time.NewTicker(lookEvery)
@@ -276,7 +274,7 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 		case <-ctx.Done():
 			return false, nil
 		case <-stages.Done():
-			return false, nil // Wait will say why
+			return false, nil // Stop returns the reason
 		case err := <-fed:
 			if err != nil {
 				return false, ignoreDone(ctx, err)
@@ -297,7 +295,7 @@ func (r *replay) watch(ctx, stages context.Context, fed <-chan error) (over bool
 	}
 }
 
-// ignoreDone returns no error for what ended because ctx did.
+// ignoreDone returns nil for an error that is due to the end of ctx.
 func ignoreDone(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -305,7 +303,7 @@ func ignoreDone(ctx context.Context, err error) error {
 	return err
 }
 
-// trouble returns what stops the replay and only a person can fix.
+// trouble returns an error that only the user can fix.
 func (r *replay) trouble(ctx context.Context) error {
 	if r.writer == nil {
 		return r.side.trouble(ctx)
@@ -313,7 +311,7 @@ func (r *replay) trouble(ctx context.Context) error {
 	return errors.Join(r.writer.Err(), r.side.trouble(ctx))
 }
 
-// isOver reports whether the writer has committed all that was published.
+// isOver reports whether the writer has committed all published records.
 func (r *replay) isOver(ctx context.Context) bool {
 	if r.writer == nil {
 		return true
@@ -325,7 +323,7 @@ func (r *replay) isOver(ctx context.Context) bool {
 	return over && err == nil
 }
 
-// handled returns how many messages had been handled by all runs at a position.
+// handled returns the number of messages that all runs have handled up to a position.
 func (r *replay) handled(at copyPosition) int64 {
 	if r.Choice.Host != "" {
 		return at.Chosen
@@ -333,7 +331,7 @@ func (r *replay) handled(at copyPosition) int64 {
 	return at.Read
 }
 
-// reportProgress tells Progress how the replay stands.
+// reportProgress calls Progress.
 func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	if r.Progress == nil {
 		return nil
@@ -363,14 +361,14 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	return nil
 }
 
-// ErrSourceGone is returned when the server of the source is away, and may have
-// ended for good. What is done stays done.
+// ErrSourceGone is returned if the server of the source is gone and may have ended for good. The
+// progress so far is kept.
 var ErrSourceGone = errors.New("the crawl and its server have ended (run the same command again to continue from the stored streams)")
 
-// sourceAway is for how long a server that may end for good is waited for.
+// sourceAway bounds the wait for a server that may end for good.
 const sourceAway = 3 * time.Second
 
-// whileSource runs what needs the source, until it ends or the source has.
+// whileSource calls run, and cancels its context if the server of the source is gone.
 func (r *replay) whileSource(ctx context.Context, run func(context.Context) error) error {
 	if !r.Ends {
 		return run(ctx)

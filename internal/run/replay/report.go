@@ -18,62 +18,62 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// Outcome is how a run of a replay came to its end.
+// Outcome is how a run of a replay ended.
 type Outcome string
 
 // Outcomes of a run.
 const (
 	Complete    Outcome = "complete"
-	Interrupted Outcome = "interrupted" // the same command continues
+	Interrupted Outcome = "interrupted" // the same command continues it
 	Failed      Outcome = "failed"
 )
 
-// Report is what a run tells at its end. Counts are of the whole replay, over all
-// its runs, but for Seconds and PerSecond; they are exact once it is complete.
+// Report is the result of a run. Counts cover all runs of the replay, except Seconds and PerSecond.
+// They are exact once the replay is complete.
 type Report struct {
 	Outcome Outcome `json:"outcome"`
 	Error   string  `json:"error,omitempty"`
-	// Again says that it was complete before this run.
+	// Again is set if an earlier run completed the replay.
 	Again  bool   `json:"again,omitempty"`
 	Stream string `json:"stream"`
-	// Chosen are the pages or records that were replayed. Gone are messages that were there
-	// when the replay was begun, and were purged before it could read them.
+	// Chosen is the number of pages or records replayed. Gone is the number of messages that
+	// existed at the start of the replay and were purged before it read them.
 	Chosen int64 `json:"chosen"`
 	Gone   int64 `json:"gone,omitempty"`
-	// Parsed and Unparsed are the pages that were, and those that are dead letters.
+	// Parsed and Unparsed are the numbers of parsed pages and of pages that became dead letters.
 	Parsed   int64 `json:"parsed,omitempty"`
 	Unparsed int64 `json:"unparsed,omitempty"`
-	// Records are those that are committed, or sent back, by kind in Kinds. Repeats are
-	// stored records that were there twice.
+	// Records is the number of records committed or sent back, Kinds their numbers by kind. Repeats
+	// is the number of duplicates among stored records.
 	Records int64            `json:"records"`
 	Kinds   map[string]int64 `json:"kinds"`
 	Repeats int64            `json:"repeats,omitempty"`
-	// Dead are what could not be handled, by reason, the most frequent first.
+	// Dead lists the failures by reason, the most frequent first.
 	Dead       []Reason  `json:"dead,omitempty"`
-	Letters    string    `json:"letters,omitempty"` // file that has all dead letters
-	FirstSeq   uint64    `json:"first_seq"`         // that the stream had when the replay was begun
+	Letters    string    `json:"letters,omitempty"` // file with all dead letters
+	FirstSeq   uint64    `json:"first_seq"`         // first sequence of the stream when the replay began
 	FirstTime  time.Time `json:"first_time,omitzero"`
 	FromSeq    uint64    `json:"from_seq"`
 	ToSeq      uint64    `json:"to_seq"`
 	Generation string    `json:"generation,omitempty"`
-	Out        string    `json:"out,omitempty"` // without secrets
+	Out        string    `json:"out,omitempty"` // with secrets redacted
 	Files      int       `json:"files,omitempty"`
 	Bytes      int64     `json:"bytes,omitempty"` // of the files
 	Seconds    float64   `json:"seconds"`
 	PerSecond  float64   `json:"per_second"` // pages or records
 }
 
-// Reason is why some messages could not be handled.
+// Reason counts messages that failed for one reason.
 type Reason struct {
 	Stage  string `json:"stage"`
 	Reason string `json:"reason"`
 	Count  int64  `json:"count"`
-	URL    string `json:"url,omitempty"` // of the first
+	URL    string `json:"url,omitempty"` // of the first message
 }
 
-// end makes the report of a run, and of a complete replay what is left of it.
+// end makes the report of a run. The report of a complete replay is stored in the plan.
 func (r *replay) end(over bool, err error) (*Report, error) {
-	// What is counted is counted even if the run was interrupted.
+	// An interrupted run is counted, too, so ctx of the run is not used.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	w, at := &r.plan.seqRange, r.store.at()
@@ -101,7 +101,7 @@ func (r *replay) end(over bool, err error) (*Report, error) {
 	return rep, r.plan.write(r.State)
 }
 
-// letters counts the dead letters.
+// letters returns the number of dead letters.
 func (rep *Report) letters() (n int64) {
 	for _, d := range rep.Dead {
 		n += d.Count
@@ -109,7 +109,7 @@ func (rep *Report) letters() (n int64) {
 	return n
 }
 
-// count counts what was handled, committed and abandoned.
+// count sets the counts of the report.
 func (r *replay) count(ctx context.Context, rep *Report) error {
 	rep.PerSecond = float64(rep.Chosen-r.before.Chosen) / rep.Seconds
 	unparsed, err := r.countDead(ctx, rep)
@@ -151,11 +151,11 @@ func (r *replay) countCommits(rep *Report) error {
 	return nil
 }
 
-// maxReasons bounds the reasons that are printed; the file has all.
+// maxReasons bounds the reasons in the report; the file has all dead letters.
 const maxReasons = 20
 
-// countDead counts the dead letters, and writes them to a file. It returns how many
-// pages could not be parsed.
+// countDead counts the dead letters and writes them to a file. It returns the number of pages that
+// could not be parsed.
 func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err error) {
 	file, err := os.Create(lettersFile(r.State))
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 	to := json.NewEncoder(file)
 	err = deadletters.Each(ctx, r.side.feed, deadletters.Filter{}, func(l *deadletters.DeadLetter) error {
 		id := l.Message.Header.Get(nats.MsgIdHdr)
-		if seen[id] { // abandoned once more after a kill
+		if seen[id] { // the same failure before a kill
 			return nil
 		}
 		seen[id] = true
@@ -179,8 +179,8 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 			reasons[key] = &Reason{Stage: l.Stage, Reason: l.Reason, URL: l.URL}
 		}
 		reasons[key].Count++
-		l.Seq = 0                                                         // of the side, where it cannot be looked up
-		_, _ = fmt.Sscan(l.Message.Header.Get(headerReplay), &l.Sequence) // of a record; that of a page is right
+		l.Seq = 0                                                         // a sequence on the scratch server, of no use to the user
+		_, _ = fmt.Sscan(l.Message.Header.Get(headerReplay), &l.Sequence) // of the original record; pages already have theirs
 		return to.Encode(l)
 	})
 	if err != nil {

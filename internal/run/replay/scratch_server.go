@@ -18,14 +18,14 @@ import (
 	"seine/pkg/stages"
 )
 
-// Limits of the streams at the side. RECORDS bounds what the writer has not committed.
+// Limits of the scratch streams. RECORDS holds the records that the writer has not committed.
 const (
 	recordsBytes = 1 << 30
 	deadBytes    = 1 << 30
-	smallBytes   = 4 << 20 // of streams that nothing is written to
+	smallBytes   = 4 << 20 // for streams that stay empty
 )
 
-// scratchServer is the server at the side, with a connection for the copier and one for the writer.
+// scratchServer is a private server with one connection for the copier and one for the writer.
 type scratchServer struct {
 	server *embedded.Server
 	feed   *stages.Bus
@@ -34,7 +34,7 @@ type scratchServer struct {
 
 func sideDir(state string) string { return filepath.Join(state, "nats") }
 
-// openScratchServer starts the server at the side, with the partitions of the source.
+// openScratchServer starts the scratch server, with the partitions of the source.
 func openScratchServer(ctx context.Context, state string, key *stateencryption.Key, partitions int, log *slog.Logger) (_ *scratchServer, err error) {
 	s := new(scratchServer)
 	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true, Key: key.NATS()}); err != nil {
@@ -58,7 +58,7 @@ func openScratchServer(ctx context.Context, state string, key *stateencryption.K
 	return s, nil
 }
 
-// provision makes the streams. All dead letters are kept, to be counted.
+// provision creates the streams. DEAD keeps all dead letters, for the report.
 func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 	limits := messages.StreamLimits{
 		SeedsBytes: smallBytes, URLsBytes: smallBytes, FetchMessages: 1, ResultsBytes: smallBytes,
@@ -79,25 +79,25 @@ func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 	return nil
 }
 
-// forEver is longer than any replay: only their size bounds the streams.
+// forEver exceeds the duration of any replay, so only size bounds the streams.
 const forEver = 100 * 365 * 24 * time.Hour
 
-// janitor returns one for RECORDS at the side, which so many consumers read. What it would tell
-// people of streams that fill up is what these are for.
+// janitor returns a janitor for the scratch RECORDS, which the given number of consumers read. It
+// logs nothing, because these streams are meant to fill up.
 func (s *scratchServer) janitor(consumers int) *retention.Janitor {
 	j := retention.NewJanitor(s.feed)
 	j.Log, j.KeepAge, j.Streams = slog.New(slog.DiscardHandler), forEver, map[string]int{messages.StreamRecords: consumers}
 	return j
 }
 
-// trouble returns what stops the replay and only a person can fix.
+// trouble returns an error that only the user can fix.
 func (s *scratchServer) trouble(ctx context.Context) error {
 	if err := s.server.Err(); err != nil {
 		return err
 	}
 	dead, err := s.feed.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
-		return nil // it is being stopped
+		return nil // the server is being stopped
 	}
 	if st := dead.CachedInfo().State; st.Bytes > deadBytes-(4<<20) {
 		return fmt.Errorf("%d messages failed, and the stream DEAD is full: check the spec", st.Msgs)
@@ -114,7 +114,7 @@ func (s *scratchServer) close() {
 	s.server.Stop()
 }
 
-// remove removes what is only needed while a replay is in progress.
+// remove removes the files that only an unfinished replay needs.
 func remove(state string) error {
 	for _, dir := range []string{sideDir(state), writerDir(state), sentFile(state)} {
 		if err := os.RemoveAll(dir); err != nil {

@@ -11,17 +11,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// Selection says which messages of a stream are replayed; what is empty chooses all.
-// It never chooses what came after the replay was begun.
+// Selection selects the messages of a stream to replay. The zero value selects all. Messages that
+// arrive after the start of the replay are never selected.
 type Selection struct {
 	Crawl   string   `json:"crawl,omitempty"`
-	Host    string   `json:"host,omitempty"` // with its port, or without it for any
+	Host    string   `json:"host,omitempty"` // with a port, or without one for all ports
 	Since   TimeSpec `json:"since,omitempty"`
-	Until   TimeSpec `json:"until,omitempty"` // what was stored then is not chosen
+	Until   TimeSpec `json:"until,omitempty"` // exclusive
 	FromSeq uint64   `json:"from_seq,omitempty"`
 }
 
-// Validate reports what is wrong with a choice, and makes the host canonical.
+// Validate checks a selection and makes the host canonical.
 func (c *Selection) Validate() error {
 	if c.Crawl != "" {
 		if err := messages.CheckCrawl(c.Crawl); err != nil {
@@ -53,7 +53,7 @@ func (c *Selection) Validate() error {
 	return nil
 }
 
-// subjects are the filters for the server: a host is in one partition.
+// subjects returns the filters for the server. A host belongs to one partition.
 func (c *Selection) subjects(kinds []string, partitions int) (all []string) {
 	partition := "*"
 	if c.Host != "" {
@@ -65,12 +65,12 @@ func (c *Selection) subjects(kinds []string, partitions int) (all []string) {
 	return all
 }
 
-// has reports whether a URL is of the host that was chosen.
+// has reports whether a URL belongs to the selected host.
 func (c *Selection) has(url string) bool {
 	return c.Host == "" || weburl.Host(url) == c.Host || weburl.Hostname(url) == c.Host
 }
 
-// String says in words what is chosen.
+// String describes the selection.
 func (c *Selection) String() string {
 	words := "all"
 	add := func(name, value string) {

@@ -15,16 +15,16 @@ import (
 	"seine/pkg/stages"
 )
 
-// replayStream is the stream whose messages are replayed. It is only read, by consumers
-// that the server forgets.
+// replayStream is the stream whose messages are replayed. It is read with ephemeral consumers.
 type replayStream struct {
 	bus      *stages.Bus
 	stream   jetstream.Stream
 	name     string
-	subjects []string // filters for the messages that may be chosen
+	subjects []string // filters for messages that may be selected
 }
 
-// kinds are the second tokens of the subjects that are replayed of a stream. The first is what people call it.
+// kinds maps a stream to the second tokens of the subjects that are replayed. The first is the name
+// for users.
 var kinds = map[string][]string{messages.StreamPages: {messages.KindOfPages, messages.KindOfChained}, messages.StreamRecords: {"records"}}
 
 func openReplayStream(ctx context.Context, bus *stages.Bus, stream string, c *Selection) (*replayStream, error) {
@@ -35,20 +35,20 @@ func openReplayStream(ctx context.Context, bus *stages.Bus, stream string, c *Se
 	return &replayStream{bus: bus, stream: s, name: stream, subjects: c.subjects(kinds[stream], bus.Layout.Partitions)}, nil
 }
 
-// seqRange is the part of a stream that is replayed.
+// seqRange is the range of a stream that is replayed.
 type seqRange struct {
-	Created time.Time `json:"created"` // when the stream was made: another has other messages
-	First   uint64    `json:"first"`   // the first sequence that the stream had
-	// FirstTime is when that message was stored, zero if there was none.
+	Created time.Time `json:"created"` // creation time of the stream; a re-created stream has other messages
+	First   uint64    `json:"first"`   // first sequence of the stream
+	// FirstTime is when that message was stored, zero for an empty stream.
 	FirstTime time.Time `json:"first_time"`
-	From      uint64    `json:"from"` // the first sequence that is replayed
-	To        uint64    `json:"to"`   // and the last; before From if there is nothing
-	// Messages are those of the window that the server found for the filter: all
-	// that are chosen, if no host was named.
+	From      uint64    `json:"from"` // first sequence that is replayed
+	To        uint64    `json:"to"`   // last sequence; less than From if there is nothing to replay
+	// Messages is the number of messages in the range that match the filter: all selected ones, if
+	// no host is selected.
 	Messages int64 `json:"messages"`
 }
 
-// resolve finds out what of the stream a choice means now.
+// resolve returns the range that a selection means now.
 func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time) (w seqRange, err error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time)
 	if st.Msgs > 0 {
 		w.FirstTime = st.FirstTime
 	}
-	if since, _ := c.Since.At(now); !since.IsZero() { // Validate has seen it
+	if since, _ := c.Since.At(now); !since.IsZero() { // Validate has checked it
 		if w.From, err = s.at(ctx, since); err != nil {
 			return w, err
 		}
@@ -75,8 +75,8 @@ func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time)
 	return w, err
 }
 
-// at returns the first sequence that was stored at t or later, the one after the
-// last if none was.
+// at returns the first sequence stored at t or later. If there is none, it returns the one after
+// the last.
 func (s *replayStream) at(ctx context.Context, t time.Time) (uint64, error) {
 	info, err := s.probe(ctx, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &t})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *replayStream) at(ctx context.Context, t time.Time) (uint64, error) {
 	return info.Delivered.Stream + 1, nil
 }
 
-// probe has the server say where a consumer would begin, and how many messages it would get.
+// probe creates a consumer to learn where it would begin and how many messages it would get.
 func (s *replayStream) probe(ctx context.Context, config jetstream.ConsumerConfig) (*jetstream.ConsumerInfo, error) {
 	config.AckPolicy, config.MemoryStorage, config.InactiveThreshold = jetstream.AckNonePolicy, true, time.Minute
 	c, err := s.stream.CreateConsumer(ctx, config)
@@ -96,12 +96,11 @@ func (s *replayStream) probe(ctx context.Context, config jetstream.ConsumerConfi
 	return c.CachedInfo(), nil
 }
 
-// countTries is how often count looks again, because the stream has changed.
+// countTries bounds the repeats of a count while the stream changes.
 const countTries = 50
 
-// count returns how many messages there are for the filter from one sequence to
-// another. The server counts to the end of the stream, where more may come in the
-// meantime: then it is asked again.
+// count returns the number of messages between two sequences that match the filter. The server
+// counts to the end of the stream, where messages may arrive meanwhile: then count tries again.
 func (s *replayStream) count(ctx context.Context, from, to uint64) (n int64, err error) {
 	if from > to {
 		return 0, nil
@@ -134,13 +133,12 @@ func (s *replayStream) pending(ctx context.Context, from uint64) (uint64, error)
 }
 
 const (
-	quiet    = 100 * time.Millisecond // without a message, after which the rest may have been purged
-	inactive = 5 * time.Minute        // what is done with the messages may take long
+	quiet    = 100 * time.Millisecond // idle time after which the rest of the range may have been purged
+	inactive = 5 * time.Minute        // processing a message may take long
 )
 
-// read calls do for each message for the filter from one sequence to another, in
-// order. It outlives a server that is away. What the janitor purges before it was
-// read does not come.
+// read calls do for each message between two sequences that matches the filter, in order. It
+// survives outages of the server. It skips messages that the janitor purges before they are read.
 func (s *replayStream) read(ctx context.Context, from, to uint64, do func(*stages.Message) error) error {
 	after, err := s.before(ctx, from)
 	if err != nil {
@@ -177,7 +175,7 @@ func (s *replayStream) read(ctx context.Context, from, to uint64, do func(*stage
 	return nil
 }
 
-// before is the position of the message before a sequence.
+// before returns the position of the message before a sequence.
 func (s *replayStream) before(ctx context.Context, from uint64) (messages.Position, error) {
 	p := messages.Position{Created: s.stream.CachedInfo().Created, Sequence: from - 1}
 	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
@@ -193,7 +191,7 @@ func (s *replayStream) before(ctx context.Context, from uint64) (messages.Positi
 	return p, nil
 }
 
-// over reports whether there is nothing to read from one sequence to another.
+// over reports whether the stream has no message between two sequences.
 func (s *replayStream) over(ctx context.Context, from, to uint64) (bool, error) {
 	for _, subject := range s.subjects {
 		left, err := s.stream.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))

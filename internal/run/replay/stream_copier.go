@@ -12,36 +12,37 @@ import (
 	"seine/pkg/stages"
 )
 
-// batchMessages, batchBytes and batchTime bound what is made before it is stored.
+// batchMessages, batchBytes and batchTime bound a batch of output.
 const (
 	batchMessages = 64
 	batchBytes    = 4 << 20
 	batchTime     = 200 * time.Millisecond
 )
 
-// streamCopier stores what is made of the messages that are chosen, in their order.
+// streamCopier stores the output of the selected messages, in their order.
 type streamCopier struct {
 	from   *replayStream
 	window seqRange
 	to     *recordStore
-	// workers is how many messages are worked on at a time.
+	// workers is the number of messages processed in parallel.
 	workers int
-	// prepare returns how the output of a message is made, nil for one that is not chosen. It is called for one message at a time.
+	// prepare returns a maker for a message, nil for a message that is not selected. It is not
+	// called concurrently.
 	prepare func(context.Context, *stages.Message) (maker, error)
 }
 
-// maker makes the output of a message. Several run at a time.
+// maker produces the output of a message. Makers run concurrently.
 type maker func(context.Context) ([]*nats.Msg, error)
 
-// made is what has become of a message.
+// made is the output of a message.
 type made struct {
 	sequence uint64
-	chosen   int64 // pages or records in it
+	chosen   int64 // pages or records in the message
 	out      []*nats.Msg
 	err      error
 }
 
-// run copies until the window is read.
+// run copies until the end of the range.
 func (f *streamCopier) run(ctx context.Context) error {
 	at := f.to.at()
 	ready := make(chan chan made, f.workers)
@@ -56,7 +57,7 @@ func (f *streamCopier) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// start has the output of a message made, and lines it up.
+// start starts the maker of a message, and queues its result in order.
 func (f *streamCopier) start(ctx context.Context, g *errgroup.Group, m *stages.Message, ready chan<- chan made) error {
 	do, err := f.prepare(ctx, m)
 	if err != nil {
@@ -85,7 +86,8 @@ func (f *streamCopier) start(ctx context.Context, g *errgroup.Group, m *stages.M
 	return nil
 }
 
-// partsIn returns how many records messages have. A batch that cannot be split becomes one dead letter.
+// partsIn returns the number of records in messages. A batch that cannot be split counts as one, as
+// it becomes one dead letter.
 func partsIn(all []*nats.Msg) (n int64) {
 	for _, m := range all {
 		parts, err := messages.SplitBatch(m.Header, m.Data)
@@ -97,7 +99,7 @@ func partsIn(all []*nats.Msg) (n int64) {
 	return n
 }
 
-// store stores what is ready, a batch at a time.
+// store stores the results in batches.
 func (f *streamCopier) store(ctx context.Context, at copyPosition, ready <-chan chan made) error {
 	var batch []*nats.Msg
 	bytes, began := 0, time.Now()

@@ -7,11 +7,11 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// TimeSpec is a time as a person gives it: a date, a date with a time, or how long
-// ago. It stays as it was typed, so that the same command is known again.
+// TimeSpec is a time as a user types it: a date, a date with a time, or an age. It keeps the typed
+// form, so that a repeated command has the same digest.
 type TimeSpec string
 
-// layouts are the forms of a date. Those without a zone are of the local one.
+// layouts are the formats of a date. Those without a zone are in local time.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -21,7 +21,7 @@ func (m *TimeSpec) UnmarshalText(text []byte) error {
 	return err
 }
 
-// At returns the moment as of now, the zero time if none was given.
+// At returns the time relative to now, the zero time for "".
 func (m TimeSpec) At(now time.Time) (time.Time, error) {
 	if m == "" {
 		return time.Time{}, nil

@@ -7,8 +7,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Validate names the first option that is wrong or does not go with another, and what would be right. It makes the host
-// canonical.
+// Validate returns an error for the first option that is invalid or conflicts with another. It
+// makes the host canonical.
 func (o *Options) Validate() error {
 	pages := o.Stream == messages.StreamPages
 	switch {

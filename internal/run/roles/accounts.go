@@ -8,21 +8,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// A server publishes an answer where the requester says, past all permissions of the
-// requester: a value that it has stored, to a stream that it may not write. And a consumer
-// pushes where its maker says. So a user that must not write specs or seeds is in a separate
-// account, which reaches that of the streams by imports: the server replaces the
-// reply subjects of what it asks by some of its own. What it would make consumers by
-// goes to a frontier, which makes those that push to the inboxes of the requester (see
-// stages.MakeConsumers).
+// A server publishes a reply to any subject that the requester names, regardless of the requester's
+// permissions. So a user could have a stored value sent to a stream that it must not write to.
+// Likewise, a push consumer delivers to any subject that its creator names. So a user that must not
+// write specs or seeds has a separate account, which imports subjects of the account of the
+// streams: for imported requests, the server replaces reply subjects by its own. Requests to create
+// consumers go to a frontier instead, which creates push consumers to the inboxes of the requester
+// only (see stages.MakeConsumers).
 
 // Accounts.
 const (
-	account = "SEINE" // has the streams, the frontier, and who may do as much
+	account = "SEINE" // of the streams, the frontier, and users with the same permissions
 	apartOf = "SEINE_"
 )
 
-// account names the account of a role.
+// account returns the account of a role.
 func (r *Role) account() string {
 	if !r.Apart {
 		return account
@@ -30,16 +30,15 @@ func (r *Role) account() string {
 	return apartOf + strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
 }
 
-// create begins the subjects by which consumers are made.
+// create is the prefix of subjects that create consumers.
 const create = "$JS.API.CONSUMER.CREATE."
 
-// accountInfo is imported by all accounts, though not all users may ask it: a server
-// takes that for the sign that the rest of JetStream's API is imported, too, and does
-// not itself answer that the account has no JetStream (nats-server 2.15.2,
-// enableJetStreamInfoServiceImportOnly).
+// accountInfo is imported by all accounts, though not all users may request it. A server takes the
+// import as the sign that the rest of JetStream's API is imported, too. Otherwise it replies that
+// the account has no JetStream (nats-server 2.15.2, enableJetStreamInfoServiceImportOnly).
 const accountInfo = "$JS.API.INFO"
 
-// makesConsumers reports whether a role that is apart makes consumers.
+// makesConsumers reports whether a role with its own account creates consumers.
 func (r *Role) makesConsumers() bool {
 	return r.Apart && len(r.creates()) > 0
 }
@@ -53,7 +52,7 @@ func (r *Role) creates() (subjects []string) {
 	return subjects
 }
 
-// makeFor lets a frontier make the consumers of roles that are apart.
+// makeFor permits a frontier to create the consumers of roles with their own accounts.
 func makeFor(all []Role) Permissions {
 	g := Permissions{Why: "make the consumers of the other stages"}
 	for i := range all {
@@ -62,7 +61,7 @@ func makeFor(all []Role) Permissions {
 	return g
 }
 
-// subjectsOf are those of some way, each once.
+// subjectsOf returns the subjects of one way, without duplicates.
 func subjectsOf(grants []Permissions, way Way) (all []string) {
 	seen := make(map[string]bool)
 	for _, g := range grants {
@@ -76,13 +75,13 @@ func subjectsOf(grants []Permissions, way Way) (all []string) {
 	return all
 }
 
-// border is what accounts give to each other: exports and imports, as lines of the
-// server's configuration, by account.
+// border is the exports and imports of accounts, as lines of the server's configuration, by
+// account.
 type border struct{ exports, imports map[string][]string }
 
 func (in *Installation) border() border {
 	b := border{make(map[string][]string), make(map[string][]string)}
-	users := make(map[string][]string) // accounts, by the subject that they import
+	users := make(map[string][]string) // accounts that import a subject
 	var order []string
 	imported := func(r *Role, subject string) {
 		if users[subject] == nil {
@@ -123,8 +122,8 @@ func (in *Installation) border() border {
 	return b
 }
 
-// answered returns how many answers there are to a request: the server forgets the requester
-// after the first, or when it listens for no more.
+// answered returns the response type of a subject: the server drops the reply subject after the
+// first response ("singleton"), or when the requester unsubscribes ("stream").
 func answered(subject string) string {
 	for _, many := range []string{"$JS.API.CONSUMER.MSG.NEXT.", "$SRV.", "seine.frontier.", "seine.vitals"} {
 		if strings.HasPrefix(subject, many) {

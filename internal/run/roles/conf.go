@@ -8,14 +8,12 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// The configuration of nats-server has two parts that follow from the
-// installation: what each role may do, which has no secret in it, and who has which
-// role, by public keys.
+// The configuration of nats-server has two parts that follow from the installation: the permissions
+// of each role, without secrets, and the users of each role with their public keys.
 
 const confHead = "# Written by natsusers from internal/run/roles: do not edit.\n"
 
-// RolesConf is the part of the server's configuration that says what roles may do,
-// as variables for UsersConf.
+// RolesConf returns the permissions of roles as variables, for use by UsersConf.
 func (in *Installation) RolesConf() string {
 	var b strings.Builder
 	b.WriteString(confHead)
@@ -31,7 +29,7 @@ func (in *Installation) RolesConf() string {
 	return b.String()
 }
 
-// variable is the name of a role in the configuration.
+// variable returns the variable of a role in the configuration.
 func variable(role string) string {
 	return "MAY_" + strings.ToUpper(strings.ReplaceAll(role, "-", "_"))
 }
@@ -51,12 +49,10 @@ func writeGrants(b *strings.Builder, verb string, grants []Permissions) {
 	b.WriteString("  ] }\n")
 }
 
-// answers reports whether the role answers questions: then it subscribes to more
-// than its inboxes.
+// answers reports whether the role answers requests: then it subscribes to more than its inboxes.
 func (r *Role) answers() bool { return len(r.Subscribe) > 1 }
 
-// UsersConf is the part of the server's configuration that says who has which role:
-// keys are the public NKEYs of the users.
+// UsersConf returns the accounts and users. keys are the public NKEYs of the users, by role.
 func (in *Installation) UsersConf(keys map[string]string) string {
 	var b strings.Builder
 	b.WriteString(confHead)
@@ -93,11 +89,11 @@ func writeLines(b *strings.Builder, what string, lines []string) {
 	}
 }
 
-// Table is what every role may do, in Markdown.
+// Table returns the permissions of every role in Markdown.
 func (in *Installation) Table() string {
 	var b strings.Builder
 	for _, r := range in.All() {
-		if r.Name == Crawl || r.Name == Admin { // the union of others; everything
+		if r.Name == Crawl || r.Name == Admin { // crawl is the union of other roles, admin may do everything
 			continue
 		}
 		fmt.Fprintf(&b, "**%s**: %s.\n\n| may | to | subjects |\n|---|---|---|\n", r.Name, r.About)
@@ -124,5 +120,5 @@ func writeRows(b *strings.Builder, verb string, grants []Permissions) {
 	}
 }
 
-// ofPartition finds the number of a partition in a subject.
+// ofPartition matches the number of a partition in a subject.
 var ofPartition = lazyregexp.New(`([-.])\d+(\.|$)`)

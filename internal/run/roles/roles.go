@@ -1,6 +1,6 @@
-// Package roles says what each user of a locked-down NATS server may do: one for
-// each stage, and for the people and programs beside them. The server's
-// configuration and the table in deploy/nats/roles.md are written from it.
+// Package roles defines the permissions of each user of a locked-down NATS server: one user for
+// each stage, and users for people and other programs. The server's configuration and the table in
+// deploy/nats/roles.md are generated from it.
 package roles
 
 import (
@@ -9,65 +9,63 @@ import (
 	"seine/pkg/messages"
 )
 
-// Permissions are subjects that a user may publish or subscribe to, and why.
+// Permissions are subjects that a user may publish or subscribe to, with the reason.
 type Permissions struct {
 	Why      string
 	Subjects []string
-	// Way is how a user who is apart reaches them.
+	// Way is how a user with its own account reaches the subjects.
 	Way Way
 }
 
-// Way says where subjects of a user who is apart lead.
+// Way is how subjects cross the border of an account.
 type Way int
 
 // Ways.
 const (
-	Through Way = iota // published: to the account of the streams, and answers from there
-	Within             // it stays among those of the same role
-	Answers            // subscribed: it answers what is asked in the account of the streams
-	Hears              // subscribed: it receives messages there, and answers none
+	Through Way = iota // published to the account of the streams, which replies
+	Within             // only among users of the same role
+	Answers            // subscribed: replies to requests from the account of the streams
+	Hears              // subscribed: receives messages of the account of the streams
 )
 
-// Role is what a user may do. It may also publish to what it is asked to answer,
-// and subscribe to its own inboxes.
+// Role is the permissions of a user. In addition, it may publish replies to requests and subscribe
+// to its own inboxes.
 type Role struct {
 	Name  string // of the user
 	About string
-	// Apart is a separate account. It reaches of the one with the streams what
-	// Publish says, and what is answered comes to its own account, whatever reply
-	// subject it names: in the account of the streams a server publishes answers
-	// there, past all permissions.
+	// Apart selects a separate account. It reaches the subjects of Publish in the account of the
+	// streams, and replies are delivered within its own account, whatever reply subject it names.
+	// In the account of the streams, a server would publish them there, regardless of permissions.
 	Apart bool
-	// Publish and Subscribe are all that is allowed.
+	// Publish and Subscribe list everything that is permitted.
 	Publish, Subscribe []Permissions
 }
 
-// Installation is what a NATS server is to carry.
+// Installation is the set of users of a NATS server.
 type Installation struct {
 	Partitions int
-	Chain      bool // fetchers parse, too: fetcher --chain
+	Chain      bool // fetchers also parse: fetcher --chain
 	Writers    []Writer
 	Feeders    []SeedPublisher
 }
 
-// Writer is a writer of a name, which reads one stream.
+// Writer is a named writer, which reads one stream.
 type Writer struct {
 	Name string `yaml:"name"` // --name
 	From string `yaml:"from"` // --from: records, results or pages
 }
 
-// SeedPublisher is a user who may feed crawls, such as another program.
+// SeedPublisher is a user who may add seeds, such as another program.
 type SeedPublisher struct {
 	Name   string   `yaml:"name"`
 	Crawls []string `yaml:"crawls"`
-	Spec   bool     `yaml:"spec"` // may give these crawls their spec, too
+	Spec   bool     `yaml:"spec"` // may also set the spec of these crawls
 }
 
-// Inboxes is the prefix of the inboxes of a user: what is sent to one, no other user
-// can read.
+// Inboxes returns the inbox prefix of a user. No other user can read these subjects.
 func Inboxes(user string) string { return "_INBOX_" + user }
 
-// The users that every installation has, beside writers and feeders.
+// Users of every installation, in addition to stages and feeders.
 const (
 	Operator = "operator"
 	Viewer   = "viewer"
@@ -76,7 +74,7 @@ const (
 	Admin    = "admin"
 )
 
-// All returns the roles, in the order of the documentation.
+// All returns the roles in the order of the documentation.
 func (in *Installation) All() []Role {
 	frontier, fetcher, renderer, parser := in.frontier(), in.fetcher(), in.renderer(), in.parser()
 	if in.Chain {
@@ -96,14 +94,14 @@ func (in *Installation) All() []Role {
 	for i := range all {
 		inboxes := Permissions{Why: "its own inboxes", Subjects: []string{Inboxes(all[i].Name) + ".>"}, Way: Within}
 		if all[i].makesConsumers() {
-			inboxes.Way = Hears // what they push is no answer
+			inboxes.Way = Hears // messages of push consumers are not replies
 		}
 		all[i].Subscribe = append(all[i].Subscribe, inboxes)
 	}
 	return all
 }
 
-// writerUser names the user of a writer.
+// writerUser returns the user of a writer.
 func writerUser(name string) string {
 	if name == "default" {
 		return messages.StageWriter
@@ -111,7 +109,7 @@ func writerUser(name string) string {
 	return messages.StageWriter + "-" + name
 }
 
-// Check reports what is wrong with an installation.
+// Check returns an error if an installation is invalid.
 func (in *Installation) Check() error {
 	if in.Partitions < 1 || in.Partitions > messages.MaxPartitions {
 		return fmt.Errorf("partitions: %d: must be from 1 to %d", in.Partitions, messages.MaxPartitions)
@@ -121,7 +119,7 @@ func (in *Installation) Check() error {
 		if _, ok := sources[w.From]; !ok {
 			return fmt.Errorf("writers: %s: from: %q: must be records, results or pages", w.Name, w.From)
 		}
-		if err := messages.CheckCrawl(w.Name); err != nil { // the alphabet is the same
+		if err := messages.CheckCrawl(w.Name); err != nil { // names share an alphabet
 			return fmt.Errorf("writers: name %q: must be of a-z, 0-9, - and _", w.Name)
 		}
 	}
@@ -147,7 +145,7 @@ func (in *Installation) Check() error {
 	return nil
 }
 
-// crawl is all that a whole crawl in one process does.
+// crawl returns the role of a whole crawl in one process.
 func (in *Installation) crawl(stages []Role) Role {
 	r := Role{Name: Crawl, About: "`seine crawl --nats`: all stages in one process"}
 	for _, o := range stages {

@@ -6,7 +6,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// frontier owns the streams, so it may do to them what their owner must.
+// frontier owns the streams, so it has an owner's permissions.
 func (in *Installation) frontier() Role {
 	kept := []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords}
 	own := Permissions{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
@@ -51,7 +51,7 @@ func (in *Installation) frontier() Role {
 	}
 }
 
-// deletions lets a frontier delete crawls.
+// deletions permits a frontier to delete crawls.
 func deletions() Permissions {
 	g := Permissions{Why: "delete crawls", Subjects: []string{
 		get(messages.BucketCrawls, messages.KeyDeletion("*")), put(messages.BucketCrawls, messages.KeyDeletion("*")), "$JS.API.STREAM.PURGE." + messages.StreamDead, "$JS.API.STREAM.MSG.GET." + messages.StreamDead,
@@ -62,7 +62,7 @@ func deletions() Permissions {
 	return g
 }
 
-// readByFrontier is what a frontier reads: its inputs, and what is in FETCH.
+// readByFrontier permits a frontier to read its inputs and FETCH.
 func (in *Installation) readByFrontier() Permissions {
 	read := append(share(messages.StreamSeeds, messages.ConsumerSeeds, messages.SubjectSeeds("*")), "$JS.API.CONSUMER.RESET."+messages.StreamSeeds+"."+messages.ConsumerSeeds)
 	read = append(read, in.each(func(p int) []string {
@@ -76,8 +76,7 @@ func (in *Installation) readByFrontier() Permissions {
 	return Permissions{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
 }
 
-// watchdog lets a frontier look for what is wrong with crawls, as people do: one of
-// them does.
+// watchdog permits a frontier to check the crawls for faults; one frontier at a time does.
 func watchdog() Permissions {
 	g := lease("alerts")
 	g.Why = "check alert conditions"
@@ -85,7 +84,7 @@ func watchdog() Permissions {
 	return g
 }
 
-// sweep lets the janitor remove large bodies that were read.
+// sweep permits the janitor to remove large bodies that were read.
 func sweep() Permissions {
 	s, o := obj(messages.BucketBodies), "$O."+messages.BucketBodies+".M.*"
 	return Permissions{Why: "remove large bodies that were read", Subjects: []string{
@@ -95,7 +94,7 @@ func sweep() Permissions {
 	}}
 }
 
-// snapshots lets a frontier save the state of its partitions, and take it over.
+// snapshots permits a frontier to save and load the state of its partitions.
 func snapshots() Permissions {
 	s, o := obj(messages.BucketSnapshots), "$O."+messages.BucketSnapshots+"."
 	return Permissions{Why: "save and read snapshots", Subjects: []string{
@@ -108,12 +107,12 @@ func (in *Installation) fetcher() Role {
 	return fetching(messages.StageFetcher, messages.ConsumerFetch, "fetch")
 }
 
-// renderer does what a fetcher does, for the requests whose pages may need a browser.
+// renderer has the permissions of a fetcher, for requests that may need a browser.
 func (in *Installation) renderer() Role {
 	return fetching(messages.StageRenderer, messages.ConsumerRender, "render")
 }
 
-// fetching lets a stage take the requests of a kind from FETCH, and publish their results.
+// fetching permits a stage to take requests of one kind from FETCH and to publish the results.
 func fetching(stage, durable, kind string) Role {
 	b := messages.BucketBodies
 	return Role{
@@ -165,7 +164,7 @@ func (in *Installation) parser() Role {
 	}
 }
 
-// sources are the streams that writers read.
+// sources maps the input of a writer to its stream.
 var sources = map[string]string{
 	"records": messages.StreamRecords, "results": messages.StreamResults, "pages": messages.StreamPages,
 }
@@ -174,7 +173,7 @@ func (in *Installation) writer(w Writer) Role {
 	stream, name := sources[w.From], messages.ConsumerWriter+"-"+w.Name
 	kind := w.From
 	if w.From == "pages" {
-		kind = messages.AnyKind // archives have the answers too
+		kind = messages.AnyKind // archives also contain responses that are not pages
 	}
 	read := in.each(func(p int) []string { return feed(stream, name, kind, p) })
 	r := Role{

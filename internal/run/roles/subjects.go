@@ -7,7 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Subjects of JetStream's API, as nats-server 2.14 and 2.15 and nats.go use them.
+// Subjects of the JetStream API, as used by nats-server 2.14 and 2.15 and by nats.go.
 
 func info(streams ...string) Permissions {
 	g := Permissions{Why: "look at " + strings.Join(streams, ", ")}
@@ -21,7 +21,7 @@ func kv(bucket string) string { return "KV_" + bucket }
 
 func obj(bucket string) string { return "OBJ_" + bucket }
 
-// consume lets a user read a stream by a durable consumer, which it makes itself.
+// consume permits a user to create a durable consumer and to read from it.
 func consume(stream, durable, filter string) []string {
 	at := stream + "." + durable
 	return []string{
@@ -31,30 +31,29 @@ func consume(stream, durable, filter string) []string {
 	}
 }
 
-// share lets a user take messages of a consumer that others take from, too.
+// share permits a user to read from a consumer that several users share.
 func share(stream, durable, filter string) []string {
 	return append(consume(stream, durable, filter), "$JS.API.CONSUMER.INFO."+stream+"."+durable)
 }
 
-// askHolders lets a user agree with other users of the same consumer on the holder of each message.
+// askHolders permits a user to ask the other users of a consumer for their in-flight messages.
 func askHolders(durable string) Permissions {
 	return Permissions{Why: "ask the others what they hold", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
-// holder lets a user tell the others what it holds.
+// holder permits a user to report its in-flight messages.
 func holder(durable string) Permissions {
 	return Permissions{Why: "report its in-flight messages", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
-// feed lets a user read a partition of a stream in order, from where its own state
-// ends.
+// feed permits a user to read a partition of a stream in order, from its stored position.
 func feed(stream, name, kind string, p int) []string {
 	c := messages.PartitionConsumer(name, kind, p)
 	at := stream + "." + c.Durable
 	return append(consume(stream, c.Durable, c.FilterSubject), "$JS.API.CONSUMER.INFO."+at, "$JS.API.CONSUMER.RESET."+at)
 }
 
-// watch lets a user follow keys of a bucket: by a consumer with a name of chance.
+// watch permits a user to watch keys of a bucket, with a consumer that has a random name.
 func watch(bucket, keys string) []string {
 	s := kv(bucket)
 	create := "$JS.API.CONSUMER.CREATE." + s + ".*"
@@ -64,15 +63,15 @@ func watch(bucket, keys string) []string {
 	return []string{create, "$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>"}
 }
 
-// get lets a user read keys of a bucket.
+// get permits a user to read keys of a bucket.
 func get(bucket, keys string) string {
 	return "$JS.API.DIRECT.GET." + kv(bucket) + ".$KV." + bucket + "." + keys
 }
 
-// put lets a user write and remove keys of a bucket.
+// put permits a user to write and delete keys of a bucket.
 func put(bucket, keys string) string { return "$KV." + bucket + "." + keys }
 
-// join is what everyone needs to learn the layout, and that all streams are there.
+// join permits a user to read the layout and to check that all streams exist.
 func join() []Permissions {
 	g := info(kv(messages.BucketMeta), obj(messages.BucketBodies), kv(messages.BucketRestore))
 	g.Why = "learn the layout, see whether a restore is unfinished"
@@ -80,7 +79,7 @@ func join() []Permissions {
 	return []Permissions{g}
 }
 
-// readSpecs lets a user read the specs of crawls.
+// readSpecs permits a user to read the specs of crawls.
 func readSpecs() Permissions {
 	g := info(kv(messages.BucketCrawls))
 	g.Why = "read specs"
@@ -88,24 +87,24 @@ func readSpecs() Permissions {
 	return g
 }
 
-// specs lets a user read the specs of crawls, and follow them.
+// specs permits a user to read and watch the specs of crawls.
 func specs() Permissions {
 	g := readSpecs()
 	g.Subjects = append(g.Subjects, watch(messages.BucketCrawls, ">")...)
 	return g
 }
 
-// spec lets a user give crawls their spec.
+// spec permits a user to set the spec of a crawl.
 func spec(crawl string) Permissions {
 	return Permissions{Why: "give specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
 }
 
-// dead lets a stage publish dead letters.
+// dead permits a stage to publish dead letters.
 func dead(stage string) Permissions {
 	return Permissions{Why: "dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
 }
 
-// announced lets a stage answer the query which processes run.
+// announced permits a stage to answer discovery requests.
 func announced(names ...string) Permissions {
 	g := Permissions{Why: "be found (`seine status`, `nats micro ls`)", Way: Answers}
 	for _, verb := range []string{"PING", "INFO", "STATS"} {
@@ -117,13 +116,13 @@ func announced(names ...string) Permissions {
 	return g
 }
 
-// readBodies lets a user read large bodies.
+// readBodies permits a user to read large bodies.
 func readBodies() Permissions {
 	s := obj(messages.BucketBodies)
 	return Permissions{Why: "read large bodies", Subjects: []string{"$JS.API.DIRECT.GET." + s, "$JS.API.STREAM.MSG.GET." + s}}
 }
 
-// lease lets a user own partitions of a group.
+// lease permits a user to own partitions of a group.
 func lease(group string) Permissions {
 	b := messages.BucketLeases
 	return Permissions{Why: "own partitions", Subjects: append(watch(b, ""),
@@ -132,7 +131,7 @@ func lease(group string) Permissions {
 	)}
 }
 
-// identity lets a process that owns partitions of groups see whether another one has its identity.
+// identity permits an owner of partitions to detect another process with the same identity.
 func identity(groups ...string) Permissions {
 	g := Permissions{Why: "see whether another process has the same identity", Way: Within}
 	for _, group := range groups {
@@ -141,7 +140,7 @@ func identity(groups ...string) Permissions {
 	return g
 }
 
-// works lets a user do long works on a cluster, and keep others away meanwhile.
+// works permits a user to run operations on a cluster and to exclude conflicting ones.
 func works() Permissions {
 	b := messages.BucketLeases
 	return Permissions{Why: "keep backups away (`seine replay`)", Subjects: append(leaderOf(kv(b)),
@@ -149,9 +148,9 @@ func works() Permissions {
 	)}
 }
 
-// scan lets a user read messages of streams, by consumers with random names. Names
-// cannot be distinguished by permissions, so this is also the right to remove the
-// consumer of a stage: for people who may steer, not for those who look.
+// scan permits a user to read streams with consumers that have random names. Permissions cannot
+// distinguish names, so it also permits removing the consumers of stages. It is for operators, not
+// for viewers.
 func scan(why string, streams ...string) Permissions {
 	g := Permissions{Why: why}
 	for _, s := range streams {
@@ -163,8 +162,8 @@ func scan(why string, streams ...string) Permissions {
 	return g
 }
 
-// leaderOf lets a user inspect streams at their leader: what decides must not be
-// read from a replica that is behind.
+// leaderOf permits a user to read streams at their leader. Decisions must not depend on a replica
+// that lags.
 func leaderOf(streams ...string) (subjects []string) {
 	for _, s := range streams {
 		subjects = append(subjects, "$JS.API.STREAM.MSG.GET."+s)
@@ -172,12 +171,12 @@ func leaderOf(streams ...string) (subjects []string) {
 	return subjects
 }
 
-// vital lets a process report how much memory and disk it has, and be asked to drain.
+// vital permits a process to report its memory and disks, and to receive drain requests.
 func vital() Permissions {
 	return Permissions{Why: "report memory and disks, receive drain requests", Subjects: []string{procstats.Subject, procstats.SubjectDrain("*")}, Way: Answers}
 }
 
-// asked are questions that a frontier answers about a partition.
+// asked permits requests to the frontier about a partition.
 func asked(questions ...string) Permissions {
 	g := Permissions{Why: "ask the frontier"}
 	for _, q := range questions {
@@ -186,12 +185,12 @@ func asked(questions ...string) Permissions {
 	return g
 }
 
-// questions are queries for the state of crawls.
+// questions permits requests for the state of crawls.
 func questions() Permissions {
 	return asked("status", "hosts", "host", "survey", "failed", "urls", "explain")
 }
 
-// each calls for every partition, and joins what comes.
+// each calls of for every partition, and concatenates the results.
 func (in *Installation) each(of func(p int) []string) (all []string) {
 	for p := range in.Partitions {
 		all = append(all, of(p)...)
@@ -199,5 +198,5 @@ func (in *Installation) each(of func(p int) []string) (all []string) {
 	return all
 }
 
-// partitioned is a subject of every crawl and partition.
+// partitioned returns the subject of a kind for all crawls and partitions.
 func partitioned(kind string) string { return "seine." + kind + ".*.*" }

@@ -8,13 +8,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// pipeline are the streams that people look at.
+// pipeline lists the streams that users inspect.
 var pipeline = []string{
 	messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages,
 	messages.StreamResults, messages.StreamRecords, messages.StreamDead,
 }
 
-// readOnlyPerms is what `seine status`, `top`, `explain` and `hosts` ask.
+// readOnlyPerms returns the permissions for `seine status`, `top`, `explain` and `hosts`.
 func readOnlyPerms() []Permissions {
 	streams := info(pipeline...)
 	for _, s := range pipeline {
@@ -29,7 +29,7 @@ func readOnlyPerms() []Permissions {
 	)
 }
 
-// ended is what it takes to see that a crawl has ended: nothing of it is on its way.
+// ended permits a user to check whether a crawl has ended: no message of it is in flight.
 func ended() Permissions {
 	return Permissions{Why: "see whether a crawl has ended, by its last messages", Subjects: append(
 		leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults),
@@ -82,7 +82,7 @@ func (in *Installation) operator() Role {
 	}
 }
 
-// monitor sees counts and no content.
+// monitor can read counts but no content.
 func monitor() Role {
 	return Role{
 		Name: Monitor, Apart: true, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; sees counts, no message",

@@ -10,15 +10,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// compile reports what is wrong with selectors and expressions of rules, and what
-// is a slip though a stored spec may have it.
+// compile returns errors of selectors and expressions in rules. It also rejects likely mistakes
+// that a stored spec may contain.
 func compile(spec *crawlspec.Spec) error {
 	_, err := extract.Compile(spec)
 	return errors.Join(err, slips(spec.Records), textLanguages(spec), renderSelectors(spec.Render))
 }
 
-// slips are rules that say something, but hardly what was meant: records that replace each
-// other, or that are mistaken for those of pages.
+// slips rejects rules that are valid but hardly intended: records that overwrite each other, or
+// that can be mistaken for records of pages.
 func slips(rules []crawlspec.RecordRule) error {
 	var p crawlspec.Problems
 	for i := range rules {

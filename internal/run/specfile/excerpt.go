@@ -11,10 +11,10 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// maxExcerpt is how many characters of a source line are shown.
+// maxExcerpt is the number of characters of a source line that are printed.
 const maxExcerpt = 160
 
-// Colours of a terminal (ECMA-48 8.3.117).
+// Escape sequences for terminal colours (ECMA-48 8.3.117).
 const (
 	red   = "\x1b[31m"
 	bold  = "\x1b[1m"
@@ -22,8 +22,7 @@ const (
 	plain = "\x1b[0m"
 )
 
-// Write writes the problems for a person at a terminal: each with its source
-// line and a mark below.
+// Write prints the problems for a terminal, each with its source line and a marker below.
 func (e *Errors) Write(w io.Writer, colour bool) {
 	paint := func(with, s string) safeprint.Trusted {
 		if colour && s != "" {
@@ -49,7 +48,7 @@ func (e *Errors) Write(w io.Writer, colour bool) {
 	}
 }
 
-// excerpt returns the source line of a problem and what marks its place below.
+// excerpt returns the source line of a problem and the marker below it.
 func (e *Errors) excerpt(p *Problem) (string, string, bool) {
 	if p.Line < 1 || p.Line > len(e.lines) {
 		return "", "", false
@@ -65,7 +64,7 @@ func (e *Errors) excerpt(p *Problem) (string, string, bool) {
 	return visible(string(part)), mark, true
 }
 
-// blank returns white space as wide as the text.
+// blank returns white space with the width of a text.
 func blank(text []rune) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -81,7 +80,7 @@ func blank(text []rune) string {
 	return b.String()
 }
 
-// visible replaces what a terminal would obey: a spec may come from anybody.
+// visible replaces control characters, because a spec may come from an untrusted source.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && r != '\n' && !safeprint.Plain(r) {

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// textLanguages reports languages that no text is found to be in, so that the condition
+// textLanguages reports languages that language detection never returns, so that the condition
 // could never hold. A stored spec may have them.
 func textLanguages(spec *crawlspec.Spec) error {
 	var p crawlspec.Problems

@@ -17,8 +17,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Read reads the spec in a file, and the seeds in the files that it names. What is wrong
-// with the spec is an *Errors.
+// Read reads a spec file and the seed files that it names. Errors of the spec are an *Errors.
 func Read(name string) (*crawlspec.Spec, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -28,7 +27,7 @@ func Read(name string) (*crawlspec.Spec, error) {
 	return ReadFrom(name, f)
 }
 
-// ReadFrom is Read for a spec that comes from in, of which errors say that it is name.
+// ReadFrom is Read for a spec from in. Errors use name for it.
 func ReadFrom(name string, in io.Reader) (*crawlspec.Spec, error) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
 	if err != nil {
@@ -45,7 +44,7 @@ func ReadFrom(name string, in io.Reader) (*crawlspec.Spec, error) {
 	return spec, readSeeds(name, text, spec)
 }
 
-// Has reports whether a text that is a spec says something of a key at its top.
+// Has reports whether the text of a spec has a top-level key.
 func Has(text []byte, key string) bool {
 	var top map[string]any
 	if root, _ := parse(text); root == nil || root.Load(&top) != nil {
@@ -55,15 +54,14 @@ func Has(text []byte, key string) bool {
 	return has
 }
 
-// Load reads a spec from a text. What the text lacks has its default; an empty
-// text is the default spec. Files that seeds name are not read. What is wrong is an *Errors, in which the text has
-// that name.
+// Load reads a spec from a text. Missing keys have their defaults; an empty text is the default
+// spec. It does not read seed files. Errors of the spec are an *Errors with the given name.
 func Load(name string, text []byte) (*crawlspec.Spec, error) {
 	root, found := parse(text)
 	return load(name, text, root, found)
 }
 
-// load reads a spec from a parsed text and the problems found in it.
+// load reads a spec from a parsed text. found are the problems of the parser.
 func load(name string, text []byte, root *yaml.Node, found []Problem) (*crawlspec.Spec, error) {
 	if len(found) > 0 {
 		return nil, report(name, text, found)
@@ -85,7 +83,7 @@ func load(name string, text []byte, root *yaml.Node, found []Problem) (*crawlspe
 	return spec, nil
 }
 
-// decode makes a spec of the tree, and checks it.
+// decode converts the tree to a spec and validates it.
 func (t tree) decode() (*crawlspec.Spec, []Problem) {
 	spec := crawlspec.Default()
 	text, err := yamljson.Convert(t.root, &spec)
@@ -108,7 +106,7 @@ func (t tree) decode() (*crawlspec.Spec, []Problem) {
 	return &spec, found
 }
 
-// unread are errors of the YAML package that the walk did not foresee.
+// unread returns the errors of the YAML package that the walker did not report.
 func (t tree) unread(err error) []Problem {
 	var out []Problem
 	for _, e := range loadErrors(err) {
@@ -120,7 +118,7 @@ func (t tree) unread(err error) []Problem {
 	return out
 }
 
-// invalid are errors in what was read.
+// invalid returns the problems of validation errors.
 func (t tree) invalid(err error) (found []Problem) {
 	for _, e := range crawlspec.FieldErrors(err) {
 		at := t.find(e.Path)
@@ -129,10 +127,10 @@ func (t tree) invalid(err error) (found []Problem) {
 	return found
 }
 
-// oneOf matches the refusal of a value that is not in a list.
+// oneOf matches the error for a value that is not in a list.
 var oneOf = lazyregexp.New(`^("[^"\\]*"): must be one of ([a-z_]+(?:, [a-z_]+)*)$`)
 
-// choice adds to a text which of the few was meant, most likely.
+// choice adds the most similar valid value to such an error.
 func choice(text string) string {
 	m := oneOf().FindStringSubmatch(text)
 	if m == nil {

@@ -9,17 +9,16 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// tree is the spec as it was written.
+// tree is the spec in the form of the text.
 type tree struct{ root *yaml.Node }
 
-// nodeRef is where a path leads in a tree.
+// nodeRef is a node with its path.
 type nodeRef struct {
 	node *yaml.Node
 	path string
 }
 
-// find follows a path, as far as it goes. A part that is
-// missing is reported where it should be.
+// find follows a path as far as it exists. Missing keys are reported at the parent.
 func (t tree) find(path string) nodeRef {
 	at := nodeRef{t.root, ""}
 	for rest := path; rest != ""; {
@@ -28,14 +27,14 @@ func (t tree) find(path string) nodeRef {
 			if deref(at.node).Kind == yaml.MappingNode {
 				at.path = join(at.path, rest)
 			}
-			return at // or the short form of a list or an object
+			return at // or at is the short form of a list or an object
 		}
 		at, rest = next, after
 	}
 	return at
 }
 
-// step goes to the member that a path begins with.
+// step returns the first member of a path.
 func (t tree) step(at nodeRef, path string) (next nodeRef, rest string, ok bool) {
 	node := deref(at.node)
 	if path[0] == '[' {
@@ -56,13 +55,12 @@ func (t tree) step(at nodeRef, path string) (next nodeRef, rest string, ok bool)
 	return next, rest, true
 }
 
-// item is a member of a list.
+// item returns a member of a list.
 func (r nodeRef) item(i int) nodeRef {
 	return nodeRef{deref(r.node).Content[i], fmt.Sprintf("%s[%d]", r.path, i)}
 }
 
-// member finds the member of a mapping that a path begins with: its name may have
-// dots.
+// member returns the member of a mapping with which a path begins. Keys may contain dots.
 func member(n *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := deref(n.Content[i])
@@ -90,17 +88,18 @@ func cutIndex(path string) (i int, rest string, ok bool) {
 	return i, rest, ok && err == nil && i >= 0
 }
 
-// harmless are members that nothing is wrong with, of lists at the top of a spec.
+// harmless has a valid member for each list at the top level of a spec.
 var harmless = map[string]string{
 	"seeds": "https://example.org/", "sources": "{hosts: [example.org]}", "requests": "{match: x}", "priorities": "{match: x}",
 	"recrawl": "{match: x, every: 1s}", "records": "{kind: x, fields: {x: {value: x}}}", "follow": "{css: a}",
 }
 
-// needs are keys that others are checked with.
+// needs maps a key to another key that is validated against it.
 var needs = map[string]string{"records": "mask", "chunks": "mask", "delay": "max_delay"}
 
-// setAside takes away what problems are in, so that the rest can be checked: an unknown key alone, else a key at the top, or of
-// a list there the members. It reports whether it found all of them.
+// setAside removes the parts that have problems, so that the rest can be checked: an unknown key
+// alone; otherwise a top-level key, or the affected members of a top-level list. It reports whether
+// it could remove all problems.
 func (t tree) setAside(problems []Problem) bool {
 	for i := range problems {
 		if u := problems[i].unknown; u != nil && u.correct() {
@@ -126,7 +125,7 @@ func (t tree) setAside(problems []Problem) bool {
 	return true
 }
 
-// remove removes a key at the top.
+// remove removes a top-level key.
 func (t tree) remove(name string) {
 	for i := 0; i < len(t.root.Content); i += 2 {
 		if t.root.Content[i].Value == name {
@@ -136,7 +135,7 @@ func (t tree) remove(name string) {
 	}
 }
 
-// pathOf returns the path of the value at a place of the text, as it was written.
+// pathOf returns the path of the value at a position of the text.
 func (t tree) pathOf(line, column int) string {
 	best := nodeRef{t.root, ""}
 	t.each(best, 0, func(p nodeRef) {
@@ -147,7 +146,7 @@ func (t tree) pathOf(line, column int) string {
 	return best.path
 }
 
-// each calls f for all that is in a value, in the order of the text.
+// each calls f for all nodes below a node, in the order of the text.
 func (t tree) each(at nodeRef, depth int, f func(nodeRef)) {
 	if at.node.Kind == yaml.AliasNode || depth > maxDepth {
 		return

@@ -7,30 +7,29 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a spec.
+// Problem is an error in a spec.
 type Problem struct {
-	// Line and Column count from 1; a column is a character. Both are 0 where the
-	// whole file is meant.
+	// Line and Column count from 1, in characters. Both are 0 for problems of the whole file.
 	Line, Column int
-	// Path is the key, as in records[0].fields.price.css; "" is the whole spec.
+	// Path is the key, such as records[0].fields.price.css; "" is the whole spec.
 	Path string
-	// Text says what is wrong, and what would be right.
+	// Text describes the error and the correction.
 	Text string
 
-	width int    // characters that are marked in the source line, at least 1
-	below string // lines that say more, of another file
+	width int    // number of characters to mark in the source line, at least 1
+	below string // further lines, about another file
 
-	unknown *unknownKey // nil if something else is wrong
+	unknown *unknownKey // nil for other problems
 }
 
-// Errors are what is wrong with one file, in the order of their places.
+// Errors are the problems of a file, in the order of their positions.
 type Errors struct {
 	Name     string // of the file
 	Problems []Problem
 	lines    []string
 }
 
-// Error returns a line for each problem, as compilers do.
+// Error returns one line for each problem, in the format of compilers.
 func (e *Errors) Error() string {
 	out := make([]string, len(e.Problems))
 	for i := range e.Problems {
@@ -62,10 +61,10 @@ func (p *Problem) message() string {
 	return p.Path + ": " + p.Text
 }
 
-// maxProblems is how many problems are reported at once.
+// maxProblems bounds the number of reported problems.
 const maxProblems = 50
 
-// report makes the error for what was found, nil for nothing.
+// report returns the error for the found problems, nil if there are none.
 func report(name string, text []byte, found []Problem) error {
 	if len(found) == 0 {
 		return nil

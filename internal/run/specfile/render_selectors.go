@@ -9,8 +9,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// renderSelectors reports selectors that no browser can read: a page would be waited for in
-// vain.
+// renderSelectors reports selectors that browsers do not support. The renderer would wait for them
+// in vain.
 func renderSelectors(r *crawlspec.Render) error {
 	if r == nil {
 		return nil
@@ -37,14 +37,14 @@ func renderSelectors(r *crawlspec.Render) error {
 }
 
 var (
-	// notInBrowsers is what selectors of record rules may have and browsers do not know.
+	// notInBrowsers matches selector extensions of record rules that browsers lack.
 	notInBrowsers = lazyregexp.New(`(?i):(?:contains|containsown|matches|matchesown|haschild|input)\b|[!#]=`)
-	// quotedOrEscaped are texts in selectors, and characters that stand for themselves.
+	// quotedOrEscaped matches quoted strings and escaped characters in selectors.
 	quotedOrEscaped = lazyregexp.New(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\.`)
 )
 
-// browserSelector reports a selector that is none. Browsers know more pseudo-classes than
-// record rules do, so a selector with one is let through.
+// browserSelector validates a selector for browsers. Browsers support more pseudo-classes than
+// record rules, so it accepts any selector that has one.
 func browserSelector(text string) error {
 	bare := quotedOrEscaped().ReplaceAllString(text, "x")
 	if found := notInBrowsers().FindString(bare); found != "" {

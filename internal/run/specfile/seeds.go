@@ -12,14 +12,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// readSeeds puts the URLs of files that a spec names in their place. The names are
-// relative to where the spec is; one from elsewhere than a file is read as if it were in
-// the working directory.
+// readSeeds replaces the seed files of a spec by their URLs. Their names are relative to the spec
+// file; for a spec that is not in a file, to the working directory.
 func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 	if !slices.ContainsFunc(spec.Seeds, func(s crawlspec.Seed) bool { return s.File != "" }) {
 		return nil
 	}
-	root, _ := parse(text) // which it was before
+	root, _ := parse(text) // parsed without problems before
 	t := tree{deref(root)}
 	var found []Problem
 	all := make([]crawlspec.Seed, 0, len(spec.Seeds))
@@ -50,7 +49,7 @@ func readSeeds(name string, text []byte, spec *crawlspec.Spec) error {
 	return report(name, text, found)
 }
 
-// seedsInFile reads what one entry names. Below reports each line that is no seed.
+// seedsInFile reads one seed file. below lists the invalid lines.
 func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, below string, err error) {
 	name := seed.File
 	if !filepath.IsAbs(name) {
@@ -78,10 +77,10 @@ func seedsInFile(spec string, seed *crawlspec.Seed) (seeds []crawlspec.Seed, bel
 	return seeds, "", nil
 }
 
-// maxBadSeeds is how many bad lines of one file are reported.
+// maxBadSeeds bounds the reported lines of one file.
 const maxBadSeeds = 10
 
-// badSeeds returns a line for each part of a file that is no seed, as compilers do.
+// badSeeds returns one line for each invalid entry of a file, in the format of compilers.
 func badSeeds(name string, bad []messages.BadURL) string {
 	var lines []string
 	for _, b := range bad[:min(len(bad), maxBadSeeds)] {

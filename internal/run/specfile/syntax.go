@@ -13,7 +13,7 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// parse returns the tree of a text, nil for one that says nothing.
+// parse returns the tree of a text, nil for an empty one.
 func parse(text []byte) (*yaml.Node, []Problem) {
 	if len(text) > MaxSize {
 		return nil, []Problem{{Text: fmt.Sprintf("has %d bytes: a spec has at most %d", len(text), MaxSize)}}
@@ -48,8 +48,8 @@ func parse(text []byte) (*yaml.Node, []Problem) {
 	return root, nil
 }
 
-// notText finds the first byte that no YAML has (YAML 1.2.2, 5.1), for which the
-// package does not say where it is.
+// notText finds the first character that YAML does not permit (YAML 1.2.2, 5.1). The YAML package
+// does not report its position.
 func notText(text []byte) (Problem, bool) {
 	line, column := 1, 1
 	for rest := text; len(rest) > 0; {
@@ -71,14 +71,14 @@ func notText(text []byte) (Problem, bool) {
 	return Problem{}, true
 }
 
-// breaks are what ends a line to the YAML package, which takes those of YAML 1.1
-// (4.1.4) too.
+// breaks matches line breaks as the YAML package counts them, which include those of YAML 1.1
+// (4.1.4).
 var breaks = lazyregexp.New(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
 
-// linesOf returns the lines of a text as problems count them.
+// linesOf splits a text into lines, as the positions of problems count them.
 func linesOf(text []byte) []string { return breaks().Split(string(text), -1) }
 
-// loadErrors returns what the YAML package found wrong, one by one.
+// loadErrors returns the individual errors of the YAML package.
 func loadErrors(err error) []*yaml.LoadError {
 	if all, ok := errors.AsType[*yaml.LoadErrors](err); ok {
 		return all.Errors
@@ -89,7 +89,7 @@ func loadErrors(err error) []*yaml.LoadError {
 	return []*yaml.LoadError{{Message: err.Error()}}
 }
 
-// syntax makes what the YAML package says of a text readable.
+// syntax converts errors of the YAML package to readable problems.
 func syntax(err error, text []byte) []Problem {
 	lines := linesOf(text)
 	var out []Problem
@@ -102,7 +102,7 @@ func syntax(err error, text []byte) []Problem {
 	return out
 }
 
-// within moves a place behind the end of the text to its end.
+// within moves a position beyond the end of the text to its end.
 func within(lines []string, line, column int) (int, int) {
 	if line < 1 {
 		return 0, 0
@@ -114,8 +114,8 @@ func within(lines []string, line, column int) (int, int) {
 	return line, utf8.RuneCountInString(lines[line-1]) + 1
 }
 
-// explain says what a message of the scanner means to the author of a spec,
-// and where to look.
+// explain translates a message of the YAML scanner for the author of a spec, and returns the
+// position of the mistake.
 func explain(e *yaml.LoadError, lines []string) (text string, line, column int) {
 	line, column = e.Mark.Line, e.Mark.Column
 	began := func() { line, column = e.ContextMark.Line, e.ContextMark.Column }
@@ -155,8 +155,8 @@ func explain(e *yaml.LoadError, lines []string) (text string, line, column int) 
 	return strings.TrimPrefix(e.Message, "yaml: "), line, column
 }
 
-// commented returns the column of a "#" that follows a blank, and that looks as
-// if it were meant for a selector; 0 if the line has none.
+// commented returns the column of a "#" after a blank that seems to be part of a selector; 0 if the
+// line has none.
 func commented(lines []string, line int) int {
 	if line < 1 || line > len(lines) {
 		return 0
@@ -170,7 +170,7 @@ func commented(lines []string, line int) int {
 	return 0
 }
 
-// at returns the character at a place, a blank if there is none.
+// at returns the character at a position, a blank if there is none.
 func at(lines []string, line, column int) rune {
 	if line < 1 || line > len(lines) {
 		return ' '

@@ -11,13 +11,14 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Text returns a spec as YAML that Load reads, with all keys, in the order of the schema. It has no text that a terminal obeys.
+// Text returns a spec as YAML that Load accepts, with all keys, in the order of the schema. It
+// escapes control characters.
 func Text(spec *crawlspec.Spec) ([]byte, error) { return textOf(spec.Encode()) }
 
-// TextWithoutDefaults returns a spec as Text does, without the keys that have their defaults.
+// TextWithoutDefaults is like Text but omits keys that have their defaults.
 func TextWithoutDefaults(spec *crawlspec.Spec) ([]byte, error) {
 	unchanged := crawlspec.Default()
-	if spec.Render != nil { // its mode is never a default
+	if spec.Render != nil { // the mode is never a default
 		unchanged.Render = new(crawlspec.DefaultRender())
 		unchanged.Render.Mode = ""
 	}
@@ -36,7 +37,7 @@ func TextWithoutDefaults(spec *crawlspec.Spec) ([]byte, error) {
 	return yamljson.Print(doc)
 }
 
-// removeShared removes the members of a mapping that another one has with the same values.
+// removeShared removes the members of n that other has with the same values.
 func removeShared(n, other *yaml.Node) {
 	var kept []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -55,8 +56,8 @@ func removeShared(n, other *yaml.Node) {
 	n.Content = kept
 }
 
-// shortenSelectors writes a CSS selector for an object that has nothing else, where a text stands for one: not for a member of a list,
-// which may be a follow rule.
+// shortenSelectors replaces objects with only a CSS selector by its short form. It skips members of
+// lists, which may be follow rules.
 func shortenSelectors(n *yaml.Node) {
 	for i, value := range n.Content {
 		shortenSelectors(value)
@@ -70,7 +71,7 @@ func isSame(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.Value == b.Value && slices.EqualFunc(a.Content, b.Content, isSame)
 }
 
-// SourcesText returns sources of a spec as Text does, with the keys that they set.
+// SourcesText returns sources in the form of Text, with the keys that they set.
 func SourcesText(sources []crawlspec.HostRule) ([]byte, error) {
 	encoded, err := json.Marshal(sources)
 	if err != nil {

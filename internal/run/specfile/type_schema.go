@@ -11,25 +11,25 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// nodeKind is what a value of a spec is in YAML.
+// nodeKind is the YAML form of a value.
 type nodeKind int
 
 const (
-	formScalar nodeKind = iota // text, number or boolean, as Go's type says
+	formScalar nodeKind = iota // text, number or boolean, by its Go type
 	formObject                 // known keys
-	formMap                    // any keys, all with values of one shape
+	formMap                    // any keys, all values of one schema
 	formList
-	formAny // anything that JSON has
+	formAny // any JSON value
 )
 
-// typeSchema is what may stand at one place of a spec: what the Go type there reads.
+// typeSchema describes the values of one key of a spec, from its Go type.
 type typeSchema struct {
 	form nodeKind
 	typ  reflect.Type // without pointers
-	keys []key        // of an object, in the order of the Go type
+	keys []key        // of an object, in the order of the Go fields
 	elem *typeSchema  // of a map or a list
-	// short is what a single scalar is: the member of a list of one, or the CSS
-	// selector of a field.
+	// short is the schema of a single scalar in place of a list or an object: the member of a list
+	// of one, or the CSS selector of a field.
 	short *typeSchema
 }
 
@@ -37,7 +37,7 @@ type typeSchema struct {
 type key struct {
 	name  string
 	shape *typeSchema
-	owner reflect.Type // struct that has the field
+	owner reflect.Type // struct with the field
 	field reflect.StructField
 }
 
@@ -58,8 +58,8 @@ func (s *typeSchema) names() []string {
 	return out
 }
 
-// below says where a key of that name is: in the first key whose value is an object with one, or a list of such objects; "" if
-// there is none.
+// below returns where a key of that name exists one level down: in the first key whose value is an
+// object with it, or a list of such objects. It returns "" if there is none.
 func (s *typeSchema) below(name string) string {
 	for i := range s.keys {
 		key, in := s.keys[i].name, s.keys[i].shape
@@ -73,17 +73,16 @@ func (s *typeSchema) below(name string) string {
 	return ""
 }
 
-// shapes makes the shapes of Go types, each once: a field has fields.
+// shapes caches the schemas of Go types, which may be recursive.
 type shapes map[reflect.Type]*typeSchema
 
-// specShape is the shape of a whole spec.
+// specShape returns the schema of a whole spec.
 var specShape = sync.OnceValue(func() *typeSchema { return shapes{}.of(reflect.TypeFor[crawlspec.Spec]()) })
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// Types that read JSON by themselves. Beside these two, a list that does takes one
-// member for a list of one, and a struct takes a CSS selector; alerts take off, a seed a URL,
-// render a mode.
+// Types that implement json.Unmarshaler. Apart from Value and Fields, a list accepts a single
+// member, and a struct accepts a CSS selector; alerts accept off, a seed a URL, render a mode.
 var (
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	valueType   = reflect.TypeFor[crawlspec.Value]()
@@ -129,7 +128,7 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 	return s
 }
 
-// addKeys adds the keys of a struct, and of those embedded in it.
+// addKeys adds the keys of a struct and of its embedded structs.
 func (all shapes) addKeys(s *typeSchema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)

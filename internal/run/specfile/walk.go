@@ -14,35 +14,35 @@ import (
 
 // Bounds of a spec.
 const (
-	// MaxSize is the largest text of a spec, in bytes: the value of a key in NATS is
-	// at most 1 MiB.
+	// MaxSize is the largest text of a spec, in bytes, because a value in a NATS key-value bucket
+	// is at most 1 MiB.
 	MaxSize = 1 << 20
-	// maxDepth is how deep values may nest. Rules need about ten levels, and each
-	// costs a call.
+	// maxDepth bounds the nesting, because each level is a recursive call. Rules need about ten
+	// levels.
 	maxDepth = 100
-	// maxValues is how many values a spec may have when its aliases are followed:
-	// nine lines of aliases can stand for a billion.
+	// maxValues bounds the number of values with aliases expanded: nine lines of aliases can expand
+	// to a billion.
 	maxValues = 200_000
 )
 
-// walker compares a tree with the shape that it should have.
+// walker compares a tree with its schema.
 type walker struct {
 	lines    []string
 	problems []Problem
 	values   int
-	full     bool // a bound was reached: nothing is looked at any more
+	full     bool // a bound was reached, so checking has stopped
 }
 
 func (w *walker) add(n *yaml.Node, path, format string, args ...any) {
 	w.problems = append(w.problems, problemAt(n, path, fmt.Sprintf(format, args...)))
 }
 
-// problemAt is a problem with a value.
+// problemAt returns a problem at a node.
 func problemAt(n *yaml.Node, path, text string) Problem {
 	return Problem{Line: n.Line, Column: n.Column, Path: path, Text: text, width: breadth(n)}
 }
 
-// breadth is how many characters a scalar has in its line; 1 of what else.
+// breadth returns the length of a scalar in its line, 1 for other nodes.
 func breadth(n *yaml.Node) int {
 	if n.Kind != yaml.ScalarNode || strings.Contains(n.Value, "\n") {
 		return 1
@@ -54,7 +54,7 @@ func breadth(n *yaml.Node) int {
 	return max(1, len([]rune(n.Value))+quotes)
 }
 
-// value compares the value at a path with its shape.
+// value compares the value at a path with its schema.
 func (w *walker) value(n *yaml.Node, s *typeSchema, path string, depth int) {
 	if !w.enter(n, path, depth) {
 		return
@@ -85,7 +85,7 @@ func (w *walker) value(n *yaml.Node, s *typeSchema, path string, depth int) {
 	}
 }
 
-// enter counts a value, and reports whether to continue with it.
+// enter counts a value, and reports whether to check it.
 func (w *walker) enter(n *yaml.Node, path string, depth int) bool {
 	if w.full {
 		return false
@@ -102,7 +102,7 @@ func (w *walker) enter(n *yaml.Node, path string, depth int) bool {
 	return false
 }
 
-// null reports a value that is empty because a comment begins where it should.
+// null reports a value that is empty because a comment begins in its place.
 func (w *walker) null(n *yaml.Node, path string) {
 	if n.Value != "" || n.Line < 1 || n.Line > len(w.lines) {
 		return
@@ -117,7 +117,7 @@ func (w *walker) null(n *yaml.Node, path string) {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// scalar has the YAML package read a scalar as what it should be.
+// scalar reads a scalar into its Go type, to validate it.
 func (w *walker) scalar(n *yaml.Node, s *typeSchema, path string) {
 	if n.Kind != yaml.ScalarNode {
 		w.add(n, path, "must be %s, not %s", wanted(s), have(n))
@@ -140,7 +140,7 @@ func (w *walker) scalar(n *yaml.Node, s *typeSchema, path string) {
 	w.add(n, path, "must be %s, not %s", wanted(s), have(n))
 }
 
-// isText reports whether the type reads a text itself.
+// isText reports whether the type implements encoding.TextUnmarshaler.
 func (s *typeSchema) isText() bool {
 	return s.form == formScalar && reflect.PointerTo(s.typ).Implements(textUnmarshaler)
 }
@@ -182,8 +182,8 @@ func (w *walker) object(n *yaml.Node, s *typeSchema, path string, depth int) {
 	})
 }
 
-// members calls f for each member of a mapping, and reports keys that are no
-// plain text, or that are there twice.
+// members calls f for each member of a mapping. It reports keys that are not plain text, and
+// repeated keys.
 func (w *walker) members(n *yaml.Node, path string, f func(key, value *yaml.Node)) {
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content) && !w.full; i += 2 {
@@ -204,7 +204,7 @@ func (w *walker) members(n *yaml.Node, path string, f func(key, value *yaml.Node
 	}
 }
 
-// merge compares what "<<" brings in with the object that it goes into.
+// merge compares the value of "<<" with the object that it is merged into.
 func (w *walker) merge(n *yaml.Node, s *typeSchema, path string, depth int) {
 	if n.Kind == yaml.SequenceNode {
 		for _, c := range n.Content {
@@ -215,10 +215,10 @@ func (w *walker) merge(n *yaml.Node, s *typeSchema, path string, depth int) {
 	w.value(n, s, path, depth+1)
 }
 
-// free looks at what may be anything.
+// free checks a value of any form.
 func (w *walker) free(n *yaml.Node, path string, depth int) {
 	switch n.Kind {
-	default: // a scalar may be what it likes
+	default: // any scalar is valid
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
 			w.any(c, fmt.Sprintf("%s[%d]", path, i), depth+1)
@@ -228,7 +228,7 @@ func (w *walker) free(n *yaml.Node, path string, depth int) {
 	}
 }
 
-// any is free for a value within what may be anything.
+// any is like free for a nested value.
 func (w *walker) any(n *yaml.Node, path string, depth int) {
 	if !w.enter(n, path, depth) {
 		return
@@ -249,7 +249,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// top returns the first key of a path: one that is too deep is too long.
+// top returns the first key of a path, which keeps messages about deep paths short.
 func top(path string) string {
 	if i := strings.IndexAny(path, ".["); i >= 0 {
 		return path[:i]
@@ -257,10 +257,10 @@ func top(path string) string {
 	return path
 }
 
-// fewKeys is how many keys are listed to someone who wrote another.
+// fewKeys is the number of known keys up to which an error lists them all.
 const fewKeys = 12
 
-// elsewhere are keys by the names that they have in other crawlers.
+// elsewhere maps names of other crawlers to Seine's keys.
 var elsewhere = map[string]string{
 	"retry": "max_attempts", "retries": "max_attempts", "max_retries": "max_attempts",
 	"start_urls": "seeds", "urls": "seeds", "url": "seeds", "allowed_domains": "scope", "depth": "max_depth", "depth_limit": "max_depth",
@@ -272,8 +272,8 @@ var elsewhere = map[string]string{
 	"list": "all", "multiple": "all", "many": "all", "array": "all", "re": "regex", "regexp": "regex", "fallback": "default",
 }
 
-// unknown says of a key that an object does not have which was meant: one of the same name below,
-// or one that is spelt much the same. It returns that of the object, "" if there is none.
+// unknown describes an unknown key. meant is the key of the object that the author probably
+// intended, "" if there is none.
 func unknown(name string, s *typeSchema) (text, meant string) {
 	if below := s.below(name); below != "" {
 		return fmt.Sprintf("unknown key: did you mean %s?", below), ""
@@ -291,14 +291,14 @@ func unknown(name string, s *typeSchema) (text, meant string) {
 	return "unknown key (docs/reference/spec.md lists all keys)", ""
 }
 
-// unknownKey is a key that its mapping cannot have, and the one that was meant, if that is known.
+// unknownKey is an unknown key of a mapping, and the intended key if that is known.
 type unknownKey struct {
 	mapping, key *yaml.Node
 	meant        string
 }
 
-// correct gives the mapping the key that was meant, or removes the unknown one: the rest can be checked then. It reports
-// whether there is any.
+// correct renames an unknown key to the intended one, or removes it, so that the rest can be
+// checked. It reports whether it could.
 func (u *unknownKey) correct() bool {
 	_, has, _ := member(u.mapping, u.meant)
 	i := slices.Index(u.mapping.Content, u.key)
@@ -313,7 +313,7 @@ func (u *unknownKey) correct() bool {
 	return true
 }
 
-// wanted says what a value of a shape is.
+// wanted describes the valid values of a schema.
 func wanted(s *typeSchema) string {
 	switch {
 	case s.typ == alertsType:
@@ -343,7 +343,7 @@ func wanted(s *typeSchema) string {
 	}
 }
 
-// have says what stands there.
+// have describes a value.
 func have(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -358,13 +358,12 @@ func have(n *yaml.Node) string {
 	}
 }
 
-// flowTemplate reports whether a mapping looks like {name}, a template without
-// its quotes.
+// flowTemplate reports whether a mapping looks like {name}, a template without quotes.
 func flowTemplate(n *yaml.Node) bool {
 	return n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && isNull(n.Content[1])
 }
 
-// quoted returns a text in quotes, cut if it is long.
+// quoted returns a text in quotes, truncated if it is long.
 func quoted(s string) string {
 	const most = 60
 	if r := []rune(s); len(r) > most {

@@ -27,21 +27,21 @@ const (
 	keyFile  = "key.pem"
 )
 
-// Lives of certificates. One that ends within renewBefore is made again.
+// Validity of certificates. One that expires within renewBefore is renewed.
 const (
 	caLife      = 10 * 365 * 24 * time.Hour
 	certLife    = 397 * 24 * time.Hour
 	renewBefore = 30 * 24 * time.Hour
 )
 
-// authority signs the certificates of an installation.
+// authority is the certificate authority of an installation.
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.PrivateKey
 	pem  []byte
 }
 
-// authority reads the authority in dir, and makes it if there is none.
+// authority reads the authority in dir, or creates it.
 func (r *Result) authority(dir string) (*authority, error) {
 	if err := r.folder(dir); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (r *Result) authority(dir string) (*authority, error) {
 	return &authority{cert: pair.Leaf, key: pair.PrivateKey, pem: text}, nil
 }
 
-// identity sees to it that dir has a certificate that is good for a while: of a
-// server, if it has hosts, or of a user.
+// identity ensures that dir has a certificate that stays valid for a while: a server certificate if
+// it has hosts, otherwise a client certificate.
 func (r *Result) identity(dir string, ca *authority, name string, hosts []string) error {
 	if err := r.folder(filepath.Dir(dir)); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *Result) identity(dir string, ca *authority, name string, hosts []string
 	return nil
 }
 
-// good reports whether a certificate is what is wanted, for a while.
+// good reports whether the existing certificate matches want and stays valid for a while.
 func good(certName, keyName string, want *x509.Certificate, ca *authority) bool {
 	pair, err := tls.LoadX509KeyPair(certName, keyName)
 	if err != nil {
@@ -114,7 +114,7 @@ func good(certName, keyName string, want *x509.Certificate, ca *authority) bool 
 		slices.Equal(have.DNSNames, want.DNSNames) && slices.EqualFunc(have.IPAddresses, want.IPAddresses, net.IP.Equal)
 }
 
-// issue makes a key and a certificate for it, signed by ca, or by itself.
+// issue creates a key and a certificate, signed by ca; without ca, the certificate is self-signed.
 func (r *Result) issue(certName, keyName string, template *x509.Certificate, ca *authority) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *Result) issue(certName, keyName string, template *x509.Certificate, ca 
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
 		return fmt.Errorf("make serial number: %w", err)
 	}
-	template.NotBefore = time.Now().Add(-5 * time.Minute) // clocks differ
+	template.NotBefore = time.Now().Add(-5 * time.Minute) // tolerates clock skew
 	cert, err := x509.CreateCertificate(rand.Reader, template, ca.cert, key.Public(), ca.key)
 	if err != nil {
 		return fmt.Errorf("sign certificate: %w", err)

@@ -8,7 +8,7 @@ import (
 	"seine/internal/base/atomicfile"
 )
 
-// folder makes a folder that only its owner can enter.
+// folder creates a directory that only its owner can enter.
 func (r *Result) folder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -19,8 +19,7 @@ func (r *Result) folder(dir string) error {
 	return nil
 }
 
-// write replaces a file as a whole, unless it is as it should be. Only its owner can
-// read it.
+// write atomically replaces a file, unless it is up to date. Only its owner can read it.
 func (r *Result) write(name string, text []byte) error {
 	have, err := os.ReadFile(name)
 	if err == nil && bytes.Equal(have, text) {

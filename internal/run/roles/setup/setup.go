@@ -1,6 +1,6 @@
-// Package setup makes and keeps what a locked-down NATS server and its users need:
-// an authority, certificates, keys and configuration, in one folder that only its
-// owner can read.
+// Package setup creates and maintains the files of a locked-down NATS server and its users: a
+// certificate authority, certificates, keys and configuration, in one directory that only its owner
+// can read.
 package setup
 
 import (
@@ -23,14 +23,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// Site is an installation as its owner describes it, in installation.yaml.
+// Site is the description of an installation in installation.yaml.
 type Site struct {
-	URL        string   `yaml:"url"`        // where users find the server
-	Listen     string   `yaml:"listen"`     // where it listens
-	Hosts      []string `yaml:"hosts"`      // names and addresses that its certificate is for
-	Monitoring string   `yaml:"monitoring"` // address of /healthz and the like
+	URL        string   `yaml:"url"`        // server URL for clients
+	Listen     string   `yaml:"listen"`     // listen address of the server
+	Hosts      []string `yaml:"hosts"`      // names and addresses in its certificate
+	Monitoring string   `yaml:"monitoring"` // address of /healthz and other monitoring endpoints
 	StoreDir   string   `yaml:"store_dir"`  // of its streams
-	// ServerDir is where the server sees the folder server/; empty is where it is.
+	// ServerDir is the path of the directory server/ on the server; "" if it is the same.
 	ServerDir  string                `yaml:"server_dir"`
 	Partitions int                   `yaml:"partitions"`
 	Chain      bool                  `yaml:"chain"` // fetchers run with --chain
@@ -42,7 +42,7 @@ func (s *Site) installation() *roles.Installation {
 	return &roles.Installation{Partitions: s.Partitions, Chain: s.Chain, Writers: s.Writers, Feeders: s.Feeders}
 }
 
-// siteFile is written once, and then read: it is its owner's.
+// siteFile is created once and then only read: its owner edits it.
 const siteFile = "installation.yaml"
 
 const firstSite = `# An installation of Seine's locked-down NATS. Change it, then run natsusers again.
@@ -60,14 +60,14 @@ feeders:                           # programs that may feed some crawls, and giv
   - {name: feeder, crawls: [default], spec: false}
 `
 
-// Result is what Run did.
+// Result lists the changes of Run.
 type Result struct {
-	Made   []string // files and users that are new
-	Nobody []string // folders of users that no longer exist
+	Made   []string // new files and users
+	Nobody []string // directories of users that no longer exist
 }
 
-// Run makes what is missing in dir, and writes the configuration again. What is there
-// stays: keys until they are removed, certificates until they end soon. One Run at a time changes the folder.
+// Run creates missing files in dir and regenerates the configuration. It keeps existing keys, and
+// certificates that do not expire soon. A lock serializes runs.
 func Run(dir string) (r *Result, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("find %s: %w", dir, err)
@@ -121,7 +121,7 @@ func (r *Result) site(name string) (*Site, error) {
 	return s, nil
 }
 
-// users makes the server's folder and those of all users, and the configuration.
+// users creates the directories of the server and of all users, and the configuration.
 func (r *Result) users(dir string, site *Site, ca *authority) error {
 	in := site.installation()
 	server := filepath.Join(dir, "server")
@@ -153,7 +153,7 @@ func (r *Result) users(dir string, site *Site, ca *authority) error {
 	return nil
 }
 
-// conf is the part of the server's configuration that is about this machine.
+// conf returns the part of the server's configuration that is specific to the machine.
 func (s *Site) conf(server string) string {
 	if s.ServerDir != "" {
 		server = s.ServerDir
@@ -163,7 +163,7 @@ func (s *Site) conf(server string) string {
 		strconv.Quote(filepath.Join(server, certFile)), strconv.Quote(filepath.Join(server, keyFile)), strconv.Quote(filepath.Join(server, caFile)))
 }
 
-// nkey returns the public key of a user, and makes the user's seed if there is none.
+// nkey returns the public key of a user. It creates the user's seed if there is none.
 func (r *Result) nkey(name string) (public string, err error) {
 	seed, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,8 +190,7 @@ func (r *Result) nkey(name string) (public string, err error) {
 	return public, nil
 }
 
-// context writes what a user connects with, in the form of the nats command.
-// Files are named as they are seen from the context's own folder.
+// context writes the NATS context of a user. File names are relative to the context's directory.
 func (r *Result) context(at string, site *Site, role roles.Role) error {
 	text, err := json.MarshalIndent(map[string]string{
 		"description": "Seine: " + role.About, "url": site.URL, "nkey": "user.nk",
@@ -203,7 +202,7 @@ func (r *Result) context(at string, site *Site, role roles.Role) error {
 	return r.write(filepath.Join(at, "context.json"), append(text, '\n'))
 }
 
-// nobody lists folders in users that belong to no user.
+// nobody lists directories in users that belong to no user.
 func nobody(users string, in *roles.Installation) (found []string, err error) {
 	entries, err := os.ReadDir(users)
 	if err != nil {
