@@ -1,12 +1,11 @@
-// Package alerts decides from what is seen of a cluster what is wrong with a
-// crawl, remembers it, and tells people of each change once.
+// Package alerts derives the alerts of a crawl from observations of the cluster, remembers them,
+// and reports each change once.
 //
-// What is remembered of a crawl (State) is one key of BucketMeta, changed by
-// compare-and-set by the leader (internal/ops/watchdog): so a restart neither
-// repeats an alert nor forgets one, and of two that both believe to lead, one
-// fails. A change goes into the outbox of the same key before it is posted, and
-// out of it when the receiver has taken it: at least once, with an id to tell
-// repeats by.
+// The state of a crawl's alerts (State) is one key of BucketMeta, which the leader
+// (internal/ops/watchdog) changes by compare-and-set. So a restart neither repeats nor forgets an
+// alert, and of two processes that believe to be the leader, one fails. A change goes into the
+// outbox in the same key before it is posted, and leaves it once the receiver has accepted it.
+// Delivery is at least once, with an ID to detect repeats.
 package alerts
 
 import (
@@ -15,7 +14,7 @@ import (
 	"time"
 )
 
-// Kind is what is wrong. There are few, so it may be a label of a metric.
+// Kind is the condition of an alert. The kinds are few, so that they can be labels of a metric.
 type Kind string
 
 // Kinds of alerts.
@@ -33,28 +32,28 @@ const (
 	Login       Kind = "login"
 )
 
-// Kinds are all kinds.
+// Kinds lists all kinds.
 var Kinds = []Kind{ErrorRate, NoProgress, Lag, StreamFull, Disk, Memory, DeadLetters, Yield, Blocked, Login}
 
-// Alert is something that is wrong.
+// Alert is a raised alert.
 type Alert struct {
 	ID    string `json:"id"`
 	Crawl string `json:"crawl"`
 	Kind  Kind   `json:"alert"`
-	// Target says of what: a stage, a stream, a process, a disk, a kind of record; "" of
-	// the crawl.
+	// Target is the affected part: a stage, a stream, a process, a disk, or a kind of record; ""
+	// for the crawl.
 	Target string `json:"subject,omitempty"`
-	// Since is when it was raised.
+	// Since is when the alert was raised.
 	Since time.Time `json:"since"`
-	// Value is what was last seen, Threshold from where on it is too much. Times
-	// are in seconds, sizes in bytes, parts from 0 to 1.
+	// Value is the last observed value, Threshold the limit. Durations are in seconds, sizes in
+	// bytes, shares from 0 to 1.
 	Value     float64 `json:"value"`
 	Threshold float64 `json:"threshold"`
-	// Text says it to a person.
+	// Text is a description for people.
 	Text string `json:"text"`
 }
 
-// Phase is what became of an alert.
+// Phase is the kind of a change.
 type Phase string
 
 // Phases.
@@ -63,10 +62,10 @@ const (
 	Cleared Phase = "cleared"
 )
 
-// Change is that an alert was raised or cleared, as it is posted.
+// Change is a raised or cleared alert, as it is posted.
 type Change struct {
 	V int `json:"v"`
-	// ID is unique to the change, and the same when it is posted again.
+	// ID is unique to the change, and the same if it is posted again.
 	ID    string    `json:"id"`
 	Phase Phase     `json:"phase"`
 	At    time.Time `json:"at"`
@@ -77,7 +76,7 @@ func (a *Alert) change(p Phase, now time.Time) Change {
 	return Change{V: 1, ID: a.ID + "." + string(p), Phase: p, At: now, Alert: *a}
 }
 
-// newID names an alert. Its subject may have any characters, so it is hashed.
+// newID returns the ID of an alert. The subject may contain any characters, so it is hashed.
 func newID(crawl string, k Kind, subject string, since time.Time) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(subject))

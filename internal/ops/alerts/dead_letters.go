@@ -10,7 +10,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// deadLetters counts those that were neither sent again nor dropped.
+// deadLetters counts the dead letters that were neither redriven nor dropped.
 func deadLetters(a *crawlspec.Alerts, look *Observation) []finding {
 	if a.DeadLetters == 0 {
 		return nil

@@ -14,65 +14,64 @@ import (
 	"seine/pkg/messages"
 )
 
-// An alert is cleared only when what it is about is better than its threshold by
-// this much: a value around it would be reported again and again.
+// An alert is cleared only when its value is better than the threshold by one of these factors.
+// Otherwise a value near the threshold would be reported again and again.
 const (
 	calmRate   = 0.75 // of error_rate, blocked
 	calmLag    = 0.5  // of lag, lag_messages
 	calmShare  = 0.95 // of stream_full, memory
 	calmFree   = 1.1  // of disk_free
-	looksToSay = 2    // how often lag, streams, disks and memory must be seen bad
+	looksToSay = 2    // consecutive bad observations before lag, streams, disks and memory are reported
 )
 
-// forgetAfter is for how long something may not be seen before its alert is
-// cleared: a process that is busy for a moment is not gone.
+// forgetAfter is how long a target must be missing before its alert is cleared. A process may be
+// too busy to answer for a moment.
 const forgetAfter = time.Minute
 
-// samples is how many samples of the counters there are for the time that errors
-// are counted over.
+// samples is the number of samples of the counters in the time over which error rates are computed.
 const samples = 20
 
-// State is what is remembered of the alerts of a crawl.
+// State is the stored state of a crawl's alerts.
 type State struct {
 	V      int          `json:"v"`
 	Alerts []AlertState `json:"alerts,omitempty"`
-	Outbox []Change     `json:"outbox,omitempty"` // that are not posted yet, the oldest first
+	Outbox []Change     `json:"outbox,omitempty"` // changes to post, the oldest first
 	At     time.Time    `json:"at"`
-	// Samples are counters of the past, for what is counted over a time; the oldest first.
+	// Samples are earlier values of the counters, the oldest first.
 	Samples []Sample `json:"samples,omitempty"`
-	// Done is how many visits had ended, Moved since when nothing has changed
-	// about that although something could be done.
+	// Done is the number of ended visits. Moved is since when it has not changed although the crawl
+	// had work.
 	Done  int64     `json:"done"`
 	Moved time.Time `json:"moved"`
-	// Counting is that of the last look, and Since when it is so; zero if always.
+	// Counting is Progress.Counting of the last observation, and CountingSince when it last
+	// changed; zero if it never has.
 	Counting      string    `json:"counting,omitempty"`
 	CountingSince time.Time `json:"counting_since,omitzero"`
-	// Over says that the crawl had ended when that was last known.
+	// Over is set if the crawl had ended at its last known state.
 	Over bool `json:"over,omitempty"`
 }
 
-// AlertState is an alert that was raised, or is about to be: it was seen bad Looks
-// times.
+// AlertState is an alert that is raised, or that is pending after Looks bad observations.
 type AlertState struct {
 	Alert
 	Looks int       `json:"looks"`
 	Seen  time.Time `json:"seen"`
 }
 
-// raised reports whether it was reported.
+// raised reports whether the alert was reported.
 func (r *AlertState) raised() bool { return !r.Since.IsZero() }
 
-// Sample are counters of a crawl at a moment.
+// Sample is the counters of a crawl at one time.
 type Sample struct {
 	At      time.Time `json:"at"`
 	Asked   int64     `json:"asked"`
 	Failed  int64     `json:"failed"`
 	Blocked int64     `json:"blocked,omitempty"`
-	// FailedLogins are 0 at the first look, so that it reports those before it.
+	// FailedLogins is 0 in the first sample, so that earlier failures are reported.
 	FailedLogins int64 `json:"failed_logins,omitempty"`
 }
 
-// Raised returns the alerts that were reported.
+// Raised returns the reported alerts.
 func (s *State) Raised() []Alert {
 	var all []Alert
 	for i := range s.Alerts {
@@ -83,8 +82,8 @@ func (s *State) Raised() []Alert {
 	return all
 }
 
-// finding is what one threshold says of one subject. Neither bad nor good leaves
-// it as it was.
+// finding is the result of one threshold for one target. If it is neither bad nor good, the alert
+// keeps its state.
 type finding struct {
 	kind             Kind
 	subject          string
@@ -93,8 +92,7 @@ type finding struct {
 	text             string
 }
 
-// Evaluate compares a look with the thresholds of a crawl, and returns what has
-// changed.
+// Evaluate compares an observation with the thresholds of a crawl, and returns the changes.
 func (s *State) Evaluate(crawl string, a *crawlspec.Alerts, look *Observation) []Change {
 	found, why := s.findings(a, look)
 	var changes []Change
@@ -123,7 +121,7 @@ func (s *State) Evaluate(crawl string, a *crawlspec.Alerts, look *Observation) [
 	return changes
 }
 
-// on reports whether a kind of alerts is wanted.
+// on reports whether a kind of alert is enabled.
 func on(a *crawlspec.Alerts, k Kind) bool {
 	return map[Kind]bool{
 		ErrorRate: a.ErrorRate > 0, NoProgress: a.NoProgress > 0, Lag: a.Lag > 0 || a.LagMessages > 0,
@@ -132,8 +130,7 @@ func on(a *crawlspec.Alerts, k Kind) bool {
 	}[k]
 }
 
-// findings are what all thresholds say. If none of them counts any more, it says
-// why.
+// findings returns the results of all thresholds. If none of them applies, it returns the reason.
 func (s *State) findings(a *crawlspec.Alerts, look *Observation) (found []finding, why string) {
 	c := &look.Crawl
 	if c.Unknown == "" {
@@ -166,13 +163,13 @@ func (s *State) findings(a *crawlspec.Alerts, look *Observation) (found []findin
 	return append(found, memory(a, look)...), ""
 }
 
-// restart forgets what is counted over a time.
+// restart drops the counters of the past.
 func (s *State) restart() { s.Samples, s.Moved = nil, time.Time{} }
 
-// calm is a finding of nothing wrong.
+// calm returns a good finding.
 func calm(k Kind, text string) finding { return finding{kind: k, good: true, text: text} }
 
-// apply moves one alert on. It returns the change to report, if any.
+// apply updates one alert. It returns the change to report, if any.
 func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
 	i := slices.IndexFunc(s.Alerts, func(r AlertState) bool { return r.Kind == f.kind && r.Target == f.subject })
 	if i < 0 {
@@ -205,17 +202,17 @@ func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {
 	return Change{}, false
 }
 
-// needed is how often something must be seen bad, one time after the other.
+// needed returns the number of consecutive bad observations before an alert is raised.
 func needed(k Kind) int {
 	switch k {
 	case ErrorRate, Blocked, Login, NoProgress, DeadLetters, Yield:
-		return 1 // these look back over a time already, or at what stays as it is
+		return 1 // these cover a period already, or a condition that lasts
 	default:
 		return looksToSay
 	}
 }
 
-// rates are what the requests of the last Over say.
+// rates returns the findings on the requests of the last period.
 func (s *State) rates(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	base := s.sample(time.Duration(cmp.Or(a.Over, crawlspec.DefaultAlerts().Over)), look)
 	c, span := &look.Crawl, look.At.Sub(base.At).Round(time.Second)
@@ -240,11 +237,12 @@ func (s *State) rates(a *crawlspec.Alerts, look *Observation) (found []finding) 
 	return append(found, f)
 }
 
-// leastBlocked is how many blocked requests mean anything: the first few of a host slow it
-// down so much that few others follow.
+// leastBlocked is the least number of blocked requests for an alert. It is low because the first
+// blocked requests slow the host down so much that few others follow.
 const leastBlocked = 5
 
-// rate is what n of so many requests say that were asked, nothing of fewer than least.
+// rate returns the finding for n of asked requests. It is neither bad nor good for fewer requests
+// than least.
 func rate(k Kind, threshold float64, n, asked, least int64) finding {
 	f := finding{kind: k, threshold: threshold}
 	if asked >= least {
@@ -254,13 +252,13 @@ func rate(k Kind, threshold float64, n, asked, least int64) finding {
 	return f
 }
 
-// sample adds the counters to the samples, and returns the one from which on is counted.
+// sample adds a sample and returns the one at the beginning of the period.
 func (s *State) sample(over time.Duration, look *Observation) Sample {
 	now, c := look.At, &look.Crawl
 	if n := len(s.Samples); n > 0 {
 		last := &s.Samples[n-1]
 		if c.Asked < last.Asked || c.Failed < last.Failed {
-			s.Samples = nil // another life of the crawl
+			s.Samples = nil // a new crawl of the same name
 		}
 	}
 	if n := len(s.Samples); n == 0 || now.Sub(s.Samples[n-1].At) >= over/samples {
@@ -275,9 +273,9 @@ func (s *State) sample(over time.Duration, look *Observation) Sample {
 	return s.Samples[0]
 }
 
-// progress looks for how long no visit has ended although something could be
-// done. Unwatched time does not count: nothing ends while the broker is
-// away, and people know that.
+// progress measures how long no visit has ended although the crawl had work. Time without
+// observations does not count: during an outage of the broker no visit ends, and users know the
+// cause.
 func (s *State) progress(a *crawlspec.Alerts, look *Observation) finding {
 	now, c := look.At, &look.Crawl
 	if gap := now.Sub(s.At); !s.Moved.IsZero() && gap > 2*look.Every {
@@ -331,7 +329,7 @@ func streams(a *crawlspec.Alerts, look *Observation) (found []finding) {
 		return nil
 	}
 	for _, st := range look.Streams {
-		if st.Limit <= 0 || st.Name == messages.StreamDead { // that one drops its oldest
+		if st.Limit <= 0 || st.Name == messages.StreamDead { // that stream drops its oldest messages
 			continue
 		}
 		share := float64(st.Bytes) / float64(st.Limit)
@@ -344,8 +342,7 @@ func streams(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	return found
 }
 
-// disks has a finding for each disk of each machine, however many processes use
-// it.
+// disks returns a finding for each disk of each machine, even if several processes use it.
 func disks(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.DiskFree == 0 {
 		return nil
@@ -399,7 +396,7 @@ func memory(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	return found
 }
 
-// Clone returns a copy that shares nothing with s.
+// Clone returns a deep copy of s.
 func (s *State) Clone() State {
 	c := *s
 	c.Alerts, c.Outbox, c.Samples = slices.Clone(s.Alerts), slices.Clone(s.Outbox), slices.Clone(s.Samples)

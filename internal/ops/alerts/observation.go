@@ -6,62 +6,61 @@ import (
 	"seine/internal/ops/procstats"
 )
 
-// Observation is what was seen of a cluster at a moment, and of one crawl.
+// Observation is the state of the cluster and of one crawl at one time.
 type Observation struct {
 	At time.Time
-	// Every is the time between two observations: time beyond that is unwatched.
+	// Every is the interval between observations. A longer gap is unobserved time.
 	Every time.Duration
 	Crawl Progress
-	// Stages, Streams and Processes are those of all crawls together.
+	// Stages, Streams and Processes are those of the whole cluster.
 	Stages    []Stage
 	Streams   []Stream
 	Processes []procstats.Process
 }
 
-// Progress is how a crawl gets on.
+// Progress is the progress of a crawl.
 type Progress struct {
-	// Over says that nothing more will happen without new seeds; Idle that
-	// nothing is to: it is paused or cancelled.
+	// Over is set if the crawl has no work without new seeds, Idle if it is paused or cancelled.
 	Over, Idle bool
-	// Asked are requests for pages that have ended, Failed those of them that
-	// failed, Blocked those in whose place a challenge came, Done visits that have ended,
-	// all since the crawl began.
+	// Asked counts ended requests for pages, Failed those that failed, Blocked those that got a
+	// challenge, and Done the ended visits, all since the beginning of the crawl.
 	Asked, Failed, Blocked, Done int64
-	// FailedLogins are those of Failed whose login failed.
+	// FailedLogins counts the requests of Failed whose login failed.
 	FailedLogins int64
-	// Busy says what could be done now, "" if there is nothing, or all waits for
-	// its time.
+	// Busy describes the work that could be done now. It is "" if there is none or all of it must
+	// wait.
 	Busy string
-	// Dead are the dead letters of the crawl, by stage.
+	// Dead counts the dead letters of the crawl by stage.
 	Dead map[string]uint64
-	// Runs are those that have ended, the newest first, nil if they are not known yet;
-	// Kinds are the kinds of record that the spec names.
+	// Runs are the ended runs, the newest first, nil if they are unknown. Kinds are the kinds of
+	// record that the spec names.
 	Runs  []Run
 	Kinds []string
-	// Counting says by which keys of the spec a page makes a record or none: runs under
-	// others are not to be compared.
+	// Counting identifies the keys of the spec that decide whether a page makes a record. Runs with
+	// different values are not comparable.
 	Counting string
-	// Unknown is why none of this could be learnt, "" if it could.
+	// Unknown is the reason why the progress is unknown, "" if it is known.
 	Unknown string
 }
 
-// Run is what a run that has ended has made.
+// Run is the yield of an ended run.
 type Run struct {
 	Started time.Time
 	Records map[string]int64 // by kind
-	// Pages were parsed; of those Unchanged, as by a 304, nothing was made again.
+	// Pages counts parsed pages. Unchanged counts pages that made no new record, for example after
+	// a 304.
 	Pages, Unchanged int64
 }
 
-// Stage is how much waits for a stage.
+// Stage is the backlog of a stage.
 type Stage struct {
 	Name    string
 	Waiting uint64
-	Oldest  time.Time // when the oldest of that was stored; zero if nothing waits
+	Oldest  time.Time // when the oldest waiting message was stored; zero if none waits
 }
 
-// Stream is how full a stream is.
+// Stream is the size of a stream.
 type Stream struct {
 	Name         string
-	Bytes, Limit int64 // a limit of 0 is none
+	Bytes, Limit int64 // a limit of 0 means unlimited
 }

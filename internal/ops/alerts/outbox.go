@@ -1,10 +1,10 @@
 package alerts
 
-// maxOutbox bounds the changes that wait: the oldest go first.
+// maxOutbox bounds the outbox; the oldest changes are dropped first.
 const maxOutbox = 100
 
-// Send puts changes into the outbox. It returns how many others were dropped to
-// make room. They are posted in order, so that a beginning comes before its end.
+// Send adds changes to the outbox. It returns the number of changes dropped to make room. Changes
+// are posted in order, so an alert is raised before it is cleared.
 func (s *State) Send(changes []Change) (dropped int) {
 	s.Outbox = append(s.Outbox, changes...)
 	dropped = max(0, len(s.Outbox)-maxOutbox)

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// Store keeps the states of crawls in BucketMeta.
+// Store stores the states of crawls in BucketMeta.
 type Store struct {
 	bus *stages.Bus
 	kv  jetstream.KeyValue
@@ -30,12 +30,11 @@ func OpenStore(ctx context.Context, b *stages.Bus) (*Store, error) {
 	return &Store{b, kv}, nil
 }
 
-// ErrChanged is returned for a state that another process has changed since it was
-// read.
+// ErrChanged is returned if another process has changed the state since it was read.
 var ErrChanged = errors.New("the alerts of the crawl were changed by another process")
 
-// Load returns the state of a crawl and its revision; both are zero if there is
-// none. One that cannot be read counts as none.
+// Load returns the state of a crawl and its revision. Both are zero if there is none; an unreadable
+// state is replaced by the zero state.
 func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 	var st State
 	text, rev, err := s.bus.ReadKey(ctx, messages.BucketMeta, messages.KeyAlerts(crawl))
@@ -43,12 +42,12 @@ func (s *Store) Load(ctx context.Context, crawl string) (State, uint64, error) {
 		return st, 0, fmt.Errorf("read the alerts of crawl %s: %w", crawl, err)
 	}
 	if rev != 0 && (jsontext.Unmarshal(text, &st) != nil || st.V != 1) {
-		st = State{} // of another build: what is wrong will be found again
+		st = State{} // of another build; evaluation finds its alerts again
 	}
 	return st, rev, nil
 }
 
-// Names returns the crawls that something was ever stored of.
+// Names returns the crawls with a stored state.
 func (s *Store) Names(ctx context.Context) ([]string, error) {
 	before := "$KV." + messages.BucketMeta + "." + messages.KeyAlerts("")
 	state, err := stages.Subjects(ctx, s.bus, "KV_"+messages.BucketMeta, before+">")
@@ -60,8 +59,7 @@ func (s *Store) Names(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Save stores the state of a crawl over the one of that revision, and returns the
-// new one.
+// Save replaces the given revision of a crawl's state, and returns the new revision.
 func (s *Store) Save(ctx context.Context, crawl string, st *State, rev uint64) (uint64, error) {
 	rev, err := jsclient.Swap(ctx, s.kv, messages.KeyAlerts(crawl), messages.Encode(st), rev)
 	if jsclient.IsConflict(err) {

@@ -11,12 +11,12 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Webhook posts changes.
+// Webhook posts changes to the webhooks of specs.
 type Webhook struct{ Secrets secrets.Store }
 
-// Post posts a change to where the spec says, and returns nil if the receiver
-// answered with 2xx. A private address is dialled only if the spec allows it. The
-// error has nothing of the URL but its host.
+// Post posts a change to the webhook of the spec. It returns nil if the receiver answers with 2xx.
+// It connects to private addresses only if the spec permits that. The error contains only the host
+// of the URL.
 func (w *Webhook) Post(ctx context.Context, a *crawlspec.Alerts, c *Change) error {
 	target, err := w.Secrets.Fill(a.Webhook)
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// leastRuns is how many runs must have ended before the one that is judged, MostRuns how
-// many of them it is compared with.
+// leastRuns is the number of earlier runs needed to evaluate a run, MostRuns the number of runs it
+// is compared with.
 const (
 	leastRuns = 3
 	MostRuns  = 10
 )
 
-// yields compares what the last run has made of each kind with the runs before it. Those
-// are of one crawl under one spec for the most part, and of one site, so a kind that is
-// less than a part of their median is a sign that the site has changed.
+// yields compares the records of the last run with those of earlier runs, by kind. These are mostly
+// runs of one site under one spec. So a yield far below their median suggests that the site has
+// changed.
 func (s *State) yields(a *crawlspec.Alerts, look *Observation) (found []finding) {
 	if a.Yield == 0 {
 		return nil
 	}
 	runs := look.Crawl.Runs
-	if runs == nil { // nothing is known yet, so nothing is reported
+	if runs == nil { // unknown runs do not change alerts
 		for i := range s.Alerts {
 			if r := &s.Alerts[i]; r.Kind == Yield {
 				found = append(found, finding{kind: Yield, subject: r.Target, value: r.Value, threshold: r.Threshold})
@@ -38,17 +38,17 @@ func (s *State) yields(a *crawlspec.Alerts, look *Observation) (found []finding)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kindsOf(runs))) {
 		if runs[0].Records[kind] == 0 && !slices.Contains(look.Crawl.Kinds, kind) {
-			continue // the spec makes none any more
+			continue // the spec no longer makes this kind
 		}
 		found = append(found, lastYield(a, kind, runs))
 	}
 	return found
 }
 
-// comparable are the runs that began since records are counted as they are now.
+// comparable returns the runs since Counting last changed.
 func (s *State) comparable(runs []Run, look *Observation) []Run {
 	if now := look.Crawl.Counting; s.Counting != now {
-		if s.Counting != "" { // it is not just the first look
+		if s.Counting != "" { // not the first observation
 			s.CountingSince = look.At
 		}
 		s.Counting = now
@@ -60,8 +60,8 @@ func (s *State) comparable(runs []Run, look *Observation) []Run {
 	return runs[:before]
 }
 
-// lastYield is what the last run that says something says of a kind: one of unchanged
-// pages alone says nothing, and leaves what a run before it has said.
+// lastYield returns the finding of the newest conclusive run. A run of unchanged pages only is
+// inconclusive and leaves the previous result.
 func lastYield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	last := yield(a, kind, runs)
 	for f := last; ; f = yield(a, kind, runs) {
@@ -84,12 +84,11 @@ func kindsOf(runs []Run) map[string]bool {
 	return kinds
 }
 
-// yield compares what the first of some runs has made of a kind with the others. Of a
-// page that is unchanged no record is made again: each counts as one that was parsed. In the
-// run that is judged it counts as a page in the best of the runs, in those before as a page
-// of them all: a run in which one page has changed says little of the others. Too much is so
-// counted rather than too little, to avoid false alerts. But nothing is right
-// again before pages come that give as much.
+// yield compares the first run with the others. An unchanged page makes no new record, so it counts
+// as if it had been parsed. In the first run it counts as a page of the best run; in the earlier
+// runs it counts as an average page, because a run with one changed page says little about the
+// others. This overestimates yields, to avoid false alerts. It also delays clearing an alert until
+// pages with as many records arrive.
 func yield(a *crawlspec.Alerts, kind string, runs []Run) finding {
 	runs = runs[:min(len(runs), MostRuns+1)]
 	best, records, pages := 0.0, int64(0), int64(0)

@@ -1,6 +1,5 @@
-// Package deadletters reads DEAD for a person, and gives what is there to its
-// stage again: for "seine dead" (cmd/seine/dead_letters.go) and the overview. What
-// goes to DEAD is decided in pkg/stages/dead_letters.go.
+// Package deadletters reads and redrives dead letters, for "seine dead" (cmd/seine/dead_letters.go)
+// and the overview. pkg/stages/dead_letters.go decides which messages become dead letters.
 package deadletters
 
 import (
@@ -29,31 +28,31 @@ type DeadLetter struct {
 	Stage    string    `json:"stage"`
 	Crawl    string    `json:"crawl"`
 	Reason   string    `json:"reason"`
-	URL      string    `json:"url,omitempty"` // that it is about
+	URL      string    `json:"url,omitempty"` // URL of the message, if known
 	Time     time.Time `json:"time"`
-	Stream   string    `json:"stream"` // that it was read from
+	Stream   string    `json:"stream"` // stream of the original message
 	Subject  string    `json:"subject"`
 	Sequence uint64    `json:"sequence"`
 	Tries    int       `json:"tries"`
 	Redriven int       `json:"redriven"`
-	// Message is as DEAD has it.
+	// Message is the message on DEAD.
 	Message *nats.Msg `json:"-"`
 }
 
-// Filter chooses letters; what is empty chooses all.
+// Filter selects dead letters. Empty fields select all.
 type Filter struct {
 	Stage, Crawl string
-	Reason       string // is in it
+	Reason       string // substring
 	Host         string // of the URL
 	Since        time.Time
 }
 
-// Chooses reports whether f chooses a letter that was not read by way of it.
+// Chooses reports whether f selects a letter that was read without f.
 func (f *Filter) Chooses(l *DeadLetter) bool {
 	return (f.Stage == "" || f.Stage == l.Stage) && (f.Crawl == "" || f.Crawl == l.Crawl) && !l.Time.Before(f.Since) && f.matches(l)
 }
 
-// matches looks at what the server does not.
+// matches checks the fields that the server cannot filter by.
 func (f *Filter) matches(l *DeadLetter) bool {
 	if f.Reason != "" && !strings.Contains(strings.ToLower(l.Reason), strings.ToLower(f.Reason)) {
 		return false
@@ -65,19 +64,19 @@ func (f *Filter) matches(l *DeadLetter) bool {
 	return err == nil && (strings.EqualFold(u.Host, f.Host) || strings.EqualFold(u.Hostname(), f.Host))
 }
 
-// subject is the filter for the server.
+// subject returns the filter for the server.
 func (f *Filter) subject() string {
 	return messages.SubjectDead(cmp.Or(f.Stage, "*"), cmp.Or(f.Crawl, "*"))
 }
 
-// HasContent reports whether the payload may have what was extracted of pages, or their text: that is for those who
-// may read records.
+// HasContent reports whether the payload may contain extracted data or text of pages, which only
+// readers of records may see.
 func (l *DeadLetter) HasContent() bool {
 	return !slices.Contains([]string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamResults}, l.Stream)
 }
 
-// Each calls do for every letter there is now that f chooses, the oldest first,
-// until it returns an error.
+// Each calls do for every current letter that f selects, the oldest first, until do returns an
+// error.
 func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*DeadLetter) error) error {
 	var config jetstream.OrderedConsumerConfig
 	if !f.Since.IsZero() {
@@ -86,13 +85,14 @@ func Each(ctx context.Context, bus *stages.Bus, f Filter, do func(*DeadLetter) e
 	return each(ctx, bus, f, config, math.MaxUint64, do)
 }
 
-// ahead is how many letters are fetched at a time.
+// ahead is the number of letters fetched at a time.
 const ahead = 256
 
-// each calls do for the letters before a sequence that f chooses, from where config begins, as far as there are some now.
+// each calls do for the letters before sequence end that f selects, from the start position of
+// config, as long as letters are available.
 func each(ctx context.Context, bus *stages.Bus, f Filter, config jetstream.OrderedConsumerConfig, end uint64, do func(*DeadLetter) error) error {
 	config.FilterSubjects = []string{f.subject()}
-	var failed error // of do
+	var failed error // error of do
 	err := bus.EachOrdered(ctx, messages.StreamDead, config, ahead, func(m jetstream.Msg, at *jetstream.MsgMetadata) bool {
 		if at.Sequence.Stream >= end {
 			return false
@@ -108,7 +108,7 @@ func each(ctx context.Context, bus *stages.Bus, f Filter, config jetstream.Order
 	return failed
 }
 
-// ErrNone is returned for a letter that is not there.
+// ErrNone is returned if a letter does not exist.
 var ErrNone = errors.New("no such dead letter (it was redriven or removed, or has expired)")
 
 // Get returns one letter.
@@ -127,8 +127,8 @@ func Get(ctx context.Context, bus *stages.Bus, seq uint64) (*DeadLetter, error) 
 	return read(m.Sequence, m.Subject, m.Header, m.Data), nil
 }
 
-// read decodes a letter. Whatever is missing stays empty: anyone may
-// publish there.
+// read decodes a letter. Missing headers leave fields empty, because any client may publish to
+// DEAD.
 func read(seq uint64, subject string, h nats.Header, data []byte) *DeadLetter {
 	number := func(name string) uint64 {
 		n, _ := strconv.ParseUint(h.Get(name), 10, 64)
@@ -151,7 +151,7 @@ func read(seq uint64, subject string, h nats.Header, data []byte) *DeadLetter {
 	return l
 }
 
-// urlOf returns the URL that a message is about, "" if it is unknown.
+// urlOf returns the URL of a message, "" if it is unknown.
 func urlOf(h nats.Header, data []byte) string {
 	if page, err := messages.DecodePage(h); err == nil {
 		return page.URL

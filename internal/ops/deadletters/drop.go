@@ -32,11 +32,11 @@ func drop(ctx context.Context, dead jetstream.Stream, seq uint64) error {
 	return nil
 }
 
-// dropped is how many letters DropAll removes at a time.
+// dropped is the number of letters that DropAll removes in parallel.
 const dropped = 64
 
-// DropAll removes the letters there are now that f chooses, and returns their number. Without Reason, Host and Since the server
-// chooses them, which is faster.
+// DropAll removes the current letters that f selects, and returns their number. Without Reason,
+// Host and Since it lets the server select them, which is faster.
 func DropAll(ctx context.Context, bus *stages.Bus, f Filter) (n int, err error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {

@@ -13,22 +13,23 @@ import (
 	"seine/pkg/stages"
 )
 
-// Bounds of one look at DEAD, which may have a million letters.
+// Bounds for reading DEAD, which may have a million letters.
 const (
-	pageWindow  = 500 // sequences that are read at a time, from the end on
-	pageWindows = 20  // such windows for one page
+	pageWindow  = 500 // sequences read at a time, from the end backwards
+	pageWindows = 20  // windows for one page
 	pageTime    = 5 * time.Second
 )
 
-// Page is a part of the letters that a filter chooses.
+// Page is a page of the letters that a filter selects.
 type Page struct {
-	Letters []*DeadLetter // the last first
-	// Next is what is given for the part before these, 0 if there is none. A part may have none and not be
-	// the last: so much is looked at for one.
+	Letters []*DeadLetter // the newest first
+	// Next is the position of the following page, 0 if there is none. A page may be empty although
+	// others follow, because the search for it is bounded.
 	Next uint64
 }
 
-// Before returns at most so many of the letters before a sequence that f chooses, the last first; of all for 0.
+// Before returns up to most of the letters before a sequence that f selects, the newest first. A
+// sequence of 0 starts at the end.
 func Before(ctx context.Context, bus *stages.Bus, f Filter, before uint64, most int) (p Page, err error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
@@ -50,7 +51,7 @@ func Before(ctx context.Context, bus *stages.Bus, f Filter, before uint64, most 
 		end = from
 		for i, l := range letters {
 			if !f.Since.IsZero() && l.Time.Before(f.Since) {
-				return p, nil // and so are those before
+				return p, nil // so are all earlier ones
 			}
 			if p.Letters = append(p.Letters, l); len(p.Letters) == most && i < len(letters)-1 {
 				end = l.Seq
@@ -64,9 +65,9 @@ func Before(ctx context.Context, bus *stages.Bus, f Filter, before uint64, most 
 	return p, nil
 }
 
-// Last returns at most so many of the letters there are now that f chooses, the last ones, the oldest of them first; all for 0.
+// Last returns the newest letters that f selects, up to most, the oldest first; all if most is 0.
 func Last(ctx context.Context, bus *stages.Bus, f Filter, most int) (all []*DeadLetter, err error) {
-	if most > 0 && f.Reason+f.Host == "" { // or all must be read, if few are chosen
+	if most > 0 && f.Reason+f.Host == "" { // other filters may select few letters, so all are read
 		p, err := Before(ctx, bus, f, 0, most)
 		if err != nil || len(p.Letters) == most || p.Next == 0 {
 			slices.Reverse(p.Letters)
@@ -82,7 +83,7 @@ func Last(ctx context.Context, bus *stages.Bus, f Filter, most int) (all []*Dead
 	return all, err
 }
 
-// window returns the letters from a sequence on and before another that f chooses, the oldest first.
+// window returns the letters with sequences in [from, end) that f selects, the oldest first.
 func window(ctx context.Context, bus *stages.Bus, f Filter, from, end uint64) (all []*DeadLetter, err error) {
 	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from}
 	err = each(ctx, bus, f, config, end, func(l *DeadLetter) error {
@@ -92,17 +93,17 @@ func window(ctx context.Context, bus *stages.Bus, f Filter, from, end uint64) (a
 	return all, err
 }
 
-// Counts are how many letters there are, as the server counts them.
+// Counts are numbers of letters, as the server counts them.
 type Counts struct {
 	Total   uint64            `json:"total"`
 	ByStage map[string]uint64 `json:"by_stage,omitempty"`
 	ByCrawl map[string]uint64 `json:"by_crawl,omitempty"`
-	// Of counts those of a crawl by stage.
+	// Of counts the letters of a crawl by stage.
 	Of   map[string]map[string]uint64 `json:"-"`
-	Last uint64                       `json:"-"` // sequence of the last letter that DEAD had
+	Last uint64                       `json:"-"` // last sequence of DEAD
 }
 
-// Count counts the letters of a stage and a crawl, of all for "". It reads none.
+// Count counts the letters of a stage and a crawl, "" for all. It reads no letters.
 func Count(ctx context.Context, bus *stages.Bus, f Filter) (c Counts, err error) {
 	state, err := stages.Subjects(ctx, bus, messages.StreamDead, f.subject())
 	c.ByStage, c.ByCrawl, c.Of = make(map[string]uint64), make(map[string]uint64), make(map[string]map[string]uint64)

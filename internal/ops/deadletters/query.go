@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Query is a Filter as people and programs write it; what is empty chooses all.
+// Query is a Filter in the form that users and programs write. Empty fields select all.
 type Query struct {
 	Stage  string `json:"stage,omitempty" query:"stage" enum:"frontier,fetcher,renderer,parser,writer" doc:"Only of this stage."`
 	Crawl  string `json:"crawl,omitempty" query:"crawl" maxLength:"64" doc:"Only of this crawl."`
@@ -18,7 +18,7 @@ type Query struct {
 	Since  string `json:"since,omitempty" query:"since" maxLength:"32" doc:"Only of the last so long, as 2h."`
 }
 
-// Filter returns what it says, as of now. The error names what is wrong, and what would be right.
+// Filter returns the filter relative to now. The error names the invalid value and the valid ones.
 func (q Query) Filter(now time.Time) (Filter, error) {
 	f := Filter{Stage: q.Stage, Crawl: q.Crawl, Reason: strings.TrimSpace(q.Reason), Host: strings.TrimSpace(q.Host)}
 	if f.Stage != "" && !slices.Contains([]string{messages.StageFrontier, messages.StageFetcher, messages.StageRenderer, messages.StageParser, messages.StageWriter}, f.Stage) {

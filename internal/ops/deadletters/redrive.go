@@ -25,23 +25,23 @@ var (
 	ErrTooSoon   = errors.New("NATS would drop the message as a duplicate: try again in two minutes")
 )
 
-// Redriver gives messages to their stages again.
+// Redriver sends the messages of dead letters to their stages again.
 type Redriver struct {
 	Bus *stages.Bus
-	// Sent counts them. Several letters can be of one message.
+	// Sent counts messages. Several letters can belong to one message.
 	Sent    int
 	sent    map[origin]bool
-	skipped map[error][]uint64 // letters by why they were not sent
+	skipped map[error][]uint64 // letters by the reason why they were not sent
 }
 
-// origin is where a message was read.
+// origin identifies a message of a stream.
 type origin struct {
 	stream   string
 	sequence uint64
 }
 
-// Redrive puts the message of a letter into its stream again, and removes the
-// letter. One that fails again has its count with it.
+// Redrive publishes the message of a letter to its stream again and removes the letter. If the
+// message fails again, the new letter has an incremented count.
 func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
 	if err := l.checkOrigin(r.Bus.Layout.Partitions); err != nil {
 		return err
@@ -69,10 +69,11 @@ func (r *Redriver) Redrive(ctx context.Context, l *DeadLetter) error {
 	return Drop(ctx, r.Bus, l.Seq)
 }
 
-// RedriveOrSkip is Redrive for one of several letters. A letter that cannot be sent, or not yet, is skipped: Skipped reports it.
+// RedriveOrSkip is Redrive for one of several letters. It skips a letter that cannot be sent, or
+// not yet; Skipped reports the skipped letters.
 func (r *Redriver) RedriveOrSkip(ctx context.Context, l *DeadLetter) error {
 	err := r.Redrive(ctx, l)
-	if errors.Is(err, ErrNone) { // someone else has redriven or dropped it
+	if errors.Is(err, ErrNone) { // another user has redriven or dropped it
 		return nil
 	}
 	for _, why := range []error{ErrTooSoon, ErrForgotten, ErrNoOrigin, ErrForeign} {
@@ -87,7 +88,8 @@ func (r *Redriver) RedriveOrSkip(ctx context.Context, l *DeadLetter) error {
 	return err
 }
 
-// Skipped returns an error that says how many letters were skipped, and why, nil if none was.
+// Skipped returns an error with the number of skipped letters and the reasons, nil if none was
+// skipped.
 func (r *Redriver) Skipped() error {
 	var all []string
 	for why, seqs := range r.skipped {
@@ -100,13 +102,14 @@ func (r *Redriver) Skipped() error {
 	return errors.New(strings.Join(all, "; "))
 }
 
-// isPart reports whether the payload is not that of the message, but a record
-// that was made of the page in it.
+// isPart reports whether the payload is a record that was made from the message, instead of the
+// message itself.
 func (l *DeadLetter) isPart() bool {
 	return l.Stream == messages.StreamPages && !strings.HasSuffix(l.Message.Header.Get(nats.MsgIdHdr), ".0")
 }
 
-// refusedURL is the payload of a letter about one URL of a message of URLS, "" of another letter.
+// refusedURL returns the URL of a letter about a single URL of a message on URLS, "" for other
+// letters.
 func (l *DeadLetter) refusedURL() string {
 	if l.Stream != messages.StreamURLs || bytes.HasPrefix(l.Message.Data, []byte("{")) {
 		return ""
@@ -114,8 +117,9 @@ func (l *DeadLetter) refusedURL() string {
 	return string(l.Message.Data)
 }
 
-// only makes m, of URLS, the one of the messages in its payload that has a URL, with that URL alone, in the partition of the
-// URL among some. It does not end a visit: that has ended.
+// only reduces m, a message of URLS, to the one candidate message of its payload that has the URL,
+// with that URL alone, and sets the partition of the URL. The result does not end a visit, because
+// the visit has ended.
 func only(url string, m *nats.Msg, partitions int) error {
 	for line := range bytes.Lines(m.Data) {
 		c, err := messages.DecodeCandidates(line)
@@ -135,7 +139,7 @@ func only(url string, m *nats.Msg, partitions int) error {
 	return ErrForeign
 }
 
-// stored returns the message of a letter as its stream still has it.
+// stored returns the original message of a letter from its stream.
 func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.RawStreamMsg, error) {
 	s, err := bus.JS.Stream(ctx, l.Stream)
 	if err != nil {
@@ -156,8 +160,8 @@ func stored(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*jetstream.Raw
 	return was, nil
 }
 
-// partOf returns the part of a stored message that a letter is about: one of the messages of a batch, if the letter has the
-// identity of one, or all of it.
+// partOf returns the part of a stored message that a letter is about: one message of a batch if the
+// letter has its identity, otherwise the whole message.
 func (l *DeadLetter) partOf(was *jetstream.RawStreamMsg) (nats.Header, []byte, error) {
 	id := l.Message.Header.Get(messages.HeaderDeadID)
 	i := slices.Index(was.Header[messages.HeaderBatchID], id)
@@ -171,8 +175,8 @@ func (l *DeadLetter) partOf(was *jetstream.RawStreamMsg) (nats.Header, []byte, e
 	return parts[i].Header, parts[i].Data, nil
 }
 
-// original returns the message as it was before it failed. Letters of custom stages are not trusted: their messages are read from the
-// stream.
+// original returns the message as it was before it failed. Letters of custom stages are not
+// trusted: their messages are read from the stream.
 func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, error) {
 	m := &nats.Msg{Subject: l.Subject, Header: make(nats.Header), Data: l.Message.Data}
 	refused, custom := l.refusedURL(), reads[l.stage()] == nil
@@ -207,7 +211,8 @@ func original(ctx context.Context, bus *stages.Bus, l *DeadLetter) (*nats.Msg, e
 	return m, nil
 }
 
-// forParser has m, a page that may be chained, read by the parsers of PAGES: they read no chained pages from there.
+// forParser redirects m, a page that may be chained, to the parsers of PAGES, which do not read
+// chained pages.
 func forParser(m *nats.Msg) {
 	m.Subject = messages.SubjectForParser(m.Subject)
 	if id := messages.PageID(m.Header); id != "" {

@@ -9,11 +9,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// ErrForeign is returned for a letter that names a place from which its stage reads nothing: a user who
-// may publish letters must not choose where an operator publishes.
+// ErrForeign is returned for a letter with an origin that its stage does not read. A user who may
+// publish letters must not choose where an operator publishes.
 var ErrForeign = errors.New("its stage reads no messages of this crawl from the subject in the dead letter: it is not redriven")
 
-// reads has the second tokens of the subjects that a stage reads, by stream.
+// reads lists the second tokens of the subjects that a stage reads, by stream.
 var reads = map[string]map[string][]string{
 	messages.StageFrontier: {messages.StreamSeeds: {"seeds"}, messages.StreamURLs: candidateKinds, messages.StreamResults: {"results"}},
 	messages.StageFetcher:  {messages.StreamFetch: {"fetch", "render"}},
@@ -27,11 +27,11 @@ var (
 	exchanges      = []string{messages.KindOfPages, messages.KindOfChained, "answers"}
 )
 
-// customReads is reads of a stage of a user's own.
+// customReads is like reads for custom stages.
 var customReads = map[string][]string{messages.StreamPages: exchanges, messages.StreamResults: {"results"}, messages.StreamRecords: {"records"}}
 
-// checkOrigin reports whether the message of a letter may go back to where the letter says that it was
-// read, in one of some partitions. The stage and the crawl are those of the subject of the letter, which the server has checked.
+// checkOrigin reports whether the message of a letter may be published to its stated origin. It
+// takes the stage and the crawl from the subject of the letter, which the server has checked.
 func (l *DeadLetter) checkOrigin(partitions int) error {
 	if l.Subject == "" || l.Stream == "" {
 		return ErrNoOrigin
@@ -52,15 +52,15 @@ func (l *DeadLetter) checkOrigin(partitions int) error {
 	return nil
 }
 
-// stage is that of the subject of the letter; its header may say anything.
+// stage returns the stage of the letter's subject. The letter's header is not trusted.
 func (l *DeadLetter) stage() string {
 	_, after, _ := strings.Cut(l.Message.Subject, "seine.dead.")
 	stage, _, _ := strings.Cut(after, ".")
 	return stage
 }
 
-// isKept reports whether a header belongs to the message that goes back. Headers of NATS, which ask something of
-// the server, do not.
+// isKept reports whether a header belongs to the redriven message. Headers of NATS, which are
+// instructions to the server, do not.
 func isKept(name string) bool {
 	return name == "traceparent" || name == "tracestate" || strings.HasPrefix(name, "Seine-") && !strings.HasPrefix(name, "Seine-Dead-")
 }

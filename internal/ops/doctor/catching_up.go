@@ -11,16 +11,16 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// catchingUp reports partitions that have an owner which does not work on them yet.
+// catchingUp reports partitions whose owner has not yet replayed the streams.
 func catchingUp(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	behind, err := frontierapi.Client{Bus: bus}.Replaying(ctx)
-	if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) { // that is said of the owners
+	if err != nil && !errors.Is(err, frontierapi.ErrUnanswered) { // the check of owners reports that
 		return nil, fmt.Errorf("ask for partitions that catch up: %w", err)
 	}
 	return catchingUpFindings(behind), nil
 }
 
-// catchingUpFindings returns a finding for each partition that catches up.
+// catchingUpFindings returns a finding for the partitions that are catching up.
 func catchingUpFindings(behind []int) []Finding {
 	if len(behind) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func catchingUpFindings(behind []int) []Finding {
 	}}
 }
 
-// list names partitions: 1, 2.
+// list formats partition numbers: 1, 2.
 func list(partitions []int) string {
 	names := make([]string, len(partitions))
 	for i, p := range partitions {

@@ -1,5 +1,4 @@
-// Package doctor looks for what keeps a cluster of Seine from working, and says
-// what to do.
+// Package doctor finds faults of a cluster and describes how to fix them.
 package doctor
 
 import (
@@ -18,33 +17,33 @@ import (
 	"seine/pkg/stages"
 )
 
-// Level is how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 // Levels of findings.
 const (
 	OK   Level = "ok"
-	Warn Level = "warn" // it works, and soon may not
-	Fail Level = "fail" // something does not work
+	Warn Level = "warn" // works, but may fail soon
+	Fail Level = "fail" // does not work
 )
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Level Level  `json:"level"`
 	Check string `json:"check"`
 	What  string `json:"what"`
-	Do    string `json:"do,omitempty"` // what to do about it
+	Do    string `json:"do,omitempty"` // advice
 }
 
-// Bounds beyond which something is wrong.
+// Thresholds of the checks.
 const (
-	slowAnswer = 250 * time.Millisecond // of the server, there and back
+	slowAnswer = 250 * time.Millisecond // round-trip time of the server
 	clockDrift = 2 * time.Second
-	minFiles   = 4096 // that a process may have open
+	minFiles   = 4096 // of open files per process
 )
 
-// Examine runs all checks. One that cannot be made is a finding too. The browser is looked
-// for at a path, or on the PATH if that is "".
+// Examine runs all checks. A check that cannot run is a finding too. browser is the path of the
+// browser; "" searches the PATH.
 func Examine(ctx context.Context, bus *stages.Bus, browser string) []Finding {
 	findings := []Finding{server(bus)}
 	add := func(check string, found []Finding, err error) bool {
@@ -84,7 +83,7 @@ func Examine(ctx context.Context, bus *stages.Bus, browser string) []Finding {
 	return append(findings, limits())
 }
 
-// Worst returns the highest level of the findings.
+// Worst returns the highest level among the findings.
 func Worst(findings []Finding) Level {
 	worst := OK
 	for _, f := range findings {
@@ -112,7 +111,7 @@ func server(bus *stages.Bus) Finding {
 	return f
 }
 
-// processes reports stages without a process though messages wait for them.
+// processes reports stages that have waiting messages but no process.
 func processes(o *overview.Overview) Finding {
 	var running []string
 	for _, s := range o.Stages {
@@ -135,7 +134,7 @@ func processes(o *overview.Overview) Finding {
 	return f
 }
 
-// unready reports processes that run and cannot do their work.
+// unready reports processes that are running but not ready.
 func unready(all []procstats.Process) (found []Finding) {
 	for i := range all {
 		if p := &all[i]; p.Unready != "" {
@@ -151,7 +150,7 @@ func unready(all []procstats.Process) (found []Finding) {
 	return found
 }
 
-// waiting reports writers that write records, but cannot bring views up to date.
+// waiting reports writers that write records but cannot update views.
 func waiting(all []procstats.Process) (found []Finding) {
 	for i := range all {
 		if p := &all[i]; p.Waits != "" {
@@ -164,7 +163,7 @@ func waiting(all []procstats.Process) (found []Finding) {
 	return found
 }
 
-// slowStage is the stage that reads a stream.
+// slowStage maps a stream to the stage that reads it.
 var slowStage = map[string]string{
 	messages.StreamSeeds: "frontier", messages.StreamFetch: "fetcher", messages.StreamURLs: "frontier", messages.StreamResults: "frontier",
 	messages.StreamPages: "parser, or a writer of archives,", messages.StreamRecords: "writer",
@@ -189,7 +188,7 @@ func full(o *overview.Overview) (found []Finding) {
 	return found
 }
 
-// owners reports partitions that no process owns.
+// owners reports partitions without an owner.
 func owners(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	groups, err := leases.Read(ctx, bus)
 	if err != nil {
@@ -206,8 +205,7 @@ func owners(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	return found, nil
 }
 
-// clock compares this machine's clock with the server's, which politeness and
-// leases go by.
+// clock compares this machine's clock with the server's. Politeness and leases depend on clocks.
 func clock(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	before := time.Now()
 	s, err := bus.JS.Stream(ctx, messages.StreamFetch)

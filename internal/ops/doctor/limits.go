@@ -2,7 +2,7 @@ package doctor
 
 import "fmt"
 
-// limits looks at what this user's processes may do on this machine.
+// limits checks the limit of open files for this user on this machine.
 func limits() Finding {
 	f := Finding{Level: OK, Check: "limits"}
 	files, limited, err := openFiles()

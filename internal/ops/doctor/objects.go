@@ -15,8 +15,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// objects compares the streams, buckets and consumers with the configuration that Seine gives them. The consumers of stages that
-// run must be there.
+// objects compares the streams, buckets and consumers with Seine's configuration of them. The
+// consumers of running stages must exist.
 func objects(ctx context.Context, bus *stages.Bus, running map[string]bool) ([]Finding, error) {
 	p, err := stages.ReadProvisioned(ctx, bus)
 	if err != nil {
@@ -30,7 +30,7 @@ func objects(ctx context.Context, bus *stages.Bus, running map[string]bool) ([]F
 	var found []drift.Difference
 	for i, want := range p.Streams() {
 		if slices.Contains(leaderless, want.Name) || err != nil && infos[i] == nil {
-			continue // that is reported
+			continue // reported elsewhere
 		}
 		found = append(found, drift.Stream(want, infos[i])...)
 		if infos[i] != nil && slowStage[want.Name] != "" {
@@ -48,13 +48,14 @@ func objects(ctx context.Context, bus *stages.Bus, running map[string]bool) ([]F
 	return findings, err
 }
 
-// stateless are the consumers of the stages that share one, by stage.
+// stateless maps each stage with a shared consumer to that consumer.
 var stateless = map[string]string{
 	messages.StageFrontier: messages.ConsumerSeeds, messages.StageFetcher: messages.ConsumerFetch,
 	messages.StageRenderer: messages.ConsumerRender, messages.StageParser: messages.ConsumerParse,
 }
 
-// consumers returns the differences of the consumers of a stream. A reader of a partition that is missing is its owner's to report.
+// consumers returns the differences of the consumers of a stream. It ignores missing consumers of
+// partitions, which their owners report.
 func consumers(ctx context.Context, bus *stages.Bus, stream string, running map[string]bool) (found []drift.Difference, err error) {
 	all := make(map[string]*jetstream.ConsumerInfo)
 	for stage, name := range stateless {
@@ -81,7 +82,7 @@ func consumers(ctx context.Context, bus *stages.Bus, stream string, running map[
 	return found, err
 }
 
-// account reports the limits of the account beside what is needed.
+// account compares the limits of the account with Seine's needs.
 func account(ctx context.Context, bus *stages.Bus, p messages.Provisioned) Finding {
 	a, err := stages.Account(ctx, bus, p.Replicas)
 	if err != nil {
@@ -100,7 +101,7 @@ func account(ctx context.Context, bus *stages.Bus, p messages.Provisioned) Findi
 	return Finding{Level: OK, Check: "account", What: what}
 }
 
-// strays reports messages of subjects that no consumer reads.
+// strays reports messages on subjects that no consumer reads.
 func strays(ctx context.Context, bus *stages.Bus) (found []Finding, err error) {
 	for _, stream := range retention.StrayStreams {
 		all, err := retention.Strays(ctx, bus, stream)

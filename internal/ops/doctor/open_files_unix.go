@@ -4,7 +4,7 @@ package doctor
 
 import "syscall"
 
-// openFiles returns how many files a process may have open, if that is limited.
+// openFiles returns the limit of open files per process, if there is one.
 func openFiles() (files uint64, limited bool, err error) {
 	var l syscall.Rlimit
 	err = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)

@@ -11,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// rendering looks who shows pages in a browser, and whether this machine has a browser: the one
-// at a path, or any if that is "". A cluster that renders nothing needs none.
+// rendering checks that renderers run if a crawl needs them, and whether this machine has a
+// browser. path is the path of the browser, "" for any.
 func rendering(o *overview.Overview, path string) Finding {
 	f := Finding{Level: OK, Check: "rendering"}
 	wanted := o.Rendering()
@@ -31,13 +31,13 @@ func rendering(o *overview.Overview, path string) Finding {
 		f.What += "; this machine has " + found
 	case path == "":
 		f.What += "; this machine has no Chromium, which only a renderer and seine crawl need"
-	default: // it was asked about
+	default: // the user named the browser
 		f.Level, f.Do = Fail, err.Error()
 	}
 	return f
 }
 
-// renderers returns how many of them run.
+// renderers returns the number of running renderers.
 func renderers(o *overview.Overview) int {
 	i := slices.IndexFunc(o.Stages, func(s overview.Stage) bool { return s.Name == messages.StageRenderer })
 	if i < 0 {
@@ -46,7 +46,7 @@ func renderers(o *overview.Overview) int {
 	return o.Stages[i].Instances
 }
 
-// crawls names crawls, a few of many.
+// crawls lists names of crawls, abbreviated if there are many.
 func crawls(names []string) string {
 	const most = 3
 	text := strings.Join(names[:min(len(names), most)], ", ")

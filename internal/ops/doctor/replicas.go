@@ -16,8 +16,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// replicas looks whether every stream has a leader and replicas that keep up. A
-// server that is in no cluster has nothing to find.
+// replicas checks that every stream has a leader and replicas that keep up. It finds nothing on a
+// server outside of a cluster.
 func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	var single, behind []string
 	most := 1
@@ -27,7 +27,7 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 		return nil, err
 	}
 	for i, info := range infos {
-		if info == nil { // not all are always there
+		if info == nil { // some streams are optional
 			continue
 		}
 		name := names[i]
@@ -47,11 +47,11 @@ func replicas(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	return judge(leaderless, single, behind, most), nil
 }
 
-// answerTime is how long a stream's leader may take to answer. A stream without one gives no
-// answer for a while.
+// answerTime bounds the wait for a stream's leader. A stream without a leader does not answer.
 const answerTime = 3 * time.Second
 
-// streamInfos looks at streams side by side, as each may have to be waited for. It returns nil for one that does not exist, or has no leader.
+// streamInfos requests the infos of streams in parallel. An info is nil if its stream does not
+// exist or has no leader.
 func streamInfos(ctx context.Context, bus *stages.Bus, names []string) (infos []*jetstream.StreamInfo, leaderless []string, err error) {
 	infos, errs := make([]*jetstream.StreamInfo, len(names)), make([]error, len(names))
 	ctx, cancel := context.WithTimeout(ctx, answerTime)

@@ -1,8 +1,7 @@
-// Package failures looks through the URLs of a crawl that failed, for a person who wants to know at which hosts
-// and which URLs.
+// Package failures searches the failed URLs of a crawl, by host and by reason.
 //
-// It queries the frontiers page by page, and stops after so many URLs: of millions it lists the first ones, with a
-// note.
+// It queries the frontiers page by page and stops after a number of URLs. If there are more, the
+// result is marked as partial.
 package failures
 
 import (
@@ -17,23 +16,23 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Query says which failures are looked for; what is empty chooses all.
+// Query selects failures. Empty fields select all.
 type Query struct {
 	Crawl string
 	Class string // a class, frontierapi.ParseFailed or HostGivenUp
 	Host  string // with its port, as in the URL
-	Text  string // in the URL or the reason, whatever its capitals
-	// Look bounds how many URLs are looked at, Keep how many are returned.
+	Text  string // substring of the URL or the reason, case-insensitive
+	// Look bounds the URLs that are examined, Keep the URLs that are returned.
 	Look, Keep int
 }
 
-// Found is what was found.
+// Found is the result of a search.
 type Found struct {
-	URLs  []frontierapi.FailedURL // the first that match
-	Hosts []Host                  // of all that match, the most failures first
-	// Matched of the URLs that were Looked at.
+	URLs  []frontierapi.FailedURL // the first matches
+	Hosts []Host                  // hosts of all matches, the most failures first
+	// Matched is the number of matches among Looked examined URLs.
 	Matched, Looked int
-	// Partial says that there are more URLs than were looked at.
+	// Partial is set if there are more URLs than were examined.
 	Partial bool
 }
 
@@ -41,12 +40,12 @@ type Found struct {
 type Host struct {
 	Name    string
 	N       int
-	Example frontierapi.FailedURL // the first of them
+	Example frontierapi.FailedURL // the first failure
 }
 
 var errEnough = errors.New("enough was looked at")
 
-// Find looks for failures. An error is that of the frontiers.
+// Find searches failures. Its errors are those of the frontiers.
 func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
 	found, hosts := new(Found), make(map[string]*Host)
 	err := frontierapi.Client{Bus: bus}.Failed(ctx, q.Crawl, q.Class, func(u *frontierapi.FailedURL) error {

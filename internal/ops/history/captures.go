@@ -17,18 +17,18 @@ import (
 	"seine/internal/output/warc"
 )
 
-// Capture is a record of an archive, as its index has it.
+// Capture is a record of an archive, from the archive's index.
 type Capture struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"`
-	// Timestamp is when it was fetched, in UTC, as 14 digits.
+	// Timestamp is the time of the fetch in UTC, as 14 digits.
 	Timestamp string `json:"timestamp"`
 	Status    string `json:"status,omitempty"`
 	MIME      string `json:"mime,omitempty"`
 }
 
-// isArchive reports whether an output is an archive, by its newest commit.
+// isArchive reports whether an output is an archive, judging by its newest commit.
 func (f *finder) isArchive(refs []output.Ref) (bool, error) {
 	if len(refs) == 0 || f.q.TableOf != nil {
 		return false, nil
@@ -42,9 +42,9 @@ func (f *finder) isArchive(refs []output.Ref) (bool, error) {
 	}), nil
 }
 
-// captures finds the records of the URL in an archive: by the indexes of the commits in
-// which the answers of its attempts must be. Commits are looked at from the last to the
-// first; each has the messages after the one before it.
+// captures finds the records of the URL in an archive, using the indexes of the commits that may
+// contain responses of its attempts. It reads commits from the last to the first; each holds the
+// messages since the previous one.
 func (f *finder) captures(refs []output.Ref) error {
 	ws := merged(f.windows())
 	var newer *output.Commit
@@ -63,8 +63,8 @@ func (f *finder) captures(refs []output.Ref) error {
 	return f.capturesOf(newer, time.Time{}, ws)
 }
 
-// capturesOf inspects the indexes of a commit, if what was stored after some time and
-// is in it may be of an attempt.
+// capturesOf searches the indexes of a commit, if its messages, stored after the given time, may
+// belong to an attempt.
 func (f *finder) capturesOf(c *output.Commit, after time.Time, ws []timeRange) error {
 	if c == nil || !slices.ContainsFunc(ws, func(w timeRange) bool { return !c.Stored.Before(w.From) && after.Before(w.To) }) {
 		return nil
@@ -83,7 +83,7 @@ func (f *finder) capturesOf(c *output.Commit, after time.Time, ws []timeRange) e
 	return nil
 }
 
-// lookUp finds the URL in an index, whose lines are sorted.
+// lookUp searches a sorted index for the URL.
 func (f *finder) lookUp(index output.File) (err error) {
 	in, err := f.q.Out.Open(index)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *finder) lookUp(index output.File) (err error) {
 	}
 }
 
-// capture reads what follows the key of a line.
+// capture parses the rest of an index line after the key.
 func (f *finder) capture(file, rest string) error {
 	timestamp, text, _ := strings.Cut(rest, " ")
 	var e struct {
@@ -120,7 +120,7 @@ func (f *finder) capture(file, rest string) error {
 	if err := jsontext.Unmarshal([]byte(text), &e); err != nil {
 		return err
 	}
-	if e.URL != f.URL { // another that is sorted with it
+	if e.URL != f.URL { // another URL with the same sort key
 		return nil
 	}
 	c := Capture{File: file, Timestamp: timestamp, Status: e.Status, MIME: e.MIME}

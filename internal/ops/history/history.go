@@ -1,6 +1,5 @@
-// Package history finds what became of one URL, in all stages: what the frontier
-// knows, the messages that the streams still have of its visits, and what was
-// written of them.
+// Package history collects the history of one URL from all stages: the frontier's state, the
+// messages of its visits that the streams still hold, and the written output.
 package history
 
 import (
@@ -26,42 +25,42 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// History is what became of a URL in a crawl.
+// History is the history of a URL in a crawl.
 type History struct {
 	Crawl     string `json:"crawl"`
 	Asked     string `json:"asked"`
-	Canonical string `json:"canonical"` // of what was asked; the crawl knows it as the URL of the Explanation
+	Canonical string `json:"canonical"` // form of Asked; the crawl knows the URL by the one in Explanation
 	Partition int    `json:"partition"`
 	frontierapi.Explanation
-	// Trace is that of its visits, if they are sampled.
+	// Trace is the trace ID of its visits, if they are sampled.
 	Trace string `json:"trace,omitempty"`
-	// Request is in FETCH now.
+	// Request is its message on FETCH, if there is one.
 	Request *StoredMessage           `json:"request,omitempty"`
 	Results []Result                 `json:"results,omitempty"`
 	Pages   []Page                   `json:"pages,omitempty"`
 	Records []Record                 `json:"records,omitempty"`
 	Dead    []deadletters.DeadLetter `json:"dead,omitempty"`
 	Writers []Writer                 `json:"writers,omitempty"`
-	// From are the redirects that led here, the first one first; To those that it
-	// leads to.
+	// From lists the redirects that led to the URL, the first one first; To lists the redirects
+	// that it leads to.
 	From []Hop `json:"redirected_from,omitempty"`
 	To   []Hop `json:"redirected_to,omitempty"`
-	// Near is, of a URL that the crawl does not know, what it knows instead, and
-	// who else knows it.
+	// Near lists similar URLs that are known, and other crawls that know the URL, if the crawl does
+	// not know it.
 	Near []SimilarURL `json:"near,omitempty"`
-	// NoRecord says of each rule of the spec why it makes no record of the newest page.
+	// NoRecord lists for each rule of the spec why it makes no record of the newest page.
 	NoRecord []string `json:"no_record,omitempty"`
-	// Remedy says what of the spec excludes the URL, and what would not.
+	// Remedy names the key of the spec that excludes the URL, and a change that admits it.
 	Remedy   string   `json:"remedy,omitempty"`
 	Searches []Search `json:"searches,omitempty"`
-	// Out is whether the records were looked for in an output; Archive whether captures
-	// were, since the output is one. Sealed says that its indexes are encrypted.
+	// Out is set if an output was searched for the records, Archive if it is an archive and was
+	// searched for captures, Sealed if its indexes are encrypted.
 	Out      bool      `json:"out_searched,omitempty"`
 	Archive  bool      `json:"archive_searched,omitempty"`
 	Sealed   bool      `json:"archive_encrypted,omitempty"`
 	Captures []Capture `json:"captures,omitempty"`
 
-	requestSubject string // of Request; "" where the history was not found here
+	requestSubject string // subject of Request, "" if History was read from elsewhere
 }
 
 // Result is a message of RESULTS.
@@ -77,10 +76,10 @@ type Page struct {
 	Status      int            `json:"status"`
 	ContentType string         `json:"content_type,omitempty"`
 	BodySize    int64          `json:"body_size"`
-	Object      string         `json:"object,omitempty"` // that the body is stored as
-	// Gone says that the object was deleted: every consumer had read it.
+	Object      string         `json:"object,omitempty"` // object with the body
+	// Gone is set if the object was deleted after all consumers had read it.
 	Gone bool `json:"gone,omitempty"`
-	// DuplicateOf is the visit of the page that it repeats, as the parser found.
+	// DuplicateOf is the visit of the page that this one duplicates, according to the parser.
 	DuplicateOf messages.Visit `json:"duplicate_of,omitzero"`
 	Exact       bool           `json:"exact,omitempty"`
 }
@@ -89,33 +88,33 @@ type Page struct {
 type Record struct {
 	StoredMessage
 	Kind string `json:"kind"`
-	// Files have it, of the output that was asked for.
+	// Files are the files of the output that contain the record.
 	Files []string `json:"files,omitempty"`
-	// Table has it, if the output is a database.
+	// Table is the table with the record, if the output is a database.
 	Table  string `json:"table,omitempty"`
 	Commit string `json:"commit,omitempty"`
 }
 
-// Writer is how far a writer has committed the partition of the URL.
+// Writer is the position of a writer in the partition of the URL.
 type Writer struct {
 	Name   string `json:"name"`
 	Stream string `json:"stream"`
-	// Committed is the last message that it has acknowledged, and so committed, with
-	// all before it.
+	// Committed is the sequence of the last committed message. All messages before it are committed
+	// too.
 	Committed uint64 `json:"committed"`
 }
 
-// Hop is a step of a chain of redirects.
+// Hop is a step in a chain of redirects.
 type Hop struct {
 	URL    string         `json:"url"`
-	State  string         `json:"state,omitempty"` // "" if it is not known
+	State  string         `json:"state,omitempty"` // "" if it is unknown
 	Class  messages.Class `json:"class,omitempty"`
 	Status int            `json:"status,omitempty"`
-	// Loop says that the chain was here before.
+	// Loop is set if the chain has visited the URL before.
 	Loop bool `json:"loop,omitempty"`
 }
 
-// SimilarURL is a URL like the one that was asked for.
+// SimilarURL is a known URL that resembles the requested one.
 type SimilarURL struct {
 	Crawl  string `json:"crawl"`
 	URL    string `json:"url"`
@@ -123,34 +122,34 @@ type SimilarURL struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Options is what is to be found.
+// Options selects a URL and the sources to search.
 type Options struct {
 	Crawl, URL string
-	// Within is how far from the known times messages are looked for.
+	// Within is how far from known times messages are searched.
 	Within time.Duration
-	// Out, if it is set, is the output to look for the records in.
+	// Out, if set, is the output to search.
 	Out *output.Output
 	// TableOf returns the table of a kind of records, if Out is a database.
 	TableOf func(kind string) string
-	// Brief leaves out what must be looked for in the streams, which takes a consumer.
+	// Brief omits searches of streams that need a consumer.
 	Brief bool
 }
 
-// skew is how far the clocks of a frontier and of a broker may be apart.
+// skew is the tolerated difference between the clocks of a frontier and a broker.
 const skew = 5 * time.Second
 
-// finder finds one history.
+// finder collects one history.
 type finder struct {
 	History
 	ctx    context.Context
 	bus    *stages.Bus
 	client frontierapi.Client
 	q      Options
-	prefix string         // of the identities of all its visits
+	prefix string         // identity prefix of all its visits
 	page   *messages.Page // the newest of Pages
 }
 
-// ErrNotURL is returned for what can be no URL, and is in no dead letter either.
+// ErrNotURL is returned for text that is not a URL and is in no dead letter.
 var ErrNotURL = errors.New("not a URL")
 
 // Find returns the history of a URL.
@@ -184,7 +183,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Options) (*History, error) {
 	return &f.History, nil
 }
 
-// steps are what is left to find once the frontier was asked.
+// steps returns the searches to run after the frontier's answer.
 func (f *finder) steps() []func() error {
 	switch {
 	case !f.Known && f.q.Brief:
@@ -198,14 +197,14 @@ func (f *finder) steps() []func() error {
 	}
 }
 
-// locate finds where messages about the URL are.
+// locate sets the partition of the URL and the prefix of its message identities.
 func (f *finder) locate() {
 	f.Partition = messages.Partition(f.URL, f.bus.Layout.Partitions)
 	f.prefix = f.Crawl + "." + messages.HashURL(f.URL).String() + "."
 }
 
-// windows are the times near which messages of the visits were stored: a result is
-// applied after it was stored, and a page is stored before its result.
+// windows returns the times at which messages of the visits may have been stored. A result is
+// applied after it is stored, and a page is stored before its result.
 func (f *finder) windows() (ws []timeRange) {
 	for _, a := range f.History.History {
 		at := time.UnixMilli(a.AtMS)
@@ -214,13 +213,12 @@ func (f *finder) windows() (ws []timeRange) {
 	return ws
 }
 
-// request looks whether the request is in FETCH: if it is not, its result is on its
-// way.
+// request looks up the request on FETCH. If it is gone, its result is in flight.
 func (f *finder) request() error {
 	if f.FetchSeq == 0 {
 		return nil
 	}
-	// Those who only look may not ask a replica (docs/security.md).
+	// Viewers may not read from replicas (docs/security.md).
 	m, err := f.bus.ReadFromLeader(f.ctx, messages.StreamFetch, jsclient.Lookup{Seq: f.FetchSeq})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
@@ -245,7 +243,7 @@ func (f *finder) trace(s StoredMessage) {
 	}
 }
 
-// seek looks for messages of the visits in a stream.
+// seek searches a stream for messages of the visits.
 func (f *finder) seek(stream string, subject func(crawl string, p int) string, ws []timeRange, found func(StoredMessage, nats.Header) error) error {
 	if len(ws) == 0 {
 		return nil
@@ -273,7 +271,7 @@ func (f *finder) results() error {
 	})
 }
 
-// payload returns that of a message, nil if it was purged this moment.
+// payload returns the payload of a message, nil if it was just purged.
 func (f *finder) payload(at StoredMessage) ([]byte, error) {
 	s, err := f.bus.JS.Stream(f.ctx, at.Stream)
 	if err != nil {
@@ -318,8 +316,7 @@ func (f *finder) pages() error {
 	})
 }
 
-// records are looked for from when their pages were stored on, and before the end
-// of the visit was applied.
+// records searches from the storage of the pages on, and before the end of the visit was applied.
 func (f *finder) records() error {
 	var ws []timeRange
 	for i := range f.Pages {
@@ -339,7 +336,7 @@ func (f *finder) records() error {
 	})
 }
 
-// letters are those of any stage about the URL.
+// letters collects dead letters of any stage about the URL.
 func (f *finder) letters() error {
 	filter := deadletters.Filter{Crawl: f.Crawl}
 	switch ws := merged(f.windows()); {
@@ -347,7 +344,7 @@ func (f *finder) letters() error {
 		filter.Since = ws[0].From
 	case f.Sent > 0:
 		filter.Since = time.UnixMilli(f.ChangedMS).Add(-f.q.Within)
-	default: // it was reported nowhere else
+	default: // only the frontier can have reported it
 		filter.Stage = messages.StageFrontier
 	}
 	return f.eachLetter(filter, func(l *deadletters.DeadLetter) bool {
@@ -355,7 +352,7 @@ func (f *finder) letters() error {
 	})
 }
 
-// deadSeeds are lines that were fed and could not be read as URLs.
+// deadSeeds collects seeds that could not be parsed as URLs.
 func (f *finder) deadSeeds() error {
 	filter := deadletters.Filter{Crawl: f.Crawl, Stage: messages.StageFrontier}
 	return f.eachLetter(filter, func(l *deadletters.DeadLetter) bool {
@@ -370,7 +367,7 @@ func (f *finder) deadSeeds() error {
 
 var errEnough = errors.New("enough was looked at")
 
-// eachLetter finds the letters that are about the URL.
+// eachLetter collects the letters that are about the URL.
 func (f *finder) eachLetter(filter deadletters.Filter, about func(*deadletters.DeadLetter) bool) error {
 	s := Search{Stream: messages.StreamDead}
 	err := deadletters.Each(f.ctx, f.bus, filter, func(l *deadletters.DeadLetter) error {
@@ -391,7 +388,7 @@ func (f *finder) eachLetter(filter deadletters.Filter, about func(*deadletters.D
 	return err
 }
 
-// writers are those that read the partition.
+// writers collects the writers of the partition.
 func (f *finder) writers() error {
 	for _, stream := range []string{messages.StreamRecords, messages.StreamPages} {
 		consumers, err := f.bus.Consumers(f.ctx, stream)
@@ -409,7 +406,7 @@ func (f *finder) writers() error {
 	return nil
 }
 
-// files finds the files of an output that have the records, or of an archive the captures.
+// files finds the files of an output that have the records, or the captures in an archive.
 func (f *finder) files() error {
 	if f.q.Out == nil {
 		return nil
@@ -437,8 +434,8 @@ func (f *finder) files() error {
 	return nil
 }
 
-// inFiles finds the entry with the sequence of a record, of the life of the stream,
-// and its files that may have it: of the crawl, with its kind.
+// inFiles finds the commit with the sequence of a record in the same stream, and its files that may
+// have the record: those of the crawl and the kind.
 func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error {
 	for i := len(refs) - 1; i >= 0; i-- {
 		if refs[i].StreamCreated != output.CreatedStamp(created) || refs[i].First > r.Seq {
@@ -452,7 +449,7 @@ func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error 
 			continue
 		}
 		if c.LastSeq < r.Seq {
-			return nil // of this life, no earlier entry has it
+			return nil // no earlier commit of this stream has it
 		}
 		r.Commit = c.Name().String()
 		if f.q.TableOf != nil {
@@ -470,7 +467,8 @@ func (f *finder) inFiles(r *Record, refs []output.Ref, created time.Time) error 
 	return nil
 }
 
-// ownFiles leaves, of files with one record each, those whose names have the identity of a record, the hash of its URL or its path.
+// ownFiles selects, among files with one record each, those named after the record's identity, the
+// hash of its URL, or its path.
 func (f *finder) ownFiles(r *Record, files []string) []string {
 	if len(files) < 2 {
 		return files

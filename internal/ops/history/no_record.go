@@ -15,10 +15,10 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// specFinder finds what the spec of the crawl says of the URL.
+// specFinder evaluates the crawl's spec on the URL.
 type specFinder struct{ *finder }
 
-// specNow is the spec of the crawl as it is now, nil if it cannot be had.
+// specNow returns the current spec of the crawl, nil if it is unavailable.
 func (f specFinder) specNow() *crawlspec.Spec {
 	have, err := stages.SpecOf(f.ctx, f.bus, f.Crawl)
 	if err != nil {
@@ -27,8 +27,8 @@ func (f specFinder) specNow() *crawlspec.Spec {
 	return have.Spec
 }
 
-// noRecord finds why each rule of the spec makes no record of the newest page, as long as that is stored. It only adds to what
-// is known: what cannot be read is left out.
+// noRecord explains for each rule of the spec why it makes no record of the newest page, while the
+// page is stored. Errors only omit the explanation.
 func (f specFinder) noRecord() error {
 	if len(f.Records) > 0 || f.page == nil || f.LeftOut != "" {
 		return nil
@@ -58,13 +58,13 @@ func (f specFinder) bodyOf(at Page) ([]byte, error) {
 	}
 	in, err := stages.NewPageBody(f.bus, f.page, data).Decoded(f.ctx)
 	if err != nil {
-		return nil, err // nobody sees it
+		return nil, err // callers ignore the error
 	}
 	defer in.Close()
 	return io.ReadAll(in)
 }
 
-// whyNoRecord says of each rule for records why it makes none of a page.
+// whyNoRecord explains for each record rule why it makes no record of a page.
 func whyNoRecord(f *finder, spec *crawlspec.Spec, body []byte) (all []string, err error) {
 	read, err := parser.ParsePage(f.ctx, parser.DefaultConfig(), spec, f.page, body)
 	if err != nil {
@@ -95,7 +95,8 @@ func whyNoRecord(f *finder, spec *crawlspec.Spec, body []byte) (all []string, er
 	return all, nil
 }
 
-// remedy says what of the spec excludes the URL, and what would let it in; "" if the reason has all of it.
+// remedy names the key of the spec that excludes the URL, and a change that admits it. It returns
+// "" if the reason itself says so.
 func (f specFinder) remedy() string {
 	if f.Now.Reason == "" || f.Now.Stands {
 		return ""
@@ -118,7 +119,7 @@ func (f specFinder) remedy() string {
 	return ""
 }
 
-// list is some patterns of a spec.
+// list formats patterns of a spec.
 func list(patterns []string) string {
 	const most = 5
 	text := strings.Join(patterns[:min(len(patterns), most)], ", ")

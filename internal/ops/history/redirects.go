@@ -11,10 +11,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// maxHops bounds the chains of redirects that are followed, in each direction.
+// maxHops bounds the length of a chain of redirects, in each direction.
 const maxHops = 10
 
-// redirects follows the chains that the URL is in.
+// redirects follows the chains that contain the URL.
 func (f *finder) redirects() error {
 	back := f.Explanation
 	for seen := 0; back.Redirects > 0 && back.Referrer != "" && seen < maxHops; seen++ {
@@ -43,7 +43,7 @@ func (f *finder) redirects() error {
 	return nil
 }
 
-// leadsTo is the target of the redirect that the last result is, else "".
+// leadsTo returns the target if the last result is a redirect, otherwise "".
 func (f *finder) leadsTo() string {
 	if f.Class != messages.Redirect || len(f.Results) == 0 {
 		return ""
@@ -67,8 +67,7 @@ func hop(e *frontierapi.Explanation) Hop {
 	return Hop{URL: e.URL, State: e.State, Class: e.Class, Status: e.Status}
 }
 
-// near looks for the URL in other crawls, and for others that are written nearly
-// the same.
+// near searches other crawls for the URL, and this crawl for similar URLs.
 func (f *finder) near() error {
 	crawls, err := f.crawls()
 	if err != nil {
@@ -92,7 +91,7 @@ func (f *finder) tryNear(crawl, url string) (err error) {
 	return err
 }
 
-// AppendKnown appends a URL to others if a crawl knows it and it is not among them.
+// AppendKnown appends a URL to all if the crawl knows it and all does not contain it.
 func AppendKnown(ctx context.Context, client frontierapi.Client, all []SimilarURL, crawl, url string) ([]SimilarURL, error) {
 	e, err := client.Explain(ctx, crawl, url)
 	known := func(n SimilarURL) bool { return n.Crawl == crawl && n.URL == e.URL }
@@ -102,11 +101,11 @@ func AppendKnown(ctx context.Context, client frontierapi.Client, all []SimilarUR
 	return append(all, SimilarURL{Crawl: crawl, URL: e.URL, State: e.State, Reason: e.Reason}), nil
 }
 
-// MaxCrawls bounds the crawls that are asked for a URL.
+// MaxCrawls bounds the crawls that are queried for a URL.
 const MaxCrawls = 100
 
-// crawls are the other crawls there are: those with a spec, and those that have
-// found URLs of the partition recently.
+// crawls returns the other crawls: those with a spec, and those that recently found URLs of the
+// partition.
 func (f *finder) crawls() ([]string, error) {
 	names, err := f.bus.Keys(f.ctx, messages.BucketCrawls)
 	if err != nil {
@@ -119,8 +118,7 @@ func (f *finder) crawls() ([]string, error) {
 	return others(names, f.Crawl), err
 }
 
-// others are the crawls among some keys and names, without one; a key may be that of
-// a deletion.
+// others returns the names of crawls in names, except one. Keys of deletions are dropped.
 func others(names []string, but string) []string {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
@@ -129,8 +127,8 @@ func others(names []string, but string) []string {
 	return names[:min(len(names), MaxCrawls)]
 }
 
-// variants are what people mistake a URL for: the other scheme, with or without www, with or without a slash at the end, in
-// small letters, without the query, localhost for its address.
+// variants returns common mistakes for a URL: the other scheme, with or without www, with or
+// without a trailing slash, in lower case, without the query, localhost instead of its address.
 func variants(canonical string) []string {
 	scheme, rest, _ := strings.Cut(canonical, "://")
 	other := map[string]string{"http": "https", "https": "http"}[scheme]

@@ -21,25 +21,24 @@ import (
 type StoredMessage struct {
 	Stream string    `json:"stream"`
 	Seq    uint64    `json:"seq"`
-	Part   *int      `json:"part,omitempty"` // which message of a batch it is, from 0
-	At     time.Time `json:"at"`             // when the stream took it
+	Part   *int      `json:"part,omitempty"` // index in a batch, from 0
+	At     time.Time `json:"at"`             // when the stream stored it
 	ID     string    `json:"id,omitempty"`
-	Size   int       `json:"size"` // of the payload, in bytes; of all of a batch
+	Size   int       `json:"size"` // of the payload, in bytes; of a whole batch
 	Trace  string    `json:"trace,omitempty"`
 }
 
-// Search is where messages were looked for. JetStream does not find a message by
-// its identity, so those of the partition are gone through, as far as their times
-// are near the known ones, headers alone.
+// Search describes the search of a stream. JetStream cannot find a message by its identity, so the
+// search reads the headers of the partition's messages near the known times.
 type Search struct {
 	Stream  string      `json:"stream"`
 	Windows []timeRange `json:"windows"`
 	Looked  int         `json:"looked_at"` // messages
-	// Purged is set where the stream has forgotten part of the time.
+	// Purged is set if the stream no longer has part of the time.
 	Purged bool `json:"purged,omitempty"`
-	// Cut is set where there were too many messages to look at all.
+	// Cut is set if the search stopped at its limit.
 	Cut bool `json:"cut,omitempty"`
-	// Oldest is the first message that the stream still has.
+	// Oldest is when the first message of the stream was stored.
 	Oldest time.Time `json:"oldest,omitzero"`
 }
 
@@ -49,10 +48,10 @@ type timeRange struct {
 	To   time.Time `json:"to"`
 }
 
-// maxLooked bounds the messages looked at in one stream: some seconds' work.
+// maxLooked bounds the messages read in one stream, which takes a few seconds.
 const maxLooked = 100_000
 
-// merged joins windows that overlap.
+// merged joins overlapping ranges.
 func merged(ws []timeRange) []timeRange {
 	slices.SortFunc(ws, func(a, b timeRange) int { return a.From.Compare(b.From) })
 	var out []timeRange
@@ -68,8 +67,7 @@ func merged(ws []timeRange) []timeRange {
 	return out
 }
 
-// scan calls found for the messages of a subject in the windows whose identity
-// begins with prefix.
+// scan calls found for the messages of a subject in the ranges whose identity begins with prefix.
 func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, ws []timeRange, found func(StoredMessage, nats.Header) error) (Search, error) {
 	s := Search{Stream: stream, Windows: merged(ws)}
 	info, err := bus.JS.Stream(ctx, stream)
@@ -81,7 +79,7 @@ func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, 
 		s.Oldest = time.Time{}
 	}
 	for _, w := range s.Windows {
-		// A stream that begins with its first message has forgotten nothing.
+		// A stream that still has its first message has purged nothing.
 		s.Purged = s.Purged || state.FirstSeq > 1 && (state.Msgs == 0 || w.From.Before(state.FirstTime))
 		if err := s.scanWindow(ctx, bus, subject, prefix, w, found); err != nil {
 			return s, fmt.Errorf("read %s: %w", stream, err)
@@ -90,12 +88,12 @@ func scan(ctx context.Context, bus *stages.Bus, stream, subject, prefix string, 
 	return s, nil
 }
 
-// scanWindow goes through one window.
+// scanWindow searches one range.
 func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefix string, w timeRange, found func(StoredMessage, nats.Header) error) error {
 	config := jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &w.From, HeadersOnly: true,
 	}
-	var failed error // of found
+	var failed error // error of found
 	err := bus.EachOrdered(ctx, s.Stream, config, 1024, func(m jetstream.Msg, md *jetstream.MsgMetadata) bool {
 		if md.Timestamp.After(w.To) {
 			return false
@@ -112,7 +110,7 @@ func (s *Search) scanWindow(ctx context.Context, bus *stages.Bus, subject, prefi
 	return errors.Join(err, failed)
 }
 
-// stored describes the messages that one of a stream holds: several if it is a batch.
+// stored describes a message of a stream, or each message of a batch.
 func stored(stream string, seq uint64, at time.Time, h nats.Header) (all []StoredMessage) {
 	size, _ := strconv.Atoi(h.Get(nats.MsgSize))
 	for i, id := range messages.BatchIDs(h) {

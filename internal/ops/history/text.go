@@ -17,14 +17,14 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Row is a line of a history for a person: what it is about, and what is known of that. Times are in UTC, by
-// RFC 3339. Texts of sites are in it as received.
+// Row is a line of a history in plain text: a name and its value. Times are in UTC, in RFC 3339
+// format. Text from sites is not escaped.
 type Row struct{ Name, Text string }
 
-// nameWidth is that of the names of rows, in columns.
+// nameWidth is the width of the names of rows, in columns.
 const nameWidth = 11
 
-// Write writes the history for a person to read, in 80 columns.
+// Write writes the history as plain text, in 80 columns.
 func (h *History) Write(w io.Writer) error {
 	var b bytes.Buffer
 	safeprint.Fprintln(&b, cmp.Or(h.URL, h.Asked))
@@ -35,14 +35,14 @@ func (h *History) Write(w io.Writer) error {
 	return err
 }
 
-// Rows tells the history for a person, but for the URL as the crawl knows it.
+// Rows returns the history as rows, without the URL as the crawl knows it.
 func (h *History) Rows() []Row {
 	e := text{History: h, rows: new([]Row)}
 	e.all()
 	return *e.rows
 }
 
-// text is a history in words.
+// text formats a history.
 type text struct {
 	*History
 	rows *[]Row
@@ -71,10 +71,10 @@ func (e text) all() {
 	e.searched()
 }
 
-// row tells a value under a name.
+// row adds a row.
 func (e text) row(name, value string) { *e.rows = append(*e.rows, Row{name, value}) }
 
-// frontier writes what the frontier knows.
+// frontier adds the frontier's state of the URL.
 func (e text) frontier() {
 	e.row("crawl", fmt.Sprintf("%s, partition %d", e.Crawl, e.Partition))
 	e.row("state", e.State+since(e.ChangedMS))
@@ -121,7 +121,7 @@ func (e text) frontier() {
 	}
 }
 
-// rulesNow writes the verdict of the spec on the URL, and how to change that.
+// rulesNow adds the verdict of the spec on the URL, and the remedy.
 func (e text) rulesNow() {
 	e.row("rules now", verdict(&e.Now))
 	remedy := e.Remedy
@@ -133,7 +133,7 @@ func (e text) rulesNow() {
 	}
 }
 
-// metadata is that of a seed, for a person.
+// metadata formats the metadata of a seed.
 func metadata(m messages.Metadata, inherit bool) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -146,7 +146,7 @@ func metadata(m messages.Metadata, inherit bool) string {
 	return text
 }
 
-// host writes what a URL that is still to be fetched waits for.
+// host adds the reason why a pending URL waits.
 func (e text) host() {
 	h := e.Host
 	waits := e.NextMS > 0 || e.State == frontierapi.StateQueued || e.State == frontierapi.StateWaiting
@@ -159,7 +159,7 @@ func (e text) host() {
 	}
 }
 
-// taker returns the stage that takes a request, by the subject of that.
+// taker returns the stage that takes a request, given its subject.
 func taker(subject string) string {
 	if strings.HasPrefix(subject, "seine.render.") {
 		return messages.StageRenderer
@@ -167,7 +167,7 @@ func taker(subject string) string {
 	return messages.StageFetcher
 }
 
-// streams writes what the streams have of it.
+// streams adds the messages in the streams.
 func (e text) streams() {
 	switch {
 	case e.Request != nil:
@@ -237,7 +237,7 @@ func (e text) streams() {
 	}
 }
 
-// archive tells where in an archive it is.
+// archive adds the captures in an archive.
 func (e text) archive() {
 	for _, c := range e.Captures {
 		e.row("archive", fmt.Sprintf("%s  %s %s of %s, at offset %d, %d bytes", c.File, c.Status, c.MIME, c.Timestamp, c.Offset, c.Length))
@@ -254,7 +254,7 @@ func (e text) message(at StoredMessage, text string) {
 	e.row(at.Stream, fmt.Sprintf("%d  %s  %s", at.Seq, clock(at.At), text))
 }
 
-// written writes how far the writers are.
+// written adds the positions of the writers.
 func (e text) written() {
 	for _, w := range e.Writers {
 		stored, done := 0, 0
@@ -272,7 +272,7 @@ func (e text) written() {
 	}
 }
 
-// messages are those that the streams have of its visits.
+// messages returns all messages of the visits in the streams.
 func (e text) messages() (all []StoredMessage) {
 	for _, r := range e.Results {
 		all = append(all, r.StoredMessage)
@@ -293,7 +293,7 @@ func (e text) letters() {
 	}
 }
 
-// searched tells where nothing was found, and why that may be.
+// searched adds the searches without a result, with possible reasons.
 func (e text) searched() {
 	found := make(map[string]int)
 	for _, at := range e.messages() {
@@ -301,7 +301,7 @@ func (e text) searched() {
 	}
 	for _, s := range e.Searches {
 		if !s.Cut && s.Stream != messages.StreamResults && !e.fetched() {
-			continue // no attempt has made a page
+			continue // no attempt has fetched a page
 		}
 		explained := s.Stream == messages.StreamRecords && len(e.NoRecord) > 0
 		if s.Purged || s.Cut || found[s.Stream] == 0 && !explained {
@@ -310,12 +310,12 @@ func (e text) searched() {
 	}
 }
 
-// fetched reports whether an attempt that the frontier remembers made a page.
+// fetched reports whether a remembered attempt fetched a page.
 func (e text) fetched() bool {
 	return slices.ContainsFunc(e.History.History, func(a frontierapi.Attempt) bool { return a.Class == messages.OK })
 }
 
-// missing says what may be missing of a stream.
+// missing describes messages that may be missing from a stream.
 func missing(s *Search, found int) string {
 	text := "no more"
 	if found == 0 {
@@ -337,7 +337,7 @@ func missing(s *Search, found int) string {
 	return text
 }
 
-// unknown writes what there is instead.
+// unknown adds hints for a URL that the crawl does not know.
 func (e text) unknown() {
 	switch {
 	case e.Canonical == "":
@@ -365,7 +365,7 @@ func (e text) unknown() {
 	e.letters()
 }
 
-// verdict says what the spec says.
+// verdict formats the verdict of the spec.
 func verdict(v *frontierapi.Verdict) string {
 	spec := "the defaults"
 	if v.Rev > 0 {
@@ -387,7 +387,7 @@ func verdict(v *frontierapi.Verdict) string {
 	return text
 }
 
-// found writes how the reason of a URL was found that no rule of the spec excludes.
+// found explains the reason of a URL that no rule of the spec excludes.
 func found(reason string) string {
 	switch reason {
 	case frontierapi.ReasonRobots, frontierapi.ReasonAddress, frontierapi.ReasonType:
@@ -412,7 +412,7 @@ func describeHop(h Hop) string {
 	return h.URL + ", " + h.State + status(h.Status)
 }
 
-// status is that of a response, with a space before it, "" for none.
+// status formats the status of a response with a leading space, "" for 0.
 func status(code int) string {
 	if code == 0 {
 		return ""
@@ -427,7 +427,7 @@ func since(ms int64) string {
 	return " since " + moment(ms)
 }
 
-// times says "once" or "3 times".
+// times returns "once" or "3 times".
 func times(n int) string {
 	if n == 1 {
 		return "once"

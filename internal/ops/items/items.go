@@ -1,6 +1,6 @@
-// Package items says what an output of files has of items: which are there, and what changed from visit to visit. It
-// puts the records into a database of SQLite, in a temporary file, so that databases and files have one definition of
-// both, that of package sqlsink.
+// Package items finds the items in an output of files, and their changes from visit to visit. It
+// loads the records into a temporary SQLite database, so that databases and files share the
+// definition of both in package sqlsink.
 package items
 
 import (
@@ -23,7 +23,8 @@ import (
 // perCommit bounds the records of a transaction.
 const perCommit = 10_000
 
-// Store has the records of an output. They are added in any order, but those of one visit in theirs.
+// Store holds the records of an output. Records may be added in any order, except that those of one
+// visit keep theirs.
 type Store struct {
 	*sqlsink.Sink
 	dir       string
@@ -31,12 +32,12 @@ type Store struct {
 	partition output.Partition
 	created   time.Time
 	n         uint64
-	places    map[string]int // the number of records by visit and kind
+	places    map[string]int // number of records by visit and kind
 	waiting   map[output.Group][]*format.Record
 	added     int
 }
 
-// New returns a store without records. Close removes it.
+// New returns an empty store. Close removes it.
 func New() (*Store, error) {
 	dir, err := os.MkdirTemp("", "seine-items-")
 	if err != nil {
@@ -64,14 +65,14 @@ func (s *Store) Close() error {
 	return errors.Join(s.staged.close(), s.Sink.Close(), os.RemoveAll(s.dir))
 }
 
-// head is what of a record says when it was made, and in which visit.
+// head is the fields of a record that identify its visit and time.
 type head struct {
 	FetchedAt  string `json:"fetched_at"`
 	Visit      string `json:"visit"`
 	Generation string `json:"generation"`
 }
 
-// Add adds a record, a line of JSON. A record without a time is older than those that have one.
+// Add adds a record, a line of JSON. A record without a time sorts before the others.
 func (s *Store) Add(crawl, kind string, line []byte) error {
 	s.n++
 	var r head
@@ -80,7 +81,7 @@ func (s *Store) Add(crawl, kind string, line []byte) error {
 	return s.staged.add(&stagedLine{at: at, crawl: crawl, kind: kind, id: s.identity(crawl, kind, r), data: line})
 }
 
-// Finish has all records that were added be read.
+// Finish processes the added records. Call it before queries.
 func (s *Store) Finish() error {
 	s.n = 0
 	if err := s.staged.each(s.take); err != nil {
@@ -89,7 +90,7 @@ func (s *Store) Finish() error {
 	return s.flush()
 }
 
-// take adds the next record in the order of time.
+// take adds the next record in order of time.
 func (s *Store) take(l *stagedLine) error {
 	s.n++
 	g := output.Group{Crawl: l.crawl, Kind: l.kind, Dir: l.crawl + "/" + l.kind}
@@ -100,7 +101,7 @@ func (s *Store) take(l *stagedLine) error {
 	return s.flush()
 }
 
-// identity returns that of a record as the parser names it: files have no headers.
+// identity returns the identity that the parser gives a record. Files do not have it.
 func (s *Store) identity(crawl, kind string, r head) string {
 	var visit messages.Visit
 	if r.Visit == "" || visit.UnmarshalText([]byte(r.Visit)) != nil {
@@ -113,7 +114,7 @@ func (s *Store) identity(crawl, kind string, r head) string {
 	switch {
 	case kind != messages.KindPage:
 		id += "." + kind + "." + strconv.Itoa(place)
-	case place > 0: // the same record is there twice
+	case place > 0: // a repeat of the same record
 		return "line." + strconv.FormatUint(s.n, 10)
 	}
 	if r.Generation != "" {
@@ -122,7 +123,7 @@ func (s *Store) identity(crawl, kind string, r head) string {
 	return id
 }
 
-// flush commits what was taken.
+// flush commits the records taken so far.
 func (s *Store) flush() error {
 	c := &output.Commit{Partition: 0, Created: s.created, FirstSeq: s.n - uint64(s.added) + 1, LastSeq: s.n, Stored: s.created}
 	for g, records := range s.waiting {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// staging has records on their way into a store: files do not have them in the order of time, and what an unchanged page
-// has depends on the runs before.
+// staging sorts records on their way into a store. Files do not have them in order of time, and the
+// records of an unchanged page depend on earlier runs.
 type staging struct {
 	db     *sql.DB
 	tx     *sql.Tx
 	insert *sql.Stmt
 }
 
-// stagedLine is a record that waits.
+// stagedLine is a staged record.
 type stagedLine struct {
 	at              time.Time
 	crawl, kind, id string
@@ -43,7 +43,8 @@ func (s *staging) add(l *stagedLine) error {
 	return err
 }
 
-// each calls do with all records by time, those of one time in the order in which they were added.
+// each calls do with all records in order of time. Records with the same time keep the order in
+// which they were added.
 func (s *staging) each(do func(*stagedLine) error) error {
 	rows, err := s.tx.Query(`SELECT crawl, kind, id, data FROM lines ORDER BY at, rowid`)
 	if err != nil {

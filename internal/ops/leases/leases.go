@@ -1,4 +1,4 @@
-// Package leases tells which process owns which partition, for a person.
+// Package leases lists the owners of partitions.
 package leases
 
 import (
@@ -14,23 +14,24 @@ import (
 	"seine/pkg/stages"
 )
 
-// Group is who shares partitions: frontiers, or the writers of one name.
+// Group is the set of processes that share partitions: the frontiers, or the writers with one name.
 type Group struct {
 	Name       string  `json:"name"`
-	Partitions int     `json:"partitions"` // there are so many
+	Partitions int     `json:"partitions"` // total number
 	Owners     []Owner `json:"owners"`
-	// Free are partitions without an owner.
+	// Free lists the partitions without an owner.
 	Free []int `json:"free,omitempty"`
 }
 
-// Owner is a process, and what it owns.
+// Owner is a process and its partitions.
 type Owner struct {
 	Name       string    `json:"owner"`
 	Partitions []int     `json:"partitions"`
-	Renewed    time.Time `json:"renewed"` // when it has last renewed one of them
+	Renewed    time.Time `json:"renewed"` // latest renewal of one of them
 }
 
-// Read returns all groups, by name: that of frontiers always, others while they own something.
+// Read returns all groups, sorted by name: the frontiers always, other groups while they own a
+// partition.
 func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 	keys, err := bus.Keys(ctx, messages.BucketLeases)
 	if err != nil {
@@ -39,7 +40,7 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 	groups := map[string]map[string]*Owner{messages.StageFrontier: nil}
 	for _, key := range keys {
 		name, p, ok := partition.ParseLeaseKey(key)
-		if !ok || name == watchdog.Group { // that one is of no partition
+		if !ok || name == watchdog.Group { // the watchdog's lease is for no partition
 			continue
 		}
 		text, rev, err := bus.ReadKey(ctx, messages.BucketLeases, key)
@@ -61,7 +62,7 @@ func Read(ctx context.Context, bus *stages.Bus) ([]Group, error) {
 func add(groups map[string]map[string]*Owner, name string, p int, text []byte) {
 	owner, renewed, ok := partition.LeaseOwner(text)
 	if !ok {
-		return // what is no lease has no owner
+		return // not a lease
 	}
 	if groups[name] == nil {
 		groups[name] = make(map[string]*Owner)

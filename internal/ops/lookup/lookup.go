@@ -1,5 +1,5 @@
-// Package lookup checks whether a crawl or a host of a name exists, before it is inspected or changed. Otherwise
-// a misspelt name would get an empty answer, or stay in a spec.
+// Package lookup checks whether a crawl or a host exists before it is inspected or changed.
+// Otherwise a misspelt name would get an empty answer or stay in a spec.
 package lookup
 
 import (
@@ -18,23 +18,23 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// What there may be none of.
+// Values of NotFoundError.Kind.
 const (
 	KindCrawl = "crawl"
 	KindHost  = "host"
 )
 
-// NotFoundError says that a name does not exist.
+// NotFoundError is returned for a name that does not exist.
 type NotFoundError struct {
 	Kind string // KindCrawl or KindHost
 	Name string
-	// Meant is the name that was meant, most likely; "" if none is like it.
+	// Meant is the name that the user most likely meant; "" if none is similar.
 	Meant string
-	// Others are the crawls there are, sorted, or the slowest hosts.
+	// Others lists the existing crawls, sorted, or the slowest hosts.
 	Others []string
 }
 
-// Error says what there is none of, and what was meant.
+// Error names the missing crawl or host and the likely name.
 func (e *NotFoundError) Error() string {
 	meant := ""
 	if e.Meant != "" {
@@ -46,9 +46,9 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no crawl %s%s", e.Name, meant)
 }
 
-// Crawl returns a NotFoundError if there is no crawl of a name.
+// Crawl returns a NotFoundError if the crawl does not exist.
 func Crawl(ctx context.Context, bus *stages.Bus, crawl string) error {
-	// Nearly all have a spec: then nothing need be asked about the others, of which there may be many.
+	// Nearly all crawls have a spec. Then the possibly many others need not be read.
 	if _, rev, err := bus.ReadKey(ctx, messages.BucketCrawls, crawl); err != nil || rev > 0 {
 		return err
 	}
@@ -56,14 +56,15 @@ func Crawl(ctx context.Context, bus *stages.Bus, crawl string) error {
 	if err != nil || slices.Contains(names, crawl) {
 		return err
 	}
-	// One that got seeds without a spec, and of whose seeds the streams have none any more.
+	// A crawl may have been seeded without a spec, and its seeds purged from the streams.
 	if c, err := (frontierapi.Client{Bus: bus}).Status(ctx, crawl); err == nil && c.Known() > 0 {
 		return nil
 	}
 	return &NotFoundError{Kind: KindCrawl, Name: crawl, Meant: suggest.Name(crawl, names), Others: names}
 }
 
-// Default returns the crawl that a command without a name reads: the default one or, if that does not exist, the only one.
+// Default returns the crawl for a command without a name: the default one or, if that does not
+// exist, the only one.
 func Default(ctx context.Context, bus *stages.Bus) (string, error) {
 	err := Crawl(ctx, bus, messages.DefaultCrawl)
 	if none, is := IsNotFound(err); is {
@@ -74,7 +75,8 @@ func Default(ctx context.Context, bus *stages.Bus) (string, error) {
 	return messages.DefaultCrawl, err
 }
 
-// Host returns what is known of a host; a NotFoundError if no frontier has ever wanted anything of it.
+// Host returns the status of a host. It returns a NotFoundError if no frontier ever had a URL of
+// it.
 func Host(ctx context.Context, client frontierapi.Client, name string) (frontierapi.HostStatus, error) {
 	h, err := client.Host(ctx, name)
 	if err != nil || h.Requests > 0 || h.Queued+h.InFlight > 0 || h.Why != "" {
@@ -84,7 +86,8 @@ func Host(ctx context.Context, client frontierapi.Client, name string) (frontier
 	return h, &NotFoundError{Kind: KindHost, Name: h.Host, Meant: suggest.Name(h.Host, names), Others: names}
 }
 
-// Hosts returns what Host does. If that does not exist and the name has no port, it returns the same name on all its ports.
+// Hosts is like Host. If the host does not exist and the name has no port, it returns the hosts of
+// that name with any port.
 func Hosts(ctx context.Context, client frontierapi.Client, name string) ([]frontierapi.HostStatus, error) {
 	h, err := Host(ctx, client, name)
 	none, is := IsNotFound(err)
@@ -103,8 +106,8 @@ func Hosts(ctx context.Context, client frontierapi.Client, name string) ([]front
 	return found, err
 }
 
-// HostOf returns a NotFoundError for a host that neither a frontier nor the spec of a crawl knows: what it is
-// said to do would wait in the spec for a host that never comes.
+// HostOf returns a NotFoundError for a host that neither a frontier nor the spec of a crawl knows.
+// A change for it would stay in the spec without effect.
 func HostOf(ctx context.Context, client frontierapi.Client, spec *crawlspec.Spec, given string) error {
 	name, err := crawlspec.HostName(given)
 	if err != nil || namesHost(spec, name) {
@@ -114,20 +117,20 @@ func HostOf(ctx context.Context, client frontierapi.Client, spec *crawlspec.Spec
 		given = name
 	}
 	_, err = Host(ctx, client, given)
-	// What the crawl wants of a host is so whatever the port; a frontier tells ports apart.
+	// Specs apply to all ports of a host, while a frontier distinguishes ports.
 	if none, is := IsNotFound(err); is && slices.ContainsFunc(none.Others, func(host string) bool { return withoutPort(host) == name }) {
 		return nil
 	}
 	return err
 }
 
-// namesHost reports whether a spec has a source or a seed of a host.
+// namesHost reports whether a spec has a source or a seed for a host.
 func namesHost(spec *crawlspec.Spec, host string) bool {
 	return slices.ContainsFunc(spec.Sources, func(s crawlspec.HostRule) bool { return slices.Contains(s.Hosts, host) }) ||
 		slices.ContainsFunc(spec.SeedURLs(), func(url string) bool { return weburl.Hostname(url) == host })
 }
 
-// withoutPort is the name of a host as specs have it.
+// withoutPort returns the name of a host as in specs.
 func withoutPort(host string) string {
 	name, err := crawlspec.HostName(host)
 	if err != nil {
@@ -136,7 +139,7 @@ func withoutPort(host string) string {
 	return name
 }
 
-// hostNames are some of the hosts there are, for a hint: none if they cannot be had.
+// hostNames returns some known hosts for suggestions; none on an error.
 func hostNames(ctx context.Context, client frontierapi.Client) (names []string) {
 	const most = 1000
 	hosts, err := client.Slowest(ctx, "", most)
@@ -149,5 +152,5 @@ func hostNames(ctx context.Context, client frontierapi.Client) (names []string) 
 	return names
 }
 
-// IsNotFound returns the NotFoundError that err is, if it is one.
+// IsNotFound returns err as a NotFoundError, if it is one.
 func IsNotFound(err error) (*NotFoundError, bool) { return errors.AsType[*NotFoundError](err) }

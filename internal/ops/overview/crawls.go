@@ -22,12 +22,12 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// asking is how many crawls are asked about at a time.
+// asking is the number of crawls queried in parallel.
 const asking = 8
 
-// ended is a crawl that had come to an end when it was looked at. To find that
-// out takes many questions, so it is taken for true until something changes. When
-// that was is the latest by the clocks of several frontiers, and not enough.
+// ended is the state of a crawl that had ended. Determining the end takes many requests, so the
+// result is reused until one of these values changes. The time of the last change alone does not
+// suffice, because it is the latest by the clocks of several frontiers.
 type ended struct {
 	end                         frontierapi.EndReason
 	rev                         uint64
@@ -53,14 +53,15 @@ func (r *Reader) readCrawls(ctx context.Context, o *Overview) error {
 	return r.readAlerts(ctx, o)
 }
 
-// Crawls returns the status of some crawls, in the order of their names. It asks about those alone, however many there are.
+// Crawls returns the status of the named crawls, sorted by name. It queries no other crawls.
 func Crawls(ctx context.Context, bus *stages.Bus, names ...string) ([]Crawl, error) {
 	r := Reader{Bus: bus}
 	return r.ReadNamed(ctx, names, nil)
 }
 
-// ReadNamed reads the state of the crawls in asked, or of all if that is nil. If the state of one is unknown, its Problem says why.
-// It asks less the next time about crawls that have ended.
+// ReadNamed reads the state of the crawls in asked, or of all if asked is nil. If a state is
+// unknown, the Problem of its crawl gives the reason. Later calls need fewer requests for crawls
+// that have ended.
 func (r *Reader) ReadNamed(ctx context.Context, names []string, asked map[string]bool) (all []Crawl, err error) {
 	specs := r.Specs
 	if specs == nil {
@@ -69,7 +70,7 @@ func (r *Reader) ReadNamed(ctx context.Context, names []string, asked map[string
 		}
 	}
 	all = make([]Crawl, len(names))
-	var unanswered atomic.Bool // then the others need not wait for an answer
+	var unanswered atomic.Bool // then the other crawls need not wait for a reply
 	var g errgroup.Group
 	g.SetLimit(asking)
 	for i, name := range names {
@@ -94,12 +95,12 @@ func (r *Reader) ReadNamed(ctx context.Context, names []string, asked map[string
 			return nil
 		})
 	}
-	_ = g.Wait() // no one returns an error
+	_ = g.Wait() // cannot fail: no function returns an error
 	r.remember(all)
 	return all, nil
 }
 
-// readAlerts reads what is wrong with the crawls that are asked about.
+// readAlerts reads the raised alerts of the queried crawls.
 func (r *Reader) readAlerts(ctx context.Context, o *Overview) error {
 	store, err := alerts.OpenStore(ctx, r.Bus)
 	if err != nil {
@@ -118,13 +119,13 @@ func (r *Reader) readAlerts(ctx context.Context, o *Overview) error {
 	return nil
 }
 
-// crawls returns the names of the crawls that the overview has, and which of them are
-// asked about. With Specs those are the same: the crawls in which something is to happen, those in First, and others up to Most.
+// crawls returns the names of the crawls in the overview, and the crawls to query. With Specs,
+// these are the crawls that have work, those in First, and others up to Most.
 func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]bool, err error) {
 	first := r.First
 	switch {
 	case r.Specs != nil:
-		awake, _ := frontierapi.Client{Bus: r.Bus}.Awake(ctx) // without an answer, any up to Most
+		awake, _ := frontierapi.Client{Bus: r.Bus}.Awake(ctx) // without a reply, any crawls up to Most
 		first, names = slices.Concat(awake, first), r.Specs.Crawls()
 	case r.Crawl != "":
 		names = []string{r.Crawl}
@@ -140,7 +141,7 @@ func (r *Reader) crawls(ctx context.Context) (names []string, asked map[string]b
 	return names, asked, nil
 }
 
-// upTo returns the names, with as many of the others as make them most; all of them for 0.
+// upTo returns the set of names, filled with others up to most; with all others if most is 0.
 func upTo(names, others []string, most int) map[string]bool {
 	there := make(map[string]bool)
 	for _, name := range names {
@@ -176,7 +177,7 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	if err == nil {
 		c.End, c.CrawlStatus, err = client.CheckEnded(ctx, c.Name, spec.Spec)
 	}
-	if c.Unusable == "" { // or a frontier says so
+	if c.Unusable == "" { // otherwise a frontier reports it
 		c.Unusable, c.Stalled = spec.Unusable, spec.Stalled
 	}
 	if err == nil {
@@ -185,14 +186,14 @@ func (r *Reader) readCrawl(ctx context.Context, specs *stages.Specs, c *Crawl) e
 	return err
 }
 
-// StillEnded reports whether a crawl has ended, and stands as it did at an earlier look.
+// StillEnded reports whether a crawl has ended and has not changed since an earlier observation.
 func (c *Crawl) StillEnded(earlier *Crawl) bool {
 	return c.End != frontierapi.NotEnded && c.ended() == earlier.ended()
 }
 
 func (c *Crawl) ended() ended { return ended{c.End, c.Rev, c.Changed, c.Known(), c.Pending(), c.Pages} }
 
-// remember keeps the ends of crawls for the next look.
+// remember stores the ends of crawls for the next call.
 func (r *Reader) remember(crawls []Crawl) {
 	r.ends = make(map[string]ended)
 	for i := range crawls {
@@ -202,7 +203,7 @@ func (r *Reader) remember(crawls []Crawl) {
 	}
 }
 
-// setState sets the state of a crawl that was read, whose spec sets another one.
+// setState sets the state of a crawl from its spec and its end.
 func (c *Crawl) setState(spec *crawlspec.Revision) {
 	switch set := spec.State; {
 	case spec.Deletion != nil && !spec.Deletion.Done && spec.Rev <= spec.Deletion.Rev:
@@ -217,7 +218,7 @@ func (c *Crawl) setState(spec *crawlspec.Revision) {
 	c.Why = c.whyNoPages()
 }
 
-// whyNoPages says of a crawl that has ended without a page what became of its URLs.
+// whyNoPages explains for a crawl that ended without a page what happened to its URLs.
 func (c *Crawl) whyNoPages() string {
 	if c.End == frontierapi.NotEnded || c.Pages > 0 {
 		return ""
@@ -232,7 +233,7 @@ func (c *Crawl) whyNoPages() string {
 	return strings.Join(all, "; ")
 }
 
-// Hints is advice by the reason of an exclusion.
+// Hints maps the reason of an exclusion to advice.
 var Hints = map[string]string{
 	frontierapi.ReasonAddress: "its address is private (allow_private: true in the spec, or seine crawl --allow-private, permits it)",
 	frontierapi.ReasonRobots:  "robots.txt disallows it (--robots ignore, if the site is yours)",
@@ -240,7 +241,7 @@ var Hints = map[string]string{
 	frontierapi.ReasonType:    "its content type is not kept; seine explain URL names it (accept in the spec, or for JSON a record rule with jq)",
 }
 
-// Remedies are what to do about a page that could not be fetched, by the class of the result.
+// Remedies maps the class of a failure to advice.
 var Remedies = map[messages.Class]string{
 	messages.Gone:           "the page does not exist: check the URL",
 	messages.ClientError:    "the site refuses this request: check the URL, or give a spec with the login or headers that the page needs",

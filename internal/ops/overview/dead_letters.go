@@ -6,7 +6,8 @@ import (
 	"seine/internal/ops/deadletters"
 )
 
-// readDead counts the dead letters, and reads the last ones if there are others than at the last look.
+// readDead counts the dead letters. It reads the newest ones if they have changed since the last
+// call.
 func (r *Reader) readDead(ctx context.Context, o *Overview) (deadletters.Counts, error) {
 	filter := deadletters.Filter{Crawl: r.Crawl}
 	counts, err := deadletters.Count(ctx, r.Bus, filter)

@@ -14,16 +14,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// oldest finds since when a message waits for each stage: the first one that has
-// not been acknowledged, of a consumer that acknowledges in order, or else the
-// first that has not been delivered. A worker may hold one message for long, as
-// while it waits for a host.
+// oldest finds since when a message has waited for each stage. For a consumer that acknowledges in
+// order, that is the first unacknowledged message; otherwise the first undelivered one, because a
+// worker may hold a message for long, for example while it waits for a host.
 type oldest struct {
 	mu      sync.Mutex
 	byStage map[string]time.Time
 }
 
-// firstWaiting asks for the first message that waits for a consumer, if any does.
+// firstWaiting reads the first message that waits for a consumer, if there is one.
 func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string, c *jetstream.ConsumerInfo) error {
 	after, waiting := c.Delivered.Stream, c.NumPending > 0
 	if c.Config.AckPolicy == jetstream.AckAllPolicy {
@@ -34,7 +33,7 @@ func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string
 	}
 	m, err := bus.ReadFromLeader(ctx, c.Stream, jsclient.Lookup{Seq: after + 1, Next: c.Config.FilterSubject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil // it has been read meanwhile
+		return nil // it was read meanwhile
 	}
 	if err != nil {
 		return fmt.Errorf("look at the oldest message for %s: %w", c.Config.Durable, err)
@@ -47,7 +46,7 @@ func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string
 	return nil
 }
 
-// lookers bounds how many messages are asked for at a time.
+// lookers bounds the messages that are read in parallel.
 const lookers = 16
 
 func newOldest() (*oldest, *errgroup.Group) {

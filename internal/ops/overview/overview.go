@@ -1,5 +1,5 @@
-// Package overview reads how a whole cluster of Seine stands: its stages, its
-// streams and its crawls, as they are known to NATS and to the frontiers.
+// Package overview reads the state of a whole cluster: its stages, streams and crawls, as NATS and
+// the frontiers report them.
 package overview
 
 import (
@@ -27,7 +27,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Overview is how a cluster stands at a moment.
+// Overview is the state of a cluster at one time.
 type Overview struct {
 	At      time.Time `json:"at"`
 	Stages  []Stage   `json:"stages"`
@@ -35,12 +35,12 @@ type Overview struct {
 	Crawls  []Crawl   `json:"crawls"`
 	// Outputs are those of all writers that have ever run.
 	Outputs []Output `json:"outputs,omitempty"`
-	// Warnings are what holds up every crawl: stages without a process, streams that
-	// are nearly full. Two looks are needed to tell.
+	// Warnings are conditions that block every crawl: stages without a process, streams that are
+	// nearly full. They need two observations.
 	Warnings []string `json:"warnings,omitempty"`
-	// Alerts are what is wrong now, of all crawls.
+	// Alerts are the raised alerts of all crawls.
 	Alerts []alerts.Alert `json:"alerts,omitempty"`
-	// Dead are the dead letters there are, DeadLast the last of them.
+	// Dead is the number of dead letters, DeadLast the newest of them.
 	Dead     uint64                    `json:"dead"`
 	DeadLast []*deadletters.DeadLetter `json:"dead_last,omitempty"`
 	// Hosts is the state of the hosts, nil if it is unknown.
@@ -52,40 +52,40 @@ type Stage struct {
 	Name      string   `json:"name"` // frontier, fetcher, renderer, parser, writer NAME
 	Instances int      `json:"instances"`
 	Versions  []string `json:"versions,omitempty"`
-	// Lag is how many messages wait for the stage, InFlight how many it holds.
+	// Lag is the number of messages that wait for the stage, InFlight the number that it holds.
 	Lag uint64 `json:"lag"`
-	// Oldest is when the oldest of them was stored.
+	// Oldest is when the oldest waiting message was stored.
 	Oldest   time.Time `json:"oldest,omitzero"`
 	InFlight uint64    `json:"in_flight"`
-	// Handled is how many messages it was given and has finished, ever;
-	// Redelivered are those it holds not for the first time.
+	// Handled is the number of messages that the stage has ever finished; Redelivered counts
+	// in-flight messages that were delivered before.
 	Handled     uint64 `json:"handled"`
 	Redelivered uint64 `json:"redelivered"`
-	// Dead is how many messages it could not handle that are still in DEAD; those
-	// of all writers are with the first.
+	// Dead is the number of the stage's dead letters on DEAD. The first writer has those of all
+	// writers.
 	Dead uint64 `json:"dead"`
-	// Rate is Handled a second since the overview before, 0 in the first.
+	// Rate is the increase of Handled per second since the previous overview, 0 in the first one.
 	Rate float64 `json:"rate"`
 }
 
-// Output is where a writer writes, and in which format of files.
+// Output is the destination of a writer, and the format of its files.
 type Output struct {
 	Writer string `json:"writer"`
-	Out    string `json:"out"` // without secrets
+	Out    string `json:"out"` // with secrets redacted
 	Format string `json:"format,omitempty"`
 }
 
-// Stream is a stream, and how full it is.
+// Stream is the size of a stream.
 type Stream struct {
 	Name     string  `json:"name"`
 	Messages uint64  `json:"messages"`
 	Bytes    uint64  `json:"bytes"`
-	Limit    int64   `json:"limit"` // in bytes; 0 is none
-	Rate     float64 `json:"rate"`  // messages that came, a second
+	Limit    int64   `json:"limit"` // in bytes; 0 for none
+	Rate     float64 `json:"rate"`  // new messages per second
 	Last     uint64  `json:"last_seq"`
 }
 
-// State is that of a crawl: one that its spec sets, Blocked, Deleting, or its End.
+// State is the state of a crawl: one that its spec sets, Blocked, Deleting, or its End.
 type State string
 
 // States of crawls that have not ended.
@@ -93,79 +93,76 @@ const (
 	Running   = State(crawlspec.Running)
 	Paused    = State(crawlspec.Paused)
 	Cancelled = State(crawlspec.Cancelled)
-	Blocked   = State("blocked") // no revision of its spec can be used
+	Blocked   = State("blocked") // no revision of its spec is usable
 	Deleting  = State("deleting")
 )
 
-// States are all of them.
+// States lists all states.
 var States = []State{
 	Running, Paused, Cancelled, Blocked, Deleting, State(frontierapi.Empty), State(frontierapi.Complete),
 	State(frontierapi.PagesLimit), State(frontierapi.BytesLimit), State(frontierapi.TimeLimit),
 }
 
-// Crawl is a crawl.
+// Crawl is the state of a crawl.
 type Crawl struct {
 	Name  string                `json:"name"`
 	State State                 `json:"state"`
 	End   frontierapi.EndReason `json:"end,omitempty"`
 	Rev   uint64                `json:"rev"` // of its spec
 	frontierapi.CrawlStatus
-	// Rate is pages a second since the overview before.
+	// Rate is the number of pages per second since the previous overview.
 	Rate float64 `json:"rate"`
-	// ETA is when what is known now will be done at that rate; zero if it is
-	// unknown.
+	// ETA is when the known URLs will be done at that rate; zero if it is unknown.
 	ETA time.Time `json:"eta,omitzero"`
-	// DeletedAt is when the crawl, which has come to an end, is deleted (Spec.Keep);
-	// zero if it is kept.
+	// DeletedAt is when the ended crawl will be deleted (Spec.Keep); zero if it is kept.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
-	// NextRun is when Spec.Schedule starts the crawl again; zero if it does not.
+	// NextRun is when Spec.Schedule starts the next run; zero if there is none.
 	NextRun time.Time `json:"next_run,omitzero"`
-	// Dead are its dead letters, by stage.
+	// Dead counts its dead letters by stage.
 	Dead map[string]uint64 `json:"dead,omitempty"`
-	// Idle says that no process works on it: the figures are those that are stored.
+	// Idle is set if no process works on the crawl, so that its figures are the stored ones.
 	Idle bool `json:"idle,omitempty"`
-	// Why says, of one that has ended without a page, what became of its URLs.
+	// Why explains, for a crawl that ended without a page, what happened to its URLs.
 	Why string `json:"why,omitempty"`
-	// Problem is why its state is unknown.
+	// Problem is the reason why its state is unknown.
 	Problem string `json:"problem,omitempty"`
-	// Unasked says that there are so many crawls that this one was left out.
+	// Unasked is set if the crawl was not queried because there are too many.
 	Unasked bool `json:"unasked,omitempty"`
 
 	Spec *crawlspec.Spec `json:"-"` // nil if it was not read
 }
 
-// Read returns how everything stands now. What cannot be known of a crawl is its
-// Problem; without the streams there is an error.
+// Read returns the current state of the cluster. If the state of a crawl is unknown, its Problem
+// gives the reason. Missing streams are an error.
 func Read(ctx context.Context, bus *stages.Bus) (*Overview, error) {
 	r := Reader{Bus: bus}
 	return r.Read(ctx)
 }
 
-// Reader looks at a cluster again and again.
+// Reader reads overviews repeatedly.
 type Reader struct {
 	Bus *stages.Bus
-	// Crawl limits what is asked about crawls, hosts and dead letters to one.
+	// Crawl limits crawls, hosts and dead letters to one crawl.
 	Crawl string
-	// Most bounds the crawls that are asked about in one look; 0 is no bound.
-	// Those in First go before the others.
+	// Most bounds the crawls that are queried per call; 0 for no bound. Crawls in First take
+	// precedence.
 	Most  int
 	First []string
-	// Specs are followed. If they are given, the overview has no other crawls than
-	// those in which something is to happen, those in First and, up to Most in all,
-	// some that have ended: to ask about each that has ever been would take minutes.
+	// Specs, if set, limits the overview to crawls that have work, those in First and, up to Most,
+	// some that have ended. To query every crawl that ever existed would take minutes.
 	Specs *stages.Specs
-	// Alerts asks for those that are raised.
+	// Alerts enables reading raised alerts.
 	Alerts bool
-	// Hosts is how many of each kind Overview.Hosts has, Letters how many dead
-	// letters are read; 0 asks for none.
+	// Hosts is the number of hosts of each kind in Overview.Hosts, Letters the number of dead
+	// letters; 0 for none.
 	Hosts, Letters int
 
 	ends    map[string]ended
 	letters []*deadletters.DeadLetter
-	lastSeq uint64 // of DEAD when letters were read
+	lastSeq uint64 // last sequence of DEAD when letters were read
 }
 
-// Read returns how everything stands now, as the function Read does.
+// Read returns the current state, like the function Read.
 func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	o := &Overview{At: time.Now()}
 	g, gctx := errgroup.WithContext(ctx)
@@ -178,7 +175,7 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	g.Go(panics.Caught(func() error { return r.readCrawls(gctx, o) }))
 	if r.Hosts > 0 {
 		g.Go(panics.Caught(func() error {
-			o.Hosts, _ = frontierapi.Client{Bus: r.Bus}.Survey(gctx, r.Crawl, r.Hosts) // without a frontier the crawls say so
+			o.Hosts, _ = frontierapi.Client{Bus: r.Bus}.Survey(gctx, r.Crawl, r.Hosts) // without a frontier, the crawls report the problem
 			return nil
 		}))
 	}
@@ -198,7 +195,7 @@ func (r *Reader) Read(ctx context.Context) (*Overview, error) {
 	return o, nil
 }
 
-// readOutput finds out where the stage of that name writes, if it is a writer.
+// readOutput adds the destination of a stage that is a writer.
 func (o *Overview) readOutput(ctx context.Context, bus *stages.Bus, stage string) {
 	name, ok := strings.CutPrefix(stage, messages.StageWriter+" ")
 	if !ok {
@@ -209,7 +206,7 @@ func (o *Overview) readOutput(ctx context.Context, bus *stages.Bus, stage string
 	}
 }
 
-// streams are those of the pipeline, in its order.
+// streams lists the streams of the pipeline in order.
 var streams = []string{
 	messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages,
 	messages.StreamResults, messages.StreamRecords, messages.StreamDead,
@@ -222,7 +219,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 		if err != nil {
 			return err
 		}
-		if info == nil { // package doctor says what to do
+		if info == nil { // package doctor reports it
 			continue
 		}
 		o.Streams = append(o.Streams, Stream{
@@ -246,7 +243,7 @@ func (o *Overview) readStreams(ctx context.Context, bus *stages.Bus, byStage map
 	return err
 }
 
-// stageOf returns the stage that reads as a durable consumer.
+// stageOf returns the stage that reads with a durable consumer.
 func stageOf(durable string) string {
 	for _, stage := range []string{messages.StageFrontier, messages.StageFetcher, messages.StageRenderer, messages.StageParser} {
 		if strings.HasPrefix(durable, stage) {
@@ -273,9 +270,9 @@ func add(byStage map[string]*Stage, name string, c *jetstream.ConsumerInfo) {
 	s.Redelivered += uint64(max(0, c.NumRedelivered))
 }
 
-// merge adds how many processes each stage has. Writers of all names announce
-// themselves as one stage. The renderer is there only if it has a consumer or a crawl wants
-// it: most clusters have none.
+// merge adds the number of processes to each stage. Writers of all names announce themselves as one
+// stage. The renderer is included only if it has a consumer or a crawl needs it, because most
+// clusters have none.
 func merge(byStage map[string]*Stage, services []micro.Info, rendering bool) []Stage {
 	if byStage[messages.StageRenderer] == nil && rendering {
 		byStage[messages.StageRenderer] = &Stage{Name: messages.StageRenderer}
@@ -312,13 +309,13 @@ var order = []string{messages.StageFrontier, messages.StageFetcher, messages.Sta
 
 func stageOrder(name string) int { return slices.Index(order, kindOf(name)) }
 
-// kindOf returns which stage one of a name is: there are writers of several.
+// kindOf returns the stage of a name; several writers have names of their own.
 func kindOf(name string) string {
 	kind, _, _ := strings.Cut(name, " ")
 	return kind
 }
 
-// discover asks all processes who they are.
+// discover collects the services of all processes.
 func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 	var all []micro.Info
 	err := stages.ScatterGather(ctx, nc, "$SRV.INFO", nil, func(data []byte) {
@@ -333,13 +330,13 @@ func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 	return all, nil
 }
 
-// Names returns the names of the crawls that have a spec, or got seeds.
+// Names returns the names of the crawls that have a spec or seeds.
 func Names(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	all, err := allNames(ctx, bus)
 	return slices.DeleteFunc(all, func(name string) bool { return messages.CheckCrawl(name) != nil }), err
 }
 
-// allNames are Names, and keys beside them that were stored by hand.
+// allNames is like Names, but includes keys that users stored by hand.
 func allNames(ctx context.Context, bus *stages.Bus) ([]string, error) {
 	keys, err := bus.Keys(ctx, messages.BucketCrawls)
 	if err != nil {
@@ -361,7 +358,7 @@ func allNames(ctx context.Context, bus *stages.Bus) ([]string, error) {
 		}
 		for _, name := range stored {
 			if deleted[name] && !names[name] {
-				// Until the deletion is done, what is there is of the deleted crawl.
+				// Until the deletion is done, existing messages belong to the deleted crawl.
 				if deleted[name], err = beingDeleted(ctx, bus, name); err != nil {
 					return nil, err
 				}
@@ -384,7 +381,7 @@ func NamesIn(ctx context.Context, bus *stages.Bus, stream string) ([]string, err
 	return slices.Compact(names), err
 }
 
-// beingDeleted reports whether the deletion of a crawl is not done yet.
+// beingDeleted reports whether a deletion of the crawl is unfinished.
 func beingDeleted(ctx context.Context, bus *stages.Bus, crawl string) (bool, error) {
 	value, rev, err := bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
 	if err != nil {
@@ -394,7 +391,7 @@ func beingDeleted(ctx context.Context, bus *stages.Bus, crawl string) (bool, err
 	return err == nil && !d.Done, err
 }
 
-// ComputeRates fills in the rates and the warnings of o, which came after before.
+// ComputeRates sets the rates and the warnings of o, given the previous overview.
 func (o *Overview) ComputeRates(before *Overview) {
 	if before == nil {
 		return
@@ -432,7 +429,8 @@ func (o *Overview) ComputeRates(before *Overview) {
 	}
 }
 
-// SetRate sets the pages a second of a crawl, and the ETA at that rate, which is not before the longest queues of hosts end.
+// SetRate sets the rate of a crawl in pages per second, and the resulting ETA. The ETA is not
+// before the longest queue of a host is empty.
 func (o *Overview) SetRate(c *Crawl, rate float64) {
 	c.Rate, c.ETA = rate, time.Time{}
 	left := c.Pending()
@@ -446,5 +444,5 @@ func (o *Overview) SetRate(c *Crawl, rate float64) {
 	c.ETA = o.At.Add(takes)
 }
 
-// ExcludedURLs is how many URLs are excluded, for any reason.
+// ExcludedURLs returns the number of URLs excluded for any reason.
 func (c *Crawl) ExcludedURLs() int64 { return c.Known() - c.Pending() - c.Done - c.Failed }

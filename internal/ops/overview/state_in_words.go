@@ -9,10 +9,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// StateInWords is the state of a crawl for people: a word, and a sentence about it.
+// StateInWords is the state of a crawl for users: a word and an explanation.
 type StateInWords struct{ Word, Why string }
 
-// Words beside those of State.
+// Words in addition to those of State.
 const (
 	Scheduled = "scheduled"
 	stopped   = "stopped"
@@ -21,13 +21,13 @@ const (
 	unasked   = "not looked at"
 )
 
-// AllStateWords are all words, in the order in which lists offer them.
+// AllStateWords lists all words in the order of menus.
 var AllStateWords = []string{
 	string(Running), Scheduled, string(Paused), stopped, limited, string(frontierapi.Complete), string(Cancelled),
 	string(frontierapi.Empty), string(Blocked), string(Deleting), unknown, unasked,
 }
 
-// StateInWords returns the state of the crawl for people.
+// StateInWords returns the state of the crawl for users.
 func (c *Crawl) StateInWords() StateInWords {
 	left := humanize.Plural(c.Pending(), "URL")
 	switch {
@@ -57,7 +57,7 @@ func (c *Crawl) StateInWords() StateInWords {
 	return StateInWords{string(Running), ""}
 }
 
-// limit says which limit ended a crawl, with its key in the spec.
+// limit describes the limit that ended a crawl, with its key in the spec.
 func (c *Crawl) limit() string {
 	spec := c.Spec
 	if spec == nil {
@@ -75,15 +75,15 @@ func (c *Crawl) limit() string {
 	return ""
 }
 
-// Mark is the class of the mark that shows the word.
+// Mark returns the CSS class for the word.
 func (s StateInWords) Mark() string { return strings.ReplaceAll(s.Word, " ", "-") }
 
-// Ended reports whether nothing more happens by itself.
+// Ended reports whether the crawl will do nothing without a command.
 func (s StateInWords) Ended() bool {
 	return slices.Contains([]string{limited, string(frontierapi.Complete), string(Cancelled), string(frontierapi.Empty)}, s.Word)
 }
 
-// May reports whether a verb of a form makes sense for a crawl in this state.
+// May reports whether a verb, such as "pause", applies to a crawl in this state.
 func (s StateInWords) May(verb string) bool {
 	switch s.Word {
 	case string(Running), Scheduled, string(Blocked), unknown:

@@ -9,16 +9,16 @@ import (
 	"seine/pkg/stages"
 )
 
-// Robots is the robots.txt of an origin, as the fetchers share it: robotsEntry in
+// Robots is the robots.txt of an origin as shared by the fetchers: robotsEntry in
 // pkg/stages/fetcher/robots.go.
 type Robots struct {
 	Origin    string    `json:"origin"`
 	Status    int       `json:"status,omitempty"`
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it is being fetched
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero while it is being fetched
 	Body      []byte    `json:"body,omitempty"`
 }
 
-// RobotsOf returns what is known of the robots.txt of a host, by http and https.
+// RobotsOf returns the stored robots.txt of a host, for http and https.
 func RobotsOf(ctx context.Context, bus *stages.Bus, host string) (all []Robots, err error) {
 	for _, scheme := range []string{"https://", "http://"} {
 		var r Robots

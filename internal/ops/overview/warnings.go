@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Full returns the part of its limit that a stream fills, 0 if it has none.
+// Full returns the used share of a stream's limit, 0 if it has no limit.
 func (s *Stream) Full() float64 {
 	if s.Limit <= 0 {
 		return 0
@@ -16,16 +16,16 @@ func (s *Stream) Full() float64 {
 	return float64(s.Bytes) / float64(s.Limit)
 }
 
-// NearlyFull reports that a stream is so full that it holds back who publishes to
-// it, or will soon. DEAD does not: it drops its oldest letters.
+// NearlyFull reports whether a stream is so full that it blocks its publishers now or soon. DEAD
+// never does, because it drops its oldest letters.
 func (s *Stream) NearlyFull() bool {
 	const nearlyFull = 0.9
 	return s.Full() > nearlyFull && s.Name != messages.StreamDead
 }
 
-// Missing returns the stages without a process, in the order of the pipeline: each
-// that has consumers, and one of each kind at least. The renderer is missing only where it
-// has something to do. A process that did not answer in one look may have been busy.
+// Missing returns the stages without a process, in pipeline order: every stage that has consumers,
+// and at least one of each kind. The renderer is missing only if it has work. A stage that is
+// missing in a single overview may just be busy.
 func (o *Overview) Missing() (missing []string) {
 	for _, stage := range order {
 		known := false
@@ -46,13 +46,12 @@ func (o *Overview) Missing() (missing []string) {
 	return missing
 }
 
-// needsRenderer reports whether something waits for a renderer, or may in a moment.
+// needsRenderer reports whether requests wait for a renderer or may do so soon.
 func (o *Overview) needsRenderer(s *Stage) bool {
 	return s.Lag > 0 || s.InFlight > 0 || len(o.Rendering()) > 0
 }
 
-// Rendering returns the names of the crawls that continue and whose specs may want pages
-// rendered.
+// Rendering returns the names of the running crawls whose specs may render pages.
 func (o *Overview) Rendering() (names []string) {
 	for i := range o.Crawls {
 		if c := &o.Crawls[i]; c.Spec != nil && c.Spec.MayRender() && c.State == Running {
@@ -62,7 +61,7 @@ func (o *Overview) Rendering() (names []string) {
 	return names
 }
 
-// warn fills in the warnings of o, which came after before.
+// warn sets the warnings of o, given the previous overview.
 func (o *Overview) warn(before *Overview) {
 	then := before.Missing()
 	missing := slices.DeleteFunc(o.Missing(), func(stage string) bool { return !slices.Contains(then, stage) })

@@ -8,8 +8,8 @@ import (
 	"seine/internal/base/diskspace"
 )
 
-// diskOf returns the disk that a path is on, or will be: that of the nearest folder
-// that there is.
+// diskOf returns the disk of a path. If the path does not exist, it uses the nearest existing
+// parent directory.
 func diskOf(path string) (Disk, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// SubjectDrain is where the process of an ID is asked to drain.
+// SubjectDrain returns the subject for drain requests to the process with an ID.
 func SubjectDrain(id string) string { return "seine.drain." + id }
 
 // Errors of Drain.
@@ -22,21 +22,21 @@ var (
 	ErrNoDrain   = errors.New("it is a whole crawl in one process")
 )
 
-// DrainBy has ServeDrain call drain, which acts as the first signal, on request.
+// DrainBy sets the function that ServeDrain calls on request. drain acts like the first signal.
 func (s *Reporter) DrainBy(drain func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain = drain
 }
 
-// Draining notes that the process finishes what is in progress, and ends.
+// Draining marks the process as draining: it finishes in-flight work and exits.
 func (s *Reporter) Draining() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining = true
 }
 
-// serveDrain answers requests to drain this process.
+// serveDrain answers drain requests to this process.
 func (s *Reporter) serveDrain(nc *nats.Conn, log *slog.Logger) error {
 	s.mu.Lock()
 	drain := s.drain
@@ -56,11 +56,12 @@ func (s *Reporter) serveDrain(nc *nats.Conn, log *slog.Logger) error {
 	return nil
 }
 
-// drainTime is how long Drain waits for the process to answer.
+// drainTime bounds the wait for the process to answer.
 const drainTime = 2 * time.Second
 
-// Drain has the process of an ID finish what is in progress and end, and returns how it is. It is ErrNoProcess if none
-// answers, ErrNoDrain if that process can only be ended where it runs. To ask twice is to ask once.
+// Drain asks a process to finish its in-flight work and exit, and returns its state. The error is
+// ErrNoProcess if none answers, ErrNoDrain if the process cannot be drained remotely. Repeated
+// requests have no further effect.
 func Drain(ctx context.Context, nc *nats.Conn, id string) (p Process, err error) {
 	asking, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()

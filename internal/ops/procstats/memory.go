@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// memoryLimit is the memory that this process may have: the least of what its
-// control groups and the machine have.
+// memoryLimit returns the memory available to this process: the smallest limit of its control
+// groups and the machine.
 func memoryLimit() int64 {
 	least := machineMemory()
 	groups, _ := os.ReadFile("/proc/self/cgroup")
@@ -27,9 +27,9 @@ func memoryLimit() int64 {
 	return least
 }
 
-// limitFiles are where the limits of a process's control groups are, and those of
-// the groups around them, by what /proc/self/cgroup says (cgroups(7)). In a
-// container the paths there are those outside, and its own group is at the top.
+// limitFiles returns the files with the memory limits of a process's control groups and their
+// parents, given /proc/self/cgroup (cgroups(7)). In a container those paths are relative to the
+// host, and the process's own group is at the root.
 func limitFiles(groups string) []string {
 	files := []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 	for line := range strings.Lines(groups) {
@@ -51,7 +51,7 @@ func limitFiles(groups string) []string {
 	return files
 }
 
-// machineMemory is all memory there is, 0 where /proc is not.
+// machineMemory returns the total memory, 0 on systems without /proc.
 func machineMemory() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package procstats reports the processes of a cluster: their memory, and the
-// disks that they keep something on. Each answers for itself, over NATS; no other
-// process can know.
+// Package procstats reports the memory and the disks of the processes in a cluster. Each process
+// answers requests over NATS for itself, because no other process can know.
 package procstats
 
 import (
@@ -24,48 +23,48 @@ import (
 	"seine/pkg/stages"
 )
 
-// Subject is where all processes are asked.
+// Subject is the subject for requests to all processes.
 const Subject = "seine.vitals"
 
-// Process is how a process is.
+// Process is the state of a process.
 type Process struct {
-	// ID tells it from all others, earlier ones of its machine too.
+	// ID is unique among all processes, including earlier ones on the same machine.
 	ID    string `json:"id,omitempty"`
 	Stage string `json:"stage"` // frontier, fetcher, renderer, parser, writer NAME, crawl
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
-	// Resident is the memory that it has, Limit what it may have: that of its
-	// container, or all there is. In bytes; 0 where it is unknown.
+	// Resident is the process's memory, Limit the limit of its container or the machine's memory.
+	// Both are in bytes, 0 if unknown.
 	Resident int64  `json:"resident"`
 	Limit    int64  `json:"limit"`
 	Disks    []Disk `json:"disks,omitempty"`
-	// Unready is what keeps it from its work, as its /readyz says; "" if nothing does.
+	// Unready is the reason why the process cannot work, as in its /readyz; "" if it can.
 	Unready string `json:"unready,omitempty"`
-	// Waits is what has to wait while the process does its work, as a view that a reader of the database locks; "" if
-	// nothing does.
+	// Waits describes postponed work of a process that otherwise works, for example a view that a
+	// database reader locks; "" if there is none.
 	Waits string `json:"waits,omitempty"`
-	// Drains says that it ends by Drain; one that is a whole crawl is ended where it runs.
+	// Drains is set if Drain works. A whole crawl in one process must be stopped on its machine.
 	Drains bool `json:"drains,omitempty"`
-	// Draining says that it takes nothing new, and ends when it has finished what it has.
+	// Draining is set if the process accepts no new work and exits after its in-flight work.
 	Draining bool `json:"draining,omitempty"`
 }
 
 // maxUnready bounds Unready and Waits, in bytes.
 const maxUnready = 1 << 10
 
-// Name tells a process from others.
+// Name identifies the process among those that run.
 func (p *Process) Name() string { return fmt.Sprintf("%s %s-%d", p.Stage, p.Host, p.PID) }
 
-// Disk is how the disk is that a process keeps something on.
+// Disk is a disk that a process writes to.
 type Disk struct {
-	Name   string `json:"name"` // what: state, out, data, archive; no two of a process have the same
+	Name   string `json:"name"` // state, out, data or archive; unique within a process
 	Path   string `json:"path"`
-	Device string `json:"device"` // the same for two places on one disk
+	Device string `json:"device"` // the same for two paths on one disk
 	Free   int64  `json:"free"`   // in bytes, for this user
 	Size   int64  `json:"size"`
 }
 
-// Reporter is this process. It is safe for concurrent use.
+// Reporter reports this process. It is safe for concurrent use.
 type Reporter struct {
 	limit int64
 	id    string
@@ -79,43 +78,43 @@ type Reporter struct {
 	draining bool
 }
 
-// watchedDir is a directory that is watched.
+// watchedDir is a directory whose disk is reported.
 type watchedDir struct{ name, path string }
 
-// NewReporter returns this process as one of a stage.
+// NewReporter returns a reporter for a process of a stage.
 func NewReporter(stage string) *Reporter {
 	return &Reporter{stage: stage, limit: memoryLimit(), id: nuid.Next()}
 }
 
-// Rename adds what tells a stage from others of its kind: the name of a writer.
+// Rename replaces the stage, for example to add the name of a writer.
 func (s *Reporter) Rename(stage string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stage = stage
 }
 
-// AddDisk has the disk of a directory told of. Name says what is there.
+// AddDisk reports the disk of a directory. name is its purpose.
 func (s *Reporter) AddDisk(name, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.disks = append(s.disks, watchedDir{name, path})
 }
 
-// ReadyBy has what a check says told of: stages.Health.Err.
+// ReadyBy sets the readiness check: stages.Health.Err.
 func (s *Reporter) ReadyBy(check func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ready = check
 }
 
-// WaitsBy adds what a check returns to Process.Waits.
+// WaitsBy adds a check for Process.Waits.
 func (s *Reporter) WaitsBy(check func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waits = append(s.waits, check)
 }
 
-// Now returns how the process is.
+// Now returns the current state of the process.
 func (s *Reporter) Now() Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +138,8 @@ func (s *Reporter) Now() Process {
 	return p
 }
 
-// Serve answers queries for this process, and requests to drain it if it can, until the connection is
-// closed.
+// Serve answers requests about this process and, if it can be drained, drain requests, until the
+// connection is closed.
 func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
 	if _, err := nc.Subscribe(Subject, func(m *nats.Msg) { s.answer(m, log) }); err != nil {
 		return fmt.Errorf("publish the statistics of this process: %w", err)
@@ -148,7 +147,7 @@ func (s *Reporter) Serve(nc *nats.Conn, log *slog.Logger) error {
 	return s.serveDrain(nc, log)
 }
 
-// answer reports the process.
+// answer replies with the state of the process.
 func (s *Reporter) answer(m *nats.Msg, log *slog.Logger) {
 	text, err := json.Marshal(s.Now())
 	if err == nil {
@@ -159,7 +158,7 @@ func (s *Reporter) answer(m *nats.Msg, log *slog.Logger) {
 	}
 }
 
-// Collect asks all processes, and takes a silence for the end.
+// Collect requests the state of all processes. It returns when replies cease to arrive.
 func Collect(ctx context.Context, nc *nats.Conn) ([]Process, error) {
 	var all []Process
 	err := stages.ScatterGather(ctx, nc, Subject, nil, func(data []byte) {

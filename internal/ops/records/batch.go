@@ -14,22 +14,23 @@ import (
 	"seine/pkg/stages"
 )
 
-// Position is a place in one life of RECORDS: behind the message Sequence, and so many records of the next one.
+// Position is a position in RECORDS: after message Sequence and the first Parts records of the next
+// message.
 type Position struct {
 	Created  time.Time `json:"created"`
 	Sequence uint64    `json:"sequence"`
 	Parts    int       `json:"parts,omitempty"`
-	// Time is when the message was stored, zero if that is not known. A stream that lost its end gives its sequence to
-	// another message.
+	// Time is when the message was stored, zero if unknown. It detects that a stream lost its end
+	// and reused the sequence.
 	Time time.Time `json:"time,omitzero"`
 }
 
-// before reports whether p comes before o in the same life.
+// before reports whether p precedes o in the same stream.
 func (p Position) before(o Position) bool {
 	return p.Sequence < o.Sequence || p.Sequence == o.Sequence && p.Parts < o.Parts
 }
 
-// End returns the position behind all that RECORDS has now.
+// End returns the position after all current messages of RECORDS.
 func End(ctx context.Context, bus *stages.Bus) (Position, error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
@@ -39,45 +40,45 @@ func End(ctx context.Context, bus *stages.Bus) (Position, error) {
 	return Position{Created: info.Created, Sequence: info.State.LastSeq, Time: info.State.LastTime}, nil
 }
 
-// Record is a record of RECORDS.
+// Record is a record on RECORDS.
 type Record struct {
-	// ID is unique to the record, and the same when it is made again.
+	// ID is unique to the record, and the same if the record is made again.
 	ID    string          `json:"id"`
 	Crawl string          `json:"crawl"`
 	Kind  string          `json:"kind"`
 	Data  json.RawMessage `json:"record"`
 }
 
-// Batch are records that follow each other.
+// Batch is a sequence of records.
 type Batch struct {
 	Records []Record
-	// To is the position behind them, and behind what is not of the choice.
+	// To is the position after the records, and after following ones that are not selected.
 	To Position
-	// Missed is how many messages RECORDS has not any more, of whichever crawl, that came after the position from
-	// which was read; at least 1 if it lost its end, or was re-created.
+	// Missed is the number of messages after the start position that RECORDS no longer has, of any
+	// crawl. It is at least 1 if the stream lost its end or was re-created.
 	Missed uint64
-	// Lost says that RECORDS does not have the position from which was read: it lost its end, or was re-created. The
-	// batch begins with what it has stored since.
+	// Lost is set if RECORDS no longer has the start position, because it lost its end or was
+	// re-created. The batch then begins with messages stored since.
 	Lost bool
 }
 
 // Bounds of a batch in memory.
 const (
-	maxBatch  = 4 << 20 // bytes; one message may go beyond it
-	batchPull = 16      // messages of up to 1 MiB that are fetched at a time
+	maxBatch  = 4 << 20 // bytes; one message may exceed it
+	batchPull = 16      // messages of up to 1 MiB fetched at a time
 )
 
-// Extent says how much is read.
+// Extent bounds a batch.
 type Extent struct {
 	Most int // records
-	// Fill is how long to wait for more of them once there is one.
+	// Fill is how long to wait for more records after the first.
 	Fill time.Duration
-	// Upto ends it, unless that is zero: a batch that is read twice ends where it did.
+	// Upto is the end position, if set. It makes a repeated batch end where the first one did.
 	Upto Position
 }
 
-// ReadBatch returns the records that are chosen and come after a position. It does not wait for the first. The stream
-// keeps no messages for it: what is beyond the history of the stream is missed.
+// ReadBatch returns the selected records after a position. It does not wait for the first record.
+// The stream does not retain messages for it, so purged messages are missed.
 func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e Extent) (Batch, error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
@@ -94,14 +95,14 @@ func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e 
 	if err := b.read(ctx, bus); err != nil {
 		return Batch{}, fmt.Errorf("read RECORDS: %w", err)
 	}
-	if len(b.records) == 0 && e.Upto == (Position{}) && b.to.Sequence < info.State.LastSeq { // they are of other crawls
+	if len(b.records) == 0 && e.Upto == (Position{}) && b.to.Sequence < info.State.LastSeq { // all were of other crawls
 		b.to = Position{Created: b.to.Created, Sequence: info.State.LastSeq, Time: info.State.LastTime}
 	}
 	return b.Batch(), nil
 }
 
-// MayRead returns an error if what is chosen cannot be read. Where NATS refuses it, no answer comes: ctx should be one of
-// Bus.CancelOnDenied.
+// MayRead returns an error if the selected records cannot be read. If NATS denies it, no reply
+// arrives, so ctx should come from Bus.CancelOnDenied.
 func MayRead(ctx context.Context, bus *stages.Bus, c Choice) error {
 	config := c.from(1)
 	config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverNewPolicy, 0
@@ -122,12 +123,12 @@ type batchReader struct {
 	lost     bool
 }
 
-// Batch is what was read.
+// Batch returns the result.
 func (b *batchReader) Batch() Batch {
 	return Batch{Records: b.records, To: b.to, Missed: b.missed, Lost: b.lost}
 }
 
-// begin finds where to begin in the stream as it is.
+// begin determines the start position in the current stream.
 func (b *batchReader) begin(ctx context.Context, s jetstream.Stream) (err error) {
 	info := s.CachedInfo()
 	if b.lost, err = b.from.lost(ctx, s); err != nil {
@@ -147,7 +148,8 @@ func (b *batchReader) begin(ctx context.Context, s jetstream.Stream) (err error)
 	return nil
 }
 
-// lost reports whether a stream does not have a position that it had: another message has its sequence, or none yet.
+// lost reports whether the stream no longer has the message of a position: another message has its
+// sequence, or none has it yet.
 func (p Position) lost(ctx context.Context, s jetstream.Stream) (bool, error) {
 	info := s.CachedInfo()
 	switch state := &info.State; {
@@ -167,10 +169,10 @@ func (p Position) lost(ctx context.Context, s jetstream.Stream) (bool, error) {
 	return err == nil && !p.Time.Equal(m.Time), err
 }
 
-// read reads until the batch is full, or there is nothing more in time.
+// read reads until the batch is full or no message arrives in time.
 func (b *batchReader) read(ctx context.Context, bus *stages.Bus) error {
 	config := b.choice.from(b.to.Sequence + 1)
-	if b.lost && !b.from.Time.IsZero() { // what comes later was never read
+	if b.lost && !b.from.Time.IsZero() { // later messages were never read
 		later := b.from.Time.Add(1)
 		config.DeliverPolicy, config.OptStartSeq, config.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &later
 	}
@@ -188,7 +190,7 @@ func (b *batchReader) read(ctx context.Context, bus *stages.Bus) error {
 	})
 }
 
-// take takes messages, and waits for more once there is a record.
+// take reads messages, and waits for more after the first record.
 func (b *batchReader) take(ctx context.Context, it jetstream.MessagesContext) error {
 	filling := ctx
 	for {
@@ -215,13 +217,13 @@ func (b *batchReader) take(ctx context.Context, it jetstream.MessagesContext) er
 	}
 }
 
-// add takes the records of a message, and reports whether the batch is full.
+// add adds the records of a message, and reports whether the batch is full.
 func (b *batchReader) add(md *jetstream.MsgMetadata, subject string, header nats.Header, data []byte) (full bool) {
 	seq := md.Sequence.Stream
 	whole := &stages.Message{Header: header, Data: data}
 	parts, err := whole.Parts()
 	if err != nil {
-		parts = nil // that is for the writer to tell
+		parts = nil // the writer reports the error
 	}
 	skip := 0
 	if seq == b.to.Sequence+1 {
@@ -242,7 +244,7 @@ func (b *batchReader) add(md *jetstream.MsgMetadata, subject string, header nats
 	return !b.room(b.to)
 }
 
-// room reports whether the record behind a position may be taken.
+// room reports whether the record after a position still fits the batch.
 func (b *batchReader) room(at Position) bool {
 	if upto := b.extent.Upto; upto != (Position{}) && !at.before(upto) {
 		return false
@@ -253,7 +255,7 @@ func (b *batchReader) room(at Position) bool {
 func (b *batchReader) addRecord(crawl string, m *stages.Message) {
 	kind := messages.RecordKind(m.Header, m.Data)
 	if b.choice.Kind != "" && kind != b.choice.Kind || messages.CheckRecord(m.Header, m.Data) != nil || !json.Valid(m.Data) {
-		return // what is no record is for the writer to tell
+		return // the writer reports invalid records
 	}
 	b.records = append(b.records, Record{ID: m.Header.Get(nats.MsgIdHdr), Crawl: crawl, Kind: kind, Data: m.Data})
 	b.bytes += len(m.Data)

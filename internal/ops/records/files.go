@@ -26,14 +26,15 @@ type File struct {
 	Cursor  string         `json:"cursor" doc:"For GET …/records?file=, and for GET …/files/content."`
 }
 
-// FilePage is a part of the files of an output. Next is the cursor of older ones, "" at the end; a part may have no
-// file and not be the last.
+// FilePage is a page of the files of an output. Next is the cursor of older files, "" at the end. A
+// page may be empty although others follow.
 type FilePage struct {
 	Files []File
 	Next  string
 }
 
-// Files returns at most so many files of a crawl, or for "" of all, the newest first, as the commit log has them.
+// Files returns up to most files of a crawl, or of all crawls for "", the newest first, from the
+// commit log.
 func Files(ctx context.Context, o output.Output, crawl, cursor string, most int) (page FilePage, err error) {
 	if _, database := o.Log.(output.Reader); database {
 		return page, ErrDatabase
@@ -65,7 +66,8 @@ func Files(ctx context.Context, o output.Output, crawl, cursor string, most int)
 	return page, ctx.Err()
 }
 
-// Open opens the file of a File's cursor. An object that was removed since is fs.ErrNotExist.
+// Open opens the file of a File's cursor. If the object was removed since, the error is
+// fs.ErrNotExist.
 func Open(o output.Output, cursor string) (f output.File, in io.ReadCloser, err error) {
 	if _, database := o.Log.(output.Reader); database {
 		return f, nil, ErrDatabase
@@ -90,15 +92,15 @@ func Open(o output.Output, cursor string) (f output.File, in io.ReadCloser, err 
 	return f, in, err
 }
 
-// backwards goes through a commit log from the newest entry to the oldest, whatever its partition.
+// backwards reads a commit log of all partitions from the newest commit to the oldest.
 type backwards struct {
 	out   output.Output
-	left  map[int][]output.Ref   // entries of each partition that were not told
-	heads map[int]*output.Commit // the last of them
-	told  int                    // files of the newest of those
+	left  map[int][]output.Ref   // unread commits of each partition
+	heads map[int]*output.Commit // the last of these
+	told  int                    // files already returned of the newest head
 }
 
-// newest returns the partition whose last entry is the newest of those left, -1 if none is.
+// newest returns the partition with the newest unread commit, -1 if there is none.
 func (b *backwards) newest() (partition int, err error) {
 	partition = -1
 	for _, p := range slices.Sorted(maps.Keys(b.left)) {
@@ -118,7 +120,8 @@ func (b *backwards) newest() (partition int, err error) {
 	return partition, nil
 }
 
-// take tells the files of the last entry of a partition, and reports whether the page is full.
+// take adds the files of the newest commit of a partition to a page, and reports whether the page
+// is full.
 func (b *backwards) take(p int, crawl string, most int, page *FilePage) (full bool) {
 	c, refs := b.heads[p], b.left[p]
 	for ; b.told < len(c.Files); b.told++ {
@@ -138,8 +141,8 @@ func (b *backwards) take(p int, crawl string, most int, page *FilePage) (full bo
 	return false
 }
 
-// String is the cursor: how many files of the newest entry were returned, and how many entries of each partition are left.
-// Those that are committed later do not change what it means. It is "" at the end.
+// String returns the cursor: the number of returned files of the newest commit, and the number of
+// unread commits of each partition. Later commits do not affect it. It is "" at the end.
 func (b *backwards) String() string {
 	var counts []string
 	for _, p := range slices.Sorted(maps.Keys(b.left)) {
@@ -153,7 +156,7 @@ func (b *backwards) String() string {
 	return strconv.Itoa(b.told) + "/" + strings.Join(counts, ".")
 }
 
-// goTo goes to where a cursor was made.
+// goTo restores the position of a cursor.
 func (b *backwards) goTo(cursor string) error {
 	told, counts, _ := strings.Cut(cursor, "/")
 	var err error

@@ -20,14 +20,14 @@ type Recent struct {
 	Line   []byte // JSON
 }
 
-// Bounds of a look at the end of the stream: messages of all crawls, and bytes of those that are read.
+// Bounds for reading the end of the stream: messages of all crawls, and bytes.
 const (
 	lookMessages = 1024
 	lookBytes    = 16 << 20
 )
 
-// Newest returns at most so many of the newest records that are chosen, the newest first, wherever a writer writes
-// them. It reads the end of the stream only: partial says that there may be older ones.
+// Newest returns up to most of the newest selected records, the newest first. It reads the end of
+// RECORDS, independent of the writers' destinations. partial is set if there may be older ones.
 func Newest(ctx context.Context, bus *stages.Bus, c Choice, most int) (found []Recent, partial bool, err error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
@@ -43,7 +43,7 @@ func Newest(ctx context.Context, bus *stages.Bus, c Choice, most int) (found []R
 		if err != nil {
 			return nil, false, wrapped(err)
 		}
-		if !whole && look > 4 { // they are large: fewer of them, then, and the newest
+		if !whole && look > 4 { // the messages are large, so fewer fit the bound
 			continue
 		}
 		slices.Reverse(found)
@@ -73,8 +73,8 @@ func lastOf(ctx context.Context, s jetstream.Stream, crawl string, partitions in
 	return last, nil
 }
 
-// upto returns the records that are chosen of a consumer up to a message, the oldest first, and whether it has read all
-// of them.
+// upto returns the selected records between two sequences, the oldest first, and whether it has
+// read all of them.
 func (c Choice) upto(ctx context.Context, bus *stages.Bus, from, last uint64) (found []Recent, whole bool, err error) {
 	left := lookBytes
 	err = bus.EachOrdered(ctx, messages.StreamRecords, c.from(from), tailPull, func(m jetstream.Msg, at *jetstream.MsgMetadata) bool {

@@ -1,5 +1,5 @@
-// Package records reads what crawls have extracted, a part at a time: of an output its files and their records, as
-// its commit log has them, and of the stream RECORDS what came last and what comes.
+// Package records reads extracted records in parts: files and records of an output through its
+// commit log, and new records from the stream RECORDS.
 package records
 
 import (
@@ -28,30 +28,31 @@ var (
 	ErrFormat    = errors.New("records of this format cannot be read back: read the file itself, or write jsonl.zst")
 )
 
-// Choice is which records are wanted; what is empty chooses all.
+// Choice selects records. Empty fields select all.
 type Choice struct {
 	Crawl, Kind string
-	File        string // path of the only file of an output that is read, of the first entry that has it
+	File        string // path of the only file to read, from the first commit that has it
 }
 
 // Bounds of one page.
 const (
-	maxCommits = 500 // entries of the log that are looked at
+	maxCommits = 500 // commits that are examined
 	maxBytes   = 8 << 20
 	pageTime   = 5 * time.Second
 )
 
-// Page is a part of the records of an output, in the order of its log.
+// Page is a page of the records of an output, in the order of its log.
 type Page struct {
 	Records [][]byte // JSON
-	// Next is the cursor of the next part, "" at the end of what is committed now. A part may have no record
-	// and not be the last: so many entries are looked at for one.
+	// Next is the cursor of the next page, "" at the end of the committed records. A page may be
+	// empty although others follow, because the search is bounded.
 	Next string
-	// Meant is a kind that the output has in place of the chosen one, "" if none is like it, or there may be more.
+	// Meant is a similar kind that the output has, if the selected one does not exist. It is "" if
+	// none is similar, or if the output has further pages.
 	Meant string
 }
 
-// position is where a page begins: in an entry, in one of its files, after so many of its records.
+// position is the start of a page: a commit, a file in it, and a number of records to skip.
 type position struct {
 	entry        string
 	file, record int
@@ -74,7 +75,7 @@ func parse(cursor string) (p position, err error) {
 	return p, nil
 }
 
-// Read returns at most so many records that are chosen, from a cursor on, from the beginning for "".
+// Read returns up to most selected records from a cursor on; "" is the beginning.
 func Read(ctx context.Context, o output.Output, c Choice, cursor string, most int) (Page, error) {
 	if _, database := o.Log.(output.Reader); database {
 		return Page{}, ErrDatabase
@@ -94,7 +95,7 @@ func Read(ctx context.Context, o output.Output, c Choice, cursor string, most in
 	return r.read(refs, from)
 }
 
-// refsFrom returns the entries of the log from one on, all for "".
+// refsFrom returns the commits from one on, all for "".
 func refsFrom(o output.Output, entry string) ([]output.Ref, error) {
 	refs, err := o.List(-1)
 	if err != nil {
@@ -140,12 +141,12 @@ type reader struct {
 	until  time.Time
 	bytes  int
 	page   Page
-	kinds  map[string]bool // of files that were left out
+	kinds  map[string]bool // kinds of skipped files
 
-	skipped string // path of the last file whose format cannot be read back
+	skipped string // path of the last file with an unreadable format
 }
 
-// entry takes records of an entry of the log, and reports whether the page is full, or the one file was read.
+// entry reads records of a commit. It reports whether the page is full, or the only file was read.
 func (r *reader) entry(ref output.Ref, from position) (over bool, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return false, err
@@ -171,7 +172,7 @@ func (r *reader) entry(ref output.Ref, from position) (over bool, err error) {
 	return false, nil
 }
 
-// note notes the kinds of a file that has none of the chosen one.
+// note remembers the kinds of a file that lacks the selected one.
 func (r *reader) note(f *output.File) {
 	if r.choice.Crawl == "" || f.Crawl == r.choice.Crawl {
 		r.kinds[f.Kind] = true
@@ -181,12 +182,12 @@ func (r *reader) note(f *output.File) {
 	}
 }
 
-// has reports whether a file may have records that are chosen.
+// has reports whether a file may have selected records.
 func (c Choice) has(f *output.File) bool {
 	return (c.Crawl == "" || f.Crawl == c.Crawl) && (c.Kind == "" || f.RecordsOf(c.Kind) > 0) && (c.File == "" || f.Path == c.File)
 }
 
-// errFull ends the reading of a file.
+// errFull stops reading a file.
 var errFull = errors.New("the page is full")
 
 func (r *reader) file(f *output.File, at position) (full bool, err error) {
@@ -195,7 +196,7 @@ func (r *reader) file(f *output.File, at position) (full bool, err error) {
 	}
 	in, err := r.out.Open(*f)
 	if errors.Is(err, fs.ErrNotExist) && !output.IsChunk(f.Path) {
-		return false, nil // an object that was removed since
+		return false, nil // the object was removed since
 	}
 	if err != nil {
 		return false, fmt.Errorf("open %s: %w", f.Path, err)

@@ -11,11 +11,12 @@ import (
 	"seine/pkg/stages"
 )
 
-// tailPull is how many messages are fetched at a time, which bounds what a slow reader makes wait in memory.
+// tailPull is the number of messages fetched at a time. It bounds the memory for a slow reader.
 const tailPull = 64
 
-// Tail calls do for each record that is chosen and is made from now on, as JSON, until it returns false or ctx is
-// done. A record comes as often as the stream has it: once, but for a page that was parsed again after a crash.
+// Tail calls do for each selected record from now on, as JSON, until do returns false or ctx is
+// done. A record arrives as often as the stream has it: once, except for a page that was parsed
+// again after a crash.
 func Tail(ctx context.Context, bus *stages.Bus, c Choice, do func(record []byte) bool) error {
 	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverNewPolicy}
 	return wrapped(bus.ReadOrdered(ctx, messages.StreamRecords, config, func(consumer jetstream.Consumer) error {
@@ -45,20 +46,20 @@ func (c Choice) tail(ctx context.Context, consumer jetstream.Consumer, do func(r
 	}
 }
 
-// from is a consumer of what is chosen, from a sequence on.
+// from returns the configuration of a consumer for the selected records from a sequence on.
 func (c Choice) from(first uint64) jetstream.OrderedConsumerConfig {
 	return jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{c.subject()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first,
 	}
 }
 
-// subject is that of messages with records that may be chosen.
+// subject returns the filter for messages that may contain selected records.
 func (c Choice) subject() string { return "seine.records." + cmp.Or(c.Crawl, "*") + ".*" }
 
-// parts are the records of a message that are chosen.
+// parts returns the selected records of a message.
 func (c Choice) parts(m jetstream.Msg) []*stages.Message {
 	whole := &stages.Message{Header: m.Headers(), Data: m.Data()}
-	parts, _ := whole.Parts() // what cannot be read is for the writer to tell
+	parts, _ := whole.Parts() // the writer reports errors
 	return slices.DeleteFunc(parts, func(p *stages.Message) bool {
 		return c.Kind != "" && messages.RecordKind(p.Header, p.Data) != c.Kind
 	})

@@ -14,28 +14,28 @@ import (
 	"seine/pkg/messages"
 )
 
-// What becomes of a seed.
+// Values of Verdict.Verdict.
 const (
-	Accepted = "accepted" // it is accepted
-	Repeated = "repeated" // it came before in the same text
-	Excluded = "excluded" // a rule of the spec is against it, even as a seed
-	NoURL    = "no_url"   // it cannot be read
+	Accepted = "accepted" // the crawl accepts it
+	Repeated = "repeated" // a repeat within the text
+	Excluded = "excluded" // a rule of the spec excludes it, even as a seed
+	NoURL    = "no_url"   // it is not a URL
 )
 
-// Verdict is what becomes of one seed.
+// Verdict is the result for one seed.
 type Verdict struct {
-	Line    int    `json:"line"` // of the text, from 1
+	Line    int    `json:"line"` // in the text, from 1
 	Text    string `json:"text,omitempty"`
-	URL     string `json:"url,omitempty"` // canonical, as the crawl knows it
+	URL     string `json:"url,omitempty"` // canonical
 	Verdict string `json:"verdict" enum:"accepted,repeated,excluded,no_url"`
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Judge says of each line of a text what becomes of it in a crawl.
+// Judge evaluates each line of a text as a seed of a crawl.
 type Judge struct {
-	// Take is called for each that is accepted, nil for none.
+	// Take is called for each accepted seed; nil to only evaluate.
 	Take func(messages.Seed) error
-	// Tell is called for each, in order.
+	// Tell is called for each verdict, in order.
 	Tell func(Verdict)
 
 	preview *state.ScopePreview
@@ -43,7 +43,7 @@ type Judge struct {
 	seen    map[string]bool
 }
 
-// NewJudge returns one for a crawl with a spec, which must be valid.
+// NewJudge returns a Judge for a crawl with a valid spec.
 func NewJudge(spec *crawlspec.Spec) (*Judge, error) {
 	preview, err := state.NewScopePreview(spec, "https://example.org/", time.Now())
 	if err != nil {
@@ -52,11 +52,12 @@ func NewJudge(spec *crawlspec.Spec) (*Judge, error) {
 	return &Judge{preview: preview, urls: spec.Normalizer(), seen: make(map[string]bool)}, nil
 }
 
-// MaxLines is how many lines are judged at once.
+// MaxLines bounds the lines of one text.
 const MaxLines = 100_000
 
-// Read judges a text, a seed a line: a URL, or JSON as on the stream of seeds; # begins a comment. A text that
-// is too long is a *FormatError; what came before is judged, and taken.
+// Read evaluates a text with one seed per line: a URL, or JSON as on the stream of seeds; # begins
+// a comment. For a text that is too long it returns a *FormatError, after the preceding lines are
+// evaluated and taken.
 func (j *Judge) Read(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, MaxLine)

@@ -10,11 +10,11 @@ import (
 	"seine/pkg/stages"
 )
 
-// Publisher feeds seeds to a crawl, many in a message. One goroutine uses it.
+// Publisher publishes seeds of a crawl in batches. It is not safe for concurrent use.
 type Publisher struct {
 	Crawl    string
-	Priority *int // of seeds that have none; nil for the default
-	// Fed counts those that are safe with NATS.
+	Priority *int // for seeds without one; nil for the default
+	// Fed counts the seeds that NATS has stored.
 	Fed int
 
 	ctx     context.Context
@@ -23,15 +23,15 @@ type Publisher struct {
 	inBatch int
 }
 
-// NewPublisher returns one that publishes until ctx is done.
+// NewPublisher returns a Publisher that works until ctx is done.
 func NewPublisher(ctx context.Context, pub *stages.Publisher, crawl string, priority *int) *Publisher {
 	return &Publisher{Crawl: crawl, Priority: priority, ctx: ctx, pub: pub}
 }
 
-// feedBytes is about how much is published at a time.
+// feedBytes is the approximate size of a batch.
 const feedBytes = 256 << 10
 
-// Add takes a seed that is canonical.
+// Add adds a canonical seed.
 func (p *Publisher) Add(s messages.Seed) error {
 	if s.Priority == nil {
 		s.Priority = p.Priority
@@ -44,10 +44,10 @@ func (p *Publisher) Add(s messages.Seed) error {
 	return nil
 }
 
-// Pending is what was taken and not published yet, a seed a line.
+// Pending returns the seeds that are not yet published, one per line.
 func (p *Publisher) Pending() string { return string(p.batch) }
 
-// Flush publishes what was taken.
+// Flush publishes the pending seeds.
 func (p *Publisher) Flush() error {
 	if len(p.batch) == 0 {
 		return nil

@@ -1,4 +1,5 @@
-// Package seeds reads URLs as people write them, judges them, and feeds them to a crawl.
+// Package seeds reads URLs in the forms that users write, evaluates them, and adds them to a crawl
+// as seeds.
 package seeds
 
 import (
@@ -13,27 +14,26 @@ import (
 	"seine/pkg/messages"
 )
 
-// Reader reads seeds as people write them: see messages.DecodeSeeds.
+// Reader reads seeds in the forms that users write: see messages.DecodeSeeds.
 type Reader struct {
-	Take func(messages.Seed) error // called for each, canonical
+	Take func(messages.Seed) error // called for each canonical seed
 	// Bad is called with each text that is not a seed, and its source.
 	Bad func(from, text string, err error)
 }
 
-// FormatError says why a text as a whole cannot be read as seeds.
+// FormatError is returned if a text as a whole cannot be read as seeds.
 type FormatError struct{ err error }
 
-// Error says where, and what would be right.
+// Error gives the position and the correction.
 func (e *FormatError) Error() string { return e.err.Error() }
 
-// Unwrap returns what is behind it.
+// Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.err }
 
-// MaxLine bounds a line of URLs: the longest URL has 2 KiB, but a line may be a
-// JSON array.
+// MaxLine bounds a line, in bytes. The longest URL has 2 KiB, but a line may be a JSON array.
 const MaxLine = 1 << 20
 
-// Lines reads URLs, a line each, or one JSON array over any number of lines.
+// Lines reads URLs, one per line, or one JSON array over any number of lines.
 func (r *Reader) Lines(name string, in io.Reader) error {
 	text := bufio.NewReader(in)
 	if first := firstByte(text); first == '[' {
@@ -56,8 +56,8 @@ func (r *Reader) Lines(name string, in io.Reader) error {
 	return nil
 }
 
-// firstByte leaves out a byte order mark and blanks, and returns what comes then,
-// 0 at the end.
+// firstByte skips a byte order mark and white space, and returns the next byte without consuming
+// it, 0 at the end.
 func firstByte(r *bufio.Reader) byte {
 	if mark, err := r.Peek(3); err == nil && string(mark) == "\ufeff" {
 		_, _ = r.Discard(3)
@@ -65,7 +65,7 @@ func firstByte(r *bufio.Reader) byte {
 	for {
 		next, err := r.Peek(1)
 		if err != nil {
-			return 0 // the next read will find out
+			return 0 // the next read returns the error
 		}
 		if !strings.ContainsRune(" \t\r\n", rune(next[0])) {
 			return next[0]
@@ -74,7 +74,7 @@ func firstByte(r *bufio.Reader) byte {
 	}
 }
 
-// array reads JSON arrays of seeds, and what else of JSON follows them.
+// array reads JSON arrays of seeds, and other JSON values after them.
 func (r *Reader) array(name string, in io.Reader) error {
 	d := json.NewDecoder(in) //nolint:forbidigo // into no struct
 	depth := 0
@@ -108,8 +108,7 @@ func notSeeds(name string, d *json.Decoder, err error) error {
 	return &FormatError{fmt.Errorf("%s: byte %d: no JSON array of seeds: %w", name, d.InputOffset(), err)}
 }
 
-// Add takes a line, which may hold several seeds if it is JSON. Where it is from is
-// reported if it is none.
+// Add reads a line, which may hold several seeds if it is JSON. from is its source for errors.
 func (r *Reader) Add(from, line string) error {
 	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 		return nil
@@ -122,7 +121,7 @@ func (r *Reader) Add(from, line string) error {
 	return nil
 }
 
-// Decode returns the seeds of a text, and the texts that are no seeds.
+// Decode returns the seeds of a text, and reports those parts that are not seeds.
 func (r *Reader) Decode(from, text string) []messages.Seed {
 	seeds, bad := messages.DecodeSeeds([]byte(text))
 	for _, b := range bad {

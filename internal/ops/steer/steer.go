@@ -1,4 +1,4 @@
-// Package steer pauses, resumes and cancels crawls, and what they want of single hosts.
+// Package steer pauses, resumes and cancels crawls, or single hosts of a crawl.
 package steer
 
 import (
@@ -11,26 +11,26 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Order is what is to be done.
+// Order is a change of state.
 type Order struct {
 	Crawl string
-	Host  string // only what the crawl wants of this host; "" for all of the crawl
-	// NewHost says that the host may be one that nothing is known of yet.
+	Host  string // "" for the whole crawl
+	// NewHost permits a host that is not known yet.
 	NewHost bool
 	State   crawlspec.RunState
 }
 
-// Done is what came of it.
+// Done is the result of an order.
 type Done struct {
 	Crawl string             `json:"crawl"`
-	Host  string             `json:"host,omitempty"` // as the spec has it
+	Host  string             `json:"host,omitempty"` // as in the spec
 	State crawlspec.RunState `json:"state"`
-	Rev   uint64             `json:"revision"` // of the spec with the change
-	// Stopped are hosts of a running crawl that are paused or cancelled by themselves, and stay so.
+	Rev   uint64             `json:"revision"` // of the changed spec
+	// Stopped lists hosts of a running crawl that are themselves paused or cancelled, and stay so.
 	Stopped []StoppedHosts `json:"stopped,omitempty"`
 }
 
-// Where names what an order for a host applies to: all ports of it, whatever port is given.
+// Where describes the scope of an order for a host: all ports, even if a port is given.
 func Where(host string) string {
 	name, err := crawlspec.HostName(host)
 	if err != nil || name == host {
@@ -39,13 +39,14 @@ func Where(host string) string {
 	return name + " on all ports"
 }
 
-// StoppedHosts are hosts of a source that does not run.
+// StoppedHosts are the hosts of a source that is paused or cancelled.
 type StoppedHosts struct {
 	Hosts []string           `json:"hosts"`
 	State crawlspec.RunState `json:"state"`
 }
 
-// Set carries out an order. The error is a *lookup.NotFoundError for a crawl or a host that there is not.
+// Set carries out an order. The error is a *lookup.NotFoundError for a crawl or a host that does
+// not exist.
 func Set(ctx context.Context, bus *stages.Bus, o Order) (Done, error) {
 	done := Done{Crawl: o.Crawl, State: o.State}
 	if err := lookup.Crawl(ctx, bus, o.Crawl); err != nil {

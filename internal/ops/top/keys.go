@@ -12,7 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// help says what the keys do.
+// help describes the keys.
 var help = []string{
 	"up down k j         select; pgup pgdn home end too",
 	"tab shift+tab       crawls, hosts, errors",
@@ -33,7 +33,7 @@ var help = []string{
 	"ERRORS    requests that ended badly, and dead letters",
 }
 
-// key does what a key asks for.
+// key handles a key.
 func (m *Model) key(k string) tea.Cmd {
 	switch {
 	case k == "ctrl+c":
@@ -72,7 +72,7 @@ func (m *Model) key(k string) tea.Cmd {
 	return nil
 }
 
-// typeFilter takes a key for the filter.
+// typeFilter handles a key while the filter is edited.
 func (m *Model) typeFilter(k string) {
 	switch {
 	case k == "enter":
@@ -89,7 +89,7 @@ func (m *Model) typeFilter(k string) {
 	}
 }
 
-// answer takes a key for the question whether to cancel.
+// answer handles a key in response to the question whether to cancel.
 func (m *Model) answer(k string) tea.Cmd {
 	order := *m.confirm
 	m.confirm = nil
@@ -114,10 +114,10 @@ func (m *Model) overlayKey(k string) tea.Cmd {
 	return nil
 }
 
-// page is how many lines of an overlay fit.
+// page returns the number of lines of an overlay that fit the screen.
 func (m *Model) page() int { return max(1, m.height-4) }
 
-// move changes the selected row.
+// move moves the selection.
 func (m *Model) move(k string) {
 	if rows := m.rows(m.panel); len(rows) > 0 {
 		at := m.cursor(m.panel, rows)
@@ -127,7 +127,7 @@ func (m *Model) move(k string) {
 	}
 }
 
-// moved is where a key leads from a place in a list that ends at last.
+// moved returns the new position for a key in a list that ends at last.
 func moved(k string, at, last, page int) int {
 	switch k {
 	case "up", "k":
@@ -146,13 +146,13 @@ func moved(k string, at, last, page int) int {
 	return min(max(at, 0), last)
 }
 
-// lookInto opens the detail of the selected row.
+// lookInto opens the details of the selected row.
 func (m *Model) lookInto() tea.Cmd {
 	r, ok := m.selectedRow()
 	if !ok {
 		return nil
 	}
-	m.selected[m.panel] = r.key // it stays the selected one while others come
+	m.selected[m.panel] = r.key // keeps the selection when rows are added
 	m.overlay, m.scroll, m.host = detailOverlay, 0, hostView{}
 	if m.panel != hostsPanel {
 		return nil
@@ -164,7 +164,7 @@ func (m *Model) lookInto() tea.Cmd {
 
 var states = map[string]crawlspec.RunState{"p": crawlspec.Paused, "r": crawlspec.Running, "c": crawlspec.Cancelled}
 
-// steer gives the order of a key for the selected crawl or host.
+// steer sends the order of a key for the selected crawl or host.
 func (m *Model) steer(k string) tea.Cmd {
 	r, ok := m.selectedRow()
 	if !ok || m.panel == errorsPanel {
@@ -194,7 +194,7 @@ func (m *Model) send(order Steer) tea.Cmd {
 	return func() tea.Msg { return cluster.steer(order) }
 }
 
-// what names what an order is about.
+// what describes the target of an order.
 func (s *Steer) what() string {
 	what := "crawl " + strings.Join(s.Crawls, ", ")
 	if s.Host != "" {
@@ -203,7 +203,7 @@ func (s *Steer) what() string {
 	return clean(what)
 }
 
-// said reports how a command ended.
+// said describes the result of an order.
 func (s *Steered) said() string {
 	switch {
 	case s.Err != nil:

@@ -1,6 +1,6 @@
-// Package top is a live screen of a cluster: its stages, streams, crawls and
-// hosts, and what goes wrong. Model is a tea.Model, which is all of the screen but the cluster:
-// what it shows and what a key does is a function of it. source.go reads for it.
+// Package top is a terminal screen that shows a cluster: its stages, streams, crawls, hosts and
+// errors. Model is a tea.Model with everything except access to the cluster, which is in source.go:
+// the view and the effect of keys are functions of it.
 package top
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Model is the state of the screen.
 type Model struct {
-	Server string // where the figures are from
+	Server string // source of the figures
 	Options
 
 	cluster       cluster
@@ -25,23 +25,23 @@ type Model struct {
 	looking       bool
 	nextLook      time.Time
 	look          *overview.Overview
-	lookErr       error // of the last look
+	lookErr       error // of the last refresh
 	connected     bool
 
 	panel    panel
 	selected [panels]string // key of the selected row, "" for the first
 	order    order
 	filter   string
-	typing   bool // the filter
+	typing   bool // the filter is being edited
 	overlay  overlay
-	scroll   int // lines of the overlay that are above the screen
+	scroll   int // lines of the overlay above the screen
 	host     hostView
 	confirm  *Steer
-	said     string // how the last order ended
+	said     string // result of the last order
 	saidBad  bool
 }
 
-// panel is one of the lists that have a selected row.
+// panel is a list with a selected row.
 type panel int
 
 const (
@@ -51,7 +51,7 @@ const (
 	panels
 )
 
-// order is by what hosts are sorted.
+// order is the sort order of hosts.
 type order int
 
 const (
@@ -61,7 +61,7 @@ const (
 	orders
 )
 
-// overlay is what covers the lists.
+// overlay is a view that covers the lists.
 type overlay int
 
 const (
@@ -70,65 +70,66 @@ const (
 	detailOverlay // of the selected row
 )
 
-// hostView is what is known of the host that is inspected.
+// hostView is the detail of a host.
 type hostView struct {
 	name string
 	*Host
 	err error
 }
 
-// Host is one host in detail.
+// Host is a host in detail.
 type Host struct {
 	frontierapi.HostStatus
 	Robots []overview.Robots
 }
 
-// newModel returns a model that has seen nothing yet.
+// newModel returns a model without data.
 func newModel(server string, o Options, c cluster, now time.Time) Model {
 	return Model{Server: server, Options: o, cluster: c, now: now, connected: true, width: 80, height: 24}
 }
 
-// cluster reads for the screen, and gives its orders.
+// cluster reads data for the screen and sends its orders.
 type cluster interface {
-	// refresh reads everything: Looked. Of many crawls, first are those that are seen.
+	// refresh reads everything and returns Looked. If there are many crawls, those in first are
+	// read, because they are visible.
 	refresh(first []string) tea.Msg
 	host(name string) tea.Msg  // HostLooked
 	steer(order Steer) tea.Msg // Steered
 }
 
-// Messages that Update knows, beside those of bubbletea.
+// Messages for Update, in addition to those of bubbletea.
 type (
 	tick time.Time
-	// Looked is what a refresh read.
+	// Looked is the result of a refresh.
 	Looked struct {
 		Overview  *overview.Overview
 		Err       error
 		Connected bool
 	}
-	// HostLooked is what is known of a host.
+	// HostLooked is the detail of a host.
 	HostLooked struct {
 		Name string
 		Host *Host
 		Err  error
 	}
-	// Steered says that an order was carried out, or why not.
+	// Steered is the result of an order.
 	Steered struct {
 		Steer
 		Err error
 	}
 )
 
-// Steer changes the state of crawls, or of what they want of a host.
+// Steer changes the state of crawls, or of one host in them.
 type Steer struct {
 	Crawls []string
 	Host   string
 	State  crawlspec.RunState
 }
 
-// Init begins the ticking.
+// Init starts the ticks.
 func (m Model) Init() tea.Cmd { return func() tea.Msg { return tick(time.Now()) } }
 
-// Update returns the model after a message, and what is to be done then.
+// Update handles a message and returns the new model and the next command.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch e := msg.(type) {
@@ -150,12 +151,12 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case Steered:
 		m.said, m.saidBad = e.said(), e.Err != nil
-		m.nextLook = m.now // to show what has come of it
+		m.nextLook = m.now // refresh to show the effect
 	}
 	return m, cmd
 }
 
-// tick looks, if it is time and the last look is over.
+// tick starts a refresh if it is due and the last one has ended.
 func (m *Model) tick(now time.Time) tea.Cmd {
 	m.now = now
 	if m.looking || now.Before(m.nextLook) {
@@ -179,15 +180,15 @@ func (m *Model) looked(e Looked) {
 	m.look = e.Overview
 }
 
-// lateBy is how many looks may be missing before the figures count as old.
+// lateBy is the number of missed refreshes after which the figures are stale.
 const lateBy = 3
 
-// stale reports whether the figures are not those of now.
+// stale reports whether the figures are out of date.
 func (m *Model) stale() bool {
 	return m.look != nil && (m.lookErr != nil || m.now.Sub(m.look.At) > max(lateBy*m.Every, 5*time.Second))
 }
 
-// visibleCrawls are the crawls to ask about if there are too many for all.
+// visibleCrawls returns the crawls to query if there are too many for all.
 func (m *Model) visibleCrawls() (names []string) {
 	rows := m.rows(crawlsPanel)
 	at := m.cursor(crawlsPanel, rows)
@@ -197,12 +198,12 @@ func (m *Model) visibleCrawls() (names []string) {
 	return names
 }
 
-// cursor is the place of the selected row; one that is gone leaves the first.
+// cursor returns the index of the selected row, 0 if that row is gone.
 func (m *Model) cursor(p panel, rows []row) int {
 	return max(0, slices.IndexFunc(rows, func(r row) bool { return r.key == m.selected[p] }))
 }
 
-// selectedRow returns the selected row of the panel that the keys are for.
+// selectedRow returns the selected row of the active panel.
 func (m *Model) selectedRow() (row, bool) {
 	rows := m.rows(m.panel)
 	if len(rows) == 0 {

@@ -12,7 +12,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// overlayView shows help, or the detail of what is selected.
+// overlayView returns the lines of the help or the details.
 func (s display) overlayView() []string {
 	lines := s.overlayLines()
 	from := min(s.scroll, max(0, len(lines)-1))
@@ -40,7 +40,7 @@ func (m *Model) overlayLines() (lines []string) {
 	return []string{"it is gone"}
 }
 
-// wrap breaks lines that are too long, at a space if there is one.
+// wrap breaks long lines, at a space if possible.
 func wrap(lines []string, width int) (out []string) {
 	for _, l := range lines {
 		for l = clean(l); ansi.StringWidth(l) > width; {
@@ -55,7 +55,7 @@ func wrap(lines []string, width int) (out []string) {
 	return out
 }
 
-// indent begins a line that continues with the one before.
+// indent is the indentation of continued lines.
 const indent = "         "
 
 func crawlLines(c *overview.Crawl, now time.Time) []string {

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// style is how a part of a line looks. Nothing is shown by colour alone.
+// style is the style of a part of a line. No information is shown by colour alone.
 type style int
 
 const (
@@ -38,7 +38,7 @@ func (s style) of(text string) string {
 	return styles[s].Styled(text)
 }
 
-// ownCodes finds the escape sequences that styles make.
+// ownCodes matches the escape sequences of styles.
 var ownCodes = sync.OnceValue(func() *regexp.Regexp {
 	codes := []string{regexp.QuoteMeta(ansi.ResetStyle)}
 	for _, s := range styles {
@@ -47,8 +47,8 @@ var ownCodes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(codes, "|"))
 })
 
-// guard cleans a line of the screen of all that a terminal obeys but the codes of
-// styles: text that nobody cleaned where it was laid out.
+// guard escapes all control characters of a line except the codes of styles, as a safeguard for
+// text that was not cleaned earlier.
 func guard(line string) string {
 	var b strings.Builder
 	at := 0
@@ -59,7 +59,7 @@ func guard(line string) string {
 	return b.String() + clean(line[at:])
 }
 
-// fit makes a text so many columns wide.
+// fit pads or truncates a text to a width in columns.
 func fit(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -68,13 +68,13 @@ func fit(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }
 
-// fitRight does so with the text at the right.
+// fitRight is like fit with the text aligned to the right.
 func fitRight(text string, width int) string {
 	text = ansi.Truncate(text, max(0, width), "…")
 	return strings.Repeat(" ", max(0, width-ansi.StringWidth(text))) + text
 }
 
-// bar shows a part of a whole in so many columns.
+// bar draws a share as a bar of a width in columns.
 func bar(part float64, width int) string {
 	part = min(max(part, 0), 1)
 	full := int(part*float64(width) + 0.5)
@@ -84,18 +84,17 @@ func bar(part float64, width int) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
 }
 
-// column is how a part of the lines of a table is laid out: the one whose width
-// is 0 takes what the others leave.
+// column is the layout of a table column. A width of 0 takes the remaining space.
 type column struct {
 	name  string
 	width int
-	right bool // its text stands at the right
-	from  int  // width of the screen below which it is left out
+	right bool // align to the right
+	from  int  // screen width below which the column is hidden
 }
 
 func right(name string, width int) column { return column{name: name, width: width, right: true} }
 
-// line lays out the cells of a row in a width; a space stands between columns.
+// line lays out the cells of a row, separated by spaces.
 func line(cols []column, cells []string, width int) string {
 	rest := width - (len(cols) - 1)
 	for _, c := range cols {

@@ -13,17 +13,17 @@ import (
 	"seine/pkg/stages"
 )
 
-// Options are what Run shows.
+// Options configure Run.
 type Options struct {
-	Crawl string        // only this one; "" for all
-	Every time.Duration // between two looks
+	Crawl string        // only this crawl; "" for all
+	Every time.Duration // refresh interval
 }
 
 // Run shows the screen on the terminal until the user quits or ctx is done.
 func Run(ctx context.Context, bus *stages.Bus, o Options) error {
 	m := newModel(bus.NC.ConnectedUrlRedacted(), o, newSource(ctx, bus, o.Crawl), time.Now())
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
-	if os.Getenv("NO_COLOR") != "" { // whatever its value: no-color.org
+	if os.Getenv("NO_COLOR") != "" { // with any value: no-color.org
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	_, err := tea.NewProgram(m, options...).Run()
@@ -33,7 +33,7 @@ func Run(ctx context.Context, bus *stages.Bus, o Options) error {
 	return err
 }
 
-// nameOf names a key: by the character that it writes, if any.
+// nameOf returns the name of a key: its character, if it has one.
 func nameOf(msg tea.KeyPressMsg) string {
 	if k := msg.Key(); k.Text != "" {
 		return k.Text

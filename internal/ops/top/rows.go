@@ -11,16 +11,16 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// row is a line of a panel.
+// row is a row of a panel.
 type row struct {
-	key    string // tells it from the others, also at the next look
+	key    string // unique, and stable over refreshes
 	cells  []string
 	style  style
-	crawls []string // of a host: those with work for it
+	crawls []string // of a host: the crawls with work for it
 	detail []string // of an error
 }
 
-// rows returns what a panel has, of what the filter lets through.
+// rows returns the rows of a panel that pass the filter.
 func (m *Model) rows(p panel) (rows []row) {
 	if m.look == nil {
 		return nil
@@ -43,7 +43,7 @@ func (m *Model) rows(p panel) (rows []row) {
 	})
 }
 
-// hosts returns them in the order that was asked for.
+// hosts returns the hosts in the selected order.
 func (m *Model) hosts() []frontierapi.HostStatus {
 	s := m.look.Hosts
 	if s == nil {
@@ -59,7 +59,7 @@ func (m *Model) hosts() []frontierapi.HostStatus {
 	return s.Slowest
 }
 
-// crawlRows has those first in which something happens.
+// crawlRows lists active crawls first.
 func crawlRows(crawls []overview.Crawl, now time.Time) (rows []row) {
 	sorted := make([]*overview.Crawl, len(crawls))
 	for i := range crawls {
@@ -132,7 +132,7 @@ func hostRows(hosts []frontierapi.HostStatus, now time.Time) (rows []row) {
 	return rows
 }
 
-// waits says what a host waits for, and for how long.
+// waits describes what a host waits for, and for how long.
 func waits(h *frontierapi.HostStatus, now time.Time) string {
 	switch {
 	case h.Why == "" && h.InFlight > 0:
@@ -155,7 +155,7 @@ func hostStyle(h *frontierapi.HostStatus) style {
 	return plain
 }
 
-// errorRows are requests that ended badly, and dead letters, the last first.
+// errorRows returns failed requests and dead letters, the newest first.
 func errorRows(o *overview.Overview) (rows []row) {
 	type dated struct {
 		at int64
@@ -205,7 +205,7 @@ func troubleRow(t *frontierapi.RequestFailure) row {
 	}
 }
 
-// warnings says what a person should see first.
+// warnings returns the most important messages.
 func warnings(o *overview.Overview) []string {
 	lines := slices.Clone(o.Warnings)
 	for i := range o.Alerts {
@@ -215,7 +215,7 @@ func warnings(o *overview.Overview) []string {
 	for i := range o.Crawls {
 		if c := &o.Crawls[i]; c.Problem != "" {
 			lines = append(lines, clean("crawl "+c.Name+": "+c.Problem))
-			break // the others have the same
+			break // the other crawls have the same problem
 		}
 	}
 	return lines

@@ -12,14 +12,14 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Bounds of what is asked for in one look, however much there is.
+// Bounds of one refresh, however large the cluster is.
 const (
-	maxCrawls  = 40 // whose figures are asked for
+	maxCrawls  = 40 // crawls that are queried
 	maxHosts   = 60 // of each order
 	maxLetters = 8
 )
 
-// source is the cluster of a connection.
+// source reads from a cluster over a connection.
 type source struct {
 	ctx    context.Context
 	bus    *stages.Bus
@@ -30,10 +30,10 @@ func newSource(ctx context.Context, bus *stages.Bus, crawl string) *source {
 	return &source{ctx, bus, overview.Reader{Bus: bus, Crawl: crawl, Most: maxCrawls, Alerts: true, Hosts: maxHosts, Letters: maxLetters}}
 }
 
-// lookTime bounds one look.
+// lookTime bounds one refresh.
 const lookTime = 15 * time.Second
 
-// refresh must not be called while an earlier call has not returned.
+// refresh must not be called concurrently.
 func (s *source) refresh(first []string) tea.Msg {
 	ctx, cancel := context.WithTimeout(s.ctx, lookTime)
 	defer cancel()

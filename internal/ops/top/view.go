@@ -11,21 +11,20 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// display draws what a Model has.
+// display draws a Model.
 type display struct{ *Model }
 
 // Sizes of a screen.
 const (
 	minWidth, minHeight = 60, 8
-	low                 = 20  // lines below which there is one list and nothing else
-	tall                = 34  // lines from which streams have a line each
-	wide                = 130 // columns from which stages and streams stand side by side
-	most                = 120 // columns of a line of figures: further apart they are hard to read
+	low                 = 20  // lines below which only one list is shown
+	tall                = 34  // lines from which each stream has its own line
+	wide                = 130 // columns from which stages and streams are side by side
+	most                = 120 // columns of a line of figures; wider lines are hard to read
 	maxWarnings         = 3
 )
 
-// lines returns the lines of the screen: as many as it is high, none wider than
-// it is.
+// lines returns the lines of the screen, exactly filling its height and within its width.
 func (m Model) lines() []string {
 	d := display{&m}
 	if m.width < minWidth || m.height < minHeight {
@@ -51,7 +50,7 @@ func (m Model) lines() []string {
 	return d.whole(append(top, body...), []string{d.footer()})
 }
 
-// whole fills the screen, with the last lines at its end.
+// whole fills the screen, with last at the bottom.
 func (s display) whole(lines, last []string) []string {
 	room := max(0, s.height-len(last))
 	lines = lines[:min(len(lines), room)]
@@ -78,7 +77,7 @@ func (s display) title() string {
 	return heading.of(fit(left, s.width-len(right)-1) + " " + right)
 }
 
-// message is the line for what a person must know or answer now.
+// message returns the line for the most urgent message or question.
 func (s display) message() string {
 	switch {
 	case s.confirm != nil:
@@ -97,7 +96,7 @@ func (s display) message() string {
 	return ""
 }
 
-// trouble says why the figures are old, and since when.
+// trouble describes why the figures are old, and since when.
 func (s display) trouble() string {
 	since := ""
 	if s.look != nil {
@@ -116,7 +115,7 @@ func (s display) footer() string {
 	keys := s.widest(
 		"? help  / filter  tab next list  enter details  p pause  r resume  c cancel  q quit",
 		"? help  / filter  tab list  enter look  p pause  r resume  c cancel  q quit",
-		"? help  / filter  tab list  enter look  q quit", // the help has the others
+		"? help  / filter  tab list  enter look  q quit", // the help lists the others
 	)
 	switch {
 	case s.confirm != nil:
@@ -131,7 +130,7 @@ func (s display) footer() string {
 	return faint.of(keys)
 }
 
-// widest returns the first of some texts that has room, or else the last.
+// widest returns the first text that fits, otherwise the last.
 func (s display) widest(texts ...string) string {
 	for _, t := range texts {
 		if len(t) <= s.width {
@@ -141,7 +140,7 @@ func (s display) widest(texts ...string) string {
 	return texts[len(texts)-1]
 }
 
-// warnings are the lines at the top that are there only if something is wrong.
+// warnings returns the warnings at the top of the screen.
 func (s display) warnings() (lines []string) {
 	all := warnings(s.look)
 	for i, w := range all {
@@ -155,7 +154,7 @@ func (s display) warnings() (lines []string) {
 	return lines
 }
 
-// stagesAndStreams are side by side where there is room.
+// stagesAndStreams places stages and streams side by side if there is room.
 func (s display) stagesAndStreams() []string {
 	switch {
 	case s.width >= wide:
@@ -168,7 +167,7 @@ func (s display) stagesAndStreams() []string {
 	return append(stageLines(s.look, s.width), fewStreams(s.look, s.width)...)
 }
 
-// beside puts two blocks next to each other, the first so many columns wide.
+// beside joins two blocks side by side; the first has the given width.
 func beside(left, right []string, width int) (lines []string) {
 	for i := range max(len(left), len(right)) {
 		l, r := "", ""
@@ -215,7 +214,7 @@ func fullStyle(s *overview.Stream) style {
 func streamLines(o *overview.Overview, width int) []string {
 	cols := []column{{name: "STREAM", width: 8}, {name: "FULL"}, right("MESSAGES", 9), right("BYTES", 8), right("MSGS/S", 8)}
 	lines := []string{heading.of(line(cols, names(cols), width))}
-	space := width - 8 - 9 - 8 - 8 - 4 // of the bar, with its percent
+	space := width - 8 - 9 - 8 - 8 - 4 // of the bar and its percentage
 	for i := range o.Streams {
 		s := &o.Streams[i]
 		part := s.Full()
@@ -229,7 +228,7 @@ func streamLines(o *overview.Overview, width int) []string {
 	return lines
 }
 
-// fewStreams puts several streams on a line, for a small screen.
+// fewStreams puts several streams on a line, for small screens.
 func fewStreams(o *overview.Overview, width int) (lines []string) {
 	const cell = 20
 	now, used := "", 0
@@ -249,11 +248,11 @@ func fewStreams(o *overview.Overview, width int) (lines []string) {
 	return append(lines, now)
 }
 
-// lists shares the lines that are left between the panels: each has its title
-// and some rows, those that have more to show more of them.
+// lists distributes the remaining lines among the panels. Each gets its title and some rows; panels
+// with more rows get more.
 func (s display) lists(room int) (lines []string) {
 	var all [panels][]row
-	var has [panels]int // lines
+	var has [panels]int // lines per panel
 	for p := range panels {
 		all[p] = s.rows(p)
 	}
@@ -294,7 +293,7 @@ var listColumns = [panels][]column{
 	errorsPanel: {{name: "ERRORS", width: 8}, {width: 18}, {width: 10}, {}},
 }
 
-// columns returns those of a panel that are shown, and how wide they are together.
+// columns returns the visible columns of a panel and their total width.
 func (s display) columns(p panel) (cols []column, width int) {
 	for _, c := range listColumns[p] {
 		if s.width >= c.from {
@@ -307,7 +306,7 @@ func (s display) columns(p panel) (cols []column, width int) {
 	return cols, min(s.width-1, most)
 }
 
-// cells leaves out those of columns that are not shown.
+// cells returns the cells of the visible columns.
 func (s display) cells(p panel, all []string) (shown []string) {
 	for i, cell := range all {
 		if s.width >= listColumns[p][i].from {
@@ -317,7 +316,7 @@ func (s display) cells(p panel, all []string) (shown []string) {
 	return shown
 }
 
-// list shows a panel in so many lines, with the selected row among them.
+// list returns a panel with a height, scrolled to the selected row.
 func (s display) list(p panel, rows []row, height int) []string {
 	if height <= 0 {
 		return nil
@@ -359,7 +358,7 @@ func (s display) listTitle(p panel, rows []row) string {
 	return heading.of(mark + line(cols, names(cols), width))
 }
 
-// waitingHosts says how many hosts wait for what, where there is room.
+// waitingHosts counts hosts by the reason why they wait, if there is room.
 func (s display) waitingHosts() string {
 	if s.width < wide || s.look.Hosts == nil {
 		return ""

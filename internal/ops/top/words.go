@@ -8,11 +8,11 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// clean shows what could move the cursor or turn the line around as escapes: names, URLs
-// and errors come from sites.
+// clean escapes control characters and bidirectional marks, since names, URLs and errors come from
+// sites.
 func clean(s string) string { return safeprint.Text(s) }
 
-// short writes a count in at most five characters.
+// short formats a count in at most five characters.
 func short(n int64) string {
 	const units = "kMGTPE"
 	if n < 10_000 {
@@ -37,7 +37,7 @@ func milliseconds(ms int64) string {
 	return fmt.Sprintf("%d h", ms/3_600_000)
 }
 
-// until says how long it is from now to t.
+// until formats the time from now to t.
 func until(t, now time.Time) string {
 	d := t.Sub(now)
 	switch {
@@ -55,5 +55,5 @@ func until(t, now time.Time) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// clock is the time of day.
+// clock formats the time of day.
 func clock(ms int64) string { return time.UnixMilli(ms).Local().Format(time.TimeOnly) }

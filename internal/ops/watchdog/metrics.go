@@ -13,9 +13,8 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// maxCrawls bounds the crawls that have a label: the others are added
-// up as otherCrawls, which is the name of no crawl. Those with most that is open
-// come first.
+// maxCrawls bounds the crawls with a label of their own; the others are summed as otherCrawls,
+// which is not a valid name of a crawl. Crawls with the most pending URLs get labels first.
 const (
 	maxCrawls   = 50
 	otherCrawls = "_other"
@@ -25,11 +24,11 @@ var notified = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "seine_alert_notifications_total", Help: "Posts to webhooks of specs, by outcome: delivered, failed, dropped.",
 }, []string{"outcome"})
 
-// figures are those of the cluster as its watchdog last saw it; nil in the
-// processes that do not lead.
+// figures is the cluster as the watchdog last observed it; nil in processes that are not the
+// leader.
 var figures atomic.Pointer[snapshot]
 
-// snapshot is what the leader exposes.
+// snapshot is the data that the leader exposes.
 type snapshot struct {
 	raised  map[alerts.Kind]int
 	crawls  []overview.Crawl
@@ -47,7 +46,7 @@ func (w *Watchdog) exportedMetrics(seen *clusterSnapshot) *snapshot {
 	return s
 }
 
-// bounded adds up the crawls beyond maxCrawls.
+// bounded sums the crawls beyond maxCrawls.
 func bounded(all []overview.Crawl) []overview.Crawl {
 	known := slices.DeleteFunc(slices.Clone(all), func(c overview.Crawl) bool { return c.Problem != "" })
 	if len(known) <= maxCrawls {
@@ -73,7 +72,7 @@ func init() {
 // collector exposes the figures of the cluster.
 type collector struct{}
 
-// The figures of the cluster. One process exposes them at a time.
+// Metrics of the cluster. One process at a time exposes them.
 var (
 	alertsDesc = prometheus.NewDesc("seine_alerts", "Raised alerts, over all crawls.", []string{"alert"}, nil)
 	urlsDesc   = prometheus.NewDesc("seine_crawl_urls", "URLs of a crawl, by state: queued, in_flight, waiting, parsing, done, failed, excluded.", []string{"crawl", "state"}, nil)

@@ -11,8 +11,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// learnRuns asks for the runs of a crawl that have ended, where there may be others than
-// those that are known: nothing of a run is open, or another has begun.
+// learnRuns reads the ended runs of a crawl if there may be new ones: a run has nothing pending, or
+// another run has begun.
 func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *crawlspec.Spec, k *crawlAlerts) {
 	news := k.run != c.Run || c.Pending() == c.Recrawling && k.changed != c.Changed
 	if spec.Alerts.Yield == 0 || c.Problem != "" || k.runs != nil && !news {
@@ -21,7 +21,7 @@ func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *crawl
 	all, err := w.runs(ctx, c.Name, spec)
 	if err != nil {
 		w.Log.Debug("cannot read the yields of runs", "crawl", c.Name, "error", err)
-		return // what is known stays
+		return // keep the known runs
 	}
 	k.runs, k.run, k.changed = make([]alerts.Run, 0, len(all)), c.Run, c.Changed
 	for i := range all {
@@ -34,14 +34,14 @@ func (w *Watchdog) learnRuns(ctx context.Context, c *overview.Crawl, spec *crawl
 	}
 }
 
-// counting are the keys of a spec by which a page that came makes a record or none. What
-// the rules find on it is not among them: a change that makes them find less is reported.
+// counting identifies the keys of a spec that decide whether a fetched page makes a record. It
+// omits the rules: a change of rules that yields fewer records is reported.
 func counting(spec *crawlspec.Spec) string {
 	return fmt.Sprintf("%+v gone:%s", spec.Duplicates, spec.Gone)
 }
 
-// yieldOf is what a run has made, and of how many pages: of those that came with the
-// same bytes nothing is made either, if the spec drops them.
+// yieldOf returns the yield of a run. If the spec drops unchanged pages, they count as unchanged,
+// because they make no records.
 func yieldOf(r *frontierapi.Run, spec *crawlspec.Spec) alerts.Run {
 	run := alerts.Run{Started: r.Started, Records: r.Records, Pages: r.Pages, Unchanged: r.Requests[messages.NotModified]}
 	if spec.Duplicates.Unchanged == crawlspec.UnchangedDrop {

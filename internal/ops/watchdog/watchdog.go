@@ -1,10 +1,9 @@
-// Package watchdog looks at a cluster again and again, and has people told when
-// something is wrong: by the log, by the alerts that `seine status` shows, by
-// metrics, and by a webhook.
+// Package watchdog observes a cluster and reports problems: in the log, in the alerts of `seine
+// status`, in metrics, and by webhooks.
 //
-// Every frontier runs one, and so does seine crawl; the one that holds a lease
-// looks, the others wait for it to end. What it knows of a crawl is in NATS
-// (alerts.Store), so the next one continues where it was.
+// Every frontier runs a watchdog, and so does seine crawl. The one that holds a lease is the
+// leader; the others wait for the lease. The state of each crawl is in NATS (alerts.Store), so the
+// next leader continues from it.
 package watchdog
 
 import (
@@ -35,10 +34,10 @@ import (
 // Group is the name of the lease.
 const Group = "alerts"
 
-// Watchdog is one of a cluster.
+// Watchdog is the watchdog of a process.
 type Watchdog struct {
 	Log *slog.Logger
-	// Owner tells it from others; the same again after a restart on the same state.
+	// Owner identifies the process. It is the same after a restart with the same state.
 	Owner   string
 	leases  *partition.Leases
 	specs   func(ctx context.Context, crawl string) (*crawlspec.Spec, error)
@@ -48,39 +47,40 @@ type Watchdog struct {
 	store   store
 	post    func(ctx context.Context, a *crawlspec.Alerts, c *alerts.Change) error
 	watched map[string]*crawlAlerts
-	loaded  bool // what a former leader has stored is among them, unless that was settled
+	loaded  bool // stored states of a former leader are loaded, except settled ones
 	posted  chan posted
 }
 
-// store keeps what is remembered: alerts.Store.
+// store stores the states of alerts: alerts.Store.
 type store interface {
 	Load(ctx context.Context, crawl string) (alerts.State, uint64, error)
 	Names(ctx context.Context) ([]string, error)
 	Save(ctx context.Context, crawl string, st *alerts.State, rev uint64) (uint64, error)
 }
 
-// crawlAlerts is what the leader knows of a crawl.
+// crawlAlerts is the leader's state of a crawl.
 type crawlAlerts struct {
 	state alerts.State
 	rev   uint64
 	rules crawlspec.Alerts
-	// The first change of the outbox is being posted, or was posted in vain so often, and is to be posted at next.
+	// posting is set while the first change of the outbox is being posted; tries counts failed
+	// attempts, and next is the time of the next one.
 	posting bool
 	tries   int
 	next    time.Time
-	// runs are those that had ended when the crawl last stood at run, and had changed at
-	// changed, Unix ms; that is 0 while the last of them continues.
+	// runs are the ended runs at the time when the crawl's run was run and its last change was
+	// changed, in Unix ms; changed is 0 while the last run continues.
 	runs         []alerts.Run
 	run, changed int64
 }
 
-// posted is what became of one try to post a change.
+// posted is the result of one attempt to post a change.
 type posted struct {
 	crawl, id string
 	err       error
 }
 
-// New returns the watchdog of a process. It starts nothing.
+// New returns the watchdog of a process without starting it.
 func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *Watchdog {
 	w := &Watchdog{Log: bus.Log, Owner: owner}
 	client := frontierapi.Client{Bus: bus}
@@ -89,19 +89,19 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 		r, err := specs.Get(ctx, crawl, 0)
 		return r.Spec, err
 	}
-	reader := overview.Reader{Bus: bus, Specs: specs, Most: maxCrawls} // which remembers the crawls that have ended
+	reader := overview.Reader{Bus: bus, Specs: specs, Most: maxCrawls} // remembers ended crawls
 	w.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
 		reader.First = first
 		return lookAt(ctx, &reader)
 	}
 	w.due, w.post = client.Due, hook.Post
 	w.runs = func(ctx context.Context, crawl string, spec *crawlspec.Spec) ([]frontierapi.Run, error) {
-		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest may still run
+		return client.Runs(ctx, crawl, spec, 2*alerts.MostRuns+2) // the newest run may be unfinished
 	}
 	w.leases = &partition.Leases{Bus: bus, Group: Group, Owner: owner, Partitions: 1, Log: bus.Log, RunPartition: func(ctx context.Context, _ int, _ uint64) error {
 		st, err := alerts.OpenStore(ctx, bus)
 		if err != nil {
-			return nil // the server is away: again when the lease is next taken
+			return nil // the server is unavailable; tried again with the next lease
 		}
 		w.store = st
 		w.lead(ctx)
@@ -110,11 +110,10 @@ func New(bus *stages.Bus, specs *stages.Specs, owner string, s secrets.Store) *W
 	return w
 }
 
-// retryEvery is how long to wait before the lease is tried again when there is no
-// way to it.
+// retryEvery is the wait before another attempt to take the lease after an error.
 const retryEvery = 5 * time.Second
 
-// Start runs the watchdog until stop is called, or ctx is done.
+// Start runs the watchdog until stop is called or ctx is done.
 func (w *Watchdog) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -122,8 +121,7 @@ func (w *Watchdog) Start(ctx context.Context) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// Run watches while this process has the lease, until ctx is done. Nothing that
-// goes wrong here ends a stage.
+// Run watches while this process holds the lease, until ctx is done. Its errors never stop a stage.
 func (w *Watchdog) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.leases.Run(ctx); err != nil && ctx.Err() == nil {
@@ -133,16 +131,16 @@ func (w *Watchdog) Run(ctx context.Context) {
 	}
 }
 
-// How often the cluster is looked at: a twentieth of the least time of any
-// threshold, within these; and no more often than that looking takes a fifth of the
-// time, as where there are hundreds of crawls.
+// The cluster is observed at a twentieth of the shortest period of a threshold, within these
+// bounds. The interval is at least rest times the duration of an observation, which matters with
+// hundreds of crawls.
 const (
 	minEvery = time.Second
 	maxEvery = 15 * time.Second
 	rest     = 5
 )
 
-// lead looks again and again until ctx is done.
+// lead observes the cluster until ctx is done.
 func (w *Watchdog) lead(ctx context.Context) {
 	w.watched, w.loaded, w.posted = make(map[string]*crawlAlerts), false, make(chan posted, 16)
 	defer figures.Store(nil)
@@ -154,7 +152,7 @@ func (w *Watchdog) lead(ctx context.Context) {
 	}
 }
 
-// evaluateOnce looks once, and returns how long to wait before the next time.
+// evaluateOnce observes the cluster once, and returns the time until the next observation.
 func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.Duration {
 	began := time.Now()
 	seen, err := w.look(ctx, w.first(ctx))
@@ -178,13 +176,13 @@ func (w *Watchdog) evaluateOnce(ctx context.Context, every time.Duration) time.D
 	figures.Store(w.exportedMetrics(seen))
 	took := time.Since(began)
 	if slices.ContainsFunc(seen.Crawls, func(c overview.Crawl) bool { return c.Problem != "" }) {
-		return max(minEvery, took) // as when a frontier has just started; most of that was waiting
+		return max(minEvery, took) // for example, a frontier has just started; most of that time was waiting
 	}
 	return max(next, min(rest*took, maxEvery))
 }
 
-// first are the crawls to look at although nothing may be happening in them: those that
-// were not seen to end, or of which an alert is to be cleared or posted, also by a former leader.
+// first returns the crawls to observe although they may be inactive: those without a known end, and
+// those with an alert to clear or to post, including alerts of a former leader.
 func (w *Watchdog) first(ctx context.Context) (names []string) {
 	if !w.loaded {
 		if err := w.load(ctx); err != nil {
@@ -199,7 +197,7 @@ func (w *Watchdog) first(ctx context.Context) (names []string) {
 	return names
 }
 
-// load reads all that is stored.
+// load reads all stored states.
 func (w *Watchdog) load(ctx context.Context) error {
 	stored, err := w.store.Names(ctx)
 	for _, name := range stored {
@@ -211,12 +209,12 @@ func (w *Watchdog) load(ctx context.Context) error {
 	return err
 }
 
-// settled reports whether a crawl has ended, and nothing is left to report.
+// settled reports whether a crawl has ended and has nothing left to report.
 func (k *crawlAlerts) settled() bool {
 	return k.state.Over && len(k.state.Alerts)+len(k.state.Outbox) == 0
 }
 
-// forget forgets the crawls that were not seen: they have ended, or, if they were to be looked at, were deleted.
+// forget drops the crawls that were not observed: they have ended or were deleted.
 func (w *Watchdog) forget(seen []overview.Crawl) {
 	there := make(map[string]bool, len(seen))
 	for i := range seen {
@@ -225,7 +223,7 @@ func (w *Watchdog) forget(seen []overview.Crawl) {
 	maps.DeleteFunc(w.watched, func(name string, k *crawlAlerts) bool { return !there[name] && !k.posting })
 }
 
-// Interval is how often to look for the sake of some thresholds.
+// Interval returns the observation interval for a set of thresholds.
 func Interval(a *crawlspec.Alerts) time.Duration {
 	least := maxEvery
 	for _, d := range []crawlspec.Duration{a.Over, a.NoProgress, a.Lag} {
@@ -236,9 +234,8 @@ func Interval(a *crawlspec.Alerts) time.Duration {
 	return max(least, minEvery)
 }
 
-// evaluateCrawl compares what was seen with the thresholds of a crawl, and stores the
-// outcome before it is reported: what was reported and not stored would be reported
-// again.
+// evaluateCrawl compares the observation with the thresholds of a crawl. It stores the result
+// before reporting it; otherwise a report could be repeated.
 func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *crawlspec.Spec, seen *clusterSnapshot, every time.Duration) error {
 	know, err := w.know(ctx, c.Name)
 	if err != nil {
@@ -260,7 +257,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *c
 		state.Outbox = nil
 	} else {
 		if before != (crawlspec.Alerts{}) && before != know.rules {
-			know.tries, know.next = 0, time.Time{} // the webhook may have been repaired
+			know.tries, know.next = 0, time.Time{} // the webhook may be fixed now
 		}
 		if n := state.Send(changes); n > 0 {
 			w.Log.Error("alerts were dropped: the webhook is too slow", "crawl", c.Name, "dropped", n)
@@ -268,7 +265,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *c
 		}
 	}
 	if (settled || know.rev == 0 && state.Over) && len(state.Alerts)+len(changes) == 0 {
-		know.state = state // nothing worth keeping
+		know.state = state // not worth storing
 		return nil
 	}
 	if err := w.save(ctx, c.Name, know, state); err != nil {
@@ -280,7 +277,7 @@ func (w *Watchdog) evaluateCrawl(ctx context.Context, c *overview.Crawl, spec *c
 	return nil
 }
 
-// know returns what is known of a crawl, as it was stored if it is new here.
+// know returns the state of a crawl. It loads the stored state on the first call.
 func (w *Watchdog) know(ctx context.Context, crawl string) (*crawlAlerts, error) {
 	if k := w.watched[crawl]; k != nil {
 		return k, nil
@@ -294,8 +291,7 @@ func (w *Watchdog) know(ctx context.Context, crawl string) (*crawlAlerts, error)
 	return k, nil
 }
 
-// save stores a state. One that another process has changed is read again next
-// time.
+// save stores a state. If another process has changed it, it is loaded again next time.
 func (w *Watchdog) save(ctx context.Context, crawl string, k *crawlAlerts, state alerts.State) error {
 	rev, err := w.store.Save(ctx, crawl, &state, k.rev)
 	if err != nil {
@@ -318,8 +314,8 @@ func (w *Watchdog) logTransition(ctx context.Context, c *alerts.Change) {
 	}
 }
 
-// busy says what could be done for a crawl now, "" if there is nothing. Whether a
-// host is due is asked only where the answer may count.
+// busy describes the work that the crawl could do now, "" if there is none. It asks whether a host
+// is due only if the answer matters.
 func (w *Watchdog) busy(ctx context.Context, c *overview.Crawl, k *crawlAlerts) (string, error) {
 	switch {
 	case c.Problem != "":
@@ -336,7 +332,7 @@ func (w *Watchdog) busy(ctx context.Context, c *overview.Crawl, k *crawlAlerts) 
 	return fmt.Sprintf("%d URLs are queued, and a host is due", c.Queued), nil
 }
 
-// postUntil posts what is in the outboxes until a moment.
+// postUntil posts the changes in the outboxes until a given time.
 func (w *Watchdog) postUntil(ctx context.Context, until time.Time) {
 	for {
 		wait := time.Until(until)
@@ -364,7 +360,7 @@ func (w *Watchdog) postUntil(ctx context.Context, until time.Time) {
 	}
 }
 
-// send tries once to post a change.
+// send makes one attempt to post a change.
 func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rules crawlspec.Alerts, c alerts.Change) {
 	err := w.post(ctx, &rules, &c)
 	select {
@@ -373,12 +369,11 @@ func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rul
 	}
 }
 
-// maxTries is how often a change is posted in vain before it is dropped, which takes about two hours. A process that leads again
-// begins to count again.
+// maxTries bounds the attempts to post a change before it is dropped, which takes about two hours.
+// A new leader starts counting from zero.
 const maxTries = 20
 
-// note takes a change out of the outbox that was posted, or is to be tried no
-// more.
+// note removes a change from the outbox that was delivered or abandoned.
 func (w *Watchdog) note(ctx context.Context, p posted) {
 	k := w.watched[p.crawl]
 	if k == nil {
@@ -401,21 +396,21 @@ func (w *Watchdog) note(ctx context.Context, p posted) {
 	state := k.state.Clone()
 	state.Outbox = slices.DeleteFunc(state.Outbox, func(c alerts.Change) bool { return c.ID == p.id })
 	if err := w.save(ctx, p.crawl, k, state); err != nil && ctx.Err() == nil {
-		k.state = state // or it would be posted again at once, and again: the next save has it
+		k.state = state // otherwise it would be posted again at once; the next save includes it
 		w.Log.Debug("cannot note that an alert was posted", "crawl", p.crawl, "error", err)
 	}
 }
 
-// done counts visits of a crawl that have ended, and what changes with them.
+// done counts the ended visits of a crawl, and values that change with them.
 func done(c *overview.Crawl) int64 { return c.Done + c.Failed + c.Pages + c.ExcludedURLs() }
 
-// clusterSnapshot is what was seen of a cluster.
+// clusterSnapshot is one observation of a cluster.
 type clusterSnapshot struct {
 	*overview.Overview
 	processes []procstats.Process
 }
 
-// lookTime bounds a look at the cluster.
+// lookTime bounds an observation of the cluster.
 const lookTime = 30 * time.Second
 
 func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
@@ -428,7 +423,7 @@ func lookAt(ctx context.Context, r *overview.Reader) (*clusterSnapshot, error) {
 	return s, g.Wait()
 }
 
-// of returns what of a sight is about a crawl.
+// of returns the observation of one crawl.
 func (s *clusterSnapshot) of(c *overview.Crawl, every time.Duration) *alerts.Observation {
 	look := &alerts.Observation{At: s.At, Every: every, Processes: s.processes, Crawl: alerts.Progress{
 		Over: c.Problem == "" && c.End != frontierapi.NotEnded,

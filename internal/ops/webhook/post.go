@@ -1,5 +1,5 @@
-// Package webhook posts to receivers that people have named: it guards where that may be, and says how long to
-// wait before one that failed is tried again. What is posted, and what became of it, its callers keep.
+// Package webhook posts messages to webhooks. It restricts the addresses, and computes the wait
+// between attempts. Callers keep the messages and their results.
 package webhook
 
 import (
@@ -17,32 +17,35 @@ import (
 	"seine/internal/fetch/netguard"
 )
 
-// Times of posts.
+// Durations of posts.
 const (
-	// Timeout bounds one try.
+	// Timeout bounds one attempt.
 	Timeout = 10 * time.Second
 	minWait = time.Second
 	maxWait = 10 * time.Minute
 )
 
-// Wait is how long to wait after so many tries in vain: a second, and twice as long each time, up to 10 minutes.
+// Wait returns the wait after a number of failed attempts: one second, doubled each time, up to 10
+// minutes.
 func Wait(tries int) time.Duration { return min(minWait<<min(max(tries-1, 0), 20), maxWait) }
 
-// Message is what is posted.
+// Message is a message to post.
 type Message struct {
 	URL string
-	// Origin is what errors say of the URL, which often is a secret.
+	// Origin replaces the URL in errors, because the URL is often secret.
 	Origin string
-	// Header is sent beside Content-Type, which is JSON, and User-Agent.
+	// Header is sent in addition to Content-Type, which is JSON, and User-Agent.
 	Header http.Header
 	Body   []byte
-	// AllowPrivate lets it go to loopback and private addresses; Hint is what else the error says to do.
+	// AllowPrivate permits loopback and private addresses. Hint is advice for the error of a
+	// refused address.
 	AllowPrivate bool
 	Hint         string
 }
 
-// Post returns nil if the receiver answered with 2xx. Redirects are not followed: the author of the URL named where
-// it goes. No proxy is asked to dial an address that is refused. The error has nothing of the URL but its origin.
+// Post posts a message. It returns nil if the receiver answers with 2xx. It follows no redirects,
+// because the author of the URL chose the receiver. It uses no proxy, so that the check of
+// addresses applies. Errors contain only the origin of the URL.
 func Post(ctx context.Context, m *Message) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -65,14 +68,14 @@ func Post(ctx context.Context, m *Message) error {
 		return fmt.Errorf("post to %s: %w", m.Origin, m.explain(err))
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the receiver can finish
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // lets the receiver finish
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return fmt.Errorf("post to %s: the receiver answers %d", m.Origin, resp.StatusCode)
 	}
 	return nil
 }
 
-// explain takes the URL out of an error, and says how a refused address is allowed.
+// explain removes the URL from an error, and adds how to permit a refused address.
 func (m *Message) explain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
