@@ -10,7 +10,7 @@ import (
 	"seine/internal/serve/problem"
 )
 
-// audited writes down each request that may change something, with its outcome, refused ones too.
+// audited logs each request that may change something, with its result, including rejected ones.
 func (o *Options) audited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isSafe(r) {
@@ -31,15 +31,15 @@ func (o *Options) audited(next http.Handler) http.Handler {
 	})
 }
 
-// outcome remembers how a request ended.
+// outcome records the result of a request.
 type outcome struct {
 	http.ResponseWriter
 	status int
 	wrote  bool
-	text   []byte // the beginning of a problem
+	text   []byte // beginning of a problem document
 }
 
-// maxReason bounds what is kept of an answer.
+// maxReason bounds the recorded part of a response, in bytes.
 const maxReason = 4 << 10
 
 // WriteHeader implements http.ResponseWriter.
@@ -59,10 +59,10 @@ func (o *outcome) Write(p []byte) (int, error) {
 	return o.ResponseWriter.Write(p)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (o *outcome) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// reason is the detail of a problem.
+// reason returns the detail of a problem document.
 func (o *outcome) reason() string {
 	if !strings.HasPrefix(o.Header().Get("Content-Type"), problem.ContentType) {
 		return ""

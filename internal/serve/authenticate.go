@@ -13,7 +13,8 @@ import (
 	"seine/internal/serve/problem"
 )
 
-// checkExposure refuses an address that others can reach while nobody is asked who they are.
+// checkExposure rejects an address that other machines can reach if no authentication is
+// configured.
 func (o *Options) checkExposure(host string) error {
 	if o.Tokens != nil && o.Tokens.Len() == 0 && o.TLS.ClientCA == "" {
 		return errors.New("--tokens: the file has no tokens: create one with seine token create")
@@ -25,16 +26,17 @@ func (o *Options) checkExposure(host string) error {
 		"give --tokens FILE (seine token create makes one) or --client-ca FILE, or listen at %s", o.Listen, DefaultListen)
 }
 
-// isLoopback reports whether only this machine can reach a host.
+// isLoopback reports whether a host is reachable from this machine only.
 func isLoopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
 }
 
-// openPaths need no caller: a person without a token logs in there, and health checks have none.
+// openPaths need no authentication: users log in there, and health checks have no token.
 var openPaths = map[string]bool{"/login": true, "/logout": true, "/healthz": true}
 
-// isOpen reports whether a path needs no caller. What pages load is the same for everybody, and the page of login loads it.
+// isOpen reports whether a path needs no authentication. The static files are the same for all
+// users, and the login page needs them.
 func isOpen(path string) bool { return openPaths[path] || strings.HasPrefix(path, "/static/") }
 
 // authenticate identifies the caller.
@@ -56,12 +58,12 @@ func (o *Options) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// wantsPage reports whether a browser asks for a page, not a program for data.
+// wantsPage reports whether a browser requests a page, as opposed to a program requesting data.
 func wantsPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// caller returns who sends a request, or why that is nobody.
+// caller returns the caller of a request, or the reason why there is none.
 func (o *Options) caller(r *http.Request) (c caller.Caller, why string) {
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		return caller.Caller{Name: "certificate " + r.TLS.VerifiedChains[0][0].Subject.CommonName, Scopes: caller.All()}, ""
@@ -83,7 +85,7 @@ func (o *Options) caller(r *http.Request) (c caller.Caller, why string) {
 	return c, ""
 }
 
-// secretOf returns the token of a request: of its header, or of the cookie that the page of login sets.
+// secretOf returns the token of a request, from its header or from the cookie of the login page.
 func secretOf(r *http.Request) string {
 	if scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(secret)

@@ -11,14 +11,14 @@ import (
 	"seine/internal/serve/turns"
 )
 
-// Connections at a time.
+// Limits of concurrent connections.
 const (
 	maxConnections        = 1024
-	maxUnknownConnections = 64 // of one address, that have not authenticated
+	maxUnknownConnections = 64 // unauthenticated connections of one address
 )
 
-// boundedListener bounds connections, and closes those of an address beyond maxUnknownConnections, so that no client without a
-// token keeps others out.
+// boundedListener limits connections, and closes those of an address beyond maxUnknownConnections,
+// so that a client without a token cannot keep others out.
 type boundedListener struct {
 	net.Listener
 	unknown *turns.Turns
@@ -42,7 +42,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// boundedConn is a connection that counts for its address until it is closed, or known is called.
+// boundedConn is a connection that counts for its address until it is closed or known is called.
 type boundedConn struct {
 	net.Conn
 	known func()
@@ -56,7 +56,7 @@ func (c *boundedConn) Close() error {
 
 type connKey struct{}
 
-// withConn returns a context of the requests of a connection, for authenticated.
+// withConn returns a context for the requests of a connection, for authenticated.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
@@ -64,7 +64,7 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// authenticated marks the connection of a request as one of a known caller.
+// authenticated marks the connection of a request as authenticated.
 func authenticated(ctx context.Context) {
 	if c, ok := ctx.Value(connKey{}).(*boundedConn); ok {
 		c.known()

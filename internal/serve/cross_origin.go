@@ -6,7 +6,8 @@ import (
 	"seine/internal/serve/problem"
 )
 
-// refuseCrossOrigin refuses what another site makes a browser send, unless it is a GET, which changes nothing.
+// refuseCrossOrigin rejects requests that another site makes a browser send, except GET, which
+// changes nothing.
 func refuseCrossOrigin(next http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

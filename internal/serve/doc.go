@@ -1,20 +1,20 @@
-// Package serve is the HTTP server of `seine serve`: what stands between a client and the handlers of
-// pages and API, each in a separate file.
+// Package serve is the HTTP server of `seine serve`: the middleware in front of the pages and the
+// API, one part in each file.
 //
-// It consumes requests, and hands on those that may be handled, with their [caller.Caller] in the context.
-// Every other one is answered with a problem document (RFC 9457) that says what to do. In the order in which
-// a request meets them:
+// It passes permitted requests on, with their [caller.Caller] in the context, and answers all
+// others with a problem document (RFC 9457) that says what to do. In the order of processing:
 //
-//   - response_headers.go: what a browser may do with any answer (Content-Security-Policy)
+//   - response_headers.go: restrictions for browsers (Content-Security-Policy)
 //   - hosts.go: the Host header must be a name of this server (DNS rebinding)
 //   - cross_origin.go: no other site makes a browser write here
 //   - authenticate.go, login.go: the caller, by token, client certificate, or loopback
-//   - rate_limit.go: requests of each caller, a second and at a time
-//   - audited.go: the log of writes, with caller and outcome
-//   - read_only.go: nothing that changes anything, if the owner says so
-//   - body_limits.go: how large a body may be, and how slowly it may come
+//   - rate_limit.go: requests of each caller, per second and concurrent
+//   - audited.go: the log of writes, with caller and result
+//   - read_only.go: rejects all changes, if configured
+//   - body_limits.go: the size of a body, and the time to receive it
 //
-// /mcp is for clients of the Model Context Protocol: what they call passes the last four within the process.
+// /mcp serves clients of the Model Context Protocol; their calls pass the last four within the
+// process.
 //
-// What a caller may do is asked where it is done: each operation of the API has its scope.
+// Each operation of the API checks the scope of its caller itself.
 package serve

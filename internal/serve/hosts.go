@@ -11,9 +11,9 @@ import (
 	"seine/internal/serve/problem"
 )
 
-// checkHost refuses requests for another name than the server's: a site whose name comes to lead to this
-// machine (DNS rebinding) is the same origin to a browser, and would be let in as its user. An address is no
-// name that anybody can rebind.
+// checkHost rejects requests for names other than the server's. A site whose name resolves to this
+// machine (DNS rebinding) would have the server's origin in a browser, and the user's permissions.
+// Addresses cannot be rebound.
 func (o *Options) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !o.named(hostOf(r.Host)) {
@@ -25,7 +25,7 @@ func (o *Options) checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// checkHosts reports a name of the server that is none, and so would let nobody in.
+// checkHosts rejects invalid names of the server, which would match no request.
 func (o *Options) checkHosts() error {
 	for _, name := range o.Hosts {
 		if name == "" || strings.ContainsAny(name, "/:?#@* \t") {
@@ -43,7 +43,7 @@ func (o *Options) named(host string) bool {
 	return host != "" && (host == hostOf(o.Listen) || slices.ContainsFunc(o.Hosts, func(h string) bool { return hostOf(h) == host }))
 }
 
-// hostOf is the host of an address that may have a port, in lower case.
+// hostOf returns the host of an address with an optional port, in lower case.
 func hostOf(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

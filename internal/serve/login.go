@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// cookieName is that of the cookie by which a browser shows its token.
+// cookieName is the name of the cookie with a browser's token.
 const cookieName = "seine_token"
 
-// loginLife is how long a browser keeps it.
+// loginLife is the lifetime of the cookie.
 const loginLife = 30 * 24 * time.Hour
 
 var loginPage = template.Must(template.New("login").Parse(`<!doctype html>
@@ -36,10 +36,10 @@ func (o *Options) writeLogin(w http.ResponseWriter, status int, to, trouble stri
 	_ = loginPage.Execute(w, map[string]string{"Prefix": o.PathPrefix, "To": localPath(to), "Problem": trouble, "Style": o.Style}) // the client may be gone
 }
 
-// login has the browser keep a token, if it is one.
+// login stores a valid token in a cookie.
 func (o *Options) login(w http.ResponseWriter, r *http.Request) {
 	secret, to := strings.TrimSpace(r.PostFormValue("token")), r.PostFormValue("to")
-	known := o.Tokens == nil // then none is needed
+	known := o.Tokens == nil // without tokens, none is needed
 	if !known {
 		_, known = o.Tokens.Caller(secret)
 	}
@@ -56,18 +56,18 @@ func (o *Options) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, o.PathPrefix+"/login", http.StatusSeeOther)
 }
 
-// cookie is one that no script reads and no other site has sent.
+// cookie returns a cookie that scripts cannot read and other sites cannot send.
 func (o *Options) cookie(r *http.Request, secret string, age int) *http.Cookie {
-	return &http.Cookie{ //nolint:gosec // not Secure over plain HTTP, which is for loopback: it would not be kept
+	return &http.Cookie{ //nolint:gosec // not Secure over plain HTTP, where browsers would drop it
 		Name: cookieName, Value: secret, Path: o.PathPrefix + "/", MaxAge: age,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}
 }
 
-// maxPath bounds the path that a login leads to.
+// maxPath bounds the path to open after the login.
 const maxPath = 2 << 10
 
-// localPath is a path of this server, "/" for what would lead to another.
+// localPath returns a path of this server, "/" instead of anything that leads elsewhere.
 func localPath(to string) string {
 	if len(to) > maxPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
 		return "/"

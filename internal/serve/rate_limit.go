@@ -13,23 +13,24 @@ import (
 	"seine/internal/serve/turns"
 )
 
-// Requests in flight at a time, streams of events among them. Each may hold a body and an answer in memory.
+// Limits of in-flight requests, including event streams. Each may hold a body and a response in
+// memory.
 const (
-	maxInFlight           = 64 // of one caller
+	maxInFlight           = 64 // per caller
 	maxAllInFlight        = 1024
-	maxUnknownInFlight    = 8 // of one address without a token
+	maxUnknownInFlight    = 8 // per address without a token
 	maxAllUnknownInFlight = 32
 )
 
-// limitCallers bounds how many requests each caller sends, a second and at a time: a loop of one must not keep
-// others out.
+// limitCallers limits the rate and the concurrency of each caller's requests, so that a loop of one
+// caller does not block others.
 func (o *Options) limitCallers(next http.Handler) http.Handler {
 	type limits struct {
 		rates    recent.Cache[string, *rate.Limiter]
 		inFlight *turns.Turns
 	}
 	callers := limits{inFlight: turns.New(maxInFlight, maxAllInFlight, 0)}
-	addresses := limits{inFlight: turns.New(maxUnknownInFlight, maxAllUnknownInFlight, 0)} // many of them evict no caller
+	addresses := limits{inFlight: turns.New(maxUnknownInFlight, maxAllUnknownInFlight, 0)} // separate, so that many addresses evict no caller
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, l := caller.Of(r.Context()).Name, &callers
 		if key == "" {
@@ -59,10 +60,11 @@ func tooMany(w http.ResponseWriter, why string) {
 	problem.Write(w, http.StatusTooManyRequests, why)
 }
 
-// known reports whether a request is of a caller that was authenticated.
+// known reports whether the caller of a request is authenticated.
 func known(r *http.Request) bool { return caller.Of(r.Context()).Name != "" }
 
-// clientOf returns the IP address of HOST:PORT; of one of IPv6 the network of 64 bits, whose addresses one client has all.
+// clientOf returns the IP address of HOST:PORT. For IPv6 it returns the /64 network, because one
+// client has all its addresses.
 func clientOf(address string) string {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"seine/internal/serve/problem"
 )
 
-// isSafe reports whether a request changes nothing by its method (RFC 9110 9.2.1). The handlers see to it.
+// isSafe reports whether a request has a method that changes nothing (RFC 9110 9.2.1).
 func isSafe(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
 }
 
-// readOnly refuses what changes anything, if the owner of the server wants that. What is no GET is refused
-// unless it is known to be harmless, so that nothing is forgotten.
+// readOnly rejects changes on a read-only server. It rejects every request other than GET unless it
+// is known to be harmless, so that it cannot miss one.
 func (o *Options) readOnly(next http.Handler) http.Handler {
 	if !o.ReadOnly {
 		return next
@@ -27,7 +27,7 @@ func (o *Options) readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// matcher returns what reports whether a request is like one of some patterns, as of http.ServeMux.
+// matcher returns a function that reports whether a request matches a pattern of http.ServeMux.
 func matcher(patterns []string) func(*http.Request) bool {
 	mux := http.NewServeMux()
 	for _, pattern := range patterns {

@@ -17,42 +17,42 @@ import (
 	"seine/internal/serve/tokens"
 )
 
-// DefaultListen is where the server listens if nobody says otherwise.
+// DefaultListen is the default address of the server.
 const DefaultListen = "127.0.0.1:8077"
 
-// Options of a server.
+// Options configure the server.
 type Options struct {
-	// Listen is HOST:PORT. Other than loopback it needs Tokens or TLS with a client CA.
+	// Listen is HOST:PORT. Addresses other than loopback require Tokens or TLS with a client CA.
 	Listen string
-	// PathPrefix is what a proxy has before all paths, such as "/seine"; "" for none.
+	// PathPrefix is the prefix that a proxy adds to all paths, such as "/seine"; "" for none.
 	PathPrefix string
-	// Hosts are names by which clients may call the server, beside that of Listen and those of loopback.
+	// Hosts are names of the server in addition to that of Listen and those of loopback.
 	Hosts []string
-	// ReadOnly refuses all that changes anything.
+	// ReadOnly rejects all changes.
 	ReadOnly bool
-	// Tokens let callers in; nil asks for none.
+	// Tokens authenticate callers; nil requires no token.
 	Tokens *tokens.Store
 	TLS    TLS
-	// Rate is how many requests a second one caller may send.
+	// Rate is the limit of requests per second for each caller.
 	Rate float64
-	// API answers below /api/, and Harmless are the patterns of its operations, as of http.ServeMux, that
-	// change nothing although they are no GET.
+	// API serves paths below /api/. Harmless are the patterns (http.ServeMux) of its operations
+	// other than GET that change nothing.
 	API      http.Handler
 	Harmless []string
-	// MCP answers at /mcp, by way of Calls.
+	// MCP serves /mcp, by means of Calls.
 	MCP http.Handler
-	// Pages answers for all other paths, without the prefix. Style is the path of their style sheet, below
-	// /static/, which needs no caller.
+	// Pages serves all other paths, without the prefix. Style is the path of their style sheet,
+	// below /static/, which needs no authentication.
 	Pages http.Handler
 	Style string
 	Audit *audit.Log
 	Log   *slog.Logger
 }
 
-// DefaultRate is more than any person or page needs: a program in a loop is slowed down.
+// DefaultRate exceeds the needs of users and pages. It slows down programs in a loop.
 const DefaultRate = 500
 
-// Handler returns the handler of everything.
+// Handler returns the complete handler.
 func Handler(o *Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", o.API)
@@ -62,7 +62,7 @@ func Handler(o *Options) http.Handler {
 	mux.HandleFunc("POST /logout", o.logout)
 	mux.Handle("/", o.Pages)
 	all := http.NewServeMux()
-	// A message to the tools is no write by itself: what it calls is guarded.
+	// A message to the tools is not a write by itself; the calls that it makes are guarded.
 	all.Handle(mcp.Path, o.limitCallers(limitBodies(maxMessage, o.MCP)))
 	all.Handle("/", o.guard(mux))
 	h := o.authenticate(all)
@@ -72,7 +72,7 @@ func Handler(o *Options) http.Handler {
 	return responseHeaders(h)
 }
 
-// guard holds requests, whose caller is known, to what is allowed, and writes them down.
+// guard limits and logs the requests of authenticated callers.
 func (o *Options) guard(h http.Handler) http.Handler {
 	h = limitBodies(maxBody, h)
 	h = o.readOnly(h)
@@ -80,11 +80,11 @@ func (o *Options) guard(h http.Handler) http.Handler {
 	return o.limitCallers(h)
 }
 
-// Calls returns the API for requests from within the process that have their caller in the context: they are
-// held to what requests of clients are held to.
+// Calls returns the API for requests from within the process, with their caller in the context. The
+// same limits apply as to clients.
 func (o *Options) Calls() http.Handler { return o.guard(o.API) }
 
-// stripPrefix takes the prefix off, and refuses paths without it.
+// stripPrefix removes the prefix, and rejects paths without it.
 func (o *Options) stripPrefix(next http.Handler) http.Handler {
 	if o.PathPrefix == "" {
 		return next
@@ -102,7 +102,7 @@ func (o *Options) stripPrefix(next http.Handler) http.Handler {
 	})
 }
 
-// Validate names the option that is wrong, and what would be right.
+// Validate returns an error that names the invalid option and the valid values.
 func (o *Options) Validate() error {
 	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
@@ -120,14 +120,14 @@ func (o *Options) Validate() error {
 	return o.checkExposure(host)
 }
 
-// Limits of connections, so that slow clients hold up nobody else.
+// Limits of connections, so that slow clients do not block others.
 const (
-	headerTimeout  = 10 * time.Second // for the head of a request
+	headerTimeout  = 10 * time.Second // to receive the header of a request
 	idleTimeout    = 2 * time.Minute  // between two requests
 	maxHeaderBytes = 32 << 10
-	maxStreams     = 64              // of one connection of HTTP/2, each with a head of its own
-	maxReceived    = 256 << 10       // bytes of bodies that a connection of HTTP/2 sends before they are read
-	stopTimeout    = 5 * time.Second // for requests in progress, at the end
+	maxStreams     = 64              // per HTTP/2 connection; each has its own header
+	maxReceived    = 256 << 10       // unread body bytes of an HTTP/2 connection
+	stopTimeout    = 5 * time.Second // for in-flight requests at shutdown
 )
 
 // Open listens at the address of the options.
@@ -139,7 +139,7 @@ func (o *Options) Open() (net.Listener, error) {
 	return o.TLS.listen(boundConnections(l))
 }
 
-// URL is where a person finds the server that listens on l.
+// URL returns the URL of the server that listens on l.
 func (o *Options) URL(l net.Listener) string {
 	scheme := "http"
 	if o.TLS.Cert != "" {
@@ -148,12 +148,12 @@ func (o *Options) URL(l net.Listener) string {
 	return scheme + "://" + l.Addr().String() + o.PathPrefix + "/"
 }
 
-// Serve answers on l until ctx is done. Streams of events end then, too.
+// Serve serves requests on l until ctx is done. It then also ends event streams.
 func Serve(ctx context.Context, o *Options, l net.Listener) error {
 	s := &http.Server{
 		Handler: Handler(o), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxReceived, MaxReceiveBufferPerStream: maxReceived},
-		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), // a hostile client could fill a disk
+		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), // at debug level, because a hostile client could fill a disk
 		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withConn,
 	}
 	ended := make(chan struct{})

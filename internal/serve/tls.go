@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// TLS says how connections are encrypted, and which certificates of clients let them in.
+// TLS configures encryption and client certificates.
 type TLS struct {
 	Cert     string `group:"access" name:"tls-cert" help:"TLS certificate of the server (PEM)." placeholder:"FILE"`
 	Key      string `group:"access" name:"tls-key" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
@@ -27,7 +27,7 @@ func (t *TLS) validate() error {
 	return err
 }
 
-// config is nil for no TLS.
+// config returns nil without TLS.
 func (t *TLS) config() (*tls.Config, error) {
 	if t.Cert == "" {
 		return nil, nil
@@ -44,7 +44,8 @@ func (t *TLS) config() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--client-ca: %w", err)
 	}
-	// Those without a certificate are answered: they may have a token, and the answer says what is missing.
+	// Clients without a certificate are accepted: they may have a token, and otherwise the response
+	// says what is missing.
 	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
 	if !c.ClientCAs.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("--client-ca %s: has no certificate in PEM", t.ClientCA)

@@ -1,6 +1,6 @@
-// Package answers lets many who ask the cluster the same have one answer: it consumes questions with a key, and
-// emits what one question of each key was answered, for as long as that is fresh. So fifty open pages, or a
-// program in a loop, cost the cluster what one costs. After Forget nobody gets an answer to what was asked before it.
+// Package answers shares replies of the cluster among equal requests. It caches the reply of each
+// key while it is fresh, so that fifty open pages, or a program in a loop, cost the cluster as much
+// as one. After Forget, no request gets a reply to an earlier one.
 package answers
 
 import (
@@ -15,18 +15,19 @@ import (
 	"seine/internal/base/panics"
 )
 
-// most bounds how many answers are kept.
+// most bounds the number of cached replies.
 const most = 200
 
-// Cache asks once what many ask at a time, and tells an answer again while it is fresh. Errors are not
-// kept. Its zero value is ready.
+// Cache shares replies to concurrent requests, and caches them while they are fresh. It does not
+// cache errors. The zero value is ready to use.
 type Cache struct {
-	// Within bounds a question, which continues when the first who wanted the answer is gone: others may wait.
+	// Within bounds a request to the cluster. It continues if its first caller leaves, because
+	// others may wait for it.
 	Within time.Duration
 
 	flight  singleflight.Group
 	mu      sync.Mutex
-	age     uint64 // how often it has forgotten
+	age     uint64 // number of calls of Forget
 	answers map[string]answer
 }
 
@@ -35,7 +36,7 @@ type answer struct {
 	until time.Time
 }
 
-// Of returns what ask returns, or what it returned for the same key no longer ago than keep.
+// Of returns the result of ask, or a cached result for the same key that is no older than keep.
 func Of[T any](ctx context.Context, c *Cache, key string, keep time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	have, ok, key := c.get(key)
 	if ok {
@@ -62,7 +63,7 @@ func Of[T any](ctx context.Context, c *Cache, key string, keep time.Duration, as
 	}
 }
 
-// get returns what is kept, and the key under which an answer to what is asked now is.
+// get returns the cached reply, and the key under which to store a new one.
 func (c *Cache) get(key string) (value any, ok bool, aged string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +85,7 @@ func (c *Cache) put(key string, value any, keep time.Duration) {
 	}
 }
 
-// Forget drops all answers, those in progress too: something has changed.
+// Forget drops all replies, including those in progress, because something has changed.
 func (c *Cache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

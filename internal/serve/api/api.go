@@ -1,11 +1,11 @@
-// Package api is the HTTP API of the server, below /api/v1: crawls, seeds, specs, hosts, URLs, dead letters,
-// records, replays, single pages, webhooks, and how everything stands, as it happens. Its OpenAPI document is made from the
-// handlers, at /api/v1/openapi.json.
+// Package api implements the HTTP API of the server below /api/v1: crawls, seeds, specs, hosts,
+// URLs, dead letters, records, replays, single pages, webhooks, and the status with a stream of its
+// changes. Its OpenAPI document is generated from the handlers, at /api/v1/openapi.json.
 //
-// It consumes requests with a [caller.Caller] in their context, and emits JSON, newline-delimited JSON, or
-// server-sent events. Each operation needs one scope of its caller. Every error is a problem document (RFC
-// 9457) whose detail says what to do. No answer grows with what there is: lists have pages, and what looks
-// through messages looks at so many at a time.
+// It handles requests with a [caller.Caller] in their context, and replies with JSON,
+// newline-delimited JSON, or server-sent events. Each operation requires one scope. Every error is
+// a problem document (RFC 9457) whose detail says what to do. Replies are bounded: lists have
+// pages, and searches read a bounded number of messages.
 package api
 
 import (
@@ -36,35 +36,35 @@ import (
 	"seine/pkg/stages"
 )
 
-// Base is what all paths begin with.
+// Base is the prefix of all paths.
 const Base = "/api/v1"
 
-// Options of the API.
+// Options configure the API.
 type Options struct {
 	Cluster *cluster.Cluster
 	Feed    *snapshots.Feed
 	Audit   *audit.Log
-	// ReadOnly says that the server refuses writes; the status has it.
+	// ReadOnly is reported in the status. The server rejects writes itself.
 	ReadOnly bool
-	// AllowPrivate lets specs and single requests reach loopback and private addresses.
+	// AllowPrivate permits specs and single requests to reach loopback and private addresses.
 	AllowPrivate bool
-	// PathPrefix is what a proxy has before all paths.
+	// PathPrefix is the prefix that a proxy adds to all paths.
 	PathPrefix string
-	// BodyTime is how long the body of a request may take to come; 0 is a minute.
+	// BodyTime bounds the time to receive a request body; 0 is a minute.
 	BodyTime time.Duration
 	// Scraper fetches single pages.
 	Scraper *scrape.Scraper
-	// Webhooks tells receivers of what happens.
+	// Webhooks notifies receivers of events.
 	Webhooks *webhooks.Service
 	// Replays runs replays.
 	Replays *replays.Service
-	// Keys is the directory in which Idempotency-Keys are kept; "" for none: requests are handled without them.
+	// Keys is the directory of Idempotency-Keys; with "" they are ignored.
 	Keys string
-	// Starter begins crawls where nothing runs; may be nil.
+	// Starter starts crawls if no process runs; may be nil.
 	Starter Starter
-	// Flush has the crawl that runs in this process, if any, commit its records; nil where none can.
+	// Flush commits the records of the crawl in this process; nil if there is none.
 	Flush func(context.Context)
-	// Out is the output that records are read from, "" for that of the writer of the name default.
+	// Out is the output to read records from; "" for the output of the writer named default.
 	Out string
 	Log *slog.Logger
 }
@@ -77,9 +77,9 @@ type API struct {
 	harmless []string
 	keys     *keys
 	answers  answers.Cache
-	logged   rate.Sometimes // failures: a caller in a loop does not fill the log
-	bulk     *turns.Turns   // of operations that hold much memory
-	tails    *turns.Turns   // streams of records: each has a consumer
+	logged   rate.Sometimes // limits logged failures, so that a caller in a loop does not fill the log
+	bulk     *turns.Turns   // limits operations that use much memory
+	tails    *turns.Turns   // limits streams of records, because each has a consumer
 }
 
 // New returns the API.
@@ -107,7 +107,7 @@ func New(o Options) *API {
 	return a
 }
 
-// Harmless are the patterns of operations that change nothing although they are no GET.
+// Harmless returns the patterns of operations other than GET that change nothing.
 func (a *API) Harmless() []string { return a.harmless }
 
 // ServeHTTP implements http.Handler.
@@ -118,27 +118,27 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.mux.ServeHTTP(w, r)
 	if r.Method != http.MethodGet {
-		a.answers.Forget() // whatever has changed
+		a.answers.Forget() // the request may have changed something
 	}
 }
 
 const (
-	askTime  = 30 * time.Second // bounds an operation, but for streams
-	turnWait = 10 * time.Second // for an operation of which few are done at a time
+	askTime  = 30 * time.Second // bounds an operation, except streams
+	turnWait = 10 * time.Second // bounds the wait for an operation with limited concurrency
 )
 
-// operation is what is registered.
+// operation describes an operation.
 type operation struct {
-	method, path string // below Base
+	method, path string // relative to Base
 	id, summary  string
 	about        string
 	tag          string
 	scope        caller.Scope
-	harmless     bool // it changes nothing, and is no GET
-	shared       bool // all have one answer who ask the same within a second: it asks the frontier
-	again        bool // to do it twice is to do it once
-	status       int  // of success; 0 is 200, or 204 if nothing is answered
-	bulk         bool // it holds a large body, a spec or a page: few are done at a time
+	harmless     bool // changes nothing although it is not a GET
+	shared       bool // equal requests within a second share a reply, because it queries the frontier
+	again        bool // idempotent
+	status       int  // on success; 0 is 200, or 204 without a body
+	bulk         bool // holds a large body, a spec or a page, so its concurrency is limited
 	body         int64
 	time         time.Duration // 0 is askTime
 	errors       []int
@@ -155,7 +155,7 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 		defer cancel()
 		out, err := panics.Catch(func() (*O, error) { return do(ctx, in) })
 		if _, refused := errors.AsType[*stages.PermissionError](err); refused && op.repeatable() {
-			out, err = do(ctx, in) // NATS tells all who use the connection of what it refuses: it may have been another's question
+			out, err = do(ctx, in) // NATS reports a denied permission to all users of a connection; it may concern a different request
 		}
 		for until := time.Now().Add(cluster.PassTime); err != nil && op.repeatable() && a.Cluster.Passes(err) && time.Now().Before(until); {
 			if sleep.For(ctx, cluster.PassPoll) != nil {
@@ -170,20 +170,21 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 	})
 }
 
-// fresh is how long an answer is reused for equal requests.
+// fresh is how long a reply is reused for equal requests.
 const fresh = time.Second
 
-// share has one answer for all who ask the same: questions that pile up at the frontier keep it from its work.
+// share makes equal requests share a reply, because many queries would keep the frontier from its
+// work.
 func share[I, O any](a *API, id string, do func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
 	return func(ctx context.Context, in *I) (*O, error) {
 		return answers.Of(ctx, &a.answers, fmt.Sprintf("%s %#v", id, *in), fresh, func(ctx context.Context) (*O, error) { return do(ctx, in) })
 	}
 }
 
-// repeatable reports whether the operation may be done again when it is not known whether it was done.
+// repeatable reports whether the operation may be repeated when its outcome is unknown.
 func (op *operation) repeatable() bool { return op.method == http.MethodGet || op.harmless || op.again }
 
-// describe returns an operation in huma's terms.
+// describe converts an operation to huma's type.
 func (a *API) describe(op *operation) huma.Operation {
 	if op.harmless {
 		a.harmless = append(a.harmless, op.method+" "+Base+op.path)
@@ -209,7 +210,7 @@ func (a *API) describe(op *operation) huma.Operation {
 	return spec
 }
 
-// needs lets requests with a scope through.
+// needs is middleware that requires a scope.
 func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		c := caller.Of(ctx.Context())
@@ -221,7 +222,8 @@ func (a *API) needs(s caller.Scope) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// namesSubject is middleware that records for the audit what a write does, as far as its path says.
+// namesSubject is middleware that records the subject of a write for the audit log, as far as the
+// path contains it.
 func namesSubject(ctx huma.Context, next func(huma.Context)) {
 	s := audit.SubjectOf(ctx.Context())
 	*s = audit.Subject{Action: ctx.Operation().OperationID, Crawl: ctx.Param("crawl")}
@@ -233,7 +235,7 @@ func namesSubject(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// inTurn is middleware that lets requests wait before their bodies are read.
+// inTurn is middleware that makes requests wait before their bodies are read.
 func (a *API) inTurn(ctx huma.Context, next func(huma.Context)) {
 	end := a.bulk.Begin(ctx.Context(), caller.Of(ctx.Context()).Name)
 	if end == nil {

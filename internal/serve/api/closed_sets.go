@@ -13,10 +13,11 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// closedSets are the values of types of text that have a few, of which clients made from the document know that there are no others.
+// closedSets has all values of the string types that have a fixed set, for clients generated from
+// the OpenAPI document.
 var closedSets = make(map[reflect.Type][]any)
 
-// registerClosed have the OpenAPI document list them.
+// registerClosed adds these values to the OpenAPI document.
 var registerClosed = []func(huma.Registry){
 	closedSet(crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled),
 	closedSet(overview.States...),
@@ -26,7 +27,8 @@ var registerClosed = []func(huma.Registry){
 	closedSet(cluster.Running, cluster.Stored, cluster.Empty, cluster.Away),
 }
 
-// closedSet notes all values of a type, as texts: so they are compared with what a request has.
+// closedSet registers all values of a type as strings, because they are compared with strings of
+// requests.
 func closedSet[T ~string](all ...T) func(huma.Registry) {
 	of := reflect.TypeFor[T]()
 	for _, v := range all {
@@ -38,7 +40,7 @@ func closedSet[T ~string](all ...T) func(huma.Registry) {
 // closed stands for a type of closedSets in the OpenAPI document.
 type closed[T ~string] string
 
-// Schema lists the values.
+// Schema returns an enum of the values.
 func (closed[T]) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: closedSets[reflect.TypeFor[T]()]}
 }

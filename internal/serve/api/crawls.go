@@ -23,10 +23,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// crawlOperations are those on crawls.
+// crawlOperations are the operations on crawls.
 type crawlOperations struct{ *API }
 
-// CrawlPath names a crawl.
+// CrawlPath is a path with the name of a crawl.
 type CrawlPath struct {
 	Crawl string `path:"crawl" maxLength:"64" doc:"Name of the crawl."`
 }
@@ -34,7 +34,7 @@ type CrawlPath struct {
 // Resolve implements huma.Resolver.
 func (c *CrawlPath) Resolve(huma.Context) []error { return checkCrawl(c.Crawl, "path.crawl") }
 
-// checkAnyCrawl is checkCrawl for a name that may be left out.
+// checkAnyCrawl is checkCrawl for an optional name.
 func checkAnyCrawl(name, location string) []error {
 	if name == "" {
 		return nil
@@ -49,7 +49,7 @@ func checkCrawl(name, location string) []error {
 	return nil
 }
 
-// PageInput is what lists take.
+// PageInput is the page parameters of lists.
 type PageInput struct {
 	Cursor string `query:"cursor" maxLength:"4096" doc:"next of the page before."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many."`
@@ -93,7 +93,7 @@ func (c crawlOperations) listCrawls(ctx context.Context, in *PageInput) (*body[p
 			return p, err
 		}
 		names = names[sort.SearchStrings(names, in.Cursor):]
-		if len(names) > 0 && names[0] == in.Cursor { // that the page before ended with
+		if len(names) > 0 && names[0] == in.Cursor { // the last one of the previous page
 			names = names[1:]
 		}
 		if len(names) > in.Limit {
@@ -109,7 +109,7 @@ func (c crawlOperations) listCrawls(ctx context.Context, in *PageInput) (*body[p
 	return out, err
 }
 
-// crawlsNow returns the status of crawls. Those that are only stored, and do not run, are idle.
+// crawlsNow returns the status of crawls. Stored crawls that do not run are idle.
 func (a *API) crawlsNow(ctx context.Context, bus *stages.Bus, names ...string) ([]overview.Crawl, error) {
 	crawls, err := overview.Crawls(ctx, bus, names...)
 	idle := a.Cluster.IsStored(bus)
@@ -125,7 +125,7 @@ type crawlInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"The ETag of an earlier answer: 304 if nothing has changed."`
 }
 
-// has reports whether the caller has what has the tag (RFC 9110 13.1.2).
+// has reports whether the caller has the version with a tag (RFC 9110 13.1.2).
 func (c *crawlInput) has(tag string) bool {
 	for one := range strings.SplitSeq(c.IfNoneMatch, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag {
@@ -135,10 +135,10 @@ func (c *crawlInput) has(tag string) bool {
 	return false
 }
 
-// maxWait bounds a wait for a change.
+// maxWait bounds the wait for a change.
 const maxWait = time.Minute
 
-// waitForCrawl is getCrawl once the crawl does not run any more, or after a time.
+// waitForCrawl is getCrawl after the crawl has stopped running or the wait is over.
 func (c crawlOperations) waitForCrawl(ctx context.Context, in *crawlInput) (*tagged[overview.Crawl], error) {
 	wait, err := time.ParseDuration(in.Wait)
 	if err != nil || wait < 0 || wait > maxWait {
@@ -159,7 +159,7 @@ func (c crawlOperations) waitForCrawl(ctx context.Context, in *crawlInput) (*tag
 	}
 }
 
-// unlessKnown returns an answer, or that the caller has it already.
+// unlessKnown returns a reply, or status 304 if the caller has it already.
 func unlessKnown[T any](in *crawlInput, out *tagged[T]) (*tagged[T], error) {
 	if in.has(out.ETag) {
 		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {out.ETag}})
@@ -177,18 +177,18 @@ func (c crawlOperations) getCrawl(ctx context.Context, in *CrawlPath) (*tagged[o
 	return &tagged[overview.Crawl]{etagOf(out.Body[0]), out.Body[0]}, nil
 }
 
-// etagOf is one that changes with the answer.
+// etagOf returns an ETag that changes with the value.
 func etagOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the answer has it
+		panic(err) // cannot fail: the reply has the same encoding
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(text)
 	return fmt.Sprintf(`"%x"`, h.Sum64())
 }
 
-// Deletion is how far a crawl is deleted.
+// Deletion is the progress of a deletion.
 type Deletion struct {
 	Crawl    string `json:"crawl"`
 	Revision uint64 `json:"revision" doc:"Of the deletion."`
@@ -238,13 +238,13 @@ func (c crawlOperations) getReasons(ctx context.Context, in *CrawlPath) (*body[f
 	})
 }
 
-// ofCrawl is Cluster.Do for a crawl that there is.
+// ofCrawl is Cluster.Do for an existing crawl.
 func (a *API) ofCrawl(crawl string) looker { return known(crawl, a.Cluster.Do) }
 
-// lookAtCrawl is Cluster.Look for a crawl that there is.
+// lookAtCrawl is Cluster.Look for an existing crawl.
 func (a *API) lookAtCrawl(crawl string) looker { return known(crawl, a.Cluster.Look) }
 
-// known returns look for a crawl that there is.
+// known returns look with a check that the crawl exists.
 func known(crawl string, look looker) looker {
 	return func(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
 		return look(ctx, func(ctx context.Context, bus *stages.Bus) error {

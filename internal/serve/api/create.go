@@ -21,15 +21,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// Starter begins a crawl where nothing runs yet.
+// Starter starts crawls in this process.
 type Starter interface {
 	// Start returns when the crawl has begun.
 	Start(ctx context.Context, crawl string, spec *crawlspec.Spec, seeds []messages.Seed) error
-	// Resume sees to it that a crawl of the directory is worked on, if it is not.
+	// Resume ensures that the crawl of the directory is running.
 	Resume(crawl string)
 }
 
-// NewCrawl is a crawl to begin.
+// NewCrawl is a crawl to create.
 type NewCrawl struct {
 	Name  string   `json:"name" maxLength:"64" example:"news"`
 	Spec  raw      `json:"spec,omitempty" doc:"A string of YAML, or an object, as seine spec schema describes it; the default without it."`
@@ -58,10 +58,10 @@ func (c crawlOperations) createCrawl(ctx context.Context, in *struct{ Body NewCr
 	return &created[overview.Crawl]{c.PathPrefix + Base + "/crawls/" + in.Body.Name, c.begun(ctx, in.Body.Name, spec)}, nil
 }
 
-// begunWait is how long the frontier of a crawl that has just begun may take to answer.
+// begunWait bounds the wait for the frontier of a new crawl to answer.
 const begunWait = 3 * time.Second
 
-// begun is the state of a crawl that has begun, even if nothing else is known of it.
+// begun returns the state of a new crawl, even if only its name and spec are known.
 func (c crawlOperations) begun(ctx context.Context, crawl string, spec *crawlspec.Spec) overview.Crawl {
 	stands := overview.Crawl{Name: crawl, State: overview.State(spec.State)}
 	for until := time.Now().Add(begunWait); ; {
@@ -76,10 +76,10 @@ func (c crawlOperations) begun(ctx context.Context, crawl string, spec *crawlspe
 	}
 }
 
-// begunPoll is the wait between looks at it.
+// begunPoll is the interval between these checks.
 const begunPoll = 50 * time.Millisecond
 
-// firstSeeds reads the seeds of a new crawl, all of which must be right.
+// firstSeeds reads the seeds of a new crawl. All must be valid.
 func firstSeeds(spec *crawlspec.Spec, urls []string) (all []messages.Seed, err error) {
 	j, err := seeds.NewJudge(spec)
 	if err != nil {
@@ -104,7 +104,7 @@ func firstSeeds(spec *crawlspec.Spec, urls []string) (all []messages.Seed, err e
 	return all, nil
 }
 
-// begin begins a crawl: where processes run they learn of it, else the server starts it.
+// begin creates a crawl. Running processes learn of it from NATS; otherwise the server starts it.
 func (c crawlOperations) begin(ctx context.Context, crawl string, spec *crawlspec.Spec, first []messages.Seed) error {
 	mode := c.Cluster.Mode(ctx)
 	if mode != cluster.Empty {
@@ -119,13 +119,13 @@ func (c crawlOperations) begin(ctx context.Context, crawl string, spec *crawlspe
 		}
 	}
 	err := c.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return storeCrawl(ctx, bus, crawl, spec, first) })
-	if err == nil && c.Starter != nil { // what ran may have ended meanwhile
+	if err == nil && c.Starter != nil { // the processes may have ended meanwhile
 		c.Starter.Resume(crawl)
 	}
 	return err
 }
 
-// checkNew reports that there is a crawl of a name.
+// checkNew returns an error if a crawl exists.
 func checkNew(ctx context.Context, bus *stages.Bus, crawl string) error {
 	names, err := overview.Names(ctx, bus)
 	if err == nil && slices.Contains(names, crawl) {
@@ -134,7 +134,7 @@ func checkNew(ctx context.Context, bus *stages.Bus, crawl string) error {
 	return err
 }
 
-// storeCrawl stores a spec, and feeds the seeds.
+// storeCrawl stores the spec and publishes the seeds.
 func storeCrawl(ctx context.Context, bus *stages.Bus, crawl string, spec *crawlspec.Spec, first []messages.Seed) error {
 	specs, err := stages.OpenSpecs(ctx, bus)
 	if err != nil {

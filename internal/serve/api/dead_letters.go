@@ -18,10 +18,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// letterOperations are those on dead letters.
+// letterOperations are the operations on dead letters.
 type letterOperations struct{ *API }
 
-// LetterFilter chooses dead letters.
+// LetterFilter selects dead letters.
 type LetterFilter struct{ deadletters.Query }
 
 // Resolve implements huma.Resolver.
@@ -33,7 +33,7 @@ func (f *LetterFilter) Resolve(huma.Context) []error {
 }
 
 func (f *LetterFilter) filter() deadletters.Filter {
-	d, _ := f.Filter(time.Now()) // Resolve has refused what is wrong
+	d, _ := f.Filter(time.Now()) // Resolve has validated it
 	return d
 }
 
@@ -96,7 +96,7 @@ func (d letterOperations) countLetters(ctx context.Context, in *struct {
 	})
 }
 
-// Letter is a dead letter with what it holds.
+// Letter is a dead letter with its content.
 type Letter struct {
 	deadletters.DeadLetter
 	Headers   map[string][]string `json:"headers"`
@@ -105,7 +105,7 @@ type Letter struct {
 	Withheld  bool                `json:"withheld,omitempty" doc:"The payload is left out: it may contain records or text of pages, which need the scope records."`
 }
 
-// maxPayload is how much of a payload is shown.
+// maxPayload bounds the part of a payload that is returned, in bytes.
 const maxPayload = 64 << 10
 
 func (d letterOperations) getLetter(ctx context.Context, in *struct {
@@ -126,21 +126,21 @@ func (d letterOperations) getLetter(ctx context.Context, in *struct {
 	})
 }
 
-// LetterChoice says which letters something is done with.
+// LetterChoice selects the letters of an operation.
 type LetterChoice struct {
 	Seqs   []uint64      `json:"seqs,omitempty" maxItems:"1000" doc:"Their sequences, as the list has them."`
 	Filter *LetterFilter `json:"filter,omitempty" doc:"Those that it chooses; {} chooses all."`
 	Most   int           `json:"most,omitempty" minimum:"1" maximum:"1000" default:"1000" doc:"Of those, at most so many."`
 }
 
-// LettersDone is what was done with letters.
+// LettersDone is the result of an operation on letters.
 type LettersDone struct {
 	Done   int      `json:"done"`
 	Failed []string `json:"failed,omitempty" doc:"Why something could not be done with one, 20 at most."`
 	Cursor string   `json:"next,omitempty" doc:"There are more that the filter chooses: do it again."`
 }
 
-// mostFailed is how many failures are returned.
+// mostFailed bounds the failures that are returned.
 const mostFailed = 20
 
 func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do func(context.Context, *deadletters.Redriver, *deadletters.DeadLetter) error) (*body[LettersDone], error) {
@@ -172,21 +172,21 @@ func (d letterOperations) eachLetter(ctx context.Context, in *LetterChoice, do f
 	})
 }
 
-// audited records for the audit which letters a request changes.
+// audited records the letters that a request changes for the audit log.
 func audited(ctx context.Context, letters []*deadletters.DeadLetter) {
 	s := audit.SubjectOf(ctx)
 	if s.Object = humanize.Plural(len(letters), "dead letter"); len(letters) == 1 {
 		s.Object = fmt.Sprintf("dead letter %d", letters[0].Seq)
 	}
 	for _, l := range letters {
-		if s.Crawl = l.Crawl; l.Crawl != letters[0].Crawl { // of several
+		if s.Crawl = l.Crawl; l.Crawl != letters[0].Crawl { // letters of several crawls
 			s.Crawl = ""
 			return
 		}
 	}
 }
 
-// choose returns the letters; of those that are named all must be there.
+// choose returns the selected letters. All named letters must exist.
 func (d *LettersDone) choose(ctx context.Context, bus *stages.Bus, in *LetterChoice) (all []*deadletters.DeadLetter, err error) {
 	if in.Filter != nil {
 		part, err := deadletters.Before(ctx, bus, in.Filter.filter(), 0, in.Most)
@@ -206,7 +206,7 @@ func (d *LettersDone) choose(ctx context.Context, bus *stages.Bus, in *LetterCho
 	return all, nil
 }
 
-// CrawlQuery chooses a crawl.
+// CrawlQuery selects a crawl.
 type CrawlQuery struct {
 	Crawl string `query:"crawl" maxLength:"64" doc:"Only of this crawl."`
 }

@@ -12,7 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// readSpec reads a spec that a client sent, YAML or JSON. Files of the server are not read.
+// readSpec reads a spec in YAML or JSON from a client. It does not read files of the server.
 func readSpec(text []byte) (*crawlspec.Spec, error) {
 	spec, err := specfile.Load("spec", text)
 	if err != nil {
@@ -26,7 +26,7 @@ func readSpec(text []byte) (*crawlspec.Spec, error) {
 	return spec, nil
 }
 
-// specText is the text of a spec in a JSON document: a string of YAML, or an object.
+// specText returns the text of a spec in a JSON document: a string of YAML, or an object.
 func specText(given raw) []byte {
 	var text string
 	if jsontext.Unmarshal(given, &text) == nil {
@@ -38,12 +38,12 @@ func specText(given raw) []byte {
 	return given
 }
 
-// secretMark is in a text wherever a secret is named.
+// secretMark is part of every reference to a secret.
 var secretMark = []byte("{secret:")
 
-// checkRights reports what a spec asks for that its caller, or the server, may not give: to reach private
-// addresses, and to have secrets sent to where the spec says. That is looked for in all of the spec, so that
-// no key is forgotten.
+// checkRights rejects a spec that asks for more than its caller or the server may grant: reaching
+// private addresses, or sending secrets to sites. It searches the whole encoded spec for secrets,
+// so that it cannot miss a key.
 func (a *API) checkRights(ctx context.Context, s *crawlspec.Spec) error {
 	if c := caller.Of(ctx); bytes.Contains(s.Encode(), secretMark) && !c.May(caller.Secrets) {
 		return problemf(http.StatusForbidden, "the spec names secrets, but %s lacks the scope secrets: omit {secret:…}, or use a token that has it", nameOf(&c))
@@ -64,7 +64,8 @@ func (a *API) checkRights(ctx context.Context, s *crawlspec.Spec) error {
 	return nil
 }
 
-// checkReach refuses to feed a crawl that may reach private addresses: its URLs would be any of this network.
+// checkReach rejects seeds for a crawl that may reach private addresses, because they could be any
+// URL of this network.
 func (a *API) checkReach(s *crawlspec.Spec, crawl string) error {
 	if a.AllowPrivate || !s.AllowPrivate && len(s.AllowAddresses) == 0 {
 		return nil
@@ -72,7 +73,7 @@ func (a *API) checkReach(s *crawlspec.Spec, crawl string) error {
 	return problemf(http.StatusForbidden, "crawl %s may reach private addresses, so the API adds no URLs to it: use seine seed, or start the server with --allow-private", crawl)
 }
 
-// shown is a spec as its reader may see it.
+// shown returns a spec in the form for its reader.
 func shown(ctx context.Context, s *crawlspec.Spec) *crawlspec.Spec {
 	if c := caller.Of(ctx); c.May(caller.Write) {
 		return s
@@ -80,11 +81,11 @@ func shown(ctx context.Context, s *crawlspec.Spec) *crawlspec.Spec {
 	return s.Shown()
 }
 
-// prettySpec is a spec as people read it.
+// prettySpec returns a spec as indented JSON.
 func prettySpec(ctx context.Context, s *crawlspec.Spec) raw {
 	var out bytes.Buffer
 	if err := json.Indent(&out, shown(ctx, s).Encode(), "", "  "); err != nil {
-		panic(err) // Encode made it
+		panic(err) // valid: Encode made it
 	}
 	return raw(out.Bytes())
 }

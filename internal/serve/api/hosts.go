@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Hosts are some of the hosts with work, and how all of them stand.
+// Hosts is a list of hosts with work, and a summary of all of them.
 type Hosts struct {
 	Items   []frontierapi.HostStatus `json:"items" nullable:"false"`
 	Waiting map[string]int64         `json:"waiting,omitempty" doc:"How many hosts with work wait for what; due and asked do not wait."`

@@ -19,26 +19,26 @@ import (
 	"seine/internal/serve/responsebuffer"
 )
 
-// idempotencyHeader names a request, so that one that is sent again is not done again.
+// idempotencyHeader identifies a request, so that repeating it has no effect.
 const idempotencyHeader = "Idempotency-Key"
 
-// idempotencyParameter documents it.
+// idempotencyParameter documents the header.
 var idempotencyParameter = &huma.Param{
 	Name: idempotencyHeader, In: "header",
 	Description: "A unique name for this request. If it is sent again with the same name within a day, it is not repeated, and the response is the same.",
 	Schema:      &huma.Schema{Type: "string", MaxLength: new(maxKey)},
 }
 
-// Bounds of what is sent with a key, and of the answer that is kept.
+// Bounds of requests with a key, and of stored replies.
 const (
 	maxKey     = 255
-	maxKeyed   = 1 << 20 // bytes of the body of an operation without another bound
+	maxKeyed   = 1 << 20 // bytes of the body, for operations without another bound
 	maxAnswer  = 32 << 10
-	statusKept = http.StatusBadRequest // answers below are kept: others changed nothing, or may be different the next time
+	statusKept = http.StatusBadRequest // replies with a lower status are stored; others changed nothing, or may differ the next time
 )
 
-// once is middleware of operations that take an Idempotency-Key. It comes after the check of the caller's scope: what
-// a caller may not do takes no place.
+// once is middleware for operations that accept an Idempotency-Key. It runs after the check of the
+// scope, so that requests without permission store nothing.
 func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	key := r.Header.Get(idempotencyHeader)
@@ -51,7 +51,7 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	op := ctx.Operation()
-	_ = ctx.SetReadDeadline(time.Now().Add(op.BodyReadTimeout)) // not of a test's recorder
+	_ = ctx.SetReadDeadline(time.Now().Add(op.BodyReadTimeout)) // a recorder in a test has none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cmp.Or(op.MaxBodyBytes, maxKeyed)))
 	if err != nil {
 		status, detail := http.StatusBadRequest, "the body cannot be read: send it again"
@@ -86,7 +86,7 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// record handles a request, and keeps the answer if something was done.
+// record handles a request, and stores the reply on success.
 func (a *API) record(file, request string, w http.ResponseWriter, do func(http.ResponseWriter)) {
 	out, kept := responsebuffer.New(), (*answer)(nil)
 	defer func() {
@@ -105,7 +105,7 @@ func (a *API) record(file, request string, w http.ResponseWriter, do func(http.R
 	}
 }
 
-// writeTo sends the answer.
+// writeTo sends the reply.
 func (a *answer) writeTo(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)

@@ -15,26 +15,27 @@ import (
 	"seine/internal/base/atomicfile"
 )
 
-// Bounds of the keys that are kept.
+// Bounds of the stored keys.
 const (
-	maxKeys  = 500 // of each caller; the oldest go first
+	maxKeys  = 500 // of each caller; the oldest are evicted first
 	keysLife = 24 * time.Hour
 )
 
-// keys stores the Idempotency-Keys of requests with the answers: a file for each key, in a folder for each caller. So a restart
-// of the server repeats no request, and no caller evicts the keys of another.
+// keys stores the Idempotency-Keys of requests with their replies: a file for each key, in a
+// directory for each caller. So a restart of the server repeats no request, and no caller evicts
+// the keys of another.
 type keys struct {
 	dir     string
-	running sync.Map // files of requests in flight
+	running sync.Map // files of in-flight requests
 }
 
-// answer is the answer to a request with a key.
+// answer is the reply to a request with a key.
 type answer struct {
 	Request string      `json:"request"` // digest of the body
 	Status  int         `json:"status"`  // 0 until the request is handled
 	Header  http.Header `json:"header,omitempty"`
 	Body    []byte      `json:"body,omitempty"`
-	Cut     bool        `json:"cut,omitempty"` // the body is too large to be kept
+	Cut     bool        `json:"cut,omitempty"` // the body is too large to store
 }
 
 // Errors of begin.
@@ -44,23 +45,25 @@ var (
 	errUnknownEnd   = errors.New("it is not known whether the request was handled")
 )
 
-// openKeys returns the keys in a folder, and removes those that have expired.
+// openKeys opens the keys in a directory, and removes expired ones.
 func openKeys(dir string) *keys {
 	k := &keys{dir: dir}
-	callers, _ := os.ReadDir(dir) // begin reports what is wrong with it
+	callers, _ := os.ReadDir(dir) // begin reports errors
 	for _, c := range callers {
 		k.evict(filepath.Join(dir, c.Name()), maxKeys)
-		_ = os.Remove(filepath.Join(dir, c.Name())) // if it is empty
+		_ = os.Remove(filepath.Join(dir, c.Name())) // fails if it is not empty
 	}
 	return k
 }
 
-// file returns the name of the file of a key. Names of callers and keys may have any characters.
+// file returns the file of a key. It hashes names of callers and keys, which may contain any
+// characters.
 func (k *keys) file(who, uri, key string) string {
 	return filepath.Join(k.dir, digest(who), digest(uri+"\x00"+key)+atomicfile.JSON)
 }
 
-// begin stores that a request is in flight, before it is handled. It returns the answer instead if the request was handled before.
+// begin stores that a request is in flight before it is handled. If it was handled before, begin
+// returns the stored reply.
 func (k *keys) begin(file, request string) (have *answer, err error) {
 	if _, inFlight := k.running.LoadOrStore(file, nil); inFlight {
 		return nil, errInFlight
@@ -74,7 +77,7 @@ func (k *keys) begin(file, request string) (have *answer, err error) {
 	return have, err
 }
 
-// create stores a key, unless another server has stored it since.
+// create stores a key, unless another server has stored it meanwhile.
 func (k *keys) create(file, request string) error {
 	dir := filepath.Dir(file)
 	if kept, _ := os.ReadDir(dir); len(kept) >= maxKeys {
@@ -86,7 +89,7 @@ func (k *keys) create(file, request string) error {
 		if f, err = os.OpenFile(file, os.O_CREATE|os.O_EXCL, 0o600); errors.Is(err, fs.ErrExist) {
 			return errInFlight
 		}
-		_ = f.Close() // it is empty
+		_ = f.Close() // nothing was written
 	}
 	if err == nil {
 		err = atomicfile.WriteJSON(file, &answer{Request: request})
@@ -94,7 +97,7 @@ func (k *keys) create(file, request string) error {
 	return err
 }
 
-// end stores the answer to a request, or removes its key if a is nil.
+// end stores the reply to a request, or removes its key if a is nil.
 func (k *keys) end(file string, a *answer) error {
 	defer k.running.Delete(file)
 	if a == nil {
@@ -103,8 +106,8 @@ func (k *keys) end(file string, a *answer) error {
 	return atomicfile.WriteJSON(file, a)
 }
 
-// readAnswer returns the answer to a request from a file, nil if there is none younger than keysLife. A request whose file is
-// damaged may have been handled.
+// readAnswer reads the reply to a request from a file. It returns nil if there is none younger than
+// keysLife. A request with a damaged file may have been handled.
 func readAnswer(file, request string) (*answer, error) {
 	info, err := os.Stat(file)
 	if err == nil && time.Since(info.ModTime()) >= keysLife {
@@ -117,7 +120,7 @@ func readAnswer(file, request string) (*answer, error) {
 	_, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil // there is none
+		return nil, nil // no reply is stored
 	case unread:
 		return nil, err
 	case err != nil:
@@ -130,10 +133,10 @@ func readAnswer(file, request string) (*answer, error) {
 	return a, nil
 }
 
-// evict removes the keys of a caller that have expired, and of the others in order of age those beyond most. Keys of requests in
-// flight stay.
+// evict removes expired keys of a caller, and the oldest ones beyond most. It keeps the keys of
+// in-flight requests.
 func (k *keys) evict(dir string, most int) {
-	entries, _ := os.ReadDir(dir) // create reports what is wrong with it
+	entries, _ := os.ReadDir(dir) // create reports errors
 	var ended []fs.FileInfo
 	for _, e := range entries {
 		_, inFlight := k.running.Load(filepath.Join(dir, e.Name()))

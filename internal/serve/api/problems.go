@@ -33,16 +33,16 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-func init() { huma.NewError = newProblem } // once, before any server begins
+func init() { huma.NewError = newProblem } // set once, before any server starts
 
-// newProblem stands for huma.NewError: its detail says what is wrong, and what to do.
+// newProblem replaces huma.NewError. Its detail describes the error and what to do.
 func newProblem(status int, msg string, errs ...error) huma.StatusError {
 	p := new(Problem)
 	p.Status, p.Title = status, http.StatusText(status)
 	var all []string
 	for _, err := range told(status, errs) {
 		p.Add(err)
-		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // huma's own, which nobody wraps
+		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // never wrapped
 			all = append(all, detailText(d.ErrorDetail()))
 		}
 	}
@@ -52,11 +52,12 @@ func newProblem(status int, msg string, errs ...error) huma.StatusError {
 	return p
 }
 
-// told are the errors that a caller can fix: of a body that could not be read, what its parts lack is not among them.
+// told returns the errors that a caller can fix. If the body could not be read, it drops errors
+// about its fields.
 func told(status int, errs []error) (all []error) {
 	unread := status == http.StatusBadRequest || status == http.StatusUnsupportedMediaType
 	for _, err := range errs {
-		d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma's own, which nobody wraps
+		d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // never wrapped
 		if err != nil && !(unread && ok && strings.HasPrefix(d.ErrorDetail().Location, "body.")) {
 			all = append(all, err)
 		}
@@ -64,7 +65,7 @@ func told(status int, errs []error) (all []error) {
 	return all
 }
 
-// mostDetails is how many of what is wrong the detail has; the list has all.
+// mostDetails bounds the errors in the detail; the list has all of them.
 const mostDetails = 3
 
 func detailText(d *huma.ErrorDetail) string {
@@ -74,10 +75,10 @@ func detailText(d *huma.ErrorDetail) string {
 	return d.Location + ": " + d.Message
 }
 
-// invalid is what huma says before its list of what is wrong.
+// invalid is huma's message before its list of errors.
 const invalid = "validation failed"
 
-// advice adds to huma's own words what to do.
+// advice adds to huma's messages what to do.
 func advice(status int, msg string) string {
 	switch {
 	case status == http.StatusUnsupportedMediaType && msg == invalid:
@@ -96,17 +97,17 @@ func advice(status int, msg string) string {
 	return msg
 }
 
-// problemf is an error of an operation.
+// problemf returns the error of an operation.
 func problemf(status int, format string, args ...any) error {
 	return newProblem(status, fmt.Sprintf(format, args...))
 }
 
-// retryLater is an error that passes.
+// retryLater returns an error with Retry-After.
 func retryLater(status int, detail string) error {
 	return huma.ErrorWithHeaders(newProblem(status, detail), http.Header{"Retry-After": {"2"}})
 }
 
-// problemOf returns the problem of an error.
+// problemOf converts an error to a problem.
 func (a *API) problemOf(err error) error {
 	if _, ok := errors.AsType[huma.StatusError](err); ok {
 		return err
@@ -120,7 +121,7 @@ func (a *API) problemOf(err error) error {
 	return problemf(http.StatusInternalServerError, "%v", err)
 }
 
-// problemOfName is for crawls and hosts that do not exist.
+// problemOfName handles crawls and hosts that do not exist.
 func problemOfName(err error) error {
 	none, is := lookup.IsNotFound(err)
 	switch {
@@ -132,7 +133,7 @@ func problemOfName(err error) error {
 	return nil
 }
 
-// problemOfRight is for what NATS refuses to the server.
+// problemOfRight handles permissions that NATS denies the server.
 func problemOfRight(err error) error {
 	if _, told := errors.AsType[*webhooks.RecordsRefusedError](err); told {
 		return problemf(http.StatusForbidden, "%v", err)
@@ -143,13 +144,12 @@ func problemOfRight(err error) error {
 	return nil
 }
 
-// kinds are errors with the status that they have, and what the caller can do: {error} stands for the error, {api} for
-// Base.
+// kinds maps errors to a status and advice: {error} stands for the error, {api} for Base.
 var kinds = []struct {
 	err    error
 	status int
 	detail string
-	passes bool // it can be tried again soon
+	passes bool // the request can be retried soon
 }{
 	{err: deadletters.ErrNone, status: http.StatusNotFound, detail: "dead letter {error}: GET {api}/dead-letters lists all"},
 	{err: cluster.ErrEmpty, status: http.StatusNotFound, detail: "{error}: POST {api}/crawls or seine crawl URL creates one"},
@@ -212,7 +212,7 @@ func problemByKind(err error) error {
 	return nil
 }
 
-// problemOfInput is for what the caller sent.
+// problemOfInput handles errors in the request.
 func (a *API) problemOfInput(err error) error {
 	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
 		return specProblem(broken)
@@ -229,7 +229,7 @@ func (a *API) problemOfInput(err error) error {
 	return nil
 }
 
-// specProblem tells all that is wrong with a spec, with line and column.
+// specProblem returns all errors of a spec, with line and column.
 func specProblem(broken *specfile.Errors) error {
 	p := &huma.ErrorModel{Status: http.StatusUnprocessableEntity, Title: http.StatusText(http.StatusUnprocessableEntity)}
 	for _, one := range broken.Problems {
@@ -239,20 +239,20 @@ func specProblem(broken *specfile.Errors) error {
 	return p
 }
 
-// SiteResponse is how the request for a page ended.
+// SiteResponse is the result of the request for a page.
 type SiteResponse struct {
 	URL    string         `json:"url"` // of the page, or of what it redirects to
 	Class  messages.Class `json:"class" doc:"How the request ended, as in docs/reference/wire.md: gone, throttled, timeout and so on."`
 	Status int            `json:"status,omitempty" doc:"Of the site's response; absent if there was none."`
 }
 
-// Problem is what an operation answers that fails (RFC 9457).
+// Problem is the reply of a failed operation (RFC 9457).
 type Problem struct {
 	huma.ErrorModel
 	Site *SiteResponse `json:"site,omitempty" doc:"Of a page that could not be fetched: how its site answered."`
 }
 
-// problemIn returns a problem as it stands in an answer with others.
+// problemIn returns a problem for inclusion in a larger reply.
 func problemIn(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -264,13 +264,13 @@ func problemIn(err error) *Problem {
 	return p
 }
 
-// ofRequest are what to do about a page that the request is wrong for, by the class of the result.
+// ofRequest is advice for failures that the request causes, by the class of the result.
 var ofRequest = map[messages.Class]string{
 	messages.UnsupportedType: "a list of URLs begins at an HTML page",
 	messages.Misconfigured:   "correct the spec of the request, or the server's --secrets",
 }
 
-// fetchProblem says why a page could not be fetched.
+// fetchProblem returns the problem for a page that could not be fetched.
 func (a *API) fetchProblem(e *fetcher.FetchError) error {
 	status, advice := http.StatusBadGateway, cmp.Or(overview.Remedies[e.Class], ofRequest[e.Class], "try again later")
 	switch {
@@ -288,10 +288,10 @@ func (a *API) fetchProblem(e *fetcher.FetchError) error {
 	return p
 }
 
-// methods are those of operations.
+// methods are the HTTP methods of operations.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch}
 
-// notFound answers for a path, or a method of a path, that is of no operation.
+// notFound replies to a path without operations, or to a method that the path does not support.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, m := range methods {
@@ -309,7 +309,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	problem.Write(w, http.StatusNotFound, "no such path: "+a.PathPrefix+Base+"/openapi.json lists all paths")
 }
 
-// specProblems are what is wrong with a spec.
+// specProblems returns the problems of a spec.
 func specProblems(err error) []specfile.Problem {
 	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
 		return broken.Problems

@@ -23,7 +23,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// recordOperations are those on the output.
+// recordOperations are the operations on the output.
 type recordOperations struct{ *API }
 
 func (o recordOperations) registerRecords() {
@@ -45,7 +45,7 @@ type filesInput struct {
 	WriterQuery
 }
 
-// WriterQuery names an output.
+// WriterQuery selects an output.
 type WriterQuery struct {
 	Writer string `query:"writer" maxLength:"64" default:"default" doc:"Name of the writer whose output is read."`
 }
@@ -103,8 +103,8 @@ func (o recordOperations) registerContent() {
 	})
 }
 
-// checkThere reports that there is no crawl of a name of which the output has nothing: that of a deleted crawl stays. No name is
-// every crawl.
+// checkThere returns an error if the crawl does not exist. The output may outlive the crawl, so
+// callers check only if the output has nothing of it. "" means all crawls.
 func (o recordOperations) checkThere(ctx context.Context, crawl string) error {
 	if crawl == "" {
 		return nil
@@ -113,7 +113,7 @@ func (o recordOperations) checkThere(ctx context.Context, crawl string) error {
 	if _, none := lookup.IsNotFound(err); none || errors.Is(err, cluster.ErrEmpty) {
 		return err
 	}
-	return nil // the output is there, whatever else is not
+	return nil // the output exists, even if the cluster is unavailable
 }
 
 func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*body[page[record]], error) {
@@ -136,10 +136,10 @@ func (o recordOperations) listRecords(ctx context.Context, in *recordsInput) (*b
 	return answerOf(p, err)
 }
 
-// flushTime bounds how long a list waits for the writers.
+// flushTime bounds the wait of a list for the writers.
 const flushTime = 2 * time.Second
 
-// flush has a crawl of this process commit what a list begins with.
+// flush makes a crawl in this process commit its records before the first page of a list.
 func (o recordOperations) flush(ctx context.Context, cursor string) {
 	if o.Flush == nil || cursor != "" {
 		return
@@ -149,7 +149,7 @@ func (o recordOperations) flush(ctx context.Context, cursor string) {
 	o.Flush(ctx)
 }
 
-// output opens where a writer writes, as the cluster knows it.
+// output opens the output of a writer, according to the cluster.
 func (o recordOperations) output(ctx context.Context, name string) (output.Output, error) {
 	place := o.Out
 	if place == "" {
@@ -189,7 +189,7 @@ func (o recordOperations) registerTail() {
 	})
 }
 
-// checkTail reports what has no end that could be waited for.
+// checkTail rejects a tail that would never get a record.
 func checkTail(ctx context.Context, a *API, bus *stages.Bus, crawl string) error {
 	if a.Cluster.IsStored(bus) {
 		return problemf(http.StatusConflict, "no crawl is running: start seine crawl, or read GET %s/records", Base)
@@ -202,7 +202,7 @@ func checkTail(ctx context.Context, a *API, bus *stages.Bus, crawl string) error
 
 func (o recordOperations) sendTail(ctx huma.Context, in *tailInput) {
 	s := newStream(ctx)
-	s.send(nil) // the head, so that the client knows that it is heard
+	s.send(nil) // sends the header, so that the client knows that the stream is open
 	err := o.Cluster.Do(ctx.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		return records.Tail(ctx, bus, records.Choice{Crawl: in.Crawl, Kind: in.Kind}, func(record []byte) bool {
 			return s.send(append(record, '\n'))

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// replayOperations are those on replays.
+// replayOperations are the operations on replays.
 type replayOperations struct{ *API }
 
 func (r replayOperations) registerReplays() {
@@ -41,7 +41,7 @@ func (r replayOperations) registerReplays() {
 	}, r.deleteReplay)
 }
 
-// NewReplay is a replay to begin.
+// NewReplay is a replay to create.
 type NewReplay struct {
 	replays.Request
 	Spec raw `json:"spec,omitempty" doc:"What pages are parsed by: a string of YAML, or an object; the spec that the crawl has without it."`
@@ -52,7 +52,7 @@ type newReplayInput struct {
 	Body NewReplay
 }
 
-// asked is the replay that a caller asks for.
+// asked returns the requested replay.
 func (in *newReplayInput) asked(ctx context.Context) replays.Job {
 	who := caller.Of(ctx)
 	return replays.Job{Crawl: in.Crawl, Request: in.Body.Request, Spec: string(specText(in.Body.Spec)), By: who.Name}
@@ -91,7 +91,7 @@ func (r replayOperations) listReplays(_ context.Context, in *struct {
 		p.Next = all[in.Limit-1].ID
 	}
 	for _, s := range all {
-		s.Spec = "" // that of one may be long
+		s.Spec = "" // specs may be long
 		p.Items = append(p.Items, s)
 	}
 	return answerOf(p, err)
@@ -105,7 +105,7 @@ type replayPath struct {
 func (r replayOperations) getReplay(ctx context.Context, in *replayPath) (*body[replays.Replay], error) {
 	st, err := r.Replays.Get(in.Crawl, in.ID)
 	if c := caller.Of(ctx); !c.May(caller.Write) {
-		st.Spec = "" // it may name a webhook
+		st.Spec = "" // it may contain a webhook
 	}
 	return answerOf(st, err)
 }

@@ -14,16 +14,16 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// pageOperations are those on single pages.
+// pageOperations are the operations on single pages.
 type pageOperations struct{ *API }
 
-// Ask is what single pages are fetched by.
+// Ask is the request for a page.
 type Ask struct {
 	URL string `json:"url" minLength:"1" maxLength:"8192" example:"https://example.org/"`
 	SpecChoice
 }
 
-// SpecChoice is the spec that pages are fetched by.
+// SpecChoice selects the spec for a request.
 type SpecChoice struct {
 	Spec  raw    `json:"spec,omitempty" doc:"A string of YAML, or an object: whose rules, access and pace hold. The default without it."`
 	Crawl string `json:"crawl,omitempty" maxLength:"64" doc:"Instead of a spec: that of this crawl."`
@@ -32,13 +32,13 @@ type SpecChoice struct {
 // Resolve implements huma.Resolver.
 func (q *SpecChoice) Resolve(huma.Context) []error { return checkAnyCrawl(q.Crawl, "body.crawl") }
 
-// PageAsk is what a page is fetched by.
+// PageAsk is the request for a page and its parts.
 type PageAsk struct {
 	Ask
 	scrape.Parts
 }
 
-// MapAsk is what a map is made by.
+// MapAsk is the request for a map.
 type MapAsk struct {
 	Ask
 	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"50000" default:"5000" doc:"At most so many URLs."`
@@ -80,23 +80,23 @@ func (p pageOperations) registerScrape() {
 
 const (
 	batchTime = 4 * time.Minute
-	// maxBatch bounds the texts of a batch in bytes: all are in memory.
+	// maxBatch bounds the texts of a batch in bytes, because all are in memory.
 	maxBatch = 64 << 20
 )
 
-// BatchAsk is what several pages are fetched by.
+// BatchAsk is the request for several pages.
 type BatchAsk struct {
 	URLs []string `json:"urls" minItems:"1" maxItems:"100"`
 	SpecChoice
 	scrape.Parts
 }
 
-// Batch has a result for each URL, in their order.
+// Batch has a result for each URL, in the same order.
 type Batch struct {
 	Results []BatchResult `json:"results" nullable:"false"`
 }
 
-// BatchResult is a page, or why there is none.
+// BatchResult is a page or a problem.
 type BatchResult struct {
 	URL     string       `json:"url"`
 	Page    *scrape.Page `json:"page,omitempty"`
@@ -127,7 +127,7 @@ func (p pageOperations) scrapeBatch(ctx context.Context, in *struct{ Body BatchA
 	return answerOf(out, nil)
 }
 
-// mapKnown maps a site with what a crawl knows of it.
+// mapKnown maps a site with the URLs that a crawl knows.
 func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, error) {
 	if c := caller.Of(ctx); !c.May(caller.Read) {
 		return nil, problemf(http.StatusForbidden, "%s", lacks(&c, caller.Read))
@@ -148,7 +148,7 @@ func (p pageOperations) mapKnown(ctx context.Context, q *MapAsk) (*scrape.Map, e
 	})
 }
 
-// specFor returns the spec that pages are fetched by, if the caller may use it.
+// specFor returns the selected spec, if the caller may use it.
 func (p pageOperations) specFor(ctx context.Context, q *SpecChoice) (spec *crawlspec.Spec, err error) {
 	switch {
 	case q.Crawl != "" && len(q.Spec) > 0:

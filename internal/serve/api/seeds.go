@@ -10,14 +10,14 @@ import (
 	"seine/pkg/stages"
 )
 
-// SeedVerdicts are what becomes of seeds.
+// SeedVerdicts are the results for seeds.
 type SeedVerdicts struct {
 	Accepted int `json:"accepted"`
 	Repeated int `json:"repeated"`
 	Excluded int `json:"excluded"`
 	NoURL    int `json:"no_url"`
 	Fed      int `json:"fed" doc:"How many are safe with NATS. One that the crawl knows is not fetched again, unless it had failed or was excluded."`
-	// Verdicts are of the lines that were asked for.
+	// Verdicts are those of the requested lines.
 	Verdicts []seeds.Verdict `json:"verdicts" nullable:"false" doc:"In the order of the lines."`
 	Left     int             `json:"verdicts_left_out,omitempty" doc:"How many verdicts there are beyond those."`
 }
@@ -32,7 +32,7 @@ type seedsInput struct {
 // maxSeedBytes bounds the seeds of one request.
 const maxSeedBytes = 16 << 20
 
-// maxProblems is how many problems are returned.
+// maxProblems bounds the returned problems.
 const maxProblems = 1000
 
 func (u urlOperations) registerSeeds() {
@@ -76,7 +76,7 @@ func (u urlOperations) judgeSeeds(ctx context.Context, in *seedsInput, feed bool
 	return answerOf(out, err)
 }
 
-// feed publishes what is accepted.
+// feed publishes the accepted seeds.
 func (s *SeedVerdicts) feed(ctx context.Context, bus *stages.Bus, j *seeds.Judge, in *seedsInput) error {
 	var priority *int
 	if in.Priority >= 0 {

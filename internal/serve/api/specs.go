@@ -18,10 +18,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// specOperations are those on specs and their revisions.
+// specOperations are the operations on specs and their revisions.
 type specOperations struct{ *API }
 
-// maxSpec bounds a spec that is sent.
+// maxSpec bounds the text of a spec, in bytes.
 const maxSpec = 2 << 20
 
 func (s specOperations) registerSpecs() {
@@ -59,7 +59,7 @@ func (s specOperations) registerSpecs() {
 	}, func(context.Context, *struct{}) (*body[raw], error) { return &body[raw]{raw(specfile.Schema)}, nil })
 }
 
-// SpecRevision is a spec of a crawl.
+// SpecRevision is a revision of a crawl's spec.
 type SpecRevision struct {
 	Revision uint64    `json:"revision" doc:"0 for the default of a crawl that never had one."`
 	Stored   time.Time `json:"stored,omitzero"`
@@ -89,14 +89,14 @@ type specInput struct {
 	RawBody []byte `contentType:"application/yaml" doc:"The spec, in YAML or JSON."`
 }
 
-// SpecChange is what a spec changes.
+// SpecChange is the changes of a new spec.
 type SpecChange struct {
 	Revision    uint64   `json:"revision"`
 	Changes     []string `json:"changes" nullable:"false" doc:"- is what the crawl had, + what it has."`
 	Ineffective []string `json:"ineffective,omitempty" doc:"Keys that do nothing."`
 }
 
-// stored answers with a change that was made.
+// stored returns the reply to a stored change.
 func stored(ctx context.Context, change SpecChange, err error) (*tagged[SpecChange], error) {
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (s specOperations) getRevision(ctx context.Context, in *revisionInput) (*bo
 	return answerOf(out, err)
 }
 
-// revision returns an earlier spec of a crawl, or says that the crawl has it no more.
+// revision returns an earlier revision of a crawl's spec, or an error if it is no longer stored.
 func (s specOperations) revision(ctx context.Context, crawl string, rev uint64) (r stages.SpecRevision, err error) {
 	all, err := s.history(ctx, crawl)
 	if i := slices.IndexFunc(all, func(r stages.SpecRevision) bool { return r.Rev == rev }); i >= 0 {
@@ -220,7 +220,8 @@ type rollbackInput struct {
 	}
 }
 
-// rollbackSpec stores a spec once more. Whether the crawl runs, and which runs it has begun, is not taken back.
+// rollbackSpec stores an earlier revision again. It keeps the state of the crawl and the count of
+// its runs.
 func (s specOperations) rollbackSpec(ctx context.Context, in *rollbackInput) (*tagged[SpecChange], error) {
 	was, err := s.revision(ctx, in.Crawl, in.Body.Revision)
 	if err == nil && was.Spec == nil {
@@ -250,7 +251,7 @@ func (s specOperations) rollbackSpec(ctx context.Context, in *rollbackInput) (*t
 	return stored(ctx, change, err)
 }
 
-// SpecCheck is what is right and wrong with a spec.
+// SpecCheck is the result of checking a spec.
 type SpecCheck struct {
 	OK          bool          `json:"ok"`
 	Problems    []SpecProblem `json:"problems" nullable:"false"`
@@ -259,7 +260,7 @@ type SpecCheck struct {
 	Refused     string        `json:"refused,omitempty" doc:"Why this server would not store it for this caller."`
 }
 
-// SpecProblem is one thing that is wrong.
+// SpecProblem is an error in a spec.
 type SpecProblem struct {
 	Line   int    `json:"line" doc:"From 1; 0 for the whole."`
 	Column int    `json:"column"`

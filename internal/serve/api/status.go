@@ -18,10 +18,10 @@ import (
 	"seine/internal/serve/turns"
 )
 
-// serverOperations are those on the server itself and on the processes.
+// serverOperations are the operations on the server itself and on the processes.
 type serverOperations struct{ *API }
 
-// Status is what the server is, and what the caller may do.
+// Status describes the server and the caller's permissions.
 type Status struct {
 	Version      string         `json:"version"`
 	Mode         cluster.Mode   `json:"mode" doc:"What is looked into: processes that run; what a crawl has stored that does not run; nothing yet; a NATS server that cannot be reached."`
@@ -56,15 +56,15 @@ func (o serverOperations) status(ctx context.Context, _ *struct{}) (*body[Status
 	}}, nil
 }
 
-// stats is a snapshot that is encoded already.
+// stats is an encoded snapshot.
 type stats struct{ raw }
 
-// Schema is that of what was encoded.
+// Schema returns the schema of a snapshot.
 func (stats) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[snapshots.Snapshot](), true, "")
 }
 
-// stats passes on the last look of the one that looks for all.
+// stats returns the last snapshot of the shared feed.
 func (o serverOperations) stats(ctx context.Context, _ *struct{}) (*body[stats], error) {
 	s := o.Feed.Last()
 	if s == nil {
@@ -100,7 +100,7 @@ func (o serverOperations) listAudit(_ context.Context, in *auditInput) (*body[pa
 	return answerOf(pageOf(all, cursorOf(next)), nil)
 }
 
-// cursorOf is a number as a cursor, "" for 0.
+// cursorOf returns a number as a cursor, "" for 0.
 func cursorOf(n uint64) string {
 	if n == 0 {
 		return ""
@@ -108,7 +108,7 @@ func cursorOf(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// number reads a cursor that is one, 0 for none.
+// number parses such a cursor, 0 for "".
 func number(cursor string) (uint64, error) {
 	if cursor == "" {
 		return 0, nil
@@ -124,20 +124,20 @@ func badCursor() error {
 	return newProblem(http.StatusUnprocessableEntity, cursorDetail)
 }
 
-// Times of the stream of events.
+// Times of the event stream.
 const (
-	heartbeat = 15 * time.Second // so that a connection that is lost is noticed
-	takeTime  = 10 * time.Second // a client that does not take an event in that time is gone
+	heartbeat = 15 * time.Second // detects lost connections
+	takeTime  = 10 * time.Second // a client that does not accept an event in this time is gone
 )
 
-// maxEvents bounds the streams that are open.
+// maxEvents bounds the open event streams.
 const maxEvents = 500
 
 type eventsInput struct {
 	Brief bool `query:"brief" doc:"Leave out the overview: the event says only that there is another."`
 }
 
-// registerEvents adds the stream of events. Its events are encoded once for all who listen.
+// registerEvents adds the event stream. Each event is encoded once for all clients.
 func (o serverOperations) registerEvents() {
 	registerStream(o.API, operation{
 		method: http.MethodGet, path: "/events", id: "stream-events", tag: "server", scope: caller.Read,
@@ -149,7 +149,7 @@ func (o serverOperations) registerEvents() {
 }
 
 func (o serverOperations) sendEvents(ctx huma.Context, in *eventsInput) {
-	ctx.SetHeader("X-Accel-Buffering", "no") // of nginx
+	ctx.SetHeader("X-Accel-Buffering", "no") // for nginx
 	s := newStream(ctx)
 	news, end := o.Feed.Watch()
 	defer end()

@@ -13,7 +13,8 @@ import (
 	"seine/internal/serve/turns"
 )
 
-// stream is an answer without an end that is known: each part is sent at once, and must be taken in time.
+// stream is a reply of unknown length. Each part is sent at once, and the client must accept it in
+// time.
 type stream struct {
 	w io.Writer
 	c *http.ResponseController
@@ -24,9 +25,9 @@ func newStream(ctx huma.Context) *stream {
 	return &stream{w: ctx.BodyWriter(), c: http.NewResponseController(w)}
 }
 
-// send reports whether the client is still there.
+// send reports whether the client is still connected.
 func (s *stream) send(part []byte) bool {
-	_ = s.c.SetWriteDeadline(time.Now().Add(takeTime)) // a recorder of a test has none
+	_ = s.c.SetWriteDeadline(time.Now().Add(takeTime)) // a recorder in a test has none
 	if _, err := s.w.Write(part); err != nil {
 		return false
 	}
@@ -41,8 +42,8 @@ func (s *stream) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// registerStream adds an operation that answers with a stream, of which a few are open at a time. prepare returns what
-// sends it.
+// registerStream adds an operation with a stream as its reply, of which a limited number may be
+// open. prepare returns the function that sends it.
 func registerStream[I any](a *API, op operation, media string, open *turns.Turns, prepare func(context.Context, *I) (send func(huma.Context), err error)) {
 	spec := a.describe(&op)
 	spec.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: "string"}}}}}

@@ -14,7 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// newRegistry returns one that names types of other packages after these, where two share a name.
+// newRegistry returns a registry of schemas. If types of several packages share a name, it adds the
+// name of the package.
 func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		name := huma.DefaultSchemaNamer(t, hint)
@@ -28,23 +29,23 @@ func newRegistry() huma.Registry {
 		}
 		return name
 	})
-	r.RegisterTypeAlias(reflect.TypeFor[messages.Millis](), reflect.TypeFor[int64]()) // its JSON, which its Go type does not tell
+	r.RegisterTypeAlias(reflect.TypeFor[messages.Millis](), reflect.TypeFor[int64]()) // the JSON form of the type does not follow from the Go type
 	for _, register := range registerClosed {
 		register(r)
 	}
 	return r
 }
 
-// body is an answer without further headers.
+// body is a reply without further headers.
 type body[T any] struct{ Body T }
 
-// tagged is an answer with the tag that changes with it.
+// tagged is a reply with an ETag.
 type tagged[T any] struct {
 	ETag string `header:"ETag"`
 	Body T
 }
 
-// created is an answer that says where what was made is found.
+// created is a reply with the location of a new object.
 type created[T any] struct {
 	Location string `header:"Location"`
 	Body     T
@@ -57,10 +58,11 @@ func answerOf[T any](v T, err error) (*body[T], error) {
 	return &body[T]{v}, nil
 }
 
-// looker calls a function with the connection to the cluster: Cluster.Do, Cluster.Look, or one of those for a crawl that there is.
+// looker calls a function with the connection to the cluster: Cluster.Do, Cluster.Look, or one of
+// them for an existing crawl.
 type looker func(context.Context, func(context.Context, *stages.Bus) error) error
 
-// ask answers with what the cluster says.
+// ask replies with the result of a request to the cluster.
 func ask[T any](ctx context.Context, look looker, do func(context.Context, *stages.Bus) (T, error)) (*body[T], error) {
 	var out body[T]
 	err := look(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
@@ -73,16 +75,16 @@ func ask[T any](ctx context.Context, look looker, do func(context.Context, *stag
 	return &out, nil
 }
 
-// page is a part of a list.
+// page is a page of a list.
 type page[T any] struct {
 	Items []T `json:"items" nullable:"false"`
-	// Next is the cursor of the next part.
+	// Next is the cursor of the next page.
 	Next string `json:"next,omitempty" doc:"Give it as cursor to have the next part; absent at the end."`
 }
 
 func pageOf[T any](items []T, next string) page[T] { return page[T]{append([]T{}, items...), next} }
 
-// raw is JSON that is passed on as it is.
+// raw is JSON that is passed on unchanged.
 type raw json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
@@ -94,19 +96,19 @@ func (r *raw) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Schema says that it may be anything.
+// Schema permits any value.
 func (raw) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// record is one of the output, as the rules of its crawl made it.
+// record is a record of the output.
 type record struct{ raw }
 
-// Schema says that it is an object, of which only its crawl knows the members.
+// Schema permits any object, because the members depend on the spec of the crawl.
 func (record) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// sayText says that bodies are text that huma reads as bytes, which it takes for binary data: clients made from
-// the document would want files.
+// sayText describes request bodies as text. huma reads them as bytes and would describe them as
+// binary data, so generated clients would expect files.
 func sayText(doc *huma.OpenAPI) {
 	for _, at := range doc.Paths {
 		for _, op := range []*huma.Operation{at.Post, at.Put} {

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// urlOperations are those on hosts, URLs and seeds.
+// urlOperations are the operations on hosts, URLs and seeds.
 type urlOperations struct{ *API }
 
 type explainInput struct {
@@ -46,8 +46,8 @@ func (u urlOperations) explain(ctx context.Context, in *explainInput) (*body[*hi
 	})
 }
 
-// lookFor bounds how long failures are looked for: among many URLs they may be few. The page then has a cursor,
-// and what was found.
+// lookFor bounds the search for failures, which may be few among many URLs. The page then has the
+// failures found so far and a cursor.
 const lookFor = 5 * time.Second
 
 type failuresInput struct {
@@ -85,7 +85,7 @@ func (u urlOperations) listFailures(ctx context.Context, in *failuresInput) (*bo
 	})
 }
 
-// failureCursor is the partition that is next, and after what of it.
+// failureCursor parses a cursor: the next partition, and the last URL hash in it.
 func failureCursor(cursor string) (partition int, after string, err error) {
 	if cursor == "" {
 		return 0, "", nil

@@ -13,7 +13,7 @@ import (
 	"seine/internal/serve/webhooks"
 )
 
-// webhookOperations are those on webhooks.
+// webhookOperations are the operations on webhooks.
 type webhookOperations struct{ *API }
 
 func (w webhookOperations) registerWebhooks() {
@@ -57,16 +57,16 @@ const (
 // Resolve implements huma.Resolver.
 func (n *NewWebhook) Resolve(huma.Context) []error { return checkAnyCrawl(n.Crawl, "body.crawl") }
 
-// Webhook is one that was created.
+// Webhook is a created webhook.
 type Webhook struct {
 	Name   string           `json:"name"`
 	Secret string           `json:"secret" doc:"The key of signatures: it is shown this once."`
 	Events []webhooks.Event `json:"events" nullable:"false"`
-	// OldUntil is until when the secret before signs too.
+	// OldUntil is until when posts are also signed with the previous secret.
 	OldUntil time.Time `json:"old_secret_until,omitzero" doc:"Until when posts are signed by the secret before, too."`
 }
 
-// maxOverlap bounds for how long a secret that was replaced signs.
+// maxOverlap bounds how long a replaced secret stays valid.
 const maxOverlap = 30 * 24 * time.Hour
 
 func (w webhookOperations) createWebhook(ctx context.Context, in *struct{ Body NewWebhook }) (*body[Webhook], error) {
@@ -99,7 +99,7 @@ func (w webhookOperations) rotateWebhook(_ context.Context, in *struct {
 	return answerOf(webhookOf(&made), err)
 }
 
-// checkWebhook refuses private addresses, and what the caller may not read.
+// checkWebhook rejects private addresses, and events that the caller may not read.
 func (w webhookOperations) checkWebhook(who *caller.Caller, h *webhooks.Hook) error {
 	err := h.Check(w.AllowPrivate)
 	_, refused := errors.AsType[*webhooks.RefusedError](err)

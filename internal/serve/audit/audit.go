@@ -1,6 +1,7 @@
-// Package audit keeps who changed what by way of the server: a line of JSON for each write, in two bounded files.
-// When the current one is full, both are joined into the older one: the newest entries of each caller, with an equal
-// share of MaxBytes for each, so that no caller evicts the entries of another. Several processes may add to one log.
+// Package audit logs the writes through the server: one line of JSON for each write, in two bounded
+// files. When the current file is full, both are merged into the older one: the newest entries of
+// each caller, with an equal share of MaxBytes for each, so that no caller evicts the entries of
+// another. Several processes may append to one log.
 package audit
 
 import (
@@ -23,36 +24,36 @@ import (
 	"seine/pkg/messages"
 )
 
-// Entry is a write, and how it ended.
+// Entry is a write and its result.
 type Entry struct {
-	// ID grows from entry to entry.
+	// ID increases from entry to entry.
 	ID     uint64    `json:"id"`
 	Time   time.Time `json:"time"`
-	Who    string    `json:"who"`    // the name of the token, of the client certificate, or "local"
+	Who    string    `json:"who"`    // name of the token or the client certificate, or "local"
 	From   string    `json:"from"`   // address of the client
-	Method string    `json:"method"` // of HTTP
-	Path   string    `json:"path"`   // what was asked for, with its query
+	Method string    `json:"method"` // HTTP method
+	Path   string    `json:"path"`   // requested path with its query
 	Subject
-	Status  int    `json:"status"`           // of the answer
-	Reason  string `json:"reason,omitempty"` // why it was refused
+	Status  int    `json:"status"`           // of the response
+	Reason  string `json:"reason,omitempty"` // reason of a rejection
 	TookMS  int64  `json:"took_ms"`
-	Request string `json:"request,omitempty"` // its X-Request-Id, if the client sent one
+	Request string `json:"request,omitempty"` // X-Request-Id of the client, if it sent one
 }
 
-// MaxBytes is how large each of the two files gets.
+// MaxBytes is the size limit of each of the two files.
 const MaxBytes = 4 << 20
 
-// maxLine bounds an entry as it is stored.
+// maxLine bounds a stored entry, in bytes.
 const maxLine = 16 << 10
 
 // Names of the files.
 const (
 	current = "audit.jsonl"
 	older   = "audit.1.jsonl"
-	lock    = "audit.lock" // held to append to the others, and to read them
+	lock    = "audit.lock" // held to append to the other files and to read them
 )
 
-// Log is the log in a directory. It is safe for concurrent use.
+// Log is an audit log in a directory. It is safe for concurrent use.
 type Log struct {
 	dir string
 	max int64
@@ -63,7 +64,7 @@ type Log struct {
 	last uint64
 }
 
-// Open opens the log in a directory, which it makes if need be.
+// Open opens the log in a directory, and creates the directory if needed.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
@@ -72,14 +73,14 @@ func Open(dir string) (*Log, error) {
 	return l, l.alone(l.open)
 }
 
-// alone does something while no other process does anything with the log.
+// alone calls do while no other process accesses the log.
 func (l *Log) alone(do func() error) error {
 	return filelock.With(filepath.Join(l.dir, lock), do)
 }
 
-// open opens the current file, behind what is in it. A line that was cut off by a crash is ended.
+// open opens the current file at its end. It terminates a line that a crash cut off.
 func (l *Log) open() error {
-	ofOlder, joined := uint64(0), false // joined: a crash came between the two steps of rotate
+	ofOlder, joined := uint64(0), false // joined: a crash interrupted rotate between its two steps
 	err := l.each(older, func(e *Entry, _ []byte) { ofOlder = max(ofOlder, e.ID) })
 	if err == nil {
 		l.last = max(l.last, ofOlder)
@@ -121,7 +122,7 @@ func (l *Log) Close() error {
 	return l.file.Close()
 }
 
-// Add appends an entry, and gives it its ID.
+// Add appends an entry and sets its ID.
 func (l *Log) Add(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +152,7 @@ func (l *Log) add(e Entry) error {
 	return nil
 }
 
-// catchUp opens the file again if another process has added to it, or begun another.
+// catchUp reopens the file if another process has appended to it or replaced it.
 func (l *Log) catchUp() error {
 	have, err := l.file.Stat()
 	if err != nil {
@@ -165,7 +166,7 @@ func (l *Log) catchUp() error {
 	return l.open()
 }
 
-// rotate joins the files into the older one, and begins the current one.
+// rotate merges the files into the older one, and starts a new current one.
 func (l *Log) rotate() error {
 	text, err := l.shares()
 	if err = errors.Join(err, l.file.Close()); err == nil {
@@ -180,7 +181,7 @@ func (l *Log) rotate() error {
 	return nil
 }
 
-// Newest returns at most so many of the entries before an ID, the last first; of all for 0.
+// Newest returns up to most of the entries before an ID, the newest first; 0 starts at the end.
 func (l *Log) Newest(before uint64, most int) (all []Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,7 +212,7 @@ func (l *Log) newest(before uint64, most int) ([]Entry, error) {
 	return ring, nil
 }
 
-// each calls do for the entries of a file that can be read. The line is valid until do returns.
+// each calls do for the readable entries of a file. line is valid until do returns.
 func (l *Log) each(name string, do func(e *Entry, line []byte)) error {
 	f, err := os.Open(filepath.Join(l.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -231,7 +232,7 @@ func (l *Log) each(name string, do func(e *Entry, line []byte)) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // else it is the line of nobody here
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // a longer line is not an entry
 			return fmt.Errorf("audit: read %s: %w", name, err)
 		}
 	}

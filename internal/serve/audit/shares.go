@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// unknownPart is the part of the older file, as its divisor, that clients without a token share.
+// unknownPart is the divisor of the share of the older file for all clients without a token.
 const unknownPart = 16
 
-// shares returns the newest lines of each caller, in their order, at most l.max bytes in all.
+// shares returns the newest lines of each caller, in order, up to l.max bytes in total.
 func (l *Log) shares() ([]byte, error) {
 	type line struct {
 		who  string
@@ -44,7 +44,8 @@ func (l *Log) shares() ([]byte, error) {
 	return bytes.Join(kept, nil), nil
 }
 
-// equalShare returns how much each may have of total, so that those who need less leave the rest to the others.
+// equalShare returns the largest share for each size such that smaller ones leave their rest to the
+// others.
 func equalShare(sizes []int64, total int64) int64 {
 	slices.Sort(sizes)
 	for i, size := range sizes {

@@ -2,7 +2,7 @@ package audit
 
 import "context"
 
-// Subject is what a write does, and to what. Its handler fills it in.
+// Subject is the action of a write and its object. The handler sets it.
 type Subject struct {
 	Action string `json:"action,omitempty"` // operation of the API, such as "pause-crawl"
 	Crawl  string `json:"crawl,omitempty"`
@@ -11,12 +11,13 @@ type Subject struct {
 
 type subjectKey struct{}
 
-// WithSubject returns a context in which SubjectOf finds the subject.
+// WithSubject returns a context with a subject for SubjectOf.
 func WithSubject(ctx context.Context, s *Subject) context.Context {
 	return context.WithValue(ctx, subjectKey{}, s)
 }
 
-// SubjectOf returns the subject of a request, to be filled in. Outside a request it is a new one.
+// SubjectOf returns the subject of a request, to be set by its handler. Outside of a request it
+// returns a new one.
 func SubjectOf(ctx context.Context) *Subject {
 	if s, ok := ctx.Value(subjectKey{}).(*Subject); ok {
 		return s

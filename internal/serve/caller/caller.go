@@ -1,5 +1,5 @@
-// Package caller says who sends a request to the server, and what that one may do. The middleware of
-// package serve puts a Caller into the context of each request; handlers ask it.
+// Package caller identifies the sender of a request to the server, and its permissions. The
+// middleware of package serve adds a Caller to the context of each request; handlers check it.
 package caller
 
 import (
@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// Scope is a right.
+// Scope is a permission.
 type Scope string
 
-// Scopes. None has another in it: a token that writes and is to look as well has both.
+// Scopes. None includes another: a token that reads and writes has both.
 const (
-	Read    Scope = "read"    // how crawls, hosts and URLs stand
-	Write   Scope = "write"   // begin, feed, steer and delete crawls
-	Scrape  Scope = "scrape"  // have single pages and lists of URLs fetched
-	Records Scope = "records" // read what crawls have extracted
-	Secrets Scope = "secrets" // use specs that name secrets, which the processes send to sites
-	Audit   Scope = "audit"   // read who changed what
+	Read    Scope = "read"    // read the state of crawls, hosts and URLs
+	Write   Scope = "write"   // create, seed, steer and delete crawls
+	Scrape  Scope = "scrape"  // fetch single pages and lists of URLs
+	Records Scope = "records" // read extracted records
+	Secrets Scope = "secrets" // use specs with secrets, which the processes send to sites
+	Audit   Scope = "audit"   // read the audit log
 )
 
-// All are the scopes there are.
+// All returns all scopes.
 func All() []Scope { return []Scope{Read, Write, Scrape, Records, Secrets, Audit} }
 
-// CheckScopes reports scopes that there are not.
+// CheckScopes returns an error for an unknown scope.
 func CheckScopes(scopes []Scope) error {
 	for _, s := range scopes {
 		if !slices.Contains(All(), s) {
@@ -35,7 +35,7 @@ func CheckScopes(scopes []Scope) error {
 	return nil
 }
 
-// Text lists scopes.
+// Text joins scopes with a separator.
 func Text(scopes []Scope, separator string) string {
 	var all []string
 	for _, s := range scopes {
@@ -44,25 +44,25 @@ func Text(scopes []Scope, separator string) string {
 	return strings.Join(all, separator)
 }
 
-// Caller is who sends a request.
+// Caller is the sender of a request.
 type Caller struct {
-	// Name is that of a token or of a client certificate, or Local.
+	// Name is the name of a token or a client certificate, or Local.
 	Name   string
 	Scopes []Scope
 }
 
-// Local is the name of clients over loopback of a server without tokens.
+// Local is the name of loopback clients of a server without tokens.
 const Local = "local"
 
-// May reports whether the caller has a right.
+// May reports whether the caller has a scope.
 func (c *Caller) May(s Scope) bool { return slices.Contains(c.Scopes, s) }
 
 type key struct{}
 
-// With returns a context that has the caller.
+// With returns a context with a caller.
 func With(ctx context.Context, c Caller) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// Of returns the caller of a request, one without a name and rights if there is none.
+// Of returns the caller of a request. Without one, it returns a caller without name and scopes.
 func Of(ctx context.Context) Caller {
 	c, _ := ctx.Value(key{}).(Caller)
 	return c

@@ -1,8 +1,9 @@
-// Package cluster is what the server inspects: the cluster of a NATS server, the crawl that runs in a
-// directory, or, if none runs there, what it has stored.
+// Package cluster connects the server to a cluster: at a NATS server, to the crawl that runs in a
+// directory, or, if none runs there, to its stored state.
 //
-// It has one connection for all requests, which comes back by itself after a broker's restart. What is stored
-// is opened for a moment for a request, and closed soon after, so that a crawl can start there at any time.
+// All requests share one connection, which reconnects after a restart of the broker. Stored state
+// is opened for a request and closed soon after it, so that a crawl can start in the directory at
+// any time.
 package cluster
 
 import (
@@ -24,67 +25,67 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Mode says what is inspected.
+// Mode is the kind of cluster.
 type Mode string
 
 // Modes.
 const (
-	Running Mode = "running" // processes that run
-	Stored  Mode = "stored"  // what a crawl has stored that does not run
-	Empty   Mode = "empty"   // there is nothing yet
-	Away    Mode = "away"    // NATS cannot be reached
+	Running Mode = "running" // running processes
+	Stored  Mode = "stored"  // stored state of a crawl that does not run
+	Empty   Mode = "empty"   // no crawl exists yet
+	Away    Mode = "away"    // NATS is unreachable
 )
 
 // Errors of Do.
 var (
-	// ErrAway says that NATS cannot be reached now, or has no streams of Seine.
+	// ErrAway is returned if NATS is unreachable or has no streams of Seine.
 	ErrAway = errors.New("NATS cannot be reached")
-	// ErrEmpty says that no crawl was ever begun there.
+	// ErrEmpty is returned if no crawl was ever started there.
 	ErrEmpty = errors.New("no crawl exists yet")
 )
 
-// Times of connections.
+// Durations of connections.
 const (
 	joinTime = 5 * time.Second        // for a connection to find the streams
-	backTime = 2 * time.Second        // a request waits so long for a connection that was lost
-	backPoll = 20 * time.Millisecond  // between looks whether it is there
-	redial   = 500 * time.Millisecond // the pause after a connection that failed
+	backTime = 2 * time.Second        // for a request to wait for a lost connection
+	backPoll = 20 * time.Millisecond  // interval of these checks
+	redial   = 500 * time.Millisecond // wait after a failed connection
 )
 
-// Times for which a request waits for a crawl that begins or ends (Passes).
+// Times that a request waits for a crawl to begin or end (Passes).
 const (
 	PassTime = 10 * time.Second
-	PassPoll = 50 * time.Millisecond // between two tries
+	PassPoll = 50 * time.Millisecond // interval of retries
 )
 
-// Cluster is safe for concurrent use.
+// Cluster is a connection to a cluster. It is safe for concurrent use.
 type Cluster struct {
 	dial  func() (*stages.Bus, error)
-	local string // directory of a seine crawl, "" if NATS is elsewhere
+	local string // directory of a seine crawl, "" for an external NATS server
 	log   *slog.Logger
 
 	looks   *turns.Turns
-	lock    chan struct{} // held with a value in it
+	lock    chan struct{} // holds a value while locked
 	bus     *stages.Bus
 	stored  *stored
-	failed  error // of the last dial
+	failed  error // error of the last dial
 	retryAt time.Time
 }
 
-// New returns the cluster of an operator's options, which are valid. Without any it is the directory of
+// New returns the cluster for valid options. Without options it uses the directory
 // connect.DefaultData.
 func New(o connect.Operator, log *slog.Logger) *Cluster {
 	c := &Cluster{log: log, looks: turns.New(maxLooks, maxAllLooks, lookWait), lock: make(chan struct{}, 1)}
 	if o.Options == (connect.Options{}) {
 		o.Data = cmp.Or(o.Data, connect.DefaultData)
 		c.local = o.Data
-		log = slog.New(slog.DiscardHandler) // that a crawl ends is no trouble of the connection to it
+		log = slog.New(slog.DiscardHandler) // the end of a crawl is not an error of the connection
 	}
 	c.dial = func() (*stages.Bus, error) { return o.Dial("seine-serve", log) }
 	return c
 }
 
-// Close closes what is open.
+// Close closes the connection and the stored state.
 func (c *Cluster) Close() {
 	c.lock <- struct{}{}
 	defer func() { <-c.lock }()
@@ -95,7 +96,7 @@ func (c *Cluster) Close() {
 	c.stored.close()
 }
 
-// Where is what is inspected, for a person.
+// Where describes the location of the cluster.
 func (c *Cluster) Where() string {
 	if c.local != "" {
 		return c.local
@@ -108,7 +109,7 @@ func (c *Cluster) Where() string {
 	return "NATS"
 }
 
-// Mode returns what is inspected now.
+// Mode returns the current mode.
 func (c *Cluster) Mode(ctx context.Context) Mode {
 	if c.hasEnded() {
 		if connect.HasStreams(c.local) {
@@ -130,14 +131,15 @@ func (c *Cluster) Mode(ctx context.Context) Mode {
 	return Running
 }
 
-// IsStored reports whether a connection that Do has given is to what is stored.
+// IsStored reports whether a connection from Do is to stored state.
 func (c *Cluster) IsStored(bus *stages.Bus) bool {
 	c.lock <- struct{}{}
 	defer func() { <-c.lock }()
 	return c.stored != nil && c.stored.bus == bus
 }
 
-// Do calls do with the connection. The error is ErrAway, ErrEmpty, that of do, or what the NATS server refuses.
+// Do calls do with the connection. The error is ErrAway, ErrEmpty, that of do, or a permission that
+// the NATS server denies.
 func (c *Cluster) Do(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
 	bus, release, err := c.acquireOrWait(ctx)
 	if err != nil {
@@ -161,17 +163,18 @@ func (c *Cluster) Do(ctx context.Context, do func(context.Context, *stages.Bus) 
 	return err
 }
 
-// Looks at a time, which read streams: NATS makes a consumer for each, and a stream has a bounded number of them.
+// Limits of concurrent searches of streams, because each needs a consumer and consumers per stream
+// are limited.
 const (
-	maxLooks    = 4 // of one caller
+	maxLooks    = 4 // per caller
 	maxAllLooks = 16
 	lookWait    = 10 * time.Second
 )
 
-// ErrBusy is returned by Look when others look for too long.
+// ErrBusy is returned by Look after a wait of lookWait for other searches.
 var ErrBusy = errors.New("too many requests of this kind at a time: send fewer in parallel, or try again in a moment")
 
-// Look is Do for what reads streams. It waits for its turn, at most for lookWait.
+// Look is Do for searches of streams. It waits for its turn, at most lookWait.
 func (c *Cluster) Look(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
 	end := c.looks.Begin(ctx, caller.Of(ctx).Name)
 	if end == nil {
@@ -181,8 +184,8 @@ func (c *Cluster) Look(ctx context.Context, do func(context.Context, *stages.Bus
 	return c.Do(ctx, do)
 }
 
-// untilLost returns a context that ends with ctx, or with ErrAway as its cause when the connection is lost: much
-// of what asks waits for it to come back, which a client of HTTP need not.
+// untilLost returns a context that is cancelled with ErrAway when the connection is lost. Many
+// operations would wait for a reconnect, but an HTTP client need not.
 func untilLost(ctx context.Context, nc *nats.Conn) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	lost := nc.StatusChanged(nats.DISCONNECTED, nats.RECONNECTING, nats.CLOSED)
@@ -202,8 +205,8 @@ func untilLost(ctx context.Context, nc *nats.Conn) (context.Context, func()) {
 	}
 }
 
-// acquireOrWait returns a connection, for which it waits while a crawl begins in the directory, or ends, which has taken its word back
-// before it lets go of what it has stored.
+// acquireOrWait returns a connection. It waits while a crawl begins or ends in the directory: an
+// ending crawl removes its address before it releases the stored state.
 func (c *Cluster) acquireOrWait(ctx context.Context) (*stages.Bus, func(), error) {
 	for until := time.Now().Add(PassTime); ; {
 		bus, release, err := c.acquire(ctx)
@@ -213,7 +216,7 @@ func (c *Cluster) acquireOrWait(ctx context.Context) (*stages.Bus, func(), error
 	}
 }
 
-// acquire returns a connection, which may be used until it is released.
+// acquire returns a connection for use until it is released.
 func (c *Cluster) acquire(ctx context.Context) (*stages.Bus, func(), error) {
 	select {
 	case c.lock <- struct{}{}:
@@ -225,7 +228,7 @@ func (c *Cluster) acquire(ctx context.Context) (*stages.Bus, func(), error) {
 		return c.bus, func() {}, nil
 	}
 	if c.bus != nil && c.local == "" {
-		return nil, nil, fmt.Errorf("%w: the connection was lost, and is sought", ErrAway) // the client connects again
+		return nil, nil, fmt.Errorf("%w: the connection was lost, and is sought", ErrAway) // the client reconnects
 	}
 	if c.bus != nil { // another crawl has another server
 		c.bus.Close()
@@ -237,16 +240,18 @@ func (c *Cluster) acquire(ctx context.Context) (*stages.Bus, func(), error) {
 	return c.connect(ctx)
 }
 
-// hasEnded reports whether no crawl runs in the directory, or one is ending, which has taken its word back.
+// hasEnded reports whether no crawl runs in the directory, or the crawl is ending and has removed
+// its address.
 func (c *Cluster) hasEnded() bool { return c.local != "" && !connect.HasLocal(c.local) }
 
-// Passes reports whether an error passes within a moment: a crawl in the directory has just begun, or ends, and
-// what it has stored can be inspected when it has.
+// Passes reports whether an error is temporary: a crawl in the directory has just begun or is
+// ending, after which its stored state can be read.
 func (c *Cluster) Passes(err error) bool {
 	return c.local != "" && (errors.Is(err, ErrAway) || errors.Is(err, frontierapi.ErrUnanswered) || errors.Is(err, embedded.ErrInUse))
 }
 
-// alive reports whether there is a connection, after a moment if it was just lost.
+// alive reports whether the connection is up. It waits for a reconnect if the connection was just
+// lost.
 func (c *Cluster) alive(ctx context.Context) bool {
 	for deadline := time.Now().Add(backTime); !c.bus.NC.IsConnected(); {
 		if c.hasEnded() || time.Now().After(deadline) || sleep.For(ctx, backPoll) != nil {
@@ -256,7 +261,7 @@ func (c *Cluster) alive(ctx context.Context) bool {
 	return true
 }
 
-// connect dials, unless that has just failed.
+// connect dials, unless the last attempt has just failed.
 func (c *Cluster) connect(ctx context.Context) (*stages.Bus, func(), error) {
 	if time.Now().Before(c.retryAt) {
 		return nil, nil, c.failed
@@ -273,7 +278,7 @@ func (c *Cluster) connect(ctx context.Context) (*stages.Bus, func(), error) {
 	return bus, func() {}, nil
 }
 
-// join dials, and finds the streams.
+// join dials and finds the streams.
 func (c *Cluster) join(ctx context.Context) (*stages.Bus, error) {
 	bus, err := c.dial()
 	if err != nil {
@@ -288,5 +293,5 @@ func (c *Cluster) join(ctx context.Context) (*stages.Bus, error) {
 	return bus, nil
 }
 
-// Local is the directory of a seine crawl that is inspected, "" if NATS is elsewhere.
+// Local returns the directory of a seine crawl, "" for an external NATS server.
 func (c *Cluster) Local() string { return c.local }

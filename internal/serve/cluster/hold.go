@@ -10,14 +10,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// holdFor is how long what is stored is held at a time. A crawl that starts there waits for longer.
+// holdFor bounds how long Hold keeps the stored state open. A crawl that starts there waits longer.
 const holdFor = 15 * time.Second
 
-// Hold calls do with a connection for work that takes long, and that can be interrupted and gone on with. Ends says that
-// its server may end for good, as that of a crawl in the directory does.
+// Hold calls do with a connection for long work that can be interrupted and resumed. ends is set if
+// the server may end for good, as the server of a crawl in the directory does.
 //
-// What is stored is open to everybody else meanwhile. The context ends after holdFor, or when a crawl is to begin in this
-// process, so that crawls can start there at any time: then Hold is called again. The error is that of Do.
+// Other requests can use the stored state meanwhile. The context is cancelled after holdFor, or
+// when a crawl is to begin in this process, so that crawls can start at any time. The caller then
+// calls Hold again. Errors are those of Do.
 func (c *Cluster) Hold(ctx context.Context, do func(ctx context.Context, bus *stages.Bus, ends bool) error) error {
 	if c.hasEnded() {
 		return c.holdStored(ctx, do)
@@ -42,7 +43,8 @@ func (c *Cluster) Hold(ctx context.Context, do func(ctx context.Context, bus *st
 	return err
 }
 
-// wasKilled reports whether the crawl of the directory was killed, by the error of join: what it has stored is there.
+// wasKilled reports whether the error of join means that the crawl of the directory was killed, so
+// that only its stored state is left.
 func (c *Cluster) wasKilled(err error) bool {
 	return errors.Is(err, connect.ErrNoCrawl) && c.local != "" && connect.HasStreams(c.local)
 }
@@ -59,7 +61,7 @@ func (c *Cluster) holdStored(ctx context.Context, do func(context.Context, *stag
 	return do(held, s.bus, false)
 }
 
-// hold opens what is stored, and keeps it open for holdFor.
+// hold opens the stored state for holdFor.
 func (c *Cluster) hold(ctx context.Context) (*stored, error) {
 	select {
 	case c.lock <- struct{}{}:
@@ -77,7 +79,7 @@ func (c *Cluster) hold(ctx context.Context) (*stored, error) {
 	return s, nil
 }
 
-// GiveWay has what is stored closed soon, whatever holds it: a crawl is to begin there.
+// GiveWay closes the stored state soon, even if it is held, because a crawl is to begin there.
 func (c *Cluster) GiveWay() {
 	c.lock <- struct{}{}
 	defer func() { <-c.lock }()

@@ -12,33 +12,33 @@ import (
 	"seine/pkg/stages"
 )
 
-// Times of what is stored and open.
+// Durations for which the stored state is open.
 const (
-	// linger is how long it stays open after the last request: pages send several in a row.
+	// linger is how long it stays open after the last request, because pages send several in a row.
 	linger = time.Second
-	// openFor is how long it is open at most, but for requests that are in progress: a crawl that starts there
-	// waits for that.
+	// openFor bounds how long it accepts new requests, because a crawl that starts there waits for
+	// it.
 	openFor = 5 * time.Second
-	// pause is how long it stays closed then, so that a crawl that waits gets it.
+	// pause is how long it then stays closed, so that a waiting crawl can open it.
 	pause = 250 * time.Millisecond
 )
 
-// stored is what is stored in a directory, open.
+// stored is the open stored state of a directory.
 type stored struct {
 	bus    *stages.Bus
 	end    context.CancelFunc
-	ended  chan struct{}   // closed when it is closed
-	yield  context.Context // ends when its holder must release it
+	ended  chan struct{}   // closed when the state is closed
+	yield  context.Context // done when the holder must release it
 	yields context.CancelFunc
 
 	mu    sync.Mutex
-	until time.Time // no other request gets it then
+	until time.Time // end of new requests
 	users int
-	over  bool // no other request gets it
+	over  bool // accepts no new requests
 	timer *time.Timer
 }
 
-// openStored returns the connection to what is stored. It is called with the lock of the cluster.
+// openStored returns a connection to the stored state. The caller holds the lock of the cluster.
 func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 	if !connect.HasStreams(c.local) {
 		return nil, nil, fmt.Errorf("%w in %s", ErrEmpty, c.local)
@@ -64,7 +64,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 			select {
 			case opened <- bus:
 				<-ctx.Done()
-			case <-ctx.Done(): // nothing waits any more
+			case <-ctx.Done(): // no caller waits any longer
 			}
 			return nil
 		})
@@ -88,7 +88,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 	}
 }
 
-// use reports whether one more request gets it.
+// use adds a user, and reports whether it could.
 func (s *stored) use() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *stored) use() bool {
 	return true
 }
 
-// release is called by each that has used it.
+// release removes a user.
 func (s *stored) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *stored) endIfIdle() {
 	}
 }
 
-// close ends it, even while it is used.
+// close closes the state even if it is in use.
 func (s *stored) close() {
 	if s == nil {
 		return
@@ -140,8 +140,9 @@ func (s *stored) close() {
 	<-s.ended
 }
 
-// Stamp is another whenever a crawl has begun or ended in the directory; zero while one runs there, and where NATS
-// is elsewhere. What is stored is the same as long as its stamp is.
+// Stamp returns a time that changes whenever a crawl begins or ends in the directory; zero while
+// one runs, and with an external NATS server. The stored state does not change while its stamp is
+// the same.
 func (c *Cluster) Stamp() time.Time {
 	if !c.hasEnded() {
 		return time.Time{}

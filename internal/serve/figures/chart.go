@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Span is how far back a chart goes.
+// Span is the period of a chart.
 type Span string
 
 // Spans of charts.
@@ -14,21 +14,21 @@ const (
 	Day  Span = "day"
 )
 
-// Chart is what is drawn of a crawl, or of all: lists of equal length, a value for each time. A value is
-// nil where there was no poll, and a line has a gap there.
+// Chart is the data of a chart for one crawl or all: lists of equal length, with a value for each
+// time. A value is nil if there was no poll; the line has a gap there.
 type Chart struct {
 	From   int64                 `json:"from"` // Unix seconds
 	To     int64                 `json:"to"`
 	At     []int64               `json:"at"`      // Unix seconds
-	Pages  []*float64            `json:"pages"`   // a second
-	Bytes  []*float64            `json:"bytes"`   // a second
-	Answer map[string][]*float64 `json:"answers"` // a second, by group
+	Pages  []*float64            `json:"pages"`   // per second
+	Bytes  []*float64            `json:"bytes"`   // per second
+	Answer map[string][]*float64 `json:"answers"` // per second, by group
 	Queued []*float64            `json:"queued"`
 	Done   []*float64            `json:"done"`
 	Failed []*float64            `json:"failed"`
 }
 
-// chart draws a series up to a time.
+// chart returns the chart of a series up to a time.
 func (s *series) chart(span Span, now time.Time) *Chart {
 	r, back := &s.Fine, time.Hour
 	if span == Day {
@@ -46,7 +46,7 @@ func (s *series) chart(span Span, now time.Time) *Chart {
 		}
 		was := &points[i-1]
 		if i == len(points)-1 && p.At-was.At < r.Step-1 {
-			break // too little time for a rate that says something
+			break // the period is too short for a meaningful rate
 		}
 		if p.At-was.At > max(apart, 3*r.Step) {
 			c.gap(was.At + r.Step)
@@ -57,14 +57,14 @@ func (s *series) chart(span Span, now time.Time) *Chart {
 	return c
 }
 
-// add draws a point; rates are since the one before, if that is known.
+// add adds a point. Rates are relative to the previous point, if there is one.
 func (c *Chart) add(p, was *Point) {
 	c.At = append(c.At, p.At)
 	count := func(n int64) *float64 { return new(float64(n)) }
 	c.Queued, c.Done, c.Failed = append(c.Queued, count(p.Queued)), append(c.Done, count(p.Done)), append(c.Failed, count(p.Failed))
 	before := cmp.Or(was, new(Point))
 	rate := func(now, then int64) *float64 {
-		if was == nil || now < then { // the crawl was begun again
+		if was == nil || now < then { // the crawl was re-created
 			return nil
 		}
 		return new(float64(now-then) / float64(p.At-was.At))
@@ -75,7 +75,7 @@ func (c *Chart) add(p, was *Point) {
 	}
 }
 
-// gap says that nothing is known at a time.
+// gap adds a time without values.
 func (c *Chart) gap(at int64) {
 	c.At = append(c.At, at)
 	for _, list := range []*[]*float64{&c.Pages, &c.Bytes, &c.Queued, &c.Done, &c.Failed} {
@@ -88,11 +88,11 @@ func (c *Chart) gap(at int64) {
 
 // Summary is a chart in a few numbers, for people who cannot see it.
 type Summary struct {
-	Mean, Peak float64 // pages a second
-	Known      bool    // whether there is any
+	Mean, Peak float64 // pages per second
+	Known      bool    // set if there is any value
 }
 
-// Summarize sums up the pages a second.
+// Summarize summarizes the pages per second.
 func (c *Chart) Summarize() (s Summary) {
 	n := 0.0
 	for _, v := range c.Pages {

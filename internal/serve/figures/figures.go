@@ -1,8 +1,8 @@
-// Package figures remembers for a day what was seen of a cluster, for charts of crawls.
+// Package figures stores a day of observations of a cluster, for charts of crawls.
 //
-// A Sampler consumes each look of snapshots.Feed, and gives charts of the last hour and of the last day. It keeps at
-// most maxCrawls crawls, each in rings of fixed length, so its memory has a bound: about 20 MB. Where there was no poll,
-// charts have gaps; what was seen is in a file over a restart, if it is given one.
+// A Sampler reads each observation of snapshots.Feed, and returns charts of the last hour and the
+// last day. It keeps at most maxCrawls crawls in fixed-size rings, so its memory is bounded: about
+// 20 MB. Charts have gaps where there was no poll. With a file, the figures survive a restart.
 package figures
 
 import (
@@ -20,10 +20,10 @@ const (
 	maxCrawls = 50
 	storeEach = 2 * time.Minute
 	rateOver  = 30 // seconds over which the rate of a crawl is computed
-	apart     = 15 // seconds between two looks that still follow each other
+	apart     = 15 // largest interval of consecutive observations, in seconds
 )
 
-// Sampler is safe for concurrent use.
+// Sampler stores observations. It is safe for concurrent use.
 type Sampler struct {
 	file string
 	log  *slog.Logger
@@ -34,15 +34,15 @@ type Sampler struct {
 	stored time.Time
 }
 
-// New returns a sampler that has seen what is in the file, if there is one; "" keeps nothing.
+// New returns a sampler with the figures of a file, if it exists; "" stores nothing.
 func New(file string, log *slog.Logger) *Sampler {
 	s := &Sampler{file: file, log: log, whole: newSeries(), crawls: make(map[string]*series), stored: time.Now()}
 	s.load()
 	return s
 }
 
-// Saw takes a look in, and tells with it the rate of each crawl over half a minute in place of that since the look
-// before, which jumps.
+// Saw adds an observation. It replaces the rate of each crawl by the mean over half a minute, which
+// varies less than that between two observations.
 func (s *Sampler) Saw(o *overview.Overview) {
 	s.mu.Lock()
 	s.saw(o)
@@ -70,7 +70,7 @@ func (s *Sampler) saw(o *overview.Overview) {
 		if of == nil {
 			of = newSeries()
 			s.crawls[c.Name] = of
-			if began := c.Started / 1000; began > 0 && began < at && at-began <= apart { // between two looks, with nothing
+			if began := c.Started / 1000; began > 0 && began < at && at-began <= apart { // the crawl began between two observations, without URLs
 				of.add(Point{At: began})
 			}
 		}
@@ -78,14 +78,13 @@ func (s *Sampler) saw(o *overview.Overview) {
 			whole.grow(was, &p)
 		}
 		of.add(p)
-		o.SetRate(c, of.rate(rateOver)) // that between two looks jumps
+		o.SetRate(c, of.rate(rateOver)) // smoother than the rate between two observations
 	}
 	s.whole.add(whole)
 	s.forget(at)
 }
 
-// forget drops the crawls that were seen least recently, beyond maxCrawls, and those of which all is older than a
-// day.
+// forget drops the least recently seen crawls beyond maxCrawls, and those not seen for a day.
 func (s *Sampler) forget(now int64) {
 	maps.DeleteFunc(s.crawls, func(_ string, of *series) bool {
 		last := of.last()
@@ -102,7 +101,7 @@ func (s *Sampler) forget(now int64) {
 	}
 }
 
-// Chart draws a crawl, all of them for "".
+// Chart returns the chart of a crawl, or of all for "".
 func (s *Sampler) Chart(crawl string, span Span, now time.Time) *Chart {
 	s.mu.Lock()
 	defer s.mu.Unlock()

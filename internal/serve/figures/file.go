@@ -12,18 +12,18 @@ import (
 	"seine/internal/base/atomicfile"
 )
 
-// stored is what is in the file.
+// stored is the content of the file.
 type stored struct {
 	V      int
 	Whole  *series
 	Crawls map[string]*series
 }
 
-// storedVersion is that of the form of the file. Of another one nothing is read: the figures of a day are
-// not worth a migration.
+// storedVersion is the version of the format. Other versions are ignored, because a day of figures
+// is not worth a migration.
 const storedVersion = 1
 
-// Store writes the file in place of the one that is there.
+// Store writes the file atomically.
 func (s *Sampler) Store() {
 	var text bytes.Buffer
 	s.mu.Lock()
@@ -38,7 +38,7 @@ func (s *Sampler) Store() {
 	}
 }
 
-// load reads the file. Without a whole one, charts begin now.
+// load reads the file. Without a valid one, charts start empty.
 func (s *Sampler) load() {
 	have, err := readStored(s.file)
 	if errors.Is(err, fs.ErrNotExist) {

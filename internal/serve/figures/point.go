@@ -5,21 +5,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// Group is a sort of answers: there are too many classes of requests to draw a line of each.
+// Group is a group of request classes, because a chart cannot show a line for each class.
 type Group int
 
-// Groups of classes, as charts stack them.
+// Groups of classes, in the order of the chart.
 const (
-	OK          Group = iota // pages, and answers that a page is unchanged
+	OK          Group = iota // pages, and responses that a page is unchanged
 	Redirects                // to another URL
-	ClientError              // the host refuses, or has no such page
+	ClientError              // the host rejects the request or has no such page
 	ServerError              // the host fails
-	Network                  // no whole answer came: names, connections, TLS, time
-	Other                    // not asked, or not kept
+	Network                  // no complete response: names, connections, TLS, timeouts
+	Other                    // not requested, or not kept
 	groups
 )
 
-// groupNames are those of groups, in the JSON of a chart.
+// groupNames are the names of the groups in the JSON of a chart.
 var groupNames = [groups]string{"ok", "redirects", "client_errors", "server_errors", "network", "other"}
 
 // groupOf returns the group of a class.
@@ -41,14 +41,14 @@ func groupOf(class messages.Class) Group {
 	}
 }
 
-// Point is how a crawl, or all of them, stood at a moment. Pages, Bytes and Answers have grown since
-// the crawl began, or since the sampler did for all crawls; the others are counts of URLs at the moment.
+// Point is the state of one crawl or all at one time. Pages, Bytes and Answers count since the
+// beginning of the crawl, or of the sampler for all crawls; the others are current numbers of URLs.
 type Point struct {
 	At      int64 // Unix seconds
 	Pages   int64
 	Bytes   int64 // of bodies
 	Answers [groups]int64
-	Queued  int64 // and whatever else is still to be done
+	Queued  int64 // all pending URLs
 	Done    int64
 	Failed  int64
 }
@@ -61,8 +61,8 @@ func pointOf(at int64, c *overview.Crawl) Point {
 	return p
 }
 
-// grow adds what has come of a crawl between two looks. A crawl that has less than before was deleted and
-// begun again: all that it has now is new.
+// grow adds the increase of a crawl between two observations. If a crawl has less than before, it
+// was deleted and re-created, so all it has is new.
 func (p *Point) grow(was, now *Point) {
 	if now.Pages < was.Pages || now.Bytes < was.Bytes {
 		was = new(Point)

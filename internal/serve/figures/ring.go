@@ -2,40 +2,40 @@ package figures
 
 import "slices"
 
-// ring keeps the last point of each step of time, so many at most. Steps without a poll are not
-// in it.
+// ring keeps the last point of each time step, up to a number of points. Steps without a poll are
+// missing.
 type ring struct {
 	Step   int64 // seconds
 	Most   int
 	Points []Point // the oldest first
 }
 
-// add puts a point in the place of one of the same step, or after all others.
+// add adds a point, or replaces the one of the same step.
 func (r *ring) add(p Point) {
 	if n := len(r.Points); n > 0 && p.At/r.Step <= r.Points[n-1].At/r.Step {
 		r.Points[n-1] = p
 		return
 	}
 	if len(r.Points) >= r.Most {
-		r.Points = slices.Delete(r.Points, 0, max(1, r.Most/8)) // many at a time, as the rest is moved
+		r.Points = slices.Delete(r.Points, 0, max(1, r.Most/8)) // several at a time, because the rest is moved
 	}
 	r.Points = append(r.Points, p)
 }
 
 // since returns the points from a time on, and the one before them, from which the first rate is
-// counted.
+// computed.
 func (r *ring) since(at int64) []Point {
 	i, _ := slices.BinarySearchFunc(r.Points, at, func(p Point, at int64) int { return int(p.At - at) })
 	return r.Points[max(0, i-1):]
 }
 
-// Steps and lengths of what is kept.
+// Steps and lengths of the rings.
 const (
 	fineStep, fineMost     = 5, 3600 / 5 * 9 / 8
 	coarseStep, coarseMost = 60, 24 * 60 * 9 / 8
 )
 
-// Series are the points of an hour and those of a day.
+// series holds the points of an hour and of a day.
 type series struct{ Fine, Coarse ring }
 
 func newSeries() *series {
@@ -55,7 +55,8 @@ func (s *series) last() *Point {
 	return nil
 }
 
-// rate is pages a second over about so many seconds before the newest point; 0 where too little is known.
+// rate returns the pages per second over about the given seconds before the newest point; 0 if
+// there is too little data.
 func (s *series) rate(seconds int64) float64 {
 	now := s.last()
 	if now == nil {

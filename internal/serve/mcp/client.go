@@ -17,19 +17,19 @@ import (
 	"seine/internal/serve/responsebuffer"
 )
 
-// client sends the requests of one caller to the API.
+// client sends API requests on behalf of one caller.
 type client struct {
 	api    http.Handler
 	caller caller.Caller
-	from   string // as the log of writes has it
+	from   string // address for the audit log
 	log    *slog.Logger
-	// readOnly says that the API refuses writes, hidden are tools that are not listed.
+	// readOnly is set if the API rejects writes; hidden lists tools that are not listed.
 	readOnly bool
 	hidden   []string
-	inputs   map[string]*jsonschema.Schema // of the tools, by name
+	inputs   map[string]*jsonschema.Schema // input schemas of the tools, by name
 }
 
-// get asks for what a path has.
+// get sends a GET request.
 func (c *client) get(ctx context.Context, path string, query url.Values) (json.RawMessage, error) {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -37,7 +37,7 @@ func (c *client) get(ctx context.Context, path string, query url.Values) (json.R
 	return c.send(ctx, http.MethodGet, path, nil, "")
 }
 
-// post sends a body, under a key that keeps it from being done twice, if there is one.
+// post sends a body. key, if not "", is the Idempotency-Key.
 func (c *client) post(ctx context.Context, path string, body any, key string) (json.RawMessage, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *client) post(ctx context.Context, path string, body any, key string) (j
 	return c.send(ctx, http.MethodPost, path, text, key)
 }
 
-// send returns the body of an answer, or the problem that it is.
+// send returns the body of the response, or its problem as an error.
 func (c *client) send(ctx context.Context, method, path string, body []byte, key string) (json.RawMessage, error) {
 	r, err := http.NewRequestWithContext(caller.With(ctx, c.caller), method, api.Base+path, bytes.NewReader(body))
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *client) send(ctx context.Context, method, path string, body []byte, key
 		r.Header.Set("Idempotency-Key", key)
 	}
 	a := responsebuffer.New()
-	// A server of HTTP would end the connection of a handler that panics, not the process.
+	// net/http would end the connection of a handler that panics, not the process.
 	if err := panics.Caught(func() error { c.api.ServeHTTP(a, r); return nil })(); err != nil {
 		c.log.Error("a tool's request panicked", "path", r.URL.Path, "panic", err, "stack", string(panics.Stack(err)))
 		a.Body.Reset()

@@ -13,10 +13,11 @@ import (
 	"seine/internal/serve/scrape"
 )
 
-// maxText bounds a text in bytes: a model reads all of it. The structure has the rest.
+// maxText bounds a text in bytes, because a model reads all of it. The structured content has the
+// rest.
 const maxText = 64 << 10
 
-// clip cuts a text that is too long, and adds a note.
+// clip truncates a long text and adds a note.
 func clip(s string) string { return clipTo(s, "the structured content has all of it") }
 
 func clipTo(s, rest string) string {
@@ -27,7 +28,7 @@ func clipTo(s, rest string) string {
 	return truncate.To(s, maxText) + "\n\n[cut here: " + rest + "]"
 }
 
-// pageText has what was asked for of a page, behind a line that says whose text it is.
+// pageText returns the requested parts of a page, after a notice that they are data.
 func pageText(p *scrape.Page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %d (%s). ", p.URL, p.Status, p.ContentType)
@@ -57,7 +58,7 @@ func pageText(p *scrape.Page) string {
 	return clipTo(b.String(), "set a smaller limit, or ask for fewer formats at a time")
 }
 
-// mapText has a URL a line, with where it stands in a crawl.
+// mapText returns one URL per line, with its state in the crawl.
 func mapText(m *scrape.Map) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d URLs", len(m.URLs))
@@ -77,7 +78,7 @@ func mapText(m *scrape.Map) string {
 	return clip(b.String())
 }
 
-// crawlText is how a crawl stands, in a line.
+// crawlText returns the state of a crawl in one line.
 func crawlText(c *overview.Crawl) string {
 	state := c.StateInWords()
 	text := fmt.Sprintf("crawl %s: %s; %d done, %d queued, %d in flight, %d failed; %s, %s", c.Name, state.Word,
@@ -102,14 +103,14 @@ func crawlsText(all *crawls) string {
 	return clip(strings.Join(lines, "\n"))
 }
 
-// historyText is what seine explain prints.
+// historyText returns the output of seine explain.
 func historyText(h *history.History) string {
 	var b bytes.Buffer
-	_ = h.Write(&b) // to memory
+	_ = h.Write(&b) // cannot fail
 	return clip(b.String())
 }
 
-// recordsText has a record a line.
+// recordsText returns one record per line.
 func recordsText(p *recordsPage) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d records", len(p.Items))

@@ -15,18 +15,18 @@ import (
 	"seine/pkg/messages"
 )
 
-// tool is one that takes In and answers with the JSON of Out.
+// tool is a tool with input In and the JSON of Out as output.
 type tool[In, Out any] struct {
 	name, title, about string
-	scope              caller.Scope // that its callers need
-	open               bool         // it sends requests to sites
-	plain              bool         // it answers by its text alone, which has all: long texts do not come twice
+	scope              caller.Scope // required scope
+	open               bool         // sends requests to sites
+	plain              bool         // has no structured content, because the text contains everything and may be long
 	call               func(context.Context, *In) (json.RawMessage, error)
-	text               func(*Out) string // of the answer, for whom has no eye for its structure
+	text               func(*Out) string // text form of the output
 }
 
-// addTool adds a tool with the schemas of its types. One that the caller may not use is not listed; a call of it
-// is answered with the reason.
+// addTool adds a tool with the schemas of its types. A tool that the caller may not use is not
+// listed, but can be called: the result is the reason.
 func addTool[In, Out any](c *client, s *sdk.Server, t *tool[In, Out]) {
 	writes := t.scope == caller.Write
 	if !c.caller.May(t.scope) || writes && c.readOnly {
@@ -61,10 +61,10 @@ func addTool[In, Out any](c *client, s *sdk.Server, t *tool[In, Out]) {
 	})
 }
 
-// schemas are those of types, which are made once: with HTTP, each request has a separate server.
+// schemas caches the schemas of types, because over HTTP each request has its own server.
 var schemas sync.Map // of reflect.Type to *jsonschema.Schema
 
-// ownJSON are types whose JSON does not follow from their Go type.
+// ownJSON has the schemas of types whose JSON does not follow from their Go type.
 var ownJSON = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[messages.Millis](): {Type: "integer"},
@@ -76,15 +76,15 @@ var ownJSON = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.S
 func schemaOf[T any]() *jsonschema.Schema {
 	t := reflect.TypeFor[T]()
 	if have, ok := schemas.Load(t); ok {
-		return have.(*jsonschema.Schema) //nolint:errcheck // nothing else is stored
+		return have.(*jsonschema.Schema) //nolint:errcheck // only schemas are stored
 	}
 	s, err := jsonschema.For[T](ownJSON)
 	if err != nil {
-		panic(err) // a type of this package
+		panic(err) // a mistake in a type of this package
 	}
 	if spec := s.Properties["spec"]; spec != nil {
 		spec.Types = []string{"string", "object"}
 	}
 	have, _ := schemas.LoadOrStore(t, s)
-	return have.(*jsonschema.Schema) //nolint:errcheck // nothing else is stored
+	return have.(*jsonschema.Schema) //nolint:errcheck // only schemas are stored
 }

@@ -24,7 +24,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// askFor is what single pages are fetched by.
+// askFor selects a page and a spec.
 type askFor struct {
 	URL   string `json:"url" jsonschema:"The URL, with http:// or https://."`
 	Spec  any    `json:"spec,omitempty" jsonschema:"A spec, as YAML in a string or as an object: its rules, access and pace hold. Leave it out for the default, which has the whole page as a record."`
@@ -74,19 +74,19 @@ type cancelFor struct {
 	Crawl string `json:"crawl" jsonschema:"Name of the crawl."`
 }
 
-// crawls are how some crawls stand.
+// crawls is a list of crawls.
 type crawls struct {
 	Crawls []overview.Crawl `json:"crawls"`
 	Next   string           `json:"next,omitempty" jsonschema:"Give it as cursor to have the next page; absent at the end."`
 }
 
-// recordsPage is a part of the records.
+// recordsPage is a page of records.
 type recordsPage struct {
 	Items []json.RawMessage `json:"items"`
 	Next  string            `json:"next,omitempty" jsonschema:"Give it as cursor to have the next page; absent at the end. A page without records that has it is not the last."`
 }
 
-// Defaults that are smaller than those of the API: a model reads all of it.
+// Defaults that are smaller than those of the API, because a model reads all of it.
 const (
 	mapLimit     = 500
 	recordsLimit = 10
@@ -94,7 +94,7 @@ const (
 	crawlLimit   = 1000
 )
 
-// addSpec adds the keys of specs as a resource.
+// addSpec adds the schema of specs as a resource.
 func addSpec(s *sdk.Server) {
 	const uri, media = "seine://spec", "application/schema+json"
 	s.AddResource(&sdk.Resource{URI: uri, Name: "spec", Title: "Keys of a spec", MIMEType: media, Description: "The JSON Schema of the specs that scrape, map and crawl take."},
@@ -103,7 +103,7 @@ func addSpec(s *sdk.Server) {
 		})
 }
 
-// addTools adds the tools that the caller may use.
+// addTools adds the tools.
 func (c *client) addTools(s *sdk.Server) {
 	addTool(c, s, &tool[pageFor, scrape.Page]{
 		name: "scrape", scope: caller.Scrape, title: "Scrape a page", open: true, plain: true, text: pageText, call: func(ctx context.Context, in *pageFor) (json.RawMessage, error) {
@@ -156,14 +156,15 @@ func (c *client) addTools(s *sdk.Server) {
 	})
 }
 
-// begin begins a crawl.
+// begin starts a crawl.
 func (c *client) begin(ctx context.Context, in *crawlFor) (json.RawMessage, error) {
 	key := in.Key
 	in.Key, in.Spec = "", limited(in.Spec)
 	return c.post(ctx, "/crawls", in, key)
 }
 
-// limited returns a spec with a limit of pages, unless it says one itself. What cannot be read is left to the API.
+// limited returns a spec with max_pages, unless it sets that itself. The API reports unreadable
+// specs.
 func limited(spec any) any {
 	if text, ok := spec.(string); ok {
 		var all map[string]any
@@ -184,7 +185,7 @@ func limited(spec any) any {
 	return all
 }
 
-// status answers for one crawl as for a list of one.
+// status returns one crawl in the form of a list.
 func (c *client) status(ctx context.Context, in *statusFor) (json.RawMessage, error) {
 	if in.Crawl != "" {
 		one, err := c.ofCrawl(ctx, http.MethodGet, in.Crawl, "", nil)
@@ -204,9 +205,9 @@ func (c *client) status(ctx context.Context, in *statusFor) (json.RawMessage, er
 	return json.Marshal(map[string]any{"crawls": p.Items, "next": p.Next})
 }
 
-// ofCrawl asks for what a crawl has.
+// ofCrawl sends a request about a crawl.
 func (c *client) ofCrawl(ctx context.Context, method, crawl, path string, query url.Values) (json.RawMessage, error) {
-	if err := messages.CheckCrawl(crawl); err != nil { // the path would be another
+	if err := messages.CheckCrawl(crawl); err != nil { // otherwise the path could be a different one
 		return nil, &toolError{fmt.Sprintf("crawl: %v; the tool status lists the crawls that there are", err)}
 	}
 	if method != http.MethodGet {
@@ -228,7 +229,7 @@ func (c *client) records(ctx context.Context, in *recordsFor) (json.RawMessage, 
 	return c.get(ctx, "/records", q)
 }
 
-// pageQuery adds which part of a list is asked for.
+// pageQuery adds the page parameters of a list.
 func pageQuery(q url.Values, cursor string, limit int) url.Values {
 	if cursor != "" {
 		q.Set("cursor", cursor)

@@ -19,7 +19,8 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// drainingTransport is a transport whose input ends only when all requests are answered: a script may pipe its requests and exit.
+// drainingTransport is a transport whose input ends only when all requests have a response, so that
+// a script can pipe its requests and exit.
 type drainingTransport struct{ sdk.Transport }
 
 // Connect implements sdk.Transport.
@@ -33,11 +34,12 @@ func (t drainingTransport) Connect(ctx context.Context) (sdk.Connection, error) 
 
 type drainingConn struct {
 	sdk.Connection
-	open     atomic.Int64 // requests without an answer
+	open     atomic.Int64 // requests without a response
 	answered chan struct{}
 }
 
-// lastAnswers is how long requests may take after the end of the input. One that the client cancelled gets no answer.
+// lastAnswers bounds the wait for responses after the end of the input. A request that the client
+// cancelled gets no response.
 const lastAnswers = 2 * time.Minute
 
 // Read implements sdk.Connection.
@@ -72,7 +74,8 @@ func (c *drainingConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// messageReader passes on the messages in the lines of a client. It answers anything else itself, as the library would end.
+// messageReader reads messages from the lines of a client. It replies to invalid lines itself,
+// because the library would end the session.
 type messageReader struct {
 	io.Closer
 	lines *bufio.Scanner
@@ -80,7 +83,7 @@ type messageReader struct {
 	next  bytes.Buffer
 }
 
-// newTransport returns one that reads and writes a message a line.
+// newTransport returns a transport that reads and writes one message per line.
 func newTransport(in io.ReadCloser, out io.WriteCloser) sdk.Transport {
 	shared := &lockedWriter{WriteCloser: out}
 	lines := bufio.NewScanner(in)
@@ -123,10 +126,10 @@ func (r *messageReader) take(m []byte) error {
 		code, text = jsonrpc.CodeParseError, "the line is not JSON: send one JSON-RPC message a line"
 	}
 	_, err = fmt.Fprintf(r.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, jsontext.AppendString(nil, text))
-	return err // the client reads no more
+	return err // the client no longer reads
 }
 
-// lockedWriter has one message written after the other.
+// lockedWriter serializes the writes of messages.
 type lockedWriter struct {
 	io.WriteCloser
 	mu sync.Mutex

@@ -10,10 +10,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// fresh is how long an answer of the cluster is reused for equal requests.
+// fresh is how long a reply of the cluster is reused for equal requests.
 const fresh = 2 * time.Second
 
-// asked is an answer of the cluster that all have who ask the same while it is fresh.
+// asked returns the result of ask, or a fresh result of an equal request.
 func asked[T any](ctx context.Context, s *server, key string, keep time.Duration, ask func(context.Context, *stages.Bus) (T, error)) (T, error) {
 	return answers.Of(ctx, &s.answers, key, keep, func(ctx context.Context) (value T, err error) {
 		err = s.Cluster.Look(ctx, func(ctx context.Context, bus *stages.Bus) error {
@@ -24,17 +24,19 @@ func asked[T any](ctx context.Context, s *server, key string, keep time.Duration
 	})
 }
 
-// look is how everything stands, as it was seen last.
+// look is the last known state of the cluster.
 type look struct {
-	*overview.Overview // nil if nothing is known; must not be changed
+	*overview.Overview // nil if unknown; must not be changed
 	Mode               cluster.Mode
-	Problem            string // why nothing newer is known
+	Problem            string // reason why the state is outdated
 }
 
-// storedFor is how long answers about what is stored are reused: it does not change while no crawl runs.
+// storedFor is how long replies about stored state are reused; it does not change while no crawl
+// runs.
 const storedFor = 30 * time.Second
 
-// look returns what the feed has seen. Of what is only stored the feed tells nothing, so it is asked here.
+// look returns the last observation of the feed. The feed does not observe stored state, so look
+// reads that itself.
 func (s *server) look(ctx context.Context) look {
 	last := s.Feed.Last()
 	if last == nil {
@@ -56,7 +58,7 @@ func (s *server) look(ctx context.Context) look {
 	return l
 }
 
-// idle marks what is stored: no crawl runs.
+// idle marks an overview of stored state: no crawl runs.
 func idle(o *overview.Overview) *overview.Overview {
 	out := *o
 	out.Stages, out.Warnings, out.Alerts = nil, nil, nil

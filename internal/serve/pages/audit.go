@@ -7,10 +7,10 @@ import (
 	"seine/internal/serve/audit"
 )
 
-// auditPage is who changed what.
+// auditPage is the audit log.
 type auditPage struct {
 	Entries []audit.Entry `json:"items"`
-	Before  string        `json:"next"` // continues with older ones
+	Before  string        `json:"next"` // cursor of older entries
 }
 
 func (s *server) audit(r *http.Request) (any, error) {

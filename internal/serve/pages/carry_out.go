@@ -14,19 +14,19 @@ import (
 	"seine/internal/serve/responsebuffer"
 )
 
-// refusal is why the API has not done what a form asked for.
+// refusal is the reason why the API rejected the request of a form.
 type refusal struct {
 	Status int
 	Detail string
 }
 
-// Error is the detail.
+// Error returns the detail.
 func (r *refusal) Error() string { return r.Detail }
 
-// carryOut has the API do something, as the caller of a request and under the same guards as any program, and reads its
-// answer into to, unless that is nil. The error is a *refusal.
+// carryOut sends a request to the API on behalf of the caller, under the same checks as for
+// programs, and decodes the response into to, unless that is nil. The error is a *refusal.
 func (s *server) carryOut(r *http.Request, method, path string, body []byte, kind string, to any, header ...string) error {
-	ask, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), method, api.Base+path, bytes.NewReader(body)) //nolint:gosec // it goes to no server, but to the handler of the API
+	ask, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), method, api.Base+path, bytes.NewReader(body)) //nolint:gosec // handled in this process
 	if err != nil {
 		return badInput{err}
 	}
@@ -48,12 +48,13 @@ func (s *server) carryOut(r *http.Request, method, path string, body []byte, kin
 	return jsontext.Unmarshal(out.Body.Bytes(), to)
 }
 
-// get has the API answer a question into to. The query has names and values; empty values are left out.
+// get sends a GET request and decodes the response into to. query has names and values; empty
+// values are dropped.
 func (s *server) get(r *http.Request, path string, to any, query ...string) error {
 	return s.carryOut(r, http.MethodGet, withQuery(path, make(url.Values), query), nil, "", to)
 }
 
-// carryOutJSON is carryOut for a body that is JSON.
+// carryOutJSON is carryOut with a JSON body.
 func (s *server) carryOutJSON(r *http.Request, method, path string, body, to any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -62,12 +63,12 @@ func (s *server) carryOutJSON(r *http.Request, method, path string, body, to any
 	return s.carryOut(r, method, path, text, "application/json", to)
 }
 
-// saidCookie has what came of the last form, until the next page has told it.
+// saidCookie has the result of the last form until the next page shows it.
 const saidCookie = "seine-said"
 
-// done leads back to a page, which says what was done.
+// done redirects to a page, which shows what was done.
 func (s *server) done(w http.ResponseWriter, r *http.Request, to, said string) {
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it has no secret; without TLS it goes in the clear as the pages do
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it has no secret
 		Name: saidCookie, Value: url.QueryEscape(said), Path: s.Prefix + "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	})
 	s.Feed.Refresh()
@@ -75,13 +76,13 @@ func (s *server) done(w http.ResponseWriter, r *http.Request, to, said string) {
 	http.Redirect(w, r, s.Prefix+backTo(to), http.StatusSeeOther) //nolint:gosec // backTo leads to no other server
 }
 
-// said returns what came of the last form, once.
+// said returns the result of the last form, once.
 func (s *server) said(w http.ResponseWriter, r *http.Request) string {
 	c, err := r.Cookie(saidCookie)
 	if err != nil || r.Header.Get("X-Seine-Parts") != "" { // a page that is rendered again has shown it
 		return ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: saidCookie, Path: s.Prefix + "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // it is removed
+	http.SetCookie(w, &http.Cookie{Name: saidCookie, Path: s.Prefix + "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // removes the cookie
 	text, _ := url.QueryUnescape(c.Value)
 	return text
 }

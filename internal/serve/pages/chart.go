@@ -10,7 +10,7 @@ import (
 	"seine/internal/serve/figures"
 )
 
-// spanOf is how far back the charts of a request go.
+// spanOf returns the requested period of charts.
 func spanOf(r *http.Request) (figures.Span, error) {
 	switch span := figures.Span(r.FormValue("span")); span {
 	case "", figures.Hour:
@@ -22,7 +22,7 @@ func spanOf(r *http.Request) (figures.Span, error) {
 	}
 }
 
-// chart answers with the figures of a chart: /figures?crawl=NAME&span=hour|day.
+// chart returns the data of a chart: /figures?crawl=NAME&span=hour|day.
 func (s *server) chart(w http.ResponseWriter, r *http.Request) {
 	if err := allowed(r, caller.Read); err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
@@ -35,7 +35,7 @@ func (s *server) chart(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(s.Figures.Chart(r.FormValue("crawl"), span, time.Now())) // a client that is gone needs none
+	_ = json.NewEncoder(w).Encode(s.Figures.Chart(r.FormValue("crawl"), span, time.Now())) // the client may be gone
 }
 
 // Charts are the charts of a page.

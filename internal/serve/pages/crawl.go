@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// crawlPage is one crawl.
+// crawlPage is the page of a crawl.
 type crawlPage struct {
 	*overview.Crawl
 	Charts  Charts
@@ -22,20 +22,20 @@ type crawlPage struct {
 	Runs    []frontierapi.Run
 	Alerts  []alerts.Alert
 	Answers []answerCount
-	Stopped []crawlspec.HostRule // hosts that are paused or cancelled by themselves
-	Trouble string               // why reasons and runs are not known
+	Stopped []crawlspec.HostRule // hosts that are paused or cancelled individually
+	Trouble string               // why reasons and runs are unknown
 }
 
 func (p crawlPage) title() string { return "Crawl " + p.Name }
 
-// answerCount is how many requests ended by a class.
+// answerCount is the number of requests with a class.
 type answerCount struct {
 	Class messages.Class
 	N     int64
 	Part  float64 // of all
 }
 
-// runsShown is how many runs the page of a crawl has.
+// runsShown bounds the runs on the page.
 const runsShown = 10
 
 func (cp crawlPages) crawl(r *http.Request) (any, error) {
@@ -56,13 +56,13 @@ func (cp crawlPages) crawl(r *http.Request) (any, error) {
 			}
 		}
 	}
-	if err := cp.tellMore(r.Context(), &p); err != nil { // the rest is known all the same
+	if err := cp.tellMore(r.Context(), &p); err != nil { // the rest of the page does not need it
 		p.Trouble = err.Error()
 	}
 	return p, nil
 }
 
-// findCrawl returns a crawl as it was seen last, or asks about it.
+// findCrawl returns the last known state of a crawl, or requests it.
 func (s *server) findCrawl(r *http.Request, name string) (*overview.Crawl, error) {
 	if err := messages.CheckCrawl(name); err != nil {
 		return nil, badInput{err}
@@ -86,7 +86,7 @@ func (s *server) findCrawl(r *http.Request, name string) (*overview.Crawl, error
 	return &all[0], nil
 }
 
-// restOfCrawl is what is asked for the page of one crawl alone.
+// restOfCrawl is data that only the page of the crawl needs.
 type restOfCrawl struct {
 	reasons frontierapi.Reasons
 	runs    []frontierapi.Run
@@ -115,7 +115,7 @@ func (cp crawlPages) tellMore(ctx context.Context, p *crawlPage) error {
 	return err
 }
 
-// answersOf lists how the requests of a crawl ended, the commonest first.
+// answersOf counts the requests of a crawl by class, the most frequent first.
 func answersOf(c *overview.Crawl) (all []answerCount) {
 	total := int64(0)
 	for _, of := range byCount(c.Attempts) {
@@ -129,7 +129,7 @@ func answersOf(c *overview.Crawl) (all []answerCount) {
 	return all
 }
 
-// DeadLetters is how many dead letters the crawl has.
+// DeadLetters returns the number of dead letters of the crawl.
 func (p crawlPage) DeadLetters() (n uint64) {
 	for _, of := range p.Dead {
 		n += of

@@ -8,7 +8,7 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// tookOf is how long a crawl has run.
+// tookOf returns how long a crawl has run.
 func tookOf(c *overview.Crawl) time.Duration {
 	until := time.Now()
 	if s := c.StateInWords(); c.Idle || s.Ended() || s.Word == overview.Scheduled || c.State == overview.Paused {
@@ -24,10 +24,11 @@ func tookOf(c *overview.Crawl) time.Duration {
 	return took.Round(time.Second)
 }
 
-// calm is the time within which everything counts as happening now: rows that move with each poll cannot be read.
+// calm is the period within which all changes count as simultaneous. Otherwise rows would move with
+// each poll and could not be read.
 const calm = time.Minute
 
-// byActivity sorts crawls by when something happened last, the newest first.
+// byActivity sorts crawls by their last change, the newest first.
 func byActivity(crawls []overview.Crawl, now time.Time) []overview.Crawl {
 	latest := func(c *overview.Crawl) int64 { return min(c.Changed, now.Add(-calm).UnixMilli()) }
 	sorted := slices.Clone(crawls)

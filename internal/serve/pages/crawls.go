@@ -9,22 +9,22 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// crawlPages are the pages of crawls.
+// crawlPages are the pages about crawls.
 type crawlPages struct{ *server }
 
-// perPage is how many rows a list has at a time.
+// perPage is the number of rows on a page of a list.
 const perPage = 50
 
-// Pager says which part of a list is shown.
+// Pager is the position in a paginated list.
 type Pager struct {
 	Page, Pages, All int
-	First, Last      int // rows, from 1
+	First, Last      int // row numbers, from 1
 }
 
-// Before and After are the numbers of the pages beside, "" if there is none.
+// Before returns the number of the previous page, "" if there is none.
 func (p Pager) Before() string { return pageNumber(p.Page-1, p.Pages) }
 
-// After is Before for the next.
+// After returns the number of the next page, "" if there is none.
 func (p Pager) After() string { return pageNumber(p.Page+1, p.Pages) }
 
 func pageNumber(n, pages int) string {
@@ -34,7 +34,7 @@ func pageNumber(n, pages int) string {
 	return strconv.Itoa(n)
 }
 
-// cut returns the part of a list that a request asks for.
+// cut returns the requested page of a list.
 func cut[T any](r *http.Request, all []T) ([]T, Pager, error) {
 	n := 1
 	if text := r.FormValue("page"); text != "" {
@@ -51,15 +51,15 @@ func cut[T any](r *http.Request, all []T) ([]T, Pager, error) {
 	return all[from:to], p, nil
 }
 
-// crawlsPage is a list of crawls.
+// crawlsPage is the list of crawls.
 type crawlsPage struct {
 	Crawls []overview.Crawl
 	Pager  Pager
 	States []choice
-	Any    bool // there are crawls at all
+	Any    bool // any crawl exists
 }
 
-// choice is a value that a list can be limited to, and how many rows have it.
+// choice is a value of a filter, with the number of its rows.
 type choice struct {
 	Value string
 	N     int64

@@ -18,30 +18,30 @@ import (
 	"seine/pkg/stages"
 )
 
-// letterPages are the pages of dead letters.
+// letterPages are the pages about dead letters.
 type letterPages struct{ *server }
 
-// deadPage is a list of dead letters.
+// deadPage is the list of dead letters.
 type deadPage struct {
 	Names   []string
-	Stages  []choice // how many letters each has, of all crawls
-	Total   uint64   // of all
-	Causes  []cause  // of the chosen letters, the commonest first
+	Stages  []choice // number of letters of each stage, of all crawls
+	Total   uint64   // of all crawls and stages
+	Causes  []cause  // of the selected letters, the most frequent first
 	Letters []*deadletters.DeadLetter
-	More    bool   // there may be older ones than Matched
-	Before  string // continues with older ones
+	More    bool   // older letters than Matched may exist
+	Before  string // cursor of older letters
 	Matched int
-	Upto    string // before which the letters are that a form acts on
+	Upto    string // upper bound of the letters that a form applies to
 }
 
-// cause is a reason that letters share, but for what differs from one to the other.
+// cause is the common part of the reasons of similar letters.
 type cause struct {
 	Stage, Reason string
 	N             int
-	Seq           uint64 // the newest of them
+	Seq           uint64 // the newest letter
 }
 
-// deadMost is how many letters are grouped by cause, and how many a form acts on, at most.
+// deadMost bounds the letters that are grouped by cause, and those that a form applies to.
 const deadMost = 500
 
 func (lp letterPages) dead(r *http.Request) (any, error) {
@@ -79,7 +79,7 @@ func (lp letterPages) dead(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// deadFilter reads which letters are asked for.
+// deadFilter reads the filter of a request.
 func deadFilter(r *http.Request) (f deadletters.Filter, before uint64, err error) {
 	f, err = deadletters.Query{
 		Stage: r.FormValue("stage"), Crawl: r.FormValue("crawl"), Reason: r.FormValue("reason"), Host: r.FormValue("host"), Since: r.FormValue("since"),
@@ -95,7 +95,7 @@ func deadFilter(r *http.Request) (f deadletters.Filter, before uint64, err error
 	return f, before, nil
 }
 
-// causesOf groups letters by stage and reason.
+// causesOf groups letters by stage and cause.
 func causesOf(letters []*deadletters.DeadLetter) (all []cause) {
 	at := make(map[cause]int)
 	for _, l := range letters {
@@ -112,11 +112,10 @@ func causesOf(letters []*deadletters.DeadLetter) (all []cause) {
 	return all[:min(len(all), maxCauses)]
 }
 
-// maxCauses is how many causes a page tells.
+// maxCauses bounds the causes on a page.
 const maxCauses = 12
 
-// causeOf is a reason up to what differs between letters of one cause: numbers, quoted text and what follows
-// a URL.
+// causeOf returns the common part of a reason: the text before numbers, quotes and URLs.
 func causeOf(reason string) string {
 	if i := strings.IndexAny(reason, "0123456789\"'"); i > 0 {
 		reason = reason[:i]
@@ -127,20 +126,20 @@ func causeOf(reason string) string {
 	return strings.TrimSpace(messages.Clip(reason))
 }
 
-// header is one of a message.
+// header is a header of a message.
 type header struct{ Name, Text string }
 
-// letterPage is one dead letter.
+// letterPage is the page of a dead letter.
 type letterPage struct {
 	*deadletters.DeadLetter
 	Headers []header
-	Text    string // of the payload, as far as it is shown
+	Text    string // shown part of the payload
 	Cut     bool
 }
 
 func (p letterPage) title() string { return fmt.Sprintf("Dead letter %d", p.Seq) }
 
-// maxPayload is how much of a payload is shown, in bytes.
+// maxPayload bounds the part of a payload that is shown, in bytes.
 const maxPayload = 64 << 10
 
 func (lp letterPages) letter(r *http.Request) (any, error) {

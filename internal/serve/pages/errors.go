@@ -15,7 +15,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// errorsPage is what failed: of all crawls by class, or of one by host and URL.
+// errorsPage is the list of failures: of all crawls by class, or of one crawl by host and URL.
 type errorsPage struct {
 	Crawl, Class string
 	Crawls       []crawlFailures
@@ -27,18 +27,18 @@ type errorsPage struct {
 	Pager Pager
 }
 
-// crawlFailures is how many URLs of a crawl failed, by class.
+// crawlFailures is the number of failed URLs of a crawl, by class.
 type crawlFailures struct {
 	Name string
 	N    int64
 	By   []choice
 }
 
-// Bounds of a look for failures.
+// Bounds of a search for failures.
 const (
 	failuresLook = 100_000
 	failuresKeep = 1000
-	failuresTold = 30 * time.Second // how long what was found is reused
+	failuresTold = 30 * time.Second // how long results are reused
 )
 
 func (up urlPages) errors(r *http.Request) (any, error) {
@@ -81,7 +81,7 @@ func (up urlPages) failures(r *http.Request, crawl, class string) (*failures.Fou
 	})
 }
 
-// failuresOf lists the crawls with failures, the most first.
+// failuresOf lists the crawls with failures, the most failures first.
 func failuresOf(look *overview.Overview) (all []crawlFailures) {
 	for i := range look.Crawls {
 		if c := &look.Crawls[i]; c.Failed > 0 {
@@ -92,7 +92,7 @@ func failuresOf(look *overview.Overview) (all []crawlFailures) {
 	return all
 }
 
-// byCount lists counts, the largest first.
+// byCount sorts counts, the largest first.
 func byCount[K ~string](counts map[K]int64) (all []choice) {
 	for name, n := range counts {
 		all = append(all, choice{string(name), n})
@@ -101,11 +101,11 @@ func byCount[K ~string](counts map[K]int64) (all []choice) {
 	return all
 }
 
-// TopHosts are the hosts with the most failures.
+// TopHosts returns the hosts with the most failures.
 func (p errorsPage) TopHosts() []failures.Host { return p.Hosts[:min(len(p.Hosts), maxFailingHosts)] }
 
-// MoreHosts is how many others there are.
+// MoreHosts returns the number of further hosts.
 func (p errorsPage) MoreHosts() int { return len(p.Hosts) - len(p.TopHosts()) }
 
-// maxFailingHosts is how many hosts a page of errors has.
+// maxFailingHosts bounds the hosts on a page of errors.
 const maxFailingHosts = 20

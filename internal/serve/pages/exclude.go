@@ -17,21 +17,21 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// excludePage is a pattern to exclude, and what it would drop.
+// excludePage is a pattern to exclude with the URLs that it would drop.
 type excludePage struct {
 	Crawl, Pattern string
 	Rev            uint64   // of the spec that the pattern is added to
-	Have           []string // patterns that it has
+	Have           []string // existing patterns
 	Refused        string
 	frontierapi.Dropped
-	Estimate int64 // of the URLs that wait, by those that were looked at
+	Estimate int64 // estimated number of queued URLs to drop, from a sample
 }
 
 func (p excludePage) title() string { return "Exclude URLs of crawl " + p.Crawl }
 
 func (sp specPages) exclude(r *http.Request) (any, error) { return sp.excludePage(r) }
 
-// excludePage is what the pattern of a request would drop.
+// excludePage evaluates the pattern of a request.
 func (sp specPages) excludePage(r *http.Request) (*excludePage, error) {
 	p := &excludePage{Crawl: r.PathValue("crawl"), Pattern: strings.TrimSpace(r.FormValue("pattern"))}
 	c, err := sp.findCrawl(r, p.Crawl)
@@ -62,7 +62,7 @@ func (sp specPages) excludePage(r *http.Request) (*excludePage, error) {
 	return p, err
 }
 
-// specNow returns the spec of a crawl as it is stored.
+// specNow returns the stored spec of a crawl.
 func (sp specPages) specNow(r *http.Request, crawl string) (rev crawlspec.Revision, err error) {
 	err = sp.Cluster.Do(r.Context(), func(ctx context.Context, bus *stages.Bus) error {
 		rev, err = stages.SpecOf(ctx, bus, crawl)
@@ -71,8 +71,8 @@ func (sp specPages) specNow(r *http.Request, crawl string) (rev crawlspec.Revisi
 	return rev, err
 }
 
-// storeExclusion is POST /crawls/{crawl}/exclude: a pattern is added to the spec. It fails if the spec is another by now
-// than that which the pattern was tried with.
+// storeExclusion handles POST /crawls/{crawl}/exclude: it adds a pattern to the spec. It fails if
+// the spec has changed since the pattern was evaluated.
 func (sp specPages) storeExclusion(w http.ResponseWriter, r *http.Request) {
 	crawl, pattern := r.PathValue("crawl"), strings.TrimSpace(r.FormValue("pattern"))
 	if err := messages.CheckCrawl(crawl); err != nil {

@@ -11,16 +11,16 @@ import (
 	"seine/pkg/stages"
 )
 
-// explainPage is what became of a URL.
+// explainPage is the history of a URL.
 type explainPage struct {
 	Crawl, URL string
 	Names      []string
 	*history.History
-	// Rows are what `seine explain` tells, a name and a text each.
+	// Rows are the output of `seine explain`.
 	Rows []history.Row
 }
 
-// explainWithin is how far from the known times of visits their messages are looked for.
+// explainWithin is how far from the known times of visits messages are searched.
 const explainWithin = time.Minute
 
 func (up urlPages) explain(r *http.Request) (any, error) {

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// filesPage is what writers have committed, the newest first.
+// filesPage lists committed files, the newest first.
 type filesPage struct {
 	Crawl, Writer string
 	Names         []string
@@ -23,7 +23,7 @@ type filesPage struct {
 	Refused       string         // why there is no list
 }
 
-// defaultWriter is the name of a writer that was given none.
+// defaultWriter is the name of a writer without a name.
 const defaultWriter = "default"
 
 func (rp recordPages) files(r *http.Request) (any, error) {
@@ -34,7 +34,7 @@ func (rp recordPages) files(r *http.Request) (any, error) {
 	return p, p.refused(rp.get(r, "/files", p, "writer", p.Writer, "limit", strconv.Itoa(perPage), "crawl", p.Crawl, "cursor", r.FormValue("before")))
 }
 
-// refused is why there is nothing to list: the page shows it, and offers others.
+// refused handles an error that the page shows in place of the list.
 func (p *filesPage) refused(err error) error {
 	if no, ok := errors.AsType[*refusal](err); ok && (no.Status == http.StatusNotFound || no.Status == http.StatusConflict) {
 		p.Refused = no.Detail
@@ -47,12 +47,12 @@ func (p *filesPage) refused(err error) error {
 type filePage struct {
 	Path, Crawl, Writer string
 	Records             []recordShown
-	Next                string // there are more
+	Next                string // cursor of further records
 }
 
 func (p filePage) title() string { return path.Base(p.Path) }
 
-// perPreview is how many records of a file are shown at a time.
+// perPreview is the number of records of a file on a page.
 const perPreview = 20
 
 func (rp recordPages) file(r *http.Request) (any, error) {

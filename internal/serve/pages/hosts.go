@@ -16,24 +16,24 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// urlPages are the pages of hosts, URLs, failures and seeds.
+// urlPages are the pages about hosts, URLs, failures and seeds.
 type urlPages struct{ *server }
 
-// hostsPage is a list of hosts with work.
+// hostsPage lists hosts with work.
 type hostsPage struct {
 	Hosts   []frontierapi.HostStatus
 	Pager   Pager
-	Whys    []choice // what hosts wait for, the commonest first
-	Known   bool     // whether anybody could say
+	Whys    []choice // states of hosts, the most frequent first
+	Known   bool     // the figures are available
 	Total   int64    // hosts with work
-	Partial bool     // not all of them were looked at
-	Listed  int      // of Total, those that are shown: the first by each order
+	Partial bool     // not all hosts were examined
+	Listed  int      // number of listed hosts out of Total: the first ones by each order
 	Sort    string
-	Exact   string // the name that was searched for, if it could be a host
+	Exact   string // the searched name, if it could be a host
 	Crawls  []string
 }
 
-// hostOrders are by what hosts are sorted, the largest first.
+// hostOrders are the sort keys of hosts, the largest first.
 var hostOrders = map[string]func(*frontierapi.HostStatus) int64{
 	"queued":   func(h *frontierapi.HostStatus) int64 { return int64(h.Queued) },
 	"requests": func(h *frontierapi.HostStatus) int64 { return h.Requests },
@@ -73,7 +73,7 @@ func (up urlPages) hosts(r *http.Request) (any, error) {
 	return p, err
 }
 
-// survey returns how the hosts stand; nil if it is not known yet.
+// survey returns the state of the hosts; nil if it is unknown.
 func (up urlPages) survey(r *http.Request, crawl string) (*frontierapi.Survey, error) {
 	if crawl == "" {
 		if look := up.look(r.Context()).Overview; look != nil {
@@ -86,10 +86,10 @@ func (up urlPages) survey(r *http.Request, crawl string) (*frontierapi.Survey, e
 	})
 }
 
-// surveyed is how many hosts of each order a frontier tells at most.
+// surveyed bounds the hosts of each order that a frontier returns.
 const surveyed = 100
 
-// told are the hosts of a survey, each once.
+// told returns the hosts of a survey without duplicates.
 func told(survey *frontierapi.Survey) (all []frontierapi.HostStatus) {
 	seen := make(map[string]bool)
 	for _, h := range slices.Concat(survey.Longest, survey.Busiest, survey.Slowest) {
@@ -101,7 +101,7 @@ func told(survey *frontierapi.Survey) (all []frontierapi.HostStatus) {
 	return all
 }
 
-// doing is what a host waits for, or does.
+// doing returns the state of a host.
 func doing(h *frontierapi.HostStatus) string {
 	switch {
 	case h.Why != "":
@@ -121,7 +121,7 @@ func sortHosts(all []frontierapi.HostStatus, by string) {
 	})
 }
 
-// crawlNames are the crawls that a list can be limited to.
+// crawlNames returns the crawls for a filter.
 func (s *server) crawlNames(r *http.Request) (names []string) {
 	look := s.look(r.Context()).Overview
 	if look == nil {
@@ -133,15 +133,15 @@ func (s *server) crawlNames(r *http.Request) (names []string) {
 	return names[:min(len(names), maxChoices)]
 }
 
-// maxChoices bounds the crawls that a field offers; others can be written into it.
+// maxChoices bounds the crawls that a field suggests; others can be typed.
 const maxChoices = 200
 
-// hostPage is one host.
+// hostPage is the page of a host.
 type hostPage struct {
 	frontierapi.HostStatus
 	Robots []overview.Robots
-	Recent []frontierapi.RequestFailure // of the last ones of all hosts, those of this one
-	Fixed  map[string]bool              // crawls that fetch nothing, whatever is ordered for one host
+	Recent []frontierapi.RequestFailure // recent failures of this host
+	Fixed  map[string]bool              // crawls that fetch nothing, so orders for single hosts have no effect
 }
 
 func (p hostPage) title() string { return "Host " + p.Host }

@@ -12,11 +12,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// newPage is the form that begins a crawl: choices, or a spec in their place.
+// newPage is the form for a new crawl, with choices or a spec.
 type newPage struct {
 	Crawl, Seeds                 string
 	Scope, Pages, Render, Fields string
-	YAML                         bool // the form has the spec
+	YAML                         bool // the form has a spec
 	Spec                         string
 	TryURL                       string
 	Trial                        *trialOfSpec
@@ -29,7 +29,8 @@ func (cp crawlPages) newCrawl(r *http.Request) (any, error) {
 	return p, allowed(r, caller.Write)
 }
 
-// begin is POST /new; POST /new/try, which fetches one page, and POST /new/yaml, which writes choices as a spec, begin nothing.
+// begin handles POST /new. POST /new/try fetches one page, and POST /new/yaml converts the choices
+// to a spec; neither starts a crawl.
 func (cp crawlPages) begin(w http.ResponseWriter, r *http.Request) {
 	value := func(name string) string { return strings.TrimSpace(r.FormValue(name)) }
 	p := &newPage{
@@ -66,7 +67,7 @@ func (cp crawlPages) begin(w http.ResponseWriter, r *http.Request) {
 	cp.render(w, r, status, "new", "New crawl", p)
 }
 
-// choices are those of the form, as a spec.
+// choices returns the choices of the form as a spec.
 func (p *newPage) choices() string {
 	var spec strings.Builder
 	for _, c := range []struct{ key, value string }{{"scope", p.Scope}, {"max_pages", p.Pages}, {"render", p.Render}} {
@@ -81,7 +82,7 @@ func (p *newPage) choices() string {
 	for line := range strings.Lines(p.Fields) {
 		name, selector, _ := strings.Cut(strings.TrimSpace(line), ":")
 		if name != "" {
-			quoted, _ := json.Marshal(strings.TrimSpace(selector)) // a text can be
+			quoted, _ := json.Marshal(strings.TrimSpace(selector)) // cannot fail
 			fmt.Fprintf(&spec, "      %s: %s\n", strings.TrimSpace(name), quoted)
 		}
 	}
@@ -90,7 +91,7 @@ func (p *newPage) choices() string {
 
 var notInNames = lazyregexp.New(`[^a-z0-9]+`)
 
-// nameFor is the name of a crawl that is given none: that of its first host.
+// nameFor returns the default name of a crawl, from its first host.
 func nameFor(seeds []string) string {
 	if len(seeds) > 0 {
 		if u, err := weburl.Canonicalize(seeds[0]); err == nil {
@@ -100,5 +101,5 @@ func nameFor(seeds []string) string {
 	return messages.DefaultCrawl
 }
 
-// plainLines are those of a text that a browser sent, which ends lines as HTTP does.
+// plainLines replaces the line ends of HTTP forms.
 func plainLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -8,18 +8,18 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// overviewPage is how everything stands.
+// overviewPage is the overview of the cluster.
 type overviewPage struct {
 	*overview.Overview
 	Charts Charts
-	Latest []overview.Crawl // those in which something happened last
-	Active int              // crawls in which something is to happen
-	First  bool             // there is no crawl yet
-	Rate   float64          // pages a second, of all crawls
-	Left   int64            // URLs that something is still to happen to
+	Latest []overview.Crawl // crawls with the latest activity
+	Active int              // number of active crawls
+	First  bool             // no crawl exists yet
+	Rate   float64          // pages per second of all crawls
+	Left   int64            // pending URLs
 }
 
-// maxLatest is how many crawls the overview has.
+// maxLatest bounds the crawls on the overview.
 const maxLatest = 10
 
 func (s *server) overview(r *http.Request) (any, error) {
@@ -45,7 +45,7 @@ func (s *server) overview(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// HostsWithWork is how many hosts have something queued or in flight.
+// HostsWithWork returns the number of hosts with queued or in-flight URLs.
 func (p overviewPage) HostsWithWork() (n int64) {
 	for _, of := range p.Hosts.Hosts {
 		n += of
@@ -53,7 +53,7 @@ func (p overviewPage) HostsWithWork() (n int64) {
 	return n
 }
 
-// Waits are what hosts wait for, the commonest first.
+// Waits returns the states of hosts, the most frequent first.
 func (p overviewPage) Waits() []choice {
 	if p.Hosts == nil {
 		return nil
@@ -61,10 +61,10 @@ func (p overviewPage) Waits() []choice {
 	return byCount(p.Hosts.Hosts)
 }
 
-// maxLately is how many failed requests the overview has.
+// maxLately bounds the failed requests on the overview.
 const maxLately = 8
 
-// Lately has the last failed requests.
+// Lately returns the latest failed requests.
 func (p overviewPage) Lately() []frontierapi.RequestFailure {
 	return p.Hosts.Troubles[:min(len(p.Hosts.Troubles), maxLately)]
 }

@@ -1,12 +1,13 @@
-// Package pages is what people see of a cluster in a browser: pages of HTML, which the server makes whole
-// and which need no script to be read.
+// Package pages renders the web pages of a cluster. The server renders complete HTML, which is
+// readable without scripts.
 //
-// It consumes the figures of figures.Sampler, and asks the frontiers and the streams for what only one page
-// shows. Equal requests at a time are sent once, and an answer is reused for some seconds: many open pages
-// cost the cluster as much as one. Every list is bounded, and every choice of what is listed is in the URL.
+// Pages use the figures of figures.Sampler, and query the frontiers and the streams for data that
+// only one page shows. Concurrent equal queries are sent once, and a reply is reused for some
+// seconds: many open pages cost the cluster as much as one. Every list is bounded, and every filter
+// of a list is in the URL.
 //
-// Text that comes from sites, URLs among it, is shown with what is not plain made visible, and is never markup; a URL
-// is a link only if it begins with http:// or https://.
+// Text from sites, including URLs, is never markup, and its control characters are made visible. A
+// URL is a link only if it begins with http:// or https://.
 package pages
 
 import (
@@ -27,32 +28,33 @@ import (
 	"seine/internal/serve/snapshots"
 )
 
-// Deps are what pages need.
+// Deps are the dependencies of the pages.
 type Deps struct {
 	Cluster *cluster.Cluster
 	Feed    *snapshots.Feed
 	Figures *figures.Sampler
-	// API carries out what forms ask for: it knows who may do what, and how.
+	// API carries out the actions of forms, and checks permissions.
 	API http.Handler
-	// Prefix is where the pages are behind a proxy, as "/seine"; "" is the root. Requests come without it.
+	// Prefix is the path of the pages behind a proxy, such as "/seine"; "" for the root. Requests
+	// arrive without it.
 	Prefix string
-	// ReadOnly leaves out whatever would change something.
+	// ReadOnly hides all forms that change something.
 	ReadOnly bool
 	Log      *slog.Logger
 }
 
-// askTime bounds what one page waits for.
+// askTime bounds the time to render a page.
 const askTime = 15 * time.Second
 
 type server struct {
 	Deps
 	answers   answers.Cache
-	logged    xrate.Sometimes // failures: a reader in a loop does not fill the log
+	logged    xrate.Sometimes // limits logged failures, so that a reader in a loop does not fill the log
 	mux       *http.ServeMux
 	templates map[string]*template.Template // by name of the page
 }
 
-// New returns a handler of all pages, of what they load, and of their stream of events.
+// New returns a handler of all pages, their static files, and their stream of events.
 func New(d Deps) http.Handler {
 	s := &server{Deps: d, answers: answers.Cache{Within: askTime}, logged: xrate.Sometimes{Interval: time.Second}, mux: http.NewServeMux()}
 	s.templates = parse(s)
@@ -72,10 +74,11 @@ func New(d Deps) http.Handler {
 	return s.mux
 }
 
-// Harmless are the patterns of what is no GET and changes nothing of any crawl.
+// Harmless are the patterns of requests other than GET that change no crawl.
 var Harmless = []string{"POST /settings/theme", "POST /new/try", "POST /new/yaml", "POST /seeds/check", "POST /crawls/{crawl}/spec/check", "POST /crawls/{crawl}/spec/try", "POST /crawls/{crawl}/replay/check"}
 
-// forms are answered with the page that they are on, if they are refused.
+// forms return the handlers of forms. If a form is rejected, they show its page again with the
+// reason.
 func (s *server) forms() map[string]http.HandlerFunc {
 	crawls, specs, urls, outputs := crawlPages{s}, specPages{s}, urlPages{s}, recordPages{s}
 	return map[string]http.HandlerFunc{
@@ -93,7 +96,8 @@ func (s *server) forms() map[string]http.HandlerFunc {
 	}
 }
 
-// action is what a button does. It returns the page to go to then, and the message there.
+// action is the effect of a button. It returns the page to open next, and the message to show
+// there.
 type action func(*http.Request) (to, said string, err error)
 
 func (s *server) actions() map[string]action {
@@ -110,7 +114,7 @@ func (s *server) actions() map[string]action {
 	}
 }
 
-// act answers with the page that an action leads to.
+// act redirects to the page that an action returns.
 func (s *server) act(do action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		to, said, err := do(r)
@@ -122,7 +126,7 @@ func (s *server) act(do action) http.HandlerFunc {
 	}
 }
 
-// readers are the pages that only tell.
+// readers returns the pages that only show data.
 func (s *server) readers() map[string]page {
 	crawls, specs, urls, letters, outputs := crawlPages{s}, specPages{s}, urlPages{s}, letterPages{s}, recordPages{s}
 	return map[string]page{
@@ -150,17 +154,17 @@ func (s *server) readers() map[string]page {
 	}
 }
 
-// page is one sort of page: its template, its title, and what it shows.
+// page is a kind of page: its template, its title, and its data.
 type page struct {
 	name, title string
-	scope       caller.Scope // that a reader needs; "" is caller.Read
+	scope       caller.Scope // required scope; "" is caller.Read
 	read        func(*http.Request) (any, error)
 }
 
-// titled is a page that sets its title.
+// titled is a page with its own title.
 type titled interface{ title() string }
 
-// page answers with a page, or with one that says why there is none.
+// page renders a page, or an error page.
 func (s *server) page(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), askTime)
@@ -186,7 +190,7 @@ func (s *server) page(p page) http.HandlerFunc {
 	}
 }
 
-// allowed reports that who sends a request has not the right to what it is for.
+// allowed returns an error if the sender of a request lacks a scope.
 func allowed(r *http.Request, scope caller.Scope) error {
 	if c := caller.Of(r.Context()); !c.May(scope) {
 		return forbidden{fmt.Errorf("your token lacks the scope %s", scope)}

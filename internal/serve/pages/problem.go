@@ -15,31 +15,31 @@ import (
 
 var errNoPage = errors.New("no page at this address")
 
-// badInput is an error of a request that is invalid.
+// badInput is the error of an invalid request.
 type badInput struct{ error }
 
-// forbidden is an error of a request without the scope.
+// forbidden is the error of a request without the required scope.
 type forbidden struct{ error }
 
-// notThere is an error of a request for something that does not exist.
+// notThere is the error of a request for something that does not exist.
 type notThere struct{ error }
 
-// problem is a page that says what went wrong.
+// problem is an error page.
 type problem struct {
 	Status int
 	Title  string
 	Text   string
-	Do     string // what to do about it
+	Do     string // advice
 }
 
-// failed answers with the reason why there is no page.
+// failed renders the error page.
 func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	s.logFailure(p.Status, r, err)
 	s.render(w, r, p.Status, "error", p.Title, p)
 }
 
-// logFailure logs what is not the reader's fault, once a second at most.
+// logFailure logs errors of the server, at most one per second.
 func (s *server) logFailure(status int, r *http.Request, err error) {
 	if status >= http.StatusInternalServerError {
 		s.logged.Do(func() { s.Log.Warn("cannot show a page", "path", r.URL.Path, "error", err) })
@@ -89,5 +89,5 @@ func isNotFound(err error) bool {
 	return is
 }
 
-// statusOf is that of the answer which tells an error.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int { return problemOf(err).Status }

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// processesPage is which processes run, and who owns which partitions.
+// processesPage lists the processes and the owners of partitions.
 type processesPage struct {
 	Processes []procstats.Process
 	Stages    []overview.Stage
@@ -44,7 +44,7 @@ func (s *server) processes(r *http.Request) (any, error) {
 	return p, err
 }
 
-// drain is POST /processes/{id}/drain.
+// drain handles POST /processes/{id}/drain.
 func (s *server) drain(r *http.Request) (to, said string, err error) {
 	var p procstats.Process
 	err = s.carryOut(r, http.MethodPost, "/processes/"+url.PathEscape(r.PathValue("id"))+"/drain", nil, "", &p)

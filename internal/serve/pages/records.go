@@ -17,29 +17,29 @@ import (
 	"seine/pkg/stages"
 )
 
-// recordPages are the pages of the output and of replays.
+// recordPages are the pages about the output and replays.
 type recordPages struct{ *server }
 
-// recordsPage is where records go, and what the newest of a crawl look like.
+// recordsPage shows the outputs and the newest records of a crawl.
 type recordsPage struct {
 	Crawl, Kind string
 	Names       []string
 	Outputs     []overview.Output
 	Records     []recordShown
-	Kinds       []choice // of those that were looked at
+	Kinds       []choice // of the examined records
 	Partial     bool
 }
 
-// recordShown is a record for a person.
+// recordShown is a record for display.
 type recordShown struct {
 	Stored           time.Time
 	Kind, URL, Title string
-	Text             string // JSON, indented
+	Text             string // indented JSON
 }
 
 const (
 	recordsShown = 50
-	maxRecord    = 8 << 10 // what is shown of one, in bytes
+	maxRecord    = 8 << 10 // shown part of a record, in bytes
 )
 
 func (rp recordPages) records(r *http.Request) (any, error) {
@@ -79,7 +79,7 @@ func (rp recordPages) records(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// shown is a record in the stream, or in a file, for a person.
+// shown converts a record of the stream or of a file for display.
 func shown(record records.Recent) recordShown {
 	out := recordShown{Stored: record.Stored, Kind: record.Kind}
 	var about struct {
@@ -90,13 +90,13 @@ func shown(record records.Recent) recordShown {
 			URL string `json:"url"`
 		} `json:"_meta"`
 	}
-	_ = jsontext.Unmarshal(record.Line, &about) // what it lacks is not shown
+	_ = jsontext.Unmarshal(record.Line, &about) // missing fields are not shown
 	out.URL, out.Title = cmp.Or(about.URL, about.Meta.URL), cmp.Or(about.Title, about.Name)
 	out.Text = pretty(record.Line, maxRecord)
 	return out
 }
 
-// pretty is JSON, indented, as far as it is shown.
+// pretty returns indented JSON, truncated to most bytes.
 func pretty(line []byte, most int) string {
 	var text bytes.Buffer
 	if json.Indent(&text, line, "", "  ") != nil {

@@ -13,18 +13,18 @@ import (
 	"seine/pkg/stages"
 )
 
-// redrive is POST /dead/redrive: the letters that a page has listed go back to their stages.
+// redrive handles POST /dead/redrive: it redrives the letters listed on a page.
 func (lp letterPages) redrive(r *http.Request) (to, said string, err error) {
 	return lp.eachLetter(r, "redrive", "given to their stages again")
 }
 
-// drop is POST /dead/drop: they are removed.
+// drop handles POST /dead/drop: it removes the letters listed on a page.
 func (lp letterPages) drop(r *http.Request) (to, said string, err error) {
 	return lp.eachLetter(r, "drop", "dropped")
 }
 
-// eachLetter does something with the letters of a filter, or with one, and says with how many. None that
-// came after the page was made is among them.
+// eachLetter applies a verb to the letters of a filter, or to one letter, and reports their number.
+// It excludes letters that arrived after the page was rendered.
 func (lp letterPages) eachLetter(r *http.Request, verb, word string) (to, said string, err error) {
 	seqs, err := lp.lettersOf(r)
 	var done api.LettersDone
@@ -40,7 +40,7 @@ func (lp letterPages) eachLetter(r *http.Request, verb, word string) (to, said s
 
 var errNoLetters = errors.New("name a dead letter, or the newest of those that are meant (before)")
 
-// lettersOf returns the letter that a form names, or those that its page has counted.
+// lettersOf returns the letter that a form names, or those that its page counted.
 func (lp letterPages) lettersOf(r *http.Request) (seqs []uint64, err error) {
 	if text := r.FormValue("seq"); text != "" {
 		seq, err := strconv.ParseUint(text, 10, 64)

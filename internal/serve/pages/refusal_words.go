@@ -6,7 +6,7 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// refusalWords are what the API tells programs to do, and what a person does on the pages instead.
+// refusalWords replace advice for API clients by advice for users of the pages.
 var refusalWords = []struct {
 	said    func() *regexp.Regexp
 	instead string
@@ -30,7 +30,7 @@ var refusalWords = []struct {
 	{lazyregexp.New(`\bbody\.`), ""},
 }
 
-// inPageWords is a refusal of the API in the words of the pages.
+// inPageWords rewords an error of the API for the pages.
 func inPageWords(detail string) string {
 	for _, w := range refusalWords {
 		detail = w.said().ReplaceAllString(detail, w.instead)

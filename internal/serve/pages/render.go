@@ -17,43 +17,43 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// parse returns the templates of pages by name, each with the frame around it and the parts that several have.
+// parse returns the templates of pages by name, each with the frame and the shared parts.
 func parse(s *server) map[string]*template.Template {
 	base := template.Must(template.New("").Funcs(s.funcs()).ParseFS(templateFiles, "templates/*.html"))
 	all := make(map[string]*template.Template)
-	names, _ := fs.Glob(templateFiles, "templates/pages/*.html") // the pattern is right
+	names, _ := fs.Glob(templateFiles, "templates/pages/*.html") // the pattern is valid
 	for _, name := range names {
 		all[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, name))
 	}
 	return all
 }
 
-// frame is what every page has around what it shows.
+// frame is the data of the frame around every page.
 type frame struct {
 	Name, Title string
-	Said        string // what came of the last form
-	Write       bool   // whether the reader may change anything
-	Audit       bool   // whether he may read who did
-	Theme       string // light, dark, or "" for what the reader's system says
+	Said        string // result of the last form
+	Write       bool   // the reader may change something
+	Audit       bool   // the reader may see the audit log
+	Theme       string // light, dark, or "" for the system's setting
 	ReadOnly    bool
 	Dead        uint64
 	Alerts      int
-	At          time.Time // of what is shown
-	Trouble     string    // why nothing newer is shown
-	Note        string    // a note on all that is shown
-	Live        bool      // whether there is something to follow
+	At          time.Time // time of the data
+	Trouble     string    // why the data is outdated
+	Note        string    // a note about the data
+	Live        bool      // the page can be updated
 	Body        any
 	server      *server
 	request     *http.Request
 }
 
-// With is the address of the page that was asked for, with some of its query changed.
+// With returns the address of the current page with changes to its query.
 func (f *frame) With(query ...string) string { return f.server.same(f.request, query...) }
 
-// Query is what the address says of a name.
+// Query returns a query parameter.
 func (f *frame) Query(name string) string { return f.request.FormValue(name) }
 
-// Here is the address that was asked for, below the prefix.
+// Here returns the address of the current page without the prefix.
 func (f *frame) Here() string { return strings.TrimPrefix(f.server.same(f.request), f.server.Prefix) }
 
 func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name, title string, body any) {
@@ -82,10 +82,10 @@ func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = text.WriteTo(w) // a client that is gone needs none
+	_, _ = text.WriteTo(w) // the client may be gone
 }
 
-// themeCookie has the colours that a reader has chosen.
+// themeCookie stores the chosen theme.
 const themeCookie = "seine-theme"
 
 func themeOf(r *http.Request) string {

@@ -13,28 +13,28 @@ import (
 	"seine/pkg/messages"
 )
 
-// replayPage is the form that begins a replay of a crawl, what one would read, and those that were begun.
+// replayPage is the form for a replay of a crawl, with a preview and the list of replays.
 type replayPage struct {
 	Crawl string
 	replays.Request
 	Spec    string
 	Refused string
-	Would   *replay.Preview // what was asked about
+	Would   *replay.Preview // the preview
 	Items   []replayShown   `json:"items"`
 	Next    string          `json:"next"`
 	Unknown string          // why there is no list
 }
 
-// replayShown is one of the list.
+// replayShown is a replay in the list.
 type replayShown struct{ replays.Replay }
 
-// Chosen says in words what is replayed.
+// Chosen describes the selection of messages.
 func (r replayShown) Chosen() string {
 	c := replay.Selection{Host: r.Host, Since: replay.TimeSpec(r.Since), Until: replay.TimeSpec(r.Until), FromSeq: r.FromSeq}
 	return c.String()
 }
 
-// ToFiles reports whether records go to files.
+// ToFiles reports whether records are written to files.
 func (r replayShown) ToFiles() bool { return r.To != replays.ToRecords }
 
 func (p *replayPage) title() string { return "Replay of crawl " + p.Crawl }
@@ -45,7 +45,7 @@ func (rp recordPages) replay(r *http.Request) (any, error) {
 	return p, rp.listReplays(r, p)
 }
 
-// listReplays reads the replays of a crawl, which need not be there any more.
+// listReplays reads the replays of a crawl, which may have been deleted.
 func (rp recordPages) listReplays(r *http.Request, p *replayPage) error {
 	if err := messages.CheckCrawl(p.Crawl); err != nil {
 		return badInput{err}
@@ -60,7 +60,8 @@ func (rp recordPages) listReplays(r *http.Request, p *replayPage) error {
 
 func pathOfReplays(crawl string) string { return "/crawls/" + url.PathEscape(crawl) + "/replays" }
 
-// beginReplay is POST /crawls/{crawl}/replay, and POST /crawls/{crawl}/replay/check, which begins nothing.
+// beginReplay handles POST /crawls/{crawl}/replay, and POST /crawls/{crawl}/replay/check, which
+// only previews it.
 func (rp recordPages) beginReplay(w http.ResponseWriter, r *http.Request) {
 	p := askedReplay(r)
 	body := map[string]any{"of": p.Of, "to": p.To, "host": p.Host, "since": p.Since, "until": p.Until, "folder": p.Folder, "format": p.Format}
@@ -91,7 +92,7 @@ func (rp recordPages) beginReplay(w http.ResponseWriter, r *http.Request) {
 	rp.render(w, r, status, "replay", p.title(), p)
 }
 
-// askedReplay is what a form asks for.
+// askedReplay returns the replay of a form.
 func askedReplay(r *http.Request) *replayPage {
 	field := func(name string) string { return strings.TrimSpace(r.FormValue(name)) }
 	p := &replayPage{Crawl: r.PathValue("crawl"), Spec: strings.TrimSpace(plainLines(r.FormValue("spec")))}
@@ -100,13 +101,13 @@ func askedReplay(r *http.Request) *replayPage {
 	return p
 }
 
-// replayVerbs are what a form can do with a replay, and the message then.
+// replayVerbs are the actions on a replay, with their messages.
 var replayVerbs = map[string]struct{ method, path, said string }{
 	"resume": {http.MethodPost, "/resume", "The replay continues."},
 	"forget": {http.MethodDelete, "", "The replay is removed; its output stays."},
 }
 
-// steerReplay is POST /crawls/{crawl}/replay/{id}/{verb}.
+// steerReplay handles POST /crawls/{crawl}/replay/{id}/{verb}.
 func (rp recordPages) steerReplay(r *http.Request) (to, said string, err error) {
 	crawl, do := r.PathValue("crawl"), replayVerbs[r.PathValue("verb")]
 	if do.method == "" {

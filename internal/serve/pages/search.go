@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// searchPage is what a search has found: crawls, hosts and URLs.
+// searchPage is the result of a search: crawls, hosts and URLs.
 type searchPage struct {
 	Text   string
 	Crawls []overview.Crawl
@@ -21,7 +21,7 @@ type searchPage struct {
 	URLs   []history.SimilarURL
 }
 
-// redirectTo is the address that a page redirects to.
+// redirectTo is an address to redirect to.
 type redirectTo string
 
 func (up urlPages) search(r *http.Request) (any, error) {
@@ -50,7 +50,7 @@ func (up urlPages) search(r *http.Request) (any, error) {
 	return p, err
 }
 
-// only is the address of the one thing that was found.
+// only returns the address of the single result.
 func (up urlPages) only(p *searchPage) redirectTo {
 	switch {
 	case len(p.Crawls) > 0:
@@ -61,7 +61,7 @@ func (up urlPages) only(p *searchPage) redirectTo {
 	return redirectTo(up.link("/explain", "crawl", p.URLs[0].Crawl, "url", p.URLs[0].URL))
 }
 
-// hostsLike are the hosts with a text in their names that have work, or else the host of that name.
+// hostsLike returns the hosts with work whose names contain a text, or else the host of that name.
 func hostsLike(ctx context.Context, client frontierapi.Client, text string) (names []string, err error) {
 	survey, err := client.Survey(ctx, "", surveyed)
 	if err != nil {
@@ -80,7 +80,7 @@ func hostsLike(ctx context.Context, client frontierapi.Client, text string) (nam
 	return names, nil
 }
 
-// urlsLike are the URLs of a text, which may lack its scheme, in the crawls that know them.
+// urlsLike returns the crawls that know the URL in a text, which may lack its scheme.
 func urlsLike(ctx context.Context, client frontierapi.Client, crawls []string, text string) (all []history.SimilarURL) {
 	if !strings.ContainsAny(text, "./:") {
 		return nil
@@ -91,7 +91,7 @@ func urlsLike(ctx context.Context, client frontierapi.Client, crawls []string, t
 	}
 	for _, crawl := range crawls[:min(len(crawls), history.MaxCrawls)] {
 		for _, u := range candidates {
-			all, _ = history.AppendKnown(ctx, client, all, crawl, u) // a text may be no URL
+			all, _ = history.AppendKnown(ctx, client, all, crawl, u) // the text may not be a URL
 		}
 	}
 	return all

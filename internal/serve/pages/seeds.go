@@ -14,30 +14,30 @@ import (
 	"seine/internal/serve/caller"
 )
 
-// seedsPage is the form that feeds URLs, and what became of those that were sent.
+// seedsPage is the form that adds URLs, with the results.
 type seedsPage struct {
 	Crawl, Text, Priority string
 	Names                 []string
 	Refused               string
-	Dry                   bool // nothing was submitted
+	Dry                   bool // nothing was added
 	*api.SeedVerdicts
 }
 
-// Lines is how many seeds there were.
+// Lines returns the number of seeds.
 func (p seedsPage) Lines() int { return p.Accepted + p.Repeated + p.Excluded + p.NoURL }
 
 func (up urlPages) seeds(r *http.Request) (any, error) {
 	return seedsPage{Crawl: r.FormValue("crawl"), Names: up.crawlNames(r), Priority: "5"}, allowed(r, caller.Write)
 }
 
-// maxSeeds bounds what a form sends, in bytes; shownAgain what of it is put into the form again.
+// maxSeeds bounds the data of a form, shownAgain the part that the form shows again, both in bytes.
 const (
 	maxSeeds   = 16 << 20
 	shownAgain = 256 << 10
-	manyLines  = 1000 // beyond these only problems are shown
+	manyLines  = 1000 // number of lines beyond which only problems are shown
 )
 
-// feed is POST /seeds, and POST /seeds/check, which feeds nothing.
+// feed handles POST /seeds, and POST /seeds/check, which adds nothing.
 func (up urlPages) feed(w http.ResponseWriter, r *http.Request) {
 	text, err := seedText(r)
 	p := seedsPage{Names: up.crawlNames(r), Crawl: strings.TrimSpace(r.FormValue("crawl")), Priority: r.FormValue("priority"), Dry: strings.HasSuffix(r.URL.Path, "/check")}
@@ -61,7 +61,7 @@ func (up urlPages) feed(w http.ResponseWriter, r *http.Request) {
 	up.render(w, r, status, "seeds", "Seeds", p)
 }
 
-// path is that of the API: verdicts of all lines are shown where they are few.
+// path returns the path of the API. It requests the verdicts of all lines if there are few.
 func (p seedsPage) path(text string) string {
 	path, q := "/crawls/"+url.PathEscape(p.Crawl)+"/seeds", make(url.Values)
 	if p.Dry {
@@ -76,7 +76,7 @@ func (p seedsPage) path(text string) string {
 	return path + "?" + q.Encode()
 }
 
-// seedText is what was pasted, and what is in the file after it.
+// seedText returns the pasted text, followed by the content of the file.
 func seedText(r *http.Request) (string, error) {
 	//nolint:gosec // package serve bounds the bodies of requests
 	if err := r.ParseMultipartForm(maxSeeds); err != nil && !errors.Is(err, http.ErrNotMultipart) {
@@ -98,5 +98,5 @@ func seedText(r *http.Request) (string, error) {
 	return text + string(more), err
 }
 
-// verdictMarks are how verdicts are marked.
+// verdictMarks maps verdicts to CSS classes.
 var verdictMarks = map[string]string{seeds.Accepted: "good", seeds.Repeated: "", seeds.Excluded: "warn", seeds.NoURL: "bad"}

@@ -10,9 +10,9 @@ import (
 	"seine/internal/serve/cluster"
 )
 
-// settings are what a reader can choose, and how this server stands.
+// settings are the reader's settings, and information about this server.
 type settings struct {
-	Where    string // what is inspected
+	Where    string // location of the cluster
 	Mode     cluster.Mode
 	Who      caller.Caller
 	ReadOnly bool
@@ -22,10 +22,10 @@ func (s *server) settings(r *http.Request) (any, error) {
 	return settings{s.Cluster.Where(), s.look(r.Context()).Mode, caller.Of(r.Context()), s.ReadOnly}, nil
 }
 
-// setTheme keeps the colours that a reader has chosen, in a cookie: then pages have them before any script
-// runs. It changes nothing of any crawl.
+// setTheme stores the chosen theme in a cookie, so that pages have it before any script runs. It
+// changes no crawl.
 func (s *server) setTheme(w http.ResponseWriter, r *http.Request) {
-	c := &http.Cookie{ //nolint:gosec // it says light or dark; without TLS it goes in the clear as the pages do
+	c := &http.Cookie{ //nolint:gosec // it has no secret
 		Name: themeCookie, Value: r.FormValue("theme"), Path: s.Prefix + "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	}
@@ -36,7 +36,7 @@ func (s *server) setTheme(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.Prefix+backTo(r.FormValue("back")), http.StatusSeeOther) //nolint:gosec // backTo leads to no other server
 }
 
-// backTo is the page of this server that a form was on, else the overview.
+// backTo returns the page of this server that a form was on, or the overview.
 func backTo(from string) string {
 	u, err := url.Parse(from)
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {

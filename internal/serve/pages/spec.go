@@ -16,22 +16,22 @@ import (
 	"seine/pkg/stages"
 )
 
-// specPages are the pages of the spec of a crawl.
+// specPages are the pages about the spec of a crawl.
 type specPages struct{ *server }
 
-// specPage is the spec of a crawl: to read, to change, to go back.
+// specPage shows the spec of a crawl, to read, to change, and to roll back.
 type specPage struct {
 	Crawl     string
-	Revision  crawlspec.Revision // that holds
+	Revision  crawlspec.Revision // in effect
 	Text      string             // in the form
-	May       bool               // change it
+	May       bool               // the reader may change it
 	Refused   string
 	Checked   *api.SpecCheck
-	Changes   []string // what the text would change
+	Changes   []string // changes that the text would make
 	Compared  bool     // Changes are known
 	Revisions []stages.SpecRevision
 	TryURL    string
-	Trial     *trialOfSpec // what came of TryURL
+	Trial     *trialOfSpec // result of TryURL
 	With      uint64       // revision that Changes compare with, 0 for none
 }
 
@@ -48,7 +48,7 @@ func (sp specPages) spec(r *http.Request) (any, error) {
 	return p, nil
 }
 
-// specPage is how the spec stands, with its own text in the form.
+// specPage returns the page with the stored spec in the form.
 func (sp specPages) specPage(r *http.Request) (*specPage, error) {
 	p := &specPage{Crawl: r.PathValue("crawl"), May: !sp.ReadOnly && allowed(r, caller.Write) == nil}
 	if err := messages.CheckCrawl(p.Crawl); err != nil {
@@ -83,7 +83,7 @@ func (sp specPages) specPage(r *http.Request) (*specPage, error) {
 	return p, err
 }
 
-// compare shows what has changed since a revision.
+// compare shows the changes since a revision.
 func (p *specPage) compare(with string) error {
 	rev, err := strconv.ParseUint(with, 10, 64)
 	if err != nil {
@@ -98,7 +98,8 @@ func (p *specPage) compare(with string) error {
 	return notThere{fmt.Errorf("crawl %s has no spec of revision %d any more", p.Crawl, rev)}
 }
 
-// checkSpec is POST /crawls/{crawl}/spec/check: what is wrong with a text, and what it would change.
+// checkSpec handles POST /crawls/{crawl}/spec/check: it shows the problems of a text and the
+// changes that it would make.
 func (sp specPages) checkSpec(w http.ResponseWriter, r *http.Request) {
 	p, err := sp.specPage(r)
 	if err != nil {
@@ -109,7 +110,7 @@ func (sp specPages) checkSpec(w http.ResponseWriter, r *http.Request) {
 	sp.render(w, r, sp.checked(r, p), "spec", p.title(), p)
 }
 
-// checked fills in the problems of the text of a form, and returns the status of the answer.
+// checked sets the problems of the form's text, and returns the HTTP status.
 func (sp specPages) checked(r *http.Request, p *specPage) int {
 	p.Checked = new(api.SpecCheck)
 	if err := sp.carryOut(r, http.MethodPost, "/specs/check", []byte(p.Text), "application/yaml", p.Checked); err != nil {
@@ -129,7 +130,8 @@ func (sp specPages) checked(r *http.Request, p *specPage) int {
 	return http.StatusOK
 }
 
-// storeSpec is POST /crawls/{crawl}/spec. It fails if the spec is another by now than that which was changed.
+// storeSpec handles POST /crawls/{crawl}/spec. It fails if the spec has changed since the form was
+// rendered.
 func (sp specPages) storeSpec(w http.ResponseWriter, r *http.Request) {
 	crawl, text := r.PathValue("crawl"), plainLines(r.FormValue("text"))
 	var change api.SpecChange
@@ -150,7 +152,7 @@ func (sp specPages) storeSpec(w http.ResponseWriter, r *http.Request) {
 	sp.render(w, r, statusOf(err), "spec", p.title(), p)
 }
 
-// rollback is POST /crawls/{crawl}/spec/rollback.
+// rollback handles POST /crawls/{crawl}/spec/rollback.
 func (sp specPages) rollback(r *http.Request) (to, said string, err error) {
 	crawl := r.PathValue("crawl")
 	rev, err := strconv.ParseUint(r.FormValue("rev"), 10, 64)

@@ -16,13 +16,12 @@ import (
 //go:embed static
 var static embed.FS
 
-// edition distinguishes the static files of this build from those of another, so that browsers may keep them for
-// ever.
+// edition identifies the static files of this build, so that browsers may cache them indefinitely.
 var edition = sync.OnceValue(func() string {
 	h := sha256.New()
 	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			text, _ := static.ReadFile(name) // it is in this program
+			text, _ := static.ReadFile(name) // embedded, cannot fail
 			h.Write([]byte(name))
 			h.Write(text)
 		}
@@ -32,18 +31,18 @@ var edition = sync.OnceValue(func() string {
 	return hex.EncodeToString(h.Sum(nil))[:12]
 })
 
-// StyleSheet is the path of the style of all pages, without the prefix.
+// StyleSheet returns the path of the style sheet, without the prefix.
 func StyleSheet() string { return "/static/" + edition() + "/seine.css" }
 
-// specSchema is the name of the JSON Schema of specs, which editors of specs load.
+// specSchema is the name of the JSON Schema of specs, for editors.
 const specSchema = "/spec.schema.json"
 
-// types are those of static files; nothing is left to the tables of the machine.
+// types are the media types of static files, independent of the machine's tables.
 var types = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// serveStatic answers for /static/EDITION/NAME.
+// serveStatic handles /static/EDITION/NAME.
 func serveStatic(w http.ResponseWriter, r *http.Request) {
 	_, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
 	name = path.Clean("/" + name)
@@ -58,5 +57,5 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(text) //nolint:gosec // it is in this program
+	_, _ = w.Write(text) //nolint:gosec // embedded
 }

@@ -8,10 +8,11 @@ import (
 	"seine/internal/ops/steer"
 )
 
-// verbs are what a form can do with a crawl or a host, and the message then.
+// verbs are the actions on a crawl or a host, with their messages.
 var verbs = map[string]string{"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
 
-// steer is POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}: the audit has the path.
+// steer handles POST /crawls/{crawl}/{verb} and POST /crawls/{crawl}/hosts/{host}/{verb}. The path
+// is in the audit log.
 func (cp crawlPages) steer(r *http.Request) (to, said string, err error) {
 	crawl, host, verb := r.PathValue("crawl"), r.PathValue("host"), r.PathValue("verb")
 	if verbs[verb] == "" {
@@ -26,7 +27,7 @@ func (cp crawlPages) steer(r *http.Request) (to, said string, err error) {
 	return r.FormValue("back"), fmt.Sprintf("%s %s (revision %d of its spec).", what, verbs[verb], done.Rev), err
 }
 
-// remove is POST /crawls/{crawl}/delete.
+// remove handles POST /crawls/{crawl}/delete.
 func (cp crawlPages) remove(r *http.Request) (to, said string, err error) {
 	crawl := r.PathValue("crawl")
 	if r.FormValue("name") != crawl {

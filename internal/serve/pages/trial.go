@@ -8,20 +8,21 @@ import (
 	"seine/internal/serve/scrape"
 )
 
-// trialOfSpec is what a spec makes of one page.
+// trialOfSpec is the result of a spec on one page.
 type trialOfSpec struct {
 	*scrape.Page
-	Shown []string // records as JSON, indented
+	Shown []string // records as indented JSON
 }
 
-// maxTrial bounds what is shown of one record and of the Markdown, in bytes; maxLinks how many links are.
+// maxTrial bounds the shown part of a record and of the Markdown, in bytes; maxLinks bounds the
+// links.
 const (
 	maxTrial = 32 << 10
 	maxLinks = 100
 )
 
-// try is POST /crawls/{crawl}/spec/try: the text of the form is tried on a URL, and nothing is stored. The page is
-// fetched as a crawl would.
+// try handles POST /crawls/{crawl}/spec/try: it applies the text of the form to a URL without
+// storing anything. The page is fetched as in a crawl.
 func (sp specPages) try(w http.ResponseWriter, r *http.Request) {
 	p, err := sp.specPage(r)
 	if err != nil {
@@ -38,7 +39,7 @@ func (sp specPages) try(w http.ResponseWriter, r *http.Request) {
 	sp.render(w, r, status, "spec", p.title(), p)
 }
 
-// tryPage fetches a page as a crawl by a spec would.
+// tryPage fetches a page with a spec, as in a crawl.
 func (s *server) tryPage(r *http.Request, url, spec string) (*trialOfSpec, error) {
 	found := new(scrape.Page)
 	if err := s.carryOutJSON(r, http.MethodPost, "/scrape", map[string]string{"url": url, "spec": spec}, found); err != nil {
@@ -47,7 +48,7 @@ func (s *server) tryPage(r *http.Request, url, spec string) (*trialOfSpec, error
 	return tried(found), nil
 }
 
-// tried is what came of a trial, as far as it is shown.
+// tried truncates the result of a trial for display.
 func tried(found *scrape.Page) *trialOfSpec {
 	t := &trialOfSpec{Page: found}
 	for _, raw := range found.Records {

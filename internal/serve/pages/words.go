@@ -21,7 +21,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// funcs are what templates can do.
+// funcs are the functions of the templates.
 func (s *server) funcs() template.FuncMap {
 	return template.FuncMap{
 		"path":        func(to string, query ...string) string { return s.link(to, query...) },
@@ -57,20 +57,20 @@ func (s *server) funcs() template.FuncMap {
 	}
 }
 
-// actionOf says what a write did.
+// actionOf describes a write.
 func actionOf(e audit.Entry) string {
-	if e.Action == "" { // it came to no operation of the API
+	if e.Action == "" { // the request reached no operation of the API
 		return safeprint.Text(e.Method + " " + e.Path)
 	}
 	return strings.ReplaceAll(e.Action, "-", " ")
 }
 
-// link is the address of a page, with a query of names and values; those without a value are left out.
+// link returns the address of a page. query has names and values; empty values are dropped.
 func (s *server) link(to string, query ...string) string {
 	return s.Prefix + withQuery(to, make(url.Values), query)
 }
 
-// withQuery returns a path with a query, in which names get other values; those without a value are left out.
+// withQuery returns a path with query parameters replaced; empty values are dropped.
 func withQuery(to string, q url.Values, query []string) string {
 	for i := 0; i+1 < len(query); i += 2 {
 		q.Del(query[i])
@@ -84,7 +84,7 @@ func withQuery(to string, q url.Values, query []string) string {
 	return to + "?" + q.Encode()
 }
 
-// same is the address of the page that was asked for, with some of its query changed.
+// same returns the address of the current page with changes to its query.
 func (s *server) same(r *http.Request, query ...string) string {
 	to := s.Prefix + r.URL.EscapedPath()
 	if s.Prefix != "" && strings.HasPrefix(r.URL.EscapedPath(), s.Prefix+"/") {
@@ -93,12 +93,12 @@ func (s *server) same(r *http.Request, query ...string) string {
 	return withQuery(to, r.URL.Query(), query)
 }
 
-// count writes a number of any type with its thousands apart.
+// count formats an integer of any type with thousands separators.
 func count(n any) string { return humanize.Count(whole(n)) }
 
 func size(n any) string { return humanize.Size(whole(n)) }
 
-// whole is an integer of any type.
+// whole converts an integer of any type.
 func whole(n any) int64 {
 	v := reflect.ValueOf(n)
 	if v.CanUint() {
@@ -107,7 +107,7 @@ func whole(n any) int64 {
 	return v.Int()
 }
 
-// rate writes how many a second, with as many digits as say something.
+// rate formats a rate per second with significant digits.
 func rate(perSecond float64) string {
 	switch {
 	case perSecond == 0:
@@ -122,7 +122,7 @@ func rate(perSecond float64) string {
 // isWeb reports whether a URL may be a link.
 func isWeb(u string) bool { return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://") }
 
-// moment is a time of a frontier, Unix ms; the zero time for 0.
+// moment converts Unix milliseconds to a time; 0 is the zero time.
 func moment(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}
@@ -130,8 +130,8 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// timeTag writes a time in UTC, which a script writes again in the zone of the reader: the time itself
-// ("when"), or how far from now it is ("ago").
+// timeTag formats a time in UTC. A script replaces it by the time in the reader's zone ("when"), or
+// by the time from now ("ago").
 func timeTag(t time.Time, how string) template.HTML {
 	if t.IsZero() {
 		return "–"
@@ -141,12 +141,12 @@ func timeTag(t time.Time, how string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-%s>%s</time>`, t.Format(time.RFC3339Nano), how, t.Format("2006-01-02 15:04:05 UTC")))
 }
 
-// streamWords are what a message of a stream is, in the rows of what became of a URL.
+// streamWords are the words for a message of each stream.
 var streamWords = map[string]string{
 	messages.StreamFetch: "request", messages.StreamResults: "result", messages.StreamPages: "page", messages.StreamRecords: "record", messages.StreamDead: "dead letter",
 }
 
-// words explain what the frontier and the fetchers say in one word.
+// words explain states of the frontier and the fetchers.
 var words = map[string]string{
 	"asked":        "a request is in flight",
 	"due":          "may get a request now",
@@ -170,13 +170,13 @@ var words = map[string]string{
 	"parse_error": "the page could not be parsed", "host_given_up": "its host failed too often in a row",
 }
 
-// meaning is what a word of the frontier or a fetcher means, "" if it needs no explanation.
+// meaning returns the explanation of a state, "" if it needs none.
 func meaning(word any) string { return words[fmt.Sprint(word)] }
 
 var rfc3339 = lazyregexp.New(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// timed is a text with the times in it as times, and what is not plain in it made visible.
+// timed escapes a text and marks the times in it.
 func timed(text string) template.HTML {
 	escaped := template.HTMLEscapeString(safeprint.Text(text))
-	return template.HTML(rfc3339().ReplaceAllString(escaped, `<time datetime="$0" data-when>$0</time>`)) //nolint:gosec // escaped, and digits
+	return template.HTML(rfc3339().ReplaceAllString(escaped, `<time datetime="$0" data-when>$0</time>`)) //nolint:gosec // escaped text and digits
 }

@@ -10,7 +10,7 @@ import (
 	"seine/internal/base/atomicfile"
 )
 
-// file is a replay as it is stored.
+// file is the stored form of a replay.
 type file struct {
 	V int `json:"v"`
 	Job
@@ -21,7 +21,7 @@ const fileVersion = 1
 func (s *Service) fileOf(id string) string  { return filepath.Join(s.dir, id+atomicfile.JSON) }
 func (s *Service) stateOf(id string) string { return filepath.Join(s.dir, id) }
 
-// read reads all replays of the directory, by their ids.
+// read reads all replays of the directory, by ID.
 func (s *Service) read() (map[string]*task, error) {
 	files, err := atomicfile.ReadAllJSON(s.dir, !s.Off, s.log, func(id string, f *file) bool { return f.V == fileVersion && f.ID == id })
 	if err != nil {
@@ -34,10 +34,10 @@ func (s *Service) read() (map[string]*task, error) {
 	return all, nil
 }
 
-// removeOrphans removes the streams of replays whose files are gone: the server was killed while it removed them. Those of a
-// damaged or unreadable file stay.
+// removeOrphans removes the streams of replays without a file: the server was killed while it
+// removed them. It keeps those of damaged or unreadable files.
 func (s *Service) removeOrphans() {
-	entries, _ := os.ReadDir(s.dir) // read reports what is wrong with it
+	entries, _ := os.ReadDir(s.dir) // read reports errors
 	for _, e := range entries {
 		ofReplay := func(o os.DirEntry) bool { return strings.HasPrefix(o.Name(), e.Name()+atomicfile.JSON) }
 		if e.IsDir() && !slices.ContainsFunc(entries, ofReplay) {
@@ -46,10 +46,11 @@ func (s *Service) removeOrphans() {
 	}
 }
 
-// mostFailed is how many failed replays keep their streams, of up to 2 GiB each, so that they can be resumed.
+// mostFailed is the number of failed replays that keep their streams for a resume. Each takes up to
+// 2 GiB.
 const mostFailed = 2
 
-// dropStates removes those of the older failed replays. It is called with the lock.
+// dropStates removes the streams of older failed replays. The caller holds the lock.
 func (s *Service) dropStates() {
 	var failed []*task
 	for _, j := range s.all {
@@ -81,7 +82,7 @@ func (s *Service) save(r *Job) error {
 	return nil
 }
 
-// forget removes all that is kept of a replay. Its output stays.
+// forget removes a replay. Its output stays.
 func (s *Service) forget(id string) error {
 	err := os.Remove(s.fileOf(id))
 	if err == nil {

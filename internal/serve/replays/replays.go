@@ -1,11 +1,12 @@
-// Package replays runs replays of stored pages and records inside the server, one at a time, in the order in which
-// they were begun.
+// Package replays runs replays of stored pages and records in the server, one at a time, in the
+// order of creation.
 //
-// It consumes requests, and what the streams of a cluster or of a directory hold; package replay does the work. It emits
-// files in a folder for each replay, all inside of one folder of the server, or records of a new generation. What was
-// asked for, how far that is and how it ended is on disk: after a kill, the server continues it at the next
-// start, and nothing is lost or done twice. While the cluster is away, a replay waits for it. Of what is stored in a
-// directory where no crawl runs, it lets go every few seconds, so that a crawl can start there.
+// Package replay does the work. A replay reads the streams of a cluster or of a directory, and
+// writes files to its own directory below one directory of the server, or records of a new
+// generation. Request, progress and result are on disk: after a kill, the server resumes the replay
+// at its next start, and no record is lost or repeated. During an outage of the cluster, a replay
+// waits. It releases the stored state of a directory every few seconds, so that a crawl can start
+// there.
 package replays
 
 import (
@@ -28,7 +29,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// MostReplays bounds the replays that are known, those that have ended among them.
+// MostReplays bounds the stored replays, including ended ones.
 const MostReplays = 100
 
 // Errors.
@@ -41,9 +42,9 @@ var (
 	ErrElsewhere = errors.New("another server that has the same --state runs the replays")
 )
 
-// Service has the replays of a server. It is safe for concurrent use.
+// Service runs the replays of a server. It is safe for concurrent use.
 type Service struct {
-	// Off says that none is run, as on a server that refuses all changes: those that are stored are listed.
+	// Off disables running replays, as on a read-only server. Stored replays are listed.
 	Off bool
 
 	cluster  *cluster.Cluster
@@ -52,12 +53,12 @@ type Service struct {
 	wake     chan struct{}
 
 	mu   sync.Mutex
-	lock *os.File // of the directory, nil while another server has it
+	lock *os.File // of the directory, nil while another server holds it
 	all  map[string]*task
 }
 
-// New returns the replays that are kept in a directory, which it makes if need be. Their files are in folders of out.
-// It runs none before Run.
+// New returns the replays stored in dir, which it creates if needed. Their files are in directories
+// below out. It runs no replay before Run.
 func New(dir, out string, c *cluster.Cluster, log *slog.Logger) (*Service, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("replays: %w", err)
@@ -65,7 +66,8 @@ func New(dir, out string, c *cluster.Cluster, log *slog.Logger) (*Service, error
 	return &Service{cluster: c, dir: dir, out: out, log: log, wake: make(chan struct{}, 1)}, nil
 }
 
-// mine takes the directory and reads what is there, unless another server has it. It is called with the lock.
+// mine locks the directory and reads it, unless another server holds it. The caller holds the lock
+// of the service.
 func (s *Service) mine() error {
 	if s.Off || s.lock != nil {
 		return nil
@@ -86,17 +88,17 @@ func (s *Service) mine() error {
 	return nil
 }
 
-// known returns all replays by their ids. It is called with the lock.
+// known returns all replays by ID. The caller holds the lock.
 func (s *Service) known() (map[string]*task, error) {
-	if s.Off { // another server may have others by now
+	if s.Off { // another server may have changed them
 		return s.read()
 	}
 	err := s.mine()
 	return s.all, err
 }
 
-// Look says what a replay would read, or what is wrong with it: a *InputError or a
-// *specfile.Errors, or an error of the streams. It changes nothing.
+// Look returns a preview of a replay. The error is an *InputError, a *specfile.Errors, or an error
+// of the streams. It changes nothing.
 func (s *Service) Look(ctx context.Context, bus *stages.Bus, r Job) (*replay.Preview, error) {
 	o, err := s.options(&r)
 	if err != nil {
@@ -106,7 +108,7 @@ func (s *Service) Look(ctx context.Context, bus *stages.Bus, r Job) (*replay.Pre
 	return replay.Look(ctx, o)
 }
 
-// Begin stores a replay of what was asked for, and has it run when it is its turn.
+// Begin stores a replay and queues it.
 func (s *Service) Begin(r Job) (Replay, error) {
 	r.Created = time.Now().UTC().Truncate(time.Millisecond)
 	r.ID = newID(r.Created)
@@ -133,7 +135,8 @@ func (s *Service) Begin(r Job) (Replay, error) {
 	return s.told(j), nil
 }
 
-// checkFree reports that the folder of a replay is another one's, or has something. It is called with the lock.
+// checkFree returns an error if the directory of a replay is in use or not empty. The caller holds
+// the lock.
 func (s *Service) checkFree(r *Job) error {
 	if r.To == ToRecords {
 		return nil
@@ -157,12 +160,12 @@ func (s *Service) awake() {
 	}
 }
 
-// newID is the id of a replay: of two the later one is greater.
+// newID returns the ID of a replay. Later IDs sort after earlier ones.
 func newID(at time.Time) string {
 	return strings.ToLower(strings.ReplaceAll(at.Format("r20060102t150405.000"), ".", "") + "-" + rand.Text()[:6])
 }
 
-// ordered are replays, the oldest first.
+// ordered returns replays, the oldest first.
 func ordered(all map[string]*task) (list []*task) {
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		list = append(list, all[id])
@@ -170,7 +173,7 @@ func ordered(all map[string]*task) (list []*task) {
 	return list
 }
 
-// List returns those of a crawl, the newest first, with how they stand.
+// List returns the replays of a crawl, the newest first.
 func (s *Service) List(crawl string) (list []Replay, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +186,7 @@ func (s *Service) List(crawl string) (list []Replay, err error) {
 	return list, err
 }
 
-// Get returns one of a crawl.
+// Get returns a replay of a crawl.
 func (s *Service) Get(crawl, id string) (Replay, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +208,7 @@ func (s *Service) find(crawl, id string) (*task, error) {
 	return nil, fmt.Errorf("%w: %s", ErrNone, id)
 }
 
-// Remove ends a replay if it has not ended, and forgets it. What it has committed stays.
+// Remove stops a replay and removes it. Its committed output stays.
 func (s *Service) Remove(crawl, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +226,7 @@ func (s *Service) Remove(crawl, id string) error {
 	return s.forget(id)
 }
 
-// Resume continues a replay that has failed.
+// Resume continues a failed replay.
 func (s *Service) Resume(crawl, id string) (Replay, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +250,7 @@ func (s *Service) Resume(crawl, id string) (Replay, error) {
 	return s.told(j), nil
 }
 
-// next begins the oldest replay that there is something to do of; nil is returned if there is none.
+// next starts the oldest unfinished replay, and returns nil if there is none.
 func (s *Service) next(ctx context.Context) (context.Context, *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +269,7 @@ func (s *Service) next(ctx context.Context) (context.Context, *task) {
 	return ctx, nil
 }
 
-// close gives the directory back.
+// close unlocks the directory.
 func (s *Service) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

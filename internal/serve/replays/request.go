@@ -15,7 +15,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// Source is what is replayed.
+// Source is the kind of messages to replay.
 type Source string
 
 // Sources.
@@ -24,10 +24,10 @@ const (
 	Records Source = "records"
 )
 
-// streams are those that have them.
+// streams maps a source to its stream.
 var streams = map[Source]string{Pages: messages.StreamPages, Records: messages.StreamRecords}
 
-// Target is where records go.
+// Target is the destination of the records.
 type Target string
 
 // Targets.
@@ -36,7 +36,7 @@ const (
 	ToRecords Target = "records"
 )
 
-// Request says what is replayed of a crawl, and where to.
+// Request is a request for a replay of a crawl.
 type Request struct {
 	Of      Source `json:"of" enum:"pages,records" doc:"pages are parsed again; records are written to another place."`
 	Host    string `json:"host,omitempty" maxLength:"255" doc:"Only of this host: with its port, or without for any."`
@@ -53,16 +53,16 @@ type Request struct {
 	Beyond     bool     `json:"beyond_spec,omitempty" doc:"With to: records and a spec: send records with fields that the spec of the crawl lacks as well."`
 }
 
-// InputError is what is wrong with a request.
+// InputError is an error in a request.
 type InputError struct{ text string }
 
-// Error says it, and what would be right.
+// Error describes the error and the correction.
 func (e *InputError) Error() string { return e.text }
 
-// flagName is an option in a message of the command.
+// flagName matches a flag in a message of the command.
 var flagName = lazyregexp.New(`--[a-z]+(-[a-z]+)*`)
 
-// inWords is a message of the command in the words of a request.
+// inWords replaces the flags in a message of the command by the fields of a request.
 func inWords(err error) string {
 	text := flagName().ReplaceAllStringFunc(err.Error(), func(flag string) string {
 		switch flag {
@@ -76,7 +76,8 @@ func inWords(err error) string {
 	return strings.ReplaceAll(text, "the same command resumes it", "resume it to continue")
 }
 
-// options are those of a replay without where its source is. The error is a *InputError or a *specfile.Errors.
+// options returns the options of a replay without its source. The error is an *InputError or a
+// *specfile.Errors.
 func (s *Service) options(r *Job) (o replay.Options, err error) {
 	o, err = s.unchecked(r)
 	if err == nil {
@@ -96,7 +97,7 @@ func (s *Service) unchecked(r *Job) (o replay.Options, err error) {
 		Stream: streams[r.Of], Parser: parser.DefaultConfig(), State: s.stateOf(r.ID), Log: s.log, Generation: r.Generation, Beyond: r.Beyond,
 		Choice: replay.Selection{Crawl: r.Crawl, Host: r.Host, Since: replay.TimeSpec(r.Since), Until: replay.TimeSpec(r.Until), FromSeq: r.FromSeq},
 	}
-	o.Parser.Workers = max(1, runtime.GOMAXPROCS(0)/2) // the rest is for the crawl and the server
+	o.Parser.Workers = max(1, runtime.GOMAXPROCS(0)/2) // leaves CPU for the crawl and the server
 	if r.Spec != "" {
 		if o.Spec, err = specfile.Load("spec", []byte(r.Spec)); err != nil {
 			return o, err
@@ -119,10 +120,10 @@ func (s *Service) unchecked(r *Job) (o replay.Options, err error) {
 	return o, nil
 }
 
-// folderName is what a folder may be called: it is in the folder for replays, and nowhere else.
+// folderName matches valid directory names, which cannot leave the directory of replays.
 var folderName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// folderOf is where a replay writes.
+// folderOf returns the directory that a replay writes to.
 func (s *Service) folderOf(r *Job) string {
 	name := r.Folder
 	if name == "" {

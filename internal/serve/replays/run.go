@@ -14,13 +14,13 @@ import (
 	"seine/pkg/stages"
 )
 
-// Waits.
+// Intervals.
 const (
-	lookWait  = 2 * time.Second        // between looks whether another server still has the directory
-	retryWait = 500 * time.Millisecond // before what is away is asked again
+	lookWait  = 2 * time.Second        // between checks whether another server still holds the directory
+	retryWait = 500 * time.Millisecond // before an unavailable source is tried again
 )
 
-// Run runs replays until ctx is done, one at a time; that which is in progress is interrupted then.
+// Run runs replays until ctx is done, one at a time. It then interrupts the current one.
 func (s *Service) Run(ctx context.Context) {
 	if s.Off {
 		return
@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// run runs one that has begun until it has ended, or ctx is done.
+// run runs a replay until it has ended or ctx is done.
 func (s *Service) run(ctx context.Context, j *task) {
 	defer s.stopped(j)
 	for {
@@ -50,7 +50,7 @@ func (s *Service) run(ctx context.Context, j *task) {
 			return
 		case ctx.Err() != nil:
 			return
-		case err == nil: // it has given way to a crawl
+		case err == nil: // it has yielded to a crawl
 		case passes(err):
 			s.saw(j, nil, err.Error())
 		default:
@@ -63,7 +63,8 @@ func (s *Service) run(ctx context.Context, j *task) {
 	}
 }
 
-// passes reports whether an error is not of the replay: the cluster is away, or another work excludes the replay for now.
+// passes reports whether an error is temporary: the cluster is unavailable, or another operation
+// excludes the replay.
 func passes(err error) bool {
 	for _, of := range []error{
 		cluster.ErrAway, cluster.ErrEmpty, embedded.ErrInUse, replay.ErrSourceGone, context.Canceled, context.DeadlineExceeded,
@@ -76,7 +77,8 @@ func passes(err error) bool {
 	return false
 }
 
-// attempt runs a replay while its source is there. The report is nil if the replay has not begun.
+// attempt runs a replay while its source is available. The report is nil if the replay has not
+// begun.
 func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, err error) {
 	s.mu.Lock()
 	job := j.Job
@@ -99,7 +101,7 @@ func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, 
 	return report, err
 }
 
-// end stores how a replay has ended.
+// end stores the result of a replay.
 func (s *Service) end(j *task, report *replay.Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,7 @@ func (s *Service) end(j *task, report *replay.Report, err error) {
 		j.Error = inWords(err)
 	}
 	s.log.Info("a replay has ended", "replay", j.ID, "crawl", j.Crawl, "error", j.Error)
-	if err := s.save(&j.Job); err != nil { // the next server does it once more, which changes nothing
+	if err := s.save(&j.Job); err != nil { // the next server repeats the replay, which changes nothing
 		s.log.Error("the end of a replay is not stored", "error", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package responsebuffer keeps in memory what a handler answers, for those in the same process that ask the API as a
-// client does. It bounds nothing: the API bounds its answers.
+// Package responsebuffer buffers the response of a handler in memory, for callers of the API in the
+// same process. It has no limit, because the API limits its responses.
 package responsebuffer
 
 import (
@@ -7,16 +7,16 @@ import (
 	"net/http"
 )
 
-// Buffer is a http.ResponseWriter.
+// Buffer is an http.ResponseWriter.
 type Buffer struct {
-	Status int // 200 if the handler says nothing else
+	Status int // 200 unless the handler sets it
 	Body   bytes.Buffer
 
 	header http.Header
 	wrote  bool
 }
 
-// New returns one that has nothing yet.
+// New returns an empty buffer.
 func New() *Buffer { return &Buffer{Status: http.StatusOK, header: make(http.Header)} }
 
 // Header implements http.ResponseWriter.

@@ -1,8 +1,8 @@
-// Package runner works on the crawls of a directory inside of the server, while no seine crawl does: so that a
-// crawl can begin from a page or by the API where nothing runs yet.
+// Package runner runs the crawls of a directory in the server while no seine crawl does, so that a
+// page or the API can start a crawl.
 //
-// It consumes wishes: to begin a crawl, or to look whether one is to continue. It runs one seine crawl at a time,
-// which works on all crawls of the directory, and looks for another when that has ended.
+// It starts or resumes crawls on request. It runs one seine crawl at a time, which works on all
+// crawls of the directory. When that has ended, it checks for another crawl with work.
 package runner
 
 import (
@@ -23,12 +23,12 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// ErrRunning is returned by Start while a crawl runs: what is stored there is worked on.
+// ErrRunning is returned by Start while a crawl runs, which works on all stored crawls.
 var ErrRunning = errors.New("a crawl runs already")
 
-// Runner does nothing before Run.
+// Runner runs crawls. It does nothing before Run.
 type Runner struct {
-	// Options returns those of a seine crawl of that name, without spec and seeds.
+	// Options returns the options of a seine crawl with a name, without spec and seeds.
 	Options func(name string) (crawl.Options, error)
 	Cluster *cluster.Cluster
 	Log     *slog.Logger
@@ -51,14 +51,14 @@ type start struct {
 	begun chan error
 }
 
-// Waits.
+// Intervals.
 const (
-	takeTime  = 2 * time.Second // for a runner that is between two crawls
+	takeTime  = 2 * time.Second // for a runner between two crawls
 	beginPoll = 20 * time.Millisecond
-	retryWait = 200 * time.Millisecond // a crawl that has just ended leaves its server
+	retryWait = 200 * time.Millisecond // a crawl that has just ended is still releasing its server
 )
 
-// Start begins a crawl, and returns when it is known, or why it is not.
+// Start starts a crawl, and returns when the cluster knows it, or an error.
 func (r *Runner) Start(ctx context.Context, name string, spec *crawlspec.Spec, seeds []messages.Seed) error {
 	s := &start{crawl: name, spec: spec, seeds: seeds, begun: make(chan error, 1)}
 	select {
@@ -79,7 +79,7 @@ func (r *Runner) Start(ctx context.Context, name string, spec *crawlspec.Spec, s
 	return r.awaitKnown(ctx, name)
 }
 
-// awaitKnown waits until the spec or the seeds of a crawl that has begun are stored.
+// awaitKnown waits until the spec or the seeds of a started crawl are stored.
 func (r *Runner) awaitKnown(ctx context.Context, name string) error {
 	for {
 		err := r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error { return lookup.Crawl(ctx, bus, name) })
@@ -92,12 +92,12 @@ func (r *Runner) awaitKnown(ctx context.Context, name string) error {
 	}
 }
 
-// Resume checks soon whether an idle crawl must continue: that of the name, which just got seeds or
-// a change, or any.
+// Resume soon checks whether an idle crawl has work: the named one, which just got seeds or a
+// change, or any for "".
 func (r *Runner) Resume(crawl string) {
 	select {
 	case r.wakes <- crawl:
-	default: // so many are looked at already
+	default: // enough checks are pending
 	}
 }
 
@@ -142,20 +142,20 @@ func (r *Runner) work(ctx context.Context, s *start) {
 	summary, err := crawl.Run(ctx, o)
 	if err != nil {
 		select {
-		case s.begun <- err: // it has never begun
+		case s.begun <- err: // the crawl never began
 		default:
 			r.Log.Error("a crawl failed", "crawl", s.crawl, "error", err)
 		}
 		return
 	}
 	r.Log.Info("a crawl ended", "crawl", s.crawl, "outcome", summary.Outcome)
-	if s.crawl != r.unfinished(ctx, "") { // else it would end again at once
+	if s.crawl != r.unfinished(ctx, "") { // otherwise it would end again at once
 		r.Resume("")
 	}
 }
 
-// unfinished returns an idle crawl with work left, "" if there is none. A crawl
-// that just got seeds is chosen by its name: the frontier may not have read them yet.
+// unfinished returns an idle crawl with work, "" if there is none. It also considers the crawl
+// also, which just got seeds that the frontier may not have read.
 func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 	if r.Cluster.Mode(ctx) != cluster.Stored {
 		return ""
@@ -171,10 +171,11 @@ func (r *Runner) unfinished(ctx context.Context, also string) (name string) {
 	return name
 }
 
-// running returns the crawls in which something is to happen.
+// running returns the crawls that have work.
 func (r *Runner) running(ctx context.Context) ([]string, error) { return r.withWork(ctx, "") }
 
-// withWork returns the crawls in which something is to happen. The frontier may not know yet that also is one.
+// withWork returns the running crawls that have work. also is a crawl that the frontier may not
+// know yet.
 func (r *Runner) withWork(ctx context.Context, also string) (all []string, err error) {
 	err = r.Cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) error {
 		names, err := frontierapi.Client{Bus: bus}.Awake(ctx)

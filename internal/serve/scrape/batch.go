@@ -11,11 +11,12 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// busyPoll is the wait before a host is asked again whose turn others have.
+// busyPoll is the wait before another attempt at a busy host.
 const busyPoll = time.Second
 
-// FetchAll fetches pages as Fetch does, those of one host one after the other, and calls done with each, one at a time:
-// with the number of its URL, and the page or why there is none. When ctx ends, its error is that of the pages left.
+// FetchAll fetches pages like Fetch, those of one host one after the other. It calls done for each,
+// not concurrently, with the index of the URL and the page or its error. When ctx is done, its
+// error is that of the remaining pages.
 func (s *Scraper) FetchAll(ctx context.Context, spec *crawlspec.Spec, urls []string, parts *Parts, done func(i int, page *Page, err error)) {
 	type result struct {
 		i    int
@@ -41,7 +42,7 @@ func (s *Scraper) FetchAll(ctx context.Context, spec *crawlspec.Spec, urls []str
 	}
 }
 
-// fetchPatiently waits as long as it takes until the host of a URL has rested.
+// fetchPatiently waits as long as necessary for the host of a URL.
 func (s *Scraper) fetchPatiently(ctx context.Context, spec *crawlspec.Spec, url string, parts *Parts) (*Page, error) {
 	for {
 		page, err := s.Fetch(ctx, spec, url, parts)

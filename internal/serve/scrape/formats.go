@@ -13,7 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Parts selects what an answer has of a page.
+// Parts selects the parts of a page in a reply.
 type Parts struct {
 	Formats []string `json:"formats,omitempty" maxItems:"8" enum:"markdown,text,html,raw_html,links,record,screenshot,pdf" doc:"What the answer has, beside metadata: markdown and html of the main content, the text and raw_html of all of the page, links, records, or pictures by a browser. markdown, links and record by default."`
 	Offset  int      `json:"offset,omitempty" minimum:"0" doc:"Leave out so many characters of markdown, text, html and raw_html."`
@@ -22,7 +22,7 @@ type Parts struct {
 
 func (p *Parts) has(format string) bool { return slices.Contains(p.Formats, format) }
 
-// wants is has; without a choice, of the formats of the default.
+// wants is like has, but without a selection it reports the default formats.
 func (p *Parts) wants(format string) bool {
 	if len(p.Formats) == 0 {
 		return format == "markdown" || format == "links" || format == "record"
@@ -30,7 +30,7 @@ func (p *Parts) wants(format string) bool {
 	return p.has(format)
 }
 
-// applyTo returns a spec whose pages have the pictures that are asked for.
+// applyTo returns a spec that renders the requested pictures.
 func (p *Parts) applyTo(spec *crawlspec.Spec) *crawlspec.Spec {
 	out := *spec
 	if p.wantsPictures() {
@@ -40,10 +40,10 @@ func (p *Parts) applyTo(spec *crawlspec.Spec) *crawlspec.Spec {
 	return &out
 }
 
-// wantsPictures reports whether a browser must show the page.
+// wantsPictures reports whether the page must be rendered.
 func (p *Parts) wantsPictures() bool { return p.has("screenshot") || p.has("pdf") }
 
-// addMissing says which pictures a page does not have that were asked for, and why.
+// addMissing adds problems for requested pictures that a page lacks.
 func (p *Parts) addMissing(page *Page) {
 	for format, picture := range map[string][]byte{"screenshot": page.Screenshot, "pdf": page.PDF} {
 		if p.has(format) && len(picture) == 0 {
@@ -52,7 +52,7 @@ func (p *Parts) addMissing(page *Page) {
 	}
 }
 
-// Size is about how many bytes a page has in an answer.
+// Size returns the approximate size of a page in a reply, in bytes.
 func (p *Page) Size() int {
 	n := len(p.Metadata) + len(p.Screenshot) + len(p.PDF)
 	for _, text := range []*string{p.Markdown, p.Text, p.HTML, p.RawHTML} {
@@ -69,7 +69,7 @@ func (p *Page) Size() int {
 	return n
 }
 
-// keep leaves the parts of a page that were asked for.
+// keep removes the parts that were not requested.
 func (p *Parts) keep(page *Page) {
 	if !p.wants("links") {
 		page.Links = nil
@@ -88,7 +88,7 @@ func (p *Parts) keep(page *Page) {
 	}
 }
 
-// cut returns the part of a text that was asked for, and whether there is more.
+// cut returns the requested part of a text, and whether there is more.
 func (p *Parts) cut(s string) (part string, more bool) {
 	s = s[bytesOf(s, p.Offset):]
 	if p.Limit == 0 {
@@ -98,7 +98,7 @@ func (p *Parts) cut(s string) (part string, more bool) {
 	return s[:end], end < len(s)
 }
 
-// bytesOf returns the length of the first n characters of a text.
+// bytesOf returns the length in bytes of the first n characters.
 func bytesOf(s string, n int) (end int) {
 	for ; n > 0 && end < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[end:])
@@ -107,12 +107,12 @@ func bytesOf(s string, n int) (end int) {
 	return end
 }
 
-// mainHTML returns the main content of a page as HTML, "" for none.
+// mainHTML returns the main content of a page as HTML, "" if it has none.
 func mainHTML(d *document.Document) string {
-	nodes, _ := d.MainNodes() // a page that cannot be read has none
+	nodes, _ := d.MainNodes() // an unreadable page has none
 	var b strings.Builder
 	for _, n := range nodes {
-		_ = html.Render(&b, n) // to memory
+		_ = html.Render(&b, n) // cannot fail
 	}
 	return b.String()
 }

@@ -14,28 +14,29 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Known asks a crawl for a part of the URLs of a host that it knows, as frontierapi.Client.KnownPage does.
+// Known returns a page of the URLs of a host that a crawl knows, like frontierapi.Client.KnownPage.
 type Known func(ctx context.Context, host, after string, most int) (frontierapi.KnownPage, error)
 
-// site is what was read of a site.
+// site is the map of a site.
 type site struct {
 	Map
 	host  string
-	until time.Time // is it kept
+	until time.Time // end of its life in the cache
 }
 
-// Sites that were read are kept for requests for the next part of one.
+// Sites are cached for requests for their next page.
 const (
 	keepSite = 5 * time.Minute
 	maxSites = 4
 )
 
-// lookFor bounds how long a crawl is asked for one part.
+// lookFor bounds the queries to the crawl for one page.
 const lookFor = 5 * time.Second
 
-// MapKnown returns a part of what Map returns joined with what a crawl knows of the site, each URL once, in the
-// order of their hash: at most so many behind the hash after, "" for the first part. That the site cannot be had is
-// among the problems, but for addresses that must not be reached.
+// MapKnown merges the map of a site with the URLs that a crawl knows, without duplicates, in the
+// order of their hashes. It returns up to most URLs after the hash after; "" for the first page. If
+// the site cannot be fetched, that is one of the problems, except for refused addresses, which are
+// an error.
 func (s *Scraper) MapKnown(ctx context.Context, spec *crawlspec.Spec, url, after string, most int, known Known) (*Map, error) {
 	have, err := s.site(ctx, spec, url, after != "")
 	if err != nil {
@@ -52,7 +53,8 @@ func (s *Scraper) MapKnown(ctx context.Context, spec *crawlspec.Spec, url, after
 	return &out, nil
 }
 
-// site reads a site; again allows one that was read recently: the parts of a map need not request it each time.
+// site maps a site. again permits a cached map, so that the pages of a map need not request it each
+// time.
 func (s *Scraper) site(ctx context.Context, spec *crawlspec.Spec, url string, again bool) (*site, error) {
 	key := url + "\n" + string(spec.Encode())
 	if have, ok := s.sites.Get(key); ok && again && time.Now().Before(have.until) {
@@ -71,7 +73,7 @@ func (s *Scraper) site(ctx context.Context, spec *crawlspec.Spec, url string, ag
 	return have, nil
 }
 
-// ask asks for URLs behind a hash, and up to which hash these are all, "" for the last.
+// ask returns known URLs after a hash, and the hash up to which they are complete, "" for the end.
 func ask(ctx context.Context, known Known, host, after string, most int) (of []frontierapi.KnownURL, until string, err error) {
 	until = after
 	for began := time.Now(); len(of) < most && time.Since(began) < lookFor; {
@@ -87,7 +89,8 @@ func ask(ctx context.Context, known Known, host, after string, most int) (of []f
 	return of, until, nil
 }
 
-// join returns the URLs of both lists between two hashes, in their order, and behind which the next part begins.
+// join merges both lists between two hashes, in order, and returns the hash where the next page
+// begins.
 func join(read []Found, known []frontierapi.KnownURL, after, until string, most int) (all []Found, next string) {
 	states := make(map[string]string, len(known))
 	for _, u := range known {

@@ -15,30 +15,30 @@ import (
 type Found struct {
 	URL      string    `json:"url"`
 	Source   string    `json:"source" enum:"start,link,sitemap,frontier" doc:"Where it was found; frontier: only the crawl knows it."`
-	Modified time.Time `json:"modified,omitzero"` // as the sitemap says
+	Modified time.Time `json:"modified,omitzero"` // according to the sitemap
 	State    string    `json:"state,omitempty" doc:"Where it stands in the crawl, such as queued, done or excluded; absent if the crawl does not know it."`
 }
 
-// Map is what a site has, as its sitemaps, one page of it, and a crawl say.
+// Map is the URLs of a site, from its sitemaps, one page of it, and a crawl.
 type Map struct {
 	URLs     []Found  `json:"urls" nullable:"false"`
 	Sitemaps []string `json:"sitemaps" nullable:"false" doc:"Those that were read."`
-	// Problems are why some of it could not be read.
+	// Problems are errors of its parts.
 	Problems []string `json:"problems,omitempty"`
-	// Truncated says that there is more than was asked for, or than is read for one map.
+	// Truncated is set if there are more URLs than requested, or than one map may have.
 	Truncated bool `json:"truncated,omitempty"`
-	// Next is where the next part begins of what a crawl is asked for.
+	// Next is the cursor of the next page, for maps with a crawl.
 	Next string `json:"next,omitempty" doc:"Give it as cursor to have the next part; absent at the end."`
 }
 
-// maxSitemaps bounds the sitemaps that are read for one map: their hosts rest in between.
+// maxSitemaps bounds the sitemaps of one map, because the delay of the host applies between them.
 const maxSitemaps = 10
 
-// MaxURLs is how many URLs a map has at most.
+// MaxURLs bounds the URLs of a map.
 const MaxURLs = 50_000
 
-// Map reads a page and the sitemaps of its host, and returns the URLs that a crawl from there would follow, at most
-// so many. It is an error if the page cannot be had; what is wrong with a sitemap is among the problems.
+// Map reads a page and the sitemaps of its host, and returns up to most URLs that a crawl from
+// there would follow. An error of the page is an error; errors of sitemaps are problems of the map.
 func (s *Scraper) Map(ctx context.Context, spec *crawlspec.Spec, url string, most int) (*Map, error) {
 	about := *spec
 	about.Sitemaps = true
@@ -67,7 +67,7 @@ type mapper struct {
 	seen  map[string]bool
 }
 
-// maxMapBytes bounds the URLs of a map: some are kept, see keepSite.
+// maxMapBytes bounds the URLs of a map, because some maps are cached; see keepSite.
 const maxMapBytes = 16 << 20
 
 func (m *mapper) add(f Found) {
@@ -90,7 +90,8 @@ func (m *mapper) links(read *trial.Result) {
 	}
 }
 
-// readSitemaps reads those that robots.txt names, else that at the usual place, and those that they list.
+// readSitemaps reads the sitemaps that robots.txt names, or else the one at the default path, and
+// the sitemaps that they list.
 func (m *mapper) readSitemaps(ctx context.Context, s *Scraper, spec *crawlspec.Spec, first *fetcher.Fetched) error {
 	left := canonical(first.Sitemaps)
 	if len(left) == 0 {
@@ -118,7 +119,7 @@ func (m *mapper) readSitemaps(ctx context.Context, s *Scraper, spec *crawlspec.S
 	return nil
 }
 
-// sitemap reads one, and returns those that it lists.
+// sitemap reads a sitemap, and returns the sitemaps that it lists.
 func (m *mapper) sitemap(ctx context.Context, s *Scraper, spec *crawlspec.Spec, url string) (more []string, err error) {
 	got, err := s.fetchURL(ctx, spec, url)
 	if err != nil {
@@ -143,7 +144,7 @@ func (m *mapper) sitemap(ctx context.Context, s *Scraper, spec *crawlspec.Spec, 
 	return more, nil
 }
 
-// canonical are those of some texts that are URLs.
+// canonical returns the valid URLs among texts.
 func canonical(texts []string) (urls []string) {
 	for _, text := range texts {
 		if u, err := weburl.Canonicalize(text); err == nil {

@@ -1,9 +1,11 @@
-// Package scrape fetches single pages by the fetcher's and the parser's own code, for programs that ask for one:
-// robots.txt, the guard of addresses, the limits and the pace of a spec hold as in a crawl. A host gets one
-// request at a time of all callers together, and rests between two as the spec and robots.txt say.
+// Package scrape fetches single pages for API clients with the code of the fetcher and the parser.
+// robots.txt, address checks, and the limits and the pace of a spec apply as in a crawl. A host
+// gets one request at a time over all callers, with the delay of the spec and of robots.txt between
+// two requests.
 //
-// It consumes a spec and a URL, and emits what comes of the page, or with what a crawl knows the map of a site. It
-// knows nothing of running crawls: their requests to the same host are separate.
+// It returns the result of a spec on a page, or the map of a site, which may include the URLs that
+// a crawl knows. It does not coordinate with running crawls, whose requests to the same host are
+// separate.
 package scrape
 
 import (
@@ -25,20 +27,20 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// Page is what comes of a page.
+// Page is the result for a page.
 type Page struct {
 	trial.Result
-	Markdown   *string         `json:"markdown,omitempty"` // of its main content
-	HTML       *string         `json:"html,omitempty"`     // of its main content
-	Text       *string         `json:"text,omitempty"`     // of all of it
+	Markdown   *string         `json:"markdown,omitempty"` // of the main content
+	HTML       *string         `json:"html,omitempty"`     // of the main content
+	Text       *string         `json:"text,omitempty"`     // of the whole page
 	RawHTML    *string         `json:"raw_html,omitempty" doc:"The document as it was received or rendered, in UTF-8."`
 	NextOffset int             `json:"next_offset,omitempty" doc:"Offset of the next part of texts that limit has cut; absent at the end."`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
-	// Withheld says which credentials of the spec were not sent, and why.
+	// Withheld lists credentials of the spec that were not sent, with the reason.
 	Withheld string `json:"withheld,omitempty"`
 }
 
-// Scraper is safe for concurrent use.
+// Scraper fetches single pages. It is safe for concurrent use.
 type Scraper struct {
 	fetch   *fetcher.Single
 	browser render.Config
@@ -47,15 +49,17 @@ type Scraper struct {
 	sites   recent.Cache[string, *site]
 }
 
-// Bounds of what is done at a time.
+// Limits of concurrent work.
 const (
 	workers  = 16
-	waitHost = 15 * time.Second // for the turn at a host
-	// MaxBody bounds a page, whatever the spec says: all that are in progress are in memory.
+	waitHost = 15 * time.Second // maximum wait for a host
+	// MaxBody bounds a page, even if the spec permits more, because all in-flight pages are in
+	// memory.
 	MaxBody = crawlspec.Bytes(16 << 20)
 )
 
-// New returns a scraper whose requests have the secrets of a folder, none for "". It renders pages in such a browser.
+// New returns a scraper. secrets is the directory of secrets for requests, "" for none; browser
+// renders pages.
 func New(secrets string, browser render.Config) (*Scraper, error) {
 	cfg := fetcher.DefaultConfig()
 	cfg.Workers, cfg.Secrets, cfg.MaxInFlightBody = workers, secrets, max(cfg.MaxInFlightBody, 4*MaxBody)
@@ -68,16 +72,16 @@ func New(secrets string, browser render.Config) (*Scraper, error) {
 	return s, nil
 }
 
-// Close closes the connections, and ends the browser.
+// Close closes the connections and the browser.
 func (s *Scraper) Close() { s.fetch.Close() }
 
-// Errors of what was asked for.
+// Errors in requests.
 var (
 	ErrURL     = errors.New("no URL")
 	ErrBrowser = errors.New("screenshot and pdf need a browser")
 )
 
-// fetchURL fetches a URL when its host has rested.
+// fetchURL fetches a URL after the delay of its host.
 func (s *Scraper) fetchURL(ctx context.Context, spec *crawlspec.Spec, url string) (*fetcher.Fetched, error) {
 	canonical, err := crawlspec.Canonical(spec, url)
 	if err != nil {
@@ -99,15 +103,15 @@ func (s *Scraper) turn(ctx context.Context, url string) (func(time.Duration), er
 	return s.turns.take(ctx, weburl.Host(url))
 }
 
-// described are the fields that describe a page.
+// described are the metadata fields of a page.
 var described = []string{"url", "status", "content_type", "title", "description", "canonical", "language", "author", "published", "open_graph", "json_ld", "fetched_at"}
 
-// Fetch fetches a page, and returns what the rules of a spec make of it, with its texts, links and metadata. Pages of
-// all media types are fetched: of those that Seine does not read there is metadata.
+// Fetch fetches a page, and returns the result of a spec's rules with texts, links and metadata. It
+// fetches all media types; types that Seine cannot read have metadata only.
 func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, parts *Parts) (*Page, error) {
 	if parts.wantsPictures() {
 		if err := s.browser.Check(); err != nil {
-			return nil, fmt.Errorf("%w: %v", ErrBrowser, err) //nolint:errorlint // a missing file would be that of an output
+			return nil, fmt.Errorf("%w: %v", ErrBrowser, err) //nolint:errorlint // a wrapped fs.ErrNotExist would mean a missing output file
 		}
 	}
 	spec = parts.applyTo(spec)
@@ -129,7 +133,7 @@ func (s *Scraper) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, p
 	return out, nil
 }
 
-// describe adds the texts that were asked for and the metadata, which are fields of a record of the page.
+// describe adds the requested texts and the metadata, which are fields of a record of the page.
 func (p *Page) describe(ctx context.Context, got *fetcher.Fetched, spec *crawlspec.Spec, parts *Parts) error {
 	about := *spec
 	about.Records, about.Follow = nil, nil

@@ -14,26 +14,28 @@ import (
 	"seine/internal/serve/turns"
 )
 
-// ErrBusy is returned where a host must rest for longer than a request may wait.
+// ErrBusy is returned if the delay of a host exceeds the maximum wait of a request.
 var ErrBusy = errors.New("the host must rest")
 
-// hostTurns lets one request at a time to each host, and lets the host rest between two.
+// hostTurns permits one request at a time to each host, with a delay between two.
 type hostTurns struct {
 	*turns.Turns
-	most time.Duration // that a request waits
+	most time.Duration // maximum wait of a request
 
 	mu  sync.Mutex
-	due map[string]time.Time // of a host: no request before
+	due map[string]time.Time // earliest time of the next request, by host
 }
 
-// maxHosts bounds the hosts that are remembered. Those that have rested go first, then those that rest longest.
+// maxHosts bounds the stored hosts. Hosts whose delay is over are dropped first, then those with
+// the longest delay.
 const maxHosts = 10_000
 
 func newHostTurns(most time.Duration) *hostTurns {
 	return &hostTurns{Turns: turns.New(1, maxHosts, most), most: most, due: make(map[string]time.Time)}
 }
 
-// take waits for the turn at a host, and returns the function that ends it, which is given the rest that the host needs.
+// take waits for the turn at a host, and returns the function that ends it. That function takes the
+// delay for the host.
 func (t *hostTurns) take(ctx context.Context, host string) (give func(rest time.Duration), err error) {
 	until := time.Now().Add(t.most)
 	end := t.Begin(ctx, host)
@@ -58,7 +60,7 @@ func (t *hostTurns) take(ctx context.Context, host string) (give func(rest time.
 	}, nil
 }
 
-// rest lets a host rest, and forgets hosts when there are many.
+// rest sets the delay of a host, and drops hosts if there are too many.
 func (t *hostTurns) rest(host string, due time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +68,7 @@ func (t *hostTurns) rest(host string, due time.Time) {
 		return
 	}
 	maps.DeleteFunc(t.due, func(_ string, due time.Time) bool { return !due.After(time.Now()) })
-	if over := len(t.due) - maxHosts*9/10; over > 0 { // room for some, so that not each request sorts
+	if over := len(t.due) - maxHosts*9/10; over > 0 { // makes room for several hosts, so that not each request sorts
 		resting := slices.SortedFunc(maps.Keys(t.due), func(a, b string) int { return t.due[b].Compare(t.due[a]) })
 		for _, name := range resting[:over] {
 			delete(t.due, name)

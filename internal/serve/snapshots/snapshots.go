@@ -1,5 +1,5 @@
-// Package snapshots polls the cluster for all watchers: once, however many
-// pages are open. It emits the state of everything, with rates since the poll before, as JSON that is made once.
+// Package snapshots polls the cluster once for all watchers, however many pages are open. Each
+// snapshot has rates since the previous one, and is encoded as JSON once.
 package snapshots
 
 import (
@@ -17,11 +17,11 @@ import (
 	"seine/pkg/stages"
 )
 
-// Snapshot is how everything stands at a moment.
+// Snapshot is the state of the cluster at one time.
 type Snapshot struct {
 	At   time.Time    `json:"at"`
 	Mode cluster.Mode `json:"mode"`
-	// Problem is why the state is unknown, "" if it is known.
+	// Problem is the reason why the state is unknown, "" if it is known.
 	Problem string `json:"problem,omitempty"`
 	// Overview is nil if the state is unknown. It must not be changed.
 	Overview *overview.Overview `json:"overview,omitempty"`
@@ -29,37 +29,38 @@ type Snapshot struct {
 	text []byte
 }
 
-// JSON is the snapshot as it is sent.
+// JSON returns the encoded snapshot.
 func (s *Snapshot) JSON() []byte { return s.text }
 
-// Bounds of a snapshot: what a page shows at once.
+// Bounds of a snapshot, for display.
 const (
 	mostCrawls  = 50
 	mostHosts   = 100
 	mostLetters = 20
 )
 
-// Times of looks.
+// Intervals of polls.
 const (
-	// Watched is the time between two polls while there are watchers.
+	// Watched is the interval while there are watchers.
 	Watched = 2 * time.Second
-	// Unwatched is between two looks that are only kept for later.
+	// Unwatched is the interval without watchers.
 	Unwatched = 10 * time.Second
-	// lookTime bounds one look.
+	// lookTime bounds one poll.
 	lookTime = 15 * time.Second
 )
 
-// Feed is safe for concurrent use.
+// Feed polls the cluster. It is safe for concurrent use.
 type Feed struct {
 	cluster *cluster.Cluster
 	log     *slog.Logger
 
-	// Each, if set before Run, is called with a snapshot before the watchers get it, and may change it.
+	// Each, if set before Run, is called with each overview before the watchers get it, and may
+	// change it.
 	Each func(*overview.Overview)
 
 	mu       sync.Mutex
 	last     *Snapshot
-	wanted   map[string]time.Time // until when crawls are asked about before others
+	wanted   map[string]time.Time // crawls to query first, with the end of that preference
 	watchers map[chan *Snapshot]bool
 	wake     chan struct{}
 }
@@ -69,7 +70,7 @@ func New(c *cluster.Cluster, log *slog.Logger) *Feed {
 	return &Feed{cluster: c, log: log, wanted: make(map[string]time.Time), watchers: make(map[chan *Snapshot]bool), wake: make(chan struct{}, 1)}
 }
 
-// Run looks until ctx is done.
+// Run polls until ctx is done.
 func (f *Feed) Run(ctx context.Context) {
 	var before *overview.Overview
 	reader := overview.Reader{Most: mostCrawls, Alerts: true, Hosts: mostHosts, Letters: mostLetters}
@@ -87,8 +88,8 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// look polls once. What is stored does not change while no crawl runs, and to open it again and again
-// would keep a crawl from starting: the last snapshot is used again.
+// look polls once. Stored state does not change while no crawl runs, and opening it repeatedly
+// would block the start of a crawl, so the snapshot has only the mode then.
 func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -102,7 +103,7 @@ func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 		return err
 	})
 	if _, refused := errors.AsType[*stages.PermissionError](err); refused && r.Letters > 0 {
-		r.Letters = 0 // who may only look may not read what is in them: see all else from the next look on
+		r.Letters = 0 // viewers may not read dead letters; omit them from the next poll on
 	}
 	if err != nil {
 		s.Problem, s.Overview = err.Error(), nil
@@ -110,7 +111,7 @@ func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 	return s
 }
 
-// tell sends a snapshot to all watchers; one that has not taken the one before gets this instead.
+// tell sends a snapshot to all watchers. It replaces a snapshot that a watcher has not read yet.
 func (f *Feed) tell(s *Snapshot) {
 	var err error
 	if s.text, err = json.Marshal(s); err != nil {
@@ -129,7 +130,7 @@ func (f *Feed) tell(s *Snapshot) {
 	}
 }
 
-// rest waits until the next look.
+// rest waits until the next poll.
 func (f *Feed) rest(ctx context.Context) {
 	wait := Unwatched
 	if f.watched() {
@@ -148,10 +149,10 @@ func (f *Feed) watched() bool {
 	return len(f.watchers) > 0
 }
 
-// wantedFor is how long a crawl is polled before others after it was viewed.
+// wantedFor is how long a viewed crawl is queried before others.
 const wantedFor = time.Minute
 
-// Want has a crawl asked about for a minute, whatever others there are.
+// Want queries a crawl before others for a minute.
 func (f *Feed) Want(crawl string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +161,7 @@ func (f *Feed) Want(crawl string) {
 	}
 }
 
-// first returns the crawls that are viewed.
+// first returns the viewed crawls.
 func (f *Feed) first() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,7 +169,7 @@ func (f *Feed) first() []string {
 	return slices.Sorted(maps.Keys(f.wanted))
 }
 
-// Refresh looks at once, to show what has come of an order.
+// Refresh polls at once, to show the effect of an action.
 func (f *Feed) Refresh() {
 	select {
 	case f.wake <- struct{}{}:
@@ -183,7 +184,8 @@ func (f *Feed) Last() *Snapshot {
 	return f.last
 }
 
-// Watch returns a channel of snapshots, the last one first, which is never closed, and a function that ends it.
+// Watch returns a channel of snapshots, beginning with the last one, and a function that ends it.
+// The channel is never closed.
 func (f *Feed) Watch() (<-chan *Snapshot, func()) {
 	c := make(chan *Snapshot, 1)
 	f.mu.Lock()
@@ -192,7 +194,7 @@ func (f *Feed) Watch() (<-chan *Snapshot, func()) {
 		c <- f.last
 	}
 	f.watchers[c] = true
-	if len(f.watchers) == 1 { // a poll soon, as there is a watcher now
+	if len(f.watchers) == 1 { // poll soon for the first watcher
 		f.Refresh()
 	}
 	return c, func() {

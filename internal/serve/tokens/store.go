@@ -8,7 +8,7 @@ import (
 	"seine/internal/serve/caller"
 )
 
-// Store answers for a server whose a secret is. It is safe for concurrent use.
+// Store authenticates tokens for a running server. It is safe for concurrent use.
 type Store struct {
 	file string
 
@@ -18,32 +18,32 @@ type Store struct {
 	byHash map[string]Token
 }
 
-// stamp tells two states of the file apart.
+// stamp identifies a state of the file.
 type stamp struct {
 	changed time.Time
 	size    int64
 }
 
-// resolution is more than that of the times of files: one that had just changed when it was read is read again, since
-// another change may have left its time and size.
+// resolution exceeds the resolution of file times. A file that had just changed when it was read is
+// read again, since another change may have left its time and size.
 const resolution = 2 * time.Second
 
-// Open returns the store of a file, which need not be there yet.
+// Open returns the store of a file, which need not exist yet.
 func Open(file string) (*Store, error) {
 	s := &Store{file: file}
 	return s, s.refresh()
 }
 
-// Len returns how many tokens there are.
+// Len returns the number of tokens.
 func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.byHash)
 }
 
-// Caller returns the owner of a secret, and whether there is one. A file that cannot be read authenticates no caller:
-// a token of before may have been revoked. The map is keyed by the hash, so how long a lookup takes reveals
-// nothing of a secret.
+// Caller returns the owner of a secret, and whether there is one. If the file cannot be read, it
+// authenticates nobody, because tokens may have been revoked. The map is keyed by the hash, so the
+// time of a lookup reveals nothing about secrets.
 func (s *Store) Caller(secret string) (caller.Caller, bool) {
 	if err := s.refresh(); err != nil {
 		return caller.Caller{}, false

@@ -1,8 +1,8 @@
-// Package tokens keeps the bearer tokens of the server in a file: of each its name, its scopes and the
-// SHA-256 of its secret. A secret has 256 random bits, so a fast hash is enough: there is nothing to
-// guess. The file reveals none.
+// Package tokens stores the bearer tokens of the server in a file: the name, the scopes and the
+// SHA-256 of the secret of each. A secret has 256 random bits, so it cannot be guessed and a fast
+// hash suffices. The file does not reveal secrets.
 //
-// `seine token` changes the file by replacing it; a server that runs sees that at the next request.
+// `seine token` replaces the file atomically; a running server reads it again at the next request.
 package tokens
 
 import (
@@ -22,10 +22,10 @@ import (
 	"seine/internal/serve/caller"
 )
 
-// Prefix begins every secret, so that scanners for lost secrets know them.
+// Prefix is the prefix of every secret, for secret scanners.
 const Prefix = "seine_"
 
-// Token is what is known of one; the secret itself is not.
+// Token describes a token. It does not contain the secret.
 type Token struct {
 	Name    string         `json:"name"`
 	Scopes  []caller.Scope `json:"scopes"`
@@ -34,21 +34,22 @@ type Token struct {
 	Expires time.Time      `json:"expires,omitzero"` // zero for never
 }
 
-// ErrName is returned for a name that is invalid, is taken, or is of no token.
+// ErrName is returned for a name that is invalid, taken, or unknown.
 var ErrName = errors.New("name of a token")
 
-// maxTokens bounds a file: each request looks through it.
+// maxTokens bounds the tokens of a file.
 const maxTokens = 1000
 
 var namePattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// file is what is stored.
+// file is the stored form.
 type file struct {
 	V      int     `json:"v"`
 	Tokens []Token `json:"tokens"`
 }
 
-// Read returns the tokens in a file, none if there is no file. It refuses one that others can read or change.
+// Read returns the tokens in a file, none if there is no file. It rejects a file that other users
+// can read or change.
 func Read(name string) ([]Token, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +78,8 @@ func write(name string, all []Token) error {
 	return nil
 }
 
-// Create adds a token to a file, and returns its secret, which is stored nowhere. With a life of 0 it does
-// not expire.
+// Create adds a token to a file, and returns its secret, which is not stored. With a life of 0 it
+// never expires.
 func Create(name, token string, scopes []caller.Scope, life time.Duration) (secret string, err error) {
 	if !namePattern().MatchString(token) || token == caller.Local {
 		return "", fmt.Errorf("%w %q: must begin with a letter or digit and have only letters, digits, '.', '_' and '-', 64 at most, and not be %s", ErrName, token, caller.Local)
@@ -115,7 +116,7 @@ func Revoke(name, token string) error {
 	})
 }
 
-// change replaces the tokens in a file by what do returns for them. One change is made at a time.
+// change replaces the tokens in a file by the result of do. Changes are serialized.
 func change(name string, do func([]Token) ([]Token, error)) error {
 	return filelock.With(name+".lock", func() error {
 		all, err := Read(name)

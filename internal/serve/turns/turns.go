@@ -1,4 +1,4 @@
-// Package turns bounds how many operations a server runs at a time, for each caller and in all.
+// Package turns limits concurrent operations of a server, for each caller and in total.
 package turns
 
 import (
@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Turns are those of one kind of operation. It is safe for concurrent use.
+// Turns limits one kind of operation. It is safe for concurrent use.
 type Turns struct {
 	each int64
 	wait time.Duration
 	all  *semaphore.Weighted
 
 	mu      sync.Mutex
-	callers map[string]*callerTurns // that have turns, or wait for some
+	callers map[string]*callerTurns // callers that have or await turns
 }
 
 type callerTurns struct {
@@ -24,13 +24,14 @@ type callerTurns struct {
 	users int
 }
 
-// New returns turns of which a caller has at most each at a time, and all callers together have at most all.
+// New returns turns that permit each caller up to each concurrent operations, and all callers
+// together up to all. wait bounds the wait for a turn.
 func New(each, all int64, wait time.Duration) *Turns {
 	return &Turns{each: each, wait: wait, all: semaphore.NewWeighted(all), callers: make(map[string]*callerTurns)}
 }
 
-// Begin waits for a turn of a caller, at most for the wait of New. Those who wait get turns in the order in which they came. It
-// returns the function that ends the turn, nil if none came in time or ctx is done.
+// Begin waits for a turn of a caller, for the wait of New at most. Waiting callers are served in
+// order. It returns the function that ends the turn, nil if the wait is over or ctx is done.
 func (t *Turns) Begin(ctx context.Context, who string) (end func()) {
 	if ctx.Err() != nil {
 		return nil

@@ -20,47 +20,47 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// End is a run of a crawl that has ended.
+// End is an ended run of a crawl.
 type End struct {
 	Crawl string `json:"crawl"`
-	// Reason is why the crawl has ended with it; "" if its schedule continues.
+	// Reason is why the crawl has ended; "" if its schedule continues.
 	Reason frontierapi.EndReason `json:"end,omitempty"`
 	Run    frontierapi.Run       `json:"run"`
 
-	// upto is a position in RECORDS behind all records of the run.
+	// upto is a position in RECORDS after all records of the run.
 	upto uint64
 }
 
 func (e *End) key() told { return told{e.Run.Run, e.Run.Ended} }
 
-// after reports whether e is to be posted after t. The last event of an earlier run may have happened later than was
-// known when it was posted: it is not posted again.
+// after reports whether e is to be posted after t. The end of an earlier run may be later than it
+// was known to be when posted; it is not posted again.
 func (e *End) after(t told, newest bool) bool {
 	return e.Run.Ended.After(t.Ended) && (newest || e.Run.Run != t.Run)
 }
 
-// Bounds of a look.
+// Bounds of polls.
 const (
 	lookEvery  = 2 * time.Second
 	lookTime   = 30 * time.Second
-	mostLooked = 50 // crawls of one poll: those that ran, and others in turn
-	asking     = 8  // crawls that are asked about at a time
-	mostRuns   = 20 // of one crawl
+	mostLooked = 50 // crawls per poll: those that ran, and others in turn
+	asking     = 8  // crawls queried in parallel
+	mostRuns   = 20 // per crawl
 )
 
-// ends looks for ends of crawls, for all webhooks. It is safe for concurrent use.
+// ends detects ended runs for all webhooks. It is safe for concurrent use.
 type ends struct {
 	cluster *cluster.Cluster
 	log     *slog.Logger
 	reader  overview.Reader
-	turn    int // in the names, of those that are looked at in turn
+	turn    int // index of the next name for crawls polled in turn
 	looked  time.Time
 
 	mu    sync.Mutex
 	known map[string]*known
 }
 
-// known is what is known of a crawl.
+// known is the known state of a crawl.
 type known struct {
 	crawl overview.Crawl
 	ended []End // the oldest first
@@ -70,7 +70,7 @@ func newEnds(c *cluster.Cluster, log *slog.Logger) *ends {
 	return &ends{cluster: c, log: log, known: make(map[string]*known)}
 }
 
-// run polls until ctx is done, while there are webhooks for it.
+// run polls until ctx is done, while there are webhooks for ends.
 func (e *ends) run(ctx context.Context, wanted func() (crawls []string, all bool)) {
 	for ctx.Err() == nil {
 		if crawls, all := wanted(); len(crawls) > 0 {
@@ -82,7 +82,8 @@ func (e *ends) run(ctx context.Context, wanted func() (crawls []string, all bool
 	}
 }
 
-// look looks once. What is stored was looked at if nothing has run since.
+// look polls once. It skips stored state that it has polled before and that no crawl has changed
+// since.
 func (e *ends) look(ctx context.Context, crawls []string, all bool) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -110,7 +111,7 @@ func (e *ends) look(ctx context.Context, crawls []string, all bool) error {
 	return err
 }
 
-// forget forgets of all crawls but these, which are sorted.
+// forget drops all crawls except those in but, which is sorted.
 func (e *ends) forget(but []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +121,7 @@ func (e *ends) forget(but []string) {
 	})
 }
 
-// choose returns the crawls to poll: those that ran, and others, in turn.
+// choose returns the crawls to poll: those that ran, and others in turn.
 func (e *ends) choose(crawls []string) []string {
 	if len(crawls) <= mostLooked {
 		return crawls
@@ -141,7 +142,7 @@ func (e *ends) choose(crawls []string) []string {
 	return slices.Compact(chosen)
 }
 
-// lookAt learns how crawls stand, and which of their runs have ended.
+// lookAt reads the state of crawls, and their ended runs.
 func (e *ends) lookAt(ctx context.Context, bus *stages.Bus, names []string) error {
 	e.reader.Bus = bus
 	crawls, err := e.reader.ReadNamed(ctx, names, nil)
@@ -179,7 +180,7 @@ func (e *ends) learn(ctx context.Context, bus *stages.Bus, c *overview.Crawl) (e
 	return nil
 }
 
-// next returns the first end that is to be posted to a webhook, nil if there is none.
+// next returns the first end to post to a webhook, nil if there is none.
 func (e *ends) next(h *Hook, have map[string]told) *End {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -201,7 +202,7 @@ func (e *ends) next(h *Hook, have map[string]told) *End {
 	return first
 }
 
-// runsOf returns the runs of a crawl that have ended. One that has come to its end without a request has one, too.
+// runsOf returns the ended runs of a crawl. A crawl that ended without a request has one, too.
 func runsOf(ctx context.Context, bus *stages.Bus, c *overview.Crawl) ([]End, error) {
 	runs, err := frontierapi.Client{Bus: bus}.Runs(ctx, c.Name, c.Spec, mostRuns)
 	if err != nil {

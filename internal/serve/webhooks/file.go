@@ -15,35 +15,35 @@ import (
 	"seine/pkg/stages"
 )
 
-// file is a webhook and how far it is, as they are stored.
+// file is the stored form of a webhook and its progress.
 type file struct {
 	V        int      `json:"v"`
 	Hook     Hook     `json:"hook"`
 	Progress progress `json:"progress"`
 }
 
-// progress is what was posted.
+// progress is the progress of a webhook.
 type progress struct {
-	// At is behind the records that were posted.
+	// At is the position after the posted records.
 	At records.Position `json:"at"`
-	// Told is the last end of each crawl that was posted.
+	// Told is the last posted end of each crawl.
 	Told map[string]told `json:"told"`
-	// Sending is what is being told, nil for nothing.
+	// Sending is the post in progress, nil for none.
 	Sending *delivery `json:"sending,omitempty"`
 }
 
-// told is an end of a crawl.
+// told identifies an end of a crawl.
 type told struct {
 	Run   int64     `json:"run"`
 	Ended time.Time `json:"ended"`
 }
 
-// delivery is one post, until it is taken.
+// delivery is a post until the receiver accepts it.
 type delivery struct {
 	ID    string    `json:"id"`
 	Event Event     `json:"event"`
 	Time  time.Time `json:"time"`
-	// To and Missed are of a batch: it is read again up to there.
+	// To and Missed describe a batch of records. After a restart, the batch is read again up to To.
 	To     records.Position `json:"to,omitzero"`
 	Missed uint64           `json:"missed,omitempty"`
 	End    *End             `json:"end,omitempty"`
@@ -51,7 +51,7 @@ type delivery struct {
 	body []byte
 }
 
-// readAll reads all webhooks of a folder.
+// readAll reads all webhooks of a directory.
 func readAll(dir string, log *slog.Logger) ([]*file, error) {
 	all, err := atomicfile.ReadAllJSON(dir, true, log, func(name string, f *file) bool { return f.V == 1 && f.Hook.Name == name })
 	if err != nil {
@@ -60,9 +60,9 @@ func readAll(dir string, log *slog.Logger) ([]*file, error) {
 	return all, nil
 }
 
-// unreadable lists the webhooks whose files are damaged, until those are deleted.
+// unreadable lists webhooks with damaged files, until those are deleted.
 func unreadable(dir string) (all []Listed) {
-	entries, _ := os.ReadDir(dir) // readAll has reported what is wrong with it
+	entries, _ := os.ReadDir(dir) // readAll has reported errors
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), atomicfile.JSON+atomicfile.Aside); ok {
 			problem := "its file is damaged: create the webhook again, then delete " + e.Name()
@@ -72,7 +72,7 @@ func unreadable(dir string) (all []Listed) {
 	return all
 }
 
-// save stores it in a file that only the owner of the server can read.
+// save stores the file, readable by the owner of the server only.
 func (f *file) save(dir string) error {
 	if err := atomicfile.WriteJSON(filepath.Join(dir, f.Hook.Name+atomicfile.JSON), f); err != nil {
 		return fmt.Errorf("store webhook %s: %w", f.Hook.Name, err)
@@ -80,7 +80,7 @@ func (f *file) save(dir string) error {
 	return nil
 }
 
-// beginNow has it skip all that has happened before.
+// beginNow makes the webhook skip all earlier events.
 func (f *file) beginNow(ctx context.Context, bus *stages.Bus) (err error) {
 	if f.Progress.At, err = records.End(ctx, bus); err != nil || !f.Hook.Wants(CrawlEnded) {
 		return err

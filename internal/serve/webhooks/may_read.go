@@ -11,17 +11,17 @@ import (
 	"seine/pkg/stages"
 )
 
-// RecordsRefusedError says that NATS lets this server read no records.
+// RecordsRefusedError is returned if NATS denies this server reading records.
 type RecordsRefusedError struct{ Cause *stages.PermissionError }
 
 func (e *RecordsRefusedError) Error() string {
 	return fmt.Sprintf("records: this server lacks the permission to read them (%v); let it connect as a user with it, such as operator, or omit the event records", e.Cause)
 }
 
-// Unwrap returns what NATS refuses.
+// Unwrap returns the denied permission.
 func (e *RecordsRefusedError) Unwrap() error { return e.Cause }
 
-// recordsRefused returns err, or what it means if NATS refuses to have RECORDS read.
+// recordsRefused converts err if it means that NATS denies reading RECORDS.
 func recordsRefused(err error) error {
 	if refused, ok := errors.AsType[*stages.PermissionError](err); ok && strings.Contains(refused.Subject, "."+messages.StreamRecords) {
 		return &RecordsRefusedError{refused}
@@ -29,7 +29,7 @@ func recordsRefused(err error) error {
 	return err
 }
 
-// mayRead reports that a webhook wants records and NATS refuses them.
+// mayRead returns an error if a webhook needs records and NATS denies reading them.
 func (s *Service) mayRead(ctx context.Context, h *Hook) error {
 	if !h.Wants(NewRecords) {
 		return nil

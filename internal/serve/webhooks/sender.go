@@ -16,22 +16,22 @@ import (
 	"seine/pkg/stages"
 )
 
-// Waits of a sender.
+// Intervals of a sender.
 const (
-	newsPoll    = 500 * time.Millisecond // between looks whether there is something to tell
-	awayWait    = 2 * time.Second        // after a look that failed
-	refusedWait = time.Minute            // after one that NATS refused
-	readTime    = 15 * time.Second       // for a batch to be read, beside the time in which it may fill up
+	newsPoll    = 500 * time.Millisecond // between checks for new events
+	awayWait    = 2 * time.Second        // after a failed check
+	refusedWait = time.Minute            // after a denied permission
+	readTime    = 15 * time.Second       // to read a batch, in addition to the time for it to fill
 )
 
-// sender delivers for one webhook.
+// sender delivers the posts of one webhook.
 type sender struct {
 	service *Service
 	file    *file
 	cancel  context.CancelFunc
 	ended   chan struct{}
-	read    time.Time // the stamp of what is stored and was read to its end
-	may     bool      // NATS has let this server read records
+	read    time.Time // stamp of the stored state that was read to its end
+	may     bool      // NATS has permitted this server to read records
 
 	mu    sync.Mutex
 	stand State
@@ -49,7 +49,7 @@ func (s *sender) note(do func(*State)) {
 	do(&s.stand)
 }
 
-// run tells one thing after the other, until ctx is done.
+// run delivers one post after the other until ctx is done.
 func (s *sender) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		d, err := s.next(ctx)
@@ -68,8 +68,8 @@ func (s *sender) run(ctx context.Context) {
 	}
 }
 
-// waitAfter is how long to wait after a poll that failed. NATS reports what it refuses to all users of the connection,
-// so what it will refuse again is not asked often.
+// waitAfter returns the wait after a failed poll. NATS reports denied permissions to all users of
+// the connection, so denied requests are repeated rarely.
 func waitAfter(err error) time.Duration {
 	if _, refused := errors.AsType[*RecordsRefusedError](err); refused {
 		return refusedWait
@@ -77,8 +77,8 @@ func waitAfter(err error) time.Duration {
 	return awayWait
 }
 
-// next returns what is to be posted, which is stored; nil if that is nothing. An end comes behind the records that were
-// there when it was known.
+// next returns the next post after storing it; nil if there is none. The end of a crawl follows the
+// records that existed when the end was detected.
 func (s *sender) next(ctx context.Context) (*delivery, error) {
 	h, p := &s.file.Hook, &s.file.Progress
 	if p.Sending != nil {
@@ -109,7 +109,8 @@ func (s *sender) next(ctx context.Context) (*delivery, error) {
 	return nil, nil
 }
 
-// batchID is the same for what comes after a position. A stream that lost its end has the sequences again, at other times.
+// batchID is determined by the position where a batch begins. It includes the time, because a
+// stream that lost its end reuses sequences.
 func batchID(h *Hook, at records.Position) string {
 	return fmt.Sprintf("%s.%x.records.%x.%d.%d.%x", h.Name, h.Created.Unix(), at.Created.Unix(), at.Sequence, at.Parts, at.Time.UnixMicro())
 }
@@ -118,7 +119,7 @@ func endID(h *Hook, e *End) string {
 	return fmt.Sprintf("%s.%x.ended.%s.%d.%d", h.Name, h.Created.Unix(), e.Crawl, e.Run.Run, e.Run.Ended.UnixMilli())
 }
 
-// begin stores what is to be posted, before that.
+// begin stores a post before it is sent.
 func (s *sender) begin(d *delivery, batch []records.Record) (*delivery, error) {
 	d.Time = time.Now().UTC()
 	if err := s.encode(d, batch); err != nil {
@@ -132,7 +133,7 @@ func (s *sender) begin(d *delivery, batch []records.Record) (*delivery, error) {
 	return d, nil
 }
 
-// restore has the body of what a server told that was ended meanwhile.
+// restore rebuilds the body of a post that a former server did not complete.
 func (s *sender) restore(ctx context.Context, d *delivery) error {
 	if d.Event != NewRecords {
 		return s.encode(d, nil)
@@ -145,7 +146,7 @@ func (s *sender) restore(ctx context.Context, d *delivery) error {
 	return s.encode(d, b.Records)
 }
 
-// post is what is sent.
+// post is the body of a post.
 type post struct {
 	ID      string    `json:"id"`
 	Type    Event     `json:"type"`
@@ -154,10 +155,10 @@ type post struct {
 	Data    any       `json:"data"`
 }
 
-// batchData is what a post of records has.
+// batchData is the data of a post with records.
 type batchData struct {
 	Records []records.Record `json:"records"`
-	// Missed is how many messages were gone.
+	// Missed is the number of messages that expired.
 	Missed uint64 `json:"missed,omitempty"`
 }
 
@@ -172,7 +173,8 @@ func (s *sender) encode(d *delivery, batch []records.Record) (err error) {
 	return nil
 }
 
-// batch reads the next batch. What is stored is read once to its end, unless something runs there again.
+// batch reads the next batch. It reads stored state to its end once, and again only after a crawl
+// ran there.
 func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, err error) {
 	h, from := &s.file.Hook, s.file.Progress.At
 	b.To = from
@@ -182,7 +184,7 @@ func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime+e.Fill)
 	defer cancel()
-	if !s.may { // said also while there is nothing to read
+	if !s.may { // checked even while there is nothing to read
 		err = s.service.mayRead(ctx, h)
 	}
 	if s.may = err == nil; s.may {
@@ -194,7 +196,7 @@ func (s *sender) batch(ctx context.Context, e records.Extent) (b records.Batch, 
 	if err == nil && len(b.Records) == 0 {
 		s.read = stamp
 	}
-	if b.Lost { // an end is posted behind the records that the stream has now
+	if b.Lost { // an end is posted after the records that the stream has now
 		s.service.ends.forget(nil)
 	}
 	return b, recordsRefused(err)
@@ -204,7 +206,7 @@ func (s *sender) readBatch(ctx context.Context, e records.Extent) (b records.Bat
 	h := &s.file.Hook
 	err = s.service.cluster.Do(ctx, func(ctx context.Context, bus *stages.Bus) (err error) {
 		if s.service.cluster.IsStored(bus) {
-			e.Fill = 0 // nothing more will come
+			e.Fill = 0 // stored state gets no more records
 		}
 		b, err = records.ReadBatch(ctx, bus, records.Choice{Crawl: h.Crawl, Kind: h.Kind}, s.file.Progress.At, e)
 		return err
@@ -212,7 +214,7 @@ func (s *sender) readBatch(ctx context.Context, e records.Extent) (b records.Bat
 	return b, err
 }
 
-// deliver sends a post until it is taken, or ctx is done.
+// deliver sends a post until the receiver accepts it or ctx is done.
 func (s *sender) deliver(ctx context.Context, d *delivery) {
 	h := &s.file.Hook
 	m := &webhook.Message{URL: h.URL, Origin: crawlspec.WebhookOrigin(h.URL), Body: d.body, AllowPrivate: s.service.AllowPrivate, Hint: hint}
@@ -237,7 +239,8 @@ func (s *sender) deliver(ctx context.Context, d *delivery) {
 	}
 }
 
-// taken records that a post was accepted. If that cannot be stored, it is posted again after a restart.
+// taken records that a post was accepted. If that cannot be stored, the post is repeated after a
+// restart.
 func (s *sender) taken(d *delivery) {
 	p := &s.file.Progress
 	if p.Sending, p.At = nil, d.To; d.End != nil {

@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// Headers of a post, as the Standard Webhooks specification names them.
+// Headers of a post, as defined by the Standard Webhooks specification.
 const (
 	HeaderID        = "Webhook-Id"
-	HeaderTimestamp = "Webhook-Timestamp" // Unix seconds, of this try
-	HeaderSignature = "Webhook-Signature" // "v1," and a signature in base64; several with blanks between
+	HeaderTimestamp = "Webhook-Timestamp" // Unix seconds of this attempt
+	HeaderSignature = "Webhook-Signature" // "v1," and a signature in base64; several are separated by blanks
 )
 
-// secretPrefix marks secrets, so that one in a wrong place is known.
+// secretPrefix marks secrets, for secret scanners.
 const secretPrefix = "whsec_"
 
-// newSecret makes a key that cannot be guessed.
+// newSecret returns a random key.
 func newSecret() string {
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // it does not fail
+	_, _ = rand.Read(key) // never fails
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// Sign returns the signature of a body: HMAC-SHA256 over id, timestamp and body with dots between, by the key that
-// the secret has in base64.
+// Sign returns the signature of a body: HMAC-SHA256 over id, timestamp and body, joined by dots.
+// The key is the base64-decoded secret.
 func Sign(secret, id, timestamp string, body []byte) string {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
 	if err != nil {
-		key = []byte(secret) // newSecret made none like that
+		key = []byte(secret) // newSecret never returns such a secret
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + timestamp + "."))
@@ -41,7 +41,8 @@ func Sign(secret, id, timestamp string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// signed are the headers of a try. While a secret is replaced there are two signatures, with a blank between.
+// signed returns the headers of an attempt. While a secret is being replaced, there are two
+// signatures, separated by a blank.
 func (h *Hook) signed(id string, at time.Time, body []byte) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	signatures := Sign(h.Secret, id, stamp, body)

@@ -1,10 +1,11 @@
-// Package webhooks tells receivers, by HTTP, of crawls that have ended and of records, in batches.
+// Package webhooks posts ended crawls and batches of records to receivers over HTTP.
 //
-// It consumes what the frontiers know of runs, and RECORDS from a position of each webhook on. It emits signed
-// posts (sign.go), one at a time for each webhook: the records of a crawl in their order, and its end behind them.
-// Each post is sent at least once, and retried with the same id until the receiver accepts it. The pending post and the
-// position are on disk before the post is sent, so a killed server resumes there and reports what happened meanwhile.
-// Webhooks do not block the crawl: RECORDS expires as usual, and a receiver that was away for longer gets the number of
+// It reads ended runs from the frontiers, and RECORDS from a position of each webhook on. Posts are
+// signed (sign.go) and sent one at a time for each webhook: the records of a crawl in order,
+// followed by its end. Each post is sent at least once, and retried with the same ID until the
+// receiver accepts it. The pending post and the position are on disk before the post is sent, so a
+// killed server resumes there and reports what happened meanwhile. Webhooks do not block the crawl:
+// RECORDS expires as usual, and a receiver that was unavailable for longer gets the number of
 // messages that it missed.
 package webhooks
 
@@ -29,7 +30,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// MostHooks bounds the webhooks of a server: each has a batch in memory.
+// MostHooks bounds the webhooks of a server, because each has a batch in memory.
 const MostHooks = 32
 
 // Errors of Add and Remove.
@@ -40,26 +41,26 @@ var (
 	ErrElsewhere = errors.New("another server that has the same --state delivers the webhooks")
 )
 
-// Service has the webhooks of a server. It is safe for concurrent use.
+// Service delivers the webhooks of a server. It is safe for concurrent use.
 type Service struct {
-	// AllowPrivate lets webhooks go to loopback and private addresses.
+	// AllowPrivate permits webhooks to loopback and private addresses.
 	AllowPrivate bool
-	// Wait is how long to wait after so many tries in vain.
+	// Wait returns the wait after a number of failed attempts.
 	Wait func(tries int) time.Duration
 
 	cluster *cluster.Cluster
 	log     *slog.Logger
 	dir     string
 	ends    *ends
-	began   chan struct{} // closed when Run has the directory
+	began   chan struct{} // closed when Run holds the directory
 
 	mu      sync.Mutex
-	ctx     context.Context // of Run, nil while it does not run or another server does
+	ctx     context.Context // of Run, nil while it does not run or another server holds the directory
 	senders map[string]*sender
 	running sync.WaitGroup
 }
 
-// New returns the webhooks that are kept in a directory, which it makes if need be. It sends nothing before Run.
+// New returns the webhooks stored in dir, which it creates if needed. It sends nothing before Run.
 func New(dir string, c *cluster.Cluster, log *slog.Logger) (*Service, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
@@ -67,10 +68,10 @@ func New(dir string, c *cluster.Cluster, log *slog.Logger) (*Service, error) {
 	return &Service{Wait: webhook.Wait, cluster: c, log: log, dir: dir, ends: newEnds(c, log), began: make(chan struct{}), senders: make(map[string]*sender)}, nil
 }
 
-// lockWait is between looks whether another server still has the webhooks.
+// lockWait is the interval between checks whether another server still holds the directory.
 const lockWait = 2 * time.Second
 
-// Run delivers until ctx is done. While another server does so from the same directory, it waits.
+// Run delivers until ctx is done. It waits while another server delivers from the same directory.
 func (s *Service) Run(ctx context.Context) {
 	lock, err := filelock.Take(filepath.Join(s.dir, "LOCK"))
 	for told := false; err != nil; lock, err = filelock.Take(filepath.Join(s.dir, "LOCK")) {
@@ -94,7 +95,7 @@ func (s *Service) Run(ctx context.Context) {
 	s.mu.Unlock()
 }
 
-// start starts all that are stored.
+// start starts all stored webhooks.
 func (s *Service) start(ctx context.Context) error {
 	all, err := readAll(s.dir, s.log)
 	if err != nil {
@@ -110,10 +111,10 @@ func (s *Service) start(ctx context.Context) error {
 	return nil
 }
 
-// beginTime is how long a request waits for a server that has just started.
+// beginTime bounds the wait of a request for a server that has just started.
 const beginTime = time.Second
 
-// awaitBegin waits a moment until Run has the directory.
+// awaitBegin waits briefly until Run holds the directory.
 func (s *Service) awaitBegin() {
 	select {
 	case <-s.began:
@@ -121,7 +122,7 @@ func (s *Service) awaitBegin() {
 	}
 }
 
-// startOne starts one that stands so. It is called with the lock.
+// startOne starts a webhook with a state. The caller holds the lock.
 func (s *Service) startOne(f *file, stand State) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	one := &sender{service: s, file: f, cancel: cancel, ended: make(chan struct{}), stand: stand}
@@ -132,7 +133,8 @@ func (s *Service) startOne(f *file, stand State) {
 	})
 }
 
-// wanted are the crawls with a webhook for their ends; all reports whether those of all crawls are wanted.
+// wanted returns the crawls with a webhook for their ends; all is set if a webhook wants those of
+// all crawls.
 func (s *Service) wanted() (crawls []string, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +148,7 @@ func (s *Service) wanted() (crawls []string, all bool) {
 	return slices.Compact(crawls), all
 }
 
-// Add stores and starts a webhook, of which Secret and Created are set here. It posts what happens from now on.
+// Add stores and starts a webhook, and sets its Secret and Created. It posts events from now on.
 func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	h.Secret, h.Created = newSecret(), time.Now().UTC()
 	s.awaitBegin()
@@ -166,7 +168,7 @@ func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	return h, nil
 }
 
-// mayAdd is called with the lock.
+// mayAdd checks whether a webhook can be added. The caller holds the lock.
 func (s *Service) mayAdd(name string) error {
 	switch {
 	case s.ctx == nil:
@@ -179,7 +181,8 @@ func (s *Service) mayAdd(name string) error {
 	return nil
 }
 
-// beginNow has a webhook begin where everything stands now. Where no crawl was ever begun, that is the beginning.
+// beginNow sets the start of a webhook to the current positions. If no crawl exists, it starts at
+// the beginning.
 func (s *Service) beginNow(ctx context.Context, f *file) error {
 	err := s.mayRead(ctx, &f.Hook)
 	if err == nil {
@@ -191,7 +194,7 @@ func (s *Service) beginNow(ctx context.Context, f *file) error {
 	return err
 }
 
-// Remove ends a webhook, and forgets it.
+// Remove stops and removes a webhook.
 func (s *Service) Remove(name string) error {
 	s.awaitBegin()
 	s.mu.Lock()
@@ -206,7 +209,7 @@ func (s *Service) Remove(name string) error {
 	return nil
 }
 
-// stopOne stops one, whose file is written no more then. It is called with the lock.
+// stopOne stops a webhook, after which its file is not written. The caller holds the lock.
 func (s *Service) stopOne(name string) (*sender, error) {
 	one := s.senders[name]
 	switch {
@@ -220,8 +223,8 @@ func (s *Service) stopOne(name string) (*sender, error) {
 	return one, nil
 }
 
-// Rotate gives a webhook another secret. The one before signs too for a while, so that the receiver can learn the new
-// one; for none, it is of no use from now on. The present post is sent again.
+// Rotate replaces the secret of a webhook. The previous secret also signs for the overlap, so that
+// the receiver can switch; with no overlap it is invalid at once. The current post is sent again.
 func (s *Service) Rotate(name string, overlap time.Duration) (Hook, error) {
 	s.awaitBegin()
 	s.mu.Lock()
@@ -244,7 +247,7 @@ func (s *Service) Rotate(name string, overlap time.Duration) (Hook, error) {
 	return made, err
 }
 
-// List returns all webhooks by name, with how they stand, without their secrets.
+// List returns all webhooks by name with their states, without secrets.
 func (s *Service) List() ([]Listed, error) {
 	s.awaitBegin()
 	s.mu.Lock()
