@@ -211,7 +211,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	}
 	a := api.New(ao)
 	s.figures = figures.New(filepath.Join(c.stateDir(), "figures"), log)
-	s.feed.Each = s.figures.Saw
+	s.feed.Each = s.figures.Observe
 	s.API, s.Harmless = a, append(a.Harmless(), pages.Harmless...)
 	s.Style = pages.StyleSheet()
 	s.Pages = pages.New(pages.Deps{

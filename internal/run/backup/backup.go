@@ -112,7 +112,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
 	for _, name := range all {
-		b.Progress.say("copying %s", name)
+		b.Progress.report("copying %s", name)
 		is, err := b.Bus.JS.Stream(ctx, name)
 		if err != nil {
 			return fmt.Errorf("look at stream %s: %w", name, err)
@@ -153,7 +153,7 @@ func (b *Backup) copyStream(ctx context.Context, manager *jsm.Manager, dir strin
 func (b *Backup) copySnapshots(ctx context.Context, dir string, m *Manifest) error {
 	snapshots := partition.NewSnapshots(b.Bus)
 	for p := range m.Layout.Partitions {
-		b.Progress.say("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
+		b.Progress.report("copying the state of partition %d of %d", p+1, m.Layout.Partitions)
 		snap, found, err := b.copySnapshot(ctx, snapshots, snapshotFile(dir, p), p)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func durableConsumers(ctx context.Context, b *stages.Bus, stream string) (all []
 // message.
 func (r *Restore) consumers(ctx context.Context, s Stream) error {
 	for _, c := range s.Consumers {
-		r.Progress.say("restoring consumer %s of %s", c.Config.Durable, s.Name)
+		r.Progress.report("restoring consumer %s of %s", c.Config.Durable, s.Name)
 		err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) error { return r.consumer(ctx, s.Name, c) })
 		if err != nil {
 			return fmt.Errorf("restore consumer %s of stream %s: %w", c.Config.Durable, s.Name, err)

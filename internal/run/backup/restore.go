@@ -49,7 +49,7 @@ func (r *Restore) Check(ctx context.Context) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Progress.say("verifying the files of the backup")
+	r.Progress.report("verifying the files of the backup")
 	if err := m.Verify(r.Dir); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func notEmpty(have []string) error {
 // stream has the server restore a stream. The metadata of the new stream keeps the creation time of
 // the original one.
 func (r *Restore) stream(ctx context.Context, manager *jsm.Manager, name, made string) error {
-	r.Progress.say("restoring %s", name)
+	r.Progress.report("restoring %s", name)
 	config, err := storedConfig(streamDir(r.Dir, name))
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	snapshots := partition.NewSnapshots(r.Bus)
 	stored := make(map[int]partition.Snapshot, len(m.Snapshots))
 	for _, snap := range m.Snapshots {
-		r.Progress.say("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
+		r.Progress.report("restoring the state of partition %d of %d", snap.Partition+1, m.Layout.Partitions)
 		snap.Epoch = epoch
 		if stored[snap.Partition], err = snapshots.Put(ctx, snap.Partition, snap, copyOf(snapshotFile(r.Dir, snap.Partition))); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 	if err := jsclient.RetryUnavailable(ctx, r.Bus.Eras.Begin); err != nil { // a cluster may not have elected a leader yet
 		return err
 	}
-	r.Progress.say("installing the states")
+	r.Progress.report("installing the states")
 	store := "backup-" + nuid.Next()
 	for p := range m.Layout.Partitions {
 		if snap, ok := stored[p]; ok {
@@ -225,7 +225,7 @@ func (r *Restore) installSnapshots(ctx context.Context, manager *jsm.Manager, m 
 			return err
 		}
 	}
-	r.Progress.say("completing the restore")
+	r.Progress.report("completing the restore")
 	return nil
 }
 

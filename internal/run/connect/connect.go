@@ -69,7 +69,7 @@ func (o *Options) Validate() error {
 		return errors.New("--nats-user and --nats-password-file go together")
 	case (o.Cert == "") != (o.Key == ""):
 		return errors.New("--nats-cert and --nats-key go together")
-	case o.Context != "" && o.alone() != Options{}:
+	case o.Context != "" && o.withoutContext() != Options{}:
 		return errors.New("--nats-context has the server and the user: leave out --nats and the other --nats-… flags")
 	case strings.ContainsAny(o.Inbox, "*> \t") || strings.HasSuffix(o.Inbox, "."):
 		return fmt.Errorf("--nats-inbox-prefix %q: must be a subject without wildcards, such as _INBOX_fetcher", o.Inbox)
@@ -77,8 +77,8 @@ func (o *Options) Validate() error {
 	return o.checkURLs()
 }
 
-// alone returns the options without the context.
-func (o *Options) alone() Options {
+// withoutContext returns the options without the context.
+func (o *Options) withoutContext() Options {
 	others := *o
 	others.Context = ""
 	return others

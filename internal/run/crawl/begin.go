@@ -39,7 +39,7 @@ func (c *crawl) beginIfKnown(ctx context.Context) error {
 		return c.begin(ctx)
 	}
 	now, err := c.specs.GetSure(ctx, c.Crawl)
-	c.since, c.unknown = now.Since(), nothingOf(c.Crawl, names)
+	c.since, c.unknown = now.Since(), noSuchCrawl(c.Crawl, names)
 	return err
 }
 
@@ -65,8 +65,8 @@ func (c *crawl) beginOrRefuse(ctx context.Context, end frontierapi.EndReason, no
 	return nil
 }
 
-// nothingOf returns an error that names the missing crawl and lists the existing ones.
-func nothingOf(name string, names []string) error {
+// noSuchCrawl returns an error that names the missing crawl and lists the existing ones.
+func noSuchCrawl(name string, names []string) error {
 	const most = 10
 	others := ""
 	if near := suggest.Name(name, names); near != "" {

@@ -89,40 +89,40 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 // crawl is one run of the four stages.
 type crawl struct {
 	Options
-	dial        dialer
-	buses       []*stages.Bus
-	bus         *stages.Bus          // used by the crawl and the frontier
-	server      *embedded.Server     // nil if the server is not embedded
-	key         *stateencryption.Key // encrypts Data; nil if Data is not encrypted
-	client      frontierapi.Client
-	began       time.Time
-	store       *state.Store
-	specs       *stages.Specs
-	unfollow    func()
-	specRev     uint64 // spec revision at the start of this run
-	frontier    *frontier.Frontier
-	fetcher     *fetcher.Fetcher
-	renderer    *render.Renderer
-	parser      *parser.Parser
-	writers     []*writer.Writer // the writer of records first
-	last        frontierapi.Counters
-	resumed     bool // the state existed before this run
-	newAccess   bool // this command changes the stored spec so that refused requests may succeed
-	usesSecrets bool // the spec uses secrets
-	longest     longestQueue
-	begun       chan struct{} // closed once this run may fetch
-	before      atomic.Int64  // pages fetched by earlier runs, or notCounted
-	asked       bool          // last is set
-	since       uint64        // revision of the deletion after which the crawl began
-	reasons     frontierapi.Reasons
-	nothing     string             // why the first seed gave no page, or why no other URL was kept
-	waits       bool               // the first seed of this command is queued
-	seedsFailed bool               // all seeds of this command failed
-	unread      bool               // listing the commits of an output failed
-	newest      *frontierapi.Run   // nil for the first run
-	expiry      time.Time          // when the ended crawl will be deleted; zero for never
-	state       crawlspec.RunState // spec state at the end of the crawl
-	cancelled   []string           // hosts that the spec cancels
+	dial          dialer
+	buses         []*stages.Bus
+	bus           *stages.Bus          // used by the crawl and the frontier
+	server        *embedded.Server     // nil if the server is not embedded
+	key           *stateencryption.Key // encrypts Data; nil if Data is not encrypted
+	client        frontierapi.Client
+	began         time.Time
+	store         *state.Store
+	specs         *stages.Specs
+	unfollow      func()
+	specRev       uint64 // spec revision at the start of this run
+	frontier      *frontier.Frontier
+	fetcher       *fetcher.Fetcher
+	renderer      *render.Renderer
+	parser        *parser.Parser
+	writers       []*writer.Writer // the writer of records first
+	last          frontierapi.Counters
+	resumed       bool // the state existed before this run
+	newAccess     bool // this command changes the stored spec so that refused requests may succeed
+	usesSecrets   bool // the spec uses secrets
+	longest       longestQueue
+	begun         chan struct{} // closed once this run may fetch
+	before        atomic.Int64  // pages fetched by earlier runs, or notCounted
+	polled        bool          // last is set
+	since         uint64        // revision of the deletion after which the crawl began
+	reasons       frontierapi.Reasons
+	noPagesReason string             // why the first seed gave no page, or why no other URL was kept
+	seedsWait     bool               // the first seed of this command is queued
+	seedsFailed   bool               // all seeds of this command failed
+	outputUnread  bool               // listing the commits of an output failed
+	newest        *frontierapi.Run   // nil for the first run
+	expiry        time.Time          // when the ended crawl will be deleted; zero for never
+	state         crawlspec.RunState // spec state at the end of the crawl
+	cancelled     []string           // hosts that the spec cancels
 
 	// unknown is the error for a crawl that does not exist, until the frontier reports that it
 	// knows the crawl.
@@ -265,7 +265,7 @@ func (c *crawl) run(ctx context.Context) (*Summary, error) {
 	if err == nil {
 		slowest, _ = c.client.Slowest(gctx, c.Crawl, 5)
 		c.reasons, _ = c.client.Reasons(gctx, c.Crawl)
-		told.explainNothing(gctx)
+		told.setNoPagesReason(gctx)
 		told.readNewestRun(gctx)
 		c.expiry = told.keptUntil(gctx, end)
 		err = c.awaitOthers(ctx, gctx)
@@ -335,7 +335,7 @@ func (c *crawl) start(ctx context.Context) *stagegroup.Group {
 	g.GoSender(c.fetch)
 	g.GoSender(c.parser.Run)
 	g.Go(c.frontier.Run)
-	g.Go(func(ctx context.Context) error { c.guard(ctx); return nil })
+	g.Go(func(ctx context.Context) error { c.runWatchdog(ctx); return nil })
 	g.Go(outputs{c}.run)
 	return g
 }

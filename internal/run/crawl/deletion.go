@@ -22,9 +22,9 @@ func (c *crawl) deleted() *messages.Deletion {
 
 const (
 	deletionPoll = 100 * time.Millisecond
-	// toldWithin is how long the embedded server keeps running after a deletion, so that the
+	// deletionGrace is how long the embedded server keeps running after a deletion, so that the
 	// deleting command can learn the result.
-	toldWithin = 2 * time.Second
+	deletionGrace = 2 * time.Second
 )
 
 // finishDeletion lets the stages work until the crawl is deleted or ctx is done; the next process
@@ -42,5 +42,5 @@ func (c *crawl) finishDeletion(ctx, stagesDone context.Context) {
 			return
 		}
 	}
-	_ = sleep.For(ctx, toldWithin)
+	_ = sleep.For(ctx, deletionGrace)
 }

@@ -13,10 +13,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// explainNothing sets r.nothing for a crawl that fetched no page, or only its seeds. For no page,
+// setNoPagesReason sets r.noPagesReason for a crawl that fetched no page, or only its seeds. For no page,
 // the reason is the state of the first seed or, without a known seed, of a URL that failed or was
 // excluded. For seeds only, it is the rule that excluded all other URLs.
-func (r report) explainNothing(ctx context.Context) {
+func (r report) setNoPagesReason(ctx context.Context) {
 	spec, err := r.spec(ctx)
 	if err != nil {
 		return
@@ -24,41 +24,41 @@ func (r report) explainNothing(ctx context.Context) {
 	seeds := append(URLsOf(r.Seeds), spec.SeedURLs()...)
 	if r.last.Pages > 0 {
 		if len(seeds) > 0 {
-			r.nothing = excludedAll(&r.last, int64(len(seeds)), spec)
+			r.noPagesReason = excludedAll(&r.last, int64(len(seeds)), spec)
 		}
 		if len(r.Seeds) > 0 && r.last.Pages == r.pagesBefore() {
-			r.waits = r.seedsAre(ctx, frontierapi.StateQueued, 1)
+			r.seedsWait = r.seedsAre(ctx, frontierapi.StateQueued, 1)
 			if r.seedsFailed = r.seedsAre(ctx, "failed", mostSeeds); r.seedsFailed {
-				r.whyNot(ctx, r.Seeds[0].URL)
+				r.explainURL(ctx, r.Seeds[0].URL)
 			}
 		}
 		return
 	}
 	seeds = append(seeds, examples(r.reasons.Failures, r.reasons.Exclusions)...)
 	if len(seeds) > 0 {
-		r.whyNot(ctx, seeds[0])
+		r.explainURL(ctx, seeds[0])
 	}
 }
 
-// whyNot sets r.nothing to the state of a URL.
-func (r report) whyNot(ctx context.Context, url string) {
+// explainURL sets r.noPagesReason to the state of a URL.
+func (r report) explainURL(ctx context.Context, url string) {
 	e, err := r.client.Explain(ctx, r.Crawl, url)
 	if err != nil || !e.Known {
 		return
 	}
 	if e.Class == messages.Redirect && e.State == "done" {
-		r.nothing = e.URL + " redirects, and no page came of that"
+		r.noPagesReason = e.URL + " redirects, and no page came of that"
 		if targets := examples(r.reasons.Exclusions, r.reasons.Failures); len(targets) > 0 {
-			r.nothing += "; see seine explain " + targets[0]
+			r.noPagesReason += "; see seine explain " + targets[0]
 		}
 		return
 	}
-	r.nothing = e.URL + ": " + e.State
+	r.noPagesReason = e.URL + ": " + e.State
 	if reason := cmp.Or(e.Reason, string(e.Class)); reason != "" {
-		r.nothing += ": " + cmp.Or(overview.Hints[reason], reason)
+		r.noPagesReason += ": " + cmp.Or(overview.Hints[reason], reason)
 	}
 	if remedy := overview.Remedies[e.Class]; remedy != "" && e.State == "failed" && !strings.HasPrefix(e.Reason, "client_error: rendering: ") {
-		r.nothing += ": " + remedy
+		r.noPagesReason += ": " + remedy
 	}
 }
 

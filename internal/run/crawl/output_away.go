@@ -8,9 +8,9 @@ import (
 	"seine/internal/output"
 )
 
-// patience is how long a destination may be unavailable before the crawl ends. A database or an S3
+// maxOutage is how long a destination may be unavailable before the crawl ends. A database or an S3
 // server can restart within it.
-const patience = time.Minute
+const maxOutage = time.Minute
 
 // trouble returns the error of a writer that needs a fix. It returns nil for errors that may pass
 // by themselves.
@@ -44,5 +44,5 @@ func notLost(err error) error {
 
 // passes reports whether an error since a given time may still pass by itself.
 func passes(err error, since time.Time) bool {
-	return errors.Is(err, output.ErrAway) && time.Since(since) < patience
+	return errors.Is(err, output.ErrAway) && time.Since(since) < maxOutage
 }

@@ -166,7 +166,7 @@ var limits = map[frontierapi.EndReason]string{
 func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest []frontierapi.HostStatus, err error) (*Summary, error) {
 	n := r.last
 	s := &Summary{
-		Crawl: r.Crawl, NoPagesReason: r.nothing, Pages: n.Pages, PagesBefore: r.pagesBefore(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
+		Crawl: r.Crawl, NoPagesReason: r.noPagesReason, Pages: n.Pages, PagesBefore: r.pagesBefore(), BytesWire: n.BytesWire, BytesBody: n.BytesBody,
 		Seconds: time.Since(r.began).Seconds(), Requests: n.Attempts, Warnings: n.Warnings, FailedLogins: n.FailedLogins, SlowestHosts: slowest, Out: writer.Redact(r.Writer.Out),
 		DeletedAt: r.expiry,
 		URLs:      URLCounts{Known: n.Known(), Done: n.Done, Failed: n.Failed, Excluded: n.Excluded, Open: n.Pending()},
@@ -207,7 +207,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 		s.Outcome, s.Error = OutcomeFailed, "a stage ended on its own"
 	}
 	s.Files, s.DeadLetters = outputs{r.crawl}.files(&r.Writer, messages.StreamRecords), r.deadLetters()
-	s.OutputUnread = r.unread
+	s.OutputUnread = r.outputUnread
 	for i := range r.More {
 		if w := &r.More[i]; w.Name == RequestsName {
 			s.RequestLog = outputs{r.crawl}.requestLog(w)
@@ -229,7 +229,7 @@ func (r report) summarise(end frontierapi.EndReason, interrupted bool, slowest [
 	if r.resumed && n.Changed < r.began.UnixMilli() && len(r.writers) > 0 {
 		s.RecordsLate = min(r.writers[0].Totals().Records, s.Records)
 	}
-	s.SeedsWait, s.SeedsFailed, s.Run = r.waits, r.seedsFailed, r.newest
+	s.SeedsWait, s.SeedsFailed, s.Run = r.seedsWait, r.seedsFailed, r.newest
 	if s.Run != nil {
 		s.NewRun, s.Changes = !s.Run.Started.Before(r.began), r.changesCommand()
 	}
@@ -276,7 +276,7 @@ func (o outputs) files(w *writer.Config, stream string) []output.File {
 		return nil
 	}
 	commits, err := w.ReadCommits()
-	o.unread = o.unread || err != nil
+	o.outputUnread = o.outputUnread || err != nil
 	if err != nil && !errors.Is(err, output.ErrAway) { // the writer reports ErrAway
 		o.Log.Warn("cannot list the output", "crawl", o.Crawl, "error", err)
 	}

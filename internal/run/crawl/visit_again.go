@@ -7,19 +7,19 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// standing is the state of a crawl for --again.
-type standing int
+// againState is the state of a crawl for --again.
+type againState int
 
 const (
-	ended         standing = iota // all pages are visited again
-	notBegun                      // this is the first visit
-	underWay                      // the first visit was interrupted
-	visitingAgain                 // a run over all pages was interrupted
+	ended         againState = iota // all pages are visited again
+	notBegun                        // this is the first visit
+	underWay                        // the first visit was interrupted
+	visitingAgain                   // a run over all pages was interrupted
 	cancelled
 )
 
-// standingOf returns the state of a crawl.
-func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
+// againStateOf returns the state of a crawl.
+func againStateOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) againState {
 	open := n.Pending() > 0
 	switch {
 	case spec.State == crawlspec.Cancelled:
@@ -37,7 +37,7 @@ func standingOf(spec *crawlspec.Spec, n *frontierapi.CrawlStatus) standing {
 // visitAgain starts a run over all pages, unless the crawl was interrupted: then the same command
 // continues it. It publishes the seeds afterwards.
 func (c *crawl) visitAgain(ctx context.Context, spec *crawlspec.Spec, n *frontierapi.CrawlStatus) (err error) {
-	switch standingOf(spec, n) {
+	switch againStateOf(spec, n) {
 	case cancelled:
 		c.Log.Warn("no page is visited again", "crawl", c.Crawl, "why", "it is cancelled: seine resume undoes that")
 	case underWay:

@@ -14,7 +14,7 @@ func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		stands frontierapi.CrawlStatus
 		state  crawlspec.RunState
-		want   standing
+		want   againState
 	}{
 		"complete":             {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3}}, want: ended},
 		"complete once more":   {stands: frontierapi.CrawlStatus{Counters: frontierapi.Counters{Done: 3, Run: 9}}, want: ended},
@@ -27,7 +27,7 @@ func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	} {
 		spec := crawlspec.Default()
 		spec.State = tt.state
-		if got := standingOf(&spec, &tt.stands); got != tt.want {
+		if got := againStateOf(&spec, &tt.stands); got != tt.want {
 			t.Errorf("%s: it stands as %d, want %d", name, got, tt.want)
 		}
 	}

@@ -14,12 +14,12 @@ import (
 // Intervals at which the crawl's state is requested from the frontier. They apply to each
 // partition, which needs a request of its own.
 const (
-	firstPoll  = 20 * time.Millisecond // the frontier owns its partitions by then
-	minPoll    = 2 * time.Millisecond
-	maxPoll    = 30 * time.Millisecond // or, over all partitions, a hundredth of the elapsed time
-	idlePoll   = time.Second           // while nothing changes
-	restPoll   = 2 * time.Second       // while all hosts wait for their delay
-	leastOfURL = 50 * time.Microsecond // least time that a crawl takes for a URL
+	firstPoll = 20 * time.Millisecond // the frontier owns its partitions by then
+	minPoll   = 2 * time.Millisecond
+	maxPoll   = 30 * time.Millisecond // or, over all partitions, a hundredth of the elapsed time
+	idlePoll  = time.Second           // while nothing changes
+	restPoll  = 2 * time.Second       // while all hosts wait for their delay
+	minPerURL = 50 * time.Microsecond // least time that a crawl takes for a URL
 )
 
 // surveyPoll is the interval between requests for the longest queues, surveyed their number.
@@ -88,20 +88,20 @@ func (c *crawl) watch(ctx, stages context.Context) (frontierapi.EndReason, error
 			}
 			continue
 		}
-		if c.server == nil && c.resumed && !c.asked { // other processes may fetch meanwhile
+		if c.server == nil && c.resumed && !c.polled { // other processes may fetch meanwhile
 			c.before.Store(counters.Pages)
 		}
-		if c.Again && !c.asked {
+		if c.Again && !c.polled {
 			end = frontierapi.NotEnded
 			if err := c.visitAgain(stages, spec, &counters); err != nil {
 				return end, err
 			}
 		}
-		if c.resumed && !c.Again && !c.asked && (failureRetry{c}).run(stages, &counters.Counters) {
+		if c.resumed && !c.Again && !c.polled && (failureRetry{c}).run(stages, &counters.Counters) {
 			end = frontierapi.NotEnded
 		}
 		wait = c.untilPoll(wait, &counters, spec)
-		c.asked = true
+		c.polled = true
 		c.last, c.state = counters.Counters, spec.State
 		if c.Progress != nil {
 			c.Progress(Progress{CrawlStatus: counters, Elapsed: time.Since(c.began), MaxPages: spec.MaxPages, State: spec.State, NATS: c.bus.NC.ConnectedUrlRedacted(), Data: c.local(), Longest: c.longest.look(stages, c)})
@@ -139,7 +139,7 @@ func (c *crawl) untilPoll(last time.Duration, now *frontierapi.CrawlStatus, spec
 		left = min(left, spec.MaxPages-now.Pages)
 	}
 	took := time.Since(c.began)
-	ofURL := max(leastOfURL, took/time.Duration(8*(1+now.Done+now.Failed)))
+	ofURL := max(minPerURL, took/time.Duration(8*(1+now.Done+now.Failed)))
 	wait := min(max(time.Duration(left)*ofURL, minPoll), max(maxPoll, took/time.Duration(100*c.bus.Layout.Partitions)), idlePoll)
 	if now.Changed == c.last.Changed {
 		wait = min(max(wait, last+last/4), idlePoll)

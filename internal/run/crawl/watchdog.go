@@ -22,9 +22,9 @@ func (c *crawl) watchDisks() {
 	}
 }
 
-// guard runs the watchdog of alerts until ctx is done. It starts after one interval, because most
+// runWatchdog runs the watchdog of alerts until ctx is done. It starts after one interval, because most
 // crawls end before an alert is possible.
-func (c *crawl) guard(ctx context.Context) {
+func (c *crawl) runWatchdog(ctx context.Context) {
 	spec, err := c.spec(ctx)
 	if err != nil || sleep.For(ctx, watchdog.Interval(&spec.Alerts)) != nil {
 		return

@@ -28,15 +28,15 @@ const (
 	RequestsName = "requests" // writes results
 )
 
-// further lists the additional writers: their input stream and the flag that enables each.
-var further = []struct{ name, stream, kind, flag, what string }{
+// additionalWriters lists the additional writers: their input stream and the flag that enables each.
+var additionalWriters = []struct{ name, stream, kind, flag, what string }{
 	{ArchiveName, messages.StreamPages, "pages", "--warc", "the archive"},
 	{RequestsName, messages.StreamResults, "results", "--log-requests", "the log of requests"},
 }
 
 // FlagOf returns the flag of seine crawl that sets the destination of a writer.
 func FlagOf(w *writer.Config) string {
-	for _, f := range further {
+	for _, f := range additionalWriters {
 		if f.name == w.Name {
 			return f.flag
 		}
@@ -113,15 +113,15 @@ func (o outputs) open(ctx context.Context, own []*stages.Bus) error {
 		o.writers = append(o.writers, w)
 	}
 	if o.server != nil {
-		return o.forget(ctx)
+		return o.deleteUnused(ctx)
 	}
 	return nil
 }
 
-// forget deletes the consumers of additional writers that an earlier run had and this one has not.
+// deleteUnused deletes the consumers of additional writers that an earlier run had and this one has not.
 // Without a reader they would retain messages until the stream is full and the crawl is stalled.
-func (o outputs) forget(ctx context.Context) error {
-	for _, w := range further {
+func (o outputs) deleteUnused(ctx context.Context) error {
+	for _, w := range additionalWriters {
 		if slices.ContainsFunc(o.More, func(cfg writer.Config) bool { return cfg.Name == w.name }) {
 			continue
 		}

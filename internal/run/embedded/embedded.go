@@ -104,11 +104,11 @@ func (s *Server) Stop() {
 // Stop.
 func (s *Server) CanBeLeft() bool {
 	info, err := s.s.Jsz(nil)
-	return err == nil && info.Store <= leavable
+	return err == nil && info.Store <= maxLeftBytes
 }
 
-// leavable is the limit of stored bytes for CanBeLeft.
-const leavable = 512 << 20
+// maxLeftBytes is the limit of stored bytes for CanBeLeft.
+const maxLeftBytes = 512 << 20
 
 // dropPullRequests makes the server drop the pull requests of disconnected clients, as a side
 // effect of a request for the state of its consumers. Otherwise Shutdown sleeps for 50 ms after it
@@ -137,25 +137,25 @@ func NewToken() string { return rand.Text() }
 func lockDir(dir string) (*os.File, error) {
 	f, err := filelock.Take(filepath.Join(dir, "LOCK"))
 	if errors.Is(err, filelock.ErrTaken) {
-		return nil, fmt.Errorf("data directory %s: %w%s", dir, ErrInUse, holder(filepath.Join(dir, "LOCK")))
+		return nil, fmt.Errorf("data directory %s: %w%s", dir, ErrInUse, ownerOf(filepath.Join(dir, "LOCK")))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
-	sign(f)
+	writeOwner(f)
 	return f, nil
 }
 
-// sign writes the owner into the lock file, for the error message of other processes. A full disk
+// writeOwner writes the owner into the lock file, for the error message of other processes. A full disk
 // is ignored here; the next write reports it.
-func sign(lock *os.File) {
+func writeOwner(lock *os.File) {
 	if err := lock.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(lock, "process %d on %s\n", os.Getpid(), procname.Host())
 	}
 }
 
-// holder returns the owner of a lock, "" if it is unknown.
-func holder(lock string) string {
+// ownerOf returns the owner of a lock, "" if it is unknown.
+func ownerOf(lock string) string {
 	text, err := os.ReadFile(lock)
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {
 		return " (" + name + ")"

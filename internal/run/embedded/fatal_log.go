@@ -19,7 +19,7 @@ type fatalLogScanner struct {
 // fatalWords occur in the server's messages about failed writes (2.15.2).
 var fatalWords = []string{"write error", "failed to store", "no space left", "JetStream resource limits exceeded"}
 
-func (l *fatalLogScanner) hear(format string, a []any) {
+func (l *fatalLogScanner) scan(format string, a []any) {
 	line := fmt.Sprintf(format, a...)
 	for _, w := range fatalWords {
 		if strings.Contains(line, w) {
@@ -33,7 +33,7 @@ func (l *fatalLogScanner) hear(format string, a []any) {
 	}
 }
 
-func (l *fatalLogScanner) giveUp(format string, a []any) {
+func (l *fatalLogScanner) setFatal(format string, a []any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fatal == "" {
@@ -55,9 +55,9 @@ func (l *fatalLogScanner) atStart(s *server.Server, o *Options) error {
 	return nil
 }
 
-func (l *fatalLogScanner) Warnf(format string, a ...any)  { l.hear(format, a) }
-func (l *fatalLogScanner) Errorf(format string, a ...any) { l.hear(format, a) }
-func (l *fatalLogScanner) Fatalf(format string, a ...any) { l.hear(format, a); l.giveUp(format, a) }
+func (l *fatalLogScanner) Warnf(format string, a ...any)  { l.scan(format, a) }
+func (l *fatalLogScanner) Errorf(format string, a ...any) { l.scan(format, a) }
+func (l *fatalLogScanner) Fatalf(format string, a ...any) { l.scan(format, a); l.setFatal(format, a) }
 func (l *fatalLogScanner) Noticef(string, ...any)         {}
 func (l *fatalLogScanner) Debugf(string, ...any)          {}
 func (l *fatalLogScanner) Tracef(string, ...any)          {}

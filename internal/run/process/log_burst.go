@@ -36,8 +36,8 @@ type line struct {
 
 // window counts the lines with one message since the first.
 type window struct {
-	began         time.Time
-	said, leftOut int
+	began            time.Time
+	written, leftOut int
 }
 
 func newBurstLimiter(h slog.Handler) burstLimiter {
@@ -73,8 +73,8 @@ func (w *burstWindows) allow(l line) bool {
 		at = &window{began: now}
 		w.of[l] = at
 	}
-	if at.said < sparseBurst {
-		at.said++
+	if at.written < sparseBurst {
+		at.written++
 		return true
 	}
 	if at.leftOut++; at.leftOut == 1 {

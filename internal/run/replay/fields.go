@@ -10,8 +10,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// mostLacking bounds the fields that an error names.
-const mostLacking = 10
+// maxLacking bounds the fields that an error names.
+const maxLacking = 10
 
 // checkFields rejects a spec with fields that the crawl's own spec lacks, if the records go back to
 // the crawl. Writers create columns from the spec of the crawl, and would have no column for such
@@ -28,8 +28,8 @@ func (p *messageCopier) checkFields(ctx context.Context, crawl string, spec *cra
 	if len(lacking) == 0 {
 		return nil
 	}
-	if more := len(lacking) - mostLacking; more > 0 {
-		lacking = append(lacking[:mostLacking], fmt.Sprintf("%d more", more))
+	if more := len(lacking) - maxLacking; more > 0 {
+		lacking = append(lacking[:maxLacking], fmt.Sprintf("%d more", more))
 	}
 	return fmt.Errorf("crawl %s: its spec lacks what records would have by the given one: %s; views of databases would not show it:"+
 		" store that spec first (seine spec apply FILE --crawl %s, with the --data or --nats of this command) and give this command again, or give --beyond-spec as well",

@@ -40,7 +40,7 @@ func (r *replay) refuseCommits(created time.Time) error {
 // checkOutput verifies that the destination has exactly the commits of this replay. The scratch
 // server does not keep committed records, so removed files cannot be restored.
 func (r *replay) checkOutput(ctx context.Context) error {
-	s, err := r.side.feed.JS.Stream(ctx, messages.StreamRecords)
+	s, err := r.scratch.feed.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
 		return fmt.Errorf("open stream %s at the side: %w", messages.StreamRecords, err)
 	}
@@ -57,7 +57,7 @@ func (r *replay) checkOutput(ctx context.Context) error {
 		committed[name] = max(committed[name], all[i].LastSeq)
 		r.kept += int64(all[i].Records() + all[i].Replaced)
 	}
-	consumers, err := r.side.feed.Consumers(ctx, messages.StreamRecords)
+	consumers, err := r.scratch.feed.Consumers(ctx, messages.StreamRecords)
 	if err != nil {
 		return err
 	}

@@ -30,18 +30,18 @@ type messageCopier struct {
 }
 
 func (r *replay) newMessageCopier(ctx context.Context) (*messageCopier, error) {
-	p := &messageCopier{replay: r, specs: make(map[string]uint64), dead: stages.NewPublisher(r.side.feed, "replay")}
+	p := &messageCopier{replay: r, specs: make(map[string]uint64), dead: stages.NewPublisher(r.scratch.feed, "replay")}
 	var err error
 	if p.have, err = stages.OpenSpecs(ctx, r.Source); err != nil {
 		return nil, err
 	}
 	var stop func()
-	if p.puts, stop, err = stages.FollowSpecs(ctx, r.side.feed); err != nil {
+	if p.puts, stop, err = stages.FollowSpecs(ctx, r.scratch.feed); err != nil {
 		return nil, err
 	}
 	r.stop = append(r.stop, stop)
 	if r.Stream == messages.StreamPages {
-		p.pages, err = parser.New(r.Parser, r.side.feed, p.puts)
+		p.pages, err = parser.New(r.Parser, r.scratch.feed, p.puts)
 	}
 	return p, err
 }
@@ -133,7 +133,7 @@ func (p *messageCopier) tryParse(ctx context.Context, page *messages.Page, in *s
 		case kind == "dead":
 			letters = append(letters, m)
 		case kind != "records":
-		case int64(m.Size())+headerRoom > p.side.feed.MaxPayload():
+		case int64(m.Size())+headerRoom > p.scratch.feed.MaxPayload():
 			return nil, nil, stages.PoisonError(fmt.Errorf("%w: %d bytes to %s", stages.ErrUnpublishable, m.Size(), m.Subject))
 		default:
 			records = append(records, m)

@@ -109,18 +109,18 @@ func runAlone(ctx context.Context, o Options) (*Report, error) {
 // replay is a run of a replay.
 type replay struct {
 	Options
-	plan   *jobState
-	source *replayStream
-	side   *scratchServer
-	feeder *streamCopier
-	writer *writer.Writer // nil if records go back to the crawl
-	store  *recordStore   // on the scratch server, or of the crawl
-	stop   []func()
-	began  time.Time
-	before copyPosition // position of earlier runs
-	kept   int64        // records committed by earlier runs
-	begun  bool         // this run began the replay
-	idle   bool         // the run ended before it committed or sent back a record
+	plan    *jobState
+	source  *replayStream
+	scratch *scratchServer
+	feeder  *streamCopier
+	writer  *writer.Writer // nil if records go back to the crawl
+	store   *recordStore   // on the scratch server, or of the crawl
+	stop    []func()
+	began   time.Time
+	before  copyPosition // position of earlier runs
+	kept    int64        // records committed by earlier runs
+	begun   bool         // this run began the replay
+	idle    bool         // the run ended before it committed or sent back a record
 }
 
 // open makes or reads the plan and opens all parts, without starting them.
@@ -131,7 +131,7 @@ func (r *replay) open(ctx context.Context) (err error) {
 	if r.plan, err = r.planned(ctx); err != nil || r.plan.Report != nil {
 		return err
 	}
-	if r.side, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
+	if r.scratch, err = openScratchServer(ctx, r.State, r.Key, r.Source.Layout.Partitions, r.Log); err != nil {
 		return err
 	}
 	defer func() {
@@ -146,10 +146,10 @@ func (r *replay) open(ctx context.Context) (err error) {
 	}
 	to := r.Source
 	if r.Writer != nil {
-		if r.writer, err = writer.New(*r.Writer, r.side.write); err != nil {
+		if r.writer, err = writer.New(*r.Writer, r.scratch.write); err != nil {
 			return err
 		}
-		to = r.side.feed
+		to = r.scratch.feed
 	}
 	if r.store, err = openRecordStore(ctx, to, sentFile(r.State), r.plan.Generation); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (r *replay) close() {
 	for _, stop := range r.stop {
 		stop()
 	}
-	r.side.close()
+	r.scratch.close()
 }
 
 // run starts the stages, watches them until the replay is over, and stops them in pipeline order.
@@ -255,7 +255,7 @@ func (r *replay) start(ctx context.Context) *stagegroup.Group {
 	g := stagegroup.New(ctx)
 	if r.writer != nil {
 		g.Go(r.writer.Run)
-		g.Go(r.side.janitor(r.Source.Layout.Partitions).Run)
+		g.Go(r.scratch.janitor(r.Source.Layout.Partitions).Run)
 	}
 	return g
 }
@@ -306,9 +306,9 @@ func ignoreDone(ctx context.Context, err error) error {
 // trouble returns an error that only the user can fix.
 func (r *replay) trouble(ctx context.Context) error {
 	if r.writer == nil {
-		return r.side.trouble(ctx)
+		return r.scratch.trouble(ctx)
 	}
-	return errors.Join(r.writer.Err(), r.side.trouble(ctx))
+	return errors.Join(r.writer.Err(), r.scratch.trouble(ctx))
 }
 
 // isOver reports whether the writer has committed all published records.
@@ -337,7 +337,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 		return nil
 	}
 	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime, Done: r.handled(r.store.at())}
-	dead, err := r.side.feed.JS.Stream(ctx, messages.StreamDead)
+	dead, err := r.scratch.feed.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
 		return fmt.Errorf("look at stream %s at the side: %w", messages.StreamDead, err)
 	}

@@ -165,7 +165,7 @@ func (r *replay) countDead(ctx context.Context, rep *Report) (pages int64, err e
 	seen := make(map[string]bool)
 	reasons := make(map[[2]string]*Reason)
 	to := json.NewEncoder(file)
-	err = deadletters.Each(ctx, r.side.feed, deadletters.Filter{}, func(l *deadletters.DeadLetter) error {
+	err = deadletters.Each(ctx, r.scratch.feed, deadletters.Filter{}, func(l *deadletters.DeadLetter) error {
 		id := l.Message.Header.Get(nats.MsgIdHdr)
 		if seen[id] { // the same failure before a kill
 			return nil

@@ -32,12 +32,12 @@ type scratchServer struct {
 	write  *stages.Bus
 }
 
-func sideDir(state string) string { return filepath.Join(state, "nats") }
+func scratchDir(state string) string { return filepath.Join(state, "nats") }
 
 // openScratchServer starts the scratch server, with the partitions of the source.
 func openScratchServer(ctx context.Context, state string, key *stateencryption.Key, partitions int, log *slog.Logger) (_ *scratchServer, err error) {
 	s := new(scratchServer)
-	if s.server, err = embedded.Start(embedded.Options{Dir: sideDir(state), Private: true, Key: key.NATS()}); err != nil {
+	if s.server, err = embedded.Start(embedded.Options{Dir: scratchDir(state), Private: true, Key: key.NATS()}); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -79,14 +79,14 @@ func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 	return nil
 }
 
-// forEver exceeds the duration of any replay, so only size bounds the streams.
-const forEver = 100 * 365 * 24 * time.Hour
+// unlimitedAge exceeds the duration of any replay, so only size bounds the streams.
+const unlimitedAge = 100 * 365 * 24 * time.Hour
 
 // janitor returns a janitor for the scratch RECORDS, which the given number of consumers read. It
 // logs nothing, because these streams are meant to fill up.
 func (s *scratchServer) janitor(consumers int) *retention.Janitor {
 	j := retention.NewJanitor(s.feed)
-	j.Log, j.KeepAge, j.Streams = slog.New(slog.DiscardHandler), forEver, map[string]int{messages.StreamRecords: consumers}
+	j.Log, j.KeepAge, j.Streams = slog.New(slog.DiscardHandler), unlimitedAge, map[string]int{messages.StreamRecords: consumers}
 	return j
 }
 
@@ -116,7 +116,7 @@ func (s *scratchServer) close() {
 
 // remove removes the files that only an unfinished replay needs.
 func remove(state string) error {
-	for _, dir := range []string{sideDir(state), writerDir(state), sentFile(state)} {
+	for _, dir := range []string{scratchDir(state), writerDir(state), sentFile(state)} {
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("--state %s: remove what is needed no longer: %w", state, err)
 		}

@@ -110,7 +110,7 @@ func (in *Installation) border() border {
 			b.exports[own] = append(b.exports[own], fmt.Sprintf("{ service: %q, response_type: stream, accounts: [%s] }", s, account))
 			b.imports[account] = append(b.imports[account], fmt.Sprintf("{ service: { account: %s, subject: %q } }", own, s))
 		}
-		for _, s := range subjectsOf(r.Subscribe, Hears) {
+		for _, s := range subjectsOf(r.Subscribe, Receives) {
 			b.exports[account] = append(b.exports[account], fmt.Sprintf("{ stream: %q, accounts: [%s] }", s, own))
 			b.imports[own] = append(b.imports[own], fmt.Sprintf("{ stream: { account: %s, subject: %q } }", account, s))
 		}

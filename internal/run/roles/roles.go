@@ -22,10 +22,10 @@ type Way int
 
 // Ways.
 const (
-	Through Way = iota // published to the account of the streams, which replies
-	Within             // only among users of the same role
-	Answers            // subscribed: replies to requests from the account of the streams
-	Hears              // subscribed: receives messages of the account of the streams
+	Through  Way = iota // published to the account of the streams, which replies
+	Within              // only among users of the same role
+	Answers             // subscribed: replies to requests from the account of the streams
+	Receives            // subscribed: receives messages of the account of the streams
 )
 
 // Role is the permissions of a user. In addition, it may publish replies to requests and subscribe
@@ -94,7 +94,7 @@ func (in *Installation) All() []Role {
 	for i := range all {
 		inboxes := Permissions{Why: "its own inboxes", Subjects: []string{Inboxes(all[i].Name) + ".>"}, Way: Within}
 		if all[i].makesConsumers() {
-			inboxes.Way = Hears // messages of push consumers are not replies
+			inboxes.Way = Receives // messages of push consumers are not replies
 		}
 		all[i].Subscribe = append(all[i].Subscribe, inboxes)
 	}

@@ -137,7 +137,7 @@ func fetching(stage, durable, kind string) Role {
 		),
 		Subscribe: []Permissions{announced("seine-" + stage), vital(), holder(durable), {Why: "learn that requests may be delivered again", Subjects: []string{
 			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + durable,
-		}, Way: Hears}},
+		}, Way: Receives}},
 	}
 }
 

@@ -60,12 +60,12 @@ func (e *Errors) excerpt(p *Problem) (string, string, bool) {
 	part := source[:min(len(source), maxExcerpt)]
 	at := min(max(p.Column-1, 0), len(part))
 	n := max(1, p.width)
-	mark := blank(part[:at]) + strings.Repeat("^", max(1, len(blank(part[at:min(at+n, len(part))]))))
+	mark := blanks(part[:at]) + strings.Repeat("^", max(1, len(blanks(part[at:min(at+n, len(part))]))))
 	return visible(string(part)), mark, true
 }
 
-// blank returns white space with the width of a text.
-func blank(text []rune) string {
+// blanks returns white space with the width of a text.
+func blanks(text []rune) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch k := width.LookupRune(r).Kind(); {

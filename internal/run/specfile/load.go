@@ -73,7 +73,7 @@ func load(name string, text []byte, root *yaml.Node, found []Problem) (*crawlspe
 	w := walker{lines: linesOf(text)}
 	w.value(root, specShape(), "", 0)
 	t := tree{deref(root)}
-	if found = w.problems; w.full || t.root.Kind != yaml.MappingNode || !t.setAside(found) {
+	if found = w.problems; w.full || t.root.Kind != yaml.MappingNode || !t.removeBroken(found) {
 		return nil, report(name, text, found)
 	}
 	spec, wrong := t.decode()
@@ -91,14 +91,14 @@ func (t tree) decode() (*crawlspec.Spec, []Problem) {
 		err = jsontext.Unmarshal(text, &spec)
 	}
 	if err != nil {
-		return nil, t.unread(err)
+		return nil, t.decodeProblems(err)
 	}
 	if spec.V != messages.Version {
 		at := t.find("v")
 		return nil, []Problem{problemAt(at.node, at.path, fmt.Sprintf("is %d: this build reads version %d", spec.V, messages.Version))}
 	}
-	found := t.invalid(spec.Validate())
-	for _, p := range t.invalid(compile(&spec)) {
+	found := t.validationProblems(spec.Validate())
+	for _, p := range t.validationProblems(compile(&spec)) {
 		if !slices.ContainsFunc(found, func(o Problem) bool { return o.Line == p.Line && o.Column == p.Column }) {
 			found = append(found, p)
 		}
@@ -106,8 +106,8 @@ func (t tree) decode() (*crawlspec.Spec, []Problem) {
 	return &spec, found
 }
 
-// unread returns the errors of the YAML package that the walker did not report.
-func (t tree) unread(err error) []Problem {
+// decodeProblems returns the errors of the YAML package that the walker did not report.
+func (t tree) decodeProblems(err error) []Problem {
 	var out []Problem
 	for _, e := range loadErrors(err) {
 		out = append(out, Problem{
@@ -118,8 +118,8 @@ func (t tree) unread(err error) []Problem {
 	return out
 }
 
-// invalid returns the problems of validation errors.
-func (t tree) invalid(err error) (found []Problem) {
+// validationProblems returns the problems of validation errors.
+func (t tree) validationProblems(err error) (found []Problem) {
 	for _, e := range crawlspec.FieldErrors(err) {
 		at := t.find(e.Path)
 		found = append(found, problemAt(at.node, at.path, choice(e.Err.Error())))

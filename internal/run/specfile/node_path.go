@@ -97,10 +97,10 @@ var harmless = map[string]string{
 // needs maps a key to another key that is validated against it.
 var needs = map[string]string{"records": "mask", "chunks": "mask", "delay": "max_delay"}
 
-// setAside removes the parts that have problems, so that the rest can be checked: an unknown key
+// removeBroken removes the parts that have problems, so that the rest can be checked: an unknown key
 // alone; otherwise a top-level key, or the affected members of a top-level list. It reports whether
 // it could remove all problems.
-func (t tree) setAside(problems []Problem) bool {
+func (t tree) removeBroken(problems []Problem) bool {
 	for i := range problems {
 		if u := problems[i].unknown; u != nil && u.correct() {
 			continue

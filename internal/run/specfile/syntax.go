@@ -96,14 +96,14 @@ func syntax(err error, text []byte) []Problem {
 	for _, e := range loadErrors(err) {
 		p := Problem{width: 1}
 		p.Text, p.Line, p.Column = explain(e, lines)
-		p.Line, p.Column = within(lines, p.Line, p.Column)
+		p.Line, p.Column = clampPosition(lines, p.Line, p.Column)
 		out = append(out, p)
 	}
 	return out
 }
 
-// within moves a position beyond the end of the text to its end.
-func within(lines []string, line, column int) (int, int) {
+// clampPosition moves a position beyond the end of the text to its end.
+func clampPosition(lines []string, line, column int) (int, int) {
 	if line < 1 {
 		return 0, 0
 	}

@@ -73,11 +73,11 @@ func (s *typeSchema) below(name string) string {
 	return ""
 }
 
-// shapes caches the schemas of Go types, which may be recursive.
-type shapes map[reflect.Type]*typeSchema
+// schemaCache caches the schemas of Go types, which may be recursive.
+type schemaCache map[reflect.Type]*typeSchema
 
 // specShape returns the schema of a whole spec.
-var specShape = sync.OnceValue(func() *typeSchema { return shapes{}.of(reflect.TypeFor[crawlspec.Spec]()) })
+var specShape = sync.OnceValue(func() *typeSchema { return schemaCache{}.of(reflect.TypeFor[crawlspec.Spec]()) })
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
@@ -92,7 +92,7 @@ var (
 	renderType  = reflect.TypeFor[crawlspec.Render]()
 )
 
-func (all shapes) of(t reflect.Type) *typeSchema {
+func (all schemaCache) of(t reflect.Type) *typeSchema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -129,7 +129,7 @@ func (all shapes) of(t reflect.Type) *typeSchema {
 }
 
 // addKeys adds the keys of a struct and of its embedded structs.
-func (all shapes) addKeys(s *typeSchema, t reflect.Type) {
+func (all schemaCache) addKeys(s *typeSchema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

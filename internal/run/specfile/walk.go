@@ -39,11 +39,11 @@ func (w *walker) add(n *yaml.Node, path, format string, args ...any) {
 
 // problemAt returns a problem at a node.
 func problemAt(n *yaml.Node, path, text string) Problem {
-	return Problem{Line: n.Line, Column: n.Column, Path: path, Text: text, width: breadth(n)}
+	return Problem{Line: n.Line, Column: n.Column, Path: path, Text: text, width: markWidth(n)}
 }
 
-// breadth returns the length of a scalar in its line, 1 for other nodes.
-func breadth(n *yaml.Node) int {
+// markWidth returns the length of a scalar in its line, 1 for other nodes.
+func markWidth(n *yaml.Node) int {
 	if n.Kind != yaml.ScalarNode || strings.Contains(n.Value, "\n") {
 		return 1
 	}

@@ -95,7 +95,7 @@ func (r *Result) run(dir string) error {
 	if err := r.users(dir, site, ca); err != nil {
 		return err
 	}
-	r.Nobody, err = nobody(filepath.Join(dir, "users"), site.installation())
+	r.Nobody, err = orphans(filepath.Join(dir, "users"), site.installation())
 	return err
 }
 
@@ -202,8 +202,8 @@ func (r *Result) context(at string, site *Site, role roles.Role) error {
 	return r.write(filepath.Join(at, "context.json"), append(text, '\n'))
 }
 
-// nobody lists directories in users that belong to no user.
-func nobody(users string, in *roles.Installation) (found []string, err error) {
+// orphans lists directories in users that belong to no user.
+func orphans(users string, in *roles.Installation) (found []string, err error) {
 	entries, err := os.ReadDir(users)
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", err)
