@@ -35,7 +35,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if end := l.unknown.Begin(context.Background(), clientOf(c.RemoteAddr().String())); end != nil {
+		if end := l.unknown.Acquire(context.Background(), clientOf(c.RemoteAddr().String())); end != nil {
 			return &boundedConn{c, sync.OnceFunc(end)}, nil
 		}
 		_ = c.Close()

@@ -45,7 +45,7 @@ func (o *Options) limitCallers(next http.Handler) http.Handler {
 			tooMany(w, "too many requests of this caller: wait a second (--rate of the server sets the limit)")
 			return
 		}
-		end := l.inFlight.Begin(r.Context(), key)
+		end := l.inFlight.Acquire(r.Context(), key)
 		if end == nil {
 			tooMany(w, "too many requests of this caller at a time: wait for the answers to some")
 			return

@@ -145,7 +145,7 @@ func (s *State) findings(a *crawlspec.Alerts, look *Observation) (found []findin
 	case c.Idle:
 		s.restart()
 		for _, k := range []Kind{ErrorRate, Blocked, Login, NoProgress} {
-			found = append(found, calm(k, "the crawl is paused"))
+			found = append(found, healthy(k, "the crawl is paused"))
 		}
 	default:
 		if c.Unknown == "" {
@@ -166,8 +166,8 @@ func (s *State) findings(a *crawlspec.Alerts, look *Observation) (found []findin
 // restart drops the counters of the past.
 func (s *State) restart() { s.Samples, s.Moved = nil, time.Time{} }
 
-// calm returns a good finding.
-func calm(k Kind, text string) finding { return finding{kind: k, good: true, text: text} }
+// healthy returns a good finding.
+func healthy(k Kind, text string) finding { return finding{kind: k, good: true, text: text} }
 
 // apply updates one alert. It returns the change to report, if any.
 func (s *State) apply(crawl string, f *finding, now time.Time) (Change, bool) {

@@ -32,8 +32,8 @@ func drop(ctx context.Context, dead jetstream.Stream, seq uint64) error {
 	return nil
 }
 
-// dropped is the number of letters that DropAll removes in parallel.
-const dropped = 64
+// dropParallel is the number of letters that DropAll removes in parallel.
+const dropParallel = 64
 
 // DropAll removes the current letters that f selects, and returns their number. Without Reason,
 // Host and Since it lets the server select them, which is faster.
@@ -46,7 +46,7 @@ func DropAll(ctx context.Context, bus *stages.Bus, f Filter) (n int, err error) 
 		return purge(ctx, bus, f, s.CachedInfo().State.LastSeq)
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(dropped)
+	g.SetLimit(dropParallel)
 	err = Each(ctx, bus, f, func(l *DeadLetter) error {
 		n++
 		g.Go(func() error {

@@ -43,7 +43,7 @@ type Host struct {
 	Example frontierapi.FailedURL // the first failure
 }
 
-var errEnough = errors.New("enough was looked at")
+var errLimit = errors.New("enough was looked at")
 
 // Find searches failures. Its errors are those of the frontiers.
 func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
@@ -51,7 +51,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
 	err := frontierapi.Client{Bus: bus}.Failed(ctx, q.Crawl, q.Class, func(u *frontierapi.FailedURL) error {
 		if found.Looked == q.Look {
 			found.Partial = true
-			return errEnough
+			return errLimit
 		}
 		found.Looked++
 		if host := weburl.Host(u.URL); q.matches(u, host) {
@@ -59,7 +59,7 @@ func Find(ctx context.Context, bus *stages.Bus, q Query) (*Found, error) {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errLimit) {
 		return nil, err
 	}
 	for _, h := range hosts {

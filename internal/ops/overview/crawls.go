@@ -22,8 +22,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// asking is the number of crawls queried in parallel.
-const asking = 8
+// maxQueries is the number of crawls queried in parallel.
+const maxQueries = 8
 
 // ended is the state of a crawl that had ended. Determining the end takes many requests, so the
 // result is reused until one of these values changes. The time of the last change alone does not
@@ -72,7 +72,7 @@ func (r *Reader) ReadNamed(ctx context.Context, names []string, asked map[string
 	all = make([]Crawl, len(names))
 	var unanswered atomic.Bool // then the other crawls need not wait for a reply
 	var g errgroup.Group
-	g.SetLimit(asking)
+	g.SetLimit(maxQueries)
 	for i, name := range names {
 		c := &all[i]
 		c.Name = name

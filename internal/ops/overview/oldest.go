@@ -46,11 +46,11 @@ func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string
 	return nil
 }
 
-// lookers bounds the messages that are read in parallel.
-const lookers = 16
+// maxReads bounds the messages that are read in parallel.
+const maxReads = 16
 
 func newOldest() (*oldest, *errgroup.Group) {
 	g := new(errgroup.Group)
-	g.SetLimit(lookers)
+	g.SetLimit(maxReads)
 	return &oldest{byStage: make(map[string]time.Time)}, g
 }

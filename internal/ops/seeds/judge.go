@@ -35,8 +35,8 @@ type Verdict struct {
 type Judge struct {
 	// Take is called for each accepted seed; nil to only evaluate.
 	Take func(messages.Seed) error
-	// Tell is called for each verdict, in order.
-	Tell func(Verdict)
+	// Report is called for each verdict, in order.
+	Report func(Verdict)
 
 	preview *state.ScopePreview
 	urls    *weburl.Normalizer
@@ -83,7 +83,7 @@ func (j *Judge) line(n int, text string) error {
 	}
 	good, bad := messages.DecodeSeeds([]byte(text))
 	for _, b := range bad {
-		j.Tell(Verdict{Line: n, Text: messages.Clip(b.Text), Verdict: NoURL, Reason: messages.Clip(b.Err.Error())})
+		j.Report(Verdict{Line: n, Text: messages.Clip(b.Text), Verdict: NoURL, Reason: messages.Clip(b.Err.Error())})
 	}
 	for _, s := range good {
 		v := j.judge(s.URL)
@@ -92,7 +92,7 @@ func (j *Judge) line(n int, text string) error {
 				return err
 			}
 		}
-		j.Tell(v)
+		j.Report(v)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func TestEachLineHasAVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	var verdicts, taken []string
-	j.Tell = func(v Verdict) {
+	j.Report = func(v Verdict) {
 		verdicts = append(verdicts, fmt.Sprintf("%d %s %s", v.Line, v.Verdict, v.URL))
 	}
 	j.Take = func(s messages.Seed) error {
@@ -54,7 +54,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j.Tell = func(Verdict) {}
+		j.Report = func(Verdict) {}
 		if err := j.Read(strings.NewReader(text)); !errors.As(err, new(*FormatError)) {
 			t.Errorf("too many %s: %v", what, err)
 		}

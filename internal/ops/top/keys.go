@@ -46,7 +46,7 @@ func (m *Model) key(k string) tea.Cmd {
 	case m.overlay != noOverlay:
 		return m.overlayKey(k)
 	}
-	m.said = ""
+	m.result = ""
 	switch k {
 	case "q":
 		return tea.Quit
@@ -96,7 +96,7 @@ func (m *Model) answer(k string) tea.Cmd {
 	if k == "y" || k == "Y" {
 		return m.send(order)
 	}
-	m.said, m.saidBad = "nothing was cancelled", false
+	m.result, m.resultBad = "nothing was cancelled", false
 	return nil
 }
 
@@ -168,7 +168,7 @@ var states = map[string]crawlspec.RunState{"p": crawlspec.Paused, "r": crawlspec
 func (m *Model) steer(k string) tea.Cmd {
 	r, ok := m.selectedRow()
 	if !ok || m.panel == errorsPanel {
-		m.said, m.saidBad = "select a crawl or a host first", true
+		m.result, m.resultBad = "select a crawl or a host first", true
 		return nil
 	}
 	s := Steer{Crawls: []string{r.key}, State: states[k]}
@@ -180,7 +180,7 @@ func (m *Model) steer(k string) tea.Cmd {
 	}
 	switch {
 	case len(s.Crawls) == 0:
-		m.said, m.saidBad = "no crawl has work for "+r.key, true
+		m.result, m.resultBad = "no crawl has work for "+r.key, true
 		return nil
 	case s.State == crawlspec.Cancelled:
 		m.confirm = &s

@@ -28,17 +28,17 @@ type Model struct {
 	lookErr       error // of the last refresh
 	connected     bool
 
-	panel    panel
-	selected [panels]string // key of the selected row, "" for the first
-	order    order
-	filter   string
-	typing   bool // the filter is being edited
-	overlay  overlay
-	scroll   int // lines of the overlay above the screen
-	host     hostView
-	confirm  *Steer
-	said     string // result of the last order
-	saidBad  bool
+	panel     panel
+	selected  [panels]string // key of the selected row, "" for the first
+	order     order
+	filter    string
+	typing    bool // the filter is being edited
+	overlay   overlay
+	scroll    int // lines of the overlay above the screen
+	host      hostView
+	confirm   *Steer
+	result    string // result of the last order
+	resultBad bool
 }
 
 // panel is a list with a selected row.
@@ -150,7 +150,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			}
 		}
 	case Steered:
-		m.said, m.saidBad = e.said(), e.Err != nil
+		m.result, m.resultBad = e.said(), e.Err != nil
 		m.nextLook = m.now // refresh to show the effect
 	}
 	return m, cmd

@@ -284,7 +284,7 @@ func TestKeysSteerWhatIsSelected(t *testing.T) {
 			t.Errorf("%q asks for %+v, want nothing", keys, last)
 		}
 	}
-	if got := after(m, Steered{Steer{Crawls: []string{"news"}, State: crawlspec.Paused}, nil}).said; got != "crawl news is paused" {
+	if got := after(m, Steered{Steer{Crawls: []string{"news"}, State: crawlspec.Paused}, nil}).result; got != "crawl news is paused" {
 		t.Errorf("it says %q", got)
 	}
 }

@@ -86,10 +86,10 @@ func (s display) message() string {
 		return "show only: " + clean(s.filter) + "_"
 	case s.stale() || s.lookErr != nil:
 		return bad.of(s.trouble())
-	case s.said != "" && s.saidBad:
-		return bad.of(s.said)
-	case s.said != "":
-		return good.of(s.said)
+	case s.result != "" && s.resultBad:
+		return bad.of(s.result)
+	case s.result != "":
+		return good.of(s.result)
 	case s.filter != "":
 		return "only lines with \"" + clean(s.filter) + "\"; esc shows all"
 	}

@@ -157,7 +157,7 @@ func register[I, O any](a *API, op operation, do func(context.Context, *I) (*O, 
 		if _, refused := errors.AsType[*stages.PermissionError](err); refused && op.repeatable() {
 			out, err = do(ctx, in) // NATS reports a denied permission to all users of a connection; it may concern a different request
 		}
-		for until := time.Now().Add(cluster.PassTime); err != nil && op.repeatable() && a.Cluster.Passes(err) && time.Now().Before(until); {
+		for until := time.Now().Add(cluster.PassTime); err != nil && op.repeatable() && a.Cluster.IsTemporary(err) && time.Now().Before(until); {
 			if sleep.For(ctx, cluster.PassPoll) != nil {
 				break
 			}
@@ -237,7 +237,7 @@ func namesSubject(ctx huma.Context, next func(huma.Context)) {
 
 // inTurn is middleware that makes requests wait before their bodies are read.
 func (a *API) inTurn(ctx huma.Context, next func(huma.Context)) {
-	end := a.bulk.Begin(ctx.Context(), caller.Of(ctx.Context()).Name)
+	end := a.bulk.Acquire(ctx.Context(), caller.Of(ctx.Context()).Name)
 	if end == nil {
 		ctx.SetHeader("Retry-After", "2")
 		_ = huma.WriteErr(a.huma, ctx, http.StatusTooManyRequests, cluster.ErrBusy.Error()) // the client may be gone

@@ -17,8 +17,8 @@ import (
 // the OpenAPI document.
 var closedSets = make(map[reflect.Type][]any)
 
-// registerClosed adds these values to the OpenAPI document.
-var registerClosed = []func(huma.Registry){
+// registerEnums adds these values to the OpenAPI document.
+var registerEnums = []func(huma.Registry){
 	closedSet(crawlspec.Running, crawlspec.Paused, crawlspec.Cancelled),
 	closedSet(overview.States...),
 	closedSet(frontierapi.Empty, frontierapi.Complete, frontierapi.PagesLimit, frontierapi.BytesLimit, frontierapi.TimeLimit),

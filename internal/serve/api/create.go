@@ -87,7 +87,7 @@ func firstSeeds(spec *crawlspec.Spec, urls []string) (all []messages.Seed, err e
 	}
 	var bad []error
 	j.Take = func(s messages.Seed) error { all = append(all, s); return nil }
-	j.Tell = func(v seeds.Verdict) {
+	j.Report = func(v seeds.Verdict) {
 		if v.Verdict == seeds.NoURL || v.Verdict == seeds.Excluded {
 			bad = append(bad, &huma.ErrorDetail{Location: "body.seeds", Message: v.Verdict + ": " + v.Reason, Value: v.Text + v.URL})
 		}

@@ -40,7 +40,7 @@ func newProblem(status int, msg string, errs ...error) huma.StatusError {
 	p := new(Problem)
 	p.Status, p.Title = status, http.StatusText(status)
 	var all []string
-	for _, err := range told(status, errs) {
+	for _, err := range fixable(status, errs) {
 		p.Add(err)
 		if d, ok := err.(huma.ErrorDetailer); ok { //nolint:errorlint // never wrapped
 			all = append(all, detailText(d.ErrorDetail()))
@@ -52,9 +52,9 @@ func newProblem(status int, msg string, errs ...error) huma.StatusError {
 	return p
 }
 
-// told returns the errors that a caller can fix. If the body could not be read, it drops errors
+// fixable returns the errors that a caller can fix. If the body could not be read, it drops errors
 // about its fields.
-func told(status int, errs []error) (all []error) {
+func fixable(status int, errs []error) (all []error) {
 	unread := status == http.StatusBadRequest || status == http.StatusUnsupportedMediaType
 	for _, err := range errs {
 		d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // never wrapped

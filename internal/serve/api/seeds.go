@@ -61,7 +61,7 @@ func (u urlOperations) judgeSeeds(ctx context.Context, in *seedsInput, feed bool
 		if err != nil {
 			return err
 		}
-		j.Tell = func(v seeds.Verdict) { out.count(v, in.Verdicts) }
+		j.Report = func(v seeds.Verdict) { out.count(v, in.Verdicts) }
 		if !feed {
 			return j.Read(bytes.NewReader(in.RawBody))
 		}

@@ -48,7 +48,7 @@ func registerStream[I any](a *API, op operation, media string, open *turns.Turns
 	spec := a.describe(&op)
 	spec.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: "string"}}}}}
 	huma.Register(a.huma, spec, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		end := open.Begin(ctx, caller.Of(ctx).Name)
+		end := open.Acquire(ctx, caller.Of(ctx).Name)
 		if end == nil {
 			return nil, retryLater(http.StatusTooManyRequests, "too many downloads and streams are open: close some, or share a stream")
 		}

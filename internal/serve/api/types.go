@@ -30,7 +30,7 @@ func newRegistry() huma.Registry {
 		return name
 	})
 	r.RegisterTypeAlias(reflect.TypeFor[messages.Millis](), reflect.TypeFor[int64]()) // the JSON form of the type does not follow from the Go type
-	for _, register := range registerClosed {
+	for _, register := range registerEnums {
 		register(r)
 	}
 	return r

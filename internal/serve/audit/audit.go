@@ -70,11 +70,11 @@ func Open(dir string) (*Log, error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	l := &Log{dir: dir, max: MaxBytes}
-	return l, l.alone(l.open)
+	return l, l.exclusively(l.open)
 }
 
-// alone calls do while no other process accesses the log.
-func (l *Log) alone(do func() error) error {
+// exclusively calls do while no other process accesses the log.
+func (l *Log) exclusively(do func() error) error {
 	return filelock.With(filepath.Join(l.dir, lock), do)
 }
 
@@ -126,7 +126,7 @@ func (l *Log) Close() error {
 func (l *Log) Add(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.alone(func() error { return l.add(e) })
+	return l.exclusively(func() error { return l.add(e) })
 }
 
 func (l *Log) add(e Entry) error {
@@ -185,7 +185,7 @@ func (l *Log) rotate() error {
 func (l *Log) Newest(before uint64, most int) (all []Entry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err = l.alone(func() error {
+	err = l.exclusively(func() error {
 		all, err = l.newest(before, most)
 		return err
 	})

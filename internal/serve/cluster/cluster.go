@@ -176,7 +176,7 @@ var ErrBusy = errors.New("too many requests of this kind at a time: send fewer i
 
 // Look is Do for searches of streams. It waits for its turn, at most lookWait.
 func (c *Cluster) Look(ctx context.Context, do func(context.Context, *stages.Bus) error) error {
-	end := c.looks.Begin(ctx, caller.Of(ctx).Name)
+	end := c.looks.Acquire(ctx, caller.Of(ctx).Name)
 	if end == nil {
 		return cmp.Or(ctx.Err(), ErrBusy)
 	}
@@ -210,7 +210,7 @@ func untilLost(ctx context.Context, nc *nats.Conn) (context.Context, func()) {
 func (c *Cluster) acquireOrWait(ctx context.Context) (*stages.Bus, func(), error) {
 	for until := time.Now().Add(PassTime); ; {
 		bus, release, err := c.acquire(ctx)
-		if err == nil || !c.Passes(err) || time.Now().After(until) || sleep.For(ctx, PassPoll) != nil {
+		if err == nil || !c.IsTemporary(err) || time.Now().After(until) || sleep.For(ctx, PassPoll) != nil {
 			return bus, release, err
 		}
 	}
@@ -244,9 +244,9 @@ func (c *Cluster) acquire(ctx context.Context) (*stages.Bus, func(), error) {
 // its address.
 func (c *Cluster) hasEnded() bool { return c.local != "" && !connect.HasLocal(c.local) }
 
-// Passes reports whether an error is temporary: a crawl in the directory has just begun or is
+// IsTemporary reports whether an error is temporary: a crawl in the directory has just begun or is
 // ending, after which its stored state can be read.
-func (c *Cluster) Passes(err error) bool {
+func (c *Cluster) IsTemporary(err error) bool {
 	return c.local != "" && (errors.Is(err, ErrAway) || errors.Is(err, frontierapi.ErrUnanswered) || errors.Is(err, embedded.ErrInUse))
 }
 

@@ -41,11 +41,11 @@ func New(file string, log *slog.Logger) *Sampler {
 	return s
 }
 
-// Saw adds an observation. It replaces the rate of each crawl by the mean over half a minute, which
+// Observe adds an observation. It replaces the rate of each crawl by the mean over half a minute, which
 // varies less than that between two observations.
-func (s *Sampler) Saw(o *overview.Overview) {
+func (s *Sampler) Observe(o *overview.Overview) {
 	s.mu.Lock()
-	s.saw(o)
+	s.observe(o)
 	due := time.Since(s.stored) >= storeEach
 	s.mu.Unlock()
 	if due {
@@ -53,7 +53,7 @@ func (s *Sampler) Saw(o *overview.Overview) {
 	}
 }
 
-func (s *Sampler) saw(o *overview.Overview) {
+func (s *Sampler) observe(o *overview.Overview) {
 	at := o.At.Unix()
 	whole := Point{At: at}
 	if last := s.whole.last(); last != nil {

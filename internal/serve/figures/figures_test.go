@@ -39,7 +39,7 @@ func values(list []*float64) (text string) {
 func TestChartsHaveGapsWhereNobodyLooked(t *testing.T) {
 	s := sampler("")
 	for i, seconds := range []int{0, 5, 10, 600, 605} {
-		s.Saw(looked(seconds, "shop", int64(10*i)))
+		s.Observe(looked(seconds, "shop", int64(10*i)))
 	}
 	c := s.Chart("shop", Hour, began.Add(605*time.Second))
 	if got := values(c.Pages); got != "- 2 2 - - 2 " {
@@ -61,7 +61,7 @@ func TestChartsHaveGapsWhereNobodyLooked(t *testing.T) {
 func TestFiguresOfAllCrawlsCountWhatHasCome(t *testing.T) {
 	s := sampler("")
 	for i, pages := range []int64{1000, 1010, 1030, 5, 25} {
-		s.Saw(looked(5*i, "shop", pages))
+		s.Observe(looked(5*i, "shop", pages))
 	}
 	if got := values(s.Chart("", Hour, began.Add(20*time.Second)).Pages); got != "- 2 4 1 4 " {
 		t.Errorf("pages a second of all crawls: %s", got)
@@ -75,7 +75,7 @@ func TestFiguresOfAllCrawlsCountWhatHasCome(t *testing.T) {
 func TestWhatIsKeptHasABound(t *testing.T) {
 	s := sampler("")
 	for i := range 3 * 24 * 60 * 12 {
-		s.Saw(looked(5*i, "shop", int64(i)))
+		s.Observe(looked(5*i, "shop", int64(i)))
 	}
 	now := began.Add(3 * 24 * time.Hour)
 	of := s.crawls["shop"]
@@ -92,7 +92,7 @@ func TestWhatIsKeptHasABound(t *testing.T) {
 		t.Errorf("%d points are drawn of a day", n)
 	}
 	for i := range 3 * maxCrawls {
-		s.Saw(looked(3*24*3600+5*i, fmt.Sprint("crawl", i), 1))
+		s.Observe(looked(3*24*3600+5*i, fmt.Sprint("crawl", i), 1))
 	}
 	if len(s.crawls) > maxCrawls {
 		t.Errorf("%d crawls are kept", len(s.crawls))
@@ -109,7 +109,7 @@ func TestRateIsThatOfHalfAMinute(t *testing.T) {
 	last30 := began.Add(30 * time.Second)
 	for i, pages := range []int64{0, 30, 30, 30, 30, 30, 30} {
 		o := looked(5*i, "shop", pages)
-		s.Saw(o)
+		s.Observe(o)
 		last = o.Crawls[0]
 	}
 	if last.Rate != 1 || !last.ETA.Equal(last30.Add(70*time.Second)) {
@@ -122,12 +122,12 @@ func TestFiguresOutliveARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures")
 	s := sampler(file)
 	for i := range 4 {
-		s.Saw(looked(5*i, "shop", int64(10*i)))
+		s.Observe(looked(5*i, "shop", int64(10*i)))
 	}
 	s.Store()
 	later := sampler(file)
-	later.Saw(looked(300, "shop", 100))
-	later.Saw(looked(305, "shop", 110))
+	later.Observe(looked(300, "shop", 100))
+	later.Observe(looked(305, "shop", 110))
 	if got := values(later.Chart("shop", Hour, began.Add(305*time.Second)).Pages); got != "- 2 2 2 - - 2 " {
 		t.Errorf("after a restart: %s", got)
 	}

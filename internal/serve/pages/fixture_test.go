@@ -63,7 +63,7 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	t.Cleanup(looked.Close)
 	c := &fixture{t: t, broker: broker, bus: bus, feed: snapshots.New(looked, log)}
 	drawn := figures.New(filepath.Join(t.TempDir(), "figures"), log)
-	c.feed.Each = drawn.Saw
+	c.feed.Each = drawn.Observe
 	written, err := audit.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

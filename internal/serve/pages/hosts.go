@@ -59,7 +59,7 @@ func (up urlPages) hosts(r *http.Request) (any, error) {
 	for _, why := range p.Whys {
 		p.Total += why.N
 	}
-	all := told(survey)
+	all := distinctHosts(survey)
 	p.Listed = len(all)
 	text, why := strings.ToLower(strings.TrimSpace(r.FormValue("q"))), r.FormValue("why")
 	all = slices.DeleteFunc(all, func(h frontierapi.HostStatus) bool {
@@ -89,8 +89,8 @@ func (up urlPages) survey(r *http.Request, crawl string) (*frontierapi.Survey, e
 // surveyed bounds the hosts of each order that a frontier returns.
 const surveyed = 100
 
-// told returns the hosts of a survey without duplicates.
-func told(survey *frontierapi.Survey) (all []frontierapi.HostStatus) {
+// distinctHosts returns the hosts of a survey without duplicates.
+func distinctHosts(survey *frontierapi.Survey) (all []frontierapi.HostStatus) {
 	seen := make(map[string]bool)
 	for _, h := range slices.Concat(survey.Longest, survey.Busiest, survey.Slowest) {
 		if !seen[h.Host] {

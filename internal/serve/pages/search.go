@@ -67,7 +67,7 @@ func hostsLike(ctx context.Context, client frontierapi.Client, text string) (nam
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range told(survey) {
+	for _, h := range distinctHosts(survey) {
 		if strings.Contains(h.Host, text) && len(names) < perPage {
 			names = append(names, h.Host)
 		}

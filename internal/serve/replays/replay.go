@@ -57,8 +57,8 @@ type task struct {
 	progress *replay.Progress
 }
 
-// told returns the state of a replay. The caller holds the lock.
-func (s *Service) told(j *task) Replay {
+// status returns the state of a replay. The caller holds the lock.
+func (s *Service) status(j *task) Replay {
 	st := Replay{Job: j.Job, Waits: j.waits, Progress: j.progress, OtherSpec: j.Spec != ""}
 	if st.To != ToRecords {
 		st.Out = s.folderOf(&st.Job)
@@ -80,8 +80,8 @@ func (s *Service) told(j *task) Replay {
 	return st
 }
 
-// saw records the progress of a replay, or why it waits.
-func (s *Service) saw(j *task, p *replay.Progress, waits string) {
+// record records the progress of a replay, or why it waits.
+func (s *Service) record(j *task, p *replay.Progress, waits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.waits = waits

@@ -66,9 +66,9 @@ func New(dir, out string, c *cluster.Cluster, log *slog.Logger) (*Service, error
 	return &Service{cluster: c, dir: dir, out: out, log: log, wake: make(chan struct{}, 1)}, nil
 }
 
-// mine locks the directory and reads it, unless another server holds it. The caller holds the lock
+// takeDirectory locks the directory and reads it, unless another server holds it. The caller holds the lock
 // of the service.
-func (s *Service) mine() error {
+func (s *Service) takeDirectory() error {
 	if s.Off || s.lock != nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (s *Service) known() (map[string]*task, error) {
 	if s.Off { // another server may have changed them
 		return s.read()
 	}
-	err := s.mine()
+	err := s.takeDirectory()
 	return s.all, err
 }
 
@@ -114,7 +114,7 @@ func (s *Service) Begin(r Job) (Replay, error) {
 	r.ID = newID(r.Created)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.mine(); err != nil {
+	if err := s.takeDirectory(); err != nil {
 		return Replay{}, err
 	}
 	if len(s.all) >= MostReplays {
@@ -132,7 +132,7 @@ func (s *Service) Begin(r Job) (Replay, error) {
 	j := &task{Job: r}
 	s.all[r.ID] = j
 	s.awake()
-	return s.told(j), nil
+	return s.status(j), nil
 }
 
 // checkFree returns an error if the directory of a replay is in use or not empty. The caller holds
@@ -180,7 +180,7 @@ func (s *Service) List(crawl string) (list []Replay, err error) {
 	all, err := s.known()
 	for _, j := range slices.Backward(ordered(all)) {
 		if j.Crawl == crawl {
-			list = append(list, s.told(j))
+			list = append(list, s.status(j))
 		}
 	}
 	return list, err
@@ -194,7 +194,7 @@ func (s *Service) Get(crawl, id string) (Replay, error) {
 	if err != nil {
 		return Replay{}, err
 	}
-	return s.told(j), nil
+	return s.status(j), nil
 }
 
 func (s *Service) find(crawl, id string) (*task, error) {
@@ -247,14 +247,14 @@ func (s *Service) Resume(crawl, id string) (Replay, error) {
 	}
 	j.Job = again
 	s.awake()
-	return s.told(j), nil
+	return s.status(j), nil
 }
 
 // next starts the oldest unfinished replay, and returns nil if there is none.
 func (s *Service) next(ctx context.Context) (context.Context, *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.mine(); err != nil {
+	if err := s.takeDirectory(); err != nil {
 		s.log.Debug("replays are not run by this server", "error", err)
 		return ctx, nil
 	}

@@ -52,7 +52,7 @@ func (s *Service) run(ctx context.Context, j *task) {
 			return
 		case err == nil: // it has yielded to a crawl
 		case passes(err):
-			s.saw(j, nil, err.Error())
+			s.record(j, nil, err.Error())
 		default:
 			s.end(j, report, err)
 			return
@@ -92,7 +92,7 @@ func (s *Service) attempt(ctx context.Context, j *task) (report *replay.Report, 
 			return nil, err
 		}
 	}
-	o.Progress = func(p replay.Progress) { s.saw(j, &p, "") }
+	o.Progress = func(p replay.Progress) { s.record(j, &p, "") }
 	err = s.cluster.Hold(ctx, func(ctx context.Context, bus *stages.Bus, ends bool) (err error) {
 		o.Source, o.Ends = bus, ends
 		report, err = replay.Run(ctx, o)

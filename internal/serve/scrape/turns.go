@@ -38,7 +38,7 @@ func newHostTurns(most time.Duration) *hostTurns {
 // delay for the host.
 func (t *hostTurns) take(ctx context.Context, host string) (give func(rest time.Duration), err error) {
 	until := time.Now().Add(t.most)
-	end := t.Begin(ctx, host)
+	end := t.Acquire(ctx, host)
 	if end == nil {
 		return nil, cmp.Or(ctx.Err(), fmt.Errorf("%w: others wait for %s already", ErrBusy, host))
 	}

@@ -83,7 +83,7 @@ func (f *Feed) Run(ctx context.Context) {
 			}
 		}
 		before = s.Overview
-		f.tell(s)
+		f.publish(s)
 		f.rest(ctx)
 	}
 }
@@ -111,8 +111,8 @@ func (f *Feed) look(ctx context.Context, r *overview.Reader) *Snapshot {
 	return s
 }
 
-// tell sends a snapshot to all watchers. It replaces a snapshot that a watcher has not read yet.
-func (f *Feed) tell(s *Snapshot) {
+// publish sends a snapshot to all watchers. It replaces a snapshot that a watcher has not read yet.
+func (f *Feed) publish(s *Snapshot) {
 	var err error
 	if s.text, err = json.Marshal(s); err != nil {
 		f.log.Error("cannot encode the status", "error", err)

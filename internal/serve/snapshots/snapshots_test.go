@@ -68,10 +68,10 @@ func TestSlowWatcherHasTheNewest(t *testing.T) {
 	slow, end := f.Watch()
 	defer end()
 	for range 3 {
-		f.tell(&Snapshot{Mode: cluster.Empty})
+		f.publish(&Snapshot{Mode: cluster.Empty})
 	}
 	newest := &Snapshot{Mode: cluster.Away}
-	f.tell(newest)
+	f.publish(newest)
 	if got := <-slow; got != newest {
 		t.Errorf("it has %+v", got)
 	}

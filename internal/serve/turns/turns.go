@@ -30,9 +30,9 @@ func New(each, all int64, wait time.Duration) *Turns {
 	return &Turns{each: each, wait: wait, all: semaphore.NewWeighted(all), callers: make(map[string]*callerTurns)}
 }
 
-// Begin waits for a turn of a caller, for the wait of New at most. Waiting callers are served in
+// Acquire waits for a turn of a caller, for the wait of New at most. Waiting callers are served in
 // order. It returns the function that ends the turn, nil if the wait is over or ctx is done.
-func (t *Turns) Begin(ctx context.Context, who string) (end func()) {
+func (t *Turns) Acquire(ctx context.Context, who string) (end func()) {
 	if ctx.Err() != nil {
 		return nil
 	}

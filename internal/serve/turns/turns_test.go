@@ -21,7 +21,7 @@ func TestTurnsAreBoundedByCallerAndInAll(t *testing.T) {
 		begin := func(who string, want bool, after time.Duration) {
 			t.Helper()
 			began := time.Now()
-			end := turns.Begin(t.Context(), who)
+			end := turns.Acquire(t.Context(), who)
 			if (end != nil) != want || time.Since(began) != after {
 				t.Errorf("%s: %t after %s, want %t after %s", who, end != nil, time.Since(began), want, after)
 			}
@@ -41,7 +41,7 @@ func TestTurnsAreBoundedByCallerAndInAll(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		ends["c"][0]()
-		if turns.Begin(ctx, "c") != nil {
+		if turns.Acquire(ctx, "c") != nil {
 			t.Error("a request that has ended has a turn")
 		}
 		for _, end := range []func(){ends["a"][1], ends["b"][0], ends["b"][1], ends["d"][0]} {
@@ -58,12 +58,12 @@ func TestTurnsAreGivenInOrder(t *testing.T) {
 	for name, turns := range map[string]*Turns{"of a caller": New(1, 9, wait), "in all": New(9, 1, wait)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				first := turns.Begin(t.Context(), "a")
+				first := turns.Acquire(t.Context(), "a")
 				var mu sync.Mutex
 				var order []int
 				for i := range 9 {
 					go func() {
-						end := turns.Begin(t.Context(), "a")
+						end := turns.Acquire(t.Context(), "a")
 						mu.Lock()
 						order = append(order, i)
 						mu.Unlock()
@@ -79,7 +79,7 @@ func TestTurnsAreGivenInOrder(t *testing.T) {
 			})
 		})
 	}
-	if turns := New(1, 2, 0); turns.Begin(t.Context(), "a") == nil || turns.Begin(t.Context(), "a") != nil || turns.Begin(t.Context(), "b") == nil {
+	if turns := New(1, 2, 0); turns.Acquire(t.Context(), "a") == nil || turns.Acquire(t.Context(), "a") != nil || turns.Acquire(t.Context(), "b") == nil {
 		t.Error("without a wait, a free turn is refused or another is given")
 	}
 }
@@ -93,7 +93,7 @@ func TestTurnsOfManyEnd(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
-				end := turns.Begin(t.Context(), fmt.Sprint(i%5))
+				end := turns.Acquire(t.Context(), fmt.Sprint(i%5))
 				if end == nil {
 					t.Errorf("%d waited in vain", i)
 					return

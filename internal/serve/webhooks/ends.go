@@ -31,11 +31,11 @@ type End struct {
 	upto uint64
 }
 
-func (e *End) key() told { return told{e.Run.Run, e.Run.Ended} }
+func (e *End) key() postedEnd { return postedEnd{e.Run.Run, e.Run.Ended} }
 
 // after reports whether e is to be posted after t. The end of an earlier run may be later than it
 // was known to be when posted; it is not posted again.
-func (e *End) after(t told, newest bool) bool {
+func (e *End) after(t postedEnd, newest bool) bool {
 	return e.Run.Ended.After(t.Ended) && (newest || e.Run.Run != t.Run)
 }
 
@@ -181,12 +181,12 @@ func (e *ends) learn(ctx context.Context, bus *stages.Bus, c *overview.Crawl) (e
 }
 
 // next returns the first end to post to a webhook, nil if there is none.
-func (e *ends) next(h *Hook, have map[string]told) *End {
+func (e *ends) next(h *Hook, have map[string]postedEnd) *End {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var first *End
 	for crawl, k := range e.known {
-		if !h.hears(crawl) {
+		if !h.covers(crawl) {
 			continue
 		}
 		for i := range k.ended {

@@ -26,14 +26,14 @@ type file struct {
 type progress struct {
 	// At is the position after the posted records.
 	At records.Position `json:"at"`
-	// Told is the last posted end of each crawl.
-	Told map[string]told `json:"told"`
+	// Posted is the last posted end of each crawl.
+	Posted map[string]postedEnd `json:"told"`
 	// Sending is the post in progress, nil for none.
 	Sending *delivery `json:"sending,omitempty"`
 }
 
-// told identifies an end of a crawl.
-type told struct {
+// postedEnd identifies an end of a crawl.
+type postedEnd struct {
 	Run   int64     `json:"run"`
 	Ended time.Time `json:"ended"`
 }
@@ -95,7 +95,7 @@ func (f *file) beginNow(ctx context.Context, bus *stages.Bus) (err error) {
 	err = now.lookAt(ctx, bus, crawls)
 	for crawl, k := range now.known {
 		if n := len(k.ended); n > 0 {
-			f.Progress.Told[crawl] = k.ended[n-1].key()
+			f.Progress.Posted[crawl] = k.ended[n-1].key()
 		}
 	}
 	return err

@@ -45,8 +45,8 @@ type Hook struct {
 // Wants reports whether the webhook posts an event.
 func (h *Hook) Wants(e Event) bool { return slices.Contains(h.Events, e) }
 
-// hears reports whether the webhook posts events of a crawl.
-func (h *Hook) hears(crawl string) bool { return h.Crawl == "" || h.Crawl == crawl }
+// covers reports whether the webhook posts events of a crawl.
+func (h *Hook) covers(crawl string) bool { return h.Crawl == "" || h.Crawl == crawl }
 
 // public returns the webhook without secrets.
 func (h *Hook) public() Hook {

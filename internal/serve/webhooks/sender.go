@@ -86,7 +86,7 @@ func (s *sender) next(ctx context.Context) (*delivery, error) {
 	}
 	var end *End
 	if h.Wants(CrawlEnded) {
-		end = s.service.ends.next(h, p.Told)
+		end = s.service.ends.next(h, p.Posted)
 	}
 	if h.Wants(NewRecords) {
 		fill := time.Duration(h.Seconds) * time.Second
@@ -223,7 +223,7 @@ func (s *sender) deliver(ctx context.Context, d *delivery) {
 		m.Header = h.signed(d.ID, time.Now(), d.body)
 		err := webhook.Post(ctx, m)
 		if err == nil {
-			s.taken(d)
+			s.accepted(d)
 			return
 		}
 		if ctx.Err() != nil {
@@ -239,12 +239,12 @@ func (s *sender) deliver(ctx context.Context, d *delivery) {
 	}
 }
 
-// taken records that a post was accepted. If that cannot be stored, the post is repeated after a
+// accepted records that a post was accepted. If that cannot be stored, the post is repeated after a
 // restart.
-func (s *sender) taken(d *delivery) {
+func (s *sender) accepted(d *delivery) {
 	p := &s.file.Progress
 	if p.Sending, p.At = nil, d.To; d.End != nil {
-		p.Told[d.End.Crawl] = d.End.key()
+		p.Posted[d.End.Crawl] = d.End.key()
 	}
 	if err := s.file.save(s.service.dir); err != nil {
 		s.service.log.Error("cannot store the progress of a webhook", "webhook", s.file.Hook.Name, "error", err)

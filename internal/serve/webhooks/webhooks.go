@@ -152,7 +152,7 @@ func (s *Service) wanted() (crawls []string, all bool) {
 func (s *Service) Add(ctx context.Context, h Hook) (Hook, error) {
 	h.Secret, h.Created = newSecret(), time.Now().UTC()
 	s.awaitBegin()
-	f := &file{V: 1, Hook: h, Progress: progress{Told: make(map[string]told)}}
+	f := &file{V: 1, Hook: h, Progress: progress{Posted: make(map[string]postedEnd)}}
 	if err := s.beginNow(ctx, f); err != nil {
 		return h, err
 	}
