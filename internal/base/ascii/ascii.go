@@ -1,10 +1,10 @@
-// Package ascii maps characters of all scripts to ASCII, and compares bytes without regard to ASCII case, as the standards
-// of the web mean it: letters beyond ASCII are left alone.
+// Package ascii maps characters of all scripts to ASCII, and compares bytes ignoring ASCII case, as
+// web standards define it: letters outside ASCII are unchanged.
 package ascii
 
 import "unicode"
 
-// Lower maps A-Z to a-z and leaves every other byte alone.
+// Lower maps A-Z to a-z and leaves every other byte unchanged.
 func Lower(b byte) byte {
 	if 'A' <= b && b <= 'Z' {
 		b += 'a' - 'A'
@@ -12,10 +12,11 @@ func Lower(b byte) byte {
 	return b
 }
 
-// Plain is a mapping for strings.Map that writes digits, spaces and full-width forms of all scripts as ASCII has them, and
-// drops characters that format text, such as U+200E. It leaves every other character alone.
+// Plain is a mapping for strings.Map. It converts digits, spaces and full-width forms of all
+// scripts to ASCII, drops format characters such as U+200E, and leaves every other character
+// unchanged.
 func Plain(r rune) rune {
-	const fullWidth = 0xff01 - '!' // between the forms and their characters, up to "~"
+	const fullWidth = 0xff01 - '!' // offset between a full-width form and its character, up to "~"
 	switch {
 	case r <= unicode.MaxASCII:
 		return r
@@ -28,21 +29,20 @@ func Plain(r rune) rune {
 	case !unicode.Is(unicode.Nd, r):
 		return r
 	}
-	n := rune(0) // of digits before it: groups have ten each
+	n := rune(0) // number of preceding digits; groups have ten digits each
 	for unicode.Is(unicode.Nd, r-n-1) {
 		n++
 	}
 	return '0' + n%10
 }
 
-// Is reports whether b equals lower, which is in lower case, without regard to
-// case.
+// Is reports whether b equals lower, ignoring the case of b. lower must be in lower case.
 func Is(b []byte, lower string) bool {
 	return len(b) == len(lower) && HasPrefix(b, lower)
 }
 
-// HasPrefix reports whether b begins with lower, which is in lower case, without
-// regard to case.
+// HasPrefix reports whether b begins with lower, ignoring the case of b. lower must be in lower
+// case.
 func HasPrefix(b []byte, lower string) bool {
 	if len(b) < len(lower) {
 		return false

@@ -1,6 +1,6 @@
 package ascii
 
-// Unhex returns the value of a hexadecimal digit, and whether it is one.
+// Unhex returns the value of a hexadecimal digit, and whether c is one.
 func Unhex(c byte) (value byte, ok bool) {
 	switch c = Lower(c); {
 	case '0' <= c && c <= '9':
@@ -11,8 +11,8 @@ func Unhex(c byte) (value byte, ok bool) {
 	return 0, false
 }
 
-// Unescape returns the byte that a percent-encoding at the start of a text stands for, if
-// there is one (RFC 3986 section 2.1).
+// Unescape decodes a percent-encoded byte at the start of a text, if there is one (RFC 3986 section
+// 2.1).
 func Unescape(text string) (c byte, ok bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
@@ -22,7 +22,7 @@ func Unescape(text string) (c byte, ok bool) {
 	return high<<4 | low, ok1 && ok2
 }
 
-// AppendEscape appends a byte percent-encoded.
+// AppendEscape appends a percent-encoded byte.
 func AppendEscape(out []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(out, '%', digits[c>>4], digits[c&15])

@@ -1,4 +1,4 @@
-// Package atomicfile replaces files whole or not at all.
+// Package atomicfile replaces files atomically.
 package atomicfile
 
 import (
@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 )
 
-// Aside is what ReadAllJSON adds to the name of a damaged file, so that a person can inspect it.
+// Aside is the suffix that ReadAllJSON adds to the name of a damaged file, which is kept for
+// inspection.
 const Aside = ".unreadable"
 
-// Write replaces a file, which only its owner can read. After a crash it has the old
-// text or the new.
+// Write replaces a file, which only its owner can read. After a crash the file has the old text or
+// the new one.
 func Write(name string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // with 0600
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // JSON is the suffix of the files that ReadAllJSON reads.
 const JSON = ".json"
 
-// WriteJSON replaces a file by the JSON text of v.
+// WriteJSON replaces a file by the JSON encoding of v.
 func WriteJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -26,8 +26,8 @@ func WriteJSON(name string, v any) error {
 	return Write(name, append(text, '\n'))
 }
 
-// ReadJSON decodes a file into v. The error is a *fs.PathError if the file could not be read, another if its text is not that
-// of a v.
+// ReadJSON decodes a file into v. The error is a *fs.PathError if the file cannot be read, and a
+// different one if its text cannot be decoded.
 func ReadJSON(name string, v any) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -39,12 +39,13 @@ func ReadJSON(name string, v any) error {
 	return nil
 }
 
-// errInvalid is the reason why a file is skipped that valid refuses.
+// errInvalid is the reason for skipping a file that valid rejects.
 var errInvalid = errors.New("it is of another name or version")
 
-// ReadAllJSON decodes the files of a folder whose names end in JSON, in the order of their names. It logs and skips a file that
-// cannot be read, or whose value valid, which is given the name without the suffix, refuses. With rename, it renames a damaged
-// file (Aside), which is logged once therefore; one that could not be opened keeps its name.
+// ReadAllJSON decodes the files of a directory whose names end in JSON, in the order of their
+// names. It logs and skips a file that cannot be read, or whose value valid rejects; valid gets the
+// name without the suffix. If rename is set, it renames a damaged file (Aside), which is therefore
+// logged once; a file that could not be opened keeps its name.
 func ReadAllJSON[T any](dir string, rename bool, log *slog.Logger, valid func(name string, v *T) bool) (all []*T, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -52,7 +53,7 @@ func ReadAllJSON[T any](dir string, rename bool, log *slog.Logger, valid func(na
 	}
 	level := slog.LevelError
 	if !rename {
-		level = slog.LevelDebug // it is logged at each call
+		level = slog.LevelDebug // each call logs it
 	}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), JSON)

@@ -7,10 +7,9 @@ import "time"
 
 var processBegan = time.Now()
 
-// Now is the time since the process was started; on most systems without what the
-// machine slept.
+// Now returns the time since the start of the process. On most systems it excludes suspended time.
 func Now() time.Duration { return time.Since(processBegan) }
 
-// Clock names the clock that Now reads, for readings of several processes to be
-// compared; "", as it is that of this process alone.
+// Clock identifies the clock of Now to compare readings of several processes. It is "", because
+// this clock is private to the process.
 func Clock() string { return "" }

@@ -1,10 +1,11 @@
-// Package childproc starts processes that end with the one that has started them, also where that is killed and cleans nothing
-// up: a browser, servers of tests and benchmarks. Linux alone does that; elsewhere they stay.
+// Package childproc starts processes that end with their parent, even if the parent is killed and
+// cannot clean up: a browser, servers of tests and benchmarks. Only Linux supports that; on other
+// systems the processes stay.
 package childproc
 
 import "os/exec"
 
-// Start starts a command as its method does, for as long as this process is there.
+// Start starts a command like its method Start, for the lifetime of this process.
 func Start(cmd *exec.Cmd) error {
 	err := make(chan error, 1)
 	go start(cmd, err)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start keeps a thread until the process has ended: Linux takes the end of the thread that has started a process for that
-// of its parent.
+// start keeps a thread until the process has ended, because Linux treats the end of the thread that
+// started a process as the end of its parent.
 func start(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -24,7 +24,7 @@ func start(cmd *exec.Cmd, started chan<- error) {
 		return
 	}
 	for {
-		// The caller that waits for the command gets its error.
+		// The error is for the caller that waits for the command.
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
 			return

@@ -7,7 +7,7 @@ import (
 	brotli "github.com/molecule-man/go-brrr"
 )
 
-// brotliDecoder decodes brotli, and ignores bytes after the end of the stream, as browsers do.
+// brotliDecoder decodes brotli. It ignores bytes after the end of the stream, as browsers do.
 type brotliDecoder struct{ *brotli.Reader }
 
 func (d brotliDecoder) Read(p []byte) (int, error) {
@@ -18,7 +18,7 @@ func (d brotliDecoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Reset does not read.
+// Reset resets the decoder. It does not read from r.
 func (d brotliDecoder) Reset(r io.Reader) error {
 	d.Reader.Reset(r)
 	return nil

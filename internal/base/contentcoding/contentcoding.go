@@ -1,7 +1,6 @@
-// Package contentcoding undoes the content codings of HTTP (RFC 9110 8.4.1): gzip,
-// deflate, br and zstd, also several over one another. It is safe against
-// bodies made to be large: the caller says how many times its size a body may
-// become. Decoders are kept and used again, since each holds tens of KiB.
+// Package contentcoding decodes the content codings of HTTP (RFC 9110 8.4.1): gzip, deflate, br and
+// zstd, including combinations. It is safe against decompression bombs: the caller bounds the ratio
+// between the decoded and the received size. Decoders are pooled, because each holds tens of KiB.
 package contentcoding
 
 import (
@@ -17,21 +16,20 @@ import (
 	brotli "github.com/molecule-man/go-brrr"
 )
 
-// Accept lists what can be undone, as Accept-Encoding does.
+// Accept lists the supported codings in the form of Accept-Encoding.
 const Accept = "gzip, deflate, br, zstd"
 
 const (
-	// maxCodings bounds how many encodings may lie over one another; real servers use
-	// at most two.
+	// maxCodings bounds the number of codings on one body; real servers use at most two.
 	maxCodings = 4
-	// ratioFree is what may come out before the ratio is looked at: a short page
-	// of blanks is no bomb.
+	// ratioFree is the decoded size up to which the ratio is not checked, in bytes: a short page of
+	// blanks is not a bomb.
 	ratioFree = 1 << 20
-	// zstdWindow is the largest window of zstd as a content coding, RFC 9659.
+	// zstdWindow is the largest window of zstd as a content coding (RFC 9659).
 	zstdWindow = 8 << 20
 )
 
-// RatioError says that a body becomes more than Ratio times its size.
+// RatioError is returned if a body decodes to more than Ratio times its size.
 type RatioError struct{ Ratio int64 }
 
 // Error implements error.
@@ -39,16 +37,16 @@ func (e *RatioError) Error() string {
 	return fmt.Sprintf("the body decompresses to more than %d times its size", e.Ratio)
 }
 
-// unsupported are codings that exist and cannot be undone: those of the registry of
-// RFC 9110 16.6.1, and others that servers have used.
+// unsupported lists codings that exist but cannot be decoded: those of the registry of RFC 9110
+// 16.6.1, and others that servers have used.
 var unsupported = []string{
 	"compress", "exi", "pack200-gzip", "aes128gcm", "dcb", "dcz", "sdch",
 	"bzip2", "bzip", "bz2", "xz", "lzma", "lzip", "lzop", "lz4", "snappy",
 }
 
-// Parse returns the names in the values of Content-Encoding, in the order they
-// were applied. What is no coding is passed over, as browsers do: servers write
-// "UTF-8" there, or "none". The error names what cannot be undone.
+// Parse returns the codings in the values of Content-Encoding, in the order in which they were
+// applied. It ignores unknown names, as browsers do, because servers send values such as "UTF-8" or
+// "none". The error names a coding that cannot be decoded.
 func Parse(values []string) ([]string, error) {
 	var names []string
 	for _, v := range values {
@@ -68,13 +66,13 @@ func Parse(values []string) ([]string, error) {
 	return names, nil
 }
 
-// decoder undoes one encoding. Reset may read.
+// decoder decodes one coding. Reset may read.
 type decoder interface {
 	io.Reader
 	Reset(io.Reader) error
 }
 
-// pools of decoders by coding.
+// pools has a pool of decoders for each coding.
 var pools = map[string]*sync.Pool{
 	"gzip":    {New: func() any { return &members{} }},
 	"deflate": {New: func() any { return &deflate{} }},
@@ -83,26 +81,26 @@ var pools = map[string]*sync.Pool{
 }
 
 func newZstd() any {
-	// One goroutine at most, which is the caller's, so nothing has to be closed.
+	// With a concurrency of 1 it decodes in the caller's goroutine, so it need not be closed.
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
-		panic(err) // only for an option out of range
+		panic(err) // only for an invalid option
 	}
 	return z
 }
 
 var sources = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16<<10) }}
 
-// Reader is a body being decoded.
+// Reader decodes a body.
 type Reader struct {
 	io.Reader // the innermost layer
 	wire      source
 	layers    []*layer
 }
 
-// source counts what is read of a body as received, and remembers its error: what
-// decoders make of that says less.
+// source counts the received bytes and keeps the read error, which is more precise than the
+// resulting errors of the decoders.
 type source struct {
 	io.Reader
 	n   int64
@@ -118,8 +116,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader decodes r, that was encoded with names in that order. A ratio over
-// 0 bounds how many times its size r may become, beyond the first MiB. Close
+// NewReader returns a reader that decodes r, to which the codings names were applied in that order.
+// A positive ratio bounds the decoded size relative to the size of r, beyond the first MiB. Close
 // must be called.
 func NewReader(r io.Reader, names []string, ratio int64) *Reader {
 	z := &Reader{wire: source{Reader: r}, layers: make([]*layer, 0, len(names))}
@@ -134,7 +132,7 @@ func NewReader(r io.Reader, names []string, ratio int64) *Reader {
 	return z
 }
 
-// Close gives back what NewReader took. It does not close what is read.
+// Close returns the decoders to their pools. It does not close the source.
 func (r *Reader) Close() error {
 	for _, l := range r.layers {
 		l.src.Reset(strings.NewReader(""))
@@ -145,8 +143,8 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// layer is one encoding being undone. It begins with its first byte, so that a
-// body of no bytes is empty in every encoding.
+// layer decodes one coding. It starts with the first byte, so that an empty body is valid in every
+// coding.
 type layer struct {
 	name  string
 	src   *bufio.Reader
@@ -178,7 +176,7 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, l.broken(err)
 }
 
-// InvalidError says that a body is not what its coding says.
+// InvalidError is returned if a body is invalid in its coding.
 type InvalidError struct {
 	Coding string
 	Err    error
@@ -189,11 +187,10 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("the body is not valid %s: %v", e.Coding, e.Err)
 }
 
-// Unwrap returns what the decoder said.
+// Unwrap returns the error of the decoder.
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// broken says whose a decoder's error is: of the source, of a layer below, or of
-// this one.
+// broken attributes an error of the decoder: to the source, to a lower layer, or to this layer.
 func (l *layer) broken(err error) error {
 	if l.wire.err != nil {
 		return l.wire.err

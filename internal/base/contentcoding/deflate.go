@@ -8,15 +8,15 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// deflate reads both that pass under this name: the zlib format, which
-// RFC 9110 8.4.1.2 means, and the bare stream that some servers send.
+// deflate decodes both formats with this name: the zlib format, as in RFC 9110 8.4.1.2, and the raw
+// stream that some servers send.
 type deflate struct {
 	zlib, raw, now io.Reader
 }
 
 func (d *deflate) Read(p []byte) (int, error) { return d.now.Read(p) }
 
-// Reset wants a *bufio.Reader, to look ahead.
+// Reset requires a *bufio.Reader, to look ahead.
 func (d *deflate) Reset(r io.Reader) (err error) {
 	src := r.(*bufio.Reader)
 	head, err := src.Peek(2)

@@ -8,21 +8,21 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// members reads gzip, one member after another. What follows a complete one and
-// is no other is ignored, as browsers do.
+// members decodes the members of a gzip stream. It ignores data after a complete member that is not
+// another member, as browsers do.
 type members struct {
 	gzip.Reader
 	src *bufio.Reader
 }
 
-// gzipMagic begins each member, RFC 1952 2.3.1.
+// gzipMagic is the start of each member (RFC 1952 2.3.1).
 const gzipMagic = "\x1f\x8b\x08"
 
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.Reader.Read(p)
 		if n > 0 && errors.Is(err, io.EOF) {
-			return n, nil // which is of the member
+			return n, nil // the data belongs to the member that ended
 		}
 		if !errors.Is(err, io.EOF) {
 			return n, err
@@ -40,7 +40,7 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// Reset wants a *bufio.Reader, to look ahead.
+// Reset requires a *bufio.Reader, to look ahead.
 func (m *members) Reset(r io.Reader) error {
 	m.src = r.(*bufio.Reader)
 	err := m.Reader.Reset(m.src)

@@ -1,4 +1,3 @@
-// Package cputime returns how much processor time this process has used, for callers
-// that bound what something costs: the clock on the wall says more about what
-// else the machine was doing.
+// Package cputime returns the CPU time of this process, for bounds on the cost of an operation.
+// Wall-clock time would include the load of other processes.
 package cputime

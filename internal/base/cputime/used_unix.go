@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// Used returns the processor time of the process so far, of all threads, in user
-// and system mode.
+// Used returns the CPU time of the process so far, of all threads, in user and system mode.
 func Used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // it has no other error than a wrong argument
+		return 0 // fails only for an invalid argument
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Used returns the processor time of the process so far, of all threads, in user
-// and kernel mode.
+// Used returns the CPU time of the process so far, of all threads, in user and kernel mode.
 func Used() time.Duration {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
@@ -19,7 +18,7 @@ func Used() time.Duration {
 	return length(kernel) + length(user)
 }
 
-// length is a time span, which Windows counts in 100 ns.
+// length converts a duration, which Windows counts in units of 100 ns.
 func length(f syscall.Filetime) time.Duration {
 	return time.Duration(int64(f.HighDateTime)<<32|int64(f.LowDateTime)) * 100
 }

@@ -1,12 +1,11 @@
-// Package dates reads dates and times as people and programs write them: ISO 8601 and
-// its profiles, RFC 5322 and RFC 850, the output of JavaScript, SQL, C and Go, seconds
-// since 1970, and prose such as "Monday, 2nd of January 2006 at 3:04 p.m. EST". It is
-// the only reader of dates in pages, feeds, sitemaps and robots directives.
+// Package dates parses dates and times in the forms that people and programs write: ISO 8601 and
+// its profiles, RFC 5322 and RFC 850, the output of JavaScript, SQL, C and Go, seconds since 1970,
+// and prose such as "Monday, 2nd of January 2006 at 3:04 p.m. EST". It is the only parser of dates
+// in pages, feeds, sitemaps and robots directives.
 //
-// A text is split into a day, a time of day and a zone. Each may have any of its forms.
-// The order of day and month is known where the month is a name or the year is first;
-// with points, the day is first everywhere. 1/2/2006 is two different days, and
-// therefore not a date.
+// A text is split into a day, a time of day and a zone, each in any of its forms. The order of day
+// and month is certain if the month is a name or the year is first; with points, the day is first
+// everywhere. 1/2/2006 could be two different days, and is therefore not a date.
 package dates
 
 import (
@@ -20,18 +19,18 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// MaxText is the length of the longest text that can be a date, in bytes.
+// MaxText bounds the text of a date, in bytes.
 const MaxText = 100
 
-// Date is a date as it was written.
+// Date is a parsed date.
 type Date struct {
 	Time  time.Time
-	Clock bool // with a time of day; without one, Time is at midnight
-	Zoned bool // with a zone
+	Clock bool // has a time of day; otherwise Time is at midnight
+	Zoned bool // has a zone
 }
 
-// String returns the date in the form of RFC 3339: a date-time to the microsecond, or a full-date without a
-// time of day.
+// String returns the date in the form of RFC 3339: a date-time to the microsecond, or a full-date
+// if it has no time of day.
 func (d Date) String() string {
 	if !d.Clock {
 		return d.Time.Format(time.DateOnly)
@@ -39,15 +38,14 @@ func (d Date) String() string {
 	return d.Time.Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
-// Parse reads a date, and reports whether the text is one. A date without a zone is in
-// the given zone.
+// Parse parses a date, and reports whether the text is one. zone applies to dates without a zone.
 func Parse(text string, zone *time.Location) (Date, bool) {
 	if len(text) > MaxText {
 		return Date{}, false
 	}
 	plain := strings.Trim(strings.Map(ascii.Plain, text), " \t\r\n\"';.")
 	otherDigits := strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsDigit(r) })
-	for _, layout := range []string{time.RFC3339, time.DateOnly} { // the commonest forms
+	for _, layout := range []string{time.RFC3339, time.DateOnly} { // the most frequent forms
 		if t, err := time.ParseInLocation(layout, plain, zone); err == nil && !otherDigits {
 			return Date{t, layout == time.RFC3339, layout == time.RFC3339}, t.Year() > 0
 		}
@@ -66,17 +64,18 @@ func Parse(text string, zone *time.Location) (Date, bool) {
 		}
 	}
 	t, ok := parseDay(day)
-	if !ok || otherDigits && (t.Year() < 1700 || t.Year() > 2200) { // a year of another calendar
+	if !ok || otherDigits && (t.Year() < 1700 || t.Year() > 2200) { // the year of a different calendar
 		return Date{}, false
 	}
 	t = time.Date(t.Year(), t.Month(), t.Day(), c.hour, c.minute, c.second, c.nanos, c.zone)
 	return Date{t, c.written, c.zoned}, t.Year() > 0 && t.Year() < 10000
 }
 
-// unixTime is a number of seconds of this era, or of milliseconds, also as .NET writes it in JSON.
+// unixTime matches seconds since 1970 in the present era, or milliseconds, including the form of
+// .NET in JSON.
 var unixTime = lazyregexp.New(`^(?:(\d{10}(?:\d{3})?)|/Date\((\d{10}(?:\d{3})?)(?:[-+]\d{4})?\)/)$`)
 
-// FromUnix returns the date of a number of seconds, or of milliseconds, since 1970.
+// FromUnix returns the date of a number of seconds or milliseconds since 1970.
 func FromUnix(number string) (Date, bool) {
 	const millisFrom, millisTo = 100_000_000_000, 253_402_300_800_000 // as seconds, the year 5138; the year 10000
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -87,13 +86,13 @@ func FromUnix(number string) (Date, bool) {
 	return Date{t.UTC(), true, true}, err == nil && n >= 0 && n < millisTo
 }
 
-// days are the forms of a day with a month in digits, and, with spaces between its parts, with
-// its name.
+// days are the layouts of a day: with the month in digits, or by name with spaces between the
+// parts.
 var days = []string{
 	"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2.1.2006", "2 Jan 2006", "Jan 2 2006", "2006 Jan 2", "2006 2 Jan", "2 Jan 06", "Jan 2 06",
 }
 
-// parseDay reads a day from a folded text.
+// parseDay parses a day from a folded text.
 func parseDay(s string) (time.Time, bool) {
 	s = strings.Trim(zoneOfDay().ReplaceAllString(aroundMarks().ReplaceAllString(s, "$1"), "$1"), " -.:|")
 	if strings.ContainsAny(s, "JFMASOND") {
@@ -110,21 +109,21 @@ func parseDay(s string) (time.Time, bool) {
 var (
 	aroundMarks = lazyregexp.New(` *([-./]) *`)
 	zoneOfDay   = lazyregexp.New(`^(\d{4}-\d{2}-\d{2})(?:z|\+\d{2}:?\d{2})$`)
-	// clockText is a time of day in a folded text, with its zone: half of the day, hour,
+	// clockText matches a time of day in a folded text with its zone: half of the day, hour,
 	// minute, second, fraction, half, zone, sign, hours and minutes of the offset, zone.
 	clockText = lazyregexp.New(`(?:^|[ :])(?:([前後]) ?)?(\d{1,2})(?: ?:(?: ?(\d{2})(?: ?: ?(\d{2})?(?:\.(\d+))?)?)?(?: ?:)?(?: ?(am|pm))?| ?(am|pm))` +
 		`(?: ?(\p{Ll}{1,4}))?(?: ?([-+−])(\d{1,2}):?(\d{2})?)?(?: ?(\p{Ll}{1,4}))?(?: |$)`)
 )
 
-// clock is a time of day and its zone.
+// clock is a time of day with its zone.
 type clock struct {
 	hour, minute, second, nanos int
 	zone                        *time.Location
 	written, zoned              bool
 }
 
-// read sets the clock from the parts of a clockText, and reports whether they are a time. dayBefore says that a day with
-// the year first is before it.
+// read sets the clock from the groups of clockText, and reports whether they are a valid time.
+// dayBefore is set if a day with the year first precedes the time.
 func (c *clock) read(m []string, dayBefore bool) bool {
 	c.written = true
 	c.hour, c.minute, c.second, c.nanos = number(m[2]), number(m[3]), number(m[4]), number((m[5] + "000000000")[:9])
@@ -150,8 +149,8 @@ func (c *clock) read(m []string, dayBefore bool) bool {
 	return m[9] == "" || c.readZone(strings.Replace(m[9], "−", "-", 1)+("0" + m[10])[len(m[10])-1:]+(m[11] + "00")[:2])
 }
 
-// readZone sets the zone to one with a name, or with an offset such as "-0700", and reports whether there is one. An
-// empty name leaves the zone as it is.
+// readZone sets the zone from a name, or from an offset such as "-0700", and reports whether it is
+// valid. An empty name leaves the zone unchanged.
 func (c *clock) readZone(name string) bool {
 	if name == "" {
 		return true
@@ -167,7 +166,7 @@ func (c *clock) readZone(name string) bool {
 	return err == nil && zones[name] != ""
 }
 
-// number reads at most nine digits.
+// number parses up to nine digits.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n

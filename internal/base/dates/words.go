@@ -6,9 +6,9 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// words are the words of dates, in lower case: names of months, by the names that Go has; halves of the day; marks of
-// hours; and words that add nothing, such as names of days. The languages of months are those of Europe with many
-// speakers, Arabic, Hebrew, Hindi, Indonesian and Turkish.
+// words maps the words of dates, in lower case: names of months to Go's names; halves of the day;
+// markers of hours; and words to ignore, such as names of days. The names of months cover the major
+// languages of Europe, and Arabic, Hebrew, Hindi, Indonesian and Turkish.
 var words = meanings(
 	"Jan january januar janvier enero ene gennaio gen janeiro januari jänner stycznia styczeń sty января янв janv jän ledna leden január tammikuuta tammikuu ocak ianuarie січня януари ιανουαρίου ιαν يناير ינואר בינואר जनवरी",
 	"Feb february februar février févr fév febrero febbraio fevereiro fev februari lutego luty lut февраля фев února únor február helmikuuta helmikuu şubat februarie лютого февруари φεβρουαρίου φεβ فبراير פברואר בפברואר फ़रवरी फरवरी pebruari",
@@ -45,21 +45,21 @@ func meanings(lines ...string) map[string]string {
 
 var (
 	word = lazyregexp.New(`\pL[\pL\pM]*`)
-	// units are those of Chinese, Japanese, Korean and Vietnamese dates, and dashes.
+	// units replaces the units of Chinese, Japanese, Korean and Vietnamese dates, and dashes.
 	units        = strings.NewReplacer("‑", "-", " – ", " - ", " — ", " - ", "ngày", " ", "tháng", ".", "năm", ".", "年", "-", "년", "-", "月", "-", "월", "-", "日", " ", "号", " ", "號", " ", "일", " ", "時", ":", "时", ":", "点", ":", "點", ":", "시", ":", "分", ":", "분", ":", "秒", " ", "초", " ")
 	eastAsianDay = lazyregexp.New(`[月火水木金土日]曜日?|[월화수목금토일]요일|星期[一二三四五六日天]|[周週][一二三四五六日]`)
 	aside        = lazyregexp.New(`[(\[]([^\d)\]]*)[)\]]`)
 	halfWithDots = lazyregexp.New(`\b([ap])\.m\b\.?`)
 	hourWithDot  = lazyregexp.New(`(\d)\.(\d\d) uhr`)
-	hourBehind   = lazyregexp.New(`( |\.)(\d{4} \d{1,2})\.(\d\d)( |$)`) // the day and its year
+	hourBehind   = lazyregexp.New(`( |\.)(\d{4} \d{1,2})\.(\d\d)( |$)`) // after a day with its year
 	basic        = lazyregexp.New(`^(\d{8})[t ]?(\d{2})(\d{2})(\d{2})?`)
 	fraction     = lazyregexp.New(`(:\d\d),(\d)`)
 	space        = lazyregexp.New(`[\s,|·•@]+`)
-	// opening precedes a date, such as the name of a day in any language.
+	// opening matches text before a date, such as the name of a day in any language.
 	opening = lazyregexp.New(`^(?:[^\dA-Z,]*,)? *(?:am )?`)
 )
 
-// fold writes a date in lower case, with months as Go has them and without words that add nothing.
+// fold converts a date to lower case, with Go's names of months and without words to ignore.
 func fold(s string) string {
 	s = strings.ToLower(s)
 	if inner, ok := strings.CutPrefix(s, "("); ok {
@@ -85,8 +85,8 @@ func fold(s string) string {
 	return hourBehind().ReplaceAllString(strings.TrimSpace(space().ReplaceAllString(s, " ")), "$1$2:$3$4")
 }
 
-// zones are those of RFC 5322 section 4.3, and others in feeds and pages. A name of
-// several zones is the zone that is most common on the web.
+// zones maps the zones of RFC 5322 section 4.3, and others in feeds and pages. An ambiguous name is
+// the zone that is most common on the web.
 var zones = meanings(
 	"+0000 z ut utc gmt wet", "-0500 est cdt", "-0400 edt", "-0600 cst mdt", "-0700 mst pdt", "-0800 pst akdt", "-0900 akst", "-1000 hst",
 	"America/New_York et", "America/Chicago ct", "America/Denver mt", "America/Los_Angeles pt",

@@ -1,4 +1,5 @@
-// Package defaults returns options as they are when no flag is set. Defaults are in the tags of kong only.
+// Package defaults returns options with their default values. The defaults are in the tags of kong
+// only.
 package defaults
 
 import (
@@ -7,7 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Of returns options with the defaults of their tags, which are part of the program: it panics if one is wrong.
+// Of returns options with the defaults of their tags. It panics if a tag is invalid, because tags
+// are part of the program.
 func Of[C any]() (options C) {
 	if err := kong.ApplyDefaults(&options); err != nil {
 		panic(fmt.Sprintf("defaults of %T: %v", options, err))

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// At returns the space of the disk that a path is on, which must exist.
+// At returns the disk of a path, which must exist.
 func At(path string) (Disk, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// At returns the space of the disk that a path is on, which must exist.
+// At returns the disk of a path, which must exist.
 func At(path string) (Disk, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package diskspace returns how much room a disk has.
+// Package diskspace returns the size and the free space of a disk.
 package diskspace
 
-// Disk is the disk that a file or folder is on.
+// Disk is the disk of a file or directory.
 type Disk struct {
-	Free   int64  // bytes that this user may still write
-	Size   int64  // bytes in all
-	Device string // the same for two places on one disk, "" where that is not known
+	Free   int64  // bytes available to this user
+	Size   int64  // total bytes
+	Device string // the same for two paths on one disk, "" if unknown
 }

@@ -1,5 +1,5 @@
-// Package filelock is a lock that one process at a time holds: that of a file. The system releases it
-// when the process ends, even by a kill.
+// Package filelock provides locks between processes, based on files. The operating system releases
+// a lock when its process ends, even by a kill.
 package filelock
 
 import (
@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// ErrTaken is returned while another has the lock.
+// ErrTaken is returned if another process holds the lock.
 var ErrTaken = errors.New("another process has the lock")
 
-// Take locks a file, which it makes if need be, until that is closed.
+// Take locks a file until it is closed. It creates the file if needed.
 func Take(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -23,14 +23,15 @@ func Take(name string) (*os.File, error) {
 	return f, nil
 }
 
-// With calls do while no other process or goroutine holds the lock of a file, which it makes if need be. It is for files
-// that are read, changed and written again: without it, one of two changes at a time is lost.
+// With calls do while it holds the lock of a file, which it creates if needed. It excludes other
+// processes and goroutines. Use it to modify files: without it, one of two concurrent changes would
+// be lost.
 func With(name string, do func() error) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // which unlocks it
+	defer f.Close() // unlocks it
 	if err := lock(f, true); err != nil {
 		return &os.PathError{Op: "lock", Path: name, Err: err}
 	}

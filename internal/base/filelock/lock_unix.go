@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock locks an open file, or waits until it can.
+// lock locks an open file; with wait it waits for the lock.
 func lock(f *os.File, wait bool) error {
 	how := syscall.LOCK_EX
 	if !wait {

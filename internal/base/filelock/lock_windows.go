@@ -6,10 +6,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// far is where the locked byte is: a lock keeps others from reading what it covers, and some of these files have a text.
+// far is the offset of the locked byte. A lock blocks reads of its range, and some of these files
+// contain text.
 const far = 1 << 30
 
-// lock locks an open file, or waits until it can.
+// lock locks an open file; with wait it waits for the lock.
 func lock(f *os.File, wait bool) error {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {

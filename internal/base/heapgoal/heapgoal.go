@@ -1,7 +1,7 @@
-// Package heapgoal lets the heap of a process that imports it grow more before the collector runs. GOGC alone lets garbage
-// grow to as much as is alive. That is too little for a small process, which then spends a tenth of its time
-// collecting a heap of a few MiB, and too much for one with large buffers that live long. Where the environment has GOGC,
-// that counts alone.
+// Package heapgoal lets the heap of an importing process grow more before a garbage collection. By
+// default, GOGC lets garbage grow to the size of the live heap. That is too little for a small
+// process, which then spends a tenth of its time collecting a heap of a few MiB, and too much for a
+// process with large, long-lived buffers. If the environment sets GOGC, that applies instead.
 package heapgoal
 
 import (
@@ -12,13 +12,13 @@ import (
 	"runtime/metrics"
 )
 
-// Garbage grows to so many bytes, or to a share of the live heap if that is more.
+// Garbage grows to garbageBytes, or to garbageShare of the live heap if that is more.
 const (
 	garbageBytes = 48 << 20
 	garbageShare = 0.25
 )
 
-// leastHeap is the heap at which GOGC=100 first collects; a larger GOGC makes it larger in proportion.
+// leastHeap is the heap size of the first collection with GOGC=100; it grows in proportion to GOGC.
 const leastHeap = 4 << 20
 
 // init sets the goal before most packages are initialized, since this one imports only small packages of the standard library.

@@ -1,4 +1,4 @@
-// Package humanize writes numbers for people.
+// Package humanize formats numbers for people.
 package humanize
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ByCount lists counts, the largest first, with what they are of.
+// ByCount lists counts with their keys, the largest first.
 func ByCount[K ~string](m map[K]int64) string {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {
 		if m[a] != m[b] {
@@ -23,7 +23,7 @@ func ByCount[K ~string](m map[K]int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// Plural counts things.
+// Plural returns a number with a noun, such as "2 pages".
 func Plural[N int | int64 | uint64](n N, what string) string {
 	if n != 1 {
 		what += "s"
@@ -31,7 +31,7 @@ func Plural[N int | int64 | uint64](n N, what string) string {
 	return Count(int64(n)) + " " + what
 }
 
-// Count writes a number with its thousands apart.
+// Count formats a number with thousands separators.
 func Count(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -40,7 +40,7 @@ func Count(n int64) string {
 	return s
 }
 
-// Size writes a number of bytes for a person.
+// Size formats a number of bytes.
 func Size(n int64) string {
 	const units = "kMGTP"
 	if n < 1000 {

@@ -1,4 +1,4 @@
-// Package installation notes in a state directory of which installation it is.
+// Package installation binds a state directory to an installation.
 package installation
 
 import (
@@ -10,26 +10,28 @@ import (
 	"seine/internal/base/humanize"
 )
 
-// ID names an installation: the streams and buckets of one account, for as long as they live. A backup keeps it.
+// ID identifies an installation: the streams and buckets of one account. It stays the same for
+// their lifetime, and in backups.
 type ID struct {
 	Name       string // "" for none
 	Partitions int
 }
 
-// ErrOther is returned for the state of another installation.
+// ErrOther is returned for the state of a different installation.
 var ErrOther = errors.New("another installation")
 
-// Of returns of which installation a state directory is.
+// Of returns the installation of a state directory.
 func Of(dir string) (id ID, err error) {
 	text, err := os.ReadFile(file(dir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return id, fmt.Errorf("read the installation of --state %s: %w", dir, err)
 	}
-	_, _ = fmt.Sscan(string(text), &id.Name, &id.Partitions) // a crash may have left the file without its text
+	_, _ = fmt.Sscan(string(text), &id.Name, &id.Partitions) // a crash may have left an empty file
 	return id, nil
 }
 
-// Check returns ErrOther if a state directory is of another installation than the one at the server, unless that is to be adopted.
+// Check returns ErrOther if a state directory belongs to a different installation than the server,
+// unless adopt is set.
 func Check(dir string, server ID, adopt bool) error {
 	state, err := Of(dir)
 	switch {
@@ -47,7 +49,7 @@ func Check(dir string, server ID, adopt bool) error {
 	return nil
 }
 
-// Bind does what Check does, and notes the installation at the server.
+// Bind is like Check, and binds the directory to the installation of the server.
 func Bind(dir string, server ID, adopt bool) error {
 	if err := Check(dir, server, adopt); err != nil {
 		return err

@@ -1,7 +1,6 @@
-// Package jsontext appends JSON text (RFC 8259) to a buffer, member by member,
-// in the order of the calls, and takes it apart in the same way. It is for what is
-// done for every page, where encoding/json costs several times as much; anything
-// else uses that.
+// Package jsontext appends JSON text (RFC 8259) to a buffer, member by member in the order of the
+// calls, and splits JSON text in the same way. It is for operations on every page, where
+// encoding/json costs several times as much; use encoding/json for anything else.
 package jsontext
 
 import (
@@ -10,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// AppendString appends s as a JSON string (RFC 8259 section 7). It escapes only
-// what must be escaped, and copies the rest in runs: text is nearly all of a
-// record, and encoding/json takes nearly twice as long for it
-// (BenchmarkRecord in pkg/messages). Invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string (RFC 8259 section 7). It escapes only the necessary
+// characters and copies the rest in runs, because text is nearly all of a record and encoding/json
+// takes nearly twice as long (BenchmarkRecord in pkg/messages). Invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
@@ -42,10 +40,9 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// plain returns the end of the run of bytes from i on that can be copied,
-// looking at eight at a time and stopping at the first eight with one that
-// cannot. The tests for a byte below n and for a zero byte in a word are those
-// of Hacker's Delight, chapter 6.
+// plain returns the end of the run of bytes from i on that can be copied. It checks eight bytes at
+// a time, and stops at the first eight that contain another byte. The tests for a byte below n and
+// for a zero byte in a word are from Hacker's Delight, chapter 6.
 func plain(s string, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(s); i += 8 {
@@ -74,14 +71,14 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
 }
 
-// Object appends the members of one JSON object to B. The zero value is an
-// object without members; with a buffer, it begins where that ends.
+// Object appends the members of one JSON object to B. The zero value is an empty object; with a
+// buffer in B, the object is appended to it.
 type Object struct {
 	B    []byte
 	more bool // a member has been appended
 }
 
-// Key appends the name of a member, whose value is to be appended to B next.
+// Key appends the name of a member. Append its value to B next.
 func (o *Object) Key(k string) {
 	if o.more {
 		o.B = append(o.B, ',')
@@ -102,35 +99,36 @@ func (o *Object) End() []byte {
 // Text appends a member that is a string.
 func (o *Object) Text(k, v string) { o.Key(k); o.B = AppendString(o.B, v) }
 
-// Int appends a member that is a whole number.
+// Int appends a member with an integer.
 func (o *Object) Int(k string, v int64) { o.Key(k); o.B = strconv.AppendInt(o.B, v, 10) }
 
-// Bool appends a member that is true or false.
+// Bool appends a member with a boolean.
 func (o *Object) Bool(k string, v bool) { o.Key(k); o.B = strconv.AppendBool(o.B, v) }
 
-// Raw appends a member whose value is JSON text already.
+// Raw appends a member whose value is JSON text.
 func (o *Object) Raw(k string, v []byte) { o.Key(k); o.B = append(o.B, v...) }
 
-// Time appends a member that is a time: see AppendTime.
+// Time appends a member with a time: see AppendTime.
 func (o *Object) Time(k string, v time.Time) { o.Key(k); o.B = AppendTime(o.B, v) }
 
-// Texts appends a member that is a list of strings.
+// Texts appends a member with a list of strings.
 func (o *Object) Texts(k string, vs []string) { o.Key(k); o.B = AppendStrings(o.B, vs) }
 
-// TextSet appends a string that is not empty.
+// TextSet appends a member with a string, unless it is empty.
 func (o *Object) TextSet(k, v string) {
 	if v != "" {
 		o.Text(k, v)
 	}
 }
 
-// AppendTime appends a time in the form of RFC 3339, as a string. It always has six digits after the second: that is
-// what databases and columns keep, and readers that find out types by looking take no other mixture for times.
+// AppendTime appends a time as a string in the form of RFC 3339. It always has six fractional
+// digits, which databases and columns keep. Readers that infer types do not recognize a mixture of
+// precisions as times.
 func AppendTime(b []byte, v time.Time) []byte {
 	return append(v.AppendFormat(append(b, '"'), "2006-01-02T15:04:05.000000Z07:00"), '"')
 }
 
-// AppendList appends a list, each member by appendOne.
+// AppendList appends a list, using appendOne for each member.
 func AppendList[T any](b []byte, vs []T, appendOne func([]byte, T) []byte) []byte {
 	b = append(b, '[')
 	for i, v := range vs {
@@ -145,7 +143,7 @@ func AppendList[T any](b []byte, vs []T, appendOne func([]byte, T) []byte) []byt
 // AppendStrings appends a list of strings.
 func AppendStrings(b []byte, vs []string) []byte { return AppendList(b, vs, AppendString) }
 
-// AppendRaw appends what is JSON text already.
+// AppendRaw appends JSON text.
 func AppendRaw[T ~[]byte](b []byte, text T) []byte { return append(b, text...) }
 
 func skipSpace(text []byte, i int) int {

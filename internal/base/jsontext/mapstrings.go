@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// MapStrings returns JSON text with each string, value or name of a member, replaced
-// by what change makes of it. Names that were different stay different: see Names.
+// MapStrings applies change to each string in JSON text, including names of members. Different
+// names stay different: see Names.
 func MapStrings(text []byte, change func(string) string) []byte {
 	out := make([]byte, 0, len(text))
-	var open []Names // of each object or list that has not ended
+	var open []Names // for each object or list that is still open
 	for i := 0; i < len(text); {
 		if text[i] != '"' {
 			switch text[i] {
@@ -39,16 +39,16 @@ func MapStrings(text []byte, change func(string) string) []byte {
 	return out
 }
 
-// Names are the names of the members of one object that were changed, as "joe@a.example"
-// and "ann@b.example" to "[email]". The zero value has none.
+// Names are the changed names of the members of one object, such as "joe@a.example" and
+// "ann@b.example" changed to "[email]". The zero value is empty.
 type Names struct {
-	given map[string]string // the new names, by the old ones
-	taken map[string]int    // the new names, and the last number given behind each
+	given map[string]string // old name to new name
+	taken map[string]int    // new name to the last number appended to it
 }
 
-// Unique returns the name for a member that was called name and is to be called
-// changed: that, or with a number in brackets behind it if another member has become
-// the same, so that no member takes the place of another.
+// Unique returns the new name of a member whose name is changed from name to changed. If another
+// member already has the new name, it appends a number in brackets, so that no member replaces
+// another.
 func (n *Names) Unique(name, changed string) string {
 	if n.given == nil {
 		n.given, n.taken = make(map[string]string), make(map[string]int)

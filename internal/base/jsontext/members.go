@@ -7,17 +7,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Members reads the members of an object, or the elements of a list, one after
-// the other, without decoding any. It is for text that is known to be JSON: it
-// finds where values end, and not all that is wrong with them.
+// Members iterates over the members of an object or the elements of a list without decoding them.
+// The text should be valid JSON: Members finds the ends of values and does not validate them.
 type Members struct {
 	text []byte
 	i    int
 	bad  bool
 }
 
-// MembersOf iterates over the object or the list in text. Anything else has no members,
-// and Bad is true.
+// MembersOf iterates over the object or list in text. Any other value has no members, and Bad is
+// true.
 func MembersOf(text []byte) Members {
 	i := skipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' && text[i] != '[' {
@@ -26,11 +25,11 @@ func MembersOf(text []byte) Members {
 	return Members{text: text, i: i + 1}
 }
 
-// Bad reports whether the reading ended before the end of the text.
+// Bad reports whether the iteration ended before the end of the text.
 func (m *Members) Bad() bool { return m.bad }
 
-// Next returns the next member of an object: its name, as it is written between
-// its quotes, and its value, as it is written. Both are parts of the text.
+// Next returns the next member of an object: its name without quotes and its value, both undecoded.
+// They are slices of the text.
 func (m *Members) Next() (name, value []byte, ok bool) {
 	if !m.more('}') {
 		return nil, nil, false
@@ -49,7 +48,7 @@ func (m *Members) Next() (name, value []byte, ok bool) {
 	return name, value, ok
 }
 
-// Element returns the next element of a list, as it is written.
+// Element returns the next element of a list, undecoded.
 func (m *Members) Element() (value []byte, ok bool) {
 	if !m.more(']') {
 		return nil, false
@@ -62,7 +61,7 @@ func (m *Members) fail() bool {
 	return false
 }
 
-// more moves to what is next, unless that is the end.
+// more moves to the next member, and reports whether there is one.
 func (m *Members) more(end byte) bool {
 	m.i = skipSpace(m.text, m.i)
 	if m.i < len(m.text) && m.text[m.i] == ',' {
@@ -89,8 +88,8 @@ func (m *Members) value() ([]byte, bool) {
 	return value, true
 }
 
-// valueEnd returns the index behind the value that starts at i, one that is not
-// in the text if it does not end there.
+// valueEnd returns the index after the value that starts at i. It is beyond the text if the value
+// is incomplete.
 func valueEnd(text []byte, i int) int {
 	if i >= len(text) {
 		return i
@@ -109,8 +108,8 @@ func valueEnd(text []byte, i int) int {
 
 func isDelimiter(c byte) bool { return c == ',' || c == '}' || c == ']' || c <= ' ' }
 
-// nestedEnd returns the index behind the object or list that starts at i. It
-// counts, and does not call itself: the depth of a record is unbounded.
+// nestedEnd returns the index after the object or list that starts at i. It counts instead of
+// recursing, because the depth of a record is unbounded.
 func nestedEnd(text []byte, i int) int {
 	depth := 0
 	for i < len(text) {
@@ -131,15 +130,15 @@ func nestedEnd(text []byte, i int) int {
 	return len(text) + 1
 }
 
-// StringEnd returns the index behind the string that starts at i, one that is not
-// in the text if it does not end there.
+// StringEnd returns the index after the string that starts at i. It is beyond the text if the
+// string is incomplete.
 func StringEnd(text []byte, i int) int {
 	for i++; i < len(text); {
 		n := bytes.IndexByte(text[i:], '"')
 		if n < 0 {
 			break
 		}
-		// An even number of backslashes before it are pairs.
+		// An even number of preceding backslashes are escaped backslashes.
 		end, from := i+n, i
 		for end > from && text[end-1] == '\\' {
 			end--
@@ -152,13 +151,12 @@ func StringEnd(text []byte, i int) int {
 	return len(text) + 1
 }
 
-// AppendText appends what the string written in quoted, without its quotes, says.
-// What is no text, half of a pair of surrogates, becomes U+FFFD as in
-// encoding/json.
+// AppendText appends the decoded form of a JSON string without its quotes. Unpaired surrogates
+// become U+FFFD, as in encoding/json.
 func AppendText(b, quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return append(b, quoted...)
 	}
-	b, _ = jsontext.AppendUnquote(b, slices.Concat([]byte{'"'}, quoted, []byte{'"'})) // what is wrong is left out or replaced
+	b, _ = jsontext.AppendUnquote(b, slices.Concat([]byte{'"'}, quoted, []byte{'"'})) // invalid parts are dropped or replaced
 	return b
 }

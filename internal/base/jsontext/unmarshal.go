@@ -9,29 +9,27 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Unmarshal is json.Unmarshal, but exact about names, at every depth. A member of an
-// object is that of a field of a struct only if it has its very name: encoding/json
-// takes "URL" and "Url" for "url" too, so a field that a stranger or a spec may name
-// would replace one of Seine's. Other members are ignored, and
-// of members of one name the later one is read over the earlier.
+// Unmarshal is like json.Unmarshal, but matches names exactly at every depth. encoding/json matches
+// "URL" and "Url" to "url", so a field named by a site or a spec could replace one of Seine's.
+// Unknown members are ignored; of repeated members, later ones are decoded over earlier ones.
 //
 // Types with an UnmarshalJSON must call Unmarshal in it.
 func Unmarshal(text []byte, v any) error { return json.Unmarshal(text, v, lenient) }
 
-// UnmarshalStrict is Unmarshal, but returns an error for a member that is no field of
-// its struct, and for one that is there twice.
+// UnmarshalStrict is like Unmarshal, but returns an error for unknown and for repeated members.
 func UnmarshalStrict(text []byte, v any) error { return json.Unmarshal(text, v, strict) }
 
-// IsTypeError reports whether a value is not of the type of its field. All others have been read then.
+// IsTypeError reports whether a value has the wrong type for its field. All other values have been
+// decoded then.
 func IsTypeError(err error) bool {
 	_, wrong := errors.AsType[*jsonv1.UnmarshalTypeError](err)
 	return wrong
 }
 
-// Marshal returns v as encoding/json does, but leaves <, > and & as they are.
+// Marshal is like json.Marshal, but does not escape <, > and &.
 func Marshal(v any) ([]byte, error) { return json.Marshal(v, plainText) }
 
-// MarshalRecord is Marshal for what is a line of an output: its times are those of AppendTime.
+// MarshalRecord is Marshal for lines of an output: it formats times as AppendTime does.
 func MarshalRecord(v any) ([]byte, error) { return json.Marshal(v, plainText, recordTimes) }
 
 var (

@@ -1,5 +1,5 @@
-// Package lazyregexp compiles regular expressions when they are first used. A command uses few of all that there are;
-// compiling the others would take a tenth of the time that it takes to start.
+// Package lazyregexp compiles regular expressions at their first use. A command uses few of the
+// expressions in the program, and compiling all would take a tenth of its start-up time.
 package lazyregexp
 
 import (
@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// New returns a function that returns the expression. One that is not valid panics then, and at once in tests.
+// New returns a function that returns the compiled expression. An invalid expression panics at the
+// first use, and in tests at once.
 func New(text string) func() *regexp.Regexp {
 	get := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 	if strings.HasSuffix(os.Args[0], ".test") {

@@ -1,10 +1,10 @@
-// Package overlay lays the values of one struct over those of another.
+// Package overlay copies the set fields of one struct over those of another.
 package overlay
 
 import "reflect"
 
-// Set sets the fields of to, a pointer to a struct, that from, a pointer to another, has under the same names: where
-// that is a pointer that is not nil to what it points to, and where it is a list to the list, unless it is empty.
+// Set sets fields of to from the fields of the same names of from. Both are pointers to structs. It
+// copies the target of a non-nil pointer, and a list unless it is empty.
 func Set(to, from any) {
 	t, f := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range f.NumField() {

@@ -1,4 +1,5 @@
-// Package panics turns panics into errors: one in a goroutine that a request started would end the process with all its crawls.
+// Package panics converts panics to errors. A panic in a goroutine of a request would otherwise end
+// the process with all its crawls.
 package panics
 
 import (
@@ -7,7 +8,7 @@ import (
 	"runtime/debug"
 )
 
-// Error is a panic that was recovered.
+// Error is a recovered panic.
 type Error struct {
 	Value any
 	Stack []byte
@@ -18,7 +19,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("internal error, please report it: panic: %v", e.Value)
 }
 
-// Catch calls a function, and returns a panic of it as an *Error.
+// Catch calls do, and returns a panic as an *Error.
 func Catch[T any](do func() (T, error)) (out T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -28,7 +29,7 @@ func Catch[T any](do func() (T, error)) (out T, err error) {
 	return do()
 }
 
-// Caught returns a function that returns a panic of do as an *Error, for a goroutine of a group.
+// Caught returns a function that returns a panic of do as an *Error, for use in an errgroup.
 func Caught(do func() error) func() error {
 	return func() error {
 		_, err := Catch(func() (struct{}, error) { return struct{}{}, do() })
@@ -36,7 +37,7 @@ func Caught(do func() error) func() error {
 	}
 }
 
-// Stack returns the stack of the panic that an error is, nil if it is another error.
+// Stack returns the stack of an *Error, nil for other errors.
 func Stack(err error) []byte {
 	if p, ok := errors.AsType[*Error](err); ok {
 		return p.Stack

@@ -1,5 +1,4 @@
-// Package pebblestate is what the state directories of stages have in common, which
-// each have a Pebble store.
+// Package pebblestate has the common parts of state directories with a Pebble store.
 package pebblestate
 
 import (
@@ -12,8 +11,7 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// Identity reads the identity of a state directory, or makes one. It stays the same
-// for as long as the directory lives.
+// Identity reads the identity of a state directory, or creates it. It never changes.
 func Identity(dir string) (string, error) {
 	file := filepath.Join(dir, "IDENTITY")
 	text, err := os.ReadFile(file)

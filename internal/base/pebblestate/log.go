@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Logger passes on what is worth a person's time. What says which store it is.
+// Logger returns a logger for Pebble that passes on errors only. what names the store.
 func Logger(what string, log *slog.Logger) pebble.Logger { return logger{what, log} }
 
 type logger struct {
@@ -24,8 +24,8 @@ func (l logger) Errorf(format string, a ...any) {
 	l.log.Error("the database reports an error", "of", l.what, "error", fmt.Sprintf(format, a...))
 }
 
-// Fatalf implements pebble.Logger. Pebble calls it when it cannot continue, as with a
-// full disk. What is committed is safe, and the streams have the rest.
+// Fatalf implements pebble.Logger. Pebble calls it if it cannot continue, for example on a full
+// disk. Committed data is safe, and the streams hold the rest.
 func (l logger) Fatalf(format string, a ...any) {
 	l.log.Error("the store has failed, stopping", "of", l.what, "error", fmt.Sprintf(format, a...))
 	os.Exit(1)

@@ -2,8 +2,9 @@ package pebblestate
 
 import "github.com/cockroachdb/pebble/v2"
 
-// Scheduler returns what starts the compactions of one store, which has one at a time (Pebble's default). Pebble's own also looks
-// ten times a second whether more are allowed now, which keeps a process awake that has nothing to do.
+// Scheduler returns a scheduler of compactions for one store, which runs one at a time (Pebble's
+// default). Pebble's own scheduler also polls ten times a second for the permission to run more,
+// which keeps an idle process awake.
 func Scheduler() pebble.CompactionScheduler {
 	return pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 }

@@ -1,5 +1,4 @@
-// Package procfs finds processes in /proc (proc(5)) by their group and parent. Elsewhere than on
-// Linux there are none.
+// Package procfs reads processes from /proc (proc(5)). On systems other than Linux it finds none.
 package procfs
 
 import (
@@ -11,7 +10,7 @@ import (
 	"strings"
 )
 
-// InGroup returns the processes of a process group; none of group 0, which is that of no process.
+// InGroup returns the processes of a process group; none for group 0.
 func InGroup(group int) (pids []int) {
 	if group == 0 {
 		return nil
@@ -32,10 +31,11 @@ func GroupOf(pid int) int { return statField(pid, 2) }
 // ParentOf returns the parent of a process, 0 if it has ended.
 func ParentOf(pid int) int { return statField(pid, 1) }
 
-// Resident returns the bytes of memory that a process has, 0 if it has ended.
+// Resident returns the resident memory of a process in bytes, 0 if it has ended.
 func Resident(pid int) int64 { return int64(statField(pid, 21)) * int64(os.Getpagesize()) }
 
-// statField returns a number of /proc/PID/stat (proc_pid_stat(5)), counted from the state on, which comes behind the name.
+// statField returns field n of /proc/PID/stat (proc_pid_stat(5)), counted from the state, which
+// follows the name.
 func statField(pid, n int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -55,5 +55,5 @@ func CommandLine(pid int) []string {
 	if err != nil || len(text) == 0 {
 		return nil
 	}
-	return strings.FieldsFunc(string(text), func(r rune) bool { return r == 0 || r == ' ' }) // Chromium's children put spaces for NULs
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == 0 || r == ' ' }) // Chromium's children separate arguments by spaces instead of NULs
 }

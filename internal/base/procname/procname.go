@@ -1,4 +1,4 @@
-// Package procname names this process and its machine, for people and for other processes.
+// Package procname names this process and its machine.
 package procname
 
 import (
@@ -15,6 +15,5 @@ func Host() string {
 	return host
 }
 
-// Instance tells this process from the others of its stage: the machine's name and the
-// process ID.
+// Instance identifies this process among those of its stage: the machine's name and the process ID.
 func Instance() string { return fmt.Sprintf("%s-%d", Host(), os.Getpid()) }

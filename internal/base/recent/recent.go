@@ -1,4 +1,4 @@
-// Package recent keeps what was used last.
+// Package recent provides a cache of recently used values.
 package recent
 
 import (
@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// DefaultMost is Most of a Cache that has none.
+// DefaultMost is the default of Cache.Most.
 const DefaultMost = 512
 
-// Cache keeps what was asked for last, at least Most of it and at most twice as much. The zero value is empty. It is safe for
-// concurrent use.
+// Cache keeps recently used values: at least Most, and at most twice as many. The zero value is
+// empty. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	// Most is a number of values, or the sum of their weights; 0 for DefaultMost.
 	Most int
-	// Weight is what a value weighs when it is put; nil for 1.
+	// Weight returns the weight of a value when it is put; nil for 1.
 	Weight func(V) int
 
 	mu           sync.Mutex
-	now, earlier map[K]held[V] // when there are enough, they are the earlier ones, and those go
+	now, earlier map[K]held[V] // when now is full, it becomes earlier, and the former earlier is dropped
 	weight       int           // of now
 }
 
@@ -27,7 +27,7 @@ type held[V any] struct {
 	weight int
 }
 
-// Get returns what is kept for a key, and whether anything is.
+// Get returns the value of a key, and whether there is one.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *Cache[K, V]) get(key K) (V, bool) {
 	return h.value, ok
 }
 
-// GetOrPut returns what is kept for a key, or puts what is made.
+// GetOrPut returns the value of a key. If there is none, it puts the result of made.
 func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 	return value
 }
 
-// Put keeps something for a key, in place of what was.
+// Put sets the value of a key.
 func (c *Cache[K, V]) Put(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *Cache[K, V]) put(key K, h held[V]) {
 	c.weight += more
 }
 
-// Delete forgets a key.
+// Delete removes a key.
 func (c *Cache[K, V]) Delete(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

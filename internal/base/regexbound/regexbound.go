@@ -1,5 +1,5 @@
-// Package regexbound runs regular expressions in a way that can be ended: RE2 takes
-// linear time, but on megabytes, and with large expressions, that is seconds.
+// Package regexbound runs regular expressions with a bounded cost: RE2 takes linear time, but on
+// megabytes, or with large expressions, that is seconds.
 package regexbound
 
 import (
@@ -11,24 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// Regexp is an expression, and what each byte that it reads counts as: RE2 may have
-// all instructions of an expression active at once.
+// Regexp is an expression with its cost per byte. RE2 may have all instructions of an expression
+// active at once.
 type Regexp struct {
 	*regexp.Regexp
 	perByte int
 	linear  bool
 }
 
-// instructions is how many instructions of an expression are a unit of work for
-// each byte. A unit takes less than 100 ns.
+// instructions is the number of instructions of an expression that make one unit of work per byte.
+// A unit takes less than 100 ns.
 const instructions = 16
 
-// ErrLarge is returned of expressions that are too large.
+// ErrLarge is returned for expressions that are too large.
 var ErrLarge = errors.New("the regular expression is too large")
 
-// CompileSmall is Compile for expressions of strangers: to compile one takes time and
-// memory by its size, which a few bytes can make very large, and which may not be
-// more than so many instructions.
+// CompileSmall is Compile for untrusted expressions. Compiling takes time and memory in proportion
+// to the size of the expression, which a few bytes can make very large; most bounds it, in
+// instructions.
 func CompileSmall(text string, most int) (*Regexp, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -40,7 +40,7 @@ func CompileSmall(text string, most int) (*Regexp, error) {
 	return Compile(text)
 }
 
-// size is about how many instructions an expression has.
+// size returns the approximate number of instructions of an expression.
 func size(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
@@ -52,7 +52,7 @@ func size(re *syntax.Regexp) int {
 	return n
 }
 
-// Compile is regexp.Compile.
+// Compile compiles an expression, like regexp.Compile.
 func Compile(text string) (*Regexp, error) {
 	re, err := regexp.Compile(text)
 	if err != nil {
@@ -69,9 +69,9 @@ func Compile(text string) (*Regexp, error) {
 	return &Regexp{Regexp: re, perByte: 1 + len(prog.Inst)/instructions, linear: linear(parsed)}, nil
 }
 
-// Linear reports that all matches in a text are found in linear time, since none is
-// looked for beyond its end: what an expression repeats without end is last in it, and
-// one character.
+// Linear reports that finding all matches in a text takes linear time, because no match is searched
+// beyond its end: an unbounded repetition is the last part of the expression and repeats one
+// character.
 func (re *Regexp) Linear() bool { return re.linear }
 
 func linear(re *syntax.Regexp) bool {
@@ -95,7 +95,7 @@ func linear(re *syntax.Regexp) bool {
 	}
 }
 
-// bounded reports that expressions repeat nothing without end.
+// bounded reports that expressions have no unbounded repetition.
 func bounded(expressions ...*syntax.Regexp) bool {
 	for _, re := range expressions {
 		unbounded := re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0
@@ -106,14 +106,13 @@ func bounded(expressions ...*syntax.Regexp) bool {
 	return true
 }
 
-// Work is what it counts to search a text once, to its end.
+// Work returns the cost of one search of a text to its end.
 func (re *Regexp) Work(text string) int { return 1 + len(text)*re.perByte }
 
-// inOnePiece is the work of a search that is done in one piece, without asking
-// whether it may continue: some milliseconds.
+// inOnePiece is the cost of a search that runs without interruption: some milliseconds.
 const inOnePiece = 32 << 10
 
-// short reports whether a text is searched in one piece, which is quicker.
+// short reports whether a text is searched without interruption, which is faster.
 func (re *Regexp) short(text string) bool { return len(text) <= 2<<10 && re.Work(text) <= inOnePiece }
 
 // Match reports whether a text has a match. The error is that of spend.
@@ -130,8 +129,8 @@ func (re *Regexp) Match(text string, spend func(n int) error) (bool, error) {
 	return is && in.err == nil, in.err
 }
 
-// Find returns where the first match in a text is, and its groups, as
-// FindStringSubmatchIndex does. The error is that of spend.
+// Find returns the first match in a text with its groups, like FindStringSubmatchIndex. The error
+// is that of spend.
 func (re *Regexp) Find(text string, spend func(n int) error) ([]int, error) {
 	if re.short(text) {
 		if err := spend(re.Work(text)); err != nil {
@@ -145,7 +144,7 @@ func (re *Regexp) Find(text string, spend func(n int) error) ([]int, error) {
 	return m, in.err
 }
 
-// reader reads a text, and is at its end when the work is.
+// reader reads a text, and ends early if spend returns an error.
 type reader struct {
 	text string
 	at   int
@@ -156,10 +155,10 @@ type reader struct {
 	err     error
 }
 
-// often is after how many bytes the work is reported.
+// often is the number of bytes between reports.
 const often = 256
 
-// end reports what was read since the last report: at least one byte.
+// end reports the bytes read since the last report, at least one.
 func (r *reader) end() {
 	if r.err == nil && (r.at > r.told || r.at == 0) {
 		r.err = r.spend(max(1, (r.at-r.told)*r.perByte))

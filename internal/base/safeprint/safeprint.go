@@ -1,12 +1,10 @@
-// Package safeprint makes text fit to be shown to a person: on a terminal, where names,
-// URLs, titles and errors of sites could otherwise move the cursor, set colours or the
-// title of the window, turn the order of letters around, or begin a line that looks as
-// if Seine had written it.
+// Package safeprint sanitizes text for people. On a terminal, names, URLs, titles and errors from
+// sites could otherwise move the cursor, set colours or the window's title, reverse the order of
+// letters, or imitate a line of Seine.
 //
-// All text for people goes through Fprintf and its like, which clean what they are
-// given; a rule of the linter keeps those of fmt out of the commands. What is for
-// programs, such as records and JSON, stays as it is, except on a terminal: see
-// Data.
+// All text for people goes through Fprintf and its variants, which sanitize their arguments; a rule
+// of the linter forbids fmt's functions in commands. Data for programs, such as records and JSON,
+// is unchanged, except on a terminal: see Data.
 package safeprint
 
 import (
@@ -20,18 +18,18 @@ import (
 	"unicode/utf8"
 )
 
-// Plain reports whether a rune is shown as it is. Not so are controls (C0, DEL, C1),
-// marks that reorder text, what has no width or no look, line separators, and what
-// is not a character.
+// Plain reports whether a rune is displayed as it is. It excludes control characters (C0, DEL, C1),
+// bidirectional marks, invisible characters, line separators, and code points that are not
+// characters.
 func Plain(r rune) bool {
 	return unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Text returns s with everything that is not plain as an escape that can be seen, as
-// \n, \x1b, \u202e. A byte that is not UTF-8 is \x9b, too.
+// Text returns s with every other rune replaced by a visible escape, such as \n, \x1b or \u202e. A
+// byte that is not UTF-8 becomes an escape such as \x9b.
 func Text(s string) string { return escape(s, "") }
 
-// Lines is Text for what may have several lines and tabs.
+// Lines is like Text, but keeps line breaks and tabs.
 func Lines(s string) string { return escape(s, "\n\t") }
 
 func escape(s, keep string) string {
@@ -56,44 +54,43 @@ func escape(s, keep string) string {
 	return string(b)
 }
 
-// Trusted is text that is shown as it is: colours, and what was cleaned before.
+// Trusted is text that is not sanitized: colours, and text that was sanitized before.
 type Trusted string
 
-// Fprintf is fmt.Fprintf with every argument cleaned: only the format, and what is
-// Trusted, is written as it is. An error may have several lines; those after the first
-// are indented.
+// Fprintf is like fmt.Fprintf, but sanitizes every argument; only the format and Trusted arguments
+// are written unchanged. An error may have several lines; those after the first are indented.
 func Fprintf(w io.Writer, format string, args ...any) {
 	clean(args)
 	fmt.Fprintf(w, format, args...)
 }
 
-// Fprintln is as Fprintf.
+// Fprintln is like Fprintf.
 func Fprintln(w io.Writer, args ...any) {
 	clean(args)
 	fmt.Fprintln(w, args...)
 }
 
-// Fprint is as Fprintf.
+// Fprint is like Fprintf.
 func Fprint(w io.Writer, args ...any) {
 	clean(args)
 	fmt.Fprint(w, args...)
 }
 
-// Printf is Fprintf to the standard output.
+// Printf is Fprintf to standard output.
 func Printf(format string, args ...any) { Fprintf(os.Stdout, format, args...) }
 
-// Println is Fprintln to the standard output.
+// Println is Fprintln to standard output.
 func Println(args ...any) { Fprintln(os.Stdout, args...) }
 
-// clean works in place, so that vet sees what Fprintf does, and checks its formats.
+// clean works in place, so that vet recognizes Fprintf as a wrapper and checks its formats.
 func clean(args []any) {
 	for i, a := range args {
 		args[i] = cleaned(a)
 	}
 }
 
-// cleaned returns what stands for an argument: itself, unless it has to be changed, so
-// that any verb can be used for it.
+// cleaned returns the sanitized argument: the argument itself if it needs no change, so that any
+// verb can be used for it.
 func cleaned(a any) any {
 	var was, is string
 	switch v := a.(type) {
@@ -103,7 +100,7 @@ func cleaned(a any) any {
 		return string(v)
 	case error:
 		was = v.Error()
-		lines := strings.ReplaceAll(strings.TrimRight(was, "\n"), "\n\t", "\n") // some are indented by a tab already
+		lines := strings.ReplaceAll(strings.TrimRight(was, "\n"), "\n\t", "\n") // some are already indented by a tab
 		is = strings.ReplaceAll(escape(lines, "\n"), "\n", "\n  ")
 	case []byte:
 		was = string(v)
@@ -118,9 +115,8 @@ func cleaned(a any) any {
 	return is
 }
 
-// Data returns a writer for what is for programs, JSON or YAML. It passes everything
-// on as it is; to a terminal it writes what is not plain as escapes of JSON, which
-// mean the same there.
+// Data returns a writer for program output, JSON or YAML. On a terminal it writes JSON escapes for
+// runes that are not plain, which are equivalent; otherwise it writes the data unchanged.
 func Data(f *os.File, terminal bool) io.Writer {
 	if !terminal {
 		return f
@@ -128,8 +124,8 @@ func Data(f *os.File, terminal bool) io.Writer {
 	return EscapeJSON(f)
 }
 
-// EscapeJSON returns a writer that writes what is not plain as escapes of JSON. A reader that
-// decodes the JSON finds no difference.
+// EscapeJSON returns a writer that writes JSON escapes for runes that are not plain. Decoders of
+// the JSON see no difference.
 func EscapeJSON(w io.Writer) io.Writer { return &dataWriter{w: w} }
 
 type dataWriter struct {
@@ -162,11 +158,11 @@ func (d *dataWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// rowWidth is how many columns a terminal has.
+// rowWidth is the width of a terminal, in columns.
 const rowWidth = 80
 
-// Row writes a text beside its name, which takes so many columns, on several lines if it is long. Only a word that is too
-// long for a line goes beyond it, so that URLs can be copied.
+// Row writes a text beside its name, which is padded to a number of columns. It wraps long text,
+// but not inside a word, so that URLs can be copied.
 func Row(w io.Writer, columns int, name, text string) {
 	line := fmt.Sprintf("  %-*s ", columns, name)
 	width, begun := utf8.RuneCountInString(line), false

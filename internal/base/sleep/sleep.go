@@ -1,4 +1,4 @@
-// Package sleep waits, for a time or until a context ends.
+// Package sleep waits for a duration or the end of a context.
 package sleep
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d, or until ctx is done, and returns why.
+// For waits for d. If ctx is done first, it returns the cause.
 func For(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

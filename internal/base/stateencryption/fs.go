@@ -14,10 +14,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A file begins with a header: a mark, a salt, and a check value of the key.
-// What follows is AES-256 in counter mode, with a key of the file's own that is derived of
-// the salt, so that no two files have a key stream in common. It hides what is in a file.
-// That a file is as it was written, Pebble's checksums tell.
+// A file begins with a header: a magic number, a salt, and a check value of the key. The rest is
+// encrypted with AES-256 in counter mode, with a key that is derived from the salt for each file,
+// so that no two files share a key stream. This provides confidentiality only; Pebble's checksums
+// detect changes.
 const (
 	magic      = "seine\x00e1"
 	saltSize   = 16
@@ -25,8 +25,7 @@ const (
 	headerSize = int64(len(magic) + saltSize + checkSize)
 )
 
-// FS returns a file system that keeps files encrypted in another one; that one itself for
-// a nil Key.
+// FS returns a file system that stores its files encrypted in base. For a nil Key it returns base.
 func (k *Key) FS(base vfs.FS) vfs.FS {
 	if k == nil {
 		return base
@@ -49,7 +48,7 @@ func (fs encryptedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, er
 		return nil, err
 	}
 	salt := make([]byte, saltSize)
-	_, _ = rand.Read(salt) // it never fails
+	_, _ = rand.Read(salt) // never fails
 	head, block := fs.header(salt)
 	if _, err := f.Write(head); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -57,7 +56,8 @@ func (fs encryptedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, er
 	return &file{File: f, block: block}, nil
 }
 
-// ReuseForWrite implements vfs.FS. A key stream is used once: the old file is removed.
+// ReuseForWrite implements vfs.FS. It removes the old file, because a key stream must be used once
+// only.
 func (fs encryptedFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := fs.FS.Remove(old); err != nil {
 		return nil, err
@@ -65,13 +65,13 @@ func (fs encryptedFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (
 	return fs.Create(name, c)
 }
 
-// OpenReadWrite implements vfs.FS. What is written twice in one place would show how the
-// two differ.
+// OpenReadWrite implements vfs.FS. It fails, because writing the same place twice would reveal the
+// difference of the two texts.
 func (fs encryptedFS) OpenReadWrite(name string, _ vfs.DiskWriteCategory, _ ...vfs.OpenOption) (vfs.File, error) {
 	return nil, fmt.Errorf("write into %s, which is encrypted: %w", name, errors.ErrUnsupported)
 }
 
-// Open implements vfs.FS. A file whose header a crash cut off has nothing in it.
+// Open implements vfs.FS. A file whose header was cut off by a crash is empty.
 func (fs encryptedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
 	f, err := fs.FS.Open(name, o...)
 	if err != nil {
@@ -91,11 +91,11 @@ func (fs encryptedFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
 	return &file{File: f, block: block}, nil
 }
 
-// header returns that of a file with this salt, and the cipher for what follows.
+// header returns the header of a file with a salt, and the cipher for its content.
 func (fs encryptedFS) header(salt []byte) (head []byte, block cipher.Block) {
 	block, err := aes.NewCipher(fs.key.derive("file", salt))
 	if err != nil {
-		panic(err) // only of a length that is out of range
+		panic(err) // only for an invalid length
 	}
 	head = append([]byte(magic), salt...)
 	return append(head, fs.key.derive("file check", salt)[:checkSize]...), block
@@ -104,7 +104,7 @@ func (fs encryptedFS) header(salt []byte) (head []byte, block cipher.Block) {
 // Stat implements vfs.FS.
 func (fs encryptedFS) Stat(name string) (vfs.FileInfo, error) { return shorter(fs.FS.Stat(name)) }
 
-// shorter is the information of a file without its header.
+// shorter returns the file information without the header.
 func shorter(info vfs.FileInfo, err error) (vfs.FileInfo, error) {
 	if err != nil || info.IsDir() {
 		return info, err
@@ -121,11 +121,11 @@ func (i fileInfo) Size() int64 { return max(0, i.FileInfo.Size()-headerSize) }
 type file struct {
 	vfs.File
 	block cipher.Block
-	at    int64 // of Read or Write, behind the header
-	empty bool  // there is no header
+	at    int64 // position of Read or Write, without the header
+	empty bool  // has no header
 }
 
-// crypt encrypts or decrypts what is in the file at off.
+// crypt encrypts or decrypts content at offset off.
 func (f *file) crypt(p []byte, off int64) {
 	var counter, skipped [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[8:], uint64(off/aes.BlockSize))
@@ -155,7 +155,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Write implements vfs.File. It may change p.
+// Write implements vfs.File. It may modify p.
 func (f *file) Write(p []byte) (int, error) {
 	f.crypt(p, f.at)
 	n, err := f.File.Write(p)
@@ -180,7 +180,7 @@ func (f *file) Prefetch(off, length int64) error { return f.File.Prefetch(header
 // Stat implements vfs.File.
 func (f *file) Stat() (vfs.FileInfo, error) { return shorter(f.File.Stat()) }
 
-// Fd implements vfs.File: what is behind it is not what can be read here.
+// Fd implements vfs.File. It returns no descriptor, because the underlying file is encrypted.
 func (f *file) Fd() uintptr { return vfs.InvalidFd }
 
 var _ os.FileInfo = fileInfo{}

@@ -1,6 +1,6 @@
-// Package stateencryption encrypts what a crawl keeps on its disk from run to run, with the key
-// of a file: the streams, by NATS' own encryption, and the frontier's store, by a file
-// system under Pebble. Without the key they cannot be read, and it is kept nowhere.
+// Package stateencryption encrypts the state that a crawl keeps on its disk with the key from a
+// file: the streams, with NATS' own encryption, and the frontier's store, with a file system for
+// Pebble. Without the key the state cannot be read. The key is stored nowhere.
 package stateencryption
 
 import (
@@ -20,16 +20,16 @@ import (
 	"seine/internal/base/filelock"
 )
 
-// Bounds of the text of a key file. What is shorter can be guessed.
+// Bounds of the text of a key file. Shorter keys could be guessed.
 const (
 	minText = 32
 	maxText = 4096
 )
 
-// Key is what a state is encrypted with. A nil Key encrypts nothing.
+// Key encrypts a state. A nil Key encrypts nothing.
 type Key struct{ secret []byte }
 
-// load reads the key that is in a file: random text of at least 32 characters.
+// load reads the key from a file: random text of at least 32 characters.
 func load(file string) (*Key, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -43,7 +43,7 @@ func load(file string) (*Key, error) {
 	return &Key{text}, nil
 }
 
-// Check reports that a file has no key.
+// Check returns an error if a file contains no valid key.
 func Check(file string) error {
 	if _, err := load(file); err != nil {
 		return fmt.Errorf("--encrypt-state: %w", err)
@@ -51,11 +51,11 @@ func Check(file string) error {
 	return nil
 }
 
-// derive returns 32 bytes for a purpose.
+// derive derives 32 bytes for a purpose.
 func (k *Key) derive(purpose string, salt []byte) []byte {
 	b, err := hkdf.Key(sha256.New, k.secret, salt, "seine state: "+purpose, 32)
 	if err != nil {
-		panic(err) // only of lengths that are out of range
+		panic(err) // only for invalid lengths
 	}
 	return b
 }
@@ -68,16 +68,16 @@ func (k *Key) NATS() string {
 	return hex.EncodeToString(k.derive("streams", nil))
 }
 
-// noteName is the file in a state directory that says that it is encrypted: a salt, by
-// which the key is checked, and where the key was when it was last used.
+// noteName is the file in a state directory that marks it as encrypted. It contains a salt to check
+// the key, and the last location of the key file.
 const noteName = "ENCRYPTED"
 
-// ErrKey is returned for a state that is encrypted with another key, or with none.
+// ErrKey is returned for a wrong or missing key.
 var ErrKey = errors.New("the key of the state")
 
-// Open returns the key of the state in dir. File names the file of the key; if it is
-// empty, the key is where it was when the state was used last, and nil if the state is not
-// encrypted. A state is encrypted from its beginning or not at all.
+// Open returns the key of the state in dir. file is the key file; if it is empty, Open uses the
+// last location of the key file, and returns nil if the state is not encrypted. A state is
+// encrypted from its beginning or not at all.
 func Open(dir, file string) (*Key, error) {
 	have, err := readNote(dir)
 	switch {
@@ -102,7 +102,8 @@ func Open(dir, file string) (*Key, error) {
 	return k, k.note(dir, have.salt, file)
 }
 
-// beginAlone is begin for one process at a time: two that begin with different keys would both use the state.
+// beginAlone is begin under a lock: two processes that begin with different keys would otherwise
+// both use the state.
 func beginAlone(dir, file string) (k *Key, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func beginAlone(dir, file string) (k *Key, err error) {
 	return k, err
 }
 
-// begin takes the key of a file for a state that does not exist yet.
+// begin reads the key for a new state.
 func begin(dir, file string) (*Key, error) {
 	for _, part := range []string{"nats", "frontier"} {
 		if _, err := os.Stat(filepath.Join(dir, part)); !errors.Is(err, os.ErrNotExist) {
@@ -130,7 +131,7 @@ func begin(dir, file string) (*Key, error) {
 		return nil, fmt.Errorf("--encrypt-state: %w", err)
 	}
 	salt := make([]byte, 16)
-	_, _ = rand.Read(salt) // it never fails
+	_, _ = rand.Read(salt) // never fails
 	return k, k.note(dir, salt, file)
 }
 
@@ -156,7 +157,7 @@ func readNote(dir string) (n note, err error) {
 	return n, nil
 }
 
-// note writes down that the state in dir is encrypted, and where its key is.
+// note marks the state in dir as encrypted, and stores the location of the key file.
 func (k *Key) note(dir string, salt []byte, file string) error {
 	abs, err := filepath.Abs(file)
 	if err != nil {

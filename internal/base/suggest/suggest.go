@@ -1,12 +1,12 @@
-// Package suggest finds the name that someone meant who wrote another.
+// Package suggest finds the name that a user most likely meant.
 package suggest
 
 import "strings"
 
-// Name returns the one of names that was most likely meant, "" if none is like
-// the one that was written, or begins with it.
+// Name returns the most similar of names: one with few differences, or one that begins with the
+// written name. It returns "" if none is similar.
 func Name(written string, names []string) string {
-	const maxName = 64 // longer ones are no slip of a known name, and cost
+	const maxName = 64 // longer ones are not misspelt names, and comparing is expensive
 	if len(written) > maxName {
 		return ""
 	}
@@ -26,8 +26,8 @@ func Name(written string, names []string) string {
 	return best
 }
 
-// distance is how many characters must be put in, taken out, replaced or
-// swapped with their neighbour to make b of a (optimal string alignment).
+// distance returns the number of insertions, deletions, replacements and swaps of neighbours that
+// turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -1,8 +1,7 @@
-// Package tally counts things by name in maps that begin as nil.
+// Package tally counts by name in maps that may be nil.
 package tally
 
-// Add adds by to the count of k in a map, which it makes if it is nil. A count of 0 is
-// taken out, so that a map of what there is stays one.
+// Add adds by to the count of k in a map, and creates the map if it is nil. It deletes counts of 0.
 func Add[K comparable](counts *map[K]int64, k K, by int64) {
 	if *counts == nil {
 		*counts = make(map[K]int64)
@@ -12,7 +11,7 @@ func Add[K comparable](counts *map[K]int64, k K, by int64) {
 	}
 }
 
-// AddAll adds other counts.
+// AddAll adds the counts of another map.
 func AddAll[K comparable](counts *map[K]int64, others map[K]int64) {
 	for k, n := range others {
 		Add(counts, k, n)

@@ -9,16 +9,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Attributes of spans. Those without seine are of OpenTelemetry's semantic
-// conventions for HTTP and messaging.
+// Attributes of spans. Those without the prefix seine are from OpenTelemetry's semantic conventions
+// for HTTP and messaging.
 const (
 	Stage    = attribute.Key("seine.stage")
 	Crawl    = attribute.Key("seine.crawl")
 	VisitKey = attribute.Key("seine.visit")
 	Attempt  = attribute.Key("seine.attempt")
-	Class    = attribute.Key("seine.class")   // how a request ended
-	Outcome  = attribute.Key("seine.outcome") // what became of a message
-	Commit   = attribute.Key("seine.commit")  // that a record is in
+	Class    = attribute.Key("seine.class")   // result of a request
+	Outcome  = attribute.Key("seine.outcome") // result of a message
+	Commit   = attribute.Key("seine.commit")  // commit of a record
 
 	URLFull = attribute.Key("url.full")
 	Error   = attribute.Key("error.type")
@@ -40,7 +40,7 @@ const (
 	Deliveries  = attribute.Key("seine.deliveries")
 )
 
-// Kinds of Operation.
+// Values of Operation.
 const (
 	Send    = "send"
 	Process = "process"
@@ -49,18 +49,18 @@ const (
 // NATS is the value of System.
 func NATS() attribute.KeyValue { return System.String("nats") }
 
-// URL returns url.full without what gives access: a user and a password, and
-// parameters that sign a URL, as the semantic conventions ask.
+// URL returns url.full without credentials: a user and a password, and parameters that sign a URL,
+// as the semantic conventions require.
 func URL(text string) attribute.KeyValue { return URLFull.String(Masked(text)) }
 
-// signatures are parameters that make a URL a credential. The first ones are those of the
-// semantic conventions.
+// signatures are parameters that make a URL a credential. The first ones are from the semantic
+// conventions.
 var signatures = []string{
 	"AWSAccessKeyId", "Signature", "sig", "X-Goog-Signature", "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token",
 	"access_token", "api_key", "apikey", "token", "password",
 }
 
-// Masked is a URL for a person to read.
+// Masked returns a URL without credentials.
 func Masked(text string) string {
 	query := strings.IndexByte(text, '?')
 	if query < 0 && !strings.Contains(text, "@") {
@@ -93,7 +93,7 @@ func isSignature(name string) bool {
 	return false
 }
 
-// Fail marks a span as one that went wrong: kind is one of few words.
+// Fail marks a span as failed. kind is one of a few words.
 func Fail(span trace.Span, kind, text string) {
 	span.SetAttributes(Error.String(kind))
 	span.SetStatus(codes.Error, text)

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// DeferredSpans are the spans of messages that are done together, as in one commit.
+// DeferredSpans are spans of messages that end together, for example with one commit.
 type DeferredSpans struct {
 	tracer *Tracer
 	spans  []later
@@ -21,11 +21,11 @@ type later struct {
 	attrs  []attribute.KeyValue
 }
 
-// maxLater bounds the spans that wait: a commit may be of many thousand messages.
+// maxLater bounds the pending spans, because a commit may have many thousand messages.
 const maxLater = 1024
 
-// Add begins a span for a message, which ends with the others. Attributes are only
-// asked for if the message has a trace.
+// Add begins a span for a message, which ends with the others. It calls attrs only if the message
+// has a trace.
 func (d *DeferredSpans) Add(t *Tracer, name string, header map[string][]string, attrs func() []attribute.KeyValue) {
 	if t == nil {
 		return
@@ -42,7 +42,7 @@ func (d *DeferredSpans) Add(t *Tracer, name string, header map[string][]string, 
 	d.spans = append(d.spans, later{name, parent, time.Now(), attrs()})
 }
 
-// End ends all, now that the messages are done.
+// End ends all spans.
 func (d *DeferredSpans) End(attrs ...attribute.KeyValue) {
 	for _, s := range d.spans {
 		_, span := d.tracer.Begin(context.Background(), s.parent, s.name, trace.WithTimestamp(s.began), trace.WithAttributes(s.attrs...))

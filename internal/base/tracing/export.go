@@ -21,9 +21,8 @@ var (
 	spansDropped  = spansTotal.WithLabelValues("dropped")
 )
 
-// gate is a processor before the one that exports, and an exporter behind it:
-// between the two are never more spans than the queue has room for. What is over
-// that is dropped and counted. Nothing waits.
+// gate is a processor in front of the exporting one, and an exporter behind it. Between the two are
+// never more spans than the queue has room for. It drops and counts further spans. It never blocks.
 type gate struct {
 	sdktrace.SpanProcessor
 	exporter sdktrace.SpanExporter
@@ -41,7 +40,7 @@ func newGate(e sdktrace.SpanExporter, room int, log *slog.Logger) *gate {
 	return g
 }
 
-// exportEvery is how long a span waits for others.
+// exportEvery is how long a span waits for a batch.
 const exportEvery = time.Second
 
 func (g *gate) drop() { spansDropped.Inc() }
@@ -59,8 +58,8 @@ func (g *gate) OnEnd(s sdktrace.ReadOnlySpan) {
 // exporting is the gate as an exporter.
 type exporting struct{ *gate }
 
-// ExportSpans implements sdktrace.SpanExporter. It never fails, for then the SDK
-// would tell by itself, with each batch.
+// ExportSpans implements sdktrace.SpanExporter. It never fails, because the SDK would log each
+// failed batch.
 func (e exporting) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.exporter.ExportSpans(ctx, spans)
 	e.inside.Add(-int64(len(spans)))

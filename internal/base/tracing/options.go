@@ -18,15 +18,15 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Options say whether visits are traced, and where the traces go. The variables of
-// the OpenTelemetry specification hold where a flag is not given.
+// Options configure tracing. The variables of the OpenTelemetry specification apply if a flag is
+// not set.
 type Options struct {
 	Trace      string   `group:"observability" help:"Send traces to the OTLP/HTTP receiver at this URL, such as http://127.0.0.1:4318; off disables them. OTEL_EXPORTER_OTLP_ENDPOINT sets it too." placeholder:"URL"`
 	TraceRatio *float64 `group:"observability" help:"Fraction of visits to trace, from 0 to 1 (default 1). OTEL_TRACES_SAMPLER_ARG sets it too." placeholder:"RATIO"`
 }
 
-// Variables of the OpenTelemetry specification that are read here. The exporter
-// reads the others: headers, certificates, time limits, compression.
+// Variables of the OpenTelemetry specification that this package reads. The exporter reads others:
+// headers, certificates, timeouts, compression.
 const (
 	envEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	envTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -39,13 +39,13 @@ const (
 	envQueue          = "OTEL_BSP_MAX_QUEUE_SIZE"
 )
 
-// protocol is the only one of OTLP that is spoken.
+// protocol is the only supported protocol of OTLP.
 const protocol = "http/protobuf"
 
-// defaultQueue is how many spans may wait to be exported, about 2 KiB each.
+// defaultQueue is the number of spans that may wait for export, about 2 KiB each.
 const defaultQueue = 4096
 
-// off is the value of --trace that turns off what the environment says.
+// off is the value of --trace that overrides the environment.
 const off = "off"
 
 // Validate implements process.Config.
@@ -57,7 +57,7 @@ func (o *Options) Validate() error {
 	return err
 }
 
-// endpoint returns where traces go, nil if they are off.
+// endpoint returns the URL of the receiver, nil if tracing is off.
 func (o *Options) endpoint() (*url.URL, error) {
 	name, text := "--trace", o.Trace
 	if text == "" {
@@ -85,7 +85,7 @@ func (o *Options) endpoint() (*url.URL, error) {
 		return nil, fmt.Errorf("%s %q: must be a URL such as http://127.0.0.1:4318", name, text)
 	}
 	if name == envTracesEndpoint {
-		return u, nil // it is taken as it is
+		return u, nil // used unchanged
 	}
 	if !strings.HasSuffix(u.Path, tracesPath) {
 		u.Path = strings.TrimSuffix(u.Path, "/") + tracesPath
@@ -93,7 +93,7 @@ func (o *Options) endpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// tracesPath is where a receiver takes traces.
+// tracesPath is the path for traces at a receiver.
 const tracesPath = "/v1/traces"
 
 // ratio returns the share of visits to trace.
@@ -126,7 +126,7 @@ func (o *Options) ratio() (float64, error) {
 	return r, nil
 }
 
-// Open returns a Tracer for the process of a service, nil if traces are off.
+// Open returns a Tracer for the process of a service, nil if tracing is off.
 func (o *Options) Open(ctx context.Context, service, version, instance string, log *slog.Logger) (*Tracer, error) {
 	to, err := o.endpoint()
 	if to == nil || err != nil {
@@ -173,16 +173,16 @@ func newTracer(e sdktrace.SpanExporter, ratio float64, room int, about *resource
 	t := &Tracer{gate: newGate(e, room, log), all: ratio >= 1, bound: uint64(ratio * (1 << 63))}
 	t.provider = sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(t.gate), sdktrace.WithIDGenerator(ids{}), sdktrace.WithResource(about),
-		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.AlwaysSample())), // Dispatch has chosen
+		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.AlwaysSample())), // Dispatch has sampled
 	)
 	t.tracer = t.provider.Tracer(scope)
 	return t
 }
 
-// closeTime bounds the wait for the last spans; one that is away has had its time.
+// closeTime bounds the wait for the last spans. It is shorter if the receiver is unavailable.
 const closeTime = 3 * time.Second
 
-// Close exports what is left, if that can be done soon.
+// Close exports the remaining spans, within a bounded time.
 func (t *Tracer) Close() {
 	if t == nil {
 		return

@@ -1,9 +1,8 @@
-// Package tracing makes one OpenTelemetry trace of each visit that is sampled,
-// across the stages that it goes through. What the stages must agree on travels
-// with their messages, as W3C Trace Context (https://www.w3.org/TR/trace-context/).
+// Package tracing makes one OpenTelemetry trace of each sampled visit, across its stages. The
+// context travels with the messages as W3C Trace Context (https://www.w3.org/TR/trace-context/).
 //
-// The frontier alone decides which visits are sampled. Where a message has no
-// trace, nothing here allocates.
+// The frontier alone decides which visits are sampled. For messages without a trace, nothing here
+// allocates.
 package tracing
 
 import (
@@ -18,28 +17,27 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Header of a message has the span that it came of.
+// Header is the message header with the parent span.
 const Header = "traceparent"
 
-// Tracer makes the spans of one process. A nil Tracer makes none. It is safe for
-// concurrent use.
+// Tracer makes the spans of one process. A nil Tracer makes none. It is safe for concurrent use.
 type Tracer struct {
-	bound    uint64 // visits whose number is below are sampled
+	bound    uint64 // visits with a smaller number are sampled
 	all      bool
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	gate     *gate
 }
 
-// Visit is the identity of a trace: a visit, attempts and all.
+// Visit identifies the trace of a visit with all its attempts.
 type Visit struct {
 	trace trace.TraceID
 	root  trace.SpanID
 }
 
-// VisitOf returns the trace of a visit, named by messages.VisitID. Life is when
-// the stream of requests was created: the same crawl on new streams, which visits
-// the same URLs, has other traces.
+// VisitOf returns the trace of a visit, identified by messages.VisitID. life is the creation time
+// of the stream of requests: the same crawl on new streams, which visits the same URLs, has
+// different traces.
 func VisitOf(id string, life time.Time) Visit {
 	b := make([]byte, 0, 96)
 	b = binary.BigEndian.AppendUint64(b, uint64(life.UnixNano()))
@@ -50,19 +48,18 @@ func VisitOf(id string, life time.Time) Visit {
 	return v
 }
 
-// number is what decides about a visit, as OpenTelemetry's TraceIdRatioBased does:
-// other samplers of the same ratio choose the same traces.
+// number returns the number that decides about sampling, as in OpenTelemetry's TraceIdRatioBased:
+// other samplers with the same ratio choose the same traces.
 func (v *Visit) number() uint64 { return binary.BigEndian.Uint64(v.trace[8:]) >> 1 }
 
-// Samples reports whether visits may be sampled here at all.
+// Samples reports whether this process may sample visits.
 func (t *Tracer) Samples() bool { return t != nil && (t.all || t.bound > 0) }
 
-// sampled reports whether the visit is one of those to be traced.
+// sampled reports whether a visit is traced.
 func (t *Tracer) sampled(v *Visit) bool { return t.all || v.number() < t.bound }
 
-// Dispatch starts the span of a request for the visit, if that is sampled. That of
-// the first attempt is the root of the trace; the others are below it, whichever frontier
-// sends them.
+// Dispatch starts the span of a request, if its visit is sampled. The span of the first attempt is
+// the root of the trace; those of other attempts are its children, whichever frontier sends them.
 func (t *Tracer) Dispatch(ctx context.Context, v Visit, attempt int, began time.Time) (context.Context, trace.Span, bool) {
 	if t == nil || !t.sampled(&v) {
 		return ctx, nil, false
@@ -80,10 +77,10 @@ func (t *Tracer) Dispatch(ctx context.Context, v Visit, attempt int, began time.
 	return ctx, span, true
 }
 
-// rootKey is the key of a context for the Visit that a root is to be of.
+// rootKey is the context key for the Visit of a root span.
 type rootKey struct{}
 
-// ids gives a root the ids of its visit, and others random ones.
+// ids gives a root span the IDs of its visit, and other spans random ones.
 type ids struct{}
 
 var _ sdktrace.IDGenerator = ids{}
@@ -94,7 +91,7 @@ func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 		return v.trace, v.root
 	}
 	var id trace.TraceID
-	_, _ = rand.Read(id[:]) // it never fails
+	_, _ = rand.Read(id[:]) // never fails
 	return id, newSpanID()
 }
 
@@ -106,8 +103,8 @@ func newSpanID() (id trace.SpanID) {
 	return id
 }
 
-// Begin starts the span of work on a message that came with parent. Without a
-// Tracer the parent is handed on, for those who have one.
+// Begin starts the span of work on a message with parent. Without a Tracer it passes the parent on,
+// for processes with one.
 func (t *Tracer) Begin(ctx context.Context, parent trace.SpanContext, name string, opts ...trace.SpanStartOption) (context.Context, trace.Span) {
 	ctx = trace.ContextWithRemoteSpanContext(ctx, parent)
 	if t == nil {
@@ -116,8 +113,7 @@ func (t *Tracer) Begin(ctx context.Context, parent trace.SpanContext, name strin
 	return t.tracer.Start(ctx, name, append(opts, trace.WithSpanKind(trace.SpanKindConsumer))...)
 }
 
-// Child starts a span below that of ctx, if there is one that is recorded. It
-// returns nil if not.
+// Child starts a span below that of ctx, if that is recorded; otherwise it returns nil.
 func Child(ctx context.Context, name string, kind trace.SpanKind) (context.Context, trace.Span) {
 	above := trace.SpanFromContext(ctx)
 	if !above.IsRecording() {
@@ -126,7 +122,7 @@ func Child(ctx context.Context, name string, kind trace.SpanKind) (context.Conte
 	return above.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(kind))
 }
 
-// Recorded returns the span of ctx, nil if none is recorded.
+// Recorded returns the span of ctx if it is recorded, otherwise nil.
 func Recorded(ctx context.Context) trace.Span {
 	if s := trace.SpanFromContext(ctx); s.IsRecording() {
 		return s
@@ -134,11 +130,10 @@ func Recorded(ctx context.Context) trace.Span {
 	return nil
 }
 
-// scope names what makes the spans.
+// scope is the instrumentation scope of the spans.
 const scope = "seine"
 
-// Parent returns the span that a message with this header came of, if its trace is
-// sampled.
+// Parent returns the span in a message header, and whether its trace is sampled.
 func Parent(header map[string][]string) (trace.SpanContext, bool) {
 	text := header[Header]
 	if len(text) == 0 {
@@ -148,7 +143,7 @@ func Parent(header map[string][]string) (trace.SpanContext, bool) {
 	return sc, ok && sc.IsSampled()
 }
 
-// parse reads version-trace-span-flags, of which later versions may have more.
+// parse parses version-trace-span-flags. Later versions may have more fields.
 func parse(text string) (trace.SpanContext, bool) {
 	const version, size = 2, len("00-") + 32 + len("-") + 16 + len("-00")
 	if len(text) < size || text[version] != '-' || text[35] != '-' || text[52] != '-' ||
@@ -172,8 +167,7 @@ func parse(text string) (trace.SpanContext, bool) {
 	}), true
 }
 
-// Text returns the value of Header for messages that come of the span of ctx, ""
-// if that is not sampled.
+// Text returns the value of Header for messages sent in the span of ctx, "" if that is not sampled.
 func Text(ctx context.Context) string {
 	sc := trace.SpanContextFromContext(ctx)
 	if !sc.IsSampled() || !sc.IsValid() {
@@ -182,10 +176,10 @@ func Text(ctx context.Context) string {
 	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + "-01"
 }
 
-// HeaderSize is what Header adds to a message on the wire, in bytes.
+// HeaderSize is the size of Header in a message on the wire, in bytes.
 const HeaderSize = len(Header) + len(": ") + 55 + len("\r\n")
 
-// ID returns the trace that a message with this header is of, "" for none.
+// ID returns the trace ID in a message header, "" for none.
 func ID(header map[string][]string) string {
 	if sc, ok := Parent(header); ok {
 		return sc.TraceID().String()
@@ -193,7 +187,7 @@ func ID(header map[string][]string) string {
 	return ""
 }
 
-// IDOf returns the trace of ctx, "" for none.
+// IDOf returns the trace ID of ctx, "" for none.
 func IDOf(ctx context.Context) string {
 	if sc := trace.SpanContextFromContext(ctx); sc.IsSampled() {
 		return sc.TraceID().String()

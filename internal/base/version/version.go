@@ -1,5 +1,5 @@
-// Package version has the version of Seine: that of a release from the linker, else what the Go toolchain knows
-// of the source.
+// Package version returns the version of Seine: the release set by the linker, or else the version
+// that the Go toolchain recorded.
 package version
 
 import (
@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Number is the version of this source: the last release, or the one that is being worked on.
+// Number is the version of this source: the last release, or the next one.
 const Number = "0.1.0"
 
-// module is how others name this source as a dependency.
+// module is the module path of this source.
 const module = "seine"
 
-// The linker sets them (scripts/build).
+// Set by the linker (scripts/build).
 var (
 	release string // such as 0.1.0, or 0.1.0-dev.12.g0123456789ab
 	commit  string // in full
 	date    string // of the commit, RFC 3339, UTC
 )
 
-// Build is what is known of the build that runs. What is not known is empty.
+// Build describes the running build. Unknown fields are empty.
 type Build struct {
 	Version  string // never empty
 	Commit   string // in full
 	Date     string // of the commit, RFC 3339, UTC
-	Modified bool   // the source had changes that are in no commit
+	Modified bool   // the source had uncommitted changes
 }
 
-// Current returns the build that runs.
+// Current returns the running build.
 func Current() Build {
 	if release != "" {
 		return Build{Version: release, Commit: commit, Date: date, Modified: strings.HasSuffix(release, ".dirty")}
@@ -41,8 +41,8 @@ func Current() Build {
 	return fromToolchain(info)
 }
 
-// fromToolchain reads what the toolchain has put down. Its commit is that of the main module, which is another one in a
-// custom stage.
+// fromToolchain reads the information that the toolchain recorded. Its commit is that of the main
+// module, which for a custom stage is not Seine.
 func fromToolchain(info *debug.BuildInfo) Build {
 	b := Build{Version: Number}
 	if info.Main.Path != module {
@@ -66,7 +66,7 @@ func fromToolchain(info *debug.BuildInfo) Build {
 	return b
 }
 
-// String returns the version with the commit it was built from, if known.
+// String returns the version with its commit, if known.
 func String() string {
 	b := Current()
 	if b.Commit == "" {
@@ -75,11 +75,11 @@ func String() string {
 	return b.Version + " (" + b.short() + ")"
 }
 
-// short is the beginning of the commit, as people write it.
+// short returns the abbreviated commit.
 func (b Build) short() string { return b.Commit[:min(len(b.Commit), 12)] }
 
-// Line is what --version of a command prints: its name, the version, the commit and its date, and what it was built
-// by and for.
+// Line returns the output of --version of a command: its name, the version, the commit with its
+// date, the toolchain and the platform.
 func Line(command string) string { return Current().line(command) }
 
 func (b Build) line(command string) string {

@@ -2,12 +2,11 @@ package weburl
 
 import "strings"
 
-// Version numbers the canonical form. It is stored with frontier state: URLs
-// computed under another version cannot be compared with these, so any change
-// to what [Canonicalize] returns must increment it. It does not cover what a
-// [Normalizer] does: that differs from crawl to crawl, has its own identity in
-// [NormalizeOptions.Fingerprint], and gives canonical URLs again, so state of
-// before a change is of use after it.
+// Version numbers the canonical form. It is stored with frontier state: URLs computed under another
+// version cannot be compared with these, so any change to the results of [Canonicalize] must
+// increment it. It does not cover a [Normalizer], which differs from crawl to crawl and has its own
+// identity in [NormalizeOptions.Fingerprint]. A Normalizer returns canonical URLs, so state from
+// before a change of it stays usable.
 const Version = 1
 
 // MaxLength is the longest canonical URL accepted, in bytes. Pages do not have

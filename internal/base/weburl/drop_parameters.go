@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// dropMatching applies the first pattern that u matches, and continues with what that
-// gives until nothing changes.
+// dropMatching applies the first pattern that u matches, and repeats with the result until nothing
+// changes.
 func (n *Normalizer) dropMatching(u string) string {
 	for strings.IndexByte(u, '?') >= 0 {
 		i := n.firstMatch(u)
@@ -19,7 +19,7 @@ func (n *Normalizer) dropMatching(u string) string {
 			return u
 		}
 		if n.firstMatch(next) != i {
-			// The parameter is what the pattern knows the URL by.
+			// The pattern matches because of the parameter.
 			if empty := dropNamed(u, n.matching[i].Parameters, true); empty == u || n.firstMatch(empty) == i {
 				return empty
 			}
@@ -34,7 +34,7 @@ func (n *Normalizer) firstMatch(u string) int {
 	return slices.IndexFunc(n.matching, func(m DropMatching) bool { return m.Match.MatchString(u) })
 }
 
-// dropNamed returns u without the parameters of those names, or without their values.
+// dropNamed returns u without the named parameters, or without their values.
 func dropNamed(u string, names []string, valuesOnly bool) string {
 	path, query, _ := strings.Cut(u, "?")
 	var kept []string
